@@ -1,0 +1,18 @@
+import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { LAUNCH_RULES } from './rules.ts'
+
+/** The main network. Nothing is allocated: every coin is mined. */
+export const MAINNET: NetworkParams = {
+  name: 'mainnet',
+  addressPrefix: 'far',
+  ticker: 'FAR',
+  decimals: 8,
+  genesis: {
+    timeMs: Date.UTC(2026, 10, 1),
+    baseFee: 32n,
+    message: 'Farthing mainnet',
+    allocations: [],
+  },
+  steps: [{ fromHeight: 0, rules: LAUNCH_RULES }],
+  seeds: [],
+}

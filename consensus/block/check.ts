@@ -1,0 +1,76 @@
+import { type Fault, fault } from '../primitives/fault.ts'
+import { checkTransaction } from '../tx/check.ts'
+import type { TxRules } from '../tx/rules.ts'
+import { declaredWrites, weightOf } from '../tx/weight.ts'
+import { baseFeeAfter } from './base-fee.ts'
+import { type Block, bodySize, transactionsRoot, witnessRoot } from './block.ts'
+import { HEADER_VERSION, type Header, headerVersion, type SealedHeader } from './header.ts'
+import { meetsTarget, type PowHasher, powHash } from './pow.ts'
+import type { BlockRules } from './rules.ts'
+
+/** What a header must say, as its parent's branch makes it. */
+export interface HeaderExpectation {
+  readonly parent: Header
+  readonly target: bigint
+  readonly historyRoot: string
+}
+
+/** Checks of a header against its parent, cheapest first; the clock and the hash are checked apart, and last. */
+export function checkHeader({ header }: SealedHeader, expected: HeaderExpectation, rules: BlockRules): Fault | null {
+  const { parent } = expected
+  if (headerVersion(header) !== HEADER_VERSION) return fault('block/version', { version: headerVersion(header) })
+  if (header.height !== parent.height + 1)
+    return fault('block/height', { height: header.height, expected: parent.height + 1 })
+  if (header.target !== expected.target) return fault('block/target')
+  if (header.timeMs <= parent.timeMs) {
+    return fault('block/time-not-after-parent', { time: header.timeMs, parentTime: parent.timeMs })
+  }
+  const baseFee = baseFeeAfter(parent, rules)
+  if (header.baseFee !== baseFee)
+    return fault('block/base-fee', { baseFee: header.baseFee.toString(), expected: baseFee.toString() })
+  return header.historyRoot === expected.historyRoot ? null : fault('block/history-root')
+}
+
+/** A header from the future is held and tried again; nobody is to blame for two clocks. */
+export function checkHeaderClock({ header }: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
+  if (header.timeMs <= nowMs + rules.futureMsMax) return null
+  return fault('block/time-too-new', { time: header.timeMs, aheadMsMax: rules.futureMsMax })
+}
+
+/** The dear check of a header, for when every cheap one has passed. */
+export function checkProofOfWork({ header, bytes }: SealedHeader, hasher: PowHasher, rules: BlockRules): Fault | null {
+  return meetsTarget(powHash(hasher, bytes, rules.pow), header.target) ? null : fault('block/proof-of-work')
+}
+
+/** Checks of a body against its header. A mismatch of roots condemns whoever sent the body, never the header. */
+export function checkBody(block: Block, rules: { readonly block: BlockRules; readonly tx: TxRules }): Fault | null {
+  const { header, transactions } = block
+  if (transactionsRoot(transactions) !== header.transactionsRoot) return fault('block/transactions-root')
+  if (witnessRoot(transactions) !== header.witnessRoot) return fault('block/witness-root')
+  const bytes = bodySize(transactions)
+  if (bytes > rules.block.bytesMax) return fault('block/too-large', { bytes, bytesMax: rules.block.bytesMax })
+  return checkTransactions(block, rules) ?? checkTotals(block, rules)
+}
+
+function checkTransactions({ transactions }: Block, rules: { readonly tx: TxRules }): Fault | null {
+  const seen = new Set<string>()
+  for (const [index, tx] of transactions.entries()) {
+    if (seen.has(tx.txId)) return fault('block/duplicate-transaction', { txId: tx.txId })
+    seen.add(tx.txId)
+    const malformed = checkTransaction(tx, rules.tx)
+    if (malformed !== null) return fault('block/transaction', { index, reason: malformed.code })
+  }
+  return null
+}
+
+function checkTotals(
+  { header, transactions }: Block,
+  rules: { readonly block: BlockRules; readonly tx: TxRules },
+): Fault | null {
+  const { weightMax, writesMax } = rules.block
+  const weight = transactions.reduce((sum, tx) => sum + weightOf(tx, rules.tx), 0)
+  if (weight !== header.weightUsed) return fault('block/weight-used', { said: header.weightUsed, weight })
+  if (weight > weightMax) return fault('block/weight-limit', { weight, weightMax })
+  const writes = transactions.reduce((sum, tx) => sum + declaredWrites(tx.body), 0)
+  return writes > writesMax ? fault('block/writes-limit', { writes, writesMax }) : null
+}

@@ -1,0 +1,41 @@
+import { argon2id } from '@noble/hashes/argon2.js'
+import { taggedHash } from '../crypto/hash.ts'
+import { concat, readUintBE } from '../primitives/bytes.ts'
+import { encodeText } from '../primitives/text.ts'
+import { HEADER_BYTES, NONCE_BYTES } from './header.ts'
+import type { PowRules } from './rules.ts'
+
+/** Argon2id (RFC 9106) with a 32-byte output over message and salt at the given cost. */
+export type PowHasher = (message: Uint8Array, salt: Uint8Array, cost: PowRules) => Uint8Array
+
+/** Salt of every proof-of-work hash. */
+export const POW_SALT = encodeText('farthing/pow/v1.')
+
+/** The reference hasher, in plain JavaScript. */
+export const referencePowHasher: PowHasher = (message, salt, { memoryKiB, passes, lanes }) =>
+  argon2id(message, salt, { m: memoryKiB, t: passes, p: lanes, dkLen: 32 })
+
+/** What a miner searches over: the header without its nonce, hashed. */
+export function powInput(headerBytes: Uint8Array): Uint8Array {
+  return taggedHash('powInput', headerBytes.subarray(0, HEADER_BYTES - NONCE_BYTES))
+}
+
+/** Proof-of-work hash of a header: Argon2id over (input hash || nonce). */
+export function powHash(hasher: PowHasher, headerBytes: Uint8Array, cost: PowRules): Uint8Array {
+  return hasher(concat(powInput(headerBytes), headerBytes.subarray(HEADER_BYTES - NONCE_BYTES)), POW_SALT, cost)
+}
+
+/** Whether the hash, read as a big-endian number, is at or below the target. */
+export function meetsTarget(hash: Uint8Array, target: bigint): boolean {
+  return readUintBE(hash) <= target
+}
+
+/** Expected number of hashes that a target takes: floor(2^256 / (target + 1)). */
+export function workOfTarget(target: bigint): bigint {
+  return (1n << 256n) / (target + 1n)
+}
+
+/** The easiest target that takes at least this many hashes. */
+export function targetOfWork(work: bigint): bigint {
+  return (1n << 256n) / work - 1n
+}

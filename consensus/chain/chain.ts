@@ -1,0 +1,276 @@
+import type { Block } from '../block/block.ts'
+import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
+import { anchorAfter, targetAfter } from '../block/difficulty.ts'
+import type { SealedHeader } from '../block/header.ts'
+import { historyRoot } from '../block/history.ts'
+import { type PowHasher, workOfTarget } from '../block/pow.ts'
+import type { SigningNetwork } from '../crypto/signing.ts'
+import type { SignatureVerifier } from '../crypto/verifier.ts'
+import { assert } from '../primitives/assert.ts'
+import { type Fault, fault, faultRow } from '../primitives/fault.ts'
+import type { BlockId } from '../primitives/ids.ts'
+import { fail, ok, type Result } from '../primitives/result.ts'
+import { updateTree } from '../state/tree.ts'
+import type { Transaction } from '../tx/transaction.ts'
+import type { ChainDatabase } from './database.ts'
+import type { ConnectedBlock, HeadListener } from './events.ts'
+import { executeBlock } from './execution.ts'
+import { type BranchPath, pathBetween } from './fork-choice.ts'
+import { KeyRegistry } from './key-registry.ts'
+import type { BlockEntry } from './layout.ts'
+import { type Clock, type Pacer, runPaced } from './ports.ts'
+import type { RuleBook } from './rule-book.ts'
+import { VerifiedWitnesses } from './verified-witnesses.ts'
+
+/** What a chain works with. */
+export interface ChainDependencies {
+  readonly ruleBook: RuleBook
+  readonly database: ChainDatabase
+  readonly network: SigningNetwork
+  readonly verifier: SignatureVerifier
+  readonly powHasher: PowHasher
+  readonly clock: Clock
+  readonly pacer: Pacer
+  /** Deepest reorganisation taken without the operator. */
+  readonly reorganisationDepthMax: number
+}
+
+/** Where an imported block ended up. */
+export type ImportOutcome = 'connected' | 'side'
+
+/**
+ * The best chain: validates blocks, chooses the branch with the most work (first seen on a tie), moves the head one
+ * durable block at a time, and tells its listeners. Imports run one after another; reads never wait.
+ */
+export class Chain {
+  readonly #deps: ChainDependencies
+  readonly keys: KeyRegistry
+  readonly verified = new VerifiedWitnesses()
+  readonly #listeners: HeadListener[] = []
+  #queue: Promise<unknown> = Promise.resolve()
+  #stopped = false
+  #moving = false
+
+  constructor(dependencies: ChainDependencies) {
+    this.#deps = dependencies
+    this.keys = new KeyRegistry(dependencies.database)
+  }
+
+  get database(): ChainDatabase {
+    return this.#deps.database
+  }
+
+  get ruleBook(): RuleBook {
+    return this.#deps.ruleBook
+  }
+
+  get network(): SigningNetwork {
+    return this.#deps.network
+  }
+
+  get head(): BlockEntry {
+    return this.#deps.database.head
+  }
+
+  /** Whether a reorganisation is under way: the head shown is then a passing one. */
+  get moving(): boolean {
+    return this.#moving
+  }
+
+  /** Hears of every change of head from now on. */
+  onHeadChange(listener: HeadListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Takes up a stored heavier branch that a crash interrupted; call once before anything else. */
+  resume(): Promise<Result<ImportOutcome>> {
+    return this.#serialised(() => this.#followHeaviest())
+  }
+
+  /** Validates a block and adds it to the chain, or says why not. */
+  import(block: Block): Promise<Result<ImportOutcome>> {
+    return this.#serialised(() => this.#import(block))
+  }
+
+  /** Lets the running import finish and refuses further ones. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#queue.catch(() => {})
+  }
+
+  /** Target, history root and anchor that a child of the entry gets. */
+  childOf(parent: BlockEntry): { readonly target: bigint; readonly historyRoot: string } {
+    const rules = this.#deps.ruleBook.at(parent.header.height + 1).block
+    return {
+      target: targetAfter(parent.anchor, parent.header, rules),
+      historyRoot: historyRoot(this.database.peaksThrough(parent), parent.header.height + 1),
+    }
+  }
+
+  /** Checks a header on a known parent, cheapest first, the proof of work last. */
+  checkHeader(header: SealedHeader, parent: BlockEntry): Fault | null {
+    const rules = this.#deps.ruleBook.at(header.header.height).block
+    return (
+      checkHeader(header, { parent: parent.header, ...this.childOf(parent) }, rules) ??
+      checkHeaderClock(header, this.#deps.clock.now(), rules) ??
+      checkProofOfWork(header, this.#deps.powHasher, rules)
+    )
+  }
+
+  #serialised<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
+    const run = this.#queue.then(() => (this.#stopped ? fail(fault('chain/stopped')) : work()))
+    this.#queue = run.catch(() => {})
+    return run
+  }
+
+  async #import(block: Block): Promise<Result<ImportOutcome>> {
+    const known = this.database.entry(block.id)
+    if (known !== undefined)
+      return fail(fault(known.invalid ? 'chain/invalid-ancestor' : 'chain/known-block', { id: block.id }))
+    const parent = this.database.entry(block.header.parent)
+    if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: block.header.parent }))
+    if (parent.invalid) return fail(fault('chain/invalid-ancestor'))
+    const badHeader = this.checkHeader(block, parent)
+    if (badHeader !== null) return fail(badHeader)
+    const entry = this.#entryOf(block, parent)
+    const badBody = checkBody(block, this.#deps.ruleBook.at(block.header.height))
+    if (badBody !== null) return this.#condemn(entry, badBody)
+    if (parent.id === this.head.id) return this.#extend(block, entry)
+    await this.database.storeSide(block, entry)
+    return entry.totalWork > this.head.totalWork ? this.#followHeaviest() : ok('side')
+  }
+
+  async #extend(block: Block, entry: BlockEntry): Promise<Result<ImportOutcome>> {
+    const connected = await this.#connect(block, entry)
+    if (!connected.ok) return this.#condemn(entry, connected.fault)
+    this.#announce([], [connected.value])
+    return ok('connected')
+  }
+
+  /** Executes a block on the head and commits it. Signatures are checked by the verifier meanwhile. */
+  async #connect(block: Block, entry: BlockEntry): Promise<Result<ConnectedBlock>> {
+    const { ruleBook, database, pacer } = this.#deps
+    const signatures = this.#checkSignatures(block.transactions)
+    const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
+    const badSignature = await signatures
+    if (badSignature !== null) return fail(badSignature)
+    if (!executed.ok) return executed
+    const tree = await runPaced(updateTree(database, executed.value.changes), pacer)
+    if (tree.root !== block.header.stateRoot) return fail(fault('block/state-root'))
+    await database.connect({ block, entry, executed: executed.value, tree })
+    return ok({ block, receipts: executed.value.receipts })
+  }
+
+  async #checkSignatures(transactions: readonly Transaction[]): Promise<Fault | null> {
+    const jobs = this.keys.jobsFor(transactions, this.#deps.network, (wtxId) => this.verified.has(wtxId))
+    if (!jobs.ok) return jobs.fault
+    if (jobs.value.length === 0) return null
+    const verdicts = await this.#deps.verifier.verify(jobs.value.map(({ job }) => job))
+    const bad = jobs.value.find((_, i) => verdicts[i] !== true)
+    return bad === undefined ? null : fault('block/transaction', { index: bad.index, reason: 'tx/bad-signature' })
+  }
+
+  /** A block that is invalid for ever is remembered as such; a local stall or a mismatched body is not. */
+  async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
+    const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
+    if (faultRow(cause.code).blame === 'sender' && !bodyMismatch) await this.database.markInvalid(entry)
+    return fail(cause)
+  }
+
+  /** Moves to the heaviest stored branch, if it is heavier than the head's. */
+  async #followHeaviest(): Promise<Result<ImportOutcome>> {
+    for (;;) {
+      const best = this.#heaviestSide()
+      if (best === undefined || best.totalWork <= this.head.totalWork) return ok('side')
+      const moved = await this.#reorganise(best)
+      if (moved.ok || faultRow(moved.fault.code).blame === 'nobody') return moved
+    }
+  }
+
+  #heaviestSide(): BlockEntry | undefined {
+    let best: BlockEntry | undefined
+    for (const id of this.database.sideBlocks()) {
+      const entry = this.database.entry(id)
+      if (entry === undefined || this.#hasInvalidAncestor(entry)) continue
+      if (best === undefined || entry.totalWork > best.totalWork) best = entry
+    }
+    return best
+  }
+
+  #hasInvalidAncestor(entry: BlockEntry): boolean {
+    let at: BlockEntry | undefined = entry
+    while (at !== undefined && !at.invalid && !this.database.isCanonical(at)) at = this.database.entry(at.header.parent)
+    return at === undefined || at.invalid
+  }
+
+  /** Unwinds to the fork and connects the branch; if a block of it is invalid, the old branch is restored. */
+  async #reorganise(target: BlockEntry): Promise<Result<ImportOutcome>> {
+    const { reorganisationDepthMax: depthMax } = this.#deps
+    const path = pathBetween(this.database, this.head, target)
+    const depth = path.disconnect.length
+    if (depth > depthMax) return fail(fault('chain/reorganisation-too-deep', { depth, depthMax }))
+    this.#moving = true
+    try {
+      return await this.#move(path)
+    } finally {
+      this.#moving = false
+    }
+  }
+
+  async #move(path: BranchPath): Promise<Result<ImportOutcome>> {
+    const disconnected = path.disconnect.map(({ id }) => this.#mustBlock(id))
+    for (let i = 0; i < disconnected.length; i++) await this.#disconnectHead()
+    const connected: ConnectedBlock[] = []
+    for (const entry of path.connect) {
+      const result = await this.#connect(this.#mustBlock(entry.id), entry)
+      if (!result.ok) {
+        const failure = await this.#condemn(entry, result.fault)
+        await this.#restore(connected.length, path.disconnect)
+        return failure
+      }
+      connected.push(result.value)
+    }
+    this.#announce(disconnected, connected)
+    return ok('connected')
+  }
+
+  async #restore(count: number, branch: readonly BlockEntry[]): Promise<void> {
+    for (let i = 0; i < count; i++) await this.#disconnectHead()
+    for (const entry of branch.toReversed()) {
+      const result = await this.#connect(this.#mustBlock(entry.id), entry)
+      assert(result.ok, 'a block that was on the best chain does not connect again')
+    }
+  }
+
+  async #disconnectHead(): Promise<void> {
+    const changes = this.database.undoOf(this.head)
+    assert(changes !== undefined, 'the undo record of the head is missing')
+    const tree = await runPaced(updateTree(this.database, changes, true), this.#deps.pacer)
+    const parent = this.database.entry(this.head.header.parent)
+    assert(tree.root === parent?.header.stateRoot, "unwinding does not give the parent's state root")
+    await this.database.disconnect(changes, tree)
+  }
+
+  #entryOf(block: Block, parent: BlockEntry): BlockEntry {
+    const rules = this.#deps.ruleBook.at(block.header.height).block
+    return {
+      header: block.header,
+      bytes: block.bytes,
+      id: block.id,
+      totalWork: parent.totalWork + workOfTarget(block.header.target),
+      anchor: anchorAfter(parent.anchor, parent.header, block.header, rules),
+      invalid: false,
+    }
+  }
+
+  #mustBlock(id: BlockId): Block {
+    const block = this.database.block(id)
+    assert(block !== undefined, `block ${id} is missing from the store`)
+    return block
+  }
+
+  #announce(disconnected: readonly Block[], connected: readonly ConnectedBlock[]): void {
+    this.#moving = false
+    for (const listener of this.#listeners) listener({ head: this.head, disconnected, connected })
+  }
+}

@@ -1,0 +1,334 @@
+import type { Block } from '../block/block.ts'
+import { appendLeaf, type HistoryNode, type HistoryPeak, historyLeaf, peakPositions } from '../block/history.ts'
+import { assert } from '../primitives/assert.ts'
+import { fromHex, toHex } from '../primitives/bytes.ts'
+import { decodeOwn, encode } from '../primitives/codec.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
+import type { Address, BlockId, TxId } from '../primitives/ids.ts'
+import { LruMap } from '../primitives/lru.ts'
+import type { Page } from '../state/page.ts'
+import type { StateKey, StateTable } from '../state/table.ts'
+import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
+import type { StateChange, StateView } from '../state/view.ts'
+import { assembleTransaction, type Transaction } from '../tx/transaction.ts'
+import type { ExecutedBlock } from './execution.ts'
+import type { Genesis } from './genesis.ts'
+import type { KeyValueStore, Write } from './key-value.ts'
+import {
+  type BlockEntry,
+  BYTES_LIST,
+  decodeEntry,
+  decodeHistoryNode,
+  decodePage,
+  decodeSchema,
+  encodeEntry,
+  encodeSchema,
+  idOfKey,
+  KEYS,
+  LOCATION,
+  NETWORK_MARK,
+  prefixKey,
+  SCHEMA_VERSION,
+  UNDO,
+} from './layout.ts'
+import type { RuleBook } from './rule-book.ts'
+import { blockWrites, encodeUndo, genesisWrites, historyWrite, pageWrites, stateWrite } from './writes.ts'
+
+/** Blocks that can be unwound; undo records older than this are dropped. */
+export const UNDO_BLOCKS = 2_400
+
+const CACHED_RECORDS = 50_000
+const CACHED_PAGES = 8_192
+const CACHED_ENTRIES = 4_096
+
+/** Where the best chain holds a transaction. */
+export interface Location {
+  readonly height: number
+  readonly index: number
+}
+
+/** A block that was executed and is ready to become the head. */
+export interface Connection {
+  readonly block: Block
+  readonly entry: BlockEntry
+  readonly executed: ExecutedBlock
+  readonly tree: TreeUpdate
+}
+
+/**
+ * The chain as it is stored: blocks, best chain, state of its head, undo records, indexes. Each change of head is one
+ * atomic durable batch, so a process killed at any point finds the last committed head and nothing to repair. Reads
+ * are synchronous and always show one head.
+ */
+export class ChainDatabase implements StateView, PageReader {
+  readonly #store: KeyValueStore
+  readonly #ruleBook: RuleBook
+  readonly #records = new LruMap<StateKey, { readonly value: unknown }>(CACHED_RECORDS)
+  readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
+  readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
+  readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
+  #head: BlockEntry
+
+  private constructor(store: KeyValueStore, ruleBook: RuleBook) {
+    this.#store = store
+    this.#ruleBook = ruleBook
+    const headId = store.get(KEYS.meta('head'))
+    assert(headId !== undefined, 'an initialised store has a head')
+    this.#head = this.#mustEntry(toHex(headId) as BlockId)
+  }
+
+  /** Opens a store of this network, writing genesis into an empty one; another network or schema is a fault. */
+  static async open(
+    store: KeyValueStore,
+    ruleBook: RuleBook,
+    genesis: Genesis,
+    folder: string,
+  ): Promise<ChainDatabase | Fault> {
+    const mark = store.get(KEYS.meta('network'))
+    if (mark === undefined) await store.batch(genesisWrites(ruleBook, genesis), () => {})
+    else {
+      const misfit = checkMarks(store, mark, ruleBook, genesis, folder)
+      if (misfit !== null) return misfit
+    }
+    return new ChainDatabase(store, ruleBook)
+  }
+
+  /** Block whose state is shown. */
+  get head(): BlockEntry {
+    return this.#head
+  }
+
+  get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined {
+    const key = table.key(id)
+    const cached = this.#records.get(key)
+    if (cached !== undefined) return cached.value as T | undefined
+    const bytes = this.#store.get(KEYS.state(key))
+    const value = bytes === undefined ? undefined : decodeOwn(table.codec, bytes)
+    this.#records.set(key, { value })
+    return value
+  }
+
+  page(id: PageId): Page | undefined {
+    const cached = this.#pages.get(id)
+    if (cached !== undefined) return cached
+    const bytes = this.#store.get(KEYS.page(id))
+    if (bytes === undefined) return undefined
+    const page = decodePage(bytes)
+    this.#pages.set(id, page)
+    return page
+  }
+
+  /** Every record of the head's state, encoded: for audits and rebuilds. */
+  *stateRecords(): Iterable<{ readonly key: StateKey; readonly value: Uint8Array }> {
+    for (const [key, value] of this.#store.entries(KEYS.state('' as StateKey))) {
+      yield { key: idOfKey(key) as StateKey, value }
+    }
+  }
+
+  /** What is known of a block, on the best chain or off it. */
+  entry(id: BlockId): BlockEntry | undefined {
+    const cached = this.#entries.get(id)
+    if (cached !== undefined) return cached
+    const bytes = this.#store.get(KEYS.entry(id))
+    if (bytes === undefined) return undefined
+    const entry = decodeEntry(bytes)
+    this.#entries.set(id, entry)
+    return entry
+  }
+
+  /** Id of the best chain's block at a height. */
+  idAt(height: number): BlockId | undefined {
+    if (height < 0 || height > this.#head.header.height) return undefined
+    const id = this.#store.get(KEYS.canonical(height))
+    return id === undefined ? undefined : (toHex(id) as BlockId)
+  }
+
+  /** Whether the block lies on the best chain. */
+  isCanonical(entry: BlockEntry): boolean {
+    return this.idAt(entry.header.height) === entry.id
+  }
+
+  /** Transactions of a stored block. */
+  transactions(id: BlockId): readonly Transaction[] | undefined {
+    const bodies = this.#store.get(KEYS.bodies(id))
+    const witnesses = this.#store.get(KEYS.witnesses(id))
+    if (bodies === undefined || witnesses === undefined) return undefined
+    const witnessList = decodeOwn(BYTES_LIST, witnesses)
+    return decodeOwn(BYTES_LIST, bodies).map((body, i) => {
+      const tx = assembleTransaction(body, witnessList[i] as Uint8Array)
+      assert(tx.ok, 'a stored transaction does not decode')
+      return tx.value
+    })
+  }
+
+  /** A stored block with its transactions. */
+  block(id: BlockId): Block | undefined {
+    const entry = this.entry(id)
+    const transactions = entry && this.transactions(id)
+    return entry && transactions && { header: entry.header, bytes: entry.bytes, id, transactions }
+  }
+
+  /** Encoded receipts of a block that was on the best chain at some time. */
+  receipts(id: BlockId): readonly Uint8Array[] | undefined {
+    const bytes = this.#store.get(KEYS.receipts(id))
+    return bytes === undefined ? undefined : decodeOwn(BYTES_LIST, bytes)
+  }
+
+  /** Where the best chain holds a transaction. */
+  location(txId: TxId): Location | undefined {
+    const bytes = this.#store.get(KEYS.location(txId))
+    return bytes === undefined ? undefined : decodeOwn(LOCATION, bytes)
+  }
+
+  /** Encoded public keys behind an address, if a transaction ever brought them. */
+  keysOf(address: Address): Uint8Array | undefined {
+    return this.#store.get(KEYS.keys(address))
+  }
+
+  /** Stored blocks off the best chain. */
+  sideBlocks(): readonly BlockId[] {
+    return [...this.#store.entries(prefixKey('side'))].map(([key]) => idOfKey(key) as BlockId)
+  }
+
+  /** A perfect node of the best chain's history tree. */
+  historyNode(level: number, index: number): HistoryNode {
+    const bytes = this.#store.get(KEYS.history(level, index))
+    assert(bytes !== undefined, `history node ${level}/${index} is missing`)
+    return decodeHistoryNode(bytes)
+  }
+
+  /** Peaks of the history tree with the block as its last leaf: what the block's children commit to. */
+  peaksThrough(entry: BlockEntry): readonly HistoryPeak[] {
+    const cached = this.#peaks.get(entry.id)
+    if (cached !== undefined) return cached
+    const peaks = this.isCanonical(entry) ? this.#storedPeaks(entry.header.height + 1) : this.#sidePeaks(entry)
+    this.#peaks.set(entry.id, peaks)
+    return peaks
+  }
+
+  /** Changes that take the head's state back to its parent's. Undefined if the undo record is gone. */
+  undoOf(entry: BlockEntry): readonly StateChange[] | undefined {
+    const bytes = this.#store.get(KEYS.undo(entry.id))
+    if (bytes === undefined) return undefined
+    return decodeOwn(UNDO, bytes).map(({ key, existed, value }) => {
+      const stateKey = toHex(key) as StateKey
+      const after = this.#store.get(KEYS.state(stateKey))
+      return { table: this.#ruleBook.tableOf(stateKey), key: stateKey, before: existed ? value : undefined, after }
+    })
+  }
+
+  /** Makes an executed block the head. */
+  async connect({ block, entry, executed, tree }: Connection): Promise<void> {
+    const { height } = block.header
+    const { nodes, peaks } = appendLeaf(this.peaksThrough(this.#head), historyLeaf(block), height)
+    const expired = this.idAt(height - UNDO_BLOCKS)
+    const writes: Write[] = [
+      ...blockWrites(block, entry),
+      ...executed.changes.map(({ key, after }) => stateWrite(key, after)),
+      ...pageWrites(tree),
+      ...nodes.map(historyWrite),
+      ...block.transactions.map(({ txId }, index) => ({
+        key: KEYS.location(txId),
+        value: encode(LOCATION, { height, index }),
+      })),
+      ...[...executed.keys].map(([address, keys]) => ({ key: KEYS.keys(address), value: keys })),
+      { key: KEYS.receipts(block.id), value: encode(BYTES_LIST, executed.encodedReceipts) },
+      { key: KEYS.undo(block.id), value: encodeUndo(executed.changes) },
+      { key: KEYS.canonical(height), value: fromHex(block.id) },
+      { key: KEYS.side(block.id) },
+      { key: KEYS.meta('head'), value: fromHex(block.id) },
+      ...(expired === undefined ? [] : [{ key: KEYS.undo(expired) }]),
+    ]
+    await this.#store.batch(writes, () => {
+      this.#remember(executed.changes, tree, false)
+      this.#peaks.set(block.id, peaks)
+      this.#entries.set(block.id, entry)
+      this.#head = entry
+    })
+  }
+
+  /** Takes the head back to its parent; the block stays stored off the best chain. */
+  async disconnect(changes: readonly StateChange[], tree: TreeUpdate): Promise<void> {
+    const { header, id } = this.#head
+    const parent = this.#mustEntry(header.parent)
+    const transactions = this.transactions(id) as readonly Transaction[]
+    const writes: Write[] = [
+      ...changes.map(({ key, before }) => stateWrite(key, before)),
+      ...pageWrites(tree),
+      ...transactions.map(({ txId }) => ({ key: KEYS.location(txId) })),
+      { key: KEYS.undo(id) },
+      { key: KEYS.canonical(header.height) },
+      { key: KEYS.side(id), value: new Uint8Array(0) },
+      { key: KEYS.meta('head'), value: fromHex(parent.id) },
+    ]
+    await this.#store.batch(writes, () => {
+      this.#remember(changes, tree, true)
+      this.#head = parent
+    })
+  }
+
+  /** Stores a block off the best chain. */
+  async storeSide(block: Block, entry: BlockEntry): Promise<void> {
+    const writes = [...blockWrites(block, entry), { key: KEYS.side(block.id), value: new Uint8Array(0) }]
+    await this.#store.batch(writes, () => this.#entries.set(block.id, entry))
+  }
+
+  /** Remembers that a block is invalid, so that it is never executed again. */
+  async markInvalid(entry: BlockEntry): Promise<void> {
+    const invalid = { ...entry, invalid: true }
+    await this.#store.batch([{ key: KEYS.entry(entry.id), value: encodeEntry(invalid) }], () => {
+      this.#entries.set(entry.id, invalid)
+    })
+  }
+
+  #mustEntry(id: BlockId): BlockEntry {
+    const entry = this.entry(id)
+    assert(entry !== undefined, `block ${id} is missing from the store`)
+    return entry
+  }
+
+  #storedPeaks(count: number): readonly HistoryPeak[] {
+    return peakPositions(count).map(({ level, index }) => ({ ...this.historyNode(level, index), level }))
+  }
+
+  /** Walks back to a block whose peaks are known and appends forward; a branch may be long, so without recursion. */
+  #sidePeaks(entry: BlockEntry): readonly HistoryPeak[] {
+    const branch: BlockEntry[] = []
+    let at = entry
+    while (!this.isCanonical(at) && this.#peaks.get(at.id) === undefined) {
+      branch.push(at)
+      at = this.#mustEntry(at.header.parent)
+    }
+    const start = this.#peaks.get(at.id) ?? this.#storedPeaks(at.header.height + 1)
+    return branch.reduceRight((peaks, block) => appendLeaf(peaks, historyLeaf(block), block.header.height).peaks, start)
+  }
+
+  #remember(changes: readonly StateChange[], tree: TreeUpdate, unwind: boolean): void {
+    for (const { table, key, before, after } of changes) {
+      const bytes = unwind ? before : after
+      this.#records.set(key, { value: bytes === undefined ? undefined : decodeOwn(table.codec, bytes) })
+    }
+    for (const [id, page] of tree.pages) {
+      if (page === null) this.#pages.delete(id)
+      else this.#pages.set(id, page)
+    }
+  }
+}
+
+function checkMarks(
+  store: KeyValueStore,
+  mark: Uint8Array,
+  ruleBook: RuleBook,
+  genesis: Genesis,
+  folder: string,
+): Fault | null {
+  const found = decodeSchema(store.get(KEYS.meta('schema')) ?? encodeSchema())
+  if (found !== SCHEMA_VERSION) return fault('storage/other-schema', { folder, found, expected: SCHEMA_VERSION })
+  const { name, genesis: foundGenesis } = decodeOwn(NETWORK_MARK, mark)
+  if (toHex(foundGenesis) === genesis.block.id) return null
+  return fault('storage/other-genesis', {
+    folder,
+    found: `${name} (genesis ${toHex(foundGenesis).slice(0, 12)})`,
+    expected: `${ruleBook.params.name} (genesis ${genesis.block.id.slice(0, 12)})`,
+  })
+}

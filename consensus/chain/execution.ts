@@ -1,0 +1,196 @@
+import type { Block } from '../block/block.ts'
+import { ACCOUNTS } from '../ledger/account.ts'
+import { conserves } from '../ledger/conservation.ts'
+import type { BlockContext, KindHandler, TxContext } from '../ledger/module.ts'
+import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../ledger/outcome.ts'
+import { encodeReceipt, type Receipt, type ReceiptOf, receiptsRoot } from '../ledger/receipt.ts'
+import { closeBlock } from '../ledger/rewards.ts'
+import { type Amount, add, amount, subtract, subtractProven, ZERO } from '../primitives/amount.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
+import type { Address, Hash } from '../primitives/ids.ts'
+import { fail, ok, type Result } from '../primitives/result.ts'
+import { Overlay } from '../state/overlay.ts'
+import type { StateChange, StateView } from '../state/view.ts'
+import type { TxKind } from '../tx/kinds.ts'
+import type { Transaction } from '../tx/transaction.ts'
+import { rateOf, weightOf } from '../tx/weight.ts'
+import type { Rules } from './params.ts'
+import type { RuleBook } from './rule-book.ts'
+
+/** A consensus invariant broke at block level: a bug of ours. The node stops before it commits. */
+export class InvariantError extends Error {
+  override name = 'InvariantError'
+}
+
+/** The block that an execution is for, as far as its effects depend on it. */
+export interface ExecutionFrame {
+  readonly height: number
+  readonly miner: Address
+  readonly baseFee: bigint
+}
+
+/** What executing a block came to. */
+export interface ExecutedBlock {
+  readonly changes: readonly StateChange[]
+  readonly receipts: readonly Receipt[]
+  readonly encodedReceipts: readonly Uint8Array[]
+  readonly receiptsRoot: Hash
+  readonly weightUsed: number
+  /** Public keys that first transactions brought, by address. */
+  readonly keys: ReadonlyMap<Address, Uint8Array>
+}
+
+/**
+ * Executes one block over a view: automatic effects first, then transactions one by one, then the closing step. Pure:
+ * the view is only read. Validation drives it with a block's transactions, a miner with candidates.
+ */
+export class BlockExecution {
+  readonly #ruleBook: RuleBook
+  readonly #rules: Rules
+  readonly #frame: ExecutionFrame
+  readonly #overlay: Overlay
+  readonly #receipts: Receipt[] = []
+  readonly #keys = new Map<Address, Uint8Array>()
+  #count = 0
+  #weight = 0
+  #burned: Amount = ZERO
+  #tips: Amount = ZERO
+
+  constructor(ruleBook: RuleBook, view: StateView, frame: ExecutionFrame) {
+    this.#ruleBook = ruleBook
+    this.#rules = ruleBook.at(frame.height)
+    this.#frame = frame
+    this.#overlay = new Overlay(view)
+    for (const module of ruleBook.modules) module.beginBlock?.(this.#context())
+  }
+
+  /** The state as it stands after what was executed so far. */
+  get view(): StateView {
+    return this.#overlay
+  }
+
+  /**
+   * Executes a transaction. A fault says that it cannot stand in a block here, and nothing has changed; a payload that
+   * fails is no fault: it consumes nonce and fee and leaves a receipt with its code.
+   */
+  apply(tx: Transaction): Fault | null {
+    const weight = weightOf(tx, this.#rules.tx)
+    const charged = this.#chargeFee(tx, weight)
+    if (!charged.ok) return charged.fault
+    const { entries, failure } = this.#runPayload(tx)
+    const code = failure === null ? OUTCOME_OK : OUTCOME_NUMBERS[failure.code as OutcomeCode]
+    if (code === undefined)
+      throw new InvariantError(`a payload failed with ${failure?.code}, which has no outcome number`)
+    this.#receipts.push({ type: 'transaction', txId: tx.txId, code, weight, entries, ...charged.value })
+    if (tx.body.nonce === 0n) this.#keys.set(tx.body.sender, tx.witness.keys)
+    this.#weight += weight
+    this.#count += 1
+    return null
+  }
+
+  /** The closing step and the results; the execution must not be used afterwards. */
+  close(): ExecutedBlock {
+    closeBlock(this.#context(), { miner: this.#frame.miner, burned: this.#burned, tips: this.#tips })
+    if (!conserves(this.#overlay.changesSince(0))) throw new InvariantError('the block creates or loses coins')
+    const encodedReceipts = this.#receipts.map(encodeReceipt)
+    return {
+      changes: this.#overlay.diff(),
+      receipts: this.#receipts,
+      encodedReceipts,
+      receiptsRoot: receiptsRoot(encodedReceipts),
+      weightUsed: this.#weight,
+      keys: this.#keys,
+    }
+  }
+
+  /** The fee is taken first. Fees are held here until the closing step burns and pays them. */
+  #chargeFee(tx: Transaction, weight: number): Result<Pick<ReceiptOf<'transaction'>, 'rate' | 'fee' | 'burned'>> {
+    const { body } = tx
+    const { baseFee, height } = this.#frame
+    const account = this.#overlay.get(ACCOUNTS, body.sender)
+    if (account === undefined) return fail(fault('tx/sender-unknown'))
+    if (body.nonce !== account.nonce) return fail(nonceFault(body.nonce, account.nonce))
+    if (body.validUntil !== 0 && body.validUntil < height) {
+      return fail(fault('tx/expired', { validUntil: body.validUntil, height }))
+    }
+    if (body.maxFeeRate < baseFee) {
+      return fail(
+        fault('tx/fee-rate-below-base', { maxFeeRate: body.maxFeeRate.toString(), baseFee: baseFee.toString() }),
+      )
+    }
+    const rate = rateOf(body, baseFee)
+    const fee = amount(BigInt(weight) * rate)
+    const burned = amount(BigInt(weight) * baseFee)
+    const balance = subtract(account.balance, fee)
+    if (balance === undefined) {
+      return fail(fault('tx/fee-unpayable', { balance: account.balance.toString(), fee: fee.toString() }))
+    }
+    this.#overlay.put(ACCOUNTS, body.sender, { ...account, nonce: account.nonce + 1n, balance })
+    this.#burned = add(this.#burned, burned)
+    this.#tips = add(this.#tips, subtractProven(fee, burned))
+    return ok({ rate, fee, burned })
+  }
+
+  #runPayload(tx: Transaction): { readonly entries: readonly number[]; readonly failure: Fault | null } {
+    const mark = this.#overlay.mark()
+    let entries: readonly number[] = []
+    const context: TxContext = {
+      rules: this.#rules,
+      height: this.#frame.height,
+      index: this.#count,
+      overlay: this.#overlay,
+      reportEntries: (numbers) => {
+        entries = numbers
+      },
+    }
+    const handler = this.#ruleBook.handlers[tx.body.kind] as unknown as KindHandler<TxKind>
+    const failure = handler.apply(context, tx) ?? this.#brokenInvariant(mark)
+    if (failure === null) return { entries, failure }
+    this.#overlay.revert(mark)
+    return { entries: [], failure }
+  }
+
+  #brokenInvariant(mark: number): Fault | null {
+    const changes = this.#overlay.changesSince(mark)
+    if (!conserves(changes)) return fault('ledger/invariant', { name: 'conservation' })
+    for (const module of this.#ruleBook.modules) {
+      const name = module.invariant?.(changes) ?? null
+      if (name !== null) return fault('ledger/invariant', { name })
+    }
+    return null
+  }
+
+  #context(): BlockContext {
+    return {
+      rules: this.#rules,
+      height: this.#frame.height,
+      overlay: this.#overlay,
+      emit: (receipt) => this.#receipts.push(receipt),
+    }
+  }
+}
+
+/**
+ * The transition: what a block does to a state, or why it is invalid. Roots of state are compared by the caller, who
+ * owns the tree. Yields after each transaction; whoever drives it may pause there.
+ */
+export function* executeBlock(
+  ruleBook: RuleBook,
+  view: StateView,
+  block: Block,
+): Generator<void, Result<ExecutedBlock>> {
+  const { height, miner, baseFee } = block.header
+  const execution = new BlockExecution(ruleBook, view, { height, miner, baseFee })
+  for (const [index, tx] of block.transactions.entries()) {
+    const refusal = execution.apply(tx)
+    if (refusal !== null) return fail(fault('block/transaction', { index, reason: refusal.code }))
+    yield
+  }
+  const executed = execution.close()
+  return executed.receiptsRoot === block.header.receiptsRoot ? ok(executed) : fail(fault('block/receipts-root'))
+}
+
+function nonceFault(nonce: bigint, next: bigint): Fault {
+  const code = nonce < next ? 'tx/nonce-too-low' : 'tx/nonce-too-high'
+  return fault(code, { nonce: nonce.toString(), next: next.toString() })
+}

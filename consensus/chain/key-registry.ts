@@ -1,0 +1,84 @@
+import { type AccountKeys, decodeAccountKeys } from '../crypto/account-keys.ts'
+import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
+import { assert } from '../primitives/assert.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
+import type { Address, WtxId } from '../primitives/ids.ts'
+import { LruMap } from '../primitives/lru.ts'
+import { fail, type Result } from '../primitives/result.ts'
+import { carriedKeys, signatureJob } from '../tx/check.ts'
+import type { Transaction } from '../tx/transaction.ts'
+
+const CACHED_KEYS = 4_096
+
+/** Signature work of one transaction of a block. */
+export interface BlockSignatureJob {
+  readonly index: number
+  readonly job: SignatureJob
+}
+
+/** Where encoded keys are stored. */
+interface KeySource {
+  keysOf(address: Address): Uint8Array | undefined
+}
+
+/**
+ * Public keys by address. The address commits to them, so this is a cache of facts: kept over reorganisations, and a
+ * missing entry is a local stall, never a verdict on a transaction.
+ */
+export class KeyRegistry {
+  readonly #source: KeySource
+  readonly #decoded = new LruMap<Address, AccountKeys>(CACHED_KEYS)
+
+  constructor(source: KeySource) {
+    this.#source = source
+  }
+
+  /** Keys of an address, undefined if no transaction brought them yet. */
+  keysOf(address: Address): AccountKeys | undefined {
+    const cached = this.#decoded.get(address)
+    if (cached !== undefined) return cached
+    const encoded = this.#source.keysOf(address)
+    if (encoded === undefined) return undefined
+    const keys = decodeAccountKeys(encoded)
+    assert(keys.ok, 'stored keys do not decode')
+    this.#decoded.set(address, keys.value)
+    return keys.value
+  }
+
+  /** Keys that a transaction is signed with: its own at nonce 0, else `pending` or the registry's. */
+  keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys> {
+    const { sender, nonce } = tx.body
+    if (nonce === 0n) return carriedKeys(sender, tx.witness.keys)
+    const keys = pending?.get(sender) ?? this.keysOf(sender)
+    return keys === undefined ? fail(fault('tx/keys-missing')) : { ok: true, value: keys }
+  }
+
+  /**
+   * Signature work of the transactions of a block that are not `known` to be good, in order, or the first fault.
+   */
+  jobsFor(
+    transactions: readonly Transaction[],
+    network: SigningNetwork,
+    known: (wtxId: WtxId) => boolean,
+  ): Result<readonly BlockSignatureJob[]> {
+    const pending = new Map<Address, AccountKeys>()
+    const jobs: BlockSignatureJob[] = []
+    for (const [index, tx] of transactions.entries()) {
+      const verified = known(tx.wtxId)
+      if (verified && tx.body.nonce !== 0n) continue
+      const keys = this.keysFor(tx, pending)
+      if (!keys.ok) return fail(stallOr(keys.fault, tx, index))
+      if (tx.body.nonce === 0n) pending.set(tx.body.sender, keys.value)
+      if (verified) continue
+      const job = signatureJob(tx, keys.value, network)
+      if (!job.ok) return fail(fault('block/transaction', { index, reason: job.fault.code }))
+      jobs.push({ index, job: job.value })
+    }
+    return { ok: true, value: jobs }
+  }
+}
+
+function stallOr(cause: Fault, tx: Transaction, index: number): Fault {
+  if (cause.code === 'tx/keys-missing') return fault('chain/keys-missing', { address: tx.body.sender })
+  return fault('block/transaction', { index, reason: cause.code })
+}

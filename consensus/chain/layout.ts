@@ -1,0 +1,211 @@
+import type { Anchor } from '../block/difficulty.ts'
+import { decodeHeader, HEADER_BYTES, type SealedHeader } from '../block/header.ts'
+import type { HistoryNode } from '../block/history.ts'
+import { assert } from '../primitives/assert.ts'
+import { fromHex, toHex } from '../primitives/bytes.ts'
+import {
+  bool,
+  byteList,
+  byteVector,
+  container,
+  decodeOwn,
+  encode,
+  list,
+  safeUint64,
+  text,
+  uint8,
+  uint16,
+  uint32,
+  uint256,
+} from '../primitives/codec.ts'
+import type { Address, BlockId, TxId } from '../primitives/ids.ts'
+import { encodeText } from '../primitives/text.ts'
+import { hashLeaves, PAGE_SLOTS, type Page, type Slot } from '../state/page.ts'
+import type { StateKey } from '../state/table.ts'
+import type { PageId } from '../state/tree.ts'
+
+/** Version of everything below; a folder of another version is refused, never guessed at. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * Every key prefix of the chain's store, with what lies under it. Retired prefixes would be listed here as never to
+ * be reused.
+ */
+const PREFIX = {
+  /** Names -> small values. */
+  meta: 0x00,
+  /** Block id -> header, total work, anchor, validity. */
+  entry: 0x01,
+  /** Height (big-endian) -> id of the best chain's block. */
+  canonical: 0x02,
+  /** Block id -> transaction bodies. */
+  bodies: 0x03,
+  /** Block id -> witnesses. */
+  witnesses: 0x04,
+  /** Block id -> receipts. */
+  receipts: 0x05,
+  /** Block id -> state records as they were before the block. */
+  undo: 0x06,
+  /** Transaction id -> where the best chain holds it. */
+  location: 0x07,
+  /** Address -> its public keys; content-addressed, kept over reorganisations. */
+  keys: 0x08,
+  /** Level, index (big-endian) -> perfect node of the history tree. */
+  history: 0x09,
+  /** State key -> record. */
+  state: 0x0a,
+  /** Nibble path -> page of the state tree. */
+  page: 0x0b,
+  /** Ids of stored blocks off the best chain. */
+  side: 0x0c,
+} as const
+
+type Prefix = keyof typeof PREFIX
+
+/** All keys of a prefix. */
+export function prefixKey(prefix: Prefix): Uint8Array {
+  return Uint8Array.of(PREFIX[prefix])
+}
+
+/** Key under a prefix. */
+function keyOf(prefix: Prefix, rest: Uint8Array): Uint8Array {
+  const key = new Uint8Array(1 + rest.length)
+  key[0] = PREFIX[prefix]
+  key.set(rest, 1)
+  return key
+}
+
+function idKey(prefix: Prefix, id: string): Uint8Array {
+  return keyOf(prefix, fromHex(id))
+}
+
+/** Keys by what they name. */
+export const KEYS = {
+  meta: (name: 'schema' | 'network' | 'head') => keyOf('meta', encodeText(name)),
+  entry: (id: BlockId) => idKey('entry', id),
+  canonical: (height: number) => keyOf('canonical', bigEndian32(height)),
+  bodies: (id: BlockId) => idKey('bodies', id),
+  witnesses: (id: BlockId) => idKey('witnesses', id),
+  receipts: (id: BlockId) => idKey('receipts', id),
+  undo: (id: BlockId) => idKey('undo', id),
+  location: (txId: TxId) => idKey('location', txId),
+  keys: (address: Address) => idKey('keys', address),
+  history: (level: number, index: number) => keyOf('history', Uint8Array.of(level, ...bigEndian32(index))),
+  state: (key: StateKey) => idKey('state', key),
+  page: (id: PageId) => keyOf('page', encodeText(id)),
+  side: (id: BlockId) => idKey('side', id),
+} as const
+
+/** Id at the end of a key made by {@link KEYS}. */
+export function idOfKey(key: Uint8Array): string {
+  return toHex(key.subarray(1))
+}
+
+/** What the node knows of a block: its header, the work up to and with it, the anchor for its children. */
+export interface BlockEntry extends SealedHeader {
+  readonly totalWork: bigint
+  /** Null for genesis alone. */
+  readonly anchor: Anchor | null
+  readonly invalid: boolean
+}
+
+const ENTRY = container('BlockEntry', {
+  header: byteVector(HEADER_BYTES),
+  totalWork: uint256,
+  hasAnchor: bool,
+  anchorHeight: uint32,
+  anchorTimeMs: safeUint64,
+  anchorTarget: uint256,
+  invalid: bool,
+})
+
+/** Encodes a block entry. */
+export function encodeEntry({ bytes, totalWork, anchor, invalid }: BlockEntry): Uint8Array {
+  return encode(ENTRY, {
+    header: bytes,
+    totalWork,
+    hasAnchor: anchor !== null,
+    anchorHeight: anchor?.height ?? 0,
+    anchorTimeMs: anchor?.timeMs ?? 0,
+    anchorTarget: anchor?.target ?? 0n,
+    invalid,
+  })
+}
+
+/** Decodes a block entry. */
+export function decodeEntry(bytes: Uint8Array): BlockEntry {
+  const raw = decodeOwn(ENTRY, bytes)
+  const sealed = decodeHeader(raw.header)
+  assert(sealed.ok, 'a stored header does not decode')
+  const anchor = raw.hasAnchor ? { height: raw.anchorHeight, timeMs: raw.anchorTimeMs, target: raw.anchorTarget } : null
+  return { ...sealed.value, totalWork: raw.totalWork, anchor, invalid: raw.invalid }
+}
+
+/** Lists of byte strings: bodies, witnesses, receipts of one block. */
+export const BYTES_LIST = list(byteList(2 ** 22), 2 ** 16)
+
+/** Records as they were before a block. */
+export const UNDO = list(container('Undo', { key: byteList(256), existed: bool, value: byteList(2 ** 22) }), 2 ** 20)
+
+/** Place of a transaction on the best chain. */
+export const LOCATION = container('Location', { height: uint32, index: uint32 })
+
+/** Which network a store belongs to. */
+export const NETWORK_MARK = container('NetworkMark', { name: text(64), genesis: byteVector(32) })
+
+const HISTORY_NODE = container('HistoryNode', { hash: byteVector(32), work: uint256 })
+
+/** Encodes a history node. */
+export function encodeHistoryNode(node: HistoryNode): Uint8Array {
+  return encode(HISTORY_NODE, node)
+}
+
+/** Decodes a history node. */
+export function decodeHistoryNode(bytes: Uint8Array): HistoryNode {
+  return decodeOwn(HISTORY_NODE, bytes)
+}
+
+const PAGE_LEAF = container('PageLeaf', { slot: uint8, path: byteVector(32), value: byteVector(32) })
+const PAGE_INNER = container('PageInner', { slot: uint8, hash: byteVector(32) })
+const PAGE = container('Page', { leaves: list(PAGE_LEAF, PAGE_SLOTS), inner: list(PAGE_INNER, PAGE_SLOTS) })
+
+/** Encodes a page of the state tree; leaf hashes follow from path and value and are left out. */
+export function encodePage(page: Page): Uint8Array {
+  const leaves: { slot: number; path: Uint8Array; value: Uint8Array }[] = []
+  const inner: { slot: number; hash: Uint8Array }[] = []
+  page.forEach((slot, i) => {
+    if (slot?.kind === 'leaf') leaves.push({ slot: i, path: slot.path, value: slot.value })
+    else if (slot !== null) inner.push({ slot: i, hash: slot.hash })
+  })
+  return encode(PAGE, { leaves, inner })
+}
+
+/** Decodes a page of the state tree. */
+export function decodePage(bytes: Uint8Array): Page {
+  const { leaves, inner } = decodeOwn(PAGE, bytes)
+  const slots: (Slot | null)[] = new Array<Slot | null>(PAGE_SLOTS).fill(null)
+  const hashes = hashLeaves(leaves)
+  leaves.forEach(({ slot, path, value }, i) => {
+    slots[slot] = { kind: 'leaf', path, value, hash: hashes[i] as Uint8Array }
+  })
+  for (const { slot, hash } of inner) slots[slot] = { kind: 'inner', hash }
+  return slots
+}
+
+const SCHEMA = container('Schema', { version: uint16 })
+
+/** Encodes the schema version. */
+export function encodeSchema(): Uint8Array {
+  return encode(SCHEMA, { version: SCHEMA_VERSION })
+}
+
+/** Decodes a schema version. */
+export function decodeSchema(bytes: Uint8Array): number {
+  return decodeOwn(SCHEMA, bytes).version
+}
+
+function bigEndian32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, value, false)
+  return bytes
+}

@@ -1,0 +1,72 @@
+import { taggedHashHex } from '../crypto/hash.ts'
+import type { KindHandlers, LedgerModule } from '../ledger/module.ts'
+import { assert } from '../primitives/assert.ts'
+import { toHex } from '../primitives/bytes.ts'
+import type { Hash } from '../primitives/ids.ts'
+import { encodeText } from '../primitives/text.ts'
+import type { AnyStateTable, StateKey } from '../state/table.ts'
+import { TX_KIND_NAMES, TX_KINDS } from '../tx/kinds.ts'
+import { assertParams, type NetworkParams, type Rules } from './params.ts'
+
+/** The list of ledgers, and a handler for every transaction kind. */
+export interface Protocol {
+  readonly modules: readonly LedgerModule[]
+  readonly handlers: KindHandlers
+}
+
+/** A network's rules by height, with the ledgers that execute them. */
+export interface RuleBook extends Protocol {
+  readonly params: NetworkParams
+  /** Rules in force at a height. */
+  readonly at: (height: number) => Rules
+  /** Hash of all rules at all heights: two nodes with different fingerprints are on different networks. */
+  readonly fingerprint: Hash
+  /** Table that a state key belongs to. */
+  readonly tableOf: (key: StateKey) => AnyStateTable
+}
+
+/** Checks the parameters and binds them to the ledgers. */
+export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleBook {
+  assertParams(params)
+  const tables = tablesByPrefix(protocol.modules)
+  return {
+    ...protocol,
+    params,
+    at: (height) =>
+      (params.steps.findLast(({ fromHeight }) => fromHeight <= height) as NetworkParams['steps'][number]).rules,
+    fingerprint: fingerprintOf(params, [...tables.values()]),
+    tableOf: (key) => {
+      const table = tables.get(key.slice(0, 2))
+      assert(table !== undefined, `no table has the prefix of state key ${key}`)
+      return table
+    },
+  }
+}
+
+function tablesByPrefix(modules: readonly LedgerModule[]): ReadonlyMap<string, AnyStateTable> {
+  const tables = new Map<string, AnyStateTable>()
+  for (const table of modules.flatMap((module) => module.tables)) {
+    const prefix = toHex(Uint8Array.of(table.prefix))
+    assert(!tables.has(prefix), `two tables have the prefix 0x${prefix}`)
+    tables.set(prefix, table)
+  }
+  return tables
+}
+
+function fingerprintOf(params: NetworkParams, tables: readonly AnyStateTable[]): Hash {
+  const kinds = TX_KIND_NAMES.map((kind) => [kind, TX_KINDS[kind].number])
+  const state = tables.map(({ name, prefix, rooted }) => [name, prefix, rooted])
+  return taggedHashHex(
+    'rules',
+    encodeText(canonicalJson({ kinds, state, steps: params.steps, genesis: params.genesis })),
+  )
+}
+
+/** JSON with sorted keys and bigints as decimal strings: one text per value. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === 'bigint') return part.toString()
+    if (part === null || typeof part !== 'object' || Array.isArray(part)) return part
+    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}

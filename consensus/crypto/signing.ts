@@ -1,0 +1,61 @@
+import { concat, fromHex, uint32LE } from '../primitives/bytes.ts'
+import type { BlockId, TxId } from '../primitives/ids.ts'
+import { encodeText } from '../primitives/text.ts'
+import { taggedHash } from './hash.ts'
+import type { HybridPublicKey } from './hybrid.ts'
+import type { AccountScheme } from './schemes.ts'
+
+/**
+ * What a signature is made for. The label opens the message and is the ML-DSA context too, so a signature over text
+ * can never pass as one over a transaction.
+ */
+export type SigningDomain = 'transaction' | 'text'
+
+const LABELS: Readonly<Record<SigningDomain, Uint8Array>> = {
+  transaction: encodeText('farthing-transaction/1'),
+  text: encodeText('farthing-text/1'),
+}
+
+/** Separates networks: the chain id is the same on all of them, the genesis block is not. */
+export interface SigningNetwork {
+  readonly chainId: number
+  readonly genesis: BlockId
+}
+
+/** Context string of the ML-DSA half. */
+export function signingContext(domain: SigningDomain): Uint8Array {
+  return LABELS[domain]
+}
+
+/** The bytes that both halves of a hybrid signature cover: label, chain id, genesis, account scheme, digest. */
+export function signingMessage(
+  domain: SigningDomain,
+  network: SigningNetwork,
+  scheme: AccountScheme,
+  digest: Uint8Array,
+): Uint8Array {
+  return concat(LABELS[domain], uint32LE(network.chainId), fromHex(network.genesis), Uint8Array.of(scheme), digest)
+}
+
+/** Message of a transaction: its digest is the transaction id. */
+export function transactionMessage(network: SigningNetwork, scheme: AccountScheme, txId: TxId): Uint8Array {
+  return signingMessage('transaction', network, scheme, fromHex(txId))
+}
+
+/** Message of a signed text. */
+export function textMessage(network: SigningNetwork, scheme: AccountScheme, text: string): Uint8Array {
+  return signingMessage('text', network, scheme, taggedHash('textDigest', encodeText(text)))
+}
+
+/** One hybrid signature to check. */
+export interface SignaturePart {
+  readonly key: HybridPublicKey
+  readonly signature: Uint8Array
+}
+
+/** All signatures of one witness over one message; it is good when every part verifies. */
+export interface SignatureJob {
+  readonly domain: SigningDomain
+  readonly message: Uint8Array
+  readonly parts: readonly SignaturePart[]
+}

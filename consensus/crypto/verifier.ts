@@ -1,0 +1,21 @@
+import { type SignatureBackend, verifyHybrid } from './hybrid.ts'
+import { type SignatureJob, signingContext } from './signing.ts'
+
+/** Checks many witnesses; the answer has one verdict per job, in order. */
+export interface SignatureVerifier {
+  verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
+}
+
+/** Verdict on one job: every part verifies. A job without parts is invalid. */
+export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean {
+  const context = signingContext(job.domain)
+  return (
+    job.parts.length > 0 &&
+    job.parts.every(({ key, signature }) => verifyHybrid(backend, key, { message: job.message, signature, context }))
+  )
+}
+
+/** A verifier that works on the calling thread: for tests, browsers and single transactions. */
+export function createInlineVerifier(backend: SignatureBackend): SignatureVerifier {
+  return { verify: (jobs) => Promise.resolve(jobs.map((job) => verifyJob(backend, job))) }
+}

@@ -1,0 +1,38 @@
+import type { Hash } from '../primitives/ids.ts'
+import type { ValueChange } from '../state/overlay.ts'
+import type { AnyStateTable, StateKey } from '../state/table.ts'
+
+/** Running sums per asset; conservation holds where every sum is zero. */
+export class Balance {
+  readonly #sums = new Map<Hash, bigint>()
+
+  /** Counts a record in (sign 1) or out (sign -1). */
+  count(table: AnyStateTable, key: StateKey, value: unknown, sign: 1n | -1n): void {
+    if (value === undefined || table.holdings === undefined) return
+    for (const { asset, amount } of table.holdings(value, key)) this.add(asset, sign * amount)
+  }
+
+  /** Adds to one asset's sum. */
+  add(asset: Hash, amount: bigint): void {
+    this.#sums.set(asset, (this.#sums.get(asset) ?? 0n) + amount)
+  }
+
+  /** Assets whose sum is not zero. */
+  broken(): readonly { readonly asset: Hash; readonly sum: bigint }[] {
+    return [...this.#sums].filter(([, sum]) => sum !== 0n).map(([asset, sum]) => ({ asset, sum }))
+  }
+}
+
+/** Whether the changes neither create nor lose coins. `extra` counts coins held outside the records meanwhile. */
+export function conserves(
+  changes: readonly ValueChange[],
+  extra?: { readonly asset: Hash; readonly amount: bigint },
+): boolean {
+  const balance = new Balance()
+  for (const { table, key, before, after } of changes) {
+    balance.count(table, key, before, -1n)
+    balance.count(table, key, after, 1n)
+  }
+  if (extra !== undefined) balance.add(extra.asset, extra.amount)
+  return balance.broken().length === 0
+}

@@ -1,0 +1,57 @@
+import type { Amount } from '../primitives/amount.ts'
+import type { Fault } from '../primitives/fault.ts'
+import type { Overlay, ValueChange } from '../state/overlay.ts'
+import type { AnyStateTable } from '../state/table.ts'
+import type { TxKind } from '../tx/kinds.ts'
+import type { TxRules } from '../tx/rules.ts'
+import type { Transaction, TxBody } from '../tx/transaction.ts'
+import type { Receipt } from './receipt.ts'
+import type { CoinRules, MarketRules } from './rules.ts'
+
+/** The rules a ledger may ask for. */
+export interface LedgerRules {
+  readonly tx: TxRules
+  readonly coin: CoinRules
+  readonly market: MarketRules
+}
+
+/** What an automatic effect of a block may know and do. */
+export interface BlockContext {
+  readonly rules: LedgerRules
+  readonly height: number
+  readonly overlay: Overlay
+  readonly emit: (receipt: Receipt) => void
+}
+
+/** What a transaction may know and do. */
+export interface TxContext {
+  readonly rules: LedgerRules
+  readonly height: number
+  /** Place of the transaction in its block. */
+  readonly index: number
+  readonly overlay: Overlay
+  /** Outcome numbers of a transaction that consists of independent entries. */
+  readonly reportEntries: (numbers: readonly number[]) => void
+}
+
+/** What a transaction kind does. The fee is taken before, the invariants are checked after. */
+export interface KindHandler<K extends TxKind> {
+  /** Executes the payload on the overlay, or says why it fails; what it wrote before failing is taken back. */
+  readonly apply: (context: TxContext, tx: Transaction<K>) => Fault | null
+  /** Native coins that leave the sender beside the fee: what a mempool must see covered. */
+  readonly spends: (body: TxBody<K>) => Amount
+}
+
+/** A handler for every kind: a kind without one does not compile. */
+export type KindHandlers = { readonly [K in TxKind]: KindHandler<K> }
+
+/** A ledger: the records it owns, the kinds it executes, its automatic effects and its own invariant. */
+export interface LedgerModule {
+  readonly name: string
+  readonly tables: readonly AnyStateTable[]
+  readonly handlers: Partial<KindHandlers>
+  /** Effects that are due at the start of a block; always run in full. */
+  readonly beginBlock?: (context: BlockContext) => void
+  /** Name of an invariant of this ledger that the changes break, or null. Conservation is checked for all. */
+  readonly invariant?: (changes: readonly ValueChange[]) => string | null
+}

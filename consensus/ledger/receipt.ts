@@ -1,0 +1,84 @@
+import { taggedHash } from '../crypto/hash.ts'
+import { merkleRoot, RECEIPT_TREE } from '../crypto/merkle.ts'
+import { concat, toHex } from '../primitives/bytes.ts'
+import {
+  container,
+  decodeOwn,
+  encode,
+  hex32,
+  list,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  uint128,
+  type ValueOf,
+} from '../primitives/codec.ts'
+import type { Address, Hash, TxId } from '../primitives/ids.ts'
+import { RECEIPT_ENTRIES_MAX } from '../tx/payloads.ts'
+
+/** Outcome of a transaction: `code` 0 is success, else an outcome number. `entries` are those of an `agent_receipt`. */
+const TRANSACTION = container('TransactionReceipt', {
+  txId: hex32<TxId>(),
+  code: uint16,
+  weight: uint32,
+  rate: uint64,
+  fee: uint128,
+  burned: uint128,
+  entries: list(uint8, RECEIPT_ENTRIES_MAX),
+})
+
+/** Step 1: the reward of block `height` reached its miner. */
+const REWARD = container('RewardReceipt', { height: uint32, miner: hex32<Address>(), amount: uint128 })
+
+/** Step 2: an escrow that was open at its deadline went back to its caller. */
+const REFUND = container('RefundReceipt', { txId: hex32<TxId>(), caller: hex32<Address>(), amount: uint128 })
+
+/** Step 4: base fees burned, coins minted and where they went. */
+const CLOSE = container('CloseReceipt', {
+  burned: uint128,
+  subsidy: uint128,
+  stakingShare: uint128,
+  miner: hex32<Address>(),
+  reward: uint128,
+})
+
+/** The closed table of receipt types. The type byte comes first, then the SSZ of its fields. */
+const RECEIPT_TYPES = {
+  transaction: { number: 1, codec: TRANSACTION },
+  reward: { number: 2, codec: REWARD },
+  refund: { number: 3, codec: REFUND },
+  close: { number: 4, codec: CLOSE },
+} as const
+
+type ReceiptTypes = typeof RECEIPT_TYPES
+type ReceiptType = keyof ReceiptTypes
+
+/** What one transaction or one automatic effect came to. */
+export type Receipt = { [K in ReceiptType]: { readonly type: K } & ValueOf<ReceiptTypes[K]['codec']> }[ReceiptType]
+/** Receipt of one type. */
+export type ReceiptOf<K extends ReceiptType> = Extract<Receipt, { type: K }>
+
+/** Consensus bytes of a receipt. */
+export function encodeReceipt(receipt: Receipt): Uint8Array {
+  const { number, codec } = RECEIPT_TYPES[receipt.type]
+  return concat(Uint8Array.of(number), encode(codec as never, receipt as never))
+}
+
+/** Reads a receipt that this node or a verified proof holds; damage throws. */
+export function decodeReceipt(bytes: Uint8Array): Receipt {
+  const type = (Object.keys(RECEIPT_TYPES) as ReceiptType[]).find((name) => RECEIPT_TYPES[name].number === bytes[0])
+  if (type === undefined) throw new RangeError(`unknown receipt type ${bytes[0]}`)
+  const fields = decodeOwn<object>(RECEIPT_TYPES[type].codec as never, bytes.subarray(1))
+  return { ...fields, type } as Receipt
+}
+
+/** Root over the receipts of a block, in order. */
+export function receiptsRoot(receipts: readonly Uint8Array[]): Hash {
+  return toHex(merkleRoot(RECEIPT_TREE, receipts)) as Hash
+}
+
+/** Hash of a service's result, as receipts on chain name it. */
+export function resultHash(resultBytes: Uint8Array): Hash {
+  return toHex(taggedHash('result', resultBytes)) as Hash
+}

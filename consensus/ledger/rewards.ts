@@ -1,0 +1,58 @@
+import { type Amount, amount, mulDivDown, subtractProven } from '../primitives/amount.ts'
+import { container, hex32, uint128, type ValueOf } from '../primitives/codec.ts'
+import type { Address } from '../primitives/ids.ts'
+import { anyTable, heightKey, NATIVE_ASSET, stateTable } from '../state/table.ts'
+import { creditOrOpen } from './account.ts'
+import type { BlockContext, LedgerModule } from './module.ts'
+import { accrueStaking, burnNative, mintNative, nativeSupply } from './supply.ts'
+
+const REWARD_RECORD = container('Reward', { miner: hex32<Address>(), amount: uint128 })
+
+/** What a block earned its miner and has not matured yet, by height. */
+export const REWARDS = stateTable<number, ValueOf<typeof REWARD_RECORD>>({
+  name: 'rewards',
+  prefix: 0x04,
+  codec: REWARD_RECORD,
+  id: heightKey,
+  holdings: (reward) => [{ asset: NATIVE_ASSET, amount: reward.amount }],
+})
+
+const BPS = 10_000n
+
+/** Step 1: the reward of the block `rewardMaturity` blocks ago reaches its miner. */
+function matureReward({ rules, height, overlay, emit }: BlockContext): void {
+  const mined = height - rules.coin.rewardMaturity
+  const reward = mined < 1 ? undefined : overlay.get(REWARDS, mined)
+  if (reward === undefined) return
+  creditOrOpen(overlay, reward.miner, reward.amount)
+  overlay.delete(REWARDS, mined)
+  emit({ type: 'reward', height: mined, miner: reward.miner, amount: reward.amount })
+}
+
+/** What a block's transactions paid, and to whom the tips go. */
+export interface BlockFees {
+  readonly miner: Address
+  readonly burned: Amount
+  readonly tips: Amount
+}
+
+/** Step 4: burn the base fees, mint the subsidy, accrue the staking share, keep the rest for the miner. */
+export function closeBlock({ rules, height, overlay, emit }: BlockContext, { miner, burned, tips }: BlockFees): void {
+  const { minted, cap } = nativeSupply(overlay)
+  const subsidy = amount(mulDivDown(cap - minted, 1n, rules.coin.subsidyDivisor))
+  const stakingShare = amount(mulDivDown(subsidy, rules.coin.stakingShareBps, BPS))
+  const reward = amount(subtractProven(subsidy, stakingShare) + tips)
+  burnNative(overlay, burned)
+  mintNative(overlay, subsidy)
+  accrueStaking(overlay, stakingShare)
+  overlay.put(REWARDS, height, { miner, amount: reward })
+  emit({ type: 'close', burned, subsidy, stakingShare, miner, reward })
+}
+
+/** Maturing rewards. */
+export const rewardModule = {
+  name: 'rewards',
+  tables: [anyTable(REWARDS)],
+  handlers: {},
+  beginBlock: matureReward,
+} satisfies LedgerModule

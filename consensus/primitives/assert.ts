@@ -1,0 +1,14 @@
+/** Thrown for programmer errors only; wrong input is a {@link Fault} value, never an exception. */
+export class AssertionError extends Error {
+  override name = 'AssertionError'
+}
+
+/** Stops on a state that only a bug of ours can produce. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new AssertionError(message)
+}
+
+/** Closes an exhaustive switch: a new variant does not compile until it is handled. */
+export function unreachable(value: never): never {
+  throw new AssertionError(`unreachable: ${String(value)}`)
+}

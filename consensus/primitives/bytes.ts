@@ -1,0 +1,83 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+
+/** 32 zero bytes: "absent" wherever consensus holds a fixed 32-byte field. */
+export const ZERO_32 = new Uint8Array(32)
+/** {@link ZERO_32} in hex. */
+export const ZERO_HEX_32 = '0'.repeat(64)
+
+/** Lower-case hex without a prefix. */
+export function toHex(bytes: Uint8Array): string {
+  return bytesToHex(bytes)
+}
+
+/** Bytes of lower-case hex; throws on anything else, so untrusted text goes through {@link isHex} first. */
+export function fromHex(hex: string): Uint8Array {
+  return hexToBytes(hex)
+}
+
+/** Whether the text is exactly `byteLength` bytes of lower-case hex. */
+export function isHex(text: string, byteLength: number): boolean {
+  return text.length === byteLength * 2 && /^[0-9a-f]*$/.test(text)
+}
+
+/** Joins byte strings. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0
+  for (const part of parts) length += part.length
+  const joined = new Uint8Array(length)
+  let offset = 0
+  for (const part of parts) {
+    joined.set(part, offset)
+    offset += part.length
+  }
+  return joined
+}
+
+/** Whether both hold the same bytes. Not constant-time: for public data only. */
+export function equal(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** Order of two byte strings of one length, as unsigned big-endian numbers: negative, zero or positive. */
+export function compare(a: Uint8Array, b: Uint8Array): number {
+  for (let i = 0; i < a.length; i++) {
+    const difference = (a[i] as number) - (b[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+/** A copy with its own memory, so that a view does not keep a large network buffer alive. */
+export function copy(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.prototype.slice.call(bytes)
+}
+
+/** Little-endian bytes of an unsigned 32-bit number. */
+export function uint32LE(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, value, true)
+  return bytes
+}
+
+/** Little-endian bytes of an unsigned integer below 2^(8 x length). */
+export function uintLE(value: bigint, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let rest = value
+  for (let i = 0; i < length; i++) {
+    bytes[i] = Number(rest & 0xffn)
+    rest >>= 8n
+  }
+  return bytes
+}
+
+/** Big-endian bytes of an unsigned integer below 2^(8 x length). */
+export function uintBE(value: bigint, length: number): Uint8Array {
+  return uintLE(value, length).reverse()
+}
+
+/** The unsigned integer that the bytes spell, most significant first. */
+export function readUintBE(bytes: Uint8Array): bigint {
+  return bytes.length === 0 ? 0n : BigInt(`0x${toHex(bytes)}`)
+}

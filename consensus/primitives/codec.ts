@@ -1,0 +1,186 @@
+import {
+  BooleanType,
+  ByteListType,
+  ByteVectorType,
+  type CompositeType,
+  ContainerType,
+  ListBasicType,
+  ListCompositeType,
+  type Type,
+  UintBigintType,
+  UintNumberType,
+} from '@chainsafe/ssz'
+import type { Amount } from './amount.ts'
+import { fromHex, toHex } from './bytes.ts'
+import { fault } from './fault.ts'
+import { fail, ok, type Result } from './result.ts'
+import { decodeText, encodeText } from './text.ts'
+
+/**
+ * SSZ as consensus uses it: containers, lists, byte strings and unsigned integers, serialisation only. The library
+ * encodes; what is valid is decided by the strict decoding below, the limits in each type, and our own checks.
+ */
+export type Codec<V> = Type<V>
+/** A codec of a value that is not a plain number or boolean. */
+export type CompositeCodec<V> = CompositeType<V, unknown, unknown>
+/** The value that a codec reads and writes. */
+export type ValueOf<C> = C extends Type<infer V> ? V : never
+
+/** A number that refuses to be written out of range; the library would wrap it silently. */
+class CheckedUint extends UintNumberType {
+  override value_serializeToBytes(
+    output: Parameters<UintNumberType['value_serializeToBytes']>[0],
+    offset: number,
+    value: number,
+  ): number {
+    const bound = this.byteLength === 8 ? Number.MAX_SAFE_INTEGER : 2 ** (8 * this.byteLength) - 1
+    if (!Number.isInteger(value) || value < 0 || value > bound)
+      throw new RangeError(`${value} is not a uint${8 * this.byteLength}`)
+    return super.value_serializeToBytes(output, offset, value)
+  }
+
+  override value_deserializeFromBytes(
+    data: Parameters<UintNumberType['value_deserializeFromBytes']>[0],
+    start: number,
+    end: number,
+  ): number {
+    const value = super.value_deserializeFromBytes(data, start, end)
+    // Above 2^53 two encodings would read as one number.
+    if (value > Number.MAX_SAFE_INTEGER) throw new RangeError('integer above 2^53 - 1')
+    return value
+  }
+}
+
+class CheckedBigUint extends UintBigintType {
+  override value_serializeToBytes(
+    output: Parameters<UintBigintType['value_serializeToBytes']>[0],
+    offset: number,
+    value: bigint,
+  ): number {
+    if (value < 0n || value >> BigInt(8 * this.byteLength) !== 0n)
+      throw new RangeError(`${value} is not a uint${8 * this.byteLength}`)
+    return super.value_serializeToBytes(output, offset, value)
+  }
+}
+
+/** Unsigned 8-bit integer. */
+export const uint8: Codec<number> = new CheckedUint(1)
+/** Unsigned 16-bit integer. */
+export const uint16: Codec<number> = new CheckedUint(2)
+/** Unsigned 32-bit integer. */
+export const uint32: Codec<number> = new CheckedUint(4)
+/** Unsigned 64-bit integer that must stay below 2^53: times, counters. */
+export const safeUint64: Codec<number> = new CheckedUint(8)
+/** Unsigned 64-bit integer. */
+export const uint64: Codec<bigint> = new CheckedBigUint(8)
+/** Unsigned 128-bit integer: every amount. */
+export const uint128 = new CheckedBigUint(16) as unknown as Codec<Amount>
+/** Unsigned 256-bit integer: targets, work sums. */
+export const uint256: Codec<bigint> = new CheckedBigUint(32)
+/** One byte, 0 or 1; other bytes are malformed. */
+export const bool: Codec<boolean> = new BooleanType()
+
+/** A fixed number of bytes. The value is a view on the decoded buffer. */
+export function byteVector(length: number): CompositeCodec<Uint8Array> {
+  return new ByteVectorType(length)
+}
+
+/** At most `limit` bytes. The value is a view on the decoded buffer. */
+export function byteList(limit: number): CompositeCodec<Uint8Array> {
+  return new ByteListType(limit)
+}
+
+/** 32 bytes whose value is a branded hex string. */
+export function hex32<Id extends string>(): CompositeCodec<Id> {
+  return mapped(
+    new ByteVectorType(32),
+    (id: Id) => fromHex(id),
+    (bytes) => toHex(bytes) as Id,
+  )
+}
+
+/** At most `limit` bytes of printable UTF-8 whose value is a string that passes `accepts`. */
+export function text<T extends string = string>(
+  limit: number,
+  accepts: (value: string) => boolean = () => true,
+): CompositeCodec<T> {
+  return mapped(
+    new ByteListType(limit),
+    (value: T) => encodeText(value),
+    (bytes) => {
+      const value = decodeText(bytes)
+      if (value === undefined || !accepts(value)) throw new RangeError('text outside its grammar')
+      return value as T
+    },
+  )
+}
+
+/** A record of named fields in the order given. */
+export function container<Fields extends Record<string, Codec<unknown>>>(
+  name: string,
+  fields: Fields,
+): CompositeCodec<{ readonly [K in keyof Fields]: ValueOf<Fields[K]> }> {
+  return new ContainerType(fields, { typeName: name }) as unknown as CompositeCodec<{
+    readonly [K in keyof Fields]: ValueOf<Fields[K]>
+  }>
+}
+
+/** At most `limit` elements. */
+export function list<V>(element: Codec<V>, limit: number): CompositeCodec<readonly V[]> {
+  const type = element.isBasic
+    ? new ListBasicType(element as never, limit)
+    : new ListCompositeType(element as never, limit)
+  return type as unknown as CompositeCodec<readonly V[]>
+}
+
+/** Encodes a value that our own code made; a value out of range is a bug and throws. */
+export function encode<V>(codec: Codec<V>, value: V): Uint8Array {
+  return codec.serialize(value)
+}
+
+/**
+ * Decodes untrusted bytes: exact length, canonical offsets, limits, ranges and grammars, or the fault
+ * `codec/malformed`. Byte fields of the value are views on `bytes`.
+ */
+export function decode<V>(codec: Codec<V>, bytes: Uint8Array): Result<V> {
+  try {
+    return ok(codec.deserialize(bytes, { reuseBytes: true }))
+  } catch (error) {
+    return fail(fault('codec/malformed', { type: codec.typeName, reason: reasonOf(error) }))
+  }
+}
+
+/** Decodes bytes that this node wrote itself; damage throws, since no caller could mend it. Byte fields are views. */
+export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
+  return codec.deserialize(bytes, { reuseBytes: true })
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 120) : 'unreadable'
+}
+
+type ByteArrayCodec = ByteVectorType | ByteListType
+
+/** A byte-string type whose value is something else; the library has no such hook, so its three methods are wrapped. */
+function mapped<V>(
+  type: ByteArrayCodec,
+  toBytes: (value: V) => Uint8Array,
+  fromBytes: (bytes: Uint8Array) => V,
+): CompositeCodec<V> {
+  const write = type.value_serializeToBytes.bind(type)
+  const read = type.value_deserializeFromBytes.bind(type)
+  const size = type.value_serializedSize.bind(type)
+  const limit = type.maxSize
+  const checked = (value: V): Uint8Array => {
+    const bytes = toBytes(value)
+    if (bytes.length > limit) throw new RangeError(`${bytes.length} bytes exceed ${limit}`)
+    return bytes
+  }
+  return Object.assign(type, {
+    value_serializedSize: (value: V) => size(checked(value)),
+    value_serializeToBytes: (output: Parameters<typeof write>[0], offset: number, value: V) =>
+      write(output, offset, checked(value)),
+    value_deserializeFromBytes: (data: Parameters<typeof read>[0], start: number, end: number) =>
+      fromBytes(read(data, start, end, true)),
+  }) as unknown as CompositeCodec<V>
+}

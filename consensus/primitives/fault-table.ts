@@ -1,0 +1,182 @@
+/**
+ * The one table of everything that can be refused. `api` is the stable machine code in HTTP answers, `status` its HTTP
+ * status. `blame` says whether whoever sent the bytes must have known better (peers are scored by it), `retry` whether
+ * the same bytes may be accepted later. `says` names the facts of the case in braces.
+ */
+export interface FaultRow {
+  readonly api: string
+  readonly status: number
+  readonly blame: 'sender' | 'nobody'
+  readonly retry: boolean
+  readonly says: string
+}
+
+function sender(api: string, status: number, says: string): FaultRow {
+  return { api, status, blame: 'sender', retry: false, says }
+}
+
+function nobody(api: string, status: number, says: string): FaultRow {
+  return { api, status, blame: 'nobody', retry: false, says }
+}
+
+function later(api: string, status: number, says: string): FaultRow {
+  return { api, status, blame: 'nobody', retry: true, says }
+}
+
+export const FAULT_TABLE = {
+  'amount/not-decimal': sender('invalid_amount', 400, '"{text}" is not a plain decimal number'),
+  'amount/too-many-decimals': sender('invalid_amount', 400, '"{text}" has more than {decimals} decimals'),
+  'amount/too-large': sender('invalid_amount', 400, '"{text}" is 2^112 base units or more'),
+
+  'address/malformed': sender('invalid_address', 400, '"{text}" is not an address: {reason}'),
+  'address/other-network': sender(
+    'invalid_address',
+    400,
+    'the address begins with {got}, this network uses {expected}',
+  ),
+
+  'key/words-invalid': sender('invalid_words', 400, 'these are not 24 valid words: {reason}'),
+  'key/malformed': sender('invalid_key', 400, 'malformed public keys: {reason}'),
+
+  'codec/malformed': sender('malformed_bytes', 400, 'malformed {type}: {reason}'),
+
+  'tx/too-large': sender('transaction_malformed', 400, 'the transaction has {bytes} bytes, its kind allows {bytesMax}'),
+  'tx/version': sender('transaction_malformed', 400, 'unknown transaction version {version}'),
+  'tx/chain-id': sender('wrong_chain', 400, 'the transaction is for chain {chainId}, this is chain {expected}'),
+  'tx/kind': sender('transaction_malformed', 400, 'unknown transaction kind {kind}'),
+  'tx/payload': sender('transaction_malformed', 400, 'malformed payload of {kind}: {reason}'),
+  'tx/amount': sender('transaction_malformed', 400, '{field} is {value}; allowed is {least} to below 2^112'),
+  'tx/field': sender('transaction_malformed', 400, '{field}: {reason}'),
+  'tx/keys-misplaced': sender(
+    'transaction_malformed',
+    400,
+    'the witness carries the public keys if and only if the nonce is 0',
+  ),
+  'tx/signature-count': sender(
+    'transaction_malformed',
+    400,
+    'the witness holds {count} signatures, the policy wants {expected}',
+  ),
+  'tx/signature-order': sender(
+    'transaction_malformed',
+    400,
+    'signature key indices must be strictly increasing and below {keys}',
+  ),
+  'tx/signature-length': sender(
+    'transaction_malformed',
+    400,
+    'signature {index} has {bytes} bytes, its scheme has {expected}',
+  ),
+  'tx/keys-not-of-sender': sender('bad_signature', 400, 'the public keys do not hash to the sender address'),
+  'tx/bad-signature': sender('bad_signature', 400, 'a signature does not verify'),
+  'tx/keys-missing': later(
+    'keys_unknown',
+    409,
+    'the public keys of the sender are not known here yet; send its first transaction (nonce 0) first',
+  ),
+  'tx/json': sender('invalid_request', 400, '{field}: {reason}'),
+
+  'tx/sender-unknown': later('insufficient_balance', 409, 'the sender has no account and so cannot pay the fee'),
+  'tx/nonce-too-low': sender('nonce_too_low', 409, 'nonce {nonce} is used; the next nonce is {next}'),
+  'tx/nonce-too-high': later('nonce_too_high', 409, 'nonce {nonce} is too far ahead; the next nonce is {next}'),
+  'tx/expired': sender('transaction_expired', 409, 'validUntil {validUntil} lies before the next block {height}'),
+  'tx/fee-rate-below-base': later('fee_too_low', 409, 'the fee rate {maxFeeRate} is below the base fee {baseFee}'),
+  'tx/fee-unpayable': later('insufficient_balance', 409, 'the balance {balance} does not pay the fee {fee}'),
+
+  'ledger/no-account': nobody('no_account', 409, 'the receiving account does not exist and the create bit is not set'),
+  'ledger/insufficient-balance': nobody(
+    'insufficient_balance',
+    409,
+    'the balance {balance} is below the amount {amount}',
+  ),
+  'ledger/invariant': nobody('invariant', 409, 'the transaction would break the invariant {name}'),
+  'ledger/agent-exists': nobody('agent_exists', 409, 'the agent id {agentId} is taken'),
+  'ledger/agent-unknown': nobody('agent_unknown', 409, 'there is no agent {agentId}'),
+  'ledger/not-owner': nobody('not_owner', 409, 'only the owner of the agent {agentId} may do this'),
+  'ledger/payout-no-account': nobody('no_account', 409, 'the payout account does not exist'),
+  'ledger/service-unknown': nobody('service_unknown', 409, 'the agent {agentId} has no service {serviceId}'),
+  'ledger/service-retired': nobody('service_retired', 409, 'the service {serviceId} of {agentId} is retired'),
+  'ledger/escrow-exists': nobody('escrow_exists', 409, 'there is an escrow under this transaction id already'),
+
+  'receipt/closed': nobody('escrow_closed', 409, 'there is no open escrow under this transaction id'),
+  'receipt/foreign': nobody('escrow_foreign', 409, "the sender is neither owner nor settler of the escrow's agent"),
+  'receipt/bad-opener': nobody('bad_opener', 409, 'the opener does not open the redeem lock'),
+
+  'block/malformed': sender('block_malformed', 400, 'malformed block: {reason}'),
+  'block/too-large': sender('block_invalid', 400, 'the transactions have {bytes} bytes, allowed are {bytesMax}'),
+  'block/version': sender('block_invalid', 400, 'unknown header version {version}'),
+  'block/height': sender('block_invalid', 400, 'the height is {height}, the parent makes it {expected}'),
+  'block/target': sender('block_invalid', 400, 'the target differs from the computed one'),
+  'block/time-not-after-parent': sender('block_invalid', 400, "the time {time} is not after the parent's {parentTime}"),
+  'block/time-too-new': later(
+    'block_early',
+    409,
+    'the time {time} is more than {aheadMsMax} ms ahead of the local clock',
+  ),
+  'block/base-fee': sender('block_invalid', 400, 'the base fee is {baseFee}, the parent makes it {expected}'),
+  'block/history-root': sender('block_invalid', 400, 'the history root differs from the computed one'),
+  'block/proof-of-work': sender('block_invalid', 400, 'the proof-of-work hash is above the target'),
+  'block/transactions-root': sender('block_body_mismatch', 400, 'the transactions do not match the header'),
+  'block/witness-root': sender('block_body_mismatch', 400, 'the witnesses do not match the header'),
+  'block/duplicate-transaction': sender('block_invalid', 400, 'transaction {txId} is in the block twice'),
+  'block/weight-limit': sender('block_invalid', 400, 'the weight {weight} exceeds {weightMax}'),
+  'block/writes-limit': sender('block_invalid', 400, 'the declared state writes {writes} exceed {writesMax}'),
+  'block/weight-used': sender('block_invalid', 400, 'the header says weight {said}, the transactions weigh {weight}'),
+  'block/transaction': sender('block_invalid', 400, 'transaction {index} is invalid: {reason}'),
+  'block/receipts-root': sender('block_invalid', 400, 'the receipts root differs from the computed one'),
+  'block/state-root': sender('block_invalid', 400, 'the state root differs from the computed one'),
+
+  'chain/unknown-parent': later('unknown_parent', 409, 'the parent {parent} is not known here'),
+  'chain/known-block': nobody('known_block', 409, 'the block {id} is known already'),
+  'chain/invalid-ancestor': sender('block_invalid', 400, 'the block builds on an invalid one'),
+  'chain/reorganisation-too-deep': nobody(
+    'reorganisation_too_deep',
+    409,
+    'the heavier branch forks {depth} blocks back; beyond {depthMax} the operator must accept it',
+  ),
+  'chain/keys-missing': later('keys_unknown', 503, 'the public keys of {address} are missing here'),
+  'chain/stopped': later('node_stopping', 503, 'the node is stopping'),
+
+  'mempool/known': nobody('transaction_known', 200, 'the transaction is in the mempool already'),
+  'mempool/mined': nobody('transaction_mined', 409, 'the transaction is mined already'),
+  'mempool/full': later('mempool_full', 503, 'the mempool is full; a fee rate above {minFeeRate} would be accepted'),
+  'mempool/account-limit': later(
+    'account_limit',
+    429,
+    'the account has {count} transactions waiting; {countMax} are allowed',
+  ),
+  'mempool/fee-too-low': sender(
+    'fee_too_low',
+    409,
+    'the fee rate {feeRate} is too low; at least {minFeeRate} is accepted',
+  ),
+  'mempool/replacement-fee-too-low': sender(
+    'replacement_fee_too_low',
+    409,
+    'replacing a waiting transaction takes a fee rate of at least {minFeeRate}',
+  ),
+  'mempool/balance-exceeded': later(
+    'insufficient_balance',
+    409,
+    'the waiting transactions need {needed} base units, the balance is {balance}',
+  ),
+  'mempool/busy': later('node_busy', 503, 'too many transactions wait for verification'),
+
+  'storage/locked': nobody('storage_locked', 503, 'the data folder {folder} is in use by another process'),
+  'storage/other-genesis': nobody(
+    'storage_other_network',
+    503,
+    'the data folder {folder} belongs to {found}, not to {expected}',
+  ),
+  'storage/other-schema': nobody(
+    'storage_schema',
+    503,
+    'the data folder {folder} has schema {found}, this release reads {expected}',
+  ),
+  'storage/not-initialised': nobody('storage_missing', 503, 'the data folder {folder} holds no chain'),
+  'storage/damaged': nobody('storage_damaged', 503, 'the data folder {folder} is damaged: {reason}'),
+  'storage/full': nobody('storage_full', 503, 'the disk of {folder} is full or failing: {reason}'),
+} as const satisfies Record<string, FaultRow>
+
+/** Every internal fault code, `area/what-is-wrong`. */
+export type FaultCode = keyof typeof FAULT_TABLE

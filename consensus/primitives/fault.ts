@@ -1,0 +1,30 @@
+import { FAULT_TABLE, type FaultCode, type FaultRow } from './fault-table.ts'
+
+/** What a fault can say about itself: plain values that survive JSON. */
+export type FaultDetail = Readonly<Record<string, string | number | boolean | readonly string[] | null>>
+
+/** A refusal as a value: a stable code and the facts of this case. Frozen, cheap to make, never thrown. */
+export interface Fault {
+  readonly code: FaultCode
+  readonly detail: FaultDetail
+}
+
+const NO_DETAIL: FaultDetail = Object.freeze({})
+
+/** Makes a fault. */
+export function fault(code: FaultCode, detail: FaultDetail = NO_DETAIL): Fault {
+  return { code, detail }
+}
+
+/** What the table says of this code: API code, HTTP status, blame, retry, sentence. */
+export function faultRow(code: FaultCode): FaultRow {
+  return FAULT_TABLE[code]
+}
+
+/** The fault as one English sentence, its details filled in. */
+export function faultMessage({ code, detail }: Fault): string {
+  return FAULT_TABLE[code].says.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = detail[name]
+    return Array.isArray(value) ? value.join(', ') : String(value ?? '?')
+  })
+}

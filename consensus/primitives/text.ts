@@ -1,0 +1,61 @@
+/**
+ * Text in consensus: printable UTF-8. Validity is ours, so that no runtime's decoder can split the chain.
+ */
+
+/** Whether every byte is printable ASCII, 0x20 to 0x7e. */
+export function isPrintableAscii(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte >= 0x20 && byte <= 0x7e)
+}
+
+/**
+ * Decodes well-formed UTF-8 (Unicode 16, table 3-7: no overlong forms, no surrogates, at most U+10FFFF) without
+ * control characters (U+0000-001F, U+007F-009F) and without line separators or bidirectional overrides, which
+ * could make one registry entry look like another. Undefined for anything else.
+ */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  let text = ''
+  for (let i = 0; i < bytes.length; ) {
+    const lead = bytes[i] as number
+    const length = sequenceLength(lead)
+    if (length === 0 || i + length > bytes.length) return undefined
+    const codePoint = readSequence(bytes, i, length)
+    if (codePoint === undefined || !isPrintable(codePoint)) return undefined
+    text += String.fromCodePoint(codePoint)
+    i += length
+  }
+  return text
+}
+
+/** UTF-8 bytes of a text; lone surrogates become U+FFFD, as everywhere on the web. */
+export function encodeText(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+function sequenceLength(lead: number): number {
+  if (lead < 0x80) return 1
+  if (lead >= 0xc2 && lead <= 0xdf) return 2
+  if (lead >= 0xe0 && lead <= 0xef) return 3
+  return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0
+}
+
+const LEAST_CODE_POINT = [0, 0, 0x80, 0x800, 0x10000]
+
+function readSequence(bytes: Uint8Array, start: number, length: number): number | undefined {
+  const lead = bytes[start] as number
+  if (length === 1) return lead
+  let codePoint = lead & (0x7f >> length)
+  for (let i = 1; i < length; i++) {
+    const next = bytes[start + i] as number
+    if ((next & 0xc0) !== 0x80) return undefined
+    codePoint = (codePoint << 6) | (next & 0x3f)
+  }
+  const surrogate = codePoint >= 0xd800 && codePoint <= 0xdfff
+  return codePoint < (LEAST_CODE_POINT[length] as number) || codePoint > 0x10ffff || surrogate ? undefined : codePoint
+}
+
+function isPrintable(codePoint: number): boolean {
+  if (codePoint < 0x20 || (codePoint >= 0x7f && codePoint <= 0x9f)) return false
+  if (codePoint === 0x2028 || codePoint === 0x2029 || codePoint === 0xfeff) return false
+  const bidirectional = (codePoint >= 0x202a && codePoint <= 0x202e) || (codePoint >= 0x2066 && codePoint <= 0x2069)
+  return !bidirectional && codePoint !== 0x200e && codePoint !== 0x200f
+}

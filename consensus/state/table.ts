@@ -1,0 +1,72 @@
+import { toHex } from '../primitives/bytes.ts'
+import type { Codec } from '../primitives/codec.ts'
+import type { Hash } from '../primitives/ids.ts'
+import { encodeText } from '../primitives/text.ts'
+
+/** Key of one state record: table prefix and record id, in hex. */
+export type StateKey = string & { readonly __stateKey: unique symbol }
+
+/** Asset id of the native coin. */
+export const NATIVE_ASSET = '0'.repeat(64) as Hash
+
+/**
+ * Units of an asset that a record accounts for. Places that hold coins count positive, net issuance counts negative, so
+ * that over all records of a state every asset sums to zero: conservation.
+ */
+export interface Holding {
+  readonly asset: Hash
+  readonly amount: bigint
+}
+
+/**
+ * One kind of state record. Rooted tables are committed to by the state root; the others are derived from them, yet
+ * written and unwound with the block like everything else.
+ */
+export interface StateTable<Id, T> {
+  readonly name: string
+  readonly prefix: number
+  readonly codec: Codec<T>
+  readonly rooted: boolean
+  readonly key: (id: Id) => StateKey
+  /** What the record accounts for; absent for tables that never hold coins. */
+  readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
+}
+
+/** Any table, as stores see it. */
+export type AnyStateTable = StateTable<never, unknown>
+
+/** Forgets a table's types, for lists of tables. */
+export function anyTable<Id, T>(table: StateTable<Id, T>): AnyStateTable {
+  return table as unknown as AnyStateTable
+}
+
+interface TableOptions<Id, T> {
+  readonly name: string
+  readonly prefix: number
+  readonly codec: Codec<T>
+  /** Record id in hex; the prefix is added here. */
+  readonly id: (id: Id) => string
+  readonly rooted?: boolean
+  readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
+}
+
+/** Declares a table. Prefixes are unique over the program, which the list of modules asserts. */
+export function stateTable<Id, T>({ id, rooted = true, ...rest }: TableOptions<Id, T>): StateTable<Id, T> {
+  const prefixHex = rest.prefix.toString(16).padStart(2, '0')
+  return { ...rest, rooted, key: (value) => (prefixHex + id(value)) as StateKey }
+}
+
+/** Hex of a text id, for keys. */
+export function textKey(value: string): string {
+  return toHex(encodeText(value))
+}
+
+/** Hex of a height, most significant byte first, so that keys sort by height. */
+export function heightKey(height: number): string {
+  return height.toString(16).padStart(8, '0')
+}
+
+/** Id of the single record of a table. */
+export function noKey(): string {
+  return ''
+}

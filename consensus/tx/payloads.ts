@@ -1,0 +1,125 @@
+import {
+  bool,
+  container,
+  hex32,
+  list,
+  text,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  uint128,
+  type ValueOf,
+} from '../primitives/codec.ts'
+import {
+  type Address,
+  AGENT_ID,
+  type AgentId,
+  type Hash,
+  SERVICE_ID,
+  type ServiceId,
+  type TxId,
+} from '../primitives/ids.ts'
+
+/** Most settlers of one agent. */
+export const SETTLERS_MAX = 8
+/** Most entries of one `agent_receipt`. */
+export const RECEIPT_ENTRIES_MAX = 256
+/** Longest display name of an agent or a service, bytes of UTF-8. */
+export const NAME_BYTES_MAX = 64
+/** Longest endpoint URL of an agent. */
+export const ENDPOINT_BYTES_MAX = 200
+/** Longest request format of a service. */
+export const REQUEST_FORMAT_BYTES_MAX = 240
+/** Longest description of a service. */
+export const DESCRIPTION_BYTES_MAX = 480
+
+const address = hex32<Address>()
+const hash = hex32<Hash>()
+/** Codec of an agent id. */
+export const agentIdCodec = text<AgentId>(32, (value) => AGENT_ID.test(value))
+/** Codec of a service id. */
+export const serviceIdCodec = text<ServiceId>(48, (value) => SERVICE_ID.test(value))
+
+/** An http(s) URL of printable ASCII without blanks, or nothing. */
+function isEndpoint(value: string): boolean {
+  return value === '' || /^https?:\/\/[!-~]{1,192}$/.test(value)
+}
+
+/** `transfer`: native coins to `to`. `create` allows (and pays for) opening the receiving account. */
+export const TRANSFER = container('Transfer', { to: address, amount: uint128, create: bool })
+
+/** `agent_register`: the sender becomes the owner. `capabilities` is a bit set over the capability table. */
+export const AGENT_REGISTER = container('AgentRegister', {
+  agentId: agentIdCodec,
+  name: text(NAME_BYTES_MAX),
+  endpoint: text(ENDPOINT_BYTES_MAX, isEndpoint),
+  capabilities: uint16,
+  payout: address,
+  settlers: list(address, SETTLERS_MAX),
+})
+
+/** `agent_update`: replaces the whole record; `owner` may hand it over. */
+export const AGENT_UPDATE = container('AgentUpdate', {
+  agentId: agentIdCodec,
+  name: text(NAME_BYTES_MAX),
+  endpoint: text(ENDPOINT_BYTES_MAX, isEndpoint),
+  capabilities: uint16,
+  owner: address,
+  payout: address,
+  settlers: list(address, SETTLERS_MAX),
+})
+
+/** `service_publish`: creates or replaces a service of the agent. The price is in millionths of a dollar. */
+export const SERVICE_PUBLISH = container('ServicePublish', {
+  agentId: agentIdCodec,
+  serviceId: serviceIdCodec,
+  capability: uint8,
+  priceUsdMicros: uint64,
+  name: text(NAME_BYTES_MAX),
+  requestFormat: text(REQUEST_FORMAT_BYTES_MAX),
+  description: text(DESCRIPTION_BYTES_MAX),
+})
+
+/** `service_retire`: the service takes no further invokes. */
+export const SERVICE_RETIRE = container('ServiceRetire', { agentId: agentIdCodec, serviceId: serviceIdCodec })
+
+/**
+ * `agent_invoke`: pays one call into escrow for `term` blocks. Commitment and lock are made by the client and bind the
+ * payment to a request and to a secret; zero bytes mean absent.
+ */
+export const AGENT_INVOKE = container('AgentInvoke', {
+  agentId: agentIdCodec,
+  serviceId: serviceIdCodec,
+  amount: uint128,
+  units: uint32,
+  term: uint32,
+  requestCommitment: hash,
+  redeemLock: hash,
+})
+
+/** One line of an `agent_receipt`. `outcome`: 0 delivered, 1 failed. `durationMs` is the operator's own claim. */
+export const RECEIPT_ENTRY = container('ReceiptEntry', {
+  txId: hex32<TxId>(),
+  outcome: uint8,
+  resultHash: hash,
+  opener: hash,
+  durationMs: uint32,
+})
+
+/** `agent_receipt`: closes escrows, each entry on its own. */
+export const AGENT_RECEIPT = container('AgentReceipt', { entries: list(RECEIPT_ENTRY, RECEIPT_ENTRIES_MAX) })
+
+export type Transfer = ValueOf<typeof TRANSFER>
+export type AgentRegister = ValueOf<typeof AGENT_REGISTER>
+export type AgentUpdate = ValueOf<typeof AGENT_UPDATE>
+export type ServicePublish = ValueOf<typeof SERVICE_PUBLISH>
+export type ServiceRetire = ValueOf<typeof SERVICE_RETIRE>
+export type AgentInvoke = ValueOf<typeof AGENT_INVOKE>
+export type ReceiptEntry = ValueOf<typeof RECEIPT_ENTRY>
+export type AgentReceipt = ValueOf<typeof AGENT_RECEIPT>
+
+/** `outcome` of a delivered call. */
+export const OUTCOME_DELIVERED = 0
+/** `outcome` of a failed call. */
+export const OUTCOME_FAILED = 1

@@ -1,0 +1,43 @@
+import { type AccountKeys, addressOfKeys, encodeAccountKeys } from '../crypto/account-keys.ts'
+import { type SigningNetwork, signingContext, transactionMessage } from '../crypto/signing.ts'
+import { assert } from '../primitives/assert.ts'
+import type { Address } from '../primitives/ids.ts'
+import {
+  assembleTransaction,
+  encodeBody,
+  encodeWitness,
+  type Transaction,
+  type TxBody,
+  transactionId,
+} from './transaction.ts'
+
+/** Something that can sign for one account: a wallet in memory, a keystore, a device. */
+export interface AccountSigner {
+  readonly keys: AccountKeys
+  /** Signatures of at least the policy's threshold, by ascending key index. */
+  sign(
+    message: Uint8Array,
+    context: Uint8Array,
+  ): Promise<readonly { readonly keyIndex: number; readonly bytes: Uint8Array }[]>
+}
+
+/** Address that a signer signs for. */
+export function addressOfSigner(signer: Pick<AccountSigner, 'keys'>): Address {
+  return addressOfKeys(encodeAccountKeys(signer.keys))
+}
+
+/** Signs a body. The witness carries the keys if the nonce is 0. */
+export async function signTransaction(
+  body: TxBody,
+  signer: AccountSigner,
+  network: SigningNetwork,
+): Promise<Transaction> {
+  const bodyBytes = encodeBody(body)
+  const message = transactionMessage(network, signer.keys.scheme, transactionId(bodyBytes))
+  const signatures = await signer.sign(message, signingContext('transaction'))
+  const keys = body.nonce === 0n ? encodeAccountKeys(signer.keys) : new Uint8Array(0)
+  const witnessBytes = encodeWitness({ keys, signatures: signatures.slice(0, signer.keys.threshold) })
+  const assembled = assembleTransaction(bodyBytes, witnessBytes)
+  assert(assembled.ok, 'a transaction of our own making does not decode')
+  return assembled.value
+}

@@ -1,0 +1,37 @@
+/** The closed table of capabilities. A capability's number is its place here; bit n of an agent's set is number n. */
+export const CAPABILITIES = [
+  'audit',
+  'compute',
+  'pricing',
+  'market-data',
+  'portfolio',
+  'utility',
+  'oracle',
+  'compliance',
+  'analytics',
+  'trading',
+  'reports',
+  'staking-calculator',
+  'whale-watch',
+  'explorer',
+  'bridge',
+  'search',
+] as const
+
+/** Name of a capability. */
+export type Capability = (typeof CAPABILITIES)[number]
+
+/** Number of a capability on the wire. */
+export function capabilityNumber(capability: Capability): number {
+  return CAPABILITIES.indexOf(capability)
+}
+
+/** Bit set of capabilities. */
+export function capabilitySet(capabilities: readonly Capability[]): number {
+  return capabilities.reduce((set, capability) => set | (1 << capabilityNumber(capability)), 0)
+}
+
+/** Capabilities in a bit set, in table order. */
+export function capabilitiesOf(set: number): readonly Capability[] {
+  return CAPABILITIES.filter((_, number) => (set >> number) & 1)
+}

@@ -1,0 +1,218 @@
+import { BLOCK_TRANSACTIONS_MAX } from '../../consensus/block/block.ts'
+import { taggedHashHex } from '../../consensus/crypto/hash.ts'
+import { credit, debit } from '../../consensus/ledger/account.ts'
+import type { BlockContext, KindHandler, LedgerModule } from '../../consensus/ledger/module.ts'
+import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../../consensus/ledger/outcome.ts'
+import { burnNative } from '../../consensus/ledger/supply.ts'
+import { add, amount, mulDivUp, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
+import { assert } from '../../consensus/primitives/assert.ts'
+import { fromHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import {
+  bool,
+  container,
+  hex32,
+  list,
+  safeUint64,
+  uint32,
+  uint128,
+  type ValueOf,
+} from '../../consensus/primitives/codec.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
+import type { Overlay, ValueChange } from '../../consensus/state/overlay.ts'
+import { anyTable, heightKey, NATIVE_ASSET, noKey, stateTable } from '../../consensus/state/table.ts'
+import { agentIdCodec, OUTCOME_DELIVERED, type ReceiptEntry, serviceIdCodec } from '../../consensus/tx/payloads.ts'
+import { AGENTS, isInsider, liveService } from './agents.ts'
+import { AGENT_STATISTICS, countDelivery, PAYERS, SERVICE_STATISTICS } from './statistics.ts'
+
+const ESCROW_RECORD = container('Escrow', {
+  agentId: agentIdCodec,
+  serviceId: serviceIdCodec,
+  caller: hex32<Address>(),
+  payout: hex32<Address>(),
+  amount: uint128,
+  insider: bool,
+  minedAt: uint32,
+  index: uint32,
+  deadline: uint32,
+  requestCommitment: hex32<Hash>(),
+  redeemLock: hex32<Hash>(),
+})
+
+/** A paid call that is neither delivered nor refunded. `payout` and `insider` are frozen at mining. */
+export type Escrow = ValueOf<typeof ESCROW_RECORD>
+
+/** Open escrows by the id of their `agent_invoke`. A closed escrow is gone. */
+export const ESCROWS = stateTable<TxId, Escrow>({
+  name: 'escrows',
+  prefix: 0x65,
+  codec: ESCROW_RECORD,
+  id: (txId) => txId,
+  holdings: (escrow) => [{ asset: NATIVE_ASSET, amount: escrow.amount }],
+})
+
+const TOTALS_RECORD = container('EscrowTotals', { amount: uint128, count: safeUint64 })
+
+/** Sum and number of open escrows. */
+export const ESCROW_TOTALS = stateTable<void, ValueOf<typeof TOTALS_RECORD>>({
+  name: 'escrow-totals',
+  prefix: 0x66,
+  codec: TOTALS_RECORD,
+  id: noKey,
+})
+
+const INVOKES_RECORD = list(container('MinedInvoke', { txId: hex32<TxId>(), term: uint32 }), BLOCK_TRANSACTIONS_MAX)
+
+/**
+ * Invokes by mining height, in block order: what is due at height D are those of height D - term that are still open.
+ * Derived from the escrow records, so it stays outside the state root.
+ */
+export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
+  name: 'invokes',
+  prefix: 0xe0,
+  codec: INVOKES_RECORD,
+  id: heightKey,
+  rooted: false,
+})
+
+/** Opener of a redeem lock, and the lock of a secret: H(tagL, H(tagO, secret)). */
+export function openerOf(secret: Uint8Array): Hash {
+  return taggedHashHex('redeemOpener', secret)
+}
+
+/** Lock that an opener opens. */
+export function lockOf(opener: Hash): Hash {
+  return taggedHashHex('redeemLock', fromHex(opener))
+}
+
+const agentInvoke: KindHandler<'agent_invoke'> = {
+  spends: ({ payload }) => payload.amount,
+  apply: ({ overlay, height, index }, { txId, body: { sender, payload } }) => {
+    const { agentId, serviceId, term } = payload
+    const agent = overlay.get(AGENTS, agentId)
+    if (agent === undefined) return fault('ledger/agent-unknown', { agentId })
+    const service = liveService(overlay, { agentId, serviceId })
+    if ('code' in service) return service
+    const short = debit(overlay, sender, payload.amount)
+    if (short !== null) return short
+    overlay.put(ESCROWS, txId, {
+      agentId,
+      serviceId,
+      caller: sender,
+      payout: agent.payout,
+      amount: payload.amount,
+      insider: isInsider(agent, sender),
+      minedAt: height,
+      index,
+      deadline: height + term,
+      requestCommitment: payload.requestCommitment,
+      redeemLock: payload.redeemLock,
+    })
+    const { amount, count } = totalsOf(overlay)
+    overlay.put(ESCROW_TOTALS, undefined, { amount: add(amount, payload.amount), count: count + 1 })
+    overlay.put(INVOKES, height, [...(overlay.get(INVOKES, height) ?? []), { txId, term }])
+    return null
+  },
+}
+
+/** `agent_receipt`: every entry succeeds or fails by itself. */
+const agentReceipt: KindHandler<'agent_receipt'> = {
+  spends: () => ZERO,
+  apply: ({ overlay, rules, reportEntries }, { body: { sender, payload } }) => {
+    const settle = (entry: ReceiptEntry): number => {
+      const refusal = settleEntry(overlay, entry, sender, rules.market.deliveredBurnDivisor)
+      return refusal === null ? OUTCOME_OK : OUTCOME_NUMBERS[refusal]
+    }
+    reportEntries(payload.entries.map(settle))
+    return null
+  },
+}
+
+function settleEntry(overlay: Overlay, entry: ReceiptEntry, sender: Address, burnDivisor: bigint): OutcomeCode | null {
+  const { txId, outcome, opener } = entry
+  const escrow = overlay.get(ESCROWS, txId)
+  if (escrow === undefined) return 'receipt/closed'
+  const agent = overlay.get(AGENTS, escrow.agentId)
+  assert(agent !== undefined, 'an escrow of an agent that is not there')
+  if (sender !== agent.owner && !agent.settlers.includes(sender)) return 'receipt/foreign'
+  if (outcome !== OUTCOME_DELIVERED) {
+    closeEscrow(overlay, txId, escrow)
+    returnToCaller(overlay, escrow)
+    return null
+  }
+  if (escrow.redeemLock !== ZERO_HEX_32 && lockOf(opener) !== escrow.redeemLock) return 'receipt/bad-opener'
+  closeEscrow(overlay, txId, escrow)
+  payOut(overlay, escrow, burnDivisor)
+  return null
+}
+
+/** Delivered: ceil(amount / divisor) is burned, so that faking volume costs; the rest is the operator's. */
+function payOut(overlay: Overlay, escrow: Escrow, burnDivisor: bigint): void {
+  const burned = amount(mulDivUp(escrow.amount, 1n, burnDivisor))
+  burnNative(overlay, burned)
+  const paid = credit(overlay, escrow.payout, subtractProven(escrow.amount, burned))
+  assert(paid, 'a payout account is gone')
+  if (!escrow.insider) countDelivery(overlay, escrow, escrow.caller, escrow.amount)
+}
+
+function returnToCaller(overlay: Overlay, escrow: Escrow): void {
+  const returned = credit(overlay, escrow.caller, escrow.amount)
+  assert(returned, 'a caller account is gone')
+}
+
+function closeEscrow(overlay: Overlay, txId: TxId, escrow: Escrow): void {
+  overlay.delete(ESCROWS, txId)
+  const { amount, count } = totalsOf(overlay)
+  overlay.put(ESCROW_TOTALS, undefined, { amount: subtractProven(amount, escrow.amount), count: count - 1 })
+}
+
+function totalsOf(overlay: Overlay): ValueOf<typeof TOTALS_RECORD> {
+  return overlay.get(ESCROW_TOTALS, undefined) ?? { amount: ZERO, count: 0 }
+}
+
+/**
+ * Step 2 of a block: every escrow whose deadline is this height goes back to its caller, in order of mining height and
+ * index. No operator takes part, so no operator can withhold it.
+ */
+function refundDue({ rules, height, overlay, emit }: BlockContext): void {
+  const terms = [...rules.tx.invokeTerms].sort((a, b) => b - a)
+  for (const term of terms) {
+    const minedAt = height - term
+    if (minedAt < 1) continue
+    for (const invoke of overlay.get(INVOKES, minedAt) ?? []) {
+      const escrow = invoke.term === term ? overlay.get(ESCROWS, invoke.txId) : undefined
+      if (escrow === undefined) continue
+      closeEscrow(overlay, invoke.txId, escrow)
+      returnToCaller(overlay, escrow)
+      emit({ type: 'refund', txId: invoke.txId, caller: escrow.caller, amount: escrow.amount })
+    }
+  }
+  const expired = height - (terms[0] as number)
+  if (expired >= 1 && overlay.get(INVOKES, expired) !== undefined) overlay.delete(INVOKES, expired)
+}
+
+/** The totals must move with the escrows. */
+function escrowInvariant(changes: readonly ValueChange[]): string | null {
+  let difference = 0n
+  for (const { table, before, after } of changes) {
+    const sign = table.name === ESCROWS.name ? 1n : table.name === ESCROW_TOTALS.name ? -1n : 0n
+    if (sign === 0n) continue
+    difference += sign * (heldBy(after) - heldBy(before))
+  }
+  return difference === 0n ? null : 'escrow-sum'
+}
+
+function heldBy(value: unknown): bigint {
+  return (value as { readonly amount: bigint } | undefined)?.amount ?? 0n
+}
+
+/** Escrows, receipts and the refund that nobody can withhold. */
+export const escrowModule = {
+  name: 'escrow',
+  tables: [ESCROWS, ESCROW_TOTALS, INVOKES, AGENT_STATISTICS, SERVICE_STATISTICS, PAYERS].map((table) =>
+    anyTable(table as never),
+  ),
+  handlers: { agent_invoke: agentInvoke, agent_receipt: agentReceipt },
+  beginBlock: refundDue,
+  invariant: escrowInvariant,
+} satisfies LedgerModule

@@ -1,0 +1,25 @@
+import { addressOfKeys, encodeAccountKeys, singleKey } from '../../consensus/crypto/account-keys.ts'
+import { hybridPublicKey, type SignatureBackend, signHybrid } from '../../consensus/crypto/hybrid.ts'
+import type { KeyScheme } from '../../consensus/crypto/schemes.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
+import type { AccountSigner } from '../../consensus/tx/sign.ts'
+import { NATIVE_BACKEND } from './native-backend.ts'
+
+/** A signer with the address it signs for. */
+export interface WalletKey extends AccountSigner {
+  readonly address: Address
+}
+
+/** The single-key account of a wallet seed. */
+export function walletKey(
+  seed: Uint8Array,
+  scheme: KeyScheme = 1,
+  backend: SignatureBackend = NATIVE_BACKEND,
+): WalletKey {
+  const keys = singleKey(hybridPublicKey(backend, scheme, seed))
+  return {
+    keys,
+    address: addressOfKeys(encodeAccountKeys(keys)),
+    sign: async (message, context) => [{ keyIndex: 0, bytes: signHybrid(backend, { scheme, seed, message, context }) }],
+  }
+}

@@ -1,0 +1,19 @@
+import { DEVNET } from '../../config/networks/devnet.ts'
+import { LAUNCH_RULES } from '../../config/networks/rules.ts'
+import type { NetworkParams, Rules } from '../../consensus/chain/params.ts'
+import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
+
+/** Any hash meets it: blocks cost one hash. */
+const EASIEST = (1n << 256n) - 1n
+
+/** The devnet's rules with a proof of work that the first nonce meets. */
+export function testParams(change: Partial<Rules> = {}): NetworkParams {
+  const block = { ...LAUNCH_RULES.block, powLimit: EASIEST, initialTarget: EASIEST }
+  return { ...DEVNET, name: 'test', steps: [{ fromHeight: 0, rules: { ...LAUNCH_RULES, block, ...change } }] }
+}
+
+/** Rule book of {@link testParams}. */
+export function testRuleBook(change: Partial<Rules> = {}): RuleBook {
+  return createRuleBook(testParams(change), PROTOCOL)
+}

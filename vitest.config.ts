@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config'
+
+/** Seconds that a test of each kind may take before it counts as hung. */
+const TIMEOUT_MS = { quick: 30_000, slow: 300_000 }
+
+function project(name: string, include: string[], testTimeout = TIMEOUT_MS.quick) {
+  return { test: { name, include, testTimeout, hookTimeout: testTimeout } }
+}
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/closing-line-reporter.ts'],
+    pool: 'forks',
+    projects: [
+      project('tidy', ['test/tidy/**/*.test.ts']),
+      project('unit', ['test/unit/**/*.test.ts', 'test/vectors/**/*.test.ts']),
+      project('property', ['test/property/**/*.test.ts', 'test/sim/**/*.test.ts'], TIMEOUT_MS.slow),
+      project('integration', ['test/integration/**/*.test.ts'], TIMEOUT_MS.slow),
+      project('e2e', ['test/e2e/**/*.test.ts'], TIMEOUT_MS.slow),
+    ],
+    coverage: {
+      provider: 'v8',
+      include: ['consensus/**', 'amm/**', 'mempool/**', 'miner/**', 'marketplace/**', 'rpc/**', 'config/**', 'src/**'],
+    },
+  },
+})

@@ -67,10 +67,12 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
+  readonly #side: Set<BlockId>
   #head: BlockEntry
 
-  private constructor(store: KeyValueStore, ruleBook: RuleBook) {
+  private constructor(store: KeyValueStore, ruleBook: RuleBook, side: Set<BlockId>) {
     this.#store = store
+    this.#side = side
     this.#ruleBook = ruleBook
     const headId = store.get(KEYS.meta('head'))
     assert(headId !== undefined, 'an initialised store has a head')
@@ -90,7 +92,9 @@ export class ChainDatabase implements StateView, PageReader {
       const misfit = checkMarks(store, mark, ruleBook, genesis, folder)
       if (misfit !== null) return misfit
     }
-    return new ChainDatabase(store, ruleBook)
+    const side = new Set<BlockId>()
+    for await (const [key] of store.entries(prefixKey('side'))) side.add(idOfKey(key) as BlockId)
+    return new ChainDatabase(store, ruleBook, side)
   }
 
   /** Block whose state is shown. */
@@ -119,8 +123,8 @@ export class ChainDatabase implements StateView, PageReader {
   }
 
   /** Every record of the head's state, encoded: for audits and rebuilds. */
-  *stateRecords(): Iterable<{ readonly key: StateKey; readonly value: Uint8Array }> {
-    for (const [key, value] of this.#store.entries(KEYS.state('' as StateKey))) {
+  async *stateRecords(): AsyncIterable<{ readonly key: StateKey; readonly value: Uint8Array }> {
+    for await (const [key, value] of this.#store.entries(KEYS.state('' as StateKey))) {
       yield { key: idOfKey(key) as StateKey, value }
     }
   }
@@ -186,8 +190,8 @@ export class ChainDatabase implements StateView, PageReader {
   }
 
   /** Stored blocks off the best chain. */
-  sideBlocks(): readonly BlockId[] {
-    return [...this.#store.entries(prefixKey('side'))].map(([key]) => idOfKey(key) as BlockId)
+  sideBlocks(): ReadonlySet<BlockId> {
+    return this.#side
   }
 
   /** A perfect node of the best chain's history tree. */
@@ -243,6 +247,7 @@ export class ChainDatabase implements StateView, PageReader {
       this.#remember(executed.changes, tree, false)
       this.#peaks.set(block.id, peaks)
       this.#entries.set(block.id, entry)
+      this.#side.delete(block.id)
       this.#head = entry
     })
   }
@@ -263,6 +268,7 @@ export class ChainDatabase implements StateView, PageReader {
     ]
     await this.#store.batch(writes, () => {
       this.#remember(changes, tree, true)
+      this.#side.add(id)
       this.#head = parent
     })
   }
@@ -270,7 +276,10 @@ export class ChainDatabase implements StateView, PageReader {
   /** Stores a block off the best chain. */
   async storeSide(block: Block, entry: BlockEntry): Promise<void> {
     const writes = [...blockWrites(block, entry), { key: KEYS.side(block.id), value: new Uint8Array(0) }]
-    await this.#store.batch(writes, () => this.#entries.set(block.id, entry))
+    await this.#store.batch(writes, () => {
+      this.#entries.set(block.id, entry)
+      this.#side.add(block.id)
+    })
   }
 
   /** Remembers that a block is invalid, so that it is never executed again. */

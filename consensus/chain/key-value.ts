@@ -6,6 +6,9 @@ export interface Write {
   readonly value?: Uint8Array
 }
 
+/** A key with its value. */
+export type KeyValueEntry = readonly [Uint8Array, Uint8Array]
+
 /**
  * What a chain needs from a disk: ordered byte keys, synchronous reads of one consistent state, atomic durable batches.
  * Reads show the state before a batch until `onDurable` is called, and the state after it from then on.
@@ -13,7 +16,7 @@ export interface Write {
 export interface KeyValueStore {
   get(key: Uint8Array): Uint8Array | undefined
   /** Entries with the prefix, in key order. */
-  entries(prefix: Uint8Array): Iterable<readonly [Uint8Array, Uint8Array]>
+  entries(prefix: Uint8Array): AsyncIterable<KeyValueEntry> | Iterable<KeyValueEntry>
   /** Writes all or nothing, flushed to the disk before `onDurable` runs. Rejects with a fault's details on failure. */
   batch(writes: readonly Write[], onDurable: () => void): Promise<void>
 }
@@ -26,7 +29,7 @@ export class MemoryKeyValueStore implements KeyValueStore {
     return this.#entries.get(toHex(key))
   }
 
-  *entries(prefix: Uint8Array): Iterable<readonly [Uint8Array, Uint8Array]> {
+  *entries(prefix: Uint8Array): Iterable<KeyValueEntry> {
     const start = toHex(prefix)
     const found = [...this.#entries].filter(([key]) => key.startsWith(start))
     const decoded = found.map(([key, value]) => [fromHex(key), value] as const)

@@ -1,0 +1,23 @@
+/** Local limits of a mempool. Never a consensus rule: nodes may differ. */
+export interface MempoolPolicy {
+  /** Transactions of one account that could be mined in a row. */
+  readonly executablePerAccount: number
+  /** Transactions of one account that wait behind a missing nonce. */
+  readonly gappedPerAccount: number
+  readonly countMax: number
+  readonly bytesMax: number
+  /** Signatures that may wait for verification at once. */
+  readonly verifyingMax: number
+  /** A replacement pays at least this share more, in basis points. */
+  readonly replacementBumpBps: bigint
+}
+
+/** Limits unless the operator sets others. */
+export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
+  executablePerAccount: 64,
+  gappedPerAccount: 16,
+  countMax: 10_000,
+  bytesMax: 32 * 1024 * 1024,
+  verifyingMax: 4_096,
+  replacementBumpBps: 1_000n,
+}

@@ -11,6 +11,12 @@ export interface Pacer {
   pause(): Promise<void>
 }
 
+/** Runs things later. */
+export interface Timers {
+  /** Calls back once after a while, unless the returned function is called before. */
+  after(ms: number, callback: () => void): () => void
+}
+
 /** Runs a stepwise computation to its end, pausing whenever the slice is used up. */
 export async function runPaced<T>(steps: Generator<void, T>, pacer: Pacer): Promise<T> {
   for (;;) {

@@ -1,0 +1,31 @@
+import { POW_SALT, type PowHasher } from '../consensus/block/pow.ts'
+import type { PowRules } from '../consensus/block/rules.ts'
+import { compare } from '../consensus/primitives/bytes.ts'
+
+/** A search for a nonce. Threads that share a job take every `stride`-th nonce from their own `start`. */
+export interface SearchJob {
+  /** Hash of the header without its nonce. */
+  readonly input: Uint8Array
+  /** Big-endian, 32 bytes. */
+  readonly target: Uint8Array
+  readonly cost: PowRules
+  readonly start: bigint
+  readonly stride: bigint
+}
+
+/** Tries nonces until one meets the target or `stopped` says so; `onHash` is called for each. */
+export function searchNonce(
+  job: SearchJob,
+  hasher: PowHasher,
+  { stopped, onHash }: { readonly stopped: () => boolean; readonly onHash: () => void },
+): bigint | undefined {
+  const message = new Uint8Array(job.input.length + 8)
+  message.set(job.input)
+  const view = new DataView(message.buffer)
+  for (let nonce = job.start; !stopped(); nonce += job.stride) {
+    view.setBigUint64(job.input.length, nonce, true)
+    onHash()
+    if (compare(hasher(message, POW_SALT, job.cost), job.target) <= 0) return nonce
+  }
+  return undefined
+}

@@ -1,0 +1,80 @@
+import { setTimeout } from 'node:timers/promises'
+import { Piscina } from 'piscina'
+import type { MiningJob, NonceSearcher } from '../../miner/miner.ts'
+import type { FoundNonce, MiningTask } from './mine-worker.ts'
+import { MiningControl } from './mining-control.ts'
+
+/** Memory of one mining thread. */
+const THREAD_HEAP_MB = { young: 2, old: 32 }
+
+/** Pause before a thread that failed is started again. */
+const RESTART_MS = 1_000
+
+/** Mining threads, one per configured thread, each searching its own nonces of the shared job. */
+export class MiningPool implements NonceSearcher {
+  readonly #pool: Piscina
+  readonly #control: MiningControl
+  readonly #threads: number
+  readonly #listeners: ((nonce: bigint, job: MiningJob) => void)[] = []
+  readonly #onFailure: (error: unknown) => void
+  #job: MiningJob | null = null
+  #generation = 0
+  #closed = false
+
+  constructor(threads: number, onFailure: (error: unknown) => void) {
+    this.#threads = threads
+    this.#onFailure = onFailure
+    this.#control = MiningControl.create(threads)
+    this.#pool = new Piscina({
+      filename: new URL('./mine-worker.ts', import.meta.url).href,
+      name: 'mine',
+      minThreads: threads,
+      maxThreads: threads,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },
+    })
+    for (let thread = 0; thread < threads; thread++) void this.#run(thread)
+  }
+
+  /** Hashes of all threads since the start. */
+  get hashes(): bigint {
+    return this.#control.hashes
+  }
+
+  assign(job: MiningJob | null): void {
+    this.#job = job
+    this.#generation = this.#control.write(job)
+  }
+
+  onFound(listener: (nonce: bigint, job: MiningJob) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#pool.destroy()
+  }
+
+  async #run(thread: number): Promise<void> {
+    let seen = 0
+    while (!this.#closed) {
+      const task: MiningTask = { buffer: this.#control.buffer, thread, threads: this.#threads, seen }
+      try {
+        const found = (await this.#pool.run(task)) as FoundNonce
+        seen = found.generation
+        this.#announce(found)
+      } catch (error) {
+        if (this.#closed) return
+        this.#onFailure(error)
+        await setTimeout(RESTART_MS)
+      }
+    }
+  }
+
+  #announce({ generation, nonce }: FoundNonce): void {
+    const job = this.#job
+    if (job === null || generation !== this.#generation) return
+    for (const listener of this.#listeners) listener(nonce, job)
+  }
+}

@@ -1,0 +1,62 @@
+import { KEY_SCHEMES, type KeyScheme } from '../../consensus/crypto/schemes.ts'
+import type { SignatureJob, SignaturePart, SigningDomain } from '../../consensus/crypto/signing.ts'
+import { assert } from '../../consensus/primitives/assert.ts'
+
+/**
+ * Signature jobs in one flat buffer, so that a chunk crosses to a worker as a single transfer. Per job: domain, number of
+ * parts, message length (2 bytes), message; per part: scheme, key, signature, whose lengths the scheme gives.
+ */
+const DOMAINS: readonly SigningDomain[] = ['transaction', 'text']
+const JOB_HEAD_BYTES = 4
+
+/** Packs jobs whose keys and signatures have their scheme's lengths. */
+export function packJobs(jobs: readonly SignatureJob[]): Uint8Array<ArrayBuffer> {
+  const packed = new Uint8Array(jobs.reduce((sum, job) => sum + packedSize(job), 0))
+  let offset = 0
+  for (const { domain, message, parts } of jobs) {
+    packed.set([DOMAINS.indexOf(domain), parts.length, message.length & 0xff, message.length >> 8], offset)
+    packed.set(message, offset + JOB_HEAD_BYTES)
+    offset += JOB_HEAD_BYTES + message.length
+    for (const { key, signature } of parts) {
+      const { publicKeyBytes, signatureBytes } = KEY_SCHEMES[key.scheme]
+      assert(key.bytes.length === publicKeyBytes && signature.length === signatureBytes, 'a job with checked lengths')
+      packed[offset] = key.scheme
+      packed.set(key.bytes, offset + 1)
+      packed.set(signature, offset + 1 + publicKeyBytes)
+      offset += 1 + publicKeyBytes + signatureBytes
+    }
+  }
+  return packed
+}
+
+/** Unpacks what {@link packJobs} packed, as views. */
+export function unpackJobs(packed: Uint8Array): readonly SignatureJob[] {
+  const jobs: SignatureJob[] = []
+  for (let offset = 0; offset < packed.length; ) {
+    const [domain = 0, count = 0, low = 0, high = 0] = packed.subarray(offset, offset + JOB_HEAD_BYTES)
+    const messageEnd = offset + JOB_HEAD_BYTES + low + (high << 8)
+    const message = packed.subarray(offset + JOB_HEAD_BYTES, messageEnd)
+    const parts: SignaturePart[] = []
+    offset = messageEnd
+    for (let i = 0; i < count; i++) {
+      const scheme = packed[offset] as KeyScheme
+      const { publicKeyBytes, signatureBytes } = KEY_SCHEMES[scheme]
+      const signatureStart = offset + 1 + publicKeyBytes
+      const bytes = packed.subarray(offset + 1, signatureStart)
+      parts.push({
+        key: { scheme, bytes },
+        signature: packed.subarray(signatureStart, signatureStart + signatureBytes),
+      })
+      offset = signatureStart + signatureBytes
+    }
+    jobs.push({ domain: DOMAINS[domain] as SigningDomain, message, parts })
+  }
+  return jobs
+}
+
+function packedSize({ message, parts }: SignatureJob): number {
+  return parts.reduce((sum, { key }) => {
+    const { publicKeyBytes, signatureBytes } = KEY_SCHEMES[key.scheme]
+    return sum + 1 + publicKeyBytes + signatureBytes
+  }, JOB_HEAD_BYTES + message.length)
+}

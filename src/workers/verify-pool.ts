@@ -1,0 +1,92 @@
+import { Piscina } from 'piscina'
+import type { SignatureJob } from '../../consensus/crypto/signing.ts'
+import { type SignatureVerifier, verifyJob } from '../../consensus/crypto/verifier.ts'
+import { NATIVE_BACKEND } from '../crypto/native-backend.ts'
+import { packJobs } from './verify-packing.ts'
+
+/** Jobs of a chunk: large enough to pay for the crossing, small enough (about 5 ms) to leave no long tail. */
+const CHUNK_JOBS_MAX = 32
+const CHUNK_JOBS_MIN = 4
+const CHUNKS_PER_THREAD = 4
+/** Up to this many jobs are checked at once on the calling thread: crossing would take longer. */
+const INLINE_JOBS_MAX = 3
+/** Memory of one verification thread. */
+const THREAD_HEAP_MB = { young: 4, old: 64 }
+
+interface Pending {
+  readonly jobs: readonly SignatureJob[]
+  readonly resolve: (verdicts: readonly boolean[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Verifies signatures on worker threads. Calls that arrive in the same turn of the event loop are packed together, so a
+ * stream of single transactions is checked in chunks too.
+ */
+export class VerifyPool implements SignatureVerifier {
+  readonly #pool: Piscina
+  readonly #threads: number
+  #pending: Pending[] = []
+  #running = 0
+
+  constructor(threads: number) {
+    this.#threads = threads
+    this.#pool = new Piscina({
+      filename: new URL('./verify-worker.ts', import.meta.url).href,
+      name: 'verifyPacked',
+      minThreads: threads,
+      maxThreads: threads,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },
+    })
+  }
+
+  verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]> {
+    if (jobs.length === 0) return Promise.resolve([])
+    const verdicts = new Promise<readonly boolean[]>((resolve, reject) => this.#pending.push({ jobs, resolve, reject }))
+    if (this.#pending.length === 1) setImmediate(() => void this.#flush())
+    return verdicts
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+
+  async #flush(): Promise<void> {
+    const pending = this.#pending
+    this.#pending = []
+    const jobs = pending.flatMap((call) => call.jobs)
+    try {
+      const verdicts = await this.#verifyAll(jobs)
+      let next = 0
+      for (const { jobs: own, resolve } of pending) {
+        resolve(verdicts.slice(next, next + own.length))
+        next += own.length
+      }
+    } catch (error) {
+      for (const { reject } of pending) reject(error)
+    }
+  }
+
+  async #verifyAll(jobs: readonly SignatureJob[]): Promise<readonly boolean[]> {
+    if (jobs.length <= INLINE_JOBS_MAX && this.#running === 0) return jobs.map((job) => verifyJob(NATIVE_BACKEND, job))
+    const size = chunkSize(jobs.length, this.#threads)
+    const chunks: Promise<Uint8Array>[] = []
+    this.#running += 1
+    try {
+      for (let start = 0; start < jobs.length; start += size) {
+        const packed = packJobs(jobs.slice(start, start + size))
+        chunks.push(this.#pool.run(Piscina.move(packed)) as Promise<Uint8Array>)
+      }
+      return (await Promise.all(chunks)).flatMap((verdicts) => Array.from(verdicts, (verdict) => verdict === 1))
+    } finally {
+      this.#running -= 1
+    }
+  }
+}
+
+function chunkSize(jobs: number, threads: number): number {
+  const even = Math.ceil(jobs / (threads * CHUNKS_PER_THREAD))
+  return Math.min(CHUNK_JOBS_MAX, Math.max(CHUNK_JOBS_MIN, even))
+}

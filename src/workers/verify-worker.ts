@@ -1,0 +1,8 @@
+import { verifyJob } from '../../consensus/crypto/verifier.ts'
+import { NATIVE_BACKEND } from '../crypto/native-backend.ts'
+import { unpackJobs } from './verify-packing.ts'
+
+/** Thread entry: one verdict (0 or 1) per packed job. */
+export function verifyPacked(packed: Uint8Array): Uint8Array {
+  return Uint8Array.from(unpackJobs(packed), (job) => (verifyJob(NATIVE_BACKEND, job) ? 1 : 0))
+}

@@ -1,7 +1,7 @@
 import { DEV_ADDRESSES, devSeed } from '../../config/networks/dev-keys.ts'
 import { type Block, decodeBlock, encodeBlock } from '../../consensus/block/block.ts'
 import { sealHeader } from '../../consensus/block/header.ts'
-import { Chain } from '../../consensus/chain/chain.ts'
+import { Chain, type ChainDependencies } from '../../consensus/chain/chain.ts'
 import { ChainDatabase } from '../../consensus/chain/database.ts'
 import { computeGenesis } from '../../consensus/chain/genesis.ts'
 import { type KeyValueStore, MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
@@ -38,6 +38,9 @@ export interface TxOptions {
   readonly memo?: Uint8Array
 }
 
+/** What a test may put in the place of a chain's usual parts. */
+export type ChainParts = Partial<Pick<ChainDependencies, 'powHasher' | 'verifier' | 'reorganisationDepthMax'>>
+
 /** A chain in this process over a given store, with a clock the test moves and a miner that mines on demand. */
 export class TestChain {
   readonly chain: Chain
@@ -45,7 +48,7 @@ export class TestChain {
   readonly #nonces = new Map<Address, bigint>()
   nowMs: number
 
-  private constructor(ruleBook: RuleBook, database: ChainDatabase, genesis: Block) {
+  private constructor(ruleBook: RuleBook, database: ChainDatabase, genesis: Block, parts: ChainParts) {
     this.ruleBook = ruleBook
     this.nowMs = genesis.header.timeMs
     this.chain = new Chain({
@@ -57,6 +60,7 @@ export class TestChain {
       clock: { now: () => this.nowMs },
       pacer: UNPACED,
       reorganisationDepthMax: 1_200,
+      ...parts,
     })
   }
 
@@ -64,11 +68,12 @@ export class TestChain {
   static async open(
     ruleBook: RuleBook = testRuleBook(),
     store: KeyValueStore = new MemoryKeyValueStore(),
+    parts: ChainParts = {},
   ): Promise<TestChain> {
     const genesis = computeGenesis(ruleBook.params)
     const database = await ChainDatabase.open(store, ruleBook, genesis, 'memory')
     if ('code' in database) throw new Error(database.code)
-    return new TestChain(ruleBook, database, genesis.block)
+    return new TestChain(ruleBook, database, genesis.block, parts)
   }
 
   get height(): number {

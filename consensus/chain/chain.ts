@@ -258,6 +258,7 @@ export class Chain {
       bytes: block.bytes,
       id: block.id,
       totalWork: parent.totalWork + workOfTarget(block.header.target),
+      totalTransactions: parent.totalTransactions + block.transactions.length,
       anchor: anchorAfter(parent.anchor, parent.header, block.header, rules),
       invalid: false,
     }

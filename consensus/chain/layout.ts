@@ -104,6 +104,8 @@ export function idOfKey(key: Uint8Array): string {
 /** What the node knows of a block: its header, the work up to and with it, the anchor for its children. */
 export interface BlockEntry extends SealedHeader {
   readonly totalWork: bigint
+  /** Transactions up to and with this block. */
+  readonly totalTransactions: number
   /** Null for genesis alone. */
   readonly anchor: Anchor | null
   readonly invalid: boolean
@@ -112,6 +114,7 @@ export interface BlockEntry extends SealedHeader {
 const ENTRY = container('BlockEntry', {
   header: byteVector(HEADER_BYTES),
   totalWork: uint256,
+  totalTransactions: safeUint64,
   hasAnchor: bool,
   anchorHeight: uint32,
   anchorTimeMs: safeUint64,
@@ -120,10 +123,11 @@ const ENTRY = container('BlockEntry', {
 })
 
 /** Encodes a block entry. */
-export function encodeEntry({ bytes, totalWork, anchor, invalid }: BlockEntry): Uint8Array {
+export function encodeEntry({ bytes, totalWork, totalTransactions, anchor, invalid }: BlockEntry): Uint8Array {
   return encode(ENTRY, {
     header: bytes,
     totalWork,
+    totalTransactions,
     hasAnchor: anchor !== null,
     anchorHeight: anchor?.height ?? 0,
     anchorTimeMs: anchor?.timeMs ?? 0,
@@ -138,7 +142,8 @@ export function decodeEntry(bytes: Uint8Array): BlockEntry {
   const sealed = decodeHeader(raw.header)
   assert(sealed.ok, 'a stored header does not decode')
   const anchor = raw.hasAnchor ? { height: raw.anchorHeight, timeMs: raw.anchorTimeMs, target: raw.anchorTarget } : null
-  return { ...sealed.value, totalWork: raw.totalWork, anchor, invalid: raw.invalid }
+  const { totalWork, totalTransactions, invalid } = raw
+  return { ...sealed.value, totalWork, totalTransactions, anchor, invalid }
 }
 
 /** Lists of byte strings: bodies, witnesses, receipts of one block. */

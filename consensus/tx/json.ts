@@ -1,0 +1,263 @@
+import { formatAddress, parseAddress } from '../crypto/address.ts'
+import { fromHex, isHex, toHex } from '../primitives/bytes.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
+import type { Address } from '../primitives/ids.ts'
+import { fail, type Result } from '../primitives/result.ts'
+import { TX_KIND_NAMES, type TxKind } from './kinds.ts'
+import { assembleTransaction, encodeBody, encodeWitness, type Transaction, type TxBody } from './transaction.ts'
+
+/**
+ * The JSON form of a transaction: addresses as text, amounts and 64-bit integers as decimal strings, bytes and hashes as
+ * lower-case hex, everything else as JSON has it. The one place that knows both forms.
+ */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** A JSON object. */
+export type JsonObject = { readonly [key: string]: Json }
+
+/** How a field stands in JSON. */
+type FieldForm = 'text' | 'integer' | 'boolean' | 'bigint' | 'hash' | 'address' | 'addresses' | 'entries'
+type FieldForms = Readonly<Record<string, FieldForm>>
+
+const AGENT_FORMS: FieldForms = {
+  agentId: 'text',
+  name: 'text',
+  endpoint: 'text',
+  capabilities: 'integer',
+  payout: 'address',
+  settlers: 'addresses',
+}
+
+const PAYLOAD_FORMS: Readonly<Record<TxKind, FieldForms>> = {
+  transfer: { to: 'address', amount: 'bigint', create: 'boolean' },
+  agent_register: AGENT_FORMS,
+  agent_update: { ...AGENT_FORMS, owner: 'address' },
+  service_publish: {
+    agentId: 'text',
+    serviceId: 'text',
+    capability: 'integer',
+    priceUsdMicros: 'bigint',
+    name: 'text',
+    requestFormat: 'text',
+    description: 'text',
+  },
+  service_retire: { agentId: 'text', serviceId: 'text' },
+  agent_invoke: {
+    agentId: 'text',
+    serviceId: 'text',
+    amount: 'bigint',
+    units: 'integer',
+    term: 'integer',
+    requestCommitment: 'hash',
+    redeemLock: 'hash',
+  },
+  agent_receipt: { entries: 'entries' },
+}
+
+const ENTRY_FORMS: FieldForms = {
+  txId: 'hash',
+  outcome: 'integer',
+  resultHash: 'hash',
+  opener: 'hash',
+  durationMs: 'integer',
+}
+
+/** JSON of a payload. */
+export function payloadToJson(prefix: string, { kind, payload }: Pick<TxBody, 'kind' | 'payload'>): JsonObject {
+  return writeFields(prefix, PAYLOAD_FORMS[kind], payload)
+}
+
+/** JSON of a transaction with its ids; {@link transactionFromJson} reads it back and ignores the ids. */
+export function transactionToJson(prefix: string, tx: Transaction): JsonObject {
+  const { body, witness, txId, wtxId, size } = tx
+  return {
+    txId,
+    wtxId,
+    size,
+    version: body.version,
+    chainId: body.chainId,
+    sender: formatAddress(prefix, body.sender),
+    nonce: body.nonce.toString(),
+    kind: body.kind,
+    payload: payloadToJson(prefix, body),
+    maxFeeRate: body.maxFeeRate.toString(),
+    tip: body.tip.toString(),
+    validUntil: body.validUntil,
+    memo: toHex(body.memo),
+    witness: {
+      keys: toHex(witness.keys),
+      signatures: witness.signatures.map(({ keyIndex, bytes }) => ({ keyIndex, bytes: toHex(bytes) })),
+    },
+  }
+}
+
+/** Reads the JSON form. Field types are checked here; ranges and grammars by the decoding that follows. */
+export function transactionFromJson(prefix: string, json: unknown): Result<Transaction> {
+  try {
+    const reader = new Reader(prefix, json, '')
+    const kind = reader.text('kind')
+    if (!TX_KIND_NAMES.includes(kind as TxKind))
+      return fail(fault('tx/json', { field: 'kind', reason: `${kind} is unknown` }))
+    const body = {
+      version: reader.integer('version'),
+      chainId: reader.integer('chainId'),
+      sender: reader.address('sender'),
+      nonce: reader.bigint('nonce'),
+      kind,
+      payload: reader.object('payload').fields(PAYLOAD_FORMS[kind as TxKind]),
+      maxFeeRate: reader.bigint('maxFeeRate'),
+      tip: reader.bigint('tip'),
+      validUntil: reader.integer('validUntil'),
+      memo: reader.bytes('memo'),
+    } as unknown as TxBody
+    const witness = reader.object('witness')
+    const signatures = witness
+      .list('signatures')
+      .map((item) => ({ keyIndex: item.integer('keyIndex'), bytes: item.bytes('bytes') }))
+    return assembleTransaction(encodeBody(body), encodeWitness({ keys: witness.bytes('keys'), signatures }))
+  } catch (error) {
+    if (error instanceof JsonRefusal) return fail(error.fault)
+    if (error instanceof RangeError) return fail(fault('tx/json', { field: 'transaction', reason: error.message }))
+    throw error
+  }
+}
+
+function writeFields(prefix: string, forms: FieldForms, fields: object): JsonObject {
+  const values = fields as Readonly<Record<string, unknown>>
+  return Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, writeField(prefix, form, values[name])]))
+}
+
+function writeField(prefix: string, form: FieldForm, value: unknown): Json {
+  switch (form) {
+    case 'address':
+      return formatAddress(prefix, value as Address)
+    case 'addresses':
+      return (value as readonly Address[]).map((address) => formatAddress(prefix, address))
+    case 'bigint':
+      return (value as bigint).toString()
+    case 'entries':
+      return (value as readonly object[]).map((entry) => writeFields(prefix, ENTRY_FORMS, entry))
+    default:
+      return value as Json
+  }
+}
+
+/** Carries a fault out of the nested readers of one call; never leaves this file. */
+class JsonRefusal extends Error {
+  readonly fault: Fault
+
+  constructor(field: string, reason: string) {
+    super(reason)
+    this.fault = fault('tx/json', { field, reason })
+  }
+}
+
+const UINT_DECIMAL = /^(0|[1-9][0-9]{0,38})$/
+
+/** Typed access to the fields of one JSON object. */
+class Reader {
+  readonly #prefix: string
+  readonly #path: string
+  readonly #fields: Readonly<Record<string, unknown>>
+
+  constructor(prefix: string, json: unknown, path: string) {
+    if (json === null || typeof json !== 'object' || Array.isArray(json))
+      throw new JsonRefusal(path || 'transaction', 'must be an object')
+    this.#prefix = prefix
+    this.#path = path
+    this.#fields = json as Readonly<Record<string, unknown>>
+  }
+
+  text(name: string): string {
+    const value = this.#value(name)
+    return typeof value === 'string' ? value : this.#refuse(name, 'must be a string')
+  }
+
+  integer(name: string): number {
+    const value = this.#value(name)
+    const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    return fits ? value : this.#refuse(name, 'must be a whole number')
+  }
+
+  boolean(name: string): boolean {
+    const value = this.#value(name)
+    return typeof value === 'boolean' ? value : this.#refuse(name, 'must be true or false')
+  }
+
+  bigint(name: string): bigint {
+    const value = this.text(name)
+    return UINT_DECIMAL.test(value)
+      ? BigInt(value)
+      : this.#refuse(name, 'must be an unsigned decimal integer in a string')
+  }
+
+  bytes(name: string): Uint8Array {
+    const value = this.text(name)
+    return isHex(value, value.length / 2) ? fromHex(value) : this.#refuse(name, 'must be lower-case hex')
+  }
+
+  hash(name: string): string {
+    const value = this.text(name)
+    return isHex(value, 32) ? value : this.#refuse(name, 'must be 32 bytes of lower-case hex')
+  }
+
+  address(name: string): Address {
+    const parsed = parseAddress(this.#prefix, this.text(name))
+    return parsed.ok ? parsed.value : this.#refuse(name, 'must be an address of this network')
+  }
+
+  object(name: string): Reader {
+    return new Reader(this.#prefix, this.#value(name), this.#pathOf(name))
+  }
+
+  list(name: string): readonly Reader[] {
+    return this.#array(name).map((item, i) => new Reader(this.#prefix, item, `${this.#pathOf(name)}[${i}]`))
+  }
+
+  /** Exactly the fields named, each in its form; unknown ones are refused. */
+  fields(forms: FieldForms): object {
+    const unknown = Object.keys(this.#fields).find((name) => !Object.hasOwn(forms, name))
+    if (unknown !== undefined) this.#refuse(unknown, 'is not a field of this kind')
+    return Object.fromEntries(Object.entries(forms).map(([name, form]) => [name, this.#read(name, form)]))
+  }
+
+  #read(name: string, form: FieldForm): unknown {
+    switch (form) {
+      case 'text':
+        return this.text(name)
+      case 'integer':
+        return this.integer(name)
+      case 'boolean':
+        return this.boolean(name)
+      case 'bigint':
+        return this.bigint(name)
+      case 'hash':
+        return this.hash(name)
+      case 'address':
+        return this.address(name)
+      case 'addresses':
+        return this.#array(name).map((item, i) =>
+          new Reader(this.#prefix, { item }, `${this.#pathOf(name)}[${i}]`).address('item'),
+        )
+      default:
+        return this.list(name).map((entry) => entry.fields(ENTRY_FORMS))
+    }
+  }
+
+  #array(name: string): readonly unknown[] {
+    const value = this.#value(name)
+    return Array.isArray(value) ? value : this.#refuse(name, 'must be a list')
+  }
+
+  #value(name: string): unknown {
+    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : this.#refuse(name, 'is missing')
+  }
+
+  #pathOf(name: string): string {
+    return this.#path === '' ? name : `${this.#path}.${name}`
+  }
+
+  #refuse(name: string, reason: string): never {
+    throw new JsonRefusal(this.#pathOf(name), reason)
+  }
+}

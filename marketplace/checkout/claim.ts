@@ -1,0 +1,76 @@
+import { taggedHashHex } from '../../consensus/crypto/hash.ts'
+import { concat } from '../../consensus/primitives/bytes.ts'
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import type { AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+
+/** What every claim knows: which payment was taken for which call. */
+interface ClaimBase {
+  readonly txId: TxId
+  readonly serviceId: ServiceId
+  /** The request's hash: another request under this payment is refused. */
+  readonly requestHash: Hash
+  /** Kept until the work is done, so that a crash can be resumed. */
+  readonly request: string
+  /** Caller's address in hex, exact amount in base units, and the price in millionths of a dollar. */
+  readonly caller: string
+  readonly amount: string
+  readonly priceUsdMicros: string
+  /** H(opener tag, secret) of a locked payment; null where there is no lock. */
+  readonly opener: Hash | null
+  readonly claimedAtMs: number
+}
+
+/** How a finished claim stands on chain: its receipt entry is owed, or the escrow is closed for good. */
+export type Settlement = 'owed' | 'final'
+
+/** A payment's way through the market. Each state holds what only it has. */
+export type Claim =
+  | (ClaimBase & { readonly state: 'claimed' })
+  | (ClaimBase & { readonly state: 'executing'; readonly startedAtMs: number })
+  | (ClaimBase & {
+      readonly state: 'delivered'
+      readonly finishedAtMs: number
+      readonly durationMs: number
+      readonly resultHash: Hash
+      /** The result as JSON text; null once its keeping time is over. */
+      readonly result: string | null
+      readonly settlement: Settlement
+    })
+  | (ClaimBase & {
+      readonly state: 'failed'
+      readonly finishedAtMs: number
+      readonly durationMs: number
+      readonly reason: FaultCode
+      /** What went wrong, as the caller is told. */
+      readonly message: string
+      readonly settlement: Settlement
+    })
+
+/** A claim whose work is over. */
+export type FinishedClaim = Extract<Claim, { state: 'delivered' | 'failed' }>
+
+/** Whether the work of a claim is over. */
+export function isFinished(claim: Claim): claim is FinishedClaim {
+  return claim.state === 'delivered' || claim.state === 'failed'
+}
+
+/** Binds a payment to a call on this side: service and request text. */
+export function requestHash(serviceId: ServiceId, request: string): Hash {
+  return taggedHashHex('request', shortText(serviceId), encodeText(request))
+}
+
+/** What a client commits to on chain: H(tag, secret, agent, service, request). */
+export function requestCommitment(
+  secret: Uint8Array,
+  call: { readonly agentId: AgentId; readonly serviceId: ServiceId; readonly request: string },
+): Hash {
+  const { agentId, serviceId, request } = call
+  return taggedHashHex('requestCommitment', secret, shortText(agentId), shortText(serviceId), encodeText(request))
+}
+
+/** A text below 256 bytes behind its length. */
+function shortText(value: string): Uint8Array {
+  const bytes = encodeText(value)
+  return concat(Uint8Array.of(bytes.length), bytes)
+}

@@ -1,0 +1,126 @@
+import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import type { Address, AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { AccountSigner } from '../../consensus/tx/sign.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { AGENTS, type Agent, SERVICES, type Service } from '../ledger/agents.ts'
+import { capabilityNumber } from '../ledger/capabilities.ts'
+import type { ServiceContext } from '../services/context.ts'
+import type { ServiceDefinition } from '../services/service.ts'
+
+/** What the market needs of a mempool. */
+export interface TransactionSink {
+  submit(tx: Transaction): Promise<Result<Transaction>>
+  get(txId: TxId): Transaction | undefined
+  ofAccount(address: Address): readonly Transaction[]
+  nextNonce(address: Address): bigint
+}
+
+/** Who sells here: the agent and the keys of its operator. */
+export interface Operator {
+  readonly agentId: AgentId
+  readonly name: string
+  readonly endpoint: string
+  readonly owner: Address
+  readonly payout: Address
+  /** Signs receipts, and registrations where it is the owner too. */
+  readonly settler: AccountSigner & { readonly address: Address }
+}
+
+/** A service as this operator sells it. */
+export interface Offer {
+  readonly definition: ServiceDefinition
+  /** Price that the operator wants on chain. */
+  readonly priceUsdMicros: bigint
+}
+
+/** Whether an offer can be sold now. */
+export type Availability =
+  | { readonly available: true; readonly agent: Agent; readonly service: Service; readonly engine: string }
+  | {
+      readonly available: false
+      readonly reason: string
+      readonly service: Service | undefined
+      readonly agent: Agent | undefined
+    }
+
+/** Weight that one receipt entry can take at most: a transaction of its own. */
+const RECEIPT_WEIGHT = 5_000n
+/** Receipts that the settler must be able to pay for. */
+const RECEIPTS_AHEAD = 200n
+
+/** Judges whether offers can be sold: never quote what cannot be delivered. */
+export class Shop {
+  readonly operator: Operator
+  readonly #chain: Chain
+  readonly #context: ServiceContext
+  readonly #offers: ReadonlyMap<ServiceId, Offer>
+  /** Why nothing is sold at the moment (not synced, stopping), or null. */
+  closedBecause: string | null = null
+
+  constructor(operator: Operator, offers: readonly Offer[], context: ServiceContext) {
+    this.operator = operator
+    this.#chain = context.chain
+    this.#context = context
+    this.#offers = new Map(offers.map((offer) => [offer.definition.serviceId, offer]))
+  }
+
+  get context(): ServiceContext {
+    return this.#context
+  }
+
+  /** Everything this operator could sell, in the order of the table. */
+  get offers(): readonly Offer[] {
+    return [...this.#offers.values()]
+  }
+
+  /** An offer by its id. */
+  offer(serviceId: string): Offer | undefined {
+    return this.#offers.get(serviceId as ServiceId)
+  }
+
+  /** The agent as it is mined, undefined if it is not. */
+  get agent(): Agent | undefined {
+    return this.#chain.database.get(AGENTS, this.operator.agentId)
+  }
+
+  /** The mined record of a service. */
+  record(serviceId: ServiceId): Service | undefined {
+    return this.#chain.database.get(SERVICES, { agentId: this.operator.agentId, serviceId })
+  }
+
+  /** Whether the offer can be sold, or the first reason why not. */
+  availability({ definition }: Offer): Availability {
+    const { agent } = this
+    const service = this.record(definition.serviceId)
+    const reason =
+      this.closedBecause ?? this.#agentReason(agent) ?? serviceReason(service, definition) ?? this.#fundsReason()
+    if (reason !== null) return { available: false, reason, service, agent }
+    const readiness = definition.ready(this.#context)
+    if (!readiness.available) return { available: false, reason: readiness.reason, service, agent }
+    return { available: true, agent: agent as Agent, service: service as Service, engine: readiness.engine }
+  }
+
+  #agentReason(agent: Agent | undefined): string | null {
+    const { owner, payout, settler, agentId } = this.operator
+    if (agent === undefined) return 'not published yet'
+    if (agent.owner !== owner) return `the agent id ${agentId} belongs to another owner`
+    if (agent.payout !== payout || !agent.settlers.includes(settler.address)) return 'not published yet'
+    return null
+  }
+
+  /** A market that could not post its receipts would take money it cannot earn. */
+  #fundsReason(): string | null {
+    const { head, ruleBook, database } = this.#chain
+    const baseFee = baseFeeAfter(head.header, ruleBook.at(head.header.height + 1).block)
+    const balance = database.get(ACCOUNTS, this.operator.settler.address)?.balance ?? 0n
+    return balance >= RECEIPT_WEIGHT * RECEIPTS_AHEAD * baseFee ? null : 'the settler account cannot pay for receipts'
+  }
+}
+
+function serviceReason(service: Service | undefined, definition: ServiceDefinition): string | null {
+  if (service === undefined || service.retired) return 'not published yet'
+  return service.capability === capabilityNumber(definition.capability) ? null : 'not published yet'
+}

@@ -1,0 +1,166 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
+import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
+import { mulDivUp } from '../../consensus/primitives/amount.ts'
+import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { AgentId, BlockId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import type { Service } from '../ledger/agents.ts'
+import { ESCROWS, type Escrow, INVOKES, lockOf, openerOf } from '../ledger/escrow.ts'
+import { requestCommitment } from './claim.ts'
+import type { TransactionSink } from './operator.ts'
+import { type NativePriceSource, pricesHonouredAt } from './price.ts'
+import { workBlocks } from './quote.ts'
+import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from './settings.ts'
+
+/** A call that a payment is offered for. */
+export interface OfferedPayment {
+  readonly txId: TxId
+  readonly secret: Uint8Array | null
+  readonly agentId: AgentId
+  readonly serviceId: ServiceId
+  readonly request: string
+  readonly service: Service
+  readonly timeoutMs: number
+}
+
+/** What the chain says of an offered payment. */
+export type PaymentVerdict =
+  | { readonly state: 'good'; readonly escrow: Escrow; readonly blockId: BlockId }
+  | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
+  | { readonly state: 'refused'; readonly fault: Fault }
+
+/** What payments are judged by. */
+export interface PaymentContext {
+  readonly chain: Chain
+  readonly sink: Pick<TransactionSink, 'get'>
+  readonly price: NativePriceSource
+  readonly settings: MarketSettings
+}
+
+/** Judges an offered payment by this node's own chain. Nothing is consumed. */
+export function judgePayment(context: PaymentContext, offered: OfferedPayment): PaymentVerdict {
+  const { chain, sink } = context
+  const location = chain.database.location(offered.txId)
+  const blockId = location === undefined ? undefined : chain.database.idAt(location.height)
+  if (location === undefined || blockId === undefined) {
+    const known = chain.moving || sink.get(offered.txId) !== undefined
+    return known ? waiting(0, 1) : refused(fault('pay/not-found', { txId: offered.txId }))
+  }
+  const tx = chain.database.transactions(blockId)?.[location.index] as Transaction
+  const misfit = checkInvoke(tx, offered) ?? checkOutcome(chain, blockId, offered.txId)
+  if (misfit !== null) return refused(misfit)
+  const escrow = chain.database.get(ESCROWS, offered.txId)
+  if (escrow === undefined) return refused(fault('pay/closed', { txId: offered.txId }))
+  const wrong = checkAmount(context, escrow, offered) ?? checkLock(escrow, offered)
+  if (wrong !== null) return refused(wrong)
+  return checkDepth(context, escrow, blockId, offered)
+}
+
+function waiting(confirmations: number, needed: number): PaymentVerdict {
+  return { state: 'waiting', confirmations, needed }
+}
+
+function refused(cause: Fault): PaymentVerdict {
+  return { state: 'refused', fault: cause }
+}
+
+/** What becomes of an escrow that this call does not take. */
+function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
+  return `The escrow returns to the caller by itself at height ${deadline}.`
+}
+
+function mismatch(
+  txId: TxId,
+  field: string,
+  { got, expected, refund }: { got: string; expected: string; refund: string },
+): Fault {
+  return fault('pay/mismatch', { txId, field, got, expected, refund })
+}
+
+function checkInvoke({ body, txId }: Transaction, offered: OfferedPayment): Fault | null {
+  const refund = 'Nothing was consumed.'
+  if (body.kind !== 'agent_invoke') {
+    return mismatch(txId, 'the transaction type', { got: body.kind, expected: 'agent_invoke', refund })
+  }
+  const { agentId, serviceId } = body.payload
+  if (agentId !== offered.agentId)
+    return mismatch(txId, 'the agent', { got: agentId, expected: offered.agentId, refund })
+  if (serviceId === offered.serviceId) return null
+  return mismatch(txId, 'the service', { got: serviceId, expected: offered.serviceId, refund })
+}
+
+function checkOutcome({ database }: Chain, blockId: BlockId, txId: TxId): Fault | null {
+  const receipts = (database.receipts(blockId) ?? []).map(decodeReceipt)
+  const receipt = receipts.find((candidate) => candidate.type === 'transaction' && candidate.txId === txId)
+  const code = receipt?.type === 'transaction' ? receipt.code : OUTCOME_OK
+  return code === OUTCOME_OK ? null : fault('pay/failed', { txId, outcome: outcomeCode(code) ?? `code ${code}` })
+}
+
+function checkAmount(
+  { chain, price }: PaymentContext,
+  escrow: Escrow,
+  { txId, service }: OfferedPayment,
+): Fault | null {
+  const prices = pricesHonouredAt(price, chain, service, escrow.minedAt)
+  if (prices.includes(escrow.amount)) return null
+  const expected = [...new Set(prices)].join(' or ')
+  return mismatch(txId, 'the amount in base units', {
+    got: escrow.amount.toString(),
+    expected,
+    refund: refundText(escrow),
+  })
+}
+
+/** A lock opens to the secret alone, a commitment to the very call: a reader of the chain has neither. */
+function checkLock(escrow: Escrow, { txId, secret, agentId, serviceId, request }: OfferedPayment): Fault | null {
+  const locked = escrow.redeemLock !== ZERO_HEX_32
+  const committed = escrow.requestCommitment !== ZERO_HEX_32
+  if (!locked && !committed) return null
+  if (secret === null) return fault('pay/secret-missing', { txId })
+  const refund = refundText(escrow)
+  if (locked && lockOf(openerOf(secret)) !== escrow.redeemLock) {
+    return mismatch(txId, 'payment.secret', {
+      got: 'a secret that does not open the lock',
+      expected: 'the secret of this payment',
+      refund,
+    })
+  }
+  if (!committed || requestCommitment(secret, { agentId, serviceId, request }) === escrow.requestCommitment) return null
+  return mismatch(txId, 'the request', {
+    got: 'another request',
+    expected: 'the request that the payment commits to',
+    refund,
+  })
+}
+
+function checkDepth(
+  context: PaymentContext,
+  escrow: Escrow,
+  blockId: BlockId,
+  offered: OfferedPayment,
+): PaymentVerdict {
+  const { chain, settings } = context
+  const confirmations = chain.head.header.height - escrow.minedAt + 1
+  const needed = confirmationsFor(unsettledUsdMicros(context, escrow), settings)
+  const missing = Math.max(0, needed - confirmations)
+  const left = escrow.deadline - chain.head.header.height
+  if (left < missing + workBlocks(chain, offered.timeoutMs) + RECEIPT_MARGIN_BLOCKS) {
+    return refused(fault('pay/too-late', { txId: offered.txId, deadline: escrow.deadline }))
+  }
+  return missing > 0 ? waiting(confirmations, needed) : { state: 'good', escrow, blockId }
+}
+
+/** What a reorganisation of that one block could take back: all of this agent's open calls mined in it. */
+function unsettledUsdMicros({ chain, price }: PaymentContext, { minedAt, agentId }: Escrow): bigint {
+  const coin = 10n ** BigInt(chain.ruleBook.params.decimals)
+  const { epochBlocks } = chain.ruleBook.at(minedAt).market
+  const usdMicros = price.usdMicrosIn(Math.floor(minedAt / epochBlocks)) ?? 0n
+  let sum = 0n
+  for (const { txId } of chain.database.get(INVOKES, minedAt) ?? []) {
+    const escrow = chain.database.get(ESCROWS, txId)
+    if (escrow?.agentId === agentId) sum += mulDivUp(escrow.amount, usdMicros, coin)
+  }
+  return sum
+}

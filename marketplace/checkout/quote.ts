@@ -1,0 +1,84 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Amount } from '../../consensus/primitives/amount.ts'
+import type { Address, AgentId, ServiceId } from '../../consensus/primitives/ids.ts'
+import { type Agent, priceInEpoch, type Service } from '../ledger/agents.ts'
+import { epochOf, lastHeightOfPrice } from '../ledger/epoch.ts'
+import type { ServiceDefinition } from '../services/service.ts'
+import { type NativePriceSource, priceIn } from './price.ts'
+import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from './settings.ts'
+
+/** The native offer for one call, a function of the chain alone: every replica computes the same. */
+export interface NativeQuote {
+  readonly agentId: AgentId
+  readonly serviceId: ServiceId
+  readonly payTo: Address
+  readonly amount: Amount
+  readonly priceUsdMicros: bigint
+  readonly epoch: number
+  /** Last height at which the price is honoured; the client copies it into `validUntil`. */
+  readonly validUntil: number
+  /** Least escrow term that leaves time for confirmations, work and receipt. */
+  readonly term: number
+  readonly confirmations: number
+  /** Base units per coin, and what one coin costs: how `amount` came about. */
+  readonly nativeUsdMicros: bigint
+}
+
+/** Time that a client may take between mining and settling, in blocks. */
+const CLIENT_MARGIN_BLOCKS = 20
+
+/** What a quote is made from. */
+export interface QuoteBasis {
+  readonly chain: Chain
+  readonly price: NativePriceSource
+  readonly settings: MarketSettings
+  readonly agentId: AgentId
+  readonly agent: Agent
+  readonly service: Service
+  readonly definition: ServiceDefinition
+}
+
+/** Quotes a service at the head. Undefined if the coin has no price or no term is long enough. */
+export function computeQuote({
+  chain,
+  price,
+  settings,
+  agentId,
+  agent,
+  service,
+  definition,
+}: QuoteBasis): NativeQuote | undefined {
+  const { height } = chain.head.header
+  const { market } = chain.ruleBook.at(height)
+  const epoch = epochOf(height, market)
+  const amount = priceIn(price, chain, service, epoch)
+  const nativeUsdMicros = price.usdMicrosIn(epoch)
+  const priceUsdMicros = priceInEpoch(service, epoch)
+  const confirmations = confirmationsFor(priceUsdMicros, settings)
+  const term = leastTerm(
+    chain,
+    confirmations + workBlocks(chain, definition.timeoutMs) + RECEIPT_MARGIN_BLOCKS + CLIENT_MARGIN_BLOCKS,
+  )
+  if (amount === undefined || nativeUsdMicros === undefined || term === undefined) return undefined
+  return {
+    agentId,
+    serviceId: definition.serviceId,
+    payTo: agent.payout,
+    amount,
+    priceUsdMicros,
+    epoch,
+    validUntil: lastHeightOfPrice(epoch, market),
+    term,
+    confirmations,
+    nativeUsdMicros,
+  }
+}
+
+/** Blocks that a service's time limit takes. */
+export function workBlocks(chain: Chain, timeoutMs: number): number {
+  return Math.ceil(timeoutMs / chain.ruleBook.at(chain.head.header.height).block.spacingMs)
+}
+
+function leastTerm(chain: Chain, blocks: number): number | undefined {
+  return chain.ruleBook.at(chain.head.header.height).tx.invokeTerms.find((term) => term >= blocks)
+}

@@ -1,0 +1,42 @@
+/** Confirmations that a sum of calls in one block wants. */
+export interface ConfirmationStep {
+  /** Exclusive bound of the sum, in millionths of a dollar. */
+  readonly belowUsdMicros: bigint
+  readonly confirmations: number
+}
+
+/** What an operator sets about the market. */
+export interface MarketSettings {
+  readonly confirmationSteps: readonly ConfirmationStep[]
+  /** Confirmations from the last step's bound on. */
+  readonly confirmationsMax: number
+  /** Longest wait for confirmations within one call. */
+  readonly settleWaitMs: number
+  /** How long results are kept for a repeated call, and how many bytes of them. */
+  readonly resultKeepMs: number
+  readonly resultBytesMax: number
+}
+
+/** Settings unless the operator chooses others. */
+export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
+  confirmationSteps: [
+    { belowUsdMicros: 100_000n, confirmations: 1 },
+    { belowUsdMicros: 10_000_000n, confirmations: 6 },
+    { belowUsdMicros: 1_000_000_000n, confirmations: 40 },
+  ],
+  confirmationsMax: 420,
+  settleWaitMs: 30_000,
+  resultKeepMs: 24 * 3_600_000,
+  resultBytesMax: 256 * 1024 * 1024,
+}
+
+/** Blocks between the end of the work and the deadline that are kept for the receipt. */
+export const RECEIPT_MARGIN_BLOCKS = 40
+/** Depth at which a receipt counts as final. */
+export const FINAL_DEPTH = 40
+
+/** Confirmations that a sum wants before it is trusted. */
+export function confirmationsFor(sumUsdMicros: bigint, settings: MarketSettings): number {
+  const step = settings.confirmationSteps.find(({ belowUsdMicros }) => sumUsdMicros < belowUsdMicros)
+  return step?.confirmations ?? settings.confirmationsMax
+}

@@ -1,0 +1,29 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Clock } from '../../consensus/chain/ports.ts'
+import type { TxId } from '../../consensus/primitives/ids.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+
+/** What services may know of the mempool. */
+export interface MempoolView {
+  readonly count: number
+  readonly bytes: number
+  readonly bytesMax: number
+  get(txId: TxId): Transaction | undefined
+  /** Rate that is likely to be mined soon, base units per unit of weight. */
+  readonly suggestedRate: bigint
+}
+
+/** Verdicts on the two halves of a transaction's signatures; null where the keys are not known here. */
+export interface SignatureFacts {
+  readonly classical: { readonly alg: string; readonly valid: boolean | null }
+  readonly postQuantum: { readonly alg: string; readonly valid: boolean | null }
+}
+
+/** The world as a service sees it: the node's chain and interfaces, nothing else. */
+export interface ServiceContext {
+  readonly chain: Chain
+  readonly mempool: MempoolView
+  readonly clock: Clock
+  readonly peerCount: () => number
+  readonly signatureFacts: (tx: Transaction) => SignatureFacts
+}

@@ -1,0 +1,54 @@
+import type { Static, TSchema } from 'typebox'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { Capability } from '../ledger/capabilities.ts'
+import type { ServiceContext } from './context.ts'
+
+/** Whether a service can be delivered right now, by what, or why not and which settings would change that. */
+export type Readiness =
+  | { readonly available: true; readonly engine: string }
+  | { readonly available: false; readonly reason: string; readonly requires: readonly string[] }
+
+/** What a service says about itself; published on chain as far as the registry holds it. */
+export interface ServiceFacts {
+  readonly serviceId: ServiceId
+  readonly name: string
+  readonly description: string
+  readonly capability: Capability
+  /** Default price in millionths of a dollar; the operator may set another. */
+  readonly priceUsdMicros: bigint
+  /** How the request text is written; empty where it is optional context. */
+  readonly requestFormat: string
+  /** A request that works. */
+  readonly example: string
+  /** A result as the service gives it: static, free to look at. */
+  readonly sample: object
+}
+
+/**
+ * One service: everything that the market needs to list, quote, check and run it. All services have this shape.
+ */
+export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSchema> extends ServiceFacts {
+  /** Reads the request text. The fault is `service/invalid-request` and says what is wrong and what works. */
+  readonly parse: (request: string) => Result<Input>
+  readonly ready: (context: ServiceContext) => Readiness
+  /** Does the work. Throwing, or a result outside `resultSchema`, is a failed service: the caller is refunded. */
+  readonly execute: (
+    input: Input,
+    context: ServiceContext,
+    signal: AbortSignal,
+  ) => Promise<Static<Schema>> | Static<Schema>
+  /** Shape of the result; checked before delivery. */
+  readonly resultSchema: Schema
+  readonly timeoutMs: number
+  readonly resultBytesMax: number
+  /** Whether running it twice does no harm: after a crash it is run again, else refunded. */
+  readonly repeatable: boolean
+}
+
+/** Declares a service; the helper only ties input, result and schema together. */
+export function defineService<Input, Schema extends TSchema>(
+  definition: ServiceDefinition<Input, Schema>,
+): ServiceDefinition {
+  return definition as unknown as ServiceDefinition
+}

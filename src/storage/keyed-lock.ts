@@ -1,0 +1,15 @@
+/** Runs work under a key one after another, and work under different keys side by side. */
+export class KeyedLock {
+  readonly #tails = new Map<string, Promise<unknown>>()
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key) ?? Promise.resolve()
+    const turn = before.then(work, work)
+    this.#tails.set(key, turn)
+    try {
+      return await turn
+    } finally {
+      if (this.#tails.get(key) === turn) this.#tails.delete(key)
+    }
+  }
+}

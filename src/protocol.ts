@@ -3,6 +3,7 @@ import { accountModule } from '../consensus/ledger/account.ts'
 import type { KindHandlers } from '../consensus/ledger/module.ts'
 import { rewardModule } from '../consensus/ledger/rewards.ts'
 import { agentModule } from '../marketplace/ledger/agents.ts'
+import { CLOSURES } from '../marketplace/ledger/closures.ts'
 import { escrowModule } from '../marketplace/ledger/escrow.ts'
 
 /**
@@ -15,4 +16,5 @@ export const PROTOCOL: Protocol = {
     ...agentModule.handlers,
     ...escrowModule.handlers,
   } satisfies KindHandlers,
+  indexes: [CLOSURES],
 }

@@ -1,5 +1,6 @@
 import type { Block } from '../block/block.ts'
 import { appendLeaf, type HistoryNode, type HistoryPeak, historyLeaf, peakPositions } from '../block/history.ts'
+import { decodeReceipt } from '../ledger/receipt.ts'
 import { assert } from '../primitives/assert.ts'
 import { fromHex, toHex } from '../primitives/bytes.ts'
 import { decodeOwn, encode } from '../primitives/codec.ts'
@@ -11,6 +12,8 @@ import type { StateKey, StateTable } from '../state/table.ts'
 import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
 import type { StateChange, StateView } from '../state/view.ts'
 import { assembleTransaction, type Transaction } from '../tx/transaction.ts'
+import type { ChainIndex } from './chain-index.ts'
+import type { ConnectedBlock } from './events.ts'
 import type { ExecutedBlock } from './execution.ts'
 import type { Genesis } from './genesis.ts'
 import type { KeyValueStore, Write } from './key-value.ts'
@@ -189,6 +192,11 @@ export class ChainDatabase implements StateView, PageReader {
     return this.#store.get(KEYS.keys(address))
   }
 
+  /** Entry of an index over the best chain. */
+  indexed(index: ChainIndex, key: Uint8Array): Uint8Array | undefined {
+    return this.#store.get(KEYS.index(index.prefix, key))
+  }
+
   /** Stored blocks off the best chain. */
   sideBlocks(): ReadonlySet<BlockId> {
     return this.#side
@@ -236,6 +244,7 @@ export class ChainDatabase implements StateView, PageReader {
         value: encode(LOCATION, { height, index }),
       })),
       ...[...executed.keys].map(([address, keys]) => ({ key: KEYS.keys(address), value: keys })),
+      ...this.#indexWrites({ block, receipts: executed.receipts }),
       { key: KEYS.receipts(block.id), value: encode(BYTES_LIST, executed.encodedReceipts) },
       { key: KEYS.undo(block.id), value: encodeUndo(executed.changes) },
       { key: KEYS.canonical(height), value: fromHex(block.id) },
@@ -256,11 +265,13 @@ export class ChainDatabase implements StateView, PageReader {
   async disconnect(changes: readonly StateChange[], tree: TreeUpdate): Promise<void> {
     const { header, id } = this.#head
     const parent = this.#mustEntry(header.parent)
-    const transactions = this.transactions(id) as readonly Transaction[]
+    const block = this.block(id) as Block
+    const receipts = (this.receipts(id) as readonly Uint8Array[]).map(decodeReceipt)
     const writes: Write[] = [
       ...changes.map(({ key, before }) => stateWrite(key, before)),
+      ...this.#indexWrites({ block, receipts }).map(({ key }) => ({ key })),
       ...pageWrites(tree),
-      ...transactions.map(({ txId }) => ({ key: KEYS.location(txId) })),
+      ...block.transactions.map(({ txId }) => ({ key: KEYS.location(txId) })),
       { key: KEYS.undo(id) },
       { key: KEYS.canonical(header.height) },
       { key: KEYS.side(id), value: new Uint8Array(0) },
@@ -288,6 +299,12 @@ export class ChainDatabase implements StateView, PageReader {
     await this.#store.batch([{ key: KEYS.entry(entry.id), value: encodeEntry(invalid) }], () => {
       this.#entries.set(entry.id, invalid)
     })
+  }
+
+  #indexWrites(connected: ConnectedBlock): readonly Required<Write>[] {
+    return this.#ruleBook.indexes.flatMap((index) =>
+      index.entriesOf(connected).map(({ key, value }) => ({ key: KEYS.index(index.prefix, key), value })),
+    )
   }
 
   #mustEntry(id: BlockId): BlockEntry {

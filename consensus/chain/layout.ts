@@ -58,6 +58,8 @@ const PREFIX = {
   page: 0x0b,
   /** Ids of stored blocks off the best chain. */
   side: 0x0c,
+  /** Index prefix, index key -> entry of an index over the best chain. */
+  index: 0x0d,
 } as const
 
 type Prefix = keyof typeof PREFIX
@@ -94,6 +96,7 @@ export const KEYS = {
   state: (key: StateKey) => idKey('state', key),
   page: (id: PageId) => keyOf('page', encodeText(id)),
   side: (id: BlockId) => idKey('side', id),
+  index: (index: number, key: Uint8Array) => keyOf('index', Uint8Array.of(index, ...key)),
 } as const
 
 /** Id at the end of a key made by {@link KEYS}. */

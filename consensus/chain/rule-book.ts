@@ -6,12 +6,15 @@ import type { Hash } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
 import type { AnyStateTable, StateKey } from '../state/table.ts'
 import { TX_KIND_NAMES, TX_KINDS } from '../tx/kinds.ts'
+import type { ChainIndex } from './chain-index.ts'
 import { assertParams, type NetworkParams, type Rules } from './params.ts'
 
 /** The list of ledgers, and a handler for every transaction kind. */
 export interface Protocol {
   readonly modules: readonly LedgerModule[]
   readonly handlers: KindHandlers
+  /** Lookups kept beside the state; not consensus. */
+  readonly indexes: readonly ChainIndex[]
 }
 
 /** A network's rules by height, with the ledgers that execute them. */

@@ -10,7 +10,7 @@ import {
   type ReceiptEntry,
 } from '../../consensus/tx/payloads.ts'
 import { ESCROWS } from '../ledger/escrow.ts'
-import type { FinishedClaim } from './claim.ts'
+import { type FinishedClaim, isFinished } from './claim.ts'
 import type { ClaimStore } from './claim-store.ts'
 import type { TransactionSink } from './operator.ts'
 import type { Sender } from './sender.ts'
@@ -117,10 +117,17 @@ export class Settler {
       const closedAt = Math.min(this.#closedAt.get(txId) ?? height, height)
       this.#closedAt.set(txId, closedAt)
       if (height - closedAt < FINAL_DEPTH) continue
-      await this.#deps.store.advance(claim.state, { ...claim, settlement: 'final' })
+      await this.#close(txId)
       this.#owed.delete(txId)
       this.#closedAt.delete(txId)
     }
+  }
+
+  /** The stored claim may know less than the one held here: its result may have been pruned. */
+  async #close(txId: TxId): Promise<void> {
+    const claim = await this.#deps.store.get(txId)
+    if (claim !== undefined && isFinished(claim))
+      await this.#deps.store.advance(claim.state, { ...claim, settlement: 'final' })
   }
 }
 

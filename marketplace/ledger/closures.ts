@@ -1,0 +1,70 @@
+import type { ChainIndex, IndexEntry } from '../../consensus/chain/chain-index.ts'
+import type { ChainDatabase } from '../../consensus/chain/database.ts'
+import type { ConnectedBlock } from '../../consensus/chain/events.ts'
+import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
+import { fromHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { container, decodeOwn, encode, hex32, uint8, uint32 } from '../../consensus/primitives/codec.ts'
+import type { Hash, TxId } from '../../consensus/primitives/ids.ts'
+import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
+
+const HOW = ['delivered', 'failed', 'expired'] as const
+
+const CLOSURE = container('Closure', {
+  how: uint8,
+  height: uint32,
+  receiptTxId: hex32<TxId>(),
+  resultHash: hex32<Hash>(),
+  durationMs: uint32,
+})
+
+/** How an escrow ended: by which receipt, or (expired) by consensus at its deadline. */
+export interface Closure {
+  readonly how: (typeof HOW)[number]
+  readonly height: number
+  /** Null where consensus refunded it. */
+  readonly receiptTxId: TxId | null
+  readonly resultHash: Hash | null
+  readonly durationMs: number | null
+}
+
+/** Closed escrows by the id of their payment. */
+export const CLOSURES: ChainIndex = { name: 'closures', prefix: 0x01, entriesOf }
+
+/** How the escrow of a payment ended, undefined while it is open or unknown. */
+export function closureOf(database: ChainDatabase, txId: TxId): Closure | undefined {
+  const bytes = database.indexed(CLOSURES, fromHex(txId))
+  if (bytes === undefined) return undefined
+  const { how, height, receiptTxId, resultHash, durationMs } = decodeOwn(CLOSURE, bytes)
+  const expired = HOW[how] === 'expired'
+  return {
+    how: HOW[how] as Closure['how'],
+    height,
+    receiptTxId: expired ? null : receiptTxId,
+    resultHash: HOW[how] === 'delivered' ? resultHash : null,
+    durationMs: expired ? null : durationMs,
+  }
+}
+
+function entriesOf({ block, receipts }: ConnectedBlock): readonly IndexEntry[] {
+  const { height } = block.header
+  const transactions = new Map(block.transactions.map((tx) => [tx.txId, tx]))
+  return receipts.flatMap((receipt) => {
+    if (receipt.type === 'refund') return [closure(receipt.txId, { how: HOW.indexOf('expired'), height })]
+    if (receipt.type !== 'transaction' || receipt.entries.length === 0) return []
+    const body = transactions.get(receipt.txId)?.body
+    if (body?.kind !== 'agent_receipt') return []
+    return body.payload.entries.flatMap(({ txId, outcome, resultHash, durationMs }, i) => {
+      if (receipt.entries[i] !== OUTCOME_OK) return []
+      const how = outcome === OUTCOME_DELIVERED ? HOW.indexOf('delivered') : HOW.indexOf('failed')
+      return [closure(txId, { how, height, receiptTxId: receipt.txId, resultHash, durationMs })]
+    })
+  })
+}
+
+function closure(
+  txId: TxId,
+  fields: { how: number; height: number; receiptTxId?: TxId; resultHash?: Hash; durationMs?: number },
+): IndexEntry {
+  const absent = { receiptTxId: ZERO_HEX_32 as TxId, resultHash: ZERO_HEX_32 as Hash, durationMs: 0 }
+  return { key: fromHex(txId), value: encode(CLOSURE, { ...absent, ...fields }) }
+}

@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs'
+import { accountsFile } from './accounts.ts'
+import { amountsFile } from './amounts.ts'
+import { ed25519File } from './ed25519-cases.ts'
+import { listTreesFile, signingMessagesFile, taggedHashesFile } from './hashing.ts'
+import { hybridFile } from './hybrid-cases.ts'
+import { mlDsaFile } from './ml-dsa-cases.ts'
+import { render, type VectorFile } from './render.ts'
+
+/** Every vector file and what makes it. All of it is deterministic, signatures included. */
+export const VECTOR_FILES: Readonly<Record<string, () => VectorFile>> = {
+  'accounts.json': accountsFile,
+  'amounts.json': amountsFile,
+  'ed25519.json': ed25519File,
+  'hybrid.json': hybridFile,
+  'list-trees.json': listTreesFile,
+  'ml-dsa-44.json': () => mlDsaFile(44),
+  'ml-dsa-65.json': () => mlDsaFile(65),
+  'signing-messages.json': signingMessagesFile,
+  'tagged-hashes.json': taggedHashesFile,
+}
+
+/** `node test/vectors/generate/all.ts` writes the files anew. */
+if (import.meta.main) {
+  for (const [name, make] of Object.entries(VECTOR_FILES)) {
+    writeFileSync(new URL(`../${name}`, import.meta.url), render(make()))
+  }
+}

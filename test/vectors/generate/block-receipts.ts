@@ -1,0 +1,87 @@
+import { hex, join } from './bytes.ts'
+import { made } from './tx-fields.ts'
+import { container, u8, u16, u32, u64, u128, type VectorSet, vary } from './tx-wire.ts'
+
+/** A receipt with its bytes. */
+export interface ReceiptCase {
+  readonly name: string
+  readonly type: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly bytes: string
+}
+
+interface TransactionFields {
+  readonly code: number
+  readonly weight: number
+  readonly rate: bigint
+  readonly fee: bigint
+  readonly burned: bigint
+  readonly entries: readonly number[]
+}
+
+function transaction(name: string, fields: TransactionFields): ReceiptCase {
+  const txId = made('receipt tx')
+  const { code, weight, rate, fee, burned, entries } = fields
+  const ssz = container(
+    ...[txId, u16(code), u32(weight), u64(rate), u128(fee), u128(burned)],
+    vary(Uint8Array.from(entries)),
+  )
+  const shown = { txId: hex(txId), code, weight, rate: `${rate}`, fee: `${fee}`, burned: `${burned}`, entries }
+  return { name, type: 'transaction', fields: shown, bytes: hex(join(u8(1), ssz)) }
+}
+
+function reward(height: number, amount: bigint): ReceiptCase {
+  const miner = made('miner')
+  return {
+    ...{ name: `a reward of ${amount}`, type: 'reward' },
+    fields: { height, miner: hex(miner), amount: amount.toString() },
+    bytes: hex(join(u8(2), u32(height), miner, u128(amount))),
+  }
+}
+
+function refund(amount: bigint): ReceiptCase {
+  const [txId, caller] = [made('invoke'), made('caller')]
+  return {
+    ...{ name: `a refund of ${amount}`, type: 'refund' },
+    fields: { txId: hex(txId), caller: hex(caller), amount: amount.toString() },
+    bytes: hex(join(u8(3), txId, caller, u128(amount))),
+  }
+}
+
+function close(name: string, [burned, subsidy, stakingShare, paid]: readonly [bigint, bigint, bigint, bigint]) {
+  const miner = made('miner')
+  const fields = {
+    ...{ burned: `${burned}`, subsidy: `${subsidy}`, stakingShare: `${stakingShare}` },
+    ...{ miner: hex(miner), reward: `${paid}` },
+  }
+  const bytes = hex(join(u8(4), u128(burned), u128(subsidy), u128(stakingShare), miner, u128(paid)))
+  return { name, type: 'close', fields, bytes }
+}
+
+const LARGEST = 2n ** 128n - 1n
+const CODES = [1, 2, 3, 16, 17, 18, 19, 20, 21]
+
+/** `block-receipts.json`. */
+export function blockReceipts(): VectorSet<ReceiptCase> {
+  const paid = { weight: 4_686, rate: 34n, fee: 159_324n, burned: 149_952n, entries: [] }
+  return {
+    about: 'Receipts of every type. Numbers above 32 bits are decimal text.',
+    spec: 'blocks.md, section 7; transactions.md, section 4',
+    cases: [
+      transaction('a transaction that succeeded', { ...paid, code: 0 }),
+      ...CODES.map((code) => transaction(`a transaction that failed with ${code}`, { ...paid, code })),
+      transaction('entries of an agent_receipt', { ...paid, code: 0, entries: [0, 32, 33, 34, 0] }),
+      transaction('256 entries', { ...paid, code: 0, entries: Array.from({ length: 256 }, (_, i) => (i % 2) * 32) }),
+      transaction('the largest numbers', {
+        ...{ code: 65_535, weight: 2 ** 32 - 1, rate: 2n ** 64n - 1n },
+        ...{ fee: LARGEST, burned: LARGEST, entries: [255] },
+      }),
+      reward(1, 1_072_883_605n),
+      reward(2 ** 32 - 1, LARGEST),
+      refund(100_000n),
+      refund(LARGEST),
+      close('an empty block', [0n, 1_192_092_895n, 119_209_289n, 1_072_883_606n]),
+      close('the largest numbers', [LARGEST, LARGEST, LARGEST, LARGEST]),
+    ],
+  }
+}

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs'
+import { blockAnchor, blockAsert, blockBaseFee } from './block-difficulty.ts'
+import { blockEncoding, blockHeader, blockWork } from './block-header.ts'
+import { blockHistory } from './block-history.ts'
+import { blockReceipts } from './block-receipts.ts'
+import { networkGenesis } from './network-genesis.ts'
+import { stateRecords } from './state-records.ts'
+import { stateTree } from './state-tree.ts'
+import { txEncoding, txKinds } from './tx-encoding.ts'
+import { txMalformed } from './tx-malformed.ts'
+import { txSigned } from './tx-signed.ts'
+
+/** Every set of vectors about transactions, blocks, state and networks, by the name of its file. */
+export const CHAIN_VECTORS = {
+  'tx-encoding': txEncoding,
+  'tx-kinds': txKinds,
+  'tx-malformed': txMalformed,
+  'tx-signed': txSigned,
+  'block-header': blockHeader,
+  'block-work': blockWork,
+  'block-encoding': blockEncoding,
+  'block-receipts': blockReceipts,
+  'block-base-fee': blockBaseFee,
+  'block-asert': blockAsert,
+  'block-anchor': blockAnchor,
+  'block-history': blockHistory,
+  'state-records': stateRecords,
+  'state-tree': stateTree,
+  'network-genesis': networkGenesis,
+} as const
+
+/** Text of a vector file: a line per case. */
+export function vectorText(set: { readonly cases: readonly unknown[] }): string {
+  const { cases, ...head } = set
+  const lines = cases.map((one) => `    ${JSON.stringify(one)}`)
+  const opening = JSON.stringify(head, null, 2).replace(/\n}$/, ',')
+  return `${opening}\n  "cases": [\n${lines.join(',\n')}\n  ]\n}\n`
+}
+
+if (import.meta.main) {
+  for (const [name, generate] of Object.entries(CHAIN_VECTORS)) {
+    writeFileSync(new URL(`../${name}.json`, import.meta.url), vectorText(generate()))
+  }
+}

@@ -1,0 +1,126 @@
+import { hex, join, madeBytes, sha256 } from './bytes.ts'
+import { tagged, u8, u32, type VectorSet, xor } from './tx-wire.ts'
+
+/** State roots and proofs, by recursion over the definition in docs/spec/blocks.md, section 6. */
+
+interface TreeProof {
+  readonly key: string
+  /** Null: the proof shows that nothing is there. */
+  readonly value: string | null
+  readonly siblings: readonly string[]
+  readonly leaf: { readonly path: string; readonly value: string } | null
+}
+
+export interface TreeCase {
+  readonly name: string
+  readonly records: readonly { readonly key: string; readonly value: string }[]
+  readonly root: string
+  readonly proofs: readonly TreeProof[]
+}
+
+interface Leaf {
+  readonly path: Uint8Array
+  readonly value: Uint8Array
+}
+
+const LEAF_TAG = tagged('farthing/state-leaf/1')
+const NODE_TAG = tagged('farthing/state-node/1')
+const ZERO_32 = new Uint8Array(32)
+
+function bit(path: Uint8Array, depth: number): number {
+  return ((path[depth >> 3] as number) >> (7 - (depth & 7))) & 1
+}
+
+/** Hash of the subtree at `depth` that holds exactly these leaves. */
+export function treeHash(leaves: readonly Leaf[], depth = 0): Uint8Array {
+  const [only] = leaves
+  if (only === undefined) return ZERO_32
+  if (leaves.length === 1) return sha256(xor(only.path, LEAF_TAG), only.value)
+  const side = (which: number) =>
+    treeHash(
+      leaves.filter(({ path }) => bit(path, depth) === which),
+      depth + 1,
+    )
+  return sha256(xor(side(0), NODE_TAG), side(1))
+}
+
+function proofOf(leaves: readonly Leaf[], path: Uint8Array): Pick<TreeProof, 'siblings' | 'leaf'> {
+  const siblings: string[] = []
+  let here = leaves
+  for (let depth = 0; here.length > 1; depth++) {
+    const turn = bit(path, depth)
+    siblings.push(
+      hex(
+        treeHash(
+          here.filter((leaf) => bit(leaf.path, depth) !== turn),
+          depth + 1,
+        ),
+      ),
+    )
+    here = here.filter((leaf) => bit(leaf.path, depth) === turn)
+  }
+  const [end] = here
+  return { siblings, leaf: end === undefined ? null : { path: hex(end.path), value: hex(end.value) } }
+}
+
+function pathOf(key: Uint8Array): Uint8Array {
+  return tagged('farthing/state-key/1', key)
+}
+
+function treeCase(
+  name: string,
+  records: readonly (readonly [Uint8Array, Uint8Array])[],
+  absent: readonly Uint8Array[],
+) {
+  const leaves = records.map(([key, value]) => ({
+    path: pathOf(key),
+    value: tagged('farthing/state-value/1', value),
+  }))
+  return {
+    name,
+    records: records.map(([key, value]) => ({ key: hex(key), value: hex(value) })),
+    root: hex(treeHash(leaves)),
+    proofs: [
+      ...records.map(([key, value]) => ({ key: hex(key), value: hex(value), ...proofOf(leaves, pathOf(key)) })),
+      ...absent.map((key) => ({ key: hex(key), value: null, ...proofOf(leaves, pathOf(key)) })),
+    ],
+  }
+}
+
+function madeKey(i: number): Uint8Array {
+  return join(u8(0x01), madeBytes(`state key ${i}`, 32))
+}
+
+/** The first `count` made-up keys whose paths agree in their first bits with key 0's. */
+function neighbours(bits: number, count: number): readonly Uint8Array[] {
+  const wanted = pathOf(madeKey(0))
+  const found: Uint8Array[] = [madeKey(0)]
+  for (let i = 1; found.length < count; i++) {
+    const path = pathOf(madeKey(i))
+    if (Array.from({ length: bits }, (_, depth) => bit(path, depth) === bit(wanted, depth)).every(Boolean)) {
+      found.push(madeKey(i))
+    }
+  }
+  return found
+}
+
+/** `state-tree.json`. */
+export function stateTree(): VectorSet<TreeCase> {
+  const records = (keys: readonly Uint8Array[]) =>
+    keys.map((key, i) => [key, join(u32(i), madeBytes(`v${i}`, i))] as const)
+  const first = (count: number) => records(Array.from({ length: count }, (_, i) => madeKey(i)))
+  const absent = (count: number) => Array.from({ length: count }, (_, i) => madeKey(100_000 + i))
+  const close = neighbours(11, 4)
+  return {
+    about: 'State roots over small sets of records, with proofs of presence (value) and absence (null).',
+    spec: 'blocks.md, section 6',
+    cases: [
+      treeCase('nothing', [], absent(2)),
+      ...[1, 2, 3, 4, 9, 17, 40].map((count) => treeCase(`${count} records`, first(count), absent(6))),
+      treeCase('four records that share eleven bits of their paths', records(close), absent(3)),
+      treeCase('two of them, a third proved absent', records(close.slice(0, 2)), close.slice(2)),
+      treeCase('one of them alone', records(close.slice(0, 1)), close.slice(1)),
+      treeCase('an empty value and an empty id', [[u8(0x03), new Uint8Array(0)]], [u8(0x66)]),
+    ],
+  }
+}

@@ -1,0 +1,224 @@
+import { hex, join, madeBytes } from './bytes.ts'
+import {
+  accountKeys,
+  addressOf,
+  bodyBytes,
+  fillerKey,
+  fillerSignature,
+  KIND_NUMBERS,
+  made,
+  PAYLOADS,
+  type PayloadKind,
+  type RawBody,
+  type RawWitness,
+  rawBody,
+  SOUND,
+  wireBytes,
+  witnessBytes,
+} from './tx-fields.ts'
+import { shortHex, tagged, type VectorSet } from './tx-wire.ts'
+
+/** One transaction in all its forms. */
+export interface EncodingCase {
+  readonly name: string
+  readonly kind: PayloadKind
+  /** Fields of the envelope without version and kind, and the payload; 64- and 128-bit numbers as decimal text. */
+  readonly body: Readonly<Record<string, unknown>>
+  readonly signatures: readonly { readonly keyIndex: number; readonly bytes: string }[]
+  readonly keys: string
+  readonly bodyBytes: string
+  readonly witnessBytes: string
+  readonly wire: string
+  readonly txId: string
+  readonly wtxId: string
+  readonly size: number
+  readonly weight: number
+  readonly declaredWrites: number
+}
+
+interface Sample {
+  readonly name: string
+  readonly kind: PayloadKind
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly envelope?: Partial<RawBody>
+  readonly witness?: RawWitness
+}
+
+const ONE_SIGNATURE: RawWitness = { keys: new Uint8Array(0), signatures: [fillerSignature(0)] }
+const SINGLE = accountKeys(1, 1, [fillerKey(1, 0x11)])
+const VAULT = accountKeys(2, 1, [fillerKey(2, 0x22)])
+const POLICY = accountKeys(3, 2, [fillerKey(1, 0x11), fillerKey(2, 0x22), fillerKey(1, 0x33)])
+const ENTRY = SOUND.agent_receipt.entries[0]
+const LONG = { agentId: 'a'.repeat(32), serviceId: `s${'-'.repeat(46)}9` }
+
+const SAMPLES: readonly Sample[] = [
+  { name: 'a transfer', kind: 'transfer', payload: SOUND.transfer },
+  {
+    name: 'a transfer that may open an account, first of its sender, with its key',
+    kind: 'transfer',
+    payload: { ...SOUND.transfer, create: 1 },
+    envelope: { nonce: 0n, sender: addressOf(SINGLE) },
+    witness: { keys: SINGLE, signatures: [fillerSignature(0)] },
+  },
+  {
+    name: 'a transfer of the largest amount with every field of the envelope at its end',
+    kind: 'transfer',
+    payload: { ...SOUND.transfer, amount: 2n ** 112n - 1n },
+    envelope: {
+      nonce: 2n ** 64n - 1n,
+      maxFeeRate: 2n ** 64n - 1n,
+      tip: 2n ** 64n - 1n,
+      validUntil: 2 ** 32 - 1,
+      memo: madeBytes('tx memo', 128),
+    },
+  },
+  {
+    name: 'a first transfer of a vault key',
+    kind: 'transfer',
+    payload: { ...SOUND.transfer, amount: 1n },
+    envelope: { nonce: 0n, sender: addressOf(VAULT) },
+    witness: { keys: VAULT, signatures: [fillerSignature(0, 2)] },
+  },
+  {
+    name: 'a first transfer of a two-of-three policy',
+    kind: 'transfer',
+    payload: SOUND.transfer,
+    envelope: { nonce: 0n, sender: addressOf(POLICY) },
+    witness: { keys: POLICY, signatures: [fillerSignature(1, 2), fillerSignature(2)] },
+  },
+  { name: 'an agent registered with two settlers', kind: 'agent_register', payload: SOUND.agent_register },
+  {
+    name: 'an agent registered with everything at its shortest',
+    kind: 'agent_register',
+    payload: { ...SOUND.agent_register, agentId: 'a-9', name: 'A', endpoint: '', settlers: [], capabilities: 0 },
+  },
+  {
+    name: 'an agent registered with everything at its longest',
+    kind: 'agent_register',
+    payload: {
+      ...SOUND.agent_register,
+      agentId: LONG.agentId,
+      name: `${'ä'.repeat(30)}🜚`,
+      endpoint: `https://${'~'.repeat(192)}`,
+      capabilities: 0xffff,
+      settlers: Array.from({ length: 8 }, (_, i) => made(`settler ${i}`)),
+    },
+  },
+  { name: 'an agent updated', kind: 'agent_update', payload: SOUND.agent_update },
+  { name: 'a service published', kind: 'service_publish', payload: SOUND.service_publish },
+  {
+    name: 'a service published with everything at its longest',
+    kind: 'service_publish',
+    payload: {
+      ...LONG,
+      capability: 15,
+      priceUsdMicros: 1_000_000_000_000n,
+      name: 'n'.repeat(64),
+      requestFormat: 'é'.repeat(120),
+      description: '漢'.repeat(160),
+    },
+  },
+  {
+    name: 'a service published with everything at its shortest',
+    kind: 'service_publish',
+    payload: {
+      ...{ agentId: '0a0', serviceId: 'abcd', capability: 0, priceUsdMicros: 1n },
+      ...{ name: '.', requestFormat: '', description: '' },
+    },
+  },
+  { name: 'a service retired', kind: 'service_retire', payload: SOUND.service_retire },
+  { name: 'a locked invoke for 400 blocks', kind: 'agent_invoke', payload: SOUND.agent_invoke },
+  ...[100, 400, 1200, 9600].map((term) => ({
+    name: `a plain invoke of the least amount for ${term} blocks`,
+    kind: 'agent_invoke' as const,
+    payload: {
+      ...{ ...SOUND.agent_invoke, amount: 100_000n, term },
+      ...{ requestCommitment: new Uint8Array(32), redeemLock: new Uint8Array(32) },
+    },
+  })),
+  { name: 'a receipt of two entries', kind: 'agent_receipt', payload: SOUND.agent_receipt },
+  {
+    name: 'a receipt of 256 entries',
+    kind: 'agent_receipt',
+    payload: {
+      entries: Array.from({ length: 256 }, (_, i) => ({
+        ...ENTRY,
+        txId: new Uint8Array(32).fill(i),
+        resultHash: new Uint8Array(32).fill(0xaa),
+        opener: new Uint8Array(32).fill(0xbb),
+      })),
+    },
+  },
+]
+
+const WRITES: Readonly<Record<PayloadKind, number>> = {
+  ...{ transfer: 2, agent_register: 3, agent_update: 2, service_publish: 3, service_retire: 2, agent_invoke: 4 },
+  agent_receipt: 3,
+}
+
+function writesOf({ kind, payload }: Sample): number {
+  return WRITES[kind] + 5 * ((payload.entries as readonly unknown[] | undefined)?.length ?? 0)
+}
+
+function surchargeOf({ kind, payload }: Sample): number {
+  const surcharges = {
+    ...{ agent_register: 20_000, agent_update: 0, service_publish: 2_000, service_retire: 0, agent_invoke: 800 },
+    ...{ agent_receipt: 0, transfer: payload.create === 1 ? 2_000 : 0 },
+  }
+  return surcharges[kind]
+}
+
+/** JSON of a value: bytes as hex, large numbers as decimal text. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return hex(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (Array.isArray(value)) return value.map(plain)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]))
+}
+
+function encodingCase(sample: Sample): EncodingCase {
+  const { name, kind, payload, witness = ONE_SIGNATURE } = sample
+  const raw = rawBody(kind, PAYLOADS[kind](payload as never), sample.envelope)
+  const body = bodyBytes(raw)
+  const signed = witnessBytes(witness)
+  const wire = wireBytes(body, signed)
+  const txId = tagged('farthing/tx-id/1', body)
+  const { version, kind: number, payload: encoded, ...envelope } = raw
+  const writes = writesOf(sample)
+  const shown = kind === 'transfer' ? { ...payload, create: payload.create === 1 } : payload
+  return {
+    ...{ name, kind, body: plain({ ...envelope, payload: shown }) as EncodingCase['body'] },
+    signatures: witness.signatures.map(({ keyIndex, bytes }) => ({ keyIndex, bytes: shortHex(bytes) })),
+    keys: shortHex(witness.keys),
+    bodyBytes: shortHex(body),
+    witnessBytes: shortHex(signed),
+    wire: shortHex(wire),
+    txId: hex(txId),
+    wtxId: hex(tagged('farthing/wtx-id/1', join(txId, signed))),
+    size: wire.length,
+    weight: wire.length + 400 * witness.signatures.length + 200 * writes + surchargeOf(sample),
+    declaredWrites: writes,
+  }
+}
+
+/** `tx-encoding.json`. */
+export function txEncoding(): VectorSet<EncodingCase> {
+  return {
+    about:
+      'Every transaction kind with its encodings, ids, weight and declared writes. Keys and signatures are filler of ' +
+      'the right length. `[5a*2484]` in hex stands for 2,484 bytes 5a.',
+    spec: 'transactions.md, sections 1 to 3',
+    cases: SAMPLES.map(encodingCase),
+  }
+}
+
+/** `tx-kinds.json`: every number of the wire, and whether a kind has it. */
+export function txKinds(): VectorSet<{ readonly number: number; readonly kind: PayloadKind | null }> {
+  const byNumber = new Map(Object.entries(KIND_NUMBERS).map(([kind, number]) => [number, kind as PayloadKind]))
+  return {
+    about: 'The kind behind each number, null where this release has none (reserved ones among them).',
+    spec: 'transactions.md, section 3',
+    cases: Array.from({ length: 256 }, (_, number) => ({ number, kind: byNumber.get(number) ?? null })),
+  }
+}

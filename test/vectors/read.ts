@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { fromHex } from '../../consensus/primitives/bytes.ts'
+import type { CHAIN_VECTORS } from './generate/network-write.ts'
+
+/** Vector files as their tests read them. */
+
+type SetName = keyof typeof CHAIN_VECTORS
+
+/** The committed set of a name. */
+export function vectors<Name extends SetName>(name: Name): ReturnType<(typeof CHAIN_VECTORS)[Name]> {
+  return JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8'))
+}
+
+/** Bytes of hex in which `[5a*2484]` stands for 2,484 bytes 5a. */
+export function fullHex(short: string): Uint8Array {
+  return fromHex(short.replace(/\[([0-9a-f]{2})\*(\d+)\]/g, (_, byte: string, count: string) => byte.repeat(+count)))
+}
+
+/** Fields of 64 bits and more: numbers in the program, decimal text in JSON. */
+const BIG_FIELDS: ReadonlySet<string> = new Set([
+  ...['nonce', 'maxFeeRate', 'tip', 'amount', 'priceUsdMicros', 'previousPriceUsdMicros'],
+  ...['balance', 'minted', 'burned', 'cap', 'accrued', 'volume'],
+  ...['rate', 'fee', 'subsidy', 'stakingShare', 'reward', 'baseFee', 'target'],
+])
+
+/** JSON of a vector with its large numbers as the program holds them. */
+export function revived(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(revived)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      BIG_FIELDS.has(key) && typeof part === 'string' ? BigInt(part) : revived(part),
+    ]),
+  )
+}

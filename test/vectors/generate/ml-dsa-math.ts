@@ -87,7 +87,7 @@ for (let e = 0, power = 1; e < 512; e++, power = (power * ZETA) % Q) POWERS[e] =
 
 /** Row i: the powers 0 to 255 of point i. Row j: the inverse powers j of all points. */
 const POINT_POWERS = POINTS.map((point) =>
-  Int32Array.from({ length: N }, (_, j) => POWERS[(point * j) & 511] as number),
+  Float64Array.from({ length: N }, (_, j) => POWERS[(point * j) & 511] as number),
 )
 const INVERSE_POWERS = Array.from({ length: N }, (_, j) =>
   Float64Array.from(POINTS, (point) => POWERS[-(point * j) & 511] as number),
@@ -112,7 +112,7 @@ function sumOfProducts(a: Float64Array, b: Float64Array): number {
 
 /** The values of a polynomial at the 256 points. */
 export function evaluate(f: Poly): Poly {
-  const residues = Float64Array.from(f, modQ)
+  const residues = new Float64Array(f.map(modQ))
   return Int32Array.from(POINT_POWERS, (powers) => sumOfProducts(residues, powers))
 }
 
@@ -121,7 +121,7 @@ const INVERSE_N = 8_347_681
 
 /** The polynomial with these values: coefficients from 0 to q - 1. */
 export function interpolate(values: Poly): Poly {
-  const doubles = Float64Array.from(values)
+  const doubles = new Float64Array(values)
   return Int32Array.from(INVERSE_POWERS, (powers) => (sumOfProducts(doubles, powers) * INVERSE_N) % Q)
 }
 

@@ -1,4 +1,4 @@
-import type { Block } from '../block/block.ts'
+import { type Block, bodySize } from '../block/block.ts'
 import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
 import { anchorAfter, targetAfter } from '../block/difficulty.ts'
 import type { SealedHeader } from '../block/header.ts'
@@ -259,6 +259,7 @@ export class Chain {
       id: block.id,
       totalWork: parent.totalWork + workOfTarget(block.header.target),
       totalTransactions: parent.totalTransactions + block.transactions.length,
+      bodyBytes: bodySize(block.transactions),
       anchor: anchorAfter(parent.anchor, parent.header, block.header, rules),
       invalid: false,
     }

@@ -11,7 +11,7 @@ import type { Page } from '../state/page.ts'
 import type { StateKey, StateTable } from '../state/table.ts'
 import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
 import type { StateChange, StateView } from '../state/view.ts'
-import { assembleTransaction, type Transaction } from '../tx/transaction.ts'
+import { assembleTransaction, type Transaction, transactionId } from '../tx/transaction.ts'
 import type { ChainIndex } from './chain-index.ts'
 import type { ConnectedBlock } from './events.ts'
 import type { ExecutedBlock } from './execution.ts'
@@ -157,15 +157,22 @@ export class ChainDatabase implements StateView, PageReader {
 
   /** Transactions of a stored block. */
   transactions(id: BlockId): readonly Transaction[] | undefined {
-    const bodies = this.#store.get(KEYS.bodies(id))
-    const witnesses = this.#store.get(KEYS.witnesses(id))
-    if (bodies === undefined || witnesses === undefined) return undefined
-    const witnessList = decodeOwn(BYTES_LIST, witnesses)
-    return decodeOwn(BYTES_LIST, bodies).map((body, i) => {
-      const tx = assembleTransaction(body, witnessList[i] as Uint8Array)
-      assert(tx.ok, 'a stored transaction does not decode')
-      return tx.value
-    })
+    const parts = this.#parts(id)
+    return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
+  }
+
+  /** One transaction of a stored block; the others are not decoded. */
+  transactionAt(id: BlockId, index: number): Transaction | undefined {
+    const parts = this.#parts(id)
+    const body = parts?.bodies[index]
+    return parts === undefined || body === undefined
+      ? undefined
+      : mustAssemble(body, parts.witnesses[index] as Uint8Array)
+  }
+
+  /** Ids of the transactions of a stored block. */
+  transactionIds(id: BlockId): readonly TxId[] | undefined {
+    return this.#parts(id)?.bodies.map(transactionId)
   }
 
   /** A stored block with its transactions. */
@@ -307,6 +314,15 @@ export class ChainDatabase implements StateView, PageReader {
     )
   }
 
+  #parts(
+    id: BlockId,
+  ): { readonly bodies: readonly Uint8Array[]; readonly witnesses: readonly Uint8Array[] } | undefined {
+    const bodies = this.#store.get(KEYS.bodies(id))
+    const witnesses = this.#store.get(KEYS.witnesses(id))
+    if (bodies === undefined || witnesses === undefined) return undefined
+    return { bodies: decodeOwn(BYTES_LIST, bodies), witnesses: decodeOwn(BYTES_LIST, witnesses) }
+  }
+
   #mustEntry(id: BlockId): BlockEntry {
     const entry = this.entry(id)
     assert(entry !== undefined, `block ${id} is missing from the store`)
@@ -339,6 +355,12 @@ export class ChainDatabase implements StateView, PageReader {
       else this.#pages.set(id, page)
     }
   }
+}
+
+function mustAssemble(body: Uint8Array, witness: Uint8Array): Transaction {
+  const tx = assembleTransaction(body, witness)
+  assert(tx.ok, 'a stored transaction does not decode')
+  return tx.value
 }
 
 function checkMarks(

@@ -109,6 +109,8 @@ export interface BlockEntry extends SealedHeader {
   readonly totalWork: bigint
   /** Transactions up to and with this block. */
   readonly totalTransactions: number
+  /** Bytes of its transactions on the wire. */
+  readonly bodyBytes: number
   /** Null for genesis alone. */
   readonly anchor: Anchor | null
   readonly invalid: boolean
@@ -118,6 +120,7 @@ const ENTRY = container('BlockEntry', {
   header: byteVector(HEADER_BYTES),
   totalWork: uint256,
   totalTransactions: safeUint64,
+  bodyBytes: uint32,
   hasAnchor: bool,
   anchorHeight: uint32,
   anchorTimeMs: safeUint64,
@@ -126,11 +129,13 @@ const ENTRY = container('BlockEntry', {
 })
 
 /** Encodes a block entry. */
-export function encodeEntry({ bytes, totalWork, totalTransactions, anchor, invalid }: BlockEntry): Uint8Array {
+export function encodeEntry(entry: BlockEntry): Uint8Array {
+  const { bytes, totalWork, totalTransactions, bodyBytes, anchor, invalid } = entry
   return encode(ENTRY, {
     header: bytes,
     totalWork,
     totalTransactions,
+    bodyBytes,
     hasAnchor: anchor !== null,
     anchorHeight: anchor?.height ?? 0,
     anchorTimeMs: anchor?.timeMs ?? 0,
@@ -145,8 +150,8 @@ export function decodeEntry(bytes: Uint8Array): BlockEntry {
   const sealed = decodeHeader(raw.header)
   assert(sealed.ok, 'a stored header does not decode')
   const anchor = raw.hasAnchor ? { height: raw.anchorHeight, timeMs: raw.anchorTimeMs, target: raw.anchorTarget } : null
-  const { totalWork, totalTransactions, invalid } = raw
-  return { ...sealed.value, totalWork, totalTransactions, anchor, invalid }
+  const { totalWork, totalTransactions, bodyBytes, invalid } = raw
+  return { ...sealed.value, totalWork, totalTransactions, bodyBytes, anchor, invalid }
 }
 
 /** Lists of byte strings: bodies, witnesses, receipts of one block. */

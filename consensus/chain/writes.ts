@@ -24,7 +24,14 @@ import type { RuleBook } from './rule-book.ts'
 export function genesisWrites({ params }: RuleBook, { block, changes, tree }: Genesis): readonly Write[] {
   const { nodes } = appendLeaf([], historyLeaf(block), 0)
   const work = nodes[0]?.work as bigint
-  const entry: BlockEntry = { ...block, totalWork: work, totalTransactions: 0, anchor: null, invalid: false }
+  const entry: BlockEntry = {
+    ...block,
+    totalWork: work,
+    totalTransactions: 0,
+    bodyBytes: 0,
+    anchor: null,
+    invalid: false,
+  }
   const mark = encode(NETWORK_MARK, { name: params.name, genesis: fromHex(block.id) })
   return [
     { key: KEYS.meta('schema'), value: encodeSchema() },

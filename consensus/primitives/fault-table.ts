@@ -213,7 +213,19 @@ export const FAULT_TABLE = {
     'the payment {txId} was redeemed, and its result is no longer kept',
   ),
 
-  'market/not-ours': nobody('agent_unknown', 503, 'the agent {agentId} belongs to {owner}'),
+  'rpc/malformed-json': sender('malformed_json', 400, 'the body is not JSON: {reason}'),
+  'rpc/invalid-request': sender('invalid_request', 400, 'the request does not have the documented shape: {fields}'),
+  'rpc/unsupported-network': sender('unsupported_network', 400, 'net is {net}; supported is {supported}'),
+  'rpc/media-type': sender('unsupported_media_type', 415, 'the content type {contentType} is not served here'),
+  'rpc/body-too-large': sender('body_too_large', 413, 'the body exceeds {limitBytes} bytes'),
+  'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
+  'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
+  'rpc/rate-limited': later('rate_limited', 429, 'too many requests; try again in {seconds} s'),
+  'rpc/busy': later('node_busy', 503, 'too many requests at once'),
+  'rpc/internal': nobody('internal_error', 500, 'an error of this node; its log has it under the request id'),
+  'rpc/block-not-found': sender('block_not_found', 404, 'there is no block {id} here'),
+  'rpc/request-not-found': sender('request_not_found', 404, 'no paid call with the payment {txId} is known here'),
+  'rpc/no-market': nobody('market_disabled', 503, 'this node sells no services'),
 
   'storage/locked': nobody('storage_locked', 503, 'the data folder {folder} is in use by another process'),
   'storage/other-genesis': nobody(

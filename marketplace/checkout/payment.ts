@@ -48,7 +48,7 @@ export function judgePayment(context: PaymentContext, offered: OfferedPayment): 
     const known = chain.moving || sink.get(offered.txId) !== undefined
     return known ? waiting(0, 1) : refused(fault('pay/not-found', { txId: offered.txId }))
   }
-  const tx = chain.database.transactions(blockId)?.[location.index] as Transaction
+  const tx = chain.database.transactionAt(blockId, location.index) as Transaction
   const misfit = checkInvoke(tx, offered) ?? checkOutcome(chain, blockId, offered.txId)
   if (misfit !== null) return refused(misfit)
   const escrow = chain.database.get(ESCROWS, offered.txId)

@@ -122,7 +122,11 @@ const servicePublish: KindHandler<'service_publish'> = {
     if ('code' in agent) return agent
     const known = context.overlay.get(SERVICES, { agentId, serviceId })
     const record = { version: 1, retired: false, publishedAt: known?.publishedAt ?? context.height, ...fields }
-    context.overlay.put(SERVICES, { agentId, serviceId }, { ...record, ...previousPrice(context, known) })
+    context.overlay.put(
+      SERVICES,
+      { agentId, serviceId },
+      { ...record, ...previousPrice(context, known, payload.priceUsdMicros) },
+    )
     return null
   },
 }
@@ -131,8 +135,9 @@ const servicePublish: KindHandler<'service_publish'> = {
 function previousPrice(
   { height, rules }: TxContext,
   known: Service | undefined,
+  firstPrice: bigint,
 ): Pick<Service, 'previousPriceUsdMicros' | 'previousPriceLastEpoch'> {
-  if (known === undefined) return { previousPriceUsdMicros: 0n, previousPriceLastEpoch: 0 }
+  if (known === undefined) return { previousPriceUsdMicros: firstPrice, previousPriceLastEpoch: 0 }
   const epoch = epochOf(height, rules.market)
   return { previousPriceUsdMicros: priceInEpoch(known, epoch), previousPriceLastEpoch: epoch }
 }

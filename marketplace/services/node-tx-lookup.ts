@@ -61,7 +61,7 @@ interface Found {
 function find({ chain: { database }, mempool }: ServiceContext, txId: TxId): Found | undefined {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
-  const mined = blockId === undefined ? undefined : database.transactions(blockId)?.[location?.index as number]
+  const mined = blockId === undefined ? undefined : database.transactionAt(blockId, location?.index as number)
   if (mined === undefined || blockId === undefined) {
     const waiting = mempool.get(txId)
     return waiting && { tx: waiting, minedAt: null, receipt: undefined }

@@ -1,0 +1,38 @@
+import type { Fault } from '../consensus/primitives/fault.ts'
+import type { NodeApi } from './node.ts'
+
+/** A request as handlers see it: validated, with everything they may look at. */
+export interface ApiRequest {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string | number | undefined>>
+  readonly body: unknown
+  readonly accept: string
+  readonly requestId: string
+  /** Public base address of this node, without a slash at the end. */
+  readonly baseUrl: string
+}
+
+/** What a handler answers: an object for JSON, or text or bytes with their type. */
+export type Answer =
+  | { readonly status: number; readonly json: object; readonly headers?: Headers }
+  | {
+      readonly status: number
+      readonly content: string | Uint8Array
+      readonly contentType: string
+      readonly headers?: Headers
+    }
+
+type Headers = Readonly<Record<string, string>>
+
+/** A handler: one call into the domain, encoded. A fault becomes the error envelope. */
+export type Handler = (node: NodeApi, request: ApiRequest) => Answer | Fault | Promise<Answer | Fault>
+
+/** A JSON answer with status 200. */
+export function answer(json: object): Answer {
+  return { status: 200, json }
+}
+
+/** Whether a handler refused. */
+export function isFault(result: Answer | Fault): result is Fault {
+  return 'code' in result
+}

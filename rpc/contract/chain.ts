@@ -1,0 +1,265 @@
+import { Type } from 'typebox'
+import {
+  ADDRESS_TEXT,
+  COUNT,
+  HEIGHT,
+  HEX,
+  HEX_32,
+  MOMENT,
+  NEXT_CURSOR,
+  PAGE_QUERY,
+  type Route,
+  UINT_TEXT,
+} from './route.ts'
+
+const MERKLE_PROOF = Type.Object({ index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })
+
+const BLOCK_SUMMARY = Type.Object({
+  height: HEIGHT,
+  id: HEX_32,
+  time: MOMENT,
+  miner: ADDRESS_TEXT,
+  transactions: COUNT,
+  size: COUNT,
+  weightUsed: COUNT,
+  baseFee: UINT_TEXT,
+})
+
+/** A transaction in its JSON form; see consensus/tx/json.ts. */
+export const TRANSACTION_JSON = Type.Object(
+  {
+    version: Type.Integer(),
+    chainId: Type.Integer(),
+    sender: ADDRESS_TEXT,
+    nonce: UINT_TEXT,
+    kind: Type.String(),
+    payload: Type.Record(Type.String(), Type.Unknown()),
+    maxFeeRate: UINT_TEXT,
+    tip: UINT_TEXT,
+    validUntil: HEIGHT,
+    memo: HEX,
+    witness: Type.Object({
+      keys: HEX,
+      signatures: Type.Array(Type.Object({ keyIndex: COUNT, bytes: HEX })),
+    }),
+  },
+  { additionalProperties: true },
+)
+
+const RECEIPT_JSON = Type.Object({ type: Type.String() }, { additionalProperties: true })
+
+const BLOCK = Type.Object({
+  height: HEIGHT,
+  id: HEX_32,
+  version: COUNT,
+  parent: HEX_32,
+  time: MOMENT,
+  timeMs: COUNT,
+  target: HEX_32,
+  work: UINT_TEXT,
+  totalWork: UINT_TEXT,
+  transactionsRoot: HEX_32,
+  witnessRoot: HEX_32,
+  receiptsRoot: HEX_32,
+  stateRoot: HEX_32,
+  historyRoot: HEX_32,
+  miner: ADDRESS_TEXT,
+  baseFee: UINT_TEXT,
+  weightUsed: COUNT,
+  extra: HEX,
+  nonce: UINT_TEXT,
+  header: HEX,
+  size: COUNT,
+  canonical: Type.Boolean(),
+  confirmations: COUNT,
+  transactions: Type.Array(Type.Object({ txId: HEX_32, kind: Type.String(), sender: ADDRESS_TEXT })),
+  receipts: Type.Array(RECEIPT_JSON),
+})
+
+const SUBMITTED = Type.Object({
+  txId: HEX_32,
+  wtxId: HEX_32,
+  status: Type.Literal('mempool'),
+  known: Type.Boolean(),
+})
+
+const SUBMIT_DESCRIPTION =
+  'Takes a signed transaction: its JSON form, `{"raw": "<hex of its bytes>"}`, or the bytes themselves as application/octet-stream. Accepted means that it waits in the mempool.'
+
+const SUBMIT_BODY = Type.Union([Type.Object({ raw: HEX }, { additionalProperties: false }), TRANSACTION_JSON])
+
+function submitRoute(path: string, operationId: string): Route {
+  return {
+    method: 'POST',
+    path,
+    operationId,
+    tag: 'chain',
+    summary: 'Submit a signed transaction',
+    description: SUBMIT_DESCRIPTION,
+    body: SUBMIT_BODY,
+    answers: { 200: { description: 'Waits in the mempool', schema: SUBMITTED } },
+    bucket: 'transaction',
+  }
+}
+
+const ACCOUNT = Type.Object({
+  address: ADDRESS_TEXT,
+  exists: Type.Boolean(),
+  balance: UINT_TEXT,
+  balanceCoins: Type.String(),
+  nonce: UINT_TEXT,
+  keysKnown: Type.Boolean(),
+  pending: Type.Object({ nextNonce: UINT_TEXT, transactions: Type.Array(HEX_32) }),
+  height: HEIGHT,
+  blockId: HEX_32,
+  proof: Type.Object({
+    key: HEX,
+    value: Type.Union([HEX, Type.Null()]),
+    siblings: Type.Array(HEX_32),
+    leaf: Type.Union([Type.Object({ path: HEX_32, value: HEX_32 }), Type.Null()]),
+    stateRoot: HEX_32,
+    header: HEX,
+  }),
+})
+
+const TX_STATUS = Type.Object({
+  txId: HEX_32,
+  status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
+  height: Type.Optional(HEIGHT),
+  blockId: Type.Optional(HEX_32),
+  index: Type.Optional(COUNT),
+  confirmations: COUNT,
+  transaction: Type.Optional(TRANSACTION_JSON),
+  receipt: Type.Optional(RECEIPT_JSON),
+  proof: Type.Optional(
+    Type.Object({ header: HEX, transaction: MERKLE_PROOF, receipt: MERKLE_PROOF, receiptBytes: HEX }),
+  ),
+})
+
+const FEES = Type.Object({
+  height: HEIGHT,
+  baseFee: Type.Object({ current: UINT_TEXT, next: UINT_TEXT, floor: UINT_TEXT }),
+  minAccepted: UINT_TEXT,
+  suggested: Type.Object({ maxFeeRate: UINT_TEXT, tip: UINT_TEXT }),
+  weights: Type.Record(Type.String(), COUNT),
+})
+
+const ID_OR_HEIGHT = Type.Object({ id: Type.String({ pattern: '^(latest|[0-9]{1,10}|[0-9a-f]{64})$' }) })
+
+/** Operations on blocks, transactions, accounts and the mempool. */
+export const CHAIN_ROUTES = {
+  submitTransaction: submitRoute('/api/v1/tx', 'submitTransaction'),
+  submitTransactionAlias: submitRoute('/api/tx', 'submitTransactionAlias'),
+  listBlocks: {
+    method: 'GET',
+    path: '/api/v1/blocks',
+    operationId: 'listBlocks',
+    tag: 'chain',
+    summary: 'Blocks of the best chain, newest first',
+    query: PAGE_QUERY,
+    answers: {
+      200: {
+        description: 'A page',
+        schema: Type.Object({ blocks: Type.Array(BLOCK_SUMMARY), nextCursor: NEXT_CURSOR }),
+      },
+    },
+    bucket: 'read',
+  },
+  getBlock: {
+    method: 'GET',
+    path: '/api/v1/blocks/{id}',
+    operationId: 'getBlock',
+    tag: 'chain',
+    summary: 'One block by height, id or "latest"',
+    description: 'With `Accept: application/octet-stream` the answer is the block in its wire encoding.',
+    params: ID_OR_HEIGHT,
+    answers: { 200: { description: 'The block', schema: BLOCK } },
+    bucket: 'read',
+  },
+  getAncestry: {
+    method: 'GET',
+    path: '/api/v1/blocks/{id}/ancestry',
+    operationId: 'getAncestry',
+    tag: 'chain',
+    summary: 'Proof that a block is an ancestor of the head, with the work sums of its siblings',
+    params: ID_OR_HEIGHT,
+    answers: {
+      200: {
+        description: 'The proof',
+        schema: Type.Object({
+          header: HEX,
+          under: Type.Object({ height: HEIGHT, id: HEX_32, header: HEX, historyRoot: HEX_32 }),
+          index: COUNT,
+          count: COUNT,
+          siblings: Type.Array(Type.Object({ hash: HEX_32, work: UINT_TEXT })),
+        }),
+      },
+    },
+    bucket: 'read',
+  },
+  getTransaction: {
+    method: 'GET',
+    path: '/api/v1/tx/{txId}',
+    operationId: 'getTransaction',
+    tag: 'chain',
+    summary: 'Status, receipt and proofs of a transaction',
+    params: Type.Object({ txId: HEX_32 }),
+    answers: { 200: { description: 'What is known; an unknown id is an answer too', schema: TX_STATUS } },
+    bucket: 'read',
+  },
+  getAccount: {
+    method: 'GET',
+    path: '/api/v1/accounts/{address}',
+    operationId: 'getAccount',
+    tag: 'chain',
+    summary: 'Balance, nonce, waiting transactions and a proof against the state root',
+    params: Type.Object({ address: ADDRESS_TEXT }),
+    answers: {
+      200: { description: 'The account; an absent one has balance 0 and a proof of absence', schema: ACCOUNT },
+    },
+    bucket: 'read',
+  },
+  getMempool: {
+    method: 'GET',
+    path: '/api/v1/mempool',
+    operationId: 'getMempool',
+    tag: 'chain',
+    summary: 'Waiting transactions, dearest first',
+    query: Type.Object(
+      { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })) },
+      { additionalProperties: false },
+    ),
+    answers: {
+      200: {
+        description: 'The mempool',
+        schema: Type.Object({
+          count: COUNT,
+          bytes: COUNT,
+          countMax: COUNT,
+          bytesMax: COUNT,
+          minFeeRate: UINT_TEXT,
+          transactions: Type.Array(
+            Type.Object({
+              txId: HEX_32,
+              kind: Type.String(),
+              sender: ADDRESS_TEXT,
+              nonce: UINT_TEXT,
+              size: COUNT,
+              feeRate: UINT_TEXT,
+            }),
+          ),
+        }),
+      },
+    },
+    bucket: 'read',
+  },
+  getFees: {
+    method: 'GET',
+    path: '/api/v1/fees',
+    operationId: 'getFees',
+    tag: 'chain',
+    summary: 'Base fee, least accepted rate and a suggestion',
+    answers: { 200: { description: 'Fees', schema: FEES } },
+    bucket: 'read',
+  },
+} as const satisfies Record<string, Route>

@@ -1,0 +1,351 @@
+import { type Static, Type } from 'typebox'
+import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
+import {
+  ADDRESS_TEXT,
+  COUNT,
+  HEIGHT,
+  HEX,
+  HEX_32,
+  MOMENT,
+  NEXT_CURSOR,
+  PAGE_QUERY,
+  type Route,
+  UINT_TEXT,
+} from './route.ts'
+
+const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64 })
+
+/** Proof of payment on the native rail. `secret` opens a locked payment: 32 bytes in hex. */
+const PAYMENT = Type.Object({ txId: HEX_32, secret: Type.Optional(HEX_32) }, { additionalProperties: true })
+
+const CALL_FIELDS = { request: Type.Optional(Type.String({ maxLength: 131_072 })), payment: Type.Optional(PAYMENT) }
+
+/** Body of `POST /api/x402/{serviceId}`. */
+export const CALL_BODY = Type.Object(CALL_FIELDS, { additionalProperties: true })
+/** Body of `POST /api/x402`. */
+export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIELDS }, { additionalProperties: true })
+
+const NET_QUERY = Type.Object(
+  {
+    net: Type.Optional(Type.String({ maxLength: 20 })),
+    rail: Type.Optional(Type.Union([Type.Literal('native'), Type.Literal('stable')])),
+  },
+  { additionalProperties: true },
+)
+
+const OPTION = Type.Object(
+  {
+    scheme: Type.String(),
+    network: Type.String(),
+    asset: Type.String(),
+    payTo: Type.String(),
+    maxAmountRequired: Type.String(),
+    amount: Type.Number(),
+    resource: Type.String(),
+    description: Type.String(),
+    mimeType: Type.String(),
+    maxTimeoutSeconds: Type.Integer({ minimum: 1 }),
+    extra: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { additionalProperties: true },
+)
+
+const QUOTE = Type.Object(
+  {
+    x402: Type.Literal(true),
+    x402Version: Type.Literal(1),
+    error: Type.String(),
+    code: Type.String(),
+    requestId: Type.String(),
+    serviceId: Type.String(),
+    available: Type.Boolean(),
+    unavailableReason: Type.Optional(Type.String()),
+    requestValid: Type.Optional(Type.Boolean()),
+    requestError: Type.Optional(
+      Type.Object({ reason: Type.String(), example: Type.String(), requestFormat: Type.String() }),
+    ),
+    expiresAt: MOMENT,
+    accepts: Type.Array(OPTION),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { additionalProperties: true },
+)
+
+const RECEIPT = Type.Object(
+  {
+    serviceId: Type.String(),
+    caller: ADDRESS_TEXT,
+    amount: Type.Number(),
+    txId: HEX_32,
+    rail: Type.Literal('native'),
+    asset: Type.String(),
+    amountBaseUnits: UINT_TEXT,
+    blockHeight: Type.Optional(HEIGHT),
+    blockHash: Type.Optional(HEX_32),
+    resultHash: HEX_32,
+    requestHash: HEX_32,
+    durationMs: COUNT,
+    completedAt: MOMENT,
+    proof: Type.Optional(Type.Object({ header: HEX, index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })),
+  },
+  { additionalProperties: true },
+)
+
+const PAID = Type.Object({ paid: Type.Literal(true), result: Type.Unknown(), receipt: RECEIPT })
+
+const REFUND = Type.Object({
+  status: Type.Union([Type.Literal('pending'), Type.Literal('broadcast'), Type.Literal('confirmed')]),
+  amount: Type.Number(),
+  asset: Type.String(),
+  to: ADDRESS_TEXT,
+  txId: Type.Union([HEX_32, Type.Null()]),
+  reason: Type.String(),
+  statusUrl: Type.String(),
+})
+
+/** Registry entry of one service. */
+export const ENTRY = Type.Object(
+  {
+    serviceId: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    capability: Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] }),
+    priceNative: Type.Number(),
+    priceUsd: Type.Number(),
+    provenCalls: COUNT,
+    provenCallsStable: COUNT,
+    provenVolumeStable: Type.Number(),
+    provenVolumeNative: Type.Number(),
+    agentId: Type.String(),
+    agentName: Type.String(),
+    nodeOperated: Type.Boolean(),
+    endpoint: Type.String(),
+    requestFormat: Type.String(),
+    available: Type.Boolean(),
+    unavailableReason: Type.Optional(Type.String()),
+    distinctPayers: COUNT,
+    example: Type.String(),
+  },
+  { additionalProperties: true },
+)
+/** Registry entry of one service. */
+export type RegistryEntry = Static<typeof ENTRY>
+
+const REQUEST_STATUS = Type.Object({
+  txId: HEX_32,
+  serviceId: Type.String(),
+  caller: ADDRESS_TEXT,
+  amount: Type.Number(),
+  asset: Type.String(),
+  rail: Type.Literal('native'),
+  status: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['paid', 'executing', 'completed', 'refund_pending', 'refunded'],
+  }),
+  blockHeight: Type.Union([HEIGHT, Type.Null()]),
+  createdAt: MOMENT,
+  completedAt: Type.Union([MOMENT, Type.Null()]),
+  refund: Type.Union([REFUND, Type.Null()]),
+  receiptTxId: Type.Union([HEX_32, Type.Null()]),
+})
+
+const FACILITATOR = Type.Object({
+  mode: Type.String(),
+  url: Type.String(),
+  default: Type.Boolean(),
+  verification: Type.String(),
+  scheme: Type.String(),
+  network: Type.String(),
+  asset: Type.String(),
+  assetContract: Type.String(),
+  payTo: Type.String(),
+  note: Type.String(),
+})
+
+const USD = Type.Union([Type.Number(), Type.Null()])
+
+const PROTOCOL = Type.Object(
+  {
+    protocol: Type.String(),
+    version: Type.Literal(1),
+    description: Type.String(),
+    network: Type.Literal('mainnet'),
+    networkName: Type.String(),
+    chainId: Type.Literal(1),
+    nativeUsd: Type.Number(),
+    payment: Type.Object({
+      scheme: Type.Literal('native-x402'),
+      asset: Type.String(),
+      step1: Type.String(),
+      step2: Type.String(),
+      step3: Type.String(),
+    }),
+    evmStableRail: Type.Object({
+      mode: Type.String(),
+      facilitatorUrl: Type.String(),
+      network: Type.String(),
+      chainId: Type.Integer(),
+      asset: Type.String(),
+      assetContract: Type.String(),
+      payTo: Type.String(),
+      scheme: Type.Literal('exact'),
+      authVerified: Type.Boolean(),
+      authDetail: Type.String(),
+      note: Type.String(),
+    }),
+    facilitators: Type.Array(FACILITATOR),
+    discovery: Type.Object({
+      wellKnown: Type.String(),
+      bazaar: Type.String(),
+      services: Type.String(),
+      agentCard: Type.String(),
+      llmsTxt: Type.String(),
+      requests: Type.String(),
+      perService: Type.String(),
+    }),
+    services: Type.Array(ENTRY),
+    nodeOperatedCount: COUNT,
+    priceFeed: Type.Object({
+      source: Type.String(),
+      live: Type.Boolean(),
+      majors: Type.Object({ BTC: USD, ETH: USD, SOL: USD, BNB: USD, LTC: USD }),
+    }),
+    resources: Type.Array(Type.String()),
+  },
+  { additionalProperties: true },
+)
+
+const PAID_ANSWERS = {
+  200: { description: 'Paid: result and receipt', schema: PAID },
+  402: { description: 'Payment required, or the payment offered does not do; a fresh quote', schema: QUOTE },
+  502: {
+    description: 'The service failed after payment; the escrow returns to the caller',
+    schema: Type.Object(
+      { error: Type.String(), code: Type.String(), requestId: Type.String(), refund: REFUND },
+      { additionalProperties: true },
+    ),
+  },
+} as const
+
+const CALL_DESCRIPTION =
+  'Without `payment` the answer is 402 with the exact price. Pay with an `agent_invoke` transaction, wait for its block, repeat the call with `payment.txId` (and `payment.secret` where the payment is locked).'
+
+/** Operations of the market. */
+export const MARKET_ROUTES = {
+  call: {
+    method: 'POST',
+    path: '/api/x402',
+    operationId: 'call',
+    tag: 'market',
+    summary: 'Quote or settle a service named in the body',
+    description: CALL_DESCRIPTION,
+    query: NET_QUERY,
+    body: NAMED_CALL_BODY,
+    answers: PAID_ANSWERS,
+    bucket: 'quote',
+  },
+  callService: {
+    method: 'POST',
+    path: '/api/x402/{serviceId}',
+    operationId: 'callService',
+    tag: 'market',
+    summary: 'Quote or settle one service',
+    description: CALL_DESCRIPTION,
+    params: Type.Object({ serviceId: SERVICE_ID }),
+    query: NET_QUERY,
+    body: CALL_BODY,
+    answers: PAID_ANSWERS,
+    bucket: 'quote',
+  },
+  getExample: {
+    method: 'GET',
+    path: '/api/x402/{serviceId}/example',
+    operationId: 'getExample',
+    tag: 'market',
+    summary: 'A request that works and a sample of the result, free',
+    params: Type.Object({ serviceId: SERVICE_ID }),
+    answers: {
+      200: {
+        description: 'The example',
+        schema: Type.Object({
+          serviceId: Type.String(),
+          request: Type.String(),
+          requestFormat: Type.String(),
+          result: Type.Unknown(),
+          resultSchema: Type.Unknown(),
+        }),
+      },
+    },
+    bucket: 'read',
+  },
+  listServices: {
+    method: 'GET',
+    path: '/services.json',
+    operationId: 'listServices',
+    tag: 'market',
+    summary: 'The registry of this node, unavailable services with the reason',
+    query: Type.Object(
+      { capability: Type.Optional(Type.String({ maxLength: 40 })), q: Type.Optional(Type.String({ maxLength: 80 })) },
+      { additionalProperties: false },
+    ),
+    answers: {
+      200: {
+        description: 'The services',
+        schema: Type.Object({
+          network: Type.Literal('mainnet'),
+          networkName: Type.String(),
+          chainId: Type.Literal(1),
+          nativeUsd: Type.Number(),
+          updatedAt: MOMENT,
+          nodeOperatedCount: COUNT,
+          count: COUNT,
+          services: Type.Array(ENTRY),
+        }),
+      },
+    },
+    bucket: 'read',
+  },
+  getProtocol: {
+    method: 'GET',
+    path: '/.well-known/x402',
+    operationId: 'getProtocol',
+    tag: 'market',
+    summary: 'The payment protocol document',
+    answers: { 200: { description: 'The document', schema: PROTOCOL } },
+    bucket: 'read',
+  },
+  getProtocolJson: {
+    method: 'GET',
+    path: '/.well-known/x402.json',
+    operationId: 'getProtocolJson',
+    tag: 'market',
+    summary: 'The payment protocol document under its other name',
+    answers: { 200: { description: 'The document', schema: PROTOCOL } },
+    bucket: 'read',
+  },
+  listRequests: {
+    method: 'GET',
+    path: '/api/x402/requests',
+    operationId: 'listRequests',
+    tag: 'market',
+    summary: 'Recent paid calls; inputs and results are never shown',
+    query: PAGE_QUERY,
+    answers: {
+      200: {
+        description: 'A page',
+        schema: Type.Object({ requests: Type.Array(REQUEST_STATUS), nextCursor: NEXT_CURSOR }),
+      },
+    },
+    bucket: 'read',
+  },
+  getRequest: {
+    method: 'GET',
+    path: '/api/x402/requests/{txId}',
+    operationId: 'getRequest',
+    tag: 'market',
+    summary: 'One paid call by its payment',
+    params: Type.Object({ txId: HEX_32 }),
+    answers: { 200: { description: 'Its state', schema: REQUEST_STATUS } },
+    bucket: 'read',
+  },
+} as const satisfies Record<string, Route>

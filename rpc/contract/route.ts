@@ -1,0 +1,64 @@
+import { type TObject, type TSchema, Type } from 'typebox'
+
+/** Which rate limit a route counts against. */
+export type RateBucket = 'read' | 'transaction' | 'quote' | 'health'
+
+/** One operation of the API: everything that server, document and client must agree on. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** Path in OpenAPI form, `{name}` for parameters. */
+  readonly path: string
+  readonly operationId: string
+  readonly tag: 'chain' | 'market' | 'operations'
+  readonly summary: string
+  readonly description?: string
+  readonly params?: TObject
+  readonly query?: TObject
+  /** JSON body; absent for routes without one. */
+  readonly body?: TSchema
+  /** Answers by status code. Every route can also answer with the error envelope. */
+  readonly answers: Readonly<
+    Record<number, { readonly description: string; readonly schema?: TSchema; readonly contentType?: string }>
+  >
+  readonly bucket: RateBucket
+}
+
+/** 32 bytes of lower-case hex. */
+export const HEX_32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+/** Any bytes in lower-case hex. */
+export const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
+/** An unsigned integer as decimal text: base units, rates, nonces. */
+export const UINT_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)$' })
+/** An amount in coins as decimal text. */
+export const COIN_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' })
+/** An address in text form. */
+export const ADDRESS_TEXT = Type.String({ minLength: 20, maxLength: 90 })
+/** A moment, ISO 8601. */
+export const MOMENT = Type.String({ format: 'date-time' })
+/** A block height. */
+export const HEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
+/** A count. */
+export const COUNT = Type.Integer({ minimum: 0 })
+
+/** The error envelope of every refusal. `code` is stable, `error` is for people. */
+export const ERROR = Type.Object(
+  {
+    error: Type.String(),
+    code: Type.String({ pattern: '^[a-z0-9_]+$' }),
+    requestId: Type.String(),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { additionalProperties: true },
+)
+
+/** Query of a paged list. */
+export const PAGE_QUERY = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    cursor: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+  { additionalProperties: false },
+)
+
+/** Where the next page begins, null on the last. */
+export const NEXT_CURSOR = Type.Union([Type.String(), Type.Null()])

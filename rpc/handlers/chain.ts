@@ -1,0 +1,226 @@
+import { encodeBlock } from '../../consensus/block/block.ts'
+import { historyProof } from '../../consensus/block/history.ts'
+import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import { parseAddress } from '../../consensus/crypto/address.ts'
+import { merkleProof, RECEIPT_TREE, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
+import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
+import { encode } from '../../consensus/primitives/codec.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import { proveState } from '../../consensus/state/proof.ts'
+import { transactionFromJson, transactionToJson } from '../../consensus/tx/json.ts'
+import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
+import { rateOf } from '../../consensus/tx/weight.ts'
+import { nextBaseFee } from '../../mempool/admission.ts'
+import { answer, type Handler } from '../answer.ts'
+import { blockSummary, blockToJson, merkleProofToJson, receiptToJson } from '../json.ts'
+import type { NodeApi } from '../node.ts'
+
+const PAGE_DEFAULT = 50
+
+/** Submits a transaction; one that waits here already is a success too, so that a lost answer can be repeated. */
+export const submitTransaction: Handler = async (node, { body }) => {
+  const decoded = readTransaction(node, body)
+  if (!decoded.ok) return decoded.fault
+  const { txId, wtxId } = decoded.value
+  const submitted = await node.mempool.submit(decoded.value)
+  if (submitted.ok) return answer({ txId, wtxId, status: 'mempool', known: false })
+  if (submitted.fault.code === 'mempool/known') return answer({ txId, wtxId, status: 'mempool', known: true })
+  return submitted.fault
+}
+
+function readTransaction({ chain }: NodeApi, body: unknown): Result<Transaction> {
+  if (body instanceof Uint8Array) return decodeTransaction(body)
+  const { raw } = body as { readonly raw?: unknown }
+  return typeof raw === 'string'
+    ? decodeTransaction(fromHex(raw))
+    : transactionFromJson(chain.ruleBook.params.addressPrefix, body)
+}
+
+export const listBlocks: Handler = ({ chain }, { query }) => {
+  const limit = Number(query.limit ?? PAGE_DEFAULT)
+  const from = query.cursor === undefined ? chain.head.header.height : Number(query.cursor)
+  if (!Number.isInteger(from) || from < 0) return fault('rpc/invalid-request', { fields: 'cursor' })
+  const heights = Array.from({ length: Math.min(limit, from + 1) }, (_, i) => from - i)
+  const prefix = chain.ruleBook.params.addressPrefix
+  const blocks = heights.flatMap((height) => {
+    const entry = findEntry({ chain }, String(height))
+    return entry === undefined ? [] : [blockSummary(prefix, entry, chain.database.entry(entry.header.parent))]
+  })
+  const next = from - heights.length
+  return answer({ blocks, nextCursor: next >= 0 ? String(next) : null })
+}
+
+export const getBlock: Handler = (node, { params, accept }) => {
+  const { chain } = node
+  const entry = findEntry(node, params.id as string)
+  const block = entry && chain.database.block(entry.id)
+  if (entry === undefined || block === undefined) return fault('rpc/block-not-found', { id: params.id as string })
+  if (accept.includes('application/octet-stream')) {
+    return { status: 200, content: encodeBlock(block), contentType: 'application/octet-stream' }
+  }
+  const canonical = chain.database.isCanonical(entry)
+  const receipts = (chain.database.receipts(entry.id) ?? []).map(decodeReceipt)
+  const confirmations = canonical ? chain.head.header.height - entry.header.height + 1 : 0
+  return answer(blockToJson(chain.ruleBook.params.addressPrefix, block, { entry, canonical, confirmations, receipts }))
+}
+
+export const getAncestry: Handler = (node, { params }) => {
+  const { database, head } = node.chain
+  const entry = findEntry(node, params.id as string)
+  if (entry === undefined || !database.isCanonical(entry) || entry.id === head.id) {
+    return fault('rpc/block-not-found', { id: params.id as string })
+  }
+  const proof = historyProof(entry.header.height, head.header.height, (level, index) =>
+    database.historyNode(level, index),
+  )
+  return answer({
+    header: toHex(entry.bytes),
+    under: { height: head.header.height, id: head.id, header: toHex(head.bytes), historyRoot: head.header.historyRoot },
+    index: proof.index,
+    count: proof.count,
+    siblings: proof.siblings.map(({ hash, work }) => ({ hash: toHex(hash), work: work.toString() })),
+  })
+}
+
+export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
+  const txId = params.txId as TxId
+  const prefix = chain.ruleBook.params.addressPrefix
+  const location = chain.database.location(txId)
+  const blockId = location === undefined ? undefined : chain.database.idAt(location.height)
+  if (location === undefined || blockId === undefined) {
+    const waiting = mempool.get(txId)
+    if (waiting === undefined) return answer({ txId, status: 'unknown', confirmations: 0 })
+    return answer({ txId, status: 'mempool', confirmations: 0, transaction: transactionToJson(prefix, waiting) })
+  }
+  const { height, index } = location
+  const mined = minedFacts({ chain }, blockId, { txId, index })
+  return answer({
+    txId,
+    status: 'mined',
+    height,
+    blockId,
+    index,
+    confirmations: chain.head.header.height - height + 1,
+    ...mined,
+  })
+}
+
+function minedFacts(
+  { chain }: Pick<NodeApi, 'chain'>,
+  blockId: BlockId,
+  { txId, index }: { txId: TxId; index: number },
+): object {
+  const { database } = chain
+  const prefix = chain.ruleBook.params.addressPrefix
+  const encodedReceipts = database.receipts(blockId) as readonly Uint8Array[]
+  const receipts = encodedReceipts.map(decodeReceipt)
+  const receiptIndex = receipts.findIndex((receipt) => receipt.type === 'transaction' && receipt.txId === txId)
+  const ids = (database.transactionIds(blockId) as readonly TxId[]).map(fromHex)
+  return {
+    transaction: transactionToJson(prefix, database.transactionAt(blockId, index) as Transaction),
+    receipt: receiptToJson(prefix, receipts[receiptIndex] as (typeof receipts)[number]),
+    proof: {
+      header: toHex((database.entry(blockId) as BlockEntry).bytes),
+      transaction: merkleProofToJson(merkleProof(TRANSACTION_TREE, ids, index)),
+      receipt: merkleProofToJson(merkleProof(RECEIPT_TREE, encodedReceipts, receiptIndex)),
+      receiptBytes: toHex(encodedReceipts[receiptIndex] as Uint8Array),
+    },
+  }
+}
+
+export const getAccount: Handler = (node, { params }) => {
+  const { chain } = node
+  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address as string)
+  return address.ok ? answer(accountFacts(node, address.value, params.address as string)) : address.fault
+}
+
+function accountFacts({ chain, mempool }: NodeApi, address: Address, text: string): object {
+  const { database, head, ruleBook } = chain
+  const account = database.get(ACCOUNTS, address)
+  const key = ACCOUNTS.key(address)
+  const proof = proveState(database, key)
+  return {
+    address: text,
+    exists: account !== undefined,
+    balance: (account?.balance ?? 0n).toString(),
+    balanceCoins: formatAmount(account?.balance ?? 0n, ruleBook.params.decimals),
+    nonce: (account?.nonce ?? 0n).toString(),
+    keysKnown: chain.keys.keysOf(address) !== undefined,
+    pending: {
+      nextNonce: mempool.nextNonce(address).toString(),
+      transactions: mempool.ofAccount(address).map(({ txId }) => txId),
+    },
+    height: head.header.height,
+    blockId: head.id,
+    proof: {
+      key,
+      value: account === undefined ? null : toHex(encode(ACCOUNTS.codec, account)),
+      siblings: proof.siblings.map(toHex),
+      leaf: proof.leaf === null ? null : { path: toHex(proof.leaf.path), value: toHex(proof.leaf.value) },
+      stateRoot: head.header.stateRoot,
+      header: toHex(head.bytes),
+    },
+  }
+}
+
+export const getMempool: Handler = ({ chain, mempool }, { query }) => {
+  const limit = Number(query.limit ?? PAGE_DEFAULT)
+  const baseFee = nextBaseFee(chain)
+  const prefix = chain.ruleBook.params.addressPrefix
+  const transactions = []
+  for (const tx of mempool.candidates()) {
+    if (transactions.length >= limit) break
+    const { txId, body, size } = tx
+    const { sender } = transactionToJson(prefix, tx)
+    transactions.push({
+      txId,
+      kind: body.kind,
+      sender,
+      nonce: body.nonce.toString(),
+      size,
+      feeRate: rateOf(body, baseFee).toString(),
+    })
+  }
+  return answer({
+    count: mempool.count,
+    bytes: mempool.bytes,
+    countMax: mempool.policy.countMax,
+    bytesMax: mempool.policy.bytesMax,
+    minFeeRate: mempool.minFeeRate.toString(),
+    transactions,
+  })
+}
+
+export const getFees: Handler = ({ chain, mempool }) => {
+  const { header } = chain.head
+  const rules = chain.ruleBook.at(header.height + 1)
+  const { perSignature, perStateWrite, ...surcharges } = rules.tx.weight
+  return answer({
+    height: header.height,
+    baseFee: {
+      current: header.baseFee.toString(),
+      next: nextBaseFee(chain).toString(),
+      floor: rules.block.baseFeeMin.toString(),
+    },
+    minAccepted: mempool.minFeeRate.toString(),
+    suggested: suggestedFee(mempool.minFeeRate),
+    weights: { perByte: 1, perSignature, perStateWrite, ...surcharges },
+  })
+}
+
+/** Room for the base fee to double, and a token tip. */
+function suggestedFee(minRate: bigint): { readonly maxFeeRate: string; readonly tip: string } {
+  return { maxFeeRate: (minRate * 2n + 1n).toString(), tip: '1' }
+}
+
+/** The block that a path names: by height, id or "latest". */
+function findEntry({ chain }: Pick<NodeApi, 'chain'>, name: string): BlockEntry | undefined {
+  if (name === 'latest') return chain.head
+  const id = isHex(name, 32) ? (name as BlockId) : chain.database.idAt(Number(name))
+  return id === undefined ? undefined : chain.database.entry(id)
+}

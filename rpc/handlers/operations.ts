@@ -1,0 +1,79 @@
+import { workOfTarget } from '../../consensus/block/pow.ts'
+import { nextBaseFee } from '../../mempool/admission.ts'
+import { answer, type Handler } from '../answer.ts'
+import { addressText, moment } from '../json.ts'
+import type { MarketApi } from '../node.ts'
+import { HOME_POLICY, homePage } from '../web/home.ts'
+
+export const getStatus: Handler = (node) => {
+  const { chain, mempool } = node
+  const { params, fingerprint } = chain.ruleBook
+  const { header, id, totalWork } = chain.head
+  const { rewardTo, ...mining } = node.mining()
+  return answer({
+    version: node.version,
+    networkName: params.name,
+    network: 'mainnet',
+    chainId: chain.network.chainId,
+    genesis: chain.network.genesis,
+    rules: fingerprint,
+    ticker: params.ticker,
+    decimals: params.decimals,
+    addressPrefix: params.addressPrefix,
+    height: header.height,
+    blockId: id,
+    blockTime: moment(header.timeMs),
+    stateRoot: header.stateRoot,
+    totalWork: totalWork.toString(),
+    difficulty: workOfTarget(chain.childOf(chain.head).target).toString(),
+    baseFee: nextBaseFee(chain).toString(),
+    mempool: { count: mempool.count, bytes: mempool.bytes },
+    peers: node.peerCount(),
+    mining: { ...mining, rewardTo: rewardTo === null ? null : addressText(params.addressPrefix, rewardTo) },
+    market: marketFacts(node.market),
+    ready: node.notReadyBecause().length === 0,
+    startedAt: moment(node.startedAtMs),
+  })
+}
+
+function marketFacts(market: MarketApi | null): object {
+  const { offers } = market?.shop ?? { offers: [] }
+  return {
+    enabled: market !== null,
+    agentId: market?.shop.operator.agentId ?? null,
+    services: offers.length,
+    available: offers.filter((offer) => market?.shop.availability(offer).available).length,
+    running: market?.checkout.runningCount ?? 0,
+    receiptsOwed: market?.settler.owedCount ?? 0,
+  }
+}
+
+export const getHealth: Handler = () => answer({ status: 'ok' })
+
+export const getReady: Handler = (node) => {
+  const reasons = node.notReadyBecause()
+  return { status: reasons.length === 0 ? 200 : 503, json: { ready: reasons.length === 0, reasons } }
+}
+
+export const getMetrics: Handler = async (node) => ({
+  status: 200,
+  content: await node.metrics(),
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+})
+
+export const getHome: Handler = (node, { accept, baseUrl }) => {
+  if (accept.includes('text/html')) {
+    const headers = { 'content-security-policy': HOME_POLICY, 'referrer-policy': 'no-referrer' }
+    return { status: 200, content: homePage(node, baseUrl), contentType: 'text/html; charset=utf-8', headers }
+  }
+  return answer({
+    name: 'Farthing',
+    links: {
+      status: `${baseUrl}/api/v1/status`,
+      services: `${baseUrl}/services.json`,
+      protocol: `${baseUrl}/.well-known/x402`,
+      openapi: `${baseUrl}/openapi.json`,
+      metrics: `${baseUrl}/metrics`,
+    },
+  })
+}

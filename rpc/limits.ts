@@ -1,0 +1,22 @@
+import type { RateBucket } from './contract/route.ts'
+
+/** Requests per minute and address, by bucket. */
+export type RateLimits = Readonly<Record<RateBucket, number>>
+
+/** Bounds of the HTTP server. */
+export interface HttpLimits {
+  readonly bodyBytesMax: number
+  /** Requests answered at once; more are refused, so that the node stays responsive to those it has. */
+  readonly concurrentMax: number
+  readonly ratesPerMinute: RateLimits
+  /** A request that takes longer to arrive is cut off. */
+  readonly receiveTimeoutMs: number
+}
+
+/** Bounds unless the operator sets others. Paid settles count as quotes and stay above the chain's own speed. */
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  bodyBytesMax: 1_048_576,
+  concurrentMax: 1_024,
+  ratesPerMinute: { read: 3_000, transaction: 6_000, quote: 9_000, health: 6_000 },
+  receiveTimeoutMs: 30_000,
+}

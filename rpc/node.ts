@@ -1,0 +1,47 @@
+import type { Chain } from '../consensus/chain/chain.ts'
+import type { Clock } from '../consensus/chain/ports.ts'
+import type { Address } from '../consensus/primitives/ids.ts'
+import type { Checkout } from '../marketplace/checkout/checkout.ts'
+import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
+import type { Shop } from '../marketplace/checkout/operator.ts'
+import type { NativePriceSource } from '../marketplace/checkout/price.ts'
+import type { Sender } from '../marketplace/checkout/sender.ts'
+import type { MarketSettings } from '../marketplace/checkout/settings.ts'
+import type { Settler } from '../marketplace/checkout/settler.ts'
+import type { Mempool } from '../mempool/mempool.ts'
+
+/** The market as the API shows it. */
+export interface MarketApi {
+  readonly shop: Shop
+  readonly checkout: Checkout
+  readonly store: ClaimStore
+  readonly price: NativePriceSource
+  readonly settings: MarketSettings
+  readonly settler: Settler
+  readonly sender: Sender
+}
+
+/** What mining does at the moment. */
+export interface MiningFacts {
+  readonly threads: number
+  readonly hashesPerSecond: number
+  readonly rewardTo: Address | null
+}
+
+/** The node as the API sees it: everything is handed in, nothing is looked up. */
+export interface NodeApi {
+  readonly version: string
+  readonly startedAtMs: number
+  readonly clock: Clock
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly market: MarketApi | null
+  readonly mining: () => MiningFacts
+  readonly peerCount: () => number
+  /** Why the node is not ready, empty if it is. */
+  readonly notReadyBecause: () => readonly string[]
+  /** Metrics in the Prometheus text format. */
+  readonly metrics: () => Promise<string>
+  /** Public base address, or null: then each request's Host header is it. */
+  readonly publicUrl: string | null
+}

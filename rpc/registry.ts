@@ -1,0 +1,165 @@
+import type { Chain } from '../consensus/chain/chain.ts'
+import { formatAddress } from '../consensus/crypto/address.ts'
+import type { Offer } from '../marketplace/checkout/operator.ts'
+import { epochOf } from '../marketplace/ledger/epoch.ts'
+import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statistics.ts'
+import type { RegistryEntry } from './contract/market.ts'
+import { coinNumber, usdNumber } from './json.ts'
+import type { MarketApi, NodeApi } from './node.ts'
+import { NATIVE_SCHEME, offeredQuote } from './quotes.ts'
+
+/** Everything this node sells, as registry entries; unavailable services too, with the reason. */
+export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
+  const { market, chain } = node
+  if (market === null) return []
+  return market.shop.offers.map((offer) => entryOf({ chain, market, baseUrl }, offer))
+}
+
+/** Dollars for one coin in the current epoch; 0 is never shown for "unknown", so null is. */
+export function nativeUsd({ chain, market }: NodeApi): number | null {
+  const { height } = chain.head.header
+  const epoch = epochOf(height, chain.ruleBook.at(height).market)
+  const micros = market?.price.usdMicrosIn(epoch)
+  return micros === undefined ? null : usdNumber(micros)
+}
+
+interface EntryContext {
+  readonly chain: Chain
+  readonly market: MarketApi
+  readonly baseUrl: string
+}
+
+function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): RegistryEntry {
+  const { operator } = market.shop
+  const { serviceId, name, description, capability, requestFormat, example } = offer.definition
+  const availability = market.shop.availability(offer)
+  const quote = offeredQuote(chain, market, offer)
+  const { decimals } = chain.ruleBook.params
+  const proven = chain.database.get(SERVICE_STATISTICS, { agentId: operator.agentId, serviceId }) ?? NO_STATISTICS
+  return {
+    serviceId,
+    name,
+    description,
+    capability,
+    priceNative: quote === undefined ? 0 : coinNumber(quote.amount, decimals),
+    priceUsd: usdNumber(quote?.priceUsdMicros ?? offer.priceUsdMicros),
+    provenCalls: proven.calls,
+    provenCallsStable: 0,
+    provenVolumeStable: 0,
+    provenVolumeNative: coinNumber(proven.volume, decimals),
+    agentId: operator.agentId,
+    agentName: operator.name,
+    nodeOperated: true,
+    endpoint: `${baseUrl}/api/x402/${serviceId}`,
+    requestFormat,
+    available: availability.available,
+    ...(availability.available ? {} : { unavailableReason: availability.reason }),
+    distinctPayers: proven.payers,
+    example,
+  }
+}
+
+/** The payment protocol document. Every field of the interface is there from the first day, also where a rail is off. */
+export function protocolDocument(node: NodeApi, baseUrl: string): object {
+  const { chain, market } = node
+  const { params } = chain.ruleBook
+  const services = registryEntries(node, baseUrl)
+  const payTo = market === null ? '' : formatAddress(params.addressPrefix, market.shop.operator.payout)
+  return {
+    protocol: 'x402',
+    version: 1,
+    description: `Pay-per-call services for agents on the Farthing chain (${params.name}). Payment is the authentication.`,
+    network: 'mainnet',
+    networkName: params.name,
+    chainId: chain.network.chainId,
+    nativeUsd: nativeUsd(node),
+    payment: paymentSteps(baseUrl, params.ticker),
+    evmStableRail: STABLE_RAIL_OFF,
+    facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo }),
+    discovery: discovery(baseUrl),
+    services,
+    nodeOperatedCount: services.length,
+    priceFeed: {
+      source: 'network parameter',
+      live: false,
+      majors: { BTC: null, ETH: null, SOL: null, BNB: null, LTC: null },
+    },
+    resources: services.map(({ endpoint }) => `POST ${endpoint}`),
+  }
+}
+
+function paymentSteps(baseUrl: string, ticker: string): object {
+  return {
+    scheme: NATIVE_SCHEME,
+    asset: ticker,
+    step1: `POST ${baseUrl}/api/x402/{serviceId} with {"request": "..."}: the answer is 402 with the exact price.`,
+    step2: `Sign an agent_invoke transaction for exactly that amount, with a commitment and a lock, and POST it to ${baseUrl}/api/v1/tx. Its block comes in about 3 seconds.`,
+    step3:
+      'Repeat the call with {"payment": {"txId": "...", "secret": "..."}}: the answer is 200 with result and receipt. A service that fails is refunded on chain.',
+  }
+}
+
+/** The stablecoin rail with all its fields while it is off. */
+const STABLE_RAIL_OFF = {
+  mode: 'disabled',
+  facilitatorUrl: '',
+  network: 'base',
+  chainId: 8453,
+  asset: 'USDC',
+  assetContract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: '',
+  scheme: 'exact',
+  authVerified: false,
+  authDetail: 'The stablecoin rail is not configured on this node.',
+  note: 'Use the native rail.',
+}
+
+function facilitators({
+  baseUrl,
+  ticker,
+  payTo,
+}: {
+  baseUrl: string
+  ticker: string
+  payTo: string
+}): readonly object[] {
+  const { facilitatorUrl, assetContract, network, asset, scheme } = STABLE_RAIL_OFF
+  return [
+    {
+      mode: 'node-native',
+      url: `${baseUrl}/api/x402`,
+      default: true,
+      verification: 'The node checks the mined agent_invoke and its open escrow in its own chain state.',
+      scheme: NATIVE_SCHEME,
+      network: 'mainnet',
+      asset: ticker,
+      assetContract: 'native',
+      payTo,
+      note: 'Escrowed: released by a receipt on chain, refunded by consensus at the deadline.',
+    },
+    {
+      mode: 'external-stable',
+      url: facilitatorUrl,
+      default: false,
+      verification: 'none: disabled',
+      scheme,
+      network,
+      asset,
+      assetContract,
+      payTo: '',
+      note: STABLE_RAIL_OFF.authDetail,
+    },
+  ]
+}
+
+function discovery(baseUrl: string): object {
+  return {
+    wellKnown: `${baseUrl}/.well-known/x402`,
+    bazaar: `${baseUrl}/x402/discovery`,
+    services: `${baseUrl}/services.json`,
+    agentCard: `${baseUrl}/.well-known/agent.json`,
+    llmsTxt: `${baseUrl}/llms.txt`,
+    requests: `${baseUrl}/api/x402/requests`,
+    perService: `${baseUrl}/api/x402/{serviceId}`,
+  }
+}

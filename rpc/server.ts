@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@fastify/cors'
+import rateLimit from '@fastify/rate-limit'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { fault } from '../consensus/primitives/fault.ts'
+import { type ApiRequest, isFault } from './answer.ts'
+import type { Route } from './contract/route.ts'
+import { HANDLERS, type OperationId, ROUTES } from './handlers/table.ts'
+import type { NodeApi } from './node.ts'
+import { openApiDocument } from './openapi.ts'
+import { bodyParsers, failures, guards, Refusal, type ServerOptions, send, sendFault } from './server-edges.ts'
+
+const MINUTE_MS = 60_000
+
+/** The HTTP server over a node, ready to listen. */
+export async function createServer(node: NodeApi, options: ServerOptions): Promise<FastifyInstance> {
+  const { limits, trustProxy } = options
+  const app = Fastify({
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.receiveTimeoutMs,
+    trustProxy,
+    genReqId: () => randomUUID(),
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
+  })
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  bodyParsers(app)
+  guards(app, options)
+  failures(app, options)
+  await app.register(cors, CORS)
+  await app.register(rateLimit, {
+    global: false,
+    errorResponseBuilder: (_, { ttl }) => new Refusal(fault('rpc/rate-limited', { seconds: Math.ceil(ttl / 1_000) })),
+  })
+  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute({ app, node, options }, operation)
+  app.get('/openapi.json', (request) => openApiDocument(baseUrlOf(node, request)))
+  return app
+}
+
+const CORS = {
+  origin: '*',
+  exposedHeaders: [
+    'x-request-id',
+    'retry-after',
+    'idempotent-replay',
+    'payment-required',
+    'payment-response',
+    'x-payment-response',
+  ],
+  maxAge: 86_400,
+}
+
+interface Wiring {
+  readonly app: FastifyInstance
+  readonly node: NodeApi
+  readonly options: ServerOptions
+}
+
+function addRoute({ app, node, options }: Wiring, operation: OperationId): void {
+  const route: Route = ROUTES[operation]
+  const handler = HANDLERS[operation]
+  const schema = {
+    ...(route.params === undefined ? {} : { params: route.params }),
+    ...(route.query === undefined ? {} : { querystring: route.query }),
+    ...(route.body === undefined ? {} : { body: bodySchema(route) }),
+  }
+  app.route({
+    method: route.method,
+    url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+    schema,
+    config: {
+      rateLimit: { max: options.limits.ratesPerMinute[route.bucket], timeWindow: MINUTE_MS, groupId: route.bucket },
+    },
+    preValidation: (request, _, done) => {
+      // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
+      if (route.body !== undefined) request.body ??= {}
+      coerceQuery(route, request)
+      done()
+    },
+    handler: async (request, reply) => {
+      const result = await handler(node, apiRequest(node, request))
+      return isFault(result) ? sendFault(reply, request, result) : send(reply, result)
+    },
+  })
+}
+
+/** Raw bytes are a body too where transactions are taken; JSON is checked as documented. */
+function bodySchema({ body, bucket }: Route): object {
+  return bucket === 'transaction'
+    ? { content: { 'application/json': { schema: { type: 'object' } } } }
+    : (body as object)
+}
+
+function coerceQuery({ query }: Route, request: FastifyRequest): void {
+  const values = request.query as Record<string, unknown>
+  const properties = (query as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {}
+  for (const [name, { type }] of Object.entries(properties)) {
+    const value = values[name]
+    if (type === 'integer' && typeof value === 'string' && /^[0-9]{1,9}$/.test(value)) values[name] = Number(value)
+  }
+}
+
+function apiRequest(node: NodeApi, request: FastifyRequest): ApiRequest {
+  return {
+    params: request.params as Record<string, string>,
+    query: request.query as Record<string, string>,
+    body: request.body,
+    accept: request.headers.accept ?? '',
+    requestId: request.id,
+    baseUrl: baseUrlOf(node, request),
+  }
+}
+
+function baseUrlOf({ publicUrl }: NodeApi, request: FastifyRequest): string {
+  return publicUrl ?? `${request.protocol}://${request.host}`
+}

@@ -1,0 +1,99 @@
+import { KEY_SCHEMES, type KeyScheme } from '../../consensus/crypto/schemes.ts'
+import type { Amount } from '../../consensus/primitives/amount.ts'
+import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
+import {
+  assembleTransaction,
+  encodeBody,
+  encodeWitness,
+  type Transaction,
+  type TxBody,
+  type Witness,
+} from '../../consensus/tx/transaction.ts'
+
+/** Transactions that nobody signed: for every check but that of the signature itself. */
+
+/** Names and numbers as consensus brands them. */
+export const agentId = (text: string): AgentId => text as AgentId
+export const serviceId = (text: string): ServiceId => text as ServiceId
+export const units = (value: number | bigint): Amount => BigInt(value) as Amount
+
+/** 32 equal bytes in hex: an address, a hash, an id. */
+export function filled<Id extends string = Address & Hash & TxId>(byte: number): Id {
+  return byte.toString(16).padStart(2, '0').repeat(32) as Id
+}
+
+/** A signature of its scheme's length. */
+export function fillerSignature(keyIndex = 0, scheme: KeyScheme = 1, fill = 0x5a): Witness['signatures'][number] {
+  return { keyIndex, bytes: new Uint8Array(KEY_SCHEMES[scheme].signatureBytes).fill(fill) }
+}
+
+/** What a test may say of an unsigned transaction. */
+export type EnvelopeChange = Partial<Omit<TxBody, 'kind' | 'payload'>> & {
+  readonly witness?: Partial<Witness>
+}
+
+/** A transaction of `filled(1)` with nonce 7 and one filler signature; `change` replaces parts of it. */
+export function unsigned<K extends TxKind>(
+  kind: K,
+  payload: PayloadOf<K>,
+  { witness, ...change }: EnvelopeChange = {},
+): Transaction {
+  const body = {
+    version: 1,
+    chainId: 1,
+    sender: filled(1),
+    nonce: 7n,
+    maxFeeRate: 1_000n,
+    tip: 1n,
+    validUntil: 0,
+    memo: new Uint8Array(0),
+    ...change,
+    kind,
+    payload,
+  } as unknown as TxBody
+  const signed = { keys: new Uint8Array(0), signatures: [fillerSignature()], ...witness }
+  const assembled = assembleTransaction(encodeBody(body), encodeWitness(signed))
+  if (!assembled.ok) throw new Error(JSON.stringify(assembled.fault))
+  return assembled.value
+}
+
+/** Sound payloads, one per kind; `change` replaces fields. */
+export const SAMPLE = {
+  transfer: (change: Partial<PayloadOf<'transfer'>> = {}): PayloadOf<'transfer'> => ({
+    ...{ to: filled(2), amount: units(5_000), create: false },
+    ...change,
+  }),
+  agent_register: (change: Partial<PayloadOf<'agent_register'>> = {}): PayloadOf<'agent_register'> => ({
+    ...{ agentId: agentId('acme'), name: 'Acme', endpoint: 'https://acme.example', capabilities: 3 },
+    ...{ payout: filled(3), settlers: [filled(4)] },
+    ...change,
+  }),
+  agent_update: (change: Partial<PayloadOf<'agent_update'>> = {}): PayloadOf<'agent_update'> => ({
+    ...{ agentId: agentId('acme'), name: 'Acme Labs', endpoint: '', capabilities: 4 },
+    ...{ owner: filled(1), payout: filled(3), settlers: [] },
+    ...change,
+  }),
+  service_publish: (change: Partial<PayloadOf<'service_publish'>> = {}): PayloadOf<'service_publish'> => ({
+    ...{ agentId: agentId('acme'), serviceId: serviceId('summarise'), capability: 1, priceUsdMicros: 20_000n },
+    ...{ name: 'Summaries', requestFormat: 'text', description: 'Short.' },
+    ...change,
+  }),
+  service_retire: (change: Partial<PayloadOf<'service_retire'>> = {}): PayloadOf<'service_retire'> => ({
+    ...{ agentId: agentId('acme'), serviceId: serviceId('summarise') },
+    ...change,
+  }),
+  agent_invoke: (change: Partial<PayloadOf<'agent_invoke'>> = {}): PayloadOf<'agent_invoke'> => ({
+    ...{ agentId: agentId('acme'), serviceId: serviceId('summarise'), amount: units(8_000_000), units: 1, term: 100 },
+    ...{ requestCommitment: filled<Hash>(0), redeemLock: filled<Hash>(0) },
+    ...change,
+  }),
+  agent_receipt: (
+    entries: readonly Partial<PayloadOf<'agent_receipt'>['entries'][number]>[] = [{}],
+  ): PayloadOf<'agent_receipt'> => ({
+    entries: entries.map((change) => ({
+      ...{ txId: filled<TxId>(9), outcome: 0, resultHash: filled<Hash>(0), opener: filled<Hash>(0), durationMs: 10 },
+      ...change,
+    })),
+  }),
+}

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toHex } from '../../../../consensus/primitives/bytes.ts'
+import { PAYLOAD_BYTES_MAX } from '../../../../consensus/tx/kinds.ts'
+import {
+  decodeTransaction,
+  encodeBody,
+  encodeTransaction,
+  encodeWitness,
+  splitTransaction,
+  type Transaction,
+  TX_BYTES_MAX,
+} from '../../../../consensus/tx/transaction.ts'
+import { runs } from '../../../support/runs.ts'
+import { fillerSignature, SAMPLE, unsigned } from '../../../support/unsigned.ts'
+
+/** One transaction per kind, with short signatures so that mutations hit what decides. */
+const WITNESS = { witness: { signatures: [{ keyIndex: 0, bytes: Uint8Array.of(1, 2, 3) }] } }
+const SAMPLES: readonly Transaction[] = [
+  unsigned('transfer', SAMPLE.transfer(), WITNESS),
+  unsigned('agent_register', SAMPLE.agent_register(), { ...WITNESS, memo: Uint8Array.of(9, 9) }),
+  unsigned('agent_update', SAMPLE.agent_update(), WITNESS),
+  unsigned('service_publish', SAMPLE.service_publish(), WITNESS),
+  unsigned('service_retire', SAMPLE.service_retire(), WITNESS),
+  unsigned('agent_invoke', SAMPLE.agent_invoke(), WITNESS),
+  unsigned('agent_receipt', SAMPLE.agent_receipt([{}, { outcome: 1 }]), WITNESS),
+]
+
+/** Wire bytes with a few bytes changed, left out or put in. */
+const mutated = fc
+  .tuple(
+    fc.constantFrom(...SAMPLES.map(encodeTransaction)),
+    fc.array(fc.tuple(fc.nat(), fc.constantFrom('set', 'add', 'remove'), fc.nat(255)), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([wire, edits]) =>
+    edits.reduce((bytes, [place, edit, value]) => {
+      const at = place % bytes.length
+      const after = edit === 'add' ? at : at + 1
+      const put = edit === 'remove' ? [] : [value]
+      return Uint8Array.of(...bytes.subarray(0, at), ...put, ...bytes.subarray(after))
+    }, wire),
+  )
+
+describe('the encoding of a transaction', () => {
+  it('is the only one: whatever decodes encodes to the same bytes', () => {
+    fc.assert(
+      fc.property(mutated, (wire) => {
+        const decoded = decodeTransaction(wire)
+        if (!decoded.ok) return
+        const { body, witness, bodyBytes, witnessBytes, size } = decoded.value
+        expect(toHex(encodeBody(body))).toBe(toHex(bodyBytes))
+        expect(toHex(encodeWitness(witness))).toBe(toHex(witnessBytes))
+        expect(toHex(encodeTransaction(decoded.value))).toBe(toHex(wire))
+        expect(size).toBe(wire.length)
+      }),
+      { numRuns: runs(4_000) },
+    )
+  })
+
+  it('never makes the decoder throw', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        const decoded = decodeTransaction(bytes)
+        if (decoded.ok) expect(decoded.value.size).toBe(bytes.length)
+        else expect(decoded.fault.code).toMatch(/^(codec\/malformed|tx\/kind|tx\/payload)$/)
+      }),
+      { numRuns: runs(1_000) },
+    )
+  })
+
+  it('fits the largest of every field', () => {
+    expect(PAYLOAD_BYTES_MAX).toBe(4 + 256 * 101)
+    expect(TX_BYTES_MAX).toBe(8 + (74 + 128 + PAYLOAD_BYTES_MAX) + 49_152)
+  })
+})
+
+describe('a decoded transaction', () => {
+  it('keeps its own bytes when the buffer it came from is used again', () => {
+    const tx = SAMPLES[1] as Transaction
+    const buffer = encodeTransaction(tx)
+    const decoded = decodeTransaction(buffer)
+    buffer.fill(0xff)
+    if (!decoded.ok) throw new Error(decoded.fault.code)
+    expect(toHex(decoded.value.bodyBytes)).toBe(toHex(tx.bodyBytes))
+    expect(toHex(decoded.value.body.memo)).toBe('0909')
+    expect(decoded.value.witness).toEqual(tx.witness)
+  })
+
+  it('has the same id under every witness, and another witness id', () => {
+    const one = unsigned('transfer', SAMPLE.transfer(), { witness: { signatures: [fillerSignature(0, 1, 1)] } })
+    const two = unsigned('transfer', SAMPLE.transfer(), { witness: { signatures: [fillerSignature(0, 1, 2)] } })
+    expect(two.txId).toBe(one.txId)
+    expect(two.wtxId).not.toBe(one.wtxId)
+  })
+
+  it('splits into body and witness without reading either', () => {
+    const { bodyBytes, witnessBytes } = SAMPLES[0] as Transaction
+    const split = splitTransaction(encodeTransaction(SAMPLES[0] as Transaction))
+    expect(split).toEqual({ ok: true, value: { body: bodyBytes, witness: witnessBytes } })
+    const junk = encodeTransaction({ bodyBytes: Uint8Array.of(1), witnessBytes: Uint8Array.of(2) })
+    expect(splitTransaction(junk)).toEqual({
+      ok: true,
+      value: { body: Uint8Array.of(1), witness: Uint8Array.of(2) },
+    })
+  })
+})
+
+describe('encoding what is no transaction', () => {
+  it.each([
+    ['a version above a byte', { version: 256 }],
+    ['a negative chain id', { chainId: -1 }],
+    ['a broken height', { validUntil: 1.5 }],
+    ['a nonce above 64 bits', { nonce: 2n ** 64n }],
+    ['a negative tip', { tip: -1n }],
+  ])('throws for %s, a bug of the caller', (_, change) => {
+    expect(() => unsigned('transfer', SAMPLE.transfer(), change)).toThrow(RangeError)
+  })
+
+  it('throws for a text that is too long', () => {
+    expect(() => unsigned('agent_register', SAMPLE.agent_register({ name: 'n'.repeat(65) }))).toThrow(RangeError)
+  })
+
+  it('throws for a memo that is too long, or gives bytes that no decoder takes', () => {
+    expect(() => unsigned('transfer', SAMPLE.transfer(), { memo: new Uint8Array(129) })).toThrow()
+  })
+})

@@ -40,7 +40,7 @@ function compare<S>(shown: fc.Arbitrary<S>, usual: number, verdictsOf: (shown: S
       for (const other of others) expect(other).toBe(first)
       count[first === true ? 'good' : 'bad']++
     }),
-    runs(usual),
+    { numRuns: runs(usual) },
   )
   const total = count.good + count.bad
   if (total < 200) return
@@ -85,7 +85,7 @@ describe('what one backend makes', () => {
         const [native, reference] = BACKENDS.map((backend) => toHex(hybridPublicKey(backend, scheme, secret).bytes))
         expect(reference).toBe(native)
       }),
-      runs(100),
+      { numRuns: runs(100) },
     )
   })
 
@@ -105,7 +105,7 @@ describe('what one backend makes', () => {
           expect(verifyHybrid(verifier, key, { message: other, signature, context })).toBe(false)
         }
       }),
-      runs(60),
+      { numRuns: runs(60) },
     )
   })
 
@@ -115,7 +115,7 @@ describe('what one backend makes', () => {
         const [native, reference] = BACKENDS.map((backend) => toHex(backend.signEd25519(message, secret)))
         expect(reference).toBe(native)
       }),
-      runs(300),
+      { numRuns: runs(300) },
     )
   })
 })

@@ -39,6 +39,8 @@ export interface MinerDependencies {
   readonly onMined: (block: Block) => void
   /** A block of our own that the chain refused: stale, or a bug. */
   readonly onRefused: (block: Block, fault: Fault) => void
+  /** An error that no block can cause: a bug, or a failing disk. */
+  readonly onFatal: (error: unknown) => void
 }
 
 /** How often a waiting template is looked at: for better fees, and to keep its time near the clock. */
@@ -90,10 +92,15 @@ export class Miner {
 
   #startOver(): void {
     if (!this.#running) return
-    this.#building = this.#building.then(async () => {
+    this.#enqueue(async () => {
       await this.#build([])
       if (this.#deps.mempool.count > 0) await this.#build(this.#deps.mempool.candidates())
     })
+  }
+
+  /** Builds one template after another. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#building = this.#building.then(work).catch(this.#deps.onFatal)
   }
 
   async #build(candidates: Iterable<Template['block']['transactions'][number]>): Promise<void> {
@@ -130,7 +137,7 @@ export class Miner {
 
   #refresh(): void {
     if (this.#better) {
-      this.#building = this.#building.then(() => this.#build(this.#deps.mempool.candidates()))
+      this.#enqueue(() => this.#build(this.#deps.mempool.candidates()))
       return
     }
     const template = this.#template
@@ -145,10 +152,13 @@ export class Miner {
     if (template === undefined || job !== this.#job) return
     this.#publish(undefined)
     const block = { ...sealHeader({ ...template.block.header, nonce }), transactions: template.block.transactions }
-    void this.#deps.chain.import(block).then((outcome) => {
-      if (outcome.ok) return this.#deps.onMined(block)
-      this.#deps.onRefused(block, outcome.fault)
-      this.#startOver()
-    })
+    this.#import(block).catch(this.#deps.onFatal)
+  }
+
+  async #import(block: Block): Promise<void> {
+    const outcome = await this.#deps.chain.import(block)
+    if (outcome.ok) return this.#deps.onMined(block)
+    this.#deps.onRefused(block, outcome.fault)
+    this.#startOver()
   }
 }

@@ -20,7 +20,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     requestTimeout: limits.receiveTimeoutMs,
     trustProxy,
     genReqId: () => randomUUID(),
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })

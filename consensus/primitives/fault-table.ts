@@ -227,20 +227,73 @@ export const FAULT_TABLE = {
   'rpc/request-not-found': sender('request_not_found', 404, 'no paid call with the payment {txId} is known here'),
   'rpc/no-market': nobody('market_disabled', 503, 'this node sells no services'),
 
-  'storage/locked': nobody('storage_locked', 503, 'the data folder {folder} is in use by another process'),
+  'config/unknown-key': sender(
+    'config_unknown_key',
+    400,
+    '{key} in the {source} is no setting; did you mean {suggestion}?',
+  ),
+  'config/value': sender('config_value', 400, '{key} is "{value}"; allowed: {allowed}'),
+  'config/file': sender('config_file', 400, 'the configuration file {path} cannot be used: {reason}'),
+  'cli/usage': sender('usage', 400, '{reason}'),
+  'cli/node-unreachable': later(
+    'node_unreachable',
+    503,
+    'no node answers at {url}; start one with: npx farthing start',
+  ),
+  'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
+  'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}'),
+  'cli/unverified': nobody('unverified', 400, 'the answer does not verify: {reason}'),
+  'cli/refunded': nobody('refunded', 400, 'the service failed ({reason}); {amount} goes back to you: {status}'),
+  'wallet/exists': sender('wallet_exists', 409, 'there is a wallet named {name} at {path}'),
+  'wallet/missing': sender(
+    'wallet_missing',
+    404,
+    'there is no wallet named {name} at {path}; make one with: npx farthing wallet new',
+  ),
+  'wallet/passphrase': sender('wallet_passphrase', 400, 'the passphrase does not open the wallet {path}'),
+  'wallet/passphrase-needed': sender(
+    'wallet_passphrase_needed',
+    400,
+    'the wallet needs a passphrase: set wallet.passphrase-file or run on a terminal',
+  ),
+  'wallet/damaged': nobody('wallet_damaged', 500, 'the wallet file {path} is damaged: {reason}'),
+  'rpc/port-taken': nobody(
+    'port_taken',
+    503,
+    'port {port} on {host} is taken; stop what uses it or choose another with --rpc-port',
+  ),
+  'rpc/address-unusable': nobody('address_unusable', 503, 'cannot listen on {host}:{port}: {reason}'),
+
+  'storage/locked': nobody(
+    'storage_locked',
+    503,
+    'the data folder {folder} is in use by another process; stop it or choose another with --data-dir',
+  ),
   'storage/other-genesis': nobody(
     'storage_other_network',
     503,
-    'the data folder {folder} belongs to {found}, not to {expected}',
+    'the data folder {folder} belongs to {found}, not to {expected}; choose another with --data-dir',
   ),
   'storage/other-schema': nobody(
     'storage_schema',
     503,
-    'the data folder {folder} has schema {found}, this release reads {expected}',
+    'the data folder {folder} has schema {found}, this release reads {expected}; use the release that wrote it, or choose another with --data-dir',
   ),
-  'storage/not-initialised': nobody('storage_missing', 503, 'the data folder {folder} holds no chain'),
-  'storage/damaged': nobody('storage_damaged', 503, 'the data folder {folder} is damaged: {reason}'),
-  'storage/full': nobody('storage_full', 503, 'the disk of {folder} is full or failing: {reason}'),
+  'storage/not-initialised': nobody(
+    'storage_missing',
+    503,
+    'the data folder {folder} holds no chain; make one with: npx farthing init',
+  ),
+  'storage/damaged': nobody(
+    'storage_damaged',
+    503,
+    'the data folder {folder} is damaged: {reason}; restore a backup or begin with an empty folder',
+  ),
+  'storage/full': nobody(
+    'storage_full',
+    503,
+    'the disk of {folder} is full or failing: {reason}; free some space and start again',
+  ),
 } as const satisfies Record<string, FaultRow>
 
 /** Every internal fault code, `area/what-is-wrong`. */

@@ -1,0 +1,223 @@
+import { parseAmount } from '../consensus/primitives/amount.ts'
+import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import {
+  type Config,
+  type Origin,
+  type Prices,
+  type Resolved,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from './settings.ts'
+
+/** Text of the settings that one source gives, by name, and how the source calls them. */
+export interface Source {
+  readonly origin: Origin
+  readonly values: Readonly<Record<string, string>>
+  readonly callsIt: (name: string) => string
+}
+
+/** All settings with their values and origins. */
+export type Resolution = Readonly<Record<SettingName, Resolved>>
+
+const NAMES = Object.keys(SETTINGS) as SettingName[]
+const ENVIRONMENT_PREFIX = 'FARTHING_'
+
+/** Flag of a setting: `rpc.port` is `--rpc-port`. */
+export function flagOf(name: string): string {
+  return `--${name.replaceAll('.', '-')}`
+}
+
+/** Environment variable of a setting: `rpc.port` is `FARTHING_RPC_PORT`. */
+export function variableOf(name: string): string {
+  return ENVIRONMENT_PREFIX + name.replaceAll(/[.-]/g, '_').toUpperCase()
+}
+
+/** Settings in the environment. Variables of ours that name no setting are refused, but for those listed. */
+export function environmentSource(
+  environment: Readonly<Record<string, string | undefined>>,
+  others: readonly string[],
+): Result<Source> {
+  const byVariable = new Map(NAMES.map((name) => [variableOf(name), name]))
+  const values: Record<string, string> = {}
+  for (const [variable, value] of Object.entries(environment)) {
+    if (!variable.startsWith(ENVIRONMENT_PREFIX) || value === undefined || others.includes(variable)) continue
+    const name = byVariable.get(variable)
+    if (name === undefined) return fail(unknownKey(variable, [...byVariable.keys()], 'environment'))
+    values[name] = value
+  }
+  return ok({ origin: 'environment', values, callsIt: variableOf })
+}
+
+/** Settings given as flags, already cut into names without dashes and values. */
+export function flagSource(flags: Readonly<Record<string, string>>): Result<Source> {
+  const byFlag = new Map(NAMES.map((name) => [flagOf(name).slice(2), name]))
+  const values: Record<string, string> = {}
+  for (const [flag, value] of Object.entries(flags)) {
+    const name = byFlag.get(flag)
+    if (name === undefined)
+      return fail(
+        unknownKey(
+          `--${flag}`,
+          [...byFlag.keys()].map((known) => `--${known}`),
+          'flags',
+        ),
+      )
+    values[name] = value
+  }
+  return ok({ origin: 'flag', values, callsIt: flagOf })
+}
+
+/** Settings of a JSON file: nested objects, `{"rpc": {"port": 8420}}`. */
+export function fileSource(path: string, content: string): Result<Source> {
+  let json: unknown
+  try {
+    json = JSON.parse(content)
+  } catch {
+    return fail(fault('config/file', { path, reason: 'it is not JSON' }))
+  }
+  const values: Record<string, string> = {}
+  const refusal = flatten(json, '', values)
+  if (refusal !== null) return fail(refusal)
+  return ok({ origin: 'file', values, callsIt: (name) => `${name} in ${path}` })
+}
+
+/** Puts the sources over the defaults, the later over the earlier, and reads every value. */
+export function resolveConfig(
+  sources: readonly Source[],
+  home: string,
+): Result<{ readonly config: Config; readonly resolution: Resolution }> {
+  const resolution = {} as Record<SettingName, Resolved>
+  const called = {} as Record<SettingName, string>
+  for (const name of NAMES) {
+    resolution[name] = { value: SETTINGS[name].default, origin: 'default' }
+    called[name] = name
+    for (const { origin, values, callsIt } of sources) {
+      const value = values[name]
+      if (value === undefined) continue
+      resolution[name] = { value, origin }
+      called[name] = callsIt(name)
+    }
+    const wrong = checkValue(SETTINGS[name], resolution[name].value)
+    if (wrong !== null)
+      return fail(fault('config/value', { key: called[name], value: String(resolution[name].value), allowed: wrong }))
+  }
+  resolution['data-dir'] = {
+    ...resolution['data-dir'],
+    value: resolution['data-dir'].value ?? `${home}/.farthing/${resolution.network.value}`,
+  }
+  return ok({ config: configOf(resolution), resolution })
+}
+
+function flatten(value: unknown, path: string, into: Record<string, string>): Fault | null {
+  if (NAMES.includes(path as SettingName) && value !== null) {
+    into[path] = typeof value === 'object' ? pricesText(value) : String(value)
+    return null
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    return unknownKey(path || 'the file', NAMES, 'file')
+  for (const [key, inner] of Object.entries(value)) {
+    const refusal = flatten(inner, path === '' ? key : `${path}.${key}`, into)
+    if (refusal !== null) return refusal
+  }
+  return null
+}
+
+function pricesText(value: object): string {
+  return Object.entries(value)
+    .map(([serviceId, price]) => `${serviceId}=${String(price)}`)
+    .join(',')
+}
+
+function unknownKey(key: string, known: readonly string[], source: string): Fault {
+  const nearest = known.toSorted((a, b) => distance(key, a) - distance(key, b))[0] as string
+  return fault('config/unknown-key', { key, source, suggestion: nearest })
+}
+
+/** Levenshtein distance. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+    }
+    row = next
+  }
+  return row[b.length] as number
+}
+
+/** What would be allowed, if the value is not. */
+function checkValue({ type }: Setting, value: string | null): string | null {
+  if (value === null) return null
+  switch (type.kind) {
+    case 'choice':
+      return type.choices.includes(value) ? null : type.choices.join(', ')
+    case 'boolean':
+      return value === 'true' || value === 'false' ? null : 'true, false'
+    case 'integer': {
+      const number = /^[0-9]{1,12}$/.test(value) ? Number(value) : Number.NaN
+      return number >= type.min && number <= type.max ? null : `a whole number from ${type.min} to ${type.max}`
+    }
+    case 'prices':
+      return parsePrices(value) === null ? 'service ids with dollar prices: node-a=0.01,node-b=0.02' : null
+    default:
+      return value !== '' && (type.pattern?.test(value) ?? true) ? null : type.allowed
+  }
+}
+
+const USD_DECIMALS = 6
+
+function parsePrices(value: string): Prices | null {
+  const prices: Record<string, bigint> = {}
+  for (const part of value.split(',').filter((piece) => piece !== '')) {
+    const [, serviceId, dollars] = /^([a-z0-9-]+)=([0-9.]+)$/.exec(part.trim()) ?? []
+    const parsed = dollars === undefined ? undefined : parseAmount(dollars, USD_DECIMALS)
+    if (serviceId === undefined || parsed === undefined || !parsed.ok || parsed.value === 0n) return null
+    prices[serviceId] = parsed.value
+  }
+  return prices
+}
+
+function configOf(resolution: Resolution): Config {
+  const text = (name: SettingName): string => resolution[name].value as string
+  const optional = (name: SettingName): string | null => resolution[name].value
+  const integer = (name: SettingName): number => Number(resolution[name].value)
+  const boolean = (name: SettingName): boolean => resolution[name].value === 'true'
+  return {
+    network: text('network') as Config['network'],
+    dataDir: text('data-dir'),
+    rpc: {
+      host: text('rpc.host'),
+      port: integer('rpc.port'),
+      publicUrl: optional('rpc.public-url'),
+      trustProxy: boolean('rpc.trust-proxy'),
+      rateRead: integer('rpc.rate-read'),
+      rateTransaction: integer('rpc.rate-transaction'),
+      rateQuote: integer('rpc.rate-quote'),
+      concurrentMax: integer('rpc.concurrent-max'),
+    },
+    p2p: { port: integer('p2p.port') },
+    mine: { threads: integer('mine.threads'), address: optional('mine.address') },
+    verify: { threads: integer('verify.threads') },
+    devKey: integer('dev-key'),
+    wallet: { passphraseFile: optional('wallet.passphrase-file') },
+    market: {
+      enabled: boolean('market.enabled'),
+      agentId: optional('market.agent-id'),
+      agentName: text('market.agent-name'),
+      owner: optional('market.owner'),
+      payout: optional('market.payout'),
+      prices: parsePrices(optional('market.prices') ?? '') ?? {},
+      settleWaitMs: integer('market.settle-wait-ms'),
+      resultKeepHours: integer('market.result-keep-hours'),
+      resultKeepMib: integer('market.result-keep-mib'),
+    },
+    chain: { reorganisationMax: integer('chain.reorganisation-max') },
+    mempool: { countMax: integer('mempool.count-max'), mibMax: integer('mempool.mib-max') },
+    storage: { cacheMib: integer('storage.cache-mib'), writeBufferMib: integer('storage.write-buffer-mib') },
+    log: { level: text('log.level'), format: text('log.format') as Config['log']['format'] },
+  }
+}

@@ -1,0 +1,160 @@
+import type { NetworkName } from './networks/table.ts'
+
+/** How a setting's text is read. */
+export type SettingType =
+  | { readonly kind: 'text'; readonly pattern?: RegExp; readonly allowed: string }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'prices' }
+
+/** One setting: its name is its flag (`--rpc-port`), its variable (`FARTHING_RPC_PORT`) and its path in the file (`rpc.port`). */
+export interface Setting {
+  readonly type: SettingType
+  /** Text of the default; null means unset. */
+  readonly default: string | null
+  readonly about: string
+}
+
+function text(about: string, fallback: string | null, allowed: string, pattern?: RegExp): Setting {
+  return {
+    type: pattern === undefined ? { kind: 'text', allowed } : { kind: 'text', allowed, pattern },
+    default: fallback,
+    about,
+  }
+}
+
+function integer(about: string, fallback: number, [min, max]: readonly [number, number]): Setting {
+  return { type: { kind: 'integer', min, max }, default: String(fallback), about }
+}
+
+function choice(about: string, fallback: string, choices: readonly string[]): Setting {
+  return { type: { kind: 'choice', choices }, default: fallback, about }
+}
+
+function flag(about: string, fallback: boolean): Setting {
+  return { type: { kind: 'boolean' }, default: String(fallback), about }
+}
+
+const MIB = [1, 65_536] as const
+const PORTS = [0, 65_535] as const
+const THREADS = [0, 256] as const
+const RATES = [1, 100_000_000] as const
+
+/** Every setting of the daemon, in the order of `farthing config print`. */
+export const SETTINGS = {
+  network: choice('Which network to join', 'devnet', ['mainnet', 'testnet', 'devnet']),
+  'data-dir': text('Folder of chain, wallets and market records; default ~/.farthing/<network>', null, 'a path'),
+  'rpc.host': text(
+    'Address that the API listens on',
+    '127.0.0.1',
+    'a host name or IP address',
+    /^[0-9a-zA-Z.:_-]{1,253}$/,
+  ),
+  'rpc.port': integer('Port of the API; 0 takes a free one', 8420, PORTS),
+  'rpc.public-url': text(
+    'Base address in documents and quotes; unset: the Host header of each request',
+    null,
+    'an http(s) URL without a slash at the end',
+    /^https?:\/\/[^\s/]+(\/[^\s]*[^\s/])?$/,
+  ),
+  'rpc.trust-proxy': flag('Whether X-Forwarded-* headers of a proxy in front are believed', false),
+  'rpc.rate-read': integer('Reads per minute and address', 3_000, RATES),
+  'rpc.rate-transaction': integer('Transactions per minute and address', 6_000, RATES),
+  'rpc.rate-quote': integer('Quotes and paid calls per minute and address', 9_000, RATES),
+  'rpc.concurrent-max': integer('Requests answered at once', 1_024, [1, 100_000]),
+  'p2p.port': integer('Port of the peer-to-peer network; 0 takes a free one', 8421, PORTS),
+  'mine.threads': integer('Mining threads; 0 does not mine', 0, THREADS),
+  'mine.address': text('Address that mining pays; default: the market wallet', null, 'an address of the network'),
+  'verify.threads': integer('Signature verification threads; 0: one per core', 0, THREADS),
+  'wallet.passphrase-file': text('File with the passphrase of the wallets', null, 'a path'),
+  'dev-key': integer('Development key of the caller on the devnet (1 to 10); the market has the next one', 1, [1, 10]),
+  'market.enabled': flag('Whether this node sells services', true),
+  'market.agent-id': text(
+    'Agent id on chain; default: made from the owner address',
+    null,
+    '3 to 32 of a-z, 0-9 and inner hyphens',
+    /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/,
+  ),
+  'market.agent-name': text('Display name of the agent', 'Farthing node', '1 to 64 characters', /^\S(.{0,62}\S)?$/u),
+  'market.owner': text('Owner address, if its key is kept elsewhere', null, 'an address of the network'),
+  'market.payout': text('Address that calls pay; default: the owner', null, 'an address of the network'),
+  'market.prices': {
+    type: { kind: 'prices' },
+    default: null,
+    about: 'Dollar prices that differ from the defaults: node-a=0.01,node-b=0.02',
+  },
+  'market.settle-wait-ms': integer('Longest wait for confirmations within one call', 30_000, [0, 120_000]),
+  'market.result-keep-hours': integer('How long results are kept for repeated calls', 24, [1, 8_760]),
+  'market.result-keep-mib': integer('Most MiB of kept results', 256, MIB),
+  'chain.reorganisation-max': integer('Deepest reorganisation taken without the operator', 1_200, [1, 2_399]),
+  'mempool.count-max': integer('Most waiting transactions', 10_000, [100, 1_000_000]),
+  'mempool.mib-max': integer('Most MiB of waiting transactions', 32, MIB),
+  'storage.cache-mib': integer('LevelDB block cache', 32, MIB),
+  'storage.write-buffer-mib': integer('LevelDB write buffer', 16, MIB),
+  'log.level': choice('Least severity that is logged', 'info', [
+    'trace',
+    'debug',
+    'info',
+    'warn',
+    'error',
+    'fatal',
+    'silent',
+  ]),
+  'log.format': choice('How logs are written; auto: pretty on a terminal, else JSON', 'auto', [
+    'auto',
+    'json',
+    'pretty',
+  ]),
+} as const satisfies Record<string, Setting>
+
+/** Name of a setting. */
+export type SettingName = keyof typeof SETTINGS
+
+/** Where a value came from. */
+export type Origin = 'default' | 'file' | 'environment' | 'flag'
+
+/** Value of a setting with where it came from. */
+export interface Resolved {
+  readonly value: string | null
+  readonly origin: Origin
+}
+
+/** Prices in millionths of a dollar by service id. */
+export type Prices = Readonly<Record<string, bigint>>
+
+/** The configuration as the daemon uses it. */
+export interface Config {
+  readonly network: NetworkName
+  readonly dataDir: string
+  readonly rpc: {
+    readonly host: string
+    readonly port: number
+    readonly publicUrl: string | null
+    readonly trustProxy: boolean
+    readonly rateRead: number
+    readonly rateTransaction: number
+    readonly rateQuote: number
+    readonly concurrentMax: number
+  }
+  readonly p2p: { readonly port: number }
+  readonly mine: { readonly threads: number; readonly address: string | null }
+  readonly verify: { readonly threads: number }
+  readonly devKey: number
+  readonly wallet: { readonly passphraseFile: string | null }
+  readonly market: {
+    readonly enabled: boolean
+    readonly agentId: string | null
+    readonly agentName: string
+    readonly owner: string | null
+    readonly payout: string | null
+    readonly prices: Prices
+    readonly settleWaitMs: number
+    readonly resultKeepHours: number
+    readonly resultKeepMib: number
+  }
+  readonly chain: { readonly reorganisationMax: number }
+  readonly mempool: { readonly countMax: number; readonly mibMax: number }
+  readonly storage: { readonly cacheMib: number; readonly writeBufferMib: number }
+  readonly log: { readonly level: string; readonly format: 'auto' | 'json' | 'pretty' }
+}

@@ -1,0 +1,56 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+
+/** An answer of a node: status and parsed JSON. */
+export interface NodeAnswer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Longest wait for an answer; paid calls wait for their block within it. */
+const TIMEOUT_MS = 90_000
+
+/** Asks a node. Any HTTP answer is a value; only a node that cannot be reached is a fault. */
+export async function askNode(baseUrl: string, path: string, init: RequestInit = {}): Promise<Result<NodeAnswer>> {
+  try {
+    const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init })
+    const text = await response.text()
+    return ok({ status: response.status, body: parse(text) })
+  } catch {
+    return fail(fault('cli/node-unreachable', { url: baseUrl }))
+  }
+}
+
+/** Sends JSON to a node. */
+export function postJson(baseUrl: string, path: string, body: unknown): Promise<Result<NodeAnswer>> {
+  return askNode(baseUrl, path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+/** Sends bytes to a node. */
+export function postBytes(baseUrl: string, path: string, bytes: Uint8Array): Promise<Result<NodeAnswer>> {
+  const headers = { 'content-type': 'application/octet-stream' }
+  return askNode(baseUrl, path, { method: 'POST', headers, body: bytes as Uint8Array<ArrayBuffer> })
+}
+
+/** The body of a successful answer, or the node's own words as a fault. */
+export function expectOk(answer: Result<NodeAnswer>): Result<NodeAnswer['body']> {
+  if (!answer.ok) return answer
+  if (answer.value.status < 300) return ok(answer.value.body)
+  const { error, code } = answer.value.body
+  return fail(
+    fault('cli/refused', { message: `${String(error ?? answer.value.status)} (${String(code ?? 'no code')})` }),
+  )
+}
+
+function parse(text: string): NodeAnswer['body'] {
+  try {
+    const json: unknown = JSON.parse(text)
+    return json !== null && typeof json === 'object' ? (json as NodeAnswer['body']) : { value: json }
+  } catch {
+    return { error: text.slice(0, 200) }
+  }
+}

@@ -1,0 +1,86 @@
+import { decodeHeader, type SealedHeader } from '../../consensus/block/header.ts'
+import { meetsTarget, type PowHasher, powHash } from '../../consensus/block/pow.ts'
+import type { PowRules } from '../../consensus/block/rules.ts'
+import { taggedHashHex } from '../../consensus/crypto/hash.ts'
+import { TRANSACTION_TREE, verifyMerkleProof } from '../../consensus/crypto/merkle.ts'
+import { fromHex, isHex } from '../../consensus/primitives/bytes.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+
+/** What a client can check of a paid answer by itself. Every field is true or the answer must not be trusted. */
+export interface Verification {
+  /** The payment is in the block whose header came with the receipt. */
+  readonly paymentInBlock: boolean
+  /** That header is the block named and carries its proof of work. */
+  readonly headerWork: boolean
+  /** The result is the one that the receipt names. */
+  readonly resultHash: boolean
+  /** Service, caller, amount and payment are those of this call. */
+  readonly receiptMatches: boolean
+}
+
+/** A receipt as it arrives. */
+export type ReceiptJson = Readonly<Record<string, unknown>>
+
+/** What the receipt is compared with. */
+export interface PaidFacts {
+  readonly txId: string
+  readonly serviceId: string
+  readonly caller: string
+  readonly amountBaseUnits: string
+}
+
+/** Checks result and receipt of a paid call against the payment that was made. */
+export function verifyPaidAnswer(
+  { result, receipt }: { readonly result: unknown; readonly receipt: ReceiptJson },
+  paid: PaidFacts,
+  pow: { readonly hasher: PowHasher; readonly cost: PowRules },
+): Verification {
+  const proof = receipt.proof as
+    | {
+        readonly header?: unknown
+        readonly index?: number
+        readonly count?: number
+        readonly siblings?: readonly string[]
+      }
+    | undefined
+  const header = readHeader(proof?.header)
+  return {
+    paymentInBlock: header !== null && inBlock(header, paid.txId, proof ?? {}),
+    headerWork:
+      header !== null &&
+      header.id === receipt.blockHash &&
+      meetsTarget(powHash(pow.hasher, header.bytes, pow.cost), header.header.target),
+    resultHash: taggedHashHex('result', encodeText(JSON.stringify(result))) === receipt.resultHash,
+    receiptMatches:
+      receipt.txId === paid.txId &&
+      receipt.serviceId === paid.serviceId &&
+      receipt.caller === paid.caller &&
+      receipt.amountBaseUnits === paid.amountBaseUnits,
+  }
+}
+
+/** Names of the checks that failed. */
+export function failedChecks(verification: Verification): readonly string[] {
+  return Object.entries(verification).flatMap(([name, good]) => (good ? [] : [name]))
+}
+
+function readHeader(hex: unknown): SealedHeader | null {
+  if (typeof hex !== 'string' || !isHex(hex, hex.length / 2)) return null
+  const decoded = decodeHeader(fromHex(hex))
+  return decoded.ok ? decoded.value : null
+}
+
+function inBlock(
+  { header }: SealedHeader,
+  txId: string,
+  {
+    index,
+    count,
+    siblings,
+  }: { readonly index?: number; readonly count?: number; readonly siblings?: readonly string[] },
+): boolean {
+  if (typeof index !== 'number' || typeof count !== 'number' || !Array.isArray(siblings)) return false
+  if (!siblings.every((sibling) => typeof sibling === 'string' && isHex(sibling, 32))) return false
+  const proof = { index, count, siblings: siblings.map(fromHex) }
+  return verifyMerkleProof(TRANSACTION_TREE, fromHex(header.transactionsRoot), fromHex(txId), proof)
+}

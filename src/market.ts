@@ -1,0 +1,170 @@
+import type { Config } from '../config/settings.ts'
+import type { Chain } from '../consensus/chain/chain.ts'
+import { parseAddress } from '../consensus/crypto/address.ts'
+import { KEY_SCHEMES } from '../consensus/crypto/schemes.ts'
+import { signingContext } from '../consensus/crypto/signing.ts'
+import { verifyJob } from '../consensus/crypto/verifier.ts'
+import type { Fault } from '../consensus/primitives/fault.ts'
+import type { Address, AgentId } from '../consensus/primitives/ids.ts'
+import { ok, type Result } from '../consensus/primitives/result.ts'
+import { signatureJob } from '../consensus/tx/check.ts'
+import type { Transaction } from '../consensus/tx/transaction.ts'
+import { Checkout } from '../marketplace/checkout/checkout.ts'
+import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
+import { type Offer, type Operator, Shop } from '../marketplace/checkout/operator.ts'
+import { parameterPrice } from '../marketplace/checkout/price.ts'
+import { Registrar } from '../marketplace/checkout/registrar.ts'
+import { Sender } from '../marketplace/checkout/sender.ts'
+import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../marketplace/checkout/settings.ts'
+import { Settler } from '../marketplace/checkout/settler.ts'
+import type { ServiceContext, SignatureFacts } from '../marketplace/services/context.ts'
+import type { ServiceDefinition } from '../marketplace/services/service.ts'
+import type { Mempool } from '../mempool/mempool.ts'
+import type { MarketApi } from '../rpc/node.ts'
+import { NATIVE_BACKEND } from './crypto/native-backend.ts'
+import type { WalletKey } from './crypto/wallet-key.ts'
+import { systemClock, systemTimers } from './runtime.ts'
+
+/** What the market is built from. */
+export interface MarketParts {
+  readonly config: Config
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly store: ClaimStore
+  readonly wallet: WalletKey
+  readonly services: readonly ServiceDefinition[]
+  readonly peerCount: () => number
+  readonly onFault: (area: string, fault: Fault) => void
+}
+
+/** The market with the loops that the daemon starts and stops. */
+export interface Market extends MarketApi {
+  readonly registrar: Registrar
+}
+
+const HOUR_MS = 3_600_000
+const MIB = 1_048_576
+
+/** Builds the market for an operator's wallet. */
+export function createMarket(parts: MarketParts): Result<Market> {
+  const { config, chain, mempool, store, services, onFault } = parts
+  const operator = operatorOf(parts)
+  if (!operator.ok) return operator
+  const offers = services.map(
+    (definition): Offer => ({
+      definition,
+      priceUsdMicros: config.market.prices[definition.serviceId] ?? definition.priceUsdMicros,
+    }),
+  )
+  const shop = new Shop(operator.value, offers, serviceContext(parts))
+  const sender = new Sender(chain, mempool, operator.value.settler)
+  const settler = new Settler({
+    chain,
+    store,
+    sink: mempool,
+    sender,
+    timers: systemTimers,
+    onFault: (cause) => onFault('receipts', cause),
+  })
+  const settings = settingsOf(config)
+  const price = parameterPrice(chain)
+  const checkout = new Checkout({
+    chain,
+    shop,
+    store,
+    sink: mempool,
+    price,
+    settings,
+    settler,
+    clock: systemClock,
+    timers: systemTimers,
+  })
+  const registrar = new Registrar({ chain, shop, sender, onFault: (cause) => onFault('registration', cause) })
+  return ok({ shop, checkout, store, price, settings, settler, sender, registrar })
+}
+
+function operatorOf({ config, chain, wallet }: MarketParts): Result<Operator> {
+  const { addressPrefix } = chain.ruleBook.params
+  const { market, rpc } = config
+  const owner = market.owner === null ? ok(wallet.address) : parseAddress(addressPrefix, market.owner)
+  if (!owner.ok) return owner
+  const payout = market.payout === null ? owner : parseAddress(addressPrefix, market.payout)
+  if (!payout.ok) return payout
+  return ok({
+    agentId: (market.agentId ?? defaultAgentId(owner.value)) as AgentId,
+    name: market.agentName,
+    endpoint: rpc.publicUrl ?? '',
+    owner: owner.value,
+    payout: payout.value,
+    settler: wallet,
+  })
+}
+
+function defaultAgentId(owner: Address): string {
+  return `farthing-${owner.slice(0, 12)}`
+}
+
+function settingsOf({ market }: Config): MarketSettings {
+  return {
+    ...DEFAULT_MARKET_SETTINGS,
+    settleWaitMs: market.settleWaitMs,
+    resultKeepMs: market.resultKeepHours * HOUR_MS,
+    resultBytesMax: market.resultKeepMib * MIB,
+  }
+}
+
+function serviceContext({ chain, mempool, peerCount }: MarketParts): ServiceContext {
+  return {
+    chain,
+    clock: systemClock,
+    peerCount,
+    signatureFacts: (tx) => signatureFacts(chain, tx),
+    mempool: {
+      get count() {
+        return mempool.count
+      },
+      get bytes() {
+        return mempool.bytes
+      },
+      bytesMax: mempool.policy.bytesMax,
+      get suggestedRate() {
+        return mempool.minFeeRate + 1n
+      },
+      get: (txId) => mempool.get(txId),
+    },
+  }
+}
+
+/** Checks both halves of a transaction's signatures anew. */
+function signatureFacts(chain: Chain, tx: Transaction): SignatureFacts {
+  const keys = chain.keys.keysFor(tx)
+  const job = keys.ok ? signatureJob(tx, keys.value, chain.network) : keys
+  const classical = 'Ed25519'
+  if (!job.ok) return { classical: { alg: classical, valid: null }, postQuantum: { alg: 'ML-DSA', valid: null } }
+  const { parts, message, domain } = job.value
+  const levels = [...new Set(parts.map(({ key }) => `ML-DSA-${KEY_SCHEMES[key.scheme].mlDsa}`))]
+  const context = signingContext(domain)
+  const good = verifyJob(NATIVE_BACKEND, job.value)
+  // Only where the whole does not verify is it worth telling which half it was.
+  const half = (check: (part: (typeof parts)[number]) => boolean): boolean => good || parts.every(check)
+  return {
+    classical: {
+      alg: classical,
+      valid: half(({ key, signature }) =>
+        NATIVE_BACKEND.verifyEd25519(message, signature.subarray(0, 64), key.bytes.subarray(0, 32)),
+      ),
+    },
+    postQuantum: {
+      alg: levels.join(', '),
+      valid: half(({ key, signature }) =>
+        NATIVE_BACKEND.verifyMlDsa(
+          KEY_SCHEMES[key.scheme].mlDsa,
+          message,
+          signature.subarray(64),
+          key.bytes.subarray(32),
+          context,
+        ),
+      ),
+    },
+  }
+}

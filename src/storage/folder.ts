@@ -1,0 +1,111 @@
+import { mkdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ChainDatabase } from '../../consensus/chain/database.ts'
+import type { Genesis } from '../../consensus/chain/genesis.ts'
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { writeFileAtomically } from './atomic-file.ts'
+import { type LevelSizes, LevelStore } from './level-store.ts'
+
+/** Files of a data folder. */
+export function folderPaths(dataDir: string) {
+  return {
+    config: join(dataDir, 'farthing.json'),
+    marker: join(dataDir, 'network.json'),
+    chain: join(dataDir, 'chain'),
+    market: join(dataDir, 'market'),
+    mempool: join(dataDir, 'mempool.bin'),
+    wallets: join(dataDir, 'wallets'),
+    calls: join(dataDir, 'calls'),
+  }
+}
+
+/** An open chain with its store. */
+export interface OpenChain {
+  readonly database: ChainDatabase
+  readonly store: LevelStore
+}
+
+/**
+ * Opens the chain of a data folder, creating both if there is none. A marker file says that the folder was initialised:
+ * without it a lost database would silently be replaced by an empty one.
+ */
+export async function openChain(
+  dataDir: string,
+  ruleBook: RuleBook,
+  genesis: Genesis,
+  sizes: LevelSizes,
+): Promise<Result<OpenChain>> {
+  const paths = folderPaths(dataDir)
+  const expected = { network: ruleBook.params.name, genesis: genesis.block.id }
+  try {
+    await mkdir(dataDir, { recursive: true })
+    const found = await readMarker(paths.marker)
+    if (found !== null && found.genesis !== expected.genesis) return fail(otherGenesis(dataDir, found, expected))
+    const store = await LevelStore.open(paths.chain, sizes, found === null)
+    const database = await ChainDatabase.open(store, ruleBook, genesis, dataDir)
+    if ('code' in database) {
+      await store.close()
+      return fail(database)
+    }
+    if (found === null) await writeFileAtomically(paths.marker, `${JSON.stringify(expected)}\n`)
+    return ok({ database, store })
+  } catch (error) {
+    return fail(storageFault(dataDir, error))
+  }
+}
+
+/** Whether a folder was initialised. */
+export async function isInitialised(dataDir: string): Promise<boolean> {
+  return stat(folderPaths(dataDir).marker).then(
+    () => true,
+    () => false,
+  )
+}
+
+const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXIST|EDQUOT)$/
+
+/** The fault behind an error of the file system or of LevelDB; errors of other kinds are bugs and thrown on. */
+export function storageFault(folder: string, error: unknown): Fault {
+  const { code, reason } = causeOf(error)
+  if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })
+  if (code === 'LEVEL_CORRUPTION' || reason.includes('create_if_missing is false'))
+    return fault('storage/damaged', { folder, reason })
+  if (DISK_ERRORS.test(code)) return fault('storage/full', { folder, reason })
+  throw error
+}
+
+/** Whether an error came from the disk or the database on it. */
+export function isStorageFailure(error: unknown): boolean {
+  const { code } = causeOf(error)
+  return DISK_ERRORS.test(code) || code.startsWith('LEVEL_')
+}
+
+function causeOf(error: unknown): { readonly code: string; readonly reason: string } {
+  const {
+    code = '',
+    message = '',
+    cause,
+  } = (error ?? {}) as { code?: string; message?: string; cause?: { code?: string; message?: string } }
+  return { code: cause?.code ?? code, reason: cause?.message ?? message }
+}
+
+interface Marker {
+  readonly network: string
+  readonly genesis: string
+}
+
+async function readMarker(path: string): Promise<Marker | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Marker
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+function otherGenesis(folder: string, found: Marker, expected: Marker): Fault {
+  const describe = ({ network, genesis }: Marker): string => `${network} (genesis ${genesis.slice(0, 12)})`
+  return fault('storage/other-genesis', { folder, found: describe(found), expected: describe(expected) })
+}

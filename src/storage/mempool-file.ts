@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises'
+import { BYTES_LIST } from '../../consensus/chain/layout.ts'
+import { decode, encode } from '../../consensus/primitives/codec.ts'
+import { decodeTransaction, encodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
+import { writeFileAtomically } from './atomic-file.ts'
+
+/** Keeps waiting transactions over a restart. */
+export async function saveMempool(path: string, transactions: readonly Transaction[]): Promise<void> {
+  await writeFileAtomically(path, encode(BYTES_LIST, transactions.map(encodeTransaction)))
+}
+
+/** Transactions kept by {@link saveMempool}; they are validated like any others. A missing or damaged file is empty. */
+export async function loadMempool(path: string): Promise<readonly Transaction[]> {
+  const bytes = await readFile(path).catch(() => null)
+  if (bytes === null) return []
+  const decoded = decode(BYTES_LIST, new Uint8Array(bytes))
+  if (!decoded.ok) return []
+  return decoded.value.flatMap((encoded) => {
+    const tx = decodeTransaction(encoded)
+    return tx.ok ? [tx.value] : []
+  })
+}

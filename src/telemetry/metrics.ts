@@ -1,0 +1,127 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Mempool } from '../../mempool/mempool.ts'
+import type { NodeApi } from '../../rpc/node.ts'
+import type { AnswerFacts } from '../../rpc/server-edges.ts'
+
+const NANOSECONDS = 1e9
+/** The histogram measures whole timer periods: the period itself is no delay. */
+const LOOP_RESOLUTION_MS = 5
+const QUANTILES = [50, 99, 100]
+const SECONDS_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30]
+
+/** Metrics of one node. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
+  readonly #answers: Histogram<'route' | 'status'>
+  readonly #reorganisations: Counter
+  readonly #blocksMined: Counter
+
+  constructor() {
+    this.#loopDelay.enable()
+    const registers = [this.#registry]
+    this.#answers = new Histogram({
+      name: 'farthing_http_request_seconds',
+      help: 'Time to answer, by route and status',
+      labelNames: ['route', 'status'],
+      buckets: SECONDS_BUCKETS,
+      registers,
+    })
+    this.#reorganisations = new Counter({
+      name: 'farthing_reorganisations_total',
+      help: 'Changes of head that left blocks behind',
+      registers,
+    })
+    this.#blocksMined = new Counter({
+      name: 'farthing_blocks_mined_total',
+      help: 'Blocks found by this node',
+      registers,
+    })
+    this.#gauge('farthing_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())
+    this.#eventLoopGauge()
+  }
+
+  /** Shows a node's numbers from now on. */
+  watch(node: NodeApi): void {
+    const { chain, mempool, market } = node
+    this.#watchChain(chain)
+    this.#watchMempool(mempool)
+    this.#gauge('farthing_hashes_per_second', 'Hash rate of the mining threads', () => node.mining().hashesPerSecond)
+    this.#gauge('farthing_peers', 'Connected peers', () => node.peerCount())
+    this.#gauge('farthing_ready', '1 if the node is ready', () => (node.notReadyBecause().length === 0 ? 1 : 0))
+    if (market === null) return
+    this.#gauge('farthing_market_running_calls', 'Paid calls under way', () => market.checkout.runningCount)
+    this.#gauge(
+      'farthing_market_receipts_owed',
+      'Finished calls whose receipt is not final',
+      () => market.settler.owedCount,
+    )
+    const available = (): number =>
+      market.shop.offers.filter((offer) => market.shop.availability(offer).available).length
+    this.#gauge('farthing_market_services_available', 'Services that can be sold now', available)
+  }
+
+  /** Counts an answered request. */
+  answered({ route, status, seconds }: AnswerFacts): void {
+    this.#answers.labels(route, String(status)).observe(seconds)
+  }
+
+  /** Counts a block of our own. */
+  mined(): void {
+    this.#blocksMined.inc()
+  }
+
+  /** All metrics in the Prometheus text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
+  #watchChain(chain: Chain): void {
+    this.#gauge('farthing_height', 'Height of the head', () => chain.head.header.height)
+    this.#gauge(
+      'farthing_head_age_seconds',
+      'Age of the head by its own time',
+      () => (Date.now() - chain.head.header.timeMs) / 1_000,
+    )
+    this.#gauge('farthing_base_fee', 'Base fee of the head', () => Number(chain.head.header.baseFee))
+    this.#gauge('farthing_transactions_total', 'Transactions on the best chain', () => chain.head.totalTransactions)
+    chain.onHeadChange(({ disconnected }) => {
+      if (disconnected.length > 0) this.#reorganisations.inc()
+    })
+  }
+
+  #watchMempool(mempool: Mempool): void {
+    this.#gauge('farthing_mempool_transactions', 'Waiting transactions', () => mempool.count)
+    this.#gauge('farthing_mempool_bytes', 'Bytes of waiting transactions', () => mempool.bytes)
+    this.#gauge('farthing_mempool_min_fee_rate', 'Least accepted fee rate', () => Number(mempool.minFeeRate))
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+
+  /** Delay of the event loop since the last scrape. */
+  #eventLoopGauge(): void {
+    const delay = this.#loopDelay
+    new Gauge({
+      name: 'farthing_event_loop_delay_seconds',
+      help: 'Delay of the event loop since the last scrape',
+      labelNames: ['quantile'],
+      registers: [this.#registry],
+      collect() {
+        for (const quantile of QUANTILES)
+          this.labels(String(quantile / 100)).set(delay.percentile(quantile) / NANOSECONDS)
+        delay.reset()
+      },
+    })
+  }
+}

@@ -1,0 +1,156 @@
+import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { access, mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { isKeyScheme, type KeyScheme } from '../../consensus/crypto/schemes.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { type WalletKey, walletKey } from '../crypto/wallet-key.ts'
+import { writeFileAtomically } from '../storage/atomic-file.ts'
+
+/** Format of a wallet file. */
+const VERSION = 1
+/** Cost of opening a wallet: about a tenth of a second, 64 MiB (RFC 9106 recommends at least this much memory). */
+const COST = { memoryKiB: 65_536, passes: 3, lanes: 1 }
+const KEY_BYTES = 32
+const SALT_BYTES = 16
+const NONCE_BYTES = 12
+const PRIVATE_MODE = 0o600
+
+/** A wallet file: everything is hex but the names. The address is bound to the ciphertext as additional data. */
+interface WalletFile {
+  readonly version: number
+  readonly address: string
+  readonly scheme: number
+  readonly kdf: {
+    readonly name: 'argon2id'
+    readonly memoryKiB: number
+    readonly passes: number
+    readonly lanes: number
+    readonly salt: string
+  }
+  readonly cipher: {
+    readonly name: 'aes-256-gcm'
+    readonly nonce: string
+    readonly tag: string
+    readonly ciphertext: string
+  }
+}
+
+/** A seed to keep, with the scheme of its key. */
+export interface WalletSeed {
+  readonly seed: Uint8Array
+  readonly scheme: KeyScheme
+}
+
+/** Names of the wallets in a folder. */
+export async function walletNames(folder: string): Promise<readonly string[]> {
+  const files = await readdir(folder).catch(() => [] as string[])
+  return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length))
+}
+
+/** Encrypts a seed into a new file; an existing wallet is never overwritten. */
+export async function saveWallet(
+  folder: string,
+  name: string,
+  { seed, scheme }: WalletSeed,
+  passphrase: string,
+): Promise<Result<WalletKey>> {
+  const path = join(folder, `${name}.json`)
+  if (await exists(path)) return fail(fault('wallet/exists', { name, path }))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const key = walletKey(seed, scheme)
+  const salt = randomBytes(SALT_BYTES)
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt, COST), nonce)
+  cipher.setAAD(Buffer.from(key.address, 'hex'))
+  const ciphertext = Buffer.concat([cipher.update(seed), cipher.final()])
+  const file: WalletFile = {
+    version: VERSION,
+    address: key.address,
+    scheme,
+    kdf: { name: 'argon2id', ...COST, salt: salt.toString('hex') },
+    cipher: {
+      name: 'aes-256-gcm',
+      nonce: nonce.toString('hex'),
+      tag: cipher.getAuthTag().toString('hex'),
+      ciphertext: ciphertext.toString('hex'),
+    },
+  }
+  await writeFileAtomically(path, `${JSON.stringify(file, null, 2)}\n`, PRIVATE_MODE)
+  return ok(key)
+}
+
+/** Address of a wallet, read without its passphrase. */
+export async function walletAddress(folder: string, name: string): Promise<Result<string>> {
+  const file = await readWallet(folder, name)
+  return file.ok ? ok(file.value.address) : file
+}
+
+/** Opens a wallet with its passphrase. */
+export async function openWallet(folder: string, name: string, passphrase: string): Promise<Result<WalletKey>> {
+  const opened = await openSeed(folder, name, passphrase)
+  return opened.ok ? ok(walletKey(opened.value.seed, opened.value.scheme)) : opened
+}
+
+/** Opens a wallet and gives its seed: for exporting the words. */
+export async function openSeed(folder: string, name: string, passphrase: string): Promise<Result<WalletSeed>> {
+  const file = await readWallet(folder, name)
+  if (!file.ok) return file
+  const path = join(folder, `${name}.json`)
+  const { kdf, cipher, address, scheme } = file.value
+  const decipher = createDecipheriv(
+    'aes-256-gcm',
+    await deriveKey(passphrase, Buffer.from(kdf.salt, 'hex'), kdf),
+    Buffer.from(cipher.nonce, 'hex'),
+  )
+  decipher.setAAD(Buffer.from(address, 'hex'))
+  decipher.setAuthTag(Buffer.from(cipher.tag, 'hex'))
+  try {
+    const seed = Buffer.concat([decipher.update(Buffer.from(cipher.ciphertext, 'hex')), decipher.final()])
+    return ok({ seed: new Uint8Array(seed), scheme: scheme as KeyScheme })
+  } catch {
+    return fail(fault('wallet/passphrase', { path }))
+  }
+}
+
+async function readWallet(folder: string, name: string): Promise<Result<WalletFile>> {
+  const path = join(folder, `${name}.json`)
+  if (!(await exists(path))) return fail(fault('wallet/missing', { name, path }))
+  const content = await readFile(path, 'utf8')
+  const damaged = (reason: string): Result<never> => fail(fault('wallet/damaged', { path, reason }))
+  try {
+    const file = JSON.parse(content) as WalletFile
+    if (file.version !== VERSION) return damaged(`version ${file.version} is unknown`)
+    if (file.kdf.name !== 'argon2id' || file.cipher.name !== 'aes-256-gcm' || !isKeyScheme(file.scheme))
+      return damaged('unknown algorithms')
+    return ok(file)
+  } catch {
+    return damaged('it is not a wallet file')
+  }
+}
+
+const argon2Async = promisify(argon2)
+
+async function deriveKey(
+  passphrase: string,
+  salt: Uint8Array,
+  { memoryKiB, passes, lanes }: typeof COST,
+): Promise<Uint8Array> {
+  const message = Buffer.from(passphrase.normalize('NFKC'), 'utf8')
+  return argon2Async('argon2id', {
+    message,
+    nonce: salt,
+    parallelism: lanes,
+    tagLength: KEY_BYTES,
+    memory: memoryKiB,
+    passes,
+  })
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

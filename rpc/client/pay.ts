@@ -1,0 +1,128 @@
+import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { amount } from '../../consensus/primitives/amount.ts'
+import { toHex } from '../../consensus/primitives/bytes.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { AGENT_ID, type AgentId, SERVICE_ID, type ServiceId, type TxId } from '../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { AccountSigner } from '../../consensus/tx/sign.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { requestCommitment } from '../../marketplace/checkout/claim.ts'
+import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
+import type { NodeAnswer } from './http.ts'
+import type { NodeClient } from './node-client.ts'
+import { prepareTransaction } from './transactions.ts'
+
+/** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
+export interface ClientQuote {
+  readonly agentId: AgentId
+  readonly serviceId: ServiceId
+  readonly amount: bigint
+  readonly term: number
+  readonly validUntil: number
+  readonly confirmations: number
+  readonly available: boolean
+  readonly unavailableReason: string | null
+  readonly requestError: string | null
+  readonly raw: NodeAnswer['body']
+}
+
+/** A signed payment with the secret that redeems it. Keep both until the answer is there: they are the way back to it. */
+export interface PreparedPayment {
+  readonly tx: Transaction
+  readonly secret: Uint8Array
+}
+
+/** Asks for the price of a call. */
+export async function quoteCall(client: NodeClient, serviceId: string, request: string): Promise<Result<ClientQuote>> {
+  const answer = await client.call(serviceId, { request })
+  if (!answer.ok) return answer
+  const { status, body } = answer.value
+  if (status !== 402)
+    return fail(
+      fault('cli/refused', { message: `${String(body.error ?? status)} (${String(body.code ?? 'no code')})` }),
+    )
+  return readQuote(body)
+}
+
+/** Why a quote should not be paid, or null. */
+export function reasonNotToPay(quote: ClientQuote): string | null {
+  if (!quote.available) return `${quote.serviceId} is unavailable: ${quote.unavailableReason}`
+  return quote.requestError === null ? null : `the request is unusable: ${quote.requestError}`
+}
+
+/** Signs the payment of a quote: committed to this very request and locked to a fresh secret. */
+export async function preparePayment(
+  client: NodeClient,
+  params: NetworkParams,
+  signer: AccountSigner,
+  { quote, request, secret }: { readonly quote: ClientQuote; readonly request: string; readonly secret: Uint8Array },
+): Promise<Result<PreparedPayment>> {
+  const { agentId, serviceId, term, validUntil } = quote
+  const payload = {
+    agentId,
+    serviceId,
+    amount: amount(quote.amount),
+    units: 1,
+    term,
+    requestCommitment: requestCommitment(secret, { agentId, serviceId, request }),
+    redeemLock: lockOf(openerOf(secret)),
+  }
+  const tx = await prepareTransaction(client, params, signer, { kind: 'agent_invoke', payload, validUntil })
+  return tx.ok ? ok({ tx: tx.value, secret }) : tx
+}
+
+/** Repeats a paid call until there is a final answer: result, refund, or a refusal that waiting does not mend. */
+export async function settleCall(
+  client: NodeClient,
+  call: { readonly serviceId: string; readonly request: string; readonly txId: TxId; readonly secret: Uint8Array },
+  wait: { readonly untilMs: number; readonly now: () => number; readonly pause: (ms: number) => Promise<void> },
+): Promise<Result<NodeAnswer>> {
+  const body = { request: call.request, payment: { txId: call.txId, secret: toHex(call.secret) } }
+  for (;;) {
+    const answer = await client.call(call.serviceId, body)
+    const passing = !answer.ok || isPassing(answer.value)
+    if (!passing || wait.now() >= wait.untilMs) return answer
+    await wait.pause(RETRY_MS)
+  }
+}
+
+const RETRY_MS = 1_000
+
+/** Answers that another try may better: the payment is not deep enough, or the node cannot answer just now. */
+function isPassing({ status, body }: NodeAnswer): boolean {
+  if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
+  return (status === 503 && body.refund === undefined) || status === 429
+}
+
+function readQuote(body: NodeAnswer['body']): Result<ClientQuote> {
+  const offers = Array.isArray(body.accepts) ? (body.accepts as readonly Record<string, unknown>[]) : []
+  const offer = offers.find(({ scheme }) => scheme === 'native-x402')
+  const extra = (offer?.extra ?? {}) as Record<string, unknown>
+  const { agentId, serviceId, term, validUntil, confirmations } = extra
+  const amountText = String(offer?.maxAmountRequired ?? '')
+  const sound =
+    typeof agentId === 'string' &&
+    AGENT_ID.test(agentId) &&
+    typeof serviceId === 'string' &&
+    SERVICE_ID.test(serviceId) &&
+    /^[1-9][0-9]{0,33}$/.test(amountText) &&
+    [term, validUntil, confirmations].every((value) => Number.isSafeInteger(value))
+  if (!sound)
+    return fail(fault('cli/refused', { message: 'the quote has no native offer that this client understands' }))
+  const requestError =
+    body.requestValid === false
+      ? String((body.requestError as { reason?: unknown } | undefined)?.reason ?? 'unknown')
+      : null
+  return ok({
+    agentId: agentId as AgentId,
+    serviceId: serviceId as ServiceId,
+    amount: BigInt(amountText),
+    term: term as number,
+    validUntil: validUntil as number,
+    confirmations: confirmations as number,
+    available: body.available === true,
+    unavailableReason: body.available === true ? null : String(body.unavailableReason ?? 'no reason given'),
+    requestError,
+    raw: body,
+  })
+}

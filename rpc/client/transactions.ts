@@ -1,0 +1,59 @@
+import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
+import { type AccountSigner, addressOfSigner, signTransaction } from '../../consensus/tx/sign.ts'
+import { type Transaction, TX_VERSION, type TxBody } from '../../consensus/tx/transaction.ts'
+import type { NodeClient } from './node-client.ts'
+
+/** What a transaction does. */
+export interface Intent<K extends TxKind = TxKind> {
+  readonly kind: K
+  readonly payload: PayloadOf<K>
+  /** Last height at which it may be mined; 0 or absent: any. */
+  readonly validUntil?: number
+}
+
+/** Signs a transaction with nonce and fees as the node suggests them. */
+export async function prepareTransaction<K extends TxKind>(
+  client: NodeClient,
+  params: NetworkParams,
+  signer: AccountSigner,
+  { kind, payload, validUntil = 0 }: Intent<K>,
+): Promise<Result<Transaction>> {
+  const sender = addressOfSigner(signer)
+  const account = await client.account(formatAddress(params.addressPrefix, sender))
+  if (!account.ok) return account
+  const fees = await client.fees()
+  if (!fees.ok) return fees
+  const status = await client.status()
+  if (!status.ok) return status
+  const body = {
+    version: TX_VERSION,
+    chainId: status.value.chainId,
+    sender,
+    nonce: BigInt(account.value.pending.nextNonce),
+    kind,
+    payload,
+    maxFeeRate: BigInt(fees.value.suggested.maxFeeRate),
+    tip: BigInt(fees.value.suggested.tip),
+    validUntil,
+    memo: new Uint8Array(0),
+  } as unknown as TxBody
+  const network = { chainId: status.value.chainId, genesis: status.value.genesis as BlockId }
+  return ok(await signTransaction(body, signer, network))
+}
+
+/** Signs and submits. */
+export async function sendTransaction<K extends TxKind>(
+  client: NodeClient,
+  params: NetworkParams,
+  signer: AccountSigner,
+  intent: Intent<K>,
+): Promise<Result<Transaction>> {
+  const tx = await prepareTransaction(client, params, signer, intent)
+  if (!tx.ok) return tx
+  const submitted = await client.submit(tx.value)
+  return submitted.ok ? tx : submitted
+}

@@ -1,0 +1,45 @@
+import type { Resolution } from '../../config/load.ts'
+import type { Config } from '../../config/settings.ts'
+import type { NetworkParams } from '../../consensus/chain/params.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+/** Everything a command may use. */
+export interface CommandContext {
+  readonly config: Config
+  readonly resolution: Resolution
+  readonly params: NetworkParams
+  /** Words after the command's own. */
+  readonly words: readonly string[]
+  /** The command's own flags. */
+  readonly flags: Readonly<Record<string, string>>
+  readonly logger: Logger
+  /** Writes one line to standard output. */
+  readonly print: (line: string) => void
+  /** Writes one line for people to standard error. */
+  readonly note: (line: string) => void
+}
+
+/** A command of the program. */
+export interface Command {
+  /** Words that choose it: `wallet new`. */
+  readonly name: string
+  /** Arguments as usage text shows them. */
+  readonly usage: string
+  readonly about: string
+  /** Flags beside the settings, with what they do. */
+  readonly flags: Readonly<Record<string, string>>
+  /** Does the work; the exit code, or the fault that becomes one line and exit code 1. */
+  readonly run: (context: CommandContext) => Promise<number | Fault>
+}
+
+/** Base address of the node that commands talk to. */
+export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flags'>): string {
+  const host = config.rpc.host === '0.0.0.0' || config.rpc.host === '::' ? '127.0.0.1' : config.rpc.host
+  return (flags.rpc ?? `http://${host.includes(':') ? `[${host}]` : host}:${config.rpc.port}`).replace(/\/+$/, '')
+}
+
+/** The flag that names the node, for commands that talk to one. */
+export const RPC_FLAG = { rpc: 'Base address of the node; default: the local API' }
+/** The flag that names a wallet. */
+export const WALLET_FLAG = { wallet: 'Name of the wallet; default: caller' }

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { computeGenesis } from '../../../consensus/chain/genesis.ts'
+import { formatAddress } from '../../../consensus/crypto/address.ts'
+import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { NodeAnswer } from '../../../rpc/client/http.ts'
+import { NodeClient } from '../../../rpc/client/node-client.ts'
+import { type ClientQuote, preparePayment, quoteCall, reasonNotToPay, settleCall } from '../../../rpc/client/pay.ts'
+import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } from '../../../rpc/client/verify.ts'
+import { useNativeSha256 } from '../../crypto/native-backend.ts'
+import { nativePowHasher } from '../../crypto/native-pow.ts'
+import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
+import { type Command, type CommandContext, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { CALLER_WALLET, importDevWallets, unlockWallet } from '../wallets.ts'
+
+const SECRET_BYTES = 32
+/** How long a paid call is repeated before the command gives up; the payment can be taken up again with --tx. */
+const SETTLE_MS_MAX = 300_000
+
+/** `farthing call`: buys one call. */
+export const callCommand: Command = {
+  name: 'call',
+  usage: '<service> [request]',
+  about: 'Quote, pay, wait, settle: print result and receipt, and check the proofs',
+  flags: {
+    ...RPC_FLAG,
+    ...WALLET_FLAG,
+    'max-price': 'Most coins to pay; a higher price is refused',
+    tx: 'Take up a call that was paid before, by its payment',
+    json: 'Print one JSON object with result, receipt, quote, verified',
+    'no-pay': 'Show the quote and stop',
+  },
+  run: async (context) => {
+    useNativeSha256()
+    const client = new NodeClient(nodeUrl(context))
+    const misplaced = await checkNetwork(client, context)
+    if (misplaced !== null) return misplaced
+    const { flags, note } = context
+    if (flags.tx !== undefined) return resume(client, context, flags.tx)
+    const quoted = await quote(client, context)
+    if (!quoted.ok) return quoted.fault
+    if (flags['no-pay'] !== undefined) return showQuote(context, quoted.value)
+    const record = await pay(client, context, quoted.value)
+    if (!record.ok) return record.fault
+    note(`paid with ${record.value.tx.txId}; waiting for its block`)
+    return settle(client, context, record.value)
+  },
+}
+
+/** A payment signed for another network would be lost to a typo in --rpc. */
+async function checkNetwork(client: NodeClient, { params }: CommandContext): Promise<Fault | null> {
+  const status = await client.status()
+  if (!status.ok) return status.fault
+  if (status.value.genesis === computeGenesis(params).block.id) return null
+  return fault('cli/refused', {
+    message: `the node is on ${status.value.networkName}, this command is set to ${params.name}; see --network`,
+  })
+}
+
+async function quote(client: NodeClient, { words, note, params, flags }: CommandContext): Promise<Result<ClientQuote>> {
+  const [serviceId, request = '', ...rest] = words
+  if (serviceId === undefined || rest.length > 0)
+    return fail(fault('cli/usage', { reason: 'usage: farthing call <service> [request]' }))
+  const quoted = await quoteCall(client, serviceId, request)
+  if (!quoted.ok) return quoted
+  const price = `${formatAmount(quoted.value.amount, params.decimals)} ${params.ticker}`
+  note(`${serviceId} costs ${price}, honoured to height ${quoted.value.validUntil}`)
+  const limit = flags['max-price'] === undefined ? undefined : parseAmount(flags['max-price'], params.decimals)
+  if (limit !== undefined && !limit.ok) return limit
+  const reason = reasonNotToPay(quoted.value)
+  if (reason !== null) return fail(fault('cli/refused', { message: reason }))
+  if (limit === undefined || quoted.value.amount <= limit.value) return quoted
+  return fail(fault('cli/price-too-high', { price, limit: `${flags['max-price']} ${params.ticker}` }))
+}
+
+function showQuote({ print }: CommandContext, { raw }: ClientQuote): number {
+  print(JSON.stringify(raw, null, 2))
+  return EXIT.ok
+}
+
+/** Signs the payment, keeps it with its secret, and only then sends it. */
+async function pay(client: NodeClient, context: CommandContext, quoted: ClientQuote): Promise<Result<CallRecord>> {
+  const { config, params, flags, words } = context
+  const imported = await importDevWallets(config, params)
+  if (!imported.ok) return imported
+  const wallet = await unlockWallet(config, params, flags.wallet ?? CALLER_WALLET)
+  if (!wallet.ok) return wallet
+  const request = words[1] ?? ''
+  const secret = new Uint8Array(randomBytes(SECRET_BYTES))
+  const payment = await preparePayment(client, params, wallet.value, { quote: quoted, request, secret })
+  if (!payment.ok) return payment
+  const record: CallRecord = { tx: payment.value.tx, secret, serviceId: quoted.serviceId, request, quote: quoted.raw }
+  await saveCall(config.dataDir, record)
+  const submitted = await client.submit(payment.value.tx)
+  return submitted.ok ? ok(record) : submitted
+}
+
+/** Takes up a kept call: the same payment is offered again, and sent again if the node does not know it. */
+async function resume(client: NodeClient, context: CommandContext, txId: string): Promise<number | Fault> {
+  const record = await loadCall(context.config.dataDir, txId)
+  if (!record.ok) return record.fault
+  const known = await client.transaction(txId)
+  if (!known.ok) return known.fault
+  if (known.value.status === 'unknown') {
+    const submitted = await client.submit(record.value.tx)
+    if (!submitted.ok) return submitted.fault
+  }
+  return settle(client, context, record.value)
+}
+
+async function settle(client: NodeClient, context: CommandContext, record: CallRecord): Promise<number | Fault> {
+  const { tx, secret, serviceId, request } = record
+  const wait = { untilMs: Date.now() + SETTLE_MS_MAX, now: () => Date.now(), pause: (ms: number) => setTimeout(ms) }
+  const answer = await settleCall(client, { serviceId, request, txId: tx.txId, secret }, wait)
+  if (!answer.ok) {
+    context.note(`take it up again with: npx farthing call --tx ${tx.txId}`)
+    return answer.fault
+  }
+  const { status, body } = answer.value
+  if (status === 200) return showResult(context, record, body)
+  if (body.refund !== undefined) return showRefund(context, body)
+  context.note(`nothing more is paid; take it up again with: npx farthing call --tx ${tx.txId}`)
+  return fault('cli/refused', { message: `${String(body.error ?? status)} (${String(body.code ?? 'no code')})` })
+}
+
+function showResult(context: CommandContext, record: CallRecord, body: NodeAnswer['body']): number | Fault {
+  const { print, note, flags } = context
+  const { result } = body
+  const receipt = (body.receipt ?? {}) as ReceiptJson
+  const verified = verify(context, record, { result, receipt })
+  if (flags.json !== undefined) print(JSON.stringify({ result, receipt, quote: record.quote, verified }))
+  else {
+    print(JSON.stringify(result, null, 2))
+    note(`receipt: ${JSON.stringify(receipt)}`)
+    note(`verified: ${JSON.stringify(verified)}`)
+  }
+  const failed = failedChecks(verified)
+  if (failed.length === 0) return EXIT.ok
+  note(`the answer does not verify: ${failed.join(', ')}`)
+  return EXIT.unverified
+}
+
+function verify(
+  { params }: CommandContext,
+  { tx, serviceId }: CallRecord,
+  answer: { readonly result: unknown; readonly receipt: ReceiptJson },
+): Verification {
+  const { sender, payload } = tx.body
+  const paid = {
+    txId: tx.txId,
+    serviceId,
+    caller: formatAddress(params.addressPrefix, sender),
+    amountBaseUnits: 'amount' in payload ? payload.amount.toString() : '',
+  }
+  const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
+  return verifyPaidAnswer(answer, paid, { hasher: nativePowHasher, cost: rules.block.pow })
+}
+
+function showRefund({ print, note, flags, params }: CommandContext, body: NodeAnswer['body']): number {
+  const refund = body.refund as Readonly<Record<string, unknown>>
+  if (flags.json !== undefined) print(JSON.stringify({ error: body.error, code: body.code, refund }))
+  note(`${String(body.error)}; ${String(refund.amount)} ${params.ticker} goes back to you: ${String(refund.status)}`)
+  return EXIT.refunded
+}

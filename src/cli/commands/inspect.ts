@@ -1,0 +1,60 @@
+import { flagOf } from '../../../config/load.ts'
+import { SETTINGS, type SettingName } from '../../../config/settings.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { NodeClient } from '../../../rpc/client/node-client.ts'
+import { type Command, nodeUrl, RPC_FLAG } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+
+/** Prints one document of the node as JSON. */
+function documentCommand(name: string, usage: string, about: string, path: (word: string) => string): Command {
+  return {
+    name,
+    usage,
+    about,
+    flags: RPC_FLAG,
+    run: async (context) => {
+      const [word, ...rest] = context.words
+      if (word === undefined || rest.length > 0)
+        return fault('cli/usage', { reason: `usage: farthing ${name} ${usage}` })
+      const document = await new NodeClient(nodeUrl(context)).document(path(encodeURIComponent(word)))
+      if (!document.ok) return document.fault
+      context.print(JSON.stringify(document.value, null, 2))
+      return EXIT.ok
+    },
+  }
+}
+
+/** `farthing tx`: a transaction with receipt and proofs. */
+export const txCommand = documentCommand(
+  'tx',
+  '<id>',
+  'Show a transaction with its receipt and proofs',
+  (id) => `/api/v1/tx/${id}`,
+)
+
+/** `farthing block`: a block. */
+export const blockCommand = documentCommand(
+  'block',
+  '<height|id|latest>',
+  'Show a block',
+  (id) => `/api/v1/blocks/${id}`,
+)
+
+/** `farthing config print`: every setting with its value and where it came from. */
+export const configPrintCommand: Command = {
+  name: 'config print',
+  usage: '',
+  about: 'Show every setting, its value and where it came from',
+  flags: { json: 'Print JSON' },
+  run: async ({ resolution, flags, print }) => {
+    const names = Object.keys(SETTINGS) as SettingName[]
+    if (flags.json !== undefined) print(JSON.stringify(resolution))
+    else {
+      for (const name of names) {
+        const { value, origin } = resolution[name]
+        print(`${name.padEnd(26)} ${(value ?? '(unset)').padEnd(28)} ${origin.padEnd(12)} ${flagOf(name)}`)
+      }
+    }
+    return EXIT.ok
+  },
+}

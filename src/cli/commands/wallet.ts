@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { formatAddress, parseAddress } from '../../../consensus/crypto/address.ts'
+import { isKeyScheme } from '../../../consensus/crypto/schemes.ts'
+import { SEED_BYTES, seedOfWords, wordsOfSeed } from '../../../consensus/crypto/words.ts'
+import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import type { Address } from '../../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { NodeClient } from '../../../rpc/client/node-client.ts'
+import { sendTransaction } from '../../../rpc/client/transactions.ts'
+import { folderPaths } from '../../storage/folder.ts'
+import { saveWallet, type WalletSeed, walletAddress } from '../../wallet/keystore.ts'
+import { passphrase, promptHidden } from '../../wallet/passphrase.ts'
+import { type Command, type CommandContext, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { CALLER_WALLET, unlockWallet } from '../wallets.ts'
+
+const SCHEME_FLAG = { scheme: 'Signature scheme: 1 (ML-DSA-44 + Ed25519, default) or 2 (ML-DSA-65 + Ed25519)' }
+
+function walletName({ flags }: CommandContext): string {
+  return flags.wallet ?? CALLER_WALLET
+}
+
+function schemeFlag({ flags }: CommandContext): Result<1 | 2> {
+  const scheme = Number(flags.scheme ?? 1)
+  return isKeyScheme(scheme) ? ok(scheme) : fail(fault('cli/usage', { reason: '--scheme is 1 or 2' }))
+}
+
+async function keep(context: CommandContext, seed: WalletSeed): Promise<Result<Address>> {
+  const { config, params } = context
+  const secret = await passphrase(
+    { file: config.wallet.passphraseFile, devnet: params.name === 'devnet' },
+    'New passphrase: ',
+  )
+  if (!secret.ok) return secret
+  const saved = await saveWallet(folderPaths(config.dataDir).wallets, walletName(context), seed, secret.value)
+  return saved.ok ? ok(saved.value.address) : saved
+}
+
+/** `farthing wallet new`: makes a wallet and shows its words once. */
+export const walletNewCommand: Command = {
+  name: 'wallet new',
+  usage: '',
+  about: 'Make a wallet; its 24 words are shown once',
+  flags: { ...WALLET_FLAG, ...SCHEME_FLAG },
+  run: async (context) => {
+    const scheme = schemeFlag(context)
+    if (!scheme.ok) return scheme.fault
+    const seed = new Uint8Array(randomBytes(SEED_BYTES))
+    const address = await keep(context, { seed, scheme: scheme.value })
+    if (!address.ok) return address.fault
+    context.print(formatAddress(context.params.addressPrefix, address.value))
+    context.note('Write these words down. They are the only way back to this wallet, and they are not shown again:')
+    context.note(wordsOfSeed(seed))
+    return EXIT.ok
+  },
+}
+
+/** `farthing wallet import`: restores a wallet from its words. */
+export const walletImportCommand: Command = {
+  name: 'wallet import',
+  usage: '',
+  about: 'Restore a wallet from its 24 words',
+  flags: {
+    ...WALLET_FLAG,
+    ...SCHEME_FLAG,
+    'words-file': 'File with the words; default: asked for, or read from standard input',
+  },
+  run: async (context) => {
+    const scheme = schemeFlag(context)
+    if (!scheme.ok) return scheme.fault
+    const seed = seedOfWords(await readWords(context.flags['words-file']))
+    if (!seed.ok) return seed.fault
+    const address = await keep(context, { seed: seed.value, scheme: scheme.value })
+    if (!address.ok) return address.fault
+    context.print(formatAddress(context.params.addressPrefix, address.value))
+    return EXIT.ok
+  },
+}
+
+async function readWords(path: string | undefined): Promise<string> {
+  if (path !== undefined) return readFile(path, 'utf8')
+  if (process.stdin.isTTY) return promptHidden('24 words: ')
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** `farthing wallet address`: the address, without opening the wallet. */
+export const walletAddressCommand: Command = {
+  name: 'wallet address',
+  usage: '',
+  about: 'Show the address of a wallet',
+  flags: WALLET_FLAG,
+  run: async (context) => {
+    const address = await walletAddress(folderPaths(context.config.dataDir).wallets, walletName(context))
+    if (!address.ok) return address.fault
+    context.print(formatAddress(context.params.addressPrefix, address.value as Address))
+    return EXIT.ok
+  },
+}
+
+/** `farthing wallet balance`: balance of a wallet or of any address. */
+export const walletBalanceCommand: Command = {
+  name: 'wallet balance',
+  usage: '[address]',
+  about: 'Show a balance',
+  flags: { ...WALLET_FLAG, ...RPC_FLAG, json: 'Print JSON' },
+  run: async (context) => {
+    const { params, words, flags, print } = context
+    const address = await balanceAddress(context)
+    if (!address.ok) return address.fault
+    const text = words[0] ?? formatAddress(params.addressPrefix, address.value)
+    const account = await new NodeClient(nodeUrl(context)).account(text)
+    if (!account.ok) return account.fault
+    const { balance, nonce, exists } = account.value
+    if (flags.json !== undefined)
+      print(JSON.stringify({ address: text, exists, balance, nonce, height: account.value.height }))
+    else print(`${formatAmount(BigInt(balance), params.decimals)} ${params.ticker}`)
+    return EXIT.ok
+  },
+}
+
+async function balanceAddress(context: CommandContext): Promise<Result<Address>> {
+  const { params, words, config } = context
+  if (words[0] !== undefined) return parseAddress(params.addressPrefix, words[0])
+  const own = await walletAddress(folderPaths(config.dataDir).wallets, walletName(context))
+  return own.ok ? ok(own.value as Address) : own
+}
+
+/** `farthing wallet send`: pays an address. */
+export const walletSendCommand: Command = {
+  name: 'wallet send',
+  usage: '<address> <amount>',
+  about: 'Send coins',
+  flags: { ...WALLET_FLAG, ...RPC_FLAG, json: 'Print JSON' },
+  run: async (context) => {
+    const { params, words, config, flags, print } = context
+    const transfer = readTransfer(context)
+    if (!transfer.ok) return transfer.fault
+    const key = await unlockWallet(config, params, walletName(context))
+    if (!key.ok) return key.fault
+    const client = new NodeClient(nodeUrl(context))
+    const receiver = await client.account(words[0] as string)
+    if (!receiver.ok) return receiver.fault
+    const payload = { ...transfer.value, create: !receiver.value.exists }
+    const sent = await sendTransaction(client, params, key.value, { kind: 'transfer', payload })
+    if (!sent.ok) return sent.fault
+    print(flags.json === undefined ? sent.value.txId : JSON.stringify({ txId: sent.value.txId }))
+    return EXIT.ok
+  },
+}
+
+function readTransfer({ words, params }: CommandContext) {
+  const [to, amount] = words
+  if (to === undefined || amount === undefined || words.length > 2) return usage('wallet send <address> <amount>')
+  const address = parseAddress(params.addressPrefix, to)
+  if (!address.ok) return address
+  const value = parseAmount(amount, params.decimals)
+  return value.ok ? ok({ to: address.value, amount: value.value }) : value
+}
+
+function usage(form: string): { readonly ok: false; readonly fault: Fault } {
+  return fail(fault('cli/usage', { reason: `usage: farthing ${form}` }))
+}

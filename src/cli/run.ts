@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { environmentSource, fileSource, flagOf, flagSource, resolveConfig, type Source } from '../../config/load.ts'
+import { NETWORKS } from '../../config/networks/table.ts'
+import { SETTINGS } from '../../config/settings.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { folderPaths } from '../storage/folder.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { VERSION } from '../version.ts'
+import { type CommandLine, parseCommandLine } from './args.ts'
+import type { Command, CommandContext } from './command.ts'
+import { EXIT } from './exit-codes.ts'
+
+/** Flags that every command takes. */
+const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
+/** Environment variables of ours that are no settings. */
+const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
+
+/** Runs one command line to its exit code. Whatever is wrong becomes one line on standard error. */
+export async function runCommandLine(commands: readonly Command[], args: readonly string[]): Promise<number> {
+  const line = parseCommandLine(args)
+  if (!line.ok) return refuse(line.fault, EXIT.usage)
+  const { words, flags } = line.value
+  if (flags.version !== undefined) return say(VERSION)
+  const command = findCommand(commands, words)
+  if (words[0] === undefined || words[0] === 'help' || (flags.help !== undefined && command === undefined))
+    return say(usageText(commands))
+  if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
+  if (flags.help !== undefined) return say(commandHelp(command))
+  const context = await createContext(command, line.value)
+  if (!context.ok) return refuse(context.fault, EXIT.usage)
+  const outcome = await command.run(context.value)
+  if (typeof outcome === 'number') return outcome
+  return refuse(outcome, outcome.code === 'cli/usage' ? EXIT.usage : EXIT.failed)
+}
+
+/** The command that the first words choose; two-word names win. */
+function findCommand(commands: readonly Command[], words: readonly string[]): Command | undefined {
+  const byName = (name: string): Command | undefined => commands.find((command) => command.name === name)
+  return byName(words.slice(0, 2).join(' ')) ?? byName(words[0] ?? '')
+}
+
+async function createContext(command: Command, { words, flags }: CommandLine): Promise<Result<CommandContext>> {
+  const { settings, own } = splitFlags(command, flags)
+  const flagged = flagSource(settings)
+  if (!flagged.ok) return flagged
+  const environment = environmentSource(process.env, OTHER_VARIABLES)
+  if (!environment.ok) return environment
+  const file = await readConfigFile(own.config ?? process.env.FARTHING_CONFIG, [environment.value, flagged.value])
+  if (!file.ok) return file
+  const resolved = resolveConfig([...file.value, environment.value, flagged.value], homedir())
+  if (!resolved.ok) return resolved
+  const { config, resolution } = resolved.value
+  return ok({
+    config,
+    resolution,
+    params: NETWORKS[config.network],
+    words: words.slice(command.name.split(' ').length),
+    flags: own,
+    logger: createLogger(config.log),
+    print: (line) => process.stdout.write(`${line}\n`),
+    note: (line) => process.stderr.write(`${line}\n`),
+  })
+}
+
+function splitFlags(
+  command: Command,
+  flags: CommandLine['flags'],
+): { readonly settings: Record<string, string>; readonly own: Record<string, string> } {
+  const settings: Record<string, string> = {}
+  const own: Record<string, string> = {}
+  for (const [name, value] of Object.entries(flags)) {
+    const isOwn = Object.hasOwn(command.flags, name) || Object.hasOwn(GLOBAL_FLAGS, name)
+    if (isOwn) own[name] = value
+    else settings[name] = value
+  }
+  return { settings, own }
+}
+
+/** The file that was named, which must exist, or the data folder's own, which need not. */
+async function readConfigFile(
+  named: string | undefined,
+  others: readonly Source[],
+): Promise<Result<readonly Source[]>> {
+  const preliminary = resolveConfig(others, homedir())
+  if (!preliminary.ok) return preliminary
+  const path = named ?? folderPaths(preliminary.value.config.dataDir).config
+  let content: string
+  try {
+    content = await readFile(path, 'utf8')
+  } catch (error) {
+    if (named === undefined && (error as { code?: string }).code === 'ENOENT') return ok([])
+    return fail(fault('config/file', { path, reason: 'it cannot be read' }))
+  }
+  const source = fileSource(path, content)
+  return source.ok ? ok([source.value]) : source
+}
+
+function unknownCommand(commands: readonly Command[], words: readonly string[]): Fault {
+  const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `)).map(({ name }) => name)
+  const known = group.length > 0 ? group : commands.map(({ name }) => name)
+  return fault('cli/usage', {
+    reason: `there is no command "${words.slice(0, 2).join(' ').slice(0, 60)}"; there are: ${known.join(', ')}`,
+  })
+}
+
+function usageText(commands: readonly Command[]): string {
+  const lines = commands.map(({ name, usage, about }) => `  ${`${name} ${usage}`.padEnd(34)} ${about}`)
+  return [
+    'Usage: farthing <command> [flags]',
+    '',
+    ...lines,
+    '',
+    'farthing <command> --help shows its flags; farthing config print shows all settings.',
+  ].join('\n')
+}
+
+function commandHelp({ name, usage, about, flags }: Command): string {
+  const own = Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(([flag, text]) => `  ${`--${flag}`.padEnd(34)} ${text}`)
+  const settings = Object.entries(SETTINGS).map(
+    ([setting, { about: text }]) => `  ${flagOf(setting).padEnd(34)} ${text}`,
+  )
+  return [`Usage: farthing ${name} ${usage}`, about, '', ...own, '', 'Settings:', ...settings].join('\n')
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return EXIT.ok
+}
+
+function refuse(cause: Fault, code: number): number {
+  process.stderr.write(`farthing: ${faultMessage(cause)}\n`)
+  return code
+}

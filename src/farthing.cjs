@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// Plain old JavaScript, so that any Node can read it: finds the Node that this release is made for and starts it.
+'use strict'
+var path = require('path')
+var fs = require('fs')
+
+var NEEDED = 26
+var root = path.join(__dirname, '..')
+var main = path.join(__dirname, 'main.ts')
+
+function pinnedNode() {
+  var bin
+  try {
+    bin = path.join(path.dirname(require.resolve('node/package.json', { paths: [root] })), 'bin', 'node')
+    return fs.existsSync(bin) ? bin : null
+  } catch (_error) {
+    return null
+  }
+}
+
+function relay(binary) {
+  var child = require('child_process').spawn(binary, [main].concat(process.argv.slice(2)), { stdio: 'inherit' })
+  // A terminal sends its signals to both; a supervisor sends them to this process alone.
+  ;['SIGINT', 'SIGTERM', 'SIGHUP'].forEach((signal) => {
+    process.on(signal, () => {
+      if (!process.stdin.isTTY || signal !== 'SIGINT') child.kill(signal)
+    })
+  })
+  child.on('error', (error) => {
+    console.error(`farthing: cannot start ${binary}: ${error.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    process.exit(signal ? 1 : code)
+  })
+}
+
+function start() {
+  var pinned
+  if (parseInt(process.versions.node, 10) >= NEEDED) {
+    require(main)
+    return
+  }
+  pinned = pinnedNode()
+  if (pinned) {
+    relay(pinned)
+    return
+  }
+  console.error(
+    'farthing needs Node ' +
+      NEEDED +
+      ', this is ' +
+      process.version +
+      '. Run "npm ci" in ' +
+      root +
+      ': it brings the right one.',
+  )
+  process.exit(1)
+}
+
+start()

@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { encodeBlock } from '../../consensus/block/block.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { assert } from '../../consensus/primitives/assert.ts'
+import { fromHex, toHex, uint32LE } from '../../consensus/primitives/bytes.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+
+/**
+ * Blocks in a file: a magic line, the genesis id (32 bytes), then for each block its length (4 bytes, little-endian) and
+ * its wire encoding, in order of height.
+ */
+const MAGIC = encodeText('farthing blocks 1\n')
+const HEAD_BYTES = MAGIC.length + 32
+/** No block is longer; a longer length is damage. */
+const BLOCK_BYTES_MAX = 2 * 1_048_576
+
+/** Writes the best chain's blocks of a range; the number written. */
+export async function exportBlocks(
+  chain: Chain,
+  path: string,
+  range: { readonly from: number; readonly to: number },
+): Promise<number> {
+  const file = await open(path, 'w')
+  try {
+    await file.write(MAGIC)
+    await file.write(fromHex(chain.network.genesis))
+    for (let height = range.from; height <= range.to; height++) {
+      const id = chain.database.idAt(height)
+      const block = id === undefined ? undefined : chain.database.block(id)
+      assert(block !== undefined, `block ${height} is missing from the store`)
+      const bytes = encodeBlock(block)
+      await file.write(uint32LE(bytes.length))
+      await file.write(bytes)
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return Math.max(0, range.to - range.from + 1)
+}
+
+/** Reads the blocks of a file one by one. The first result says whether it is a file of this network. */
+export async function* readBlocks(path: string, genesis: string): AsyncGenerator<Result<Uint8Array>> {
+  const damaged = (reason: string): Result<never> =>
+    fail(fault('cli/usage', { reason: `${path} cannot be read: ${reason}` }))
+  let buffered: Buffer = Buffer.alloc(0)
+  let head = false
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 })) {
+      buffered = Buffer.concat([buffered, chunk as Buffer])
+      if (!head) {
+        if (buffered.length < HEAD_BYTES) continue
+        if (!buffered.subarray(0, MAGIC.length).equals(MAGIC)) return yield damaged('it is not a file of blocks')
+        if (toHex(buffered.subarray(MAGIC.length, HEAD_BYTES)) !== genesis)
+          return yield damaged('it is of another network')
+        buffered = buffered.subarray(HEAD_BYTES)
+        head = true
+      }
+      while (buffered.length >= 4) {
+        const length = buffered.readUInt32LE(0)
+        if (length > BLOCK_BYTES_MAX) return yield damaged('a length is out of range')
+        if (buffered.length < 4 + length) break
+        yield ok(Uint8Array.prototype.slice.call(buffered, 4, 4 + length))
+        buffered = buffered.subarray(4 + length)
+      }
+    }
+  } catch (error) {
+    return yield damaged((error as Error).message)
+  }
+  if (!head || buffered.length > 0) yield damaged('it ends in the middle')
+}

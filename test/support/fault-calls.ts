@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const FOLDERS = ['amm', 'config', 'consensus', 'marketplace', 'mempool', 'miner', 'rpc', 'src']
+
+/** A place in the source that makes a fault. */
+export interface FaultCall {
+  /** `path:line`. */
+  readonly at: string
+  /** Codes that stand in the first argument: several if it is a choice, none if it is a variable. */
+  readonly codes: readonly string[]
+  /** Names of the facts, undefined if the second argument is no object literal that can be read. */
+  readonly facts: readonly string[] | undefined
+}
+
+/** Every source file below the given folders, path and text. */
+function sourceFiles(): readonly { readonly path: string; readonly text: string }[] {
+  return FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path: relative(ROOT, path), text: readFileSync(path, 'utf8') }))
+}
+
+/** All calls of `fault(...)` in the source. */
+export function faultCalls(): readonly FaultCall[] {
+  return sourceFiles().flatMap(({ path, text }) =>
+    [...text.matchAll(/(?<![\w.])fault\(/g)]
+      .filter(({ index }) => !/function $/.test(text.slice(0, index)))
+      .map(({ index }) => {
+        const [first = '', second] = parts(text, index + 'fault('.length)
+        const codes = [...first.matchAll(/'([a-z0-9]+\/[a-z0-9-]+)'/g)].map(([, code]) => code as string)
+        return { at: `${path}:${text.slice(0, index).split('\n').length}`, codes, facts: factsOf(second) }
+      }),
+  )
+}
+
+/** Names in an object literal; a call without facts has none. */
+function factsOf(argument: string | undefined): readonly string[] | undefined {
+  const text = argument?.trim() ?? ''
+  if (text === '') return []
+  if (!text.startsWith('{') || text.includes('...')) return undefined
+  return parts(text, 1)
+    .map((field) => /^\s*(\w+)/.exec(field)?.[1])
+    .filter((name) => name !== undefined)
+}
+
+/** Splits at commas of the outermost level from `start` to the bracket that closes it; strings count as one piece. */
+function parts(text: string, start: number): string[] {
+  const found: string[] = []
+  let from = start
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    const character = text[at] as string
+    if (`'"\``.includes(character)) at = endOfString(text, at)
+    else if ('([{'.includes(character)) depth++
+    else if (')]}'.includes(character) && depth-- === 0) return [...found, text.slice(from, at)]
+    else if (character === ',' && depth === 0) {
+      found.push(text.slice(from, at))
+      from = at + 1
+    }
+  }
+  return found
+}
+
+function endOfString(text: string, start: number): number {
+  const quote = text[start] as string
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (quote === '`' && text.startsWith('${', at)) {
+      const inner = parts(text, at + 2).join(',')
+      at += 2 + inner.length
+    } else if (text[at] === quote) return at
+  }
+  return text.length
+}

@@ -9,6 +9,7 @@ export interface ChainWindow {
   readonly seconds: number
   /** Expected hashes per second. */
   readonly hashrate: number
+  /** Transactions in all blocks from the first on. */
   readonly transactions: number
 }
 
@@ -26,12 +27,13 @@ export function windowOf(chain: Chain, ms: number): ChainWindow {
   const from = entryAt(chain, firstSince(chain, head.header.timeMs - ms))
   const seconds = (head.header.timeMs - from.header.timeMs) / 1_000
   const work = head.totalWork - from.totalWork
+  const before = chain.database.entry(from.header.parent)
   return {
     from,
     blocks: head.header.height - from.header.height,
     seconds,
     hashrate: seconds > 0 ? Number(work) / seconds : 0,
-    transactions: head.totalTransactions - from.totalTransactions,
+    transactions: head.totalTransactions - (before?.totalTransactions ?? 0),
   }
 }
 

@@ -11,6 +11,7 @@ import { parseAddress } from '../consensus/crypto/address.ts'
 import { type Fault, fault, faultMessage } from '../consensus/primitives/fault.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
 import type { ServiceDefinition } from '../marketplace/services/service.ts'
 import { Mempool } from '../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../mempool/policy.ts'
@@ -25,7 +26,6 @@ import { createMarket, type Market } from './market.ts'
 import { PROTOCOL } from './protocol.ts'
 import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
 import { folderPaths, isStorageFailure, openChain, storageFault } from './storage/folder.ts'
-import { LevelClaimStore } from './storage/level-claims.ts'
 import { loadMempool, saveMempool } from './storage/mempool-file.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { Metrics } from './telemetry/metrics.ts'
@@ -33,11 +33,16 @@ import { VERSION } from './version.ts'
 import { MiningPool } from './workers/mining-pool.ts'
 import { VerifyPool } from './workers/verify-pool.ts'
 
+/** Opens a claim store; the daemon closes it. */
+export type OpenClaims = (path: string) => Promise<ClaimStore & { close(): Promise<void> }>
+
 /** What a daemon is started with. */
 export interface DaemonOptions {
   readonly config: Config
   readonly params: NetworkParams
   readonly services: readonly ServiceDefinition[]
+  /** Opens the claim store of the market at a path of the data folder. */
+  readonly openClaims: OpenClaims
   /** Wallet of the market; null where there is none, then nothing is sold. */
   readonly wallet: WalletKey | null
   readonly logger: Logger
@@ -165,9 +170,9 @@ async function openMarket(
 ): Promise<Result<Market | null>> {
   const { config, wallet, logger, services, onFatal } = options
   if (!config.market.enabled || wallet === null) return ok(null)
-  let store: LevelClaimStore
+  let store: Awaited<ReturnType<OpenClaims>>
   try {
-    store = await LevelClaimStore.open(folderPaths(config.dataDir).market)
+    store = await options.openClaims(folderPaths(config.dataDir).market)
   } catch (error) {
     return fail(storageFault(config.dataDir, error))
   }

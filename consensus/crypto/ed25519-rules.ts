@@ -7,7 +7,9 @@ import { compare, toHex } from '../primitives/bytes.ts'
  * without the cofactor).
  */
 
+/** Length of a public key. */
 export const ED25519_PUBLIC_KEY_BYTES = 32
+/** Length of a signature. */
 export const ED25519_SIGNATURE_BYTES = 64
 
 /** Field prime 2^255 - 19, big-endian. */

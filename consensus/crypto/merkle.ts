@@ -12,12 +12,15 @@ export interface MerkleTree {
   readonly root: HashUse
 }
 
+/** Over transaction ids. */
 export const TRANSACTION_TREE: MerkleTree = {
   leaf: 'transactionLeaf',
   node: 'transactionNode',
   root: 'transactionRoot',
 }
+/** Over witness transaction ids. */
 export const WITNESS_TREE: MerkleTree = { leaf: 'witnessLeaf', node: 'witnessNode', root: 'witnessRoot' }
+/** Over encoded receipts. */
 export const RECEIPT_TREE: MerkleTree = { leaf: 'receiptLeaf', node: 'receiptNode', root: 'receiptRoot' }
 
 /** Where an item stands and the sibling hashes from its leaf up; a carried level has no sibling. */

@@ -23,6 +23,7 @@ function later(api: string, status: number, says: string): FaultRow {
   return { api, status, blame: 'nobody', retry: true, says }
 }
 
+/** Rows by code. */
 export const FAULT_TABLE = {
   'amount/not-decimal': sender('invalid_amount', 400, '"{text}" is not a plain decimal number'),
   'amount/too-many-decimals': sender('invalid_amount', 400, '"{text}" has more than {decimals} decimals'),

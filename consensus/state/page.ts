@@ -11,6 +11,7 @@ export type Slot =
   | { readonly kind: 'leaf'; readonly path: Uint8Array; readonly value: Uint8Array; readonly hash: Uint8Array }
   | { readonly kind: 'inner'; readonly hash: Uint8Array }
 
+/** Sixteen slots. */
 export type Page = readonly (Slot | null)[]
 
 /** Slots of a page. */

@@ -110,13 +110,21 @@ export const RECEIPT_ENTRY = container('ReceiptEntry', {
 /** `agent_receipt`: closes escrows, each entry on its own. */
 export const AGENT_RECEIPT = container('AgentReceipt', { entries: list(RECEIPT_ENTRY, RECEIPT_ENTRIES_MAX) })
 
+/** Payload of `transfer`. */
 export type Transfer = ValueOf<typeof TRANSFER>
+/** Payload of `agent_register`. */
 export type AgentRegister = ValueOf<typeof AGENT_REGISTER>
+/** Payload of `agent_update`. */
 export type AgentUpdate = ValueOf<typeof AGENT_UPDATE>
+/** Payload of `service_publish`. */
 export type ServicePublish = ValueOf<typeof SERVICE_PUBLISH>
+/** Payload of `service_retire`. */
 export type ServiceRetire = ValueOf<typeof SERVICE_RETIRE>
+/** Payload of `agent_invoke`. */
 export type AgentInvoke = ValueOf<typeof AGENT_INVOKE>
+/** One line of an `agent_receipt`. */
 export type ReceiptEntry = ValueOf<typeof RECEIPT_ENTRY>
+/** Payload of `agent_receipt`. */
 export type AgentReceipt = ValueOf<typeof AGENT_RECEIPT>
 
 /** `outcome` of a delivered call. */

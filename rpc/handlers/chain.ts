@@ -41,6 +41,7 @@ function readTransaction({ chain }: NodeApi, body: unknown): Result<Transaction>
     : transactionFromJson(chain.ruleBook.params.addressPrefix, body)
 }
 
+/** A page of the best chain; the cursor is the next height, so new blocks never shift it. */
 export const listBlocks: Handler = ({ chain }, { query }) => {
   const limit = Number(query.limit ?? PAGE_DEFAULT)
   const from = query.cursor === undefined ? chain.head.header.height : Number(query.cursor)
@@ -55,6 +56,7 @@ export const listBlocks: Handler = ({ chain }, { query }) => {
   return answer({ blocks, nextCursor: next >= 0 ? String(next) : null })
 }
 
+/** One block, as JSON or in its wire encoding. */
 export const getBlock: Handler = (node, { params, accept }) => {
   const { chain } = node
   const entry = findEntry(node, params.id as string)
@@ -69,6 +71,7 @@ export const getBlock: Handler = (node, { params, accept }) => {
   return answer(blockToJson(chain.ruleBook.params.addressPrefix, block, { entry, canonical, confirmations, receipts }))
 }
 
+/** Proof that a block lies below the head. */
 export const getAncestry: Handler = (node, { params }) => {
   const { database, head } = node.chain
   const entry = findEntry(node, params.id as string)
@@ -87,6 +90,7 @@ export const getAncestry: Handler = (node, { params }) => {
   })
 }
 
+/** What this node knows of a transaction, with proofs where it is mined. */
 export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
   const txId = params.txId as TxId
   const prefix = chain.ruleBook.params.addressPrefix
@@ -133,6 +137,7 @@ function minedFacts(
   }
 }
 
+/** An account with a proof against the head's state root. */
 export const getAccount: Handler = (node, { params }) => {
   const { chain } = node
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address as string)
@@ -168,6 +173,7 @@ function accountFacts({ chain, mempool }: NodeApi, address: Address, text: strin
   }
 }
 
+/** What waits, dearest first. */
 export const getMempool: Handler = ({ chain, mempool }, { query }) => {
   const limit = Number(query.limit ?? PAGE_DEFAULT)
   const baseFee = nextBaseFee(chain)
@@ -196,6 +202,7 @@ export const getMempool: Handler = ({ chain, mempool }, { query }) => {
   })
 }
 
+/** What a transaction should offer now. */
 export const getFees: Handler = ({ chain, mempool }) => {
   const { header } = chain.head
   const rules = chain.ruleBook.at(header.height + 1)

@@ -135,6 +135,7 @@ function paymentProof({ database }: Chain, txId: TxId): object {
   return { blockHeight: location.height, blockHash: entry.id, proof: { header: toHex(entry.bytes), ...proof } }
 }
 
+/** The free sample of a service. */
 export const getExample: Handler = ({ market }, { params }) => {
   const serviceId = params.serviceId as string
   const definition = market?.shop.offer(serviceId)?.definition
@@ -143,6 +144,7 @@ export const getExample: Handler = ({ market }, { params }) => {
   return answer({ serviceId, request: example, requestFormat, result: sample, resultSchema })
 }
 
+/** The registry, filtered. */
 export const listServices: Handler = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
   const word = String(query.q ?? '').toLowerCase()
@@ -163,8 +165,10 @@ export const listServices: Handler = (node, { query, baseUrl }) => {
   })
 }
 
+/** The payment protocol document. */
 export const getProtocol: Handler = (node, { baseUrl }) => answer(protocolDocument(node, baseUrl))
 
+/** Recent paid calls. */
 export const listRequests: Handler = async ({ chain, market }, { query }) => {
   if (market === null) return fault('rpc/no-market')
   const cursor = query.cursor === undefined ? null : String(query.cursor)
@@ -177,6 +181,7 @@ export const listRequests: Handler = async ({ chain, market }, { query }) => {
   })
 }
 
+/** One paid call. */
 export const getRequest: Handler = async ({ chain, market }, { params }) => {
   if (market === null) return fault('rpc/no-market')
   const txId = params.txId as TxId

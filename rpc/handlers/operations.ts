@@ -5,6 +5,7 @@ import { addressText, moment } from '../json.ts'
 import type { MarketApi } from '../node.ts'
 import { HOME_POLICY, homePage } from '../web/home.ts'
 
+/** Everything about this node on one page. */
 export const getStatus: Handler = (node) => {
   const { chain, mempool } = node
   const { params, fingerprint } = chain.ruleBook
@@ -48,19 +49,23 @@ function marketFacts(market: MarketApi | null): object {
   }
 }
 
+/** The process answers. */
 export const getHealth: Handler = () => answer({ status: 'ok' })
 
+/** Whether the node can be used, and why not. */
 export const getReady: Handler = (node) => {
   const reasons = node.notReadyBecause()
   return { status: reasons.length === 0 ? 200 : 503, json: { ready: reasons.length === 0, reasons } }
 }
 
+/** Metrics for Prometheus. */
 export const getMetrics: Handler = async (node) => ({
   status: 200,
   content: await node.metrics(),
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
 })
 
+/** The page for people, links for programs. */
 export const getHome: Handler = (node, { accept, baseUrl }) => {
   if (accept.includes('text/html')) {
     const headers = { 'content-security-policy': HOME_POLICY, 'referrer-policy': 'no-referrer' }

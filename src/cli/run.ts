@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { environmentSource, fileSource, flagOf, flagSource, resolveConfig, type Source } from '../../config/load.ts'
-import { NETWORKS } from '../../config/networks/table.ts'
+import { NETWORKS, type NetworkName } from '../../config/networks/table.ts'
 import { SETTINGS } from '../../config/settings.ts'
+import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { folderPaths } from '../storage/folder.ts'
@@ -17,8 +18,15 @@ const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in th
 /** Environment variables of ours that are no settings. */
 const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
 
+/** Networks by the names that the `network` setting takes. */
+export type Networks = Readonly<Record<NetworkName, NetworkParams>>
+
 /** Runs one command line to its exit code. Whatever is wrong becomes one line on standard error. */
-export async function runCommandLine(commands: readonly Command[], args: readonly string[]): Promise<number> {
+export async function runCommandLine(
+  commands: readonly Command[],
+  args: readonly string[],
+  networks: Networks = NETWORKS,
+): Promise<number> {
   const line = parseCommandLine(args)
   if (!line.ok) return refuse(line.fault, EXIT.usage)
   const { words, flags } = line.value
@@ -28,7 +36,7 @@ export async function runCommandLine(commands: readonly Command[], args: readonl
     return say(usageText(commands))
   if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
   if (flags.help !== undefined) return say(commandHelp(command))
-  const context = await createContext(command, line.value)
+  const context = await createContext(command, line.value, networks)
   if (!context.ok) return refuse(context.fault, EXIT.usage)
   const outcome = await command.run(context.value)
   if (typeof outcome === 'number') return outcome
@@ -41,7 +49,11 @@ function findCommand(commands: readonly Command[], words: readonly string[]): Co
   return byName(words.slice(0, 2).join(' ')) ?? byName(words[0] ?? '')
 }
 
-async function createContext(command: Command, { words, flags }: CommandLine): Promise<Result<CommandContext>> {
+async function createContext(
+  command: Command,
+  { words, flags }: CommandLine,
+  networks: Networks,
+): Promise<Result<CommandContext>> {
   const { settings, own } = splitFlags(command, flags)
   const flagged = flagSource(settings)
   if (!flagged.ok) return flagged
@@ -55,7 +67,7 @@ async function createContext(command: Command, { words, flags }: CommandLine): P
   return ok({
     config,
     resolution,
-    params: NETWORKS[config.network],
+    params: networks[config.network],
     words: words.slice(command.name.split(' ').length),
     flags: own,
     logger: createLogger(config.log),

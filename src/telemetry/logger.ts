@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import { PinoPretty } from 'pino-pretty'
 
+/** A structured logger. */
 export type { Logger } from 'pino'
 
 /** Fields that could hold a secret: they are never written, whoever logs them. */

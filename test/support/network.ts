@@ -17,3 +17,10 @@ export function testParams(change: Partial<Rules> = {}): NetworkParams {
 export function testRuleBook(change: Partial<Rules> = {}): RuleBook {
   return createRuleBook(testParams(change), PROTOCOL)
 }
+
+/** The devnet with blocks that cost one hash until the difficulty has caught up: a hundred blocks take seconds. */
+export function fastDevnet(): NetworkParams {
+  const [step] = DEVNET.steps as readonly [NetworkParams['steps'][number]]
+  const block = { ...step.rules.block, powLimit: EASIEST, initialTarget: EASIEST }
+  return { ...DEVNET, steps: [{ fromHeight: 0, rules: { ...step.rules, block } }] }
+}

@@ -1,9 +1,10 @@
 import { InvariantError } from '../../../consensus/chain/execution.ts'
 import { AssertionError } from '../../../consensus/primitives/assert.ts'
-import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
-import { type Daemon, startDaemon } from '../../daemon.ts'
+import { type Daemon, type DaemonOptions, startDaemon } from '../../daemon.ts'
 import { folderPaths, isStorageFailure } from '../../storage/folder.ts'
+import { LevelClaimStore } from '../../storage/level-claims.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { walletNames } from '../../wallet/keystore.ts'
 import type { Command, CommandContext } from '../command.ts'
@@ -13,20 +14,20 @@ import { importDevWallets, MARKET_WALLET, unlockWallet } from '../wallets.ts'
 /** A stop that takes longer is forced: everything durable is on disk already. */
 const STOP_MS_MAX = 4_500
 
+/** What a daemon is made of beside its configuration. */
+export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims'>
+
 /** `farthing start`: runs the daemon until it is told to stop. */
 export const startCommand: Command = {
   name: 'start',
   usage: '',
   about: 'Run the node',
   flags: {},
-  run: (context) => runDaemon(context, SERVICE_TABLE),
+  run: (context) => runDaemon(context, { services: SERVICE_TABLE, openClaims: (path) => LevelClaimStore.open(path) }),
 }
 
-/** Runs a daemon that sells the services given. */
-export async function runDaemon(
-  context: CommandContext,
-  services: readonly ServiceDefinition[],
-): ReturnType<Command['run']> {
+/** Runs a daemon with the parts given until it is told to stop. */
+export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
   const { config, params, logger } = context
   const imported = await importDevWallets(config, params)
   if (!imported.ok) return imported.fault
@@ -41,7 +42,7 @@ export async function runDaemon(
   if (wallet !== null && !wallet.ok) return wallet.fault
   return new Promise((resolve) => {
     const onFatal = fatalHandler(logger)
-    startDaemon({ config, params, services, wallet: wallet === null ? null : wallet.value, logger, onFatal }).then(
+    startDaemon({ config, params, ...parts, wallet: wallet === null ? null : wallet.value, logger, onFatal }).then(
       (daemon) => {
         if (!daemon.ok) return resolve(daemon.fault)
         greet(context, daemon.value)

@@ -1,0 +1,16 @@
+import { openApiDocument } from '../../rpc/openapi.ts'
+import { errorsDocument } from './errors.ts'
+import { limitsDocument } from './limits.ts'
+
+/** A committed file that is made from the code. */
+export interface GeneratedFile {
+  readonly path: string
+  readonly content: () => string
+}
+
+/** Every generated file: `npm run gen` writes them, a test compares them. */
+export const GENERATED_FILES: readonly GeneratedFile[] = [
+  { path: 'docs/errors.md', content: errorsDocument },
+  { path: 'docs/limits.md', content: limitsDocument },
+  { path: 'rpc/openapi.json', content: () => `${JSON.stringify(openApiDocument('http://127.0.0.1:8420'), null, 2)}\n` },
+]

@@ -1,0 +1,118 @@
+import { LAUNCH_RULES } from '../../config/networks/rules.ts'
+import { SETTINGS } from '../../config/settings.ts'
+import { BLOCK_TRANSACTIONS_MAX } from '../../consensus/block/block.ts'
+import { UNDO_BLOCKS } from '../../consensus/chain/database.ts'
+import { REFUNDS_PER_BLOCK_MAX, refundsPerBlockMax } from '../../consensus/chain/params.ts'
+import { POLICY_KEYS_MAX } from '../../consensus/crypto/schemes.ts'
+import { SUPPLY_BOUND } from '../../consensus/primitives/amount.ts'
+import {
+  DESCRIPTION_BYTES_MAX,
+  ENDPOINT_BYTES_MAX,
+  NAME_BYTES_MAX,
+  RECEIPT_ENTRIES_MAX,
+  REQUEST_FORMAT_BYTES_MAX,
+  SETTLERS_MAX,
+} from '../../consensus/tx/payloads.ts'
+import { MEMO_BYTES_MAX, TX_BYTES_MAX, WITNESS_BYTES_MAX } from '../../consensus/tx/transaction.ts'
+import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
+import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+
+type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
+
+const { block, tx, coin } = LAUNCH_RULES
+
+const CONSENSUS: readonly Row[] = [
+  ['amount in a transaction, supply of an asset (exclusive)', SUPPLY_BOUND, 'base units', 'primitives/amount.ts'],
+  ['supply of the native coin', coin.supplyCap, 'base units', 'config/networks/rules.ts'],
+  ['transactions of a block', block.bytesMax, 'bytes', 'config/networks/rules.ts'],
+  ['weight of a block', block.weightMax, 'weight', 'config/networks/rules.ts'],
+  ['declared state writes of a block', block.writesMax, 'records', 'config/networks/rules.ts'],
+  ['transactions of a block, count', BLOCK_TRANSACTIONS_MAX, '', 'block/block.ts'],
+  [
+    'refunds that can fall due in one block',
+    refundsPerBlockMax(LAUNCH_RULES),
+    '',
+    `chain/params.ts, at most ${REFUNDS_PER_BLOCK_MAX}`,
+  ],
+  ['transaction', TX_BYTES_MAX, 'bytes', 'tx/transaction.ts'],
+  ['witness', WITNESS_BYTES_MAX, 'bytes', 'tx/transaction.ts'],
+  ['memo', MEMO_BYTES_MAX, 'bytes', 'tx/transaction.ts'],
+  ['keys of a policy', POLICY_KEYS_MAX, '', 'crypto/schemes.ts'],
+  ['settlers of an agent', SETTLERS_MAX, '', 'tx/payloads.ts'],
+  ['entries of an agent_receipt', RECEIPT_ENTRIES_MAX, '', 'tx/payloads.ts'],
+  ['name', NAME_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
+  ['endpoint', ENDPOINT_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
+  ['request format', REQUEST_FORMAT_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
+  ['description', DESCRIPTION_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
+  ['least amount of an agent_invoke', tx.invokeAmountMin, 'base units', 'config/networks/rules.ts'],
+  ['escrow terms', tx.invokeTerms.join(', '), 'blocks', 'config/networks/rules.ts'],
+  ['maturity of rewards', coin.rewardMaturity, 'blocks', 'config/networks/rules.ts'],
+  ['header time ahead of the local clock', block.futureMsMax, 'ms', 'config/networks/rules.ts'],
+]
+
+const NODE: readonly Row[] = [
+  ['blocks that can be unwound', UNDO_BLOCKS, 'blocks', 'chain/database.ts'],
+  [
+    'reorganisation without the operator',
+    SETTINGS['chain.reorganisation-max'].default as string,
+    'blocks',
+    'chain.reorganisation-max',
+  ],
+  ['waiting transactions', DEFAULT_MEMPOOL_POLICY.countMax, '', 'mempool.count-max'],
+  ['waiting transactions', DEFAULT_MEMPOOL_POLICY.bytesMax, 'bytes', 'mempool.mib-max'],
+  ['executable transactions of an account', DEFAULT_MEMPOOL_POLICY.executablePerAccount, '', 'mempool/policy.ts'],
+  ['gapped transactions of an account', DEFAULT_MEMPOOL_POLICY.gappedPerAccount, '', 'mempool/policy.ts'],
+  ['signatures waiting for verification', DEFAULT_MEMPOOL_POLICY.verifyingMax, '', 'mempool/policy.ts'],
+  ['replacement pays more by', DEFAULT_MEMPOOL_POLICY.replacementBumpBps, 'basis points', 'mempool/policy.ts'],
+  ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],
+  ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
+  ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/limits.ts'],
+  ['reads per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.read, '', 'rpc.rate-read'],
+  ['transactions per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.transaction, '', 'rpc.rate-transaction'],
+  ['quotes and paid calls per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.quote, '', 'rpc.rate-quote'],
+  ['health checks per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.health, '', 'rpc/limits.ts'],
+]
+
+const MARKET: readonly Row[] = [
+  ['wait for confirmations within one call', DEFAULT_MARKET_SETTINGS.settleWaitMs, 'ms', 'market.settle-wait-ms'],
+  ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
+    ({ belowUsdMicros, confirmations }): Row => [
+      `confirmations below ${Number(belowUsdMicros) / 1e6} USD in one block`,
+      confirmations,
+      'blocks',
+      'checkout/settings.ts',
+    ],
+  ),
+  ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'checkout/settings.ts'],
+  ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'checkout/settings.ts'],
+  ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'checkout/settings.ts'],
+  ['results kept', DEFAULT_MARKET_SETTINGS.resultKeepMs, 'ms', 'market.result-keep-hours'],
+  ['results kept', DEFAULT_MARKET_SETTINGS.resultBytesMax, 'bytes', 'market.result-keep-mib'],
+]
+
+const HEAD = `# Limits
+
+Made from the constants by \`npm run gen\`; a test compares them. Consensus limits are the same on every node; the others are
+this release's defaults, and those named like a setting can be set.
+`
+
+/** docs/limits.md */
+export function limitsDocument(): string {
+  const services = SERVICE_TABLE.flatMap(({ serviceId, timeoutMs, resultBytesMax }): Row[] => [
+    [`time of ${serviceId}`, timeoutMs, 'ms', `services/${serviceId}.ts`],
+    [`result of ${serviceId}`, resultBytesMax, 'bytes', `services/${serviceId}.ts`],
+  ])
+  return [
+    HEAD,
+    section('Consensus', CONSENSUS),
+    section('Node', NODE),
+    section('Market', [...MARKET, ...services]),
+  ].join('\n')
+}
+
+function section(title: string, rows: readonly Row[]): string {
+  const lines = rows.map(([what, value, unit, where]) => `| ${what} | ${value} | ${unit} | ${where} |`)
+  return [`## ${title}`, '', '| limit of | value | unit | where |', '|---|--:|---|---|', ...lines, ''].join('\n')
+}

@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { SETTINGS } from '../../config/settings.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { GENERATED_FILES } from '../generate/documents.ts'
+import { ROOT } from '../support/source-tree.ts'
+
+const PROSE = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/architecture.md',
+  'docs/spec/encoding.md',
+  'docs/spec/transactions.md',
+  'docs/spec/blocks.md',
+  'docs/spec/ledgers.md',
+]
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+describe('documents', () => {
+  for (const { path, content } of GENERATED_FILES) {
+    test(`${path} is what the code makes (npm run gen)`, () => {
+      expect(read(path)).toBe(content())
+    })
+  }
+
+  test('every file that the prose names exists', () => {
+    const named = PROSE.flatMap((path) =>
+      [
+        ...read(path).matchAll(
+          /`((?:consensus|amm|mempool|miner|marketplace|rpc|config|src|docs|test)\/[\w./-]*\w\/?)`/g,
+        ),
+      ].map((match) => match[1] as string),
+    )
+    expect(named.length).toBeGreaterThan(40)
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
+
+  test('defaults of the settings are those of the rooms they set', () => {
+    const { ratesPerMinute, concurrentMax } = DEFAULT_HTTP_LIMITS
+    const mib = 1_048_576
+    expect({
+      read: SETTINGS['rpc.rate-read'].default,
+      transaction: SETTINGS['rpc.rate-transaction'].default,
+      quote: SETTINGS['rpc.rate-quote'].default,
+      concurrent: SETTINGS['rpc.concurrent-max'].default,
+      mempool: SETTINGS['mempool.count-max'].default,
+      mempoolMib: SETTINGS['mempool.mib-max'].default,
+      wait: SETTINGS['market.settle-wait-ms'].default,
+      keep: SETTINGS['market.result-keep-hours'].default,
+      keepMib: SETTINGS['market.result-keep-mib'].default,
+    }).toEqual({
+      read: String(ratesPerMinute.read),
+      transaction: String(ratesPerMinute.transaction),
+      quote: String(ratesPerMinute.quote),
+      concurrent: String(concurrentMax),
+      mempool: String(DEFAULT_MEMPOOL_POLICY.countMax),
+      mempoolMib: String(DEFAULT_MEMPOOL_POLICY.bytesMax / mib),
+      wait: String(DEFAULT_MARKET_SETTINGS.settleWaitMs),
+      keep: String(DEFAULT_MARKET_SETTINGS.resultKeepMs / 3_600_000),
+      keepMib: String(DEFAULT_MARKET_SETTINGS.resultBytesMax / mib),
+    })
+  })
+})

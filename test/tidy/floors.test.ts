@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { type ImportEdge, importEdges, sourceFiles } from '../support/source-tree.ts'
+
+/** Floors from the ground up, and within consensus and the market the order of their folders. */
+const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  consensus: [],
+  amm: ['consensus'],
+  mempool: ['consensus'],
+  miner: ['consensus', 'mempool'],
+  marketplace: ['consensus', 'amm'],
+  rpc: ['consensus', 'amm', 'mempool', 'miner', 'marketplace'],
+  config: ['consensus', 'amm', 'mempool', 'miner', 'marketplace', 'rpc'],
+  src: ['consensus', 'amm', 'mempool', 'miner', 'marketplace', 'rpc', 'config'],
+}
+
+const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
+  consensus: ['primitives', 'crypto', 'tx', 'block', 'state', 'ledger', 'chain'],
+  marketplace: ['ledger', 'services', 'checkout'],
+  rpc: ['contract', 'client', 'web', 'handlers'],
+}
+
+/** Folders that do not build on each other although both lie on the same floor. */
+const INNER_FREE = new Set(['rpc'])
+
+/** npm packages and who may import them; everybody else sees our own interface. */
+const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
+  [/^@chainsafe\/ssz$/, /^consensus\/primitives\/codec\.ts$/],
+  [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],
+  [/^@noble\//, /^consensus\/(crypto\/|block\/pow\.ts|primitives\/bytes\.ts)/],
+  [/^@scure\//, /^consensus\/crypto\//],
+  [/^typebox$/, /^(rpc\/contract|rpc\/openapi\.ts|marketplace\/services|marketplace\/checkout\/run-service\.ts)/],
+  [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges)?\.ts|src\/daemon\.ts)$/],
+  [/^level$/, /^src\/storage\//],
+  [/^piscina$/, /^src\/workers\//],
+  [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
+  [/^node:/, /^(src\/|rpc\/)/],
+]
+
+const files = sourceFiles()
+const edges = importEdges(files)
+const inner = edges.filter(({ external }) => !external)
+
+const top = (path: string): string => path.split('/')[0] as string
+
+function innerFolder(path: string): string | undefined {
+  const [floor, folder, file] = path.split('/')
+  return file !== undefined && INNER_ORDER[floor as string]?.includes(folder as string) ? folder : undefined
+}
+
+describe('floors', () => {
+  test('the check sees the tree it is about', () => {
+    expect(files.length).toBeGreaterThan(120)
+    expect(inner.length).toBeGreaterThan(500)
+    expect(edges.length - inner.length).toBeGreaterThan(60)
+  })
+
+  test('a folder imports only the floors below it', () => {
+    const breaches = inner.filter(({ from, to }) => top(from) !== top(to) && !FLOORS[top(from)]?.includes(top(to)))
+    expect(breaches).toEqual([])
+  })
+
+  test('within consensus and the market imports go downward only', () => {
+    const breaches = inner.filter(({ from, to }) => {
+      const order = INNER_ORDER[top(from)] ?? []
+      const [lower, upper] = [innerFolder(to), innerFolder(from)]
+      if (top(from) !== top(to) || lower === undefined || upper === undefined || INNER_FREE.has(top(from))) return false
+      return order.indexOf(lower) > order.indexOf(upper)
+    })
+    expect(breaches).toEqual([])
+  })
+
+  test('the API contract and the client know no handler and no server', () => {
+    const breaches = inner.filter(
+      ({ from, to }) => /^rpc\/(contract|client)\//.test(from) && /^rpc\/(handlers\/|server|web\/|node\.ts)/.test(to),
+    )
+    expect(breaches).toEqual([])
+  })
+
+  test('a package is imported by the room that wraps it', () => {
+    const breaches = edges.filter(({ from, to, external }) => external && !mayImport(from, to))
+    expect(breaches).toEqual([])
+  })
+
+  test('there is no cycle, type imports counted', () => {
+    expect(findCycle(inner)).toEqual([])
+  })
+})
+
+function mayImport(from: string, name: string): boolean {
+  return PACKAGES.some(
+    ([packages, rooms]) => packages.test(name.startsWith('node:') ? 'node:' : name) && rooms.test(from),
+  )
+}
+
+function findCycle(graph: readonly ImportEdge[]): readonly string[] {
+  const targets = new Map<string, string[]>()
+  for (const { from, to } of graph) targets.set(from, [...(targets.get(from) ?? []), to])
+  const done = new Set<string>()
+  const visit = (node: string, path: readonly string[]): readonly string[] => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
+    if (done.has(node)) return []
+    for (const next of targets.get(node) ?? []) {
+      const cycle = visit(next, [...path, node])
+      if (cycle.length > 0) return cycle
+    }
+    done.add(node)
+    return []
+  }
+  for (const node of targets.keys()) {
+    const cycle = visit(node, [])
+    if (cycle.length > 0) return cycle
+  }
+  return []
+}

@@ -162,6 +162,23 @@ describe('a hostile proof is refused', () => {
     expect(verifyMerkleProof(TREE, new Uint8Array(0), item, good)).toBe(false)
   })
 
+  it('whose index only rounds or wraps to that of the last of eight items', () => {
+    const eight = ITEMS.slice(0, 8)
+    const top = merkleRoot(TREE, eight)
+    const last = eight[7] as Uint8Array
+    const proof = merkleProof(TREE, eight, 7)
+    expect(verifyMerkleProof(TREE, top, last, proof)).toBe(true)
+    for (const index of [-1, -9, 7.5, 7 + 2 ** 32, -(2 ** 32) + 7, Number.NaN, Number.NEGATIVE_INFINITY])
+      expect(verifyMerkleProof(TREE, top, last, { ...proof, index }), `${index}`).toBe(false)
+  })
+
+  it('that gives the only item another index', () => {
+    const only = merkleRoot(TREE, [item])
+    expect(verifyMerkleProof(TREE, only, item, { index: 0, count: 1, siblings: [] })).toBe(true)
+    for (const index of [1, 2, -1, 0.5, 2 ** 32])
+      expect(verifyMerkleProof(TREE, only, item, { index, count: 1, siblings: [] })).toBe(false)
+  })
+
   it('that shows an inner node as an item', () => {
     const leaves = items.map((each) => taggedHash(TREE.leaf, each))
     const inner = hashNode(leaves[6] as Uint8Array, leaves[7] as Uint8Array, nodeTag(TREE.node))

@@ -1,0 +1,84 @@
+import { type Block, decodeBlock, encodeBlock, transactionsRoot, witnessRoot } from '../../consensus/block/block.ts'
+import type { ImportOutcome } from '../../consensus/chain/chain.ts'
+import { type KeyValueStore, MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
+import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { weightOf } from '../../consensus/tx/weight.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
+import { type ChainParts, TestChain, withHeader } from './chain.ts'
+import { testParams } from './network.ts'
+
+/** Chains that share a past: what forks, reorganisations and crashes are made of. */
+
+/** Imports a block through its wire bytes: where it ended up, or the whole fault. */
+export async function outcomeOf({ chain }: TestChain, block: Block): Promise<ImportOutcome | Fault> {
+  const decoded = decodeBlock(encodeBlock(block))
+  if (!decoded.ok) return decoded.fault
+  const outcome = await chain.import(decoded.value)
+  return outcome.ok ? outcome.value : outcome.fault
+}
+
+/** Blocks of a best chain from a height on. */
+export function blocksFrom({ chain }: TestChain, from: number): readonly Block[] {
+  const { database } = chain
+  const heights = Array.from({ length: chain.head.header.height - from + 1 }, (_, i) => from + i)
+  return heights.map((height) => database.block(database.idAt(height) as never) as Block)
+}
+
+/** What a fork differs in. */
+export interface ForkOptions {
+  readonly ruleBook?: RuleBook
+  readonly store?: KeyValueStore
+  readonly parts?: ChainParts
+}
+
+/** Another node that has imported the same best chain. */
+export async function fork(from: TestChain, options: ForkOptions = {}): Promise<TestChain> {
+  const { ruleBook = from.ruleBook, store = new MemoryKeyValueStore(), parts = {} } = options
+  const other = await TestChain.open(ruleBook, store, parts)
+  other.nowMs = from.nowMs
+  for (const block of blocksFrom(from, 1)) await other.import(block)
+  return other
+}
+
+/** Mines `count` empty blocks that no other branch has. */
+export async function mineBranch(test: TestChain, count: number, mark: number): Promise<readonly Block[]> {
+  const blocks: Block[] = []
+  for (let i = 0; i < count; i++) blocks.push(await test.mine([], { extra: new Uint8Array(32).fill(mark) }))
+  return blocks
+}
+
+/** Imports all blocks; the last outcome. */
+export async function importAll(test: TestChain, blocks: readonly Block[]): Promise<ImportOutcome | Fault> {
+  let last: ImportOutcome | Fault = 'side'
+  for (const block of blocks) {
+    test.nowMs = Math.max(test.nowMs, block.header.timeMs)
+    last = await outcomeOf(test, block)
+  }
+  return last
+}
+
+/** Rules that mint otherwise from a height on: their miner's blocks from there are invalid for everybody else. */
+export function deviantRuleBook(fromHeight: number): RuleBook {
+  const params = testParams()
+  const { rules } = params.steps[0] as (typeof params.steps)[number]
+  const deviant = { ...rules, coin: { ...rules.coin, subsidyDivisor: rules.coin.subsidyDivisor / 2n } }
+  return createRuleBook({ ...params, steps: [...params.steps, { fromHeight, rules: deviant }] }, PROTOCOL)
+}
+
+/** The test rules, and a count of how many blocks were executed under them. */
+export function countingRuleBook(): { readonly ruleBook: RuleBook; readonly executions: () => number } {
+  let count = 0
+  const counter = { name: 'counter', tables: [], handlers: {}, beginBlock: () => void count++ }
+  const protocol = { ...PROTOCOL, modules: [...PROTOCOL.modules, counter] }
+  return { ruleBook: createRuleBook(testParams(), protocol), executions: () => count }
+}
+
+/** The block with other transactions, and a header that promises them; what they do is not computed. */
+export function withBody({ ruleBook }: TestChain, block: Block, transactions: readonly Transaction[]): Block {
+  const { tx } = ruleBook.at(block.header.height)
+  const weightUsed = transactions.reduce((sum, one) => sum + weightOf(one, tx), 0)
+  const roots = { transactionsRoot: transactionsRoot(transactions), witnessRoot: witnessRoot(transactions) }
+  return { ...withHeader(block, { ...roots, weightUsed }), transactions }
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { LAUNCH_RULES } from '../../../../config/networks/rules.ts'
+import { NETWORKS } from '../../../../config/networks/table.ts'
+import type { NetworkParams } from '../../../../consensus/chain/params.ts'
+import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
+import type { StateKey } from '../../../../consensus/state/table.ts'
+import { PROTOCOL } from '../../../../src/protocol.ts'
+import { testParams } from '../../../support/network.ts'
+
+const { steps } = testParams()
+const LATER = { ...LAUNCH_RULES, market: { ...LAUNCH_RULES.market, epochBlocks: 40 } }
+
+function fingerprint(change: Partial<NetworkParams> = {}, protocol = PROTOCOL): string {
+  return createRuleBook({ ...testParams(), ...change }, protocol).fingerprint
+}
+
+describe('rules by height', () => {
+  const book = createRuleBook({ ...testParams(), steps: [...steps, { fromHeight: 10, rules: LATER }] }, PROTOCOL)
+
+  it.each([
+    [0, 20],
+    [9, 20],
+    [10, 40],
+    [2 ** 32, 40],
+  ])('at %i are those of the last step that has begun', (height, epochBlocks) => {
+    expect(book.at(height).market.epochBlocks).toBe(epochBlocks)
+  })
+})
+
+describe('the fingerprint of rules', () => {
+  it('is the same for equal rules, however they are written down', () => {
+    const [step] = steps
+    const { tx, block, coin, market } = step!.rules
+    const reordered = [{ rules: { market, coin, block, tx }, fromHeight: 0 }]
+    expect(fingerprint({ steps: reordered })).toBe(fingerprint())
+  })
+
+  it('differs with any rule, step, genesis, ledger or order of ledgers', () => {
+    const { rules } = steps[0]!
+    const genesis = testParams().genesis
+    const prints = [
+      fingerprint(),
+      fingerprint({ steps: [...steps, { fromHeight: 10, rules: LATER }] }),
+      fingerprint({ steps: [{ fromHeight: 0, rules: { ...rules, market: LATER.market } }] }),
+      fingerprint({ steps: [{ fromHeight: 0, rules: { ...rules, block: { ...rules.block, anchorResetGapMs: 1 } } }] }),
+      fingerprint({ genesis: { ...genesis, timeMs: genesis.timeMs + 1 } }),
+      fingerprint({ genesis: { ...genesis, allocations: genesis.allocations.slice(1) } }),
+      fingerprint({}, { ...PROTOCOL, modules: PROTOCOL.modules.toReversed() }),
+      fingerprint({}, { ...PROTOCOL, modules: PROTOCOL.modules.slice(1) }),
+      ...Object.values(NETWORKS).map((params) => createRuleBook(params, PROTOCOL).fingerprint),
+    ]
+    expect(new Set(prints).size).toBe(prints.length)
+  })
+})
+
+describe('tables', () => {
+  it('are found by the prefix of a key', () => {
+    const book = createRuleBook(testParams(), PROTOCOL)
+    expect(book.tableOf('01ff' as StateKey).name).toBe('accounts')
+    expect(book.tableOf('66' as StateKey).name).toBe('escrow-totals')
+    expect(() => book.tableOf('aa00' as StateKey)).toThrow('no table has the prefix')
+  })
+
+  it('never share a prefix', () => {
+    const twice = { ...PROTOCOL, modules: [...PROTOCOL.modules, PROTOCOL.modules[0]!] }
+    expect(() => createRuleBook(testParams(), twice)).toThrow('two tables have the prefix 0x04')
+  })
+})

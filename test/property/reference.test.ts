@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Differential, freePow } from '../support/differential.ts'
+import { testParams } from '../support/network.ts'
+import { Player, paramsArbitrary, plansArbitrary, Seen } from '../support/plans.ts'
+import { runs } from '../support/runs.ts'
+import type { Op } from '../support/scenario.ts'
+
+const QUIET = { afterMs: 3_000, behindMs: 0, miner: 0, fork: 0, signal: 0, empty: 0, flood: false } as const
+
+/** Invokes of two agents for one term each of the launch rules: 0 is the shortest. */
+const invokes = (...terms: number[]): Op[] =>
+  terms.map((term, i) => ({ kind: 'invoke', n: [i + 2, i % 2, 0, 3, i % 3, term, 0, 1, 0, 0, 0, 0] }))
+
+describe('the node and a second reading of the specification', () => {
+  it('agree on everything about random chains of random networks', { timeout: 10_000_000 }, async () => {
+    const seen = new Seen()
+    let reorganisations = 0
+    await fc.assert(
+      fc.asyncProperty(paramsArbitrary, plansArbitrary, async (params, plans) => {
+        const pair = await Differential.open(params, freePow)
+        const player = new Player(pair, seen)
+        await player.prepare()
+        for (const plan of plans) await player.play(plan)
+        pair.compareReceipts()
+        reorganisations += pair.counts.reorganisations
+      }),
+      // Shrinking ends at the limit too, with the smallest failure found so far.
+      { numRuns: runs(55), interruptAfterTimeLimit: runs(120_000), markInterruptAsFailure: true },
+    )
+    // A run that met too little would prove little.
+    if (runs(55) >= 55) {
+      for (const code of [0, 2, 3, 16, 17, 18, 19, 20, 21])
+        expect(seen.times(`code ${code}`), `${code}`).toBeGreaterThan(0)
+      for (const code of [0, 32, 33, 34]) expect(seen.times(`entry ${code}`), `${code}`).toBeGreaterThan(0)
+      for (const type of [1, 2, 3, 4]) expect(seen.times(`receipt ${type}`), `${type}`).toBeGreaterThan(10)
+      expect(reorganisations).toBeGreaterThan(10)
+    }
+  })
+
+  it('agree until the deadlines and maturities of the launch rules', { timeout: 1_000_000 }, async () => {
+    const seen = new Seen()
+    const pair = await Differential.open(testParams(), freePow)
+    const player = new Player(pair, seen)
+    await player.prepare()
+    // Several of one deadline from different blocks, and several of one block.
+    await player.play({ ...QUIET, maker: 'reference', ops: invokes(0, 1, 0, 0, 1, 2, 3) })
+    await player.play({ ...QUIET, maker: 'template', ops: invokes(0, 0, 1) })
+    const last = runs(1) > 1 ? 1_210 : 410
+    while (pair.test.height < last)
+      await player.play({ ...QUIET, maker: 'reference', miner: pair.test.height % 256, ops: [] })
+    pair.compareReceipts()
+    expect(seen.times('receipt 2')).toBe(last - 100)
+    expect(seen.times('receipt 3')).toBe(runs(1) > 1 ? 9 : 8)
+  })
+})

@@ -1,0 +1,302 @@
+import { demand, hex, leniently, Refusal, tagged, unhex, utf8, ZERO32 } from './bytes.ts'
+import { baseFeeAfter, targetAfter, workOf } from './difficulty.ts'
+import type { Records } from './ledger.ts'
+import type { ReferenceGenesis, ReferenceRules } from './params.ts'
+import { argon2Pow, meetsTarget, type ReferencePow } from './proof-of-work.ts'
+import { type AccountKeys, BLOCK, HEADER, type Header } from './schemas.ts'
+import { checkForm, checkKeys, type ReferenceTransaction, readTransaction } from './transactions.ts'
+import { applyBlock, genesisRecords } from './transition.ts'
+import { historyRoot, listRoot, stateRoot } from './trees.ts'
+
+/** What a header must say that follows from its branch alone. */
+export interface Expected {
+  readonly target: bigint
+  readonly baseFee: bigint
+  readonly historyRoot: string
+}
+
+/** What a block's body and its execution come to. */
+export interface Computed {
+  readonly transactionsRoot: string
+  readonly witnessRoot: string
+  readonly weight: number
+  /** Absent if the block is invalid for what its transactions are or do. */
+  readonly executed?: {
+    readonly receipts: readonly Uint8Array[]
+    readonly receiptsRoot: string
+    readonly records: Records
+    readonly stateRoot: string
+    readonly keys: ReadonlyMap<string, AccountKeys>
+  }
+  /** Why `executed` is absent. */
+  readonly fault: string | null
+}
+
+/** What the reference says of a block: no reason means accepted. What was not reached is absent. */
+export interface Verdict {
+  readonly reason: string | null
+  readonly id?: string
+  readonly header?: Header
+  readonly expected?: Expected
+  readonly computed?: Computed
+}
+
+/** What whoever makes a block may choose. */
+export interface Proposal {
+  readonly timeMs: number
+  readonly miner: string
+  readonly extra?: string
+  readonly version?: number
+}
+
+interface Entry {
+  readonly id: string
+  readonly header: Header
+  readonly parent: Entry | undefined
+  readonly work: bigint
+  readonly records: Records
+  readonly keys: ReadonlyMap<string, AccountKeys>
+  readonly receipts: readonly Uint8Array[]
+  /** What its children must say, once somebody asked. */
+  children?: Expected
+}
+
+const blockId = (header: Uint8Array): string => hex(tagged('block-id', header))
+
+function genesisHeader(genesis: ReferenceGenesis, rules: ReferenceRules, records: Records): Header {
+  const extra = new Uint8Array(32)
+  extra.set(utf8(genesis.message))
+  return {
+    version: 1,
+    height: 0,
+    parent: ZERO32,
+    timeMs: genesis.timeMs,
+    target: rules.block.powLimit,
+    transactionsRoot: hex(listRoot('tx', [])),
+    witnessRoot: hex(listRoot('witness', [])),
+    receiptsRoot: hex(listRoot('receipt', [])),
+    stateRoot: hex(stateRoot(records)),
+    historyRoot: hex(historyRoot([])),
+    miner: ZERO32,
+    baseFee: genesis.baseFee,
+    weightUsed: 0,
+    extra: hex(extra),
+    nonce: 0n,
+  }
+}
+
+/**
+ * A second reading of docs/spec, slow on purpose: it keeps every accepted block with a whole copy of its state, shares
+ * no code with the node, and recomputes targets, anchors and all roots from the first block on, every time.
+ */
+export class ReferenceChain {
+  readonly genesisId: string
+  readonly rules: ReferenceRules
+  readonly #pow: ReferencePow
+  readonly #entries = new Map<string, Entry>()
+  #head: Entry
+
+  constructor(genesis: ReferenceGenesis, rules: ReferenceRules, pow: ReferencePow = argon2Pow) {
+    this.rules = rules
+    this.#pow = pow
+    const records = genesisRecords(genesis.allocations, rules)
+    const header = genesisHeader(genesis, rules, records)
+    this.genesisId = blockId(HEADER.encode(header))
+    const origin = { parent: undefined, work: 0n, keys: new Map(), receipts: [] }
+    const entry: Entry = { ...origin, id: this.genesisId, header, records }
+    this.#entries.set(this.genesisId, entry)
+    this.#head = entry
+  }
+
+  /** Block with the greatest sum of work, the first seen of equals. */
+  get headId(): string {
+    return this.#head.id
+  }
+
+  /** An accepted block, or genesis. */
+  block(id: string): Pick<Entry, 'header' | 'records' | 'receipts'> {
+    return this.#entry(id)
+  }
+
+  #entry(id: string): Entry {
+    const entry = this.#entries.get(id)
+    demand(entry !== undefined, 'header: unknown parent')
+    return entry
+  }
+
+  /** From genesis to `entry`. */
+  #branch(entry: Entry): Entry[] {
+    const branch: Entry[] = []
+    for (let one: Entry | undefined = entry; one !== undefined; one = one.parent) branch.push(one)
+    return branch.reverse()
+  }
+
+  /** Target, base fee and history root that a child of `parentId` must have. */
+  expected(parentId: string): Expected {
+    const entry = this.#entry(parentId)
+    entry.children ??= this.#expected(entry)
+    return entry.children
+  }
+
+  #expected(entry: Entry): Expected {
+    const branch = this.#branch(entry)
+    const headers = branch.map(({ header }) => header)
+    const parent = headers[headers.length - 1] as Header
+    const history = branch.map(({ id, header }) => ({
+      id: unhex(id),
+      height: header.height,
+      timeMs: header.timeMs,
+      target: header.target,
+      work: workOf(header.target),
+    }))
+    return {
+      target: targetAfter(headers, this.rules.block),
+      baseFee: baseFeeAfter(parent.baseFee, BigInt(parent.weightUsed), this.rules.block),
+      historyRoot: hex(historyRoot(history)),
+    }
+  }
+
+  /**
+   * Keeps a block that need not be valid, with its parent's state, so that children can be proposed on it. It never
+   * becomes the head.
+   */
+  assume(wire: Uint8Array): string {
+    const { header: bytes } = BLOCK.decode(wire)
+    const header = HEADER.decode(bytes)
+    const parent = this.#entry(header.parent)
+    const id = blockId(bytes)
+    const { children: _, ...state } = parent
+    this.#entries.set(id, { ...state, id, header, parent, work: parent.work + workOf(header.target) })
+    return id
+  }
+
+  /** Judges a block in wire bytes at local time `nowMs`, and keeps it if it is valid. */
+  accept(wire: Uint8Array, nowMs: number): Verdict {
+    const verdict = this.judge(wire, nowMs)
+    const { id, header, computed } = verdict
+    if (verdict.reason !== null || id === undefined || header === undefined || computed?.executed === undefined)
+      return verdict
+    if (this.#entries.has(id)) return verdict
+    const { records, keys, receipts } = computed.executed
+    const parent = this.#entry(header.parent)
+    const work = parent.work + workOf(header.target)
+    const entry: Entry = { id, header, parent, work, records, keys, receipts }
+    this.#entries.set(id, entry)
+    if (work > this.#head.work) this.#head = entry
+    return verdict
+  }
+
+  /** Judges a block without keeping it. */
+  judge(wire: Uint8Array, nowMs: number): Verdict {
+    const verdict: { -readonly [K in keyof Verdict]: Verdict[K] } = { reason: null }
+    try {
+      const block = BLOCK.decode(wire)
+      const header = HEADER.decode(block.header)
+      verdict.id = blockId(block.header)
+      verdict.header = header
+      const parent = this.#entry(header.parent)
+      verdict.expected = this.expected(parent.id)
+      this.#checkHeader(block.header, header, parent.header, verdict.expected, nowMs)
+      const transactions = block.transactions.map((one) => readTransaction(one, this.rules.tx))
+      verdict.computed = this.#compute(parent, header, transactions)
+      this.#checkBody(header, verdict.computed)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      verdict.reason = error.reason
+    }
+    return verdict
+  }
+
+  /**
+   * Wire bytes of a block on `parentId`, with nonce 0 and the roots that follow if transactions that break a rule are
+   * executed nevertheless; zero roots where nothing follows.
+   */
+  propose(parentId: string, wires: readonly Uint8Array[], proposal: Proposal): Uint8Array {
+    const parent = this.#entry(parentId)
+    const { timeMs, miner, extra = ZERO32, version = 1 } = proposal
+    const roots = { transactionsRoot: ZERO32, witnessRoot: ZERO32, receiptsRoot: ZERO32, stateRoot: ZERO32 }
+    const height = parent.header.height + 1
+    const chosen = { version, height, parent: parentId, timeMs, miner, extra, weightUsed: 0, nonce: 0n }
+    const header: Header = { ...chosen, ...this.expected(parentId), ...roots }
+    const computed = leniently(() => {
+      const transactions = wires.map((one) => readTransaction(one, this.rules.tx))
+      return this.#compute(parent, header, transactions, true)
+    })
+    if (computed !== undefined) {
+      const { transactionsRoot, witnessRoot, weight, executed } = computed
+      Object.assign(header, { transactionsRoot, witnessRoot, weightUsed: weight })
+      if (executed !== undefined)
+        Object.assign(header, { receiptsRoot: executed.receiptsRoot, stateRoot: executed.stateRoot })
+    }
+    return BLOCK.encode({ header: HEADER.encode(header), transactions: [...wires] })
+  }
+
+  /** What the transactions come to on the parent; `anyway` executes them without having looked at them. */
+  #compute(parent: Entry, header: Header, transactions: readonly ReferenceTransaction[], anyway = false): Computed {
+    const body = {
+      transactionsRoot: hex(
+        listRoot(
+          'tx',
+          transactions.map(({ txid }) => txid),
+        ),
+      ),
+      witnessRoot: hex(
+        listRoot(
+          'witness',
+          transactions.map(({ wtxid }) => wtxid),
+        ),
+      ),
+      weight: transactions.reduce((sum, { weight }) => sum + weight, 0),
+    }
+    try {
+      const keys = new Map(parent.keys)
+      if (!anyway) this.#checkTransactions(transactions, keys)
+      const records = new Map(parent.records)
+      const receipts = applyBlock(records, header, transactions, this.rules)
+      const roots = { receiptsRoot: hex(listRoot('receipt', receipts)), stateRoot: hex(stateRoot(records)) }
+      return { ...body, executed: { receipts, records, keys, ...roots }, fault: null }
+    } catch (error) {
+      if (!(error instanceof Refusal) && !anyway) throw error
+      return { ...body, fault: String(error) }
+    }
+  }
+
+  /** Blocks.md, section 1, in the order given there. */
+  #checkHeader(bytes: Uint8Array, header: Header, parent: Header, expected: Expected, nowMs: number): void {
+    const { block } = this.rules
+    demand(header.version % 65_536 === 1, 'header: version')
+    demand(header.height === parent.height + 1, 'header: height')
+    demand(header.target === expected.target, 'header: target')
+    demand(header.timeMs > parent.timeMs, 'header: time')
+    demand(header.baseFee === expected.baseFee, 'header: base fee')
+    demand(header.historyRoot === expected.historyRoot, 'header: history root')
+    demand(header.timeMs <= nowMs + block.futureMsMax, 'header: future')
+    demand(meetsTarget(bytes, header.target, this.#pow, block.pow), 'header: proof of work')
+  }
+
+  /** What a body must be without any state but the keys of accounts, which it adds to. */
+  #checkTransactions(transactions: readonly ReferenceTransaction[], keys: Map<string, AccountKeys>): void {
+    const { block, tx } = this.rules
+    const sum = (of: (one: ReferenceTransaction) => number): number =>
+      transactions.reduce((total, one) => total + of(one), 0)
+    demand(sum(({ wire }) => wire.length + 4) <= block.bytesMax, 'body: too long')
+    demand(new Set(transactions.map(({ txid }) => hex(txid))).size === transactions.length, 'body: a txid twice')
+    for (const transaction of transactions) {
+      checkForm(transaction, tx)
+      checkKeys(transaction, keys)
+    }
+    demand(sum(({ weight }) => weight) <= block.weightMax, 'body: too heavy')
+    demand(sum(({ writes }) => writes) <= block.writesMax, 'body: too many writes')
+  }
+
+  /** Body and results against the header. */
+  #checkBody(header: Header, computed: Computed): void {
+    demand(computed.transactionsRoot === header.transactionsRoot, 'body: transactions root')
+    demand(computed.witnessRoot === header.witnessRoot, 'body: witness root')
+    demand(computed.weight === header.weightUsed, 'body: weight')
+    const { executed, fault } = computed
+    demand(executed !== undefined, fault ?? 'body')
+    demand(executed.receiptsRoot === header.receiptsRoot, 'block: receipts root')
+    demand(executed.stateRoot === header.stateRoot, 'block: state root')
+  }
+}

@@ -1,0 +1,37 @@
+import { argon2Sync } from 'node:crypto'
+import { littleEndian, readLittleEndian, tagged, utf8 } from './bytes.ts'
+import type { ReferenceRules } from './params.ts'
+
+/** Hash over message and salt: blocks.md, section 2. */
+export type ReferencePow = (message: Uint8Array, salt: Uint8Array, cost: ReferenceRules['block']['pow']) => Uint8Array
+
+const SALT = utf8('farthing/pow/v1.')
+
+/** Argon2id as the specification says. */
+export const argon2Pow: ReferencePow = (message, salt, { memoryKiB, passes, lanes }) =>
+  argon2Sync('argon2id', { message, nonce: salt, memory: memoryKiB, passes, parallelism: lanes, tagLength: 32 })
+
+/** Whether the nonce of these header bytes, its last 8, meets the target. */
+export function meetsTarget(
+  header: Uint8Array,
+  target: bigint,
+  pow: ReferencePow,
+  cost: ReferenceRules['block']['pow'],
+): boolean {
+  const end = header.length - 8
+  const message = Buffer.concat([tagged('pow-input', header.subarray(0, end)), header.subarray(end)])
+  return readLittleEndian(Uint8Array.from(pow(message, SALT, cost)).reverse()) <= target
+}
+
+/** The wire bytes of a block with the first nonce from 0 on that meets its target. */
+export function findNonce(
+  wire: Uint8Array,
+  target: bigint,
+  pow: ReferencePow,
+  cost: ReferenceRules['block']['pow'],
+): Uint8Array {
+  const found = wire.slice()
+  const header = found.subarray(0, 324)
+  for (let nonce = 0n; !meetsTarget(header, target, pow, cost); nonce++) header.set(littleEndian(nonce + 1n, 8), 316)
+  return found
+}

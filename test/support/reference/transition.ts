@@ -1,0 +1,113 @@
+import { concat, demand, hex } from './bytes.ts'
+import { refund, runPayload } from './kinds.ts'
+import { heightId, Ledger, NATIVE, type Records } from './ledger.ts'
+import type { ReferenceRules } from './params.ts'
+import { CLOSE_RECEIPT, type Header, REFUND_RECEIPT, REWARD_RECEIPT, TRANSACTION_RECEIPT } from './schemas.ts'
+import type { ReferenceTransaction } from './transactions.ts'
+
+const receipt = (type: number, body: Uint8Array): Uint8Array => concat(Uint8Array.of(type), body)
+
+/** Step 1 of blocks.md, section 7. */
+function matureReward(ledger: Ledger, height: number, rules: ReferenceRules): Uint8Array[] {
+  const mined = height - rules.coin.rewardMaturity
+  if (mined < 0) return []
+  const entry = ledger.rewards.get(heightId(mined))
+  if (entry === undefined) return []
+  ledger.rewards.delete(heightId(mined))
+  ledger.credit(entry.miner, entry.amount, true)
+  return [receipt(2, REWARD_RECEIPT.encode({ height: mined, ...entry }))]
+}
+
+/** Step 2. */
+function returnEscrows(ledger: Ledger, height: number): Uint8Array[] {
+  const due = ledger.escrows.all().filter(([, { deadline }]) => deadline === height)
+  due.sort(([, a], [, b]) => a.minedAt - b.minedAt || a.index - b.index)
+  return due.map(([txid, escrow]) => {
+    refund(ledger, txid, escrow)
+    return receipt(3, REFUND_RECEIPT.encode({ txId: txid, caller: escrow.caller, amount: escrow.amount }))
+  })
+}
+
+interface Paid {
+  readonly receipt: Uint8Array
+  readonly burned: bigint
+  readonly tip: bigint
+}
+
+/** Step 3 for one transaction. */
+function runTransaction(
+  records: Records,
+  transaction: ReferenceTransaction,
+  { height, baseFee }: Header,
+  index: number,
+  rules: ReferenceRules,
+): Paid {
+  const ledger = new Ledger(records)
+  const { sender, nonce, validUntil, maxFeeRate, tip } = transaction.body
+  const account = ledger.accounts.get(sender)
+  demand(account !== undefined, 'transaction: no sender account')
+  demand(nonce === account.nonce, 'transaction: nonce')
+  demand(validUntil === 0 || validUntil >= height, 'transaction: expired')
+  demand(maxFeeRate >= baseFee, 'transaction: max fee rate')
+  const weight = BigInt(transaction.weight)
+  const rate = maxFeeRate < baseFee + tip ? maxFeeRate : baseFee + tip
+  const fee = weight * rate
+  const burned = weight * baseFee
+  demand(fee <= account.balance, 'transaction: fee above the balance')
+  ledger.accounts.set(sender, { ...account, nonce: nonce + 1n, balance: account.balance - fee })
+  const { code, entries } = runPayload(records, transaction, { rules, height, index })
+  const txId = hex(transaction.txid)
+  const encoded = TRANSACTION_RECEIPT.encode({ txId, code, weight: transaction.weight, rate, fee, burned, entries })
+  return { receipt: receipt(1, encoded), burned, tip: fee - burned }
+}
+
+/** Step 4. */
+function closeBlock(
+  ledger: Ledger,
+  { height, miner }: Header,
+  paid: readonly Paid[],
+  { coin }: ReferenceRules,
+): Uint8Array {
+  const burned = paid.reduce((sum, one) => sum + one.burned, 0n)
+  const tips = paid.reduce((sum, one) => sum + one.tip, 0n)
+  ledger.burn(burned)
+  const supply = ledger.supply.of(NATIVE)
+  const subsidy = (supply.cap - supply.minted) / coin.subsidyDivisor
+  ledger.supply.set(NATIVE, { ...supply, minted: supply.minted + subsidy })
+  const stakingShare = (subsidy * coin.stakingShareBps) / 10_000n
+  const accrued = ledger.stakingPool.get('')?.accrued ?? 0n
+  ledger.stakingPool.set('', { accrued: accrued + stakingShare })
+  const reward = subsidy - stakingShare + tips
+  ledger.rewards.set(heightId(height), { miner, amount: reward })
+  return receipt(4, CLOSE_RECEIPT.encode({ burned, subsidy, stakingShare, miner, reward }))
+}
+
+/** Runs a block on the records, which it changes, and gives its receipts; refuses what makes a block invalid. */
+export function applyBlock(
+  records: Records,
+  header: Header,
+  transactions: readonly ReferenceTransaction[],
+  rules: ReferenceRules,
+): Uint8Array[] {
+  const ledger = new Ledger(records)
+  const before = [...matureReward(ledger, header.height, rules), ...returnEscrows(ledger, header.height)]
+  const paid = transactions.map((one, index) => runTransaction(records, one, header, index, rules))
+  const close = closeBlock(ledger, header, paid, rules)
+  ledger.audit()
+  return [...before, ...paid.map((one) => one.receipt), close]
+}
+
+/** State of genesis. */
+export function genesisRecords(
+  allocations: readonly { readonly address: string; readonly amount: bigint }[],
+  rules: ReferenceRules,
+): Records {
+  const ledger = new Ledger(new Map())
+  let minted = 0n
+  for (const { address, amount } of allocations) {
+    ledger.credit(address, amount, true)
+    minted += amount
+  }
+  ledger.supply.set(NATIVE, { minted, burned: 0n, cap: rules.coin.supplyCap })
+  return ledger.records
+}

@@ -21,8 +21,8 @@ export const ED25519_COUNTS = {
   'bit-flip': 984,
 }
 const ML_DSA_SHARED = { honest: 7, length: 16, context: 11, 'mix-up': 14, 'z-range': 10, 'bit-flip': 184 }
-export const ML_DSA_COUNTS = { 44: { ...ML_DSA_SHARED, hint: 56 }, 65: { ...ML_DSA_SHARED, hint: 74 } }
-export const HYBRID_COUNTS = { good: 8, half: 24, rearranged: 20, 'other-statement': 28, length: 40 }
+const ML_DSA_COUNTS = { 44: { ...ML_DSA_SHARED, hint: 56 }, 65: { ...ML_DSA_SHARED, hint: 74 } }
+const HYBRID_COUNTS = { good: 8, half: 24, rearranged: 20, 'other-statement': 28, length: 40 }
 
 interface Ed25519Case {
   readonly group: string

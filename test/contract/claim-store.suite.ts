@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Claim, FinishedClaim } from '../../marketplace/checkout/claim.ts'
+import type { ClaimStore } from '../../marketplace/checkout/claim-store.ts'
+
+/** An implementation under test: one place of claims that can be opened, closed and opened again. */
+export interface ClaimStoreFixture {
+  readonly open: () => Promise<ClaimStore & { close(): Promise<void> }>
+  readonly remove: () => Promise<void>
+}
+
+type State = Claim['state']
+
+const txIdOf = (number: number): TxId => number.toString(16).padStart(64, '0') as TxId
+
+/** Claim `number`, claimed at that millisecond unless said otherwise. */
+function claimed(number: number, claimedAtMs = number): Claim & { state: 'claimed' } {
+  return {
+    state: 'claimed',
+    txId: txIdOf(number),
+    serviceId: 'node-test-again' as ServiceId,
+    requestHash: 'ab'.repeat(32) as Hash,
+    request: 'ok – ünïcode "quoted"\n',
+    caller: 'cd'.repeat(32),
+    amount: '123456789012345678901234567890',
+    priceUsdMicros: '2000',
+    opener: null,
+    claimedAtMs,
+  }
+}
+
+function executing(number: number): Claim {
+  return { ...claimed(number), state: 'executing', startedAtMs: 5 }
+}
+
+function delivered(
+  number: number,
+  { result = '{"echo":"ok"}' as string | null, finishedAtMs = 9 } = {},
+): FinishedClaim {
+  const base = { ...claimed(number), finishedAtMs, durationMs: 4, resultHash: 'ef'.repeat(32) as Hash, result }
+  return { ...base, state: 'delivered', settlement: 'owed' }
+}
+
+function failed(number: number): FinishedClaim {
+  const outcome = { reason: 'service/failed', message: 'it was told to fail', settlement: 'owed' } as const
+  return { ...claimed(number), state: 'failed', finishedAtMs: 9, durationMs: 4, ...outcome }
+}
+
+/** What every store of claims must do; `make` gives an empty one. */
+export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): void {
+  describe(`the claim store ${name}`, () => {
+    let fixture: ClaimStoreFixture
+    let store: Awaited<ReturnType<ClaimStoreFixture['open']>>
+    beforeEach(async () => {
+      fixture = make()
+      store = await fixture.open()
+    })
+    afterEach(async () => {
+      await store.close()
+      await fixture.remove()
+    })
+    const reopen = async (): Promise<void> => {
+      await store.close()
+      store = await fixture.open()
+    }
+    const idsOf = (claims: readonly Claim[]): readonly TxId[] => claims.map(({ txId }) => txId).sort()
+    /** Brings a new claim to a state by the way that calls take. */
+    const put = async (claim: Claim): Promise<void> => {
+      await store.claim({ ...claimed(0), txId: claim.txId, claimedAtMs: claim.claimedAtMs })
+      if (claim.state === 'claimed') return
+      await store.advance('claimed', { ...executing(0), txId: claim.txId, claimedAtMs: claim.claimedAtMs })
+      if (claim.state !== 'executing') await store.advance('executing', claim)
+    }
+
+    it('gives back every field of a claim in every state', async () => {
+      const states = [claimed(1), executing(2), delivered(3), failed(4)]
+      for (const claim of states) await put(claim)
+      for (const claim of states.slice(1)) expect(await store.get(claim.txId)).toEqual(claim)
+      expect(await store.get(txIdOf(1))).toEqual({ ...claimed(0), txId: txIdOf(1), claimedAtMs: 1 })
+      expect(await store.get(txIdOf(99))).toBeUndefined()
+    })
+
+    it('lets exactly one of many concurrent claims of a payment win and shows the winner to all others', async () => {
+      const claims = Array.from({ length: 50 }, (_, i) => ({ ...claimed(1, i + 1), request: `call ${i}` }))
+      const answers = await Promise.all(claims.map((claim) => store.claim(claim)))
+      const winners = claims.filter((_, i) => answers[i] === null)
+      expect(winners.length).toBe(1)
+      expect(await store.get(txIdOf(1))).toEqual(winners[0])
+      expect(answers.filter((known) => known !== null)).toEqual(Array.from({ length: 49 }, () => winners[0]))
+    })
+
+    it('claims different payments side by side', async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => store.claim(claimed(i + 1))))
+      expect(answers).toEqual(answers.map(() => null))
+      expect((await store.open()).length).toBe(50)
+    })
+
+    it('does not write over a claim that is there, whatever its state', async () => {
+      for (const claim of [executing(2), delivered(3), failed(4)]) {
+        await put(claim)
+        expect(await store.claim({ ...claimed(0), txId: claim.txId, request: 'another' })).toEqual(claim)
+        expect(await store.get(claim.txId)).toEqual(claim)
+      }
+    })
+
+    it('moves a claim only from the state that it is in', async () => {
+      const all: readonly State[] = ['claimed', 'executing', 'delivered', 'failed']
+      const number = { claimed: 1, executing: 2, delivered: 3, failed: 4 }
+      for (const claim of [claimed(1), executing(2), delivered(3), failed(4)]) await put(claim)
+      for (const state of all) {
+        const before = await store.get(txIdOf(number[state]))
+        for (const from of all.filter((other) => other !== state)) {
+          expect(await store.advance(from, failed(number[state]))).toBe(false)
+        }
+        expect(await store.get(txIdOf(number[state]))).toEqual(before)
+        expect(await store.advance(state, delivered(number[state]))).toBe(true)
+        expect(await store.get(txIdOf(number[state]))).toEqual(delivered(number[state]))
+      }
+      expect(await store.advance('claimed', executing(99))).toBe(false)
+      expect(await store.get(txIdOf(99))).toBeUndefined()
+    })
+
+    it('lets exactly one of many concurrent moves from a state happen', async () => {
+      await put(executing(1))
+      const ends = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? failed(1) : delivered(1)))
+      const moved = await Promise.all(ends.map((next) => store.advance('executing', next)))
+      expect(moved.filter(Boolean).length).toBe(1)
+      expect(await store.get(txIdOf(1))).toEqual(ends[moved.indexOf(true)])
+    })
+
+    it('lists as open what is not finished or not settled, and nothing else', async () => {
+      for (const claim of [claimed(1), executing(2), delivered(3), failed(4), delivered(5), failed(6)]) await put(claim)
+      for (const claim of [delivered(5), failed(6)]) {
+        await store.advance(claim.state, { ...claim, settlement: 'final' } as FinishedClaim)
+      }
+      expect(idsOf(await store.open())).toEqual([1, 2, 3, 4].map(txIdOf))
+      await reopen()
+      expect(idsOf(await store.open())).toEqual([1, 2, 3, 4].map(txIdOf))
+      expect((await store.open()).find(({ txId }) => txId === txIdOf(3))).toEqual(delivered(3))
+    })
+
+    it('keeps everything that it confirmed over closing and opening again', async () => {
+      for (const claim of [claimed(1), executing(2), delivered(3), failed(4)]) await put(claim)
+      const before = await Promise.all([1, 2, 3, 4].map((number) => store.get(txIdOf(number))))
+      const page = await store.recent(10, null)
+      await reopen()
+      expect(await Promise.all([1, 2, 3, 4].map((number) => store.get(txIdOf(number))))).toEqual(before)
+      expect(await store.recent(10, null)).toEqual(page)
+      expect(await store.claim(claimed(2))).toEqual(executing(2))
+    })
+
+    it('pages through claims newest first, each once, also while newer ones arrive', async () => {
+      // Pairs share their millisecond.
+      for (let i = 1; i <= 23; i++) await put(claimed(i, 1_700_000_000_000 + (i >> 1)))
+      const seen: Claim[] = []
+      let cursor: string | null = null
+      do {
+        const page = await store.recent(5, cursor)
+        seen.push(...page.claims)
+        expect(page.claims.length).toBe(page.nextCursor === null ? 23 % 5 : 5)
+        cursor = page.nextCursor
+        await store.claim(claimed(1_000 + seen.length, 1_800_000_000_000 + seen.length))
+      } while (cursor !== null)
+      expect(idsOf(seen)).toEqual(idsOf(Array.from({ length: 23 }, (_, i) => claimed(i + 1))))
+      const times = seen.map(({ claimedAtMs }) => claimedAtMs)
+      expect(times).toEqual([...times].sort((a, b) => b - a))
+    })
+
+    it('says that a page is the last one when exactly as many claims are left', async () => {
+      expect(await store.recent(5, null)).toEqual({ claims: [], nextCursor: null })
+      for (let i = 1; i <= 5; i++) await put(claimed(i))
+      expect((await store.recent(5, null)).nextCursor).toBeNull()
+    })
+
+    it('moves no claim to another place of the list when its state changes', async () => {
+      for (let i = 1; i <= 3; i++) await put(claimed(i, i * 10))
+      await store.advance('claimed', { ...executing(1), claimedAtMs: 10 })
+      const { claims } = await store.recent(10, null)
+      expect(claims.map(({ txId }) => txId)).toEqual([3, 2, 1].map(txIdOf))
+    })
+
+    it('forgets results finished before a time and keeps their claims', async () => {
+      for (const [number, finishedAtMs] of [100, 200, 300].entries()) await put(delivered(number + 1, { finishedAtMs }))
+      await put(failed(4))
+      expect(await store.pruneResults(300, 1_000_000)).toBe(2)
+      expect(await store.get(txIdOf(1))).toEqual(delivered(1, { result: null, finishedAtMs: 100 }))
+      expect(await store.get(txIdOf(2))).toEqual(delivered(2, { result: null, finishedAtMs: 200 }))
+      expect(await store.get(txIdOf(3))).toEqual(delivered(3, { finishedAtMs: 300 }))
+      expect(await store.get(txIdOf(4))).toEqual(failed(4))
+      expect(await store.pruneResults(300, 1_000_000)).toBe(0)
+      expect(idsOf(await store.open())).toEqual([1, 2, 3, 4].map(txIdOf))
+    })
+
+    it('forgets the oldest results beyond a sum of bytes, until the rest fits', async () => {
+      const result = `"${'x'.repeat(98)}"`
+      for (let i = 1; i <= 5; i++) await put(delivered(i, { result, finishedAtMs: i }))
+      expect(await store.pruneResults(0, 500)).toBe(0)
+      expect(await store.pruneResults(0, 499)).toBe(1)
+      expect(await store.pruneResults(0, 250)).toBe(2)
+      const kept = await Promise.all([1, 2, 3, 4, 5].map((number) => store.get(txIdOf(number))))
+      expect(kept.map((claim) => claim?.state === 'delivered' && claim.result !== null)).toEqual([
+        false,
+        false,
+        false,
+        true,
+        true,
+      ])
+      expect(await store.pruneResults(0, 0)).toBe(2)
+    })
+
+    it('counts the bytes of a result, not its characters', async () => {
+      const result = `"${'€'.repeat(100)}"`
+      await put(delivered(1, { result, finishedAtMs: 1 }))
+      await put(delivered(2, { result, finishedAtMs: 2 }))
+      expect(await store.pruneResults(0, 604)).toBe(0)
+      expect(await store.pruneResults(0, 603)).toBe(1)
+      expect(await store.get(txIdOf(1))).toEqual(delivered(1, { result: null, finishedAtMs: 1 }))
+    })
+
+    it('counts a result once, however often its claim is written again', async () => {
+      const result = `"${'x'.repeat(98)}"`
+      await put(delivered(1, { result, finishedAtMs: 1 }))
+      const claim = delivered(1, { result, finishedAtMs: 1 })
+      await store.advance('delivered', { ...claim, settlement: 'final' } as FinishedClaim)
+      expect(await store.pruneResults(0, 100)).toBe(0)
+      expect(await store.pruneResults(0, 99)).toBe(1)
+      expect(await store.get(txIdOf(1))).toEqual({ ...claim, result: null, settlement: 'final' })
+      await reopen()
+      expect(await store.pruneResults(0, 0)).toBe(0)
+    })
+  })
+}

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { ROOT } from './source-tree.ts'
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A process that ended, with what it wrote. */
+export interface Finished extends Exit {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What a process is started with; the environment holds nothing of ours but what is given. */
+export interface ProgramOptions {
+  readonly entry: string
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** The Node that runs it; default the pinned one. */
+  readonly node?: string
+  readonly input?: string
+}
+
+/** Node of this release: the one that runs the tests, or the one that npm installed. */
+export const PINNED_NODE = Number.parseInt(process.versions.node, 10) >= 26 ? process.execPath : installedNode()
+
+function installedNode(): string {
+  return join(ROOT, 'node_modules/node/bin/node')
+}
+
+/** A child process that is told apart by its own pid alone. */
+export class Program {
+  readonly exit: Promise<Exit>
+  readonly #child: ChildProcess
+  readonly #written = { stdout: '', stderr: '' }
+  #ended: Exit | null = null
+
+  constructor({ entry, args, env = {}, node = PINNED_NODE, input }: ProgramOptions) {
+    this.#child = spawn(node, [entry, ...args], {
+      env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    for (const name of ['stdout', 'stderr'] as const) {
+      this.#child[name]?.setEncoding('utf8').on('data', (text: string) => {
+        this.#written[name] += text
+      })
+    }
+    this.#child.stdin?.on('error', () => {})
+    this.#child.stdin?.end(input ?? '')
+    this.exit = new Promise((resolve, reject) => {
+      this.#child.once('error', reject)
+      this.#child.once('close', (code, signal) => {
+        this.#ended = { code, signal }
+        resolve(this.#ended)
+      })
+    })
+    this.exit.catch(() => {})
+  }
+
+  get pid(): number {
+    return this.#child.pid as number
+  }
+
+  /** How it ended, or null while it runs. */
+  get ended(): Exit | null {
+    return this.#ended
+  }
+
+  get stdout(): string {
+    return this.#written.stdout
+  }
+
+  get stderr(): string {
+    return this.#written.stderr
+  }
+
+  /** Sends a signal to this process. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.#ended === null) this.#child.kill(signal)
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<Exit> {
+    this.signal(signal)
+    return this.exit
+  }
+
+  async finished(): Promise<Finished> {
+    return { ...(await this.exit), stdout: this.stdout, stderr: this.stderr }
+  }
+}
+
+/** Looks again and again until there is something to see; says what was waited for if it never comes. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | null | false | Promise<T | undefined | null | false>,
+  { ms = 60_000, everyMs = 50 }: { readonly ms?: number; readonly everyMs?: number } = {},
+): Promise<T> {
+  const endMs = performance.now() + ms
+  for (;;) {
+    const seen = await look()
+    if (seen !== undefined && seen !== null && seen !== false) return seen
+    if (performance.now() >= endMs) throw new Error(`waited ${ms} ms in vain: ${what}`)
+    await setTimeout(everyMs)
+  }
+}
+
+/** A folder of its own under the system's temporary one. */
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'farthing-e2e-'))
+}
+
+/** Removes a folder, whoever still writes into it. */
+export function removeFolder(folder: string): void {
+  if (existsSync(folder)) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+}

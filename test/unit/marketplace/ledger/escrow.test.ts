@@ -89,7 +89,7 @@ describe('agent_invoke', () => {
   })
 })
 
-describe('agent_receipt', () => {
+describe('an agent_receipt', () => {
   it('delivered burns a hundredth, rounded up, and pays the rest to the frozen payout', () => {
     for (const [amount, burned] of [
       [100_000n, 1_000n],
@@ -118,7 +118,9 @@ describe('agent_receipt', () => {
     expect(ledger.balance(CALLER)).toBe(before + AMOUNT)
     expect(nativeSupply(ledger.state).burned).toBe(burned + receipt.burned)
   })
+})
 
+describe('an entry of an agent_receipt', () => {
   it('closes an escrow once', () => {
     const { ledger, txId } = invoked()
     expect(settle(ledger, SETTLER, [{ txId }, { txId }, { txId, outcome: 1 }])).toEqual([0, 32, 32])
@@ -153,7 +155,7 @@ describe('agent_receipt', () => {
     expect(settle(ledger, SETTLER, [{ txId, opener: filled<Hash>(0x77) }])).toEqual([0])
   })
 
-  it('judges every entry by itself, in order', () => {
+  it('is judged by itself, in order', () => {
     const ledger = market()
     ledger.send(OTHER, 'agent_register', SAMPLE.agent_register({ agentId: agentId('other'), payout: OTHER }))
     ledger.send(OTHER, 'service_publish', SAMPLE.service_publish({ agentId: agentId('other') }))

@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { type Exit, type Finished, Program, removeFolder, temporaryFolder, until } from './processes.ts'
+import { ROOT } from './source-tree.ts'
+
+/** The program as it is shipped. */
+export const SHIPPED = join(ROOT, 'src/main.ts')
+/** The same with the test services. */
+export const WITH_TEST_SERVICES = join(ROOT, 'test/support/daemon-entry.ts')
+
+/** How a test starts a daemon. */
+export interface StartOptions {
+  readonly entry?: string
+  /** Flags behind `start`; data folder, free port and JSON logs are given. */
+  readonly flags?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** Mining threads, one unless said. */
+  readonly mine?: number
+}
+
+/** How a test runs a command. */
+export interface CommandOptions {
+  readonly entry?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string
+}
+
+/** One line of a daemon's log. */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: string }
+
+/** A daemon in a process of its own, ready to answer. */
+export class RunningDaemon {
+  readonly url: string
+  readonly dataDir: string
+  readonly program: Program
+
+  constructor(program: Program, url: string, dataDir: string) {
+    this.program = program
+    this.url = url
+    this.dataDir = dataDir
+  }
+
+  /** What it logged so far. */
+  get log(): readonly LogLine[] {
+    return this.program.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as LogLine)
+  }
+
+  /** Stops it as an operator does. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
+    return this.program.end(signal)
+  }
+
+  /** Ends it without a chance to tidy up. */
+  kill(): Promise<Exit> {
+    return this.program.end('SIGKILL')
+  }
+}
+
+/**
+ * Folders and processes of one test file. When its tests are over every process is ended, by its own id, and every folder
+ * removed; should the test runner itself go, the processes go with it.
+ */
+export class Workshop {
+  readonly root = temporaryFolder()
+  readonly #programs: Program[] = []
+  #folders = 0
+
+  constructor() {
+    const endAll = (): void => {
+      for (const program of this.#programs) program.signal('SIGKILL')
+    }
+    process.once('exit', endAll)
+    afterAll(async () => {
+      for (const program of this.#programs) if (program.ended === null) await program.end('SIGKILL').catch(() => {})
+      process.removeListener('exit', endAll)
+      removeFolder(this.root)
+    })
+  }
+
+  /** A new empty folder. */
+  folder(): string {
+    const path = join(this.root, String(this.#folders++))
+    mkdirSync(path)
+    return path
+  }
+
+  /** A path for a new file. */
+  path(name: string): string {
+    return join(this.folder(), name)
+  }
+
+  /** Starts a command and does not wait for it. */
+  launch(args: readonly string[], { entry = SHIPPED, ...options }: CommandOptions = {}): Program {
+    const program = new Program({ entry, args, ...options })
+    this.#programs.push(program)
+    return program
+  }
+
+  /** Runs a command to its end. */
+  run(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+    return this.launch(args, options).finished()
+  }
+
+  /** Starts a daemon on a folder and waits until it answers. */
+  async start(dataDir: string, { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1 }: StartOptions = {}) {
+    const args = ['start', '--data-dir', dataDir, '--rpc-port', '0', '--mine-threads', String(mine), ...flags]
+    const program = this.launch(args, env === undefined ? { entry } : { entry, env })
+    const url = await until(
+      'the daemon is ready',
+      () => {
+        if (program.ended !== null) throw new Error(`the daemon did not start: ${program.stderr}`)
+        return /API at (http:\S+)/.exec(program.stderr)?.[1]
+      },
+      { everyMs: 10 },
+    )
+    return new RunningDaemon(program, url, dataDir)
+  }
+}

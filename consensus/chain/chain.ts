@@ -129,7 +129,7 @@ export class Chain {
       return fail(fault(known.invalid ? 'chain/invalid-ancestor' : 'chain/known-block', { id: block.id }))
     const parent = this.database.entry(block.header.parent)
     if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: block.header.parent }))
-    if (parent.invalid) return fail(fault('chain/invalid-ancestor'))
+    if (parent.invalid) return fail(fault('chain/invalid-ancestor', { id: parent.id }))
     const badHeader = this.checkHeader(block, parent)
     if (badHeader !== null) return fail(badHeader)
     const entry = this.#entryOf(block, parent)

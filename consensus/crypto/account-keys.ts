@@ -1,3 +1,4 @@
+import { assert } from '../primitives/assert.ts'
 import { equal } from '../primitives/bytes.ts'
 import { byteList, container, decode, encode, list, uint8 } from '../primitives/codec.ts'
 import { fault } from '../primitives/fault.ts'
@@ -27,8 +28,13 @@ const ACCOUNT_KEYS = container('AccountKeys', { scheme: uint8, threshold: uint8,
 /** Longest encoding of {@link AccountKeys}. */
 export const ACCOUNT_KEYS_BYTES_MAX = ACCOUNT_KEYS.maxSize
 
-/** The one encoding; it is what the address hashes, what a first witness carries and what the registry stores. */
+/**
+ * The one encoding; it is what the address hashes, what a first witness carries and what the registry stores. Unsound
+ * keys are a bug: their address could be paid, and never spent from.
+ */
 export function encodeAccountKeys(keys: AccountKeys): Uint8Array {
+  const reason = whyUnsound(keys)
+  assert(reason === undefined, `unsound account keys: ${reason}`)
   return encode(ACCOUNT_KEYS, keys)
 }
 

@@ -1,11 +1,13 @@
 import { bech32m } from '@scure/base'
-import { fromHex, toHex } from '../primitives/bytes.ts'
+import { assert } from '../primitives/assert.ts'
+import { fromHex, isHex, toHex } from '../primitives/bytes.ts'
 import { fault } from '../primitives/fault.ts'
 import type { Address } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 
 /** Text form of an address: bech32m (BIP-350) of its 32 bytes behind the network's prefix. */
 export function formatAddress(prefix: string, address: Address): string {
+  assert(isHex(address, 32), 'an address has 32 bytes')
   return bech32m.encode(prefix, bech32m.toWords(fromHex(address)))
 }
 

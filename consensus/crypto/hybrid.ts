@@ -1,7 +1,8 @@
+import { assert } from '../primitives/assert.ts'
 import { concat } from '../primitives/bytes.ts'
 import { ED25519_PUBLIC_KEY_BYTES, ED25519_SIGNATURE_BYTES, passesEd25519Rules } from './ed25519-rules.ts'
 import { taggedHash } from './hash.ts'
-import { KEY_SCHEMES, type KeyScheme, type MlDsaLevel } from './schemes.ts'
+import { KEY_SCHEMES, type KeyScheme, type MlDsaLevel, type SchemeSizes } from './schemes.ts'
 
 /**
  * The two primitives under a hybrid signature. An implementation evaluates equations; lengths, ranges and point rules
@@ -37,7 +38,8 @@ export function verifyHybrid(
   key: HybridPublicKey,
   { message, signature, context }: { message: Uint8Array; signature: Uint8Array; context: Uint8Array },
 ): boolean {
-  const sizes = KEY_SCHEMES[key.scheme]
+  const sizes: SchemeSizes | undefined = KEY_SCHEMES[key.scheme]
+  if (sizes === undefined) return false
   if (key.bytes.length !== sizes.publicKeyBytes || signature.length !== sizes.signatureBytes) return false
   const classicalKey = key.bytes.subarray(0, ED25519_PUBLIC_KEY_BYTES)
   const classicalSignature = signature.subarray(0, ED25519_SIGNATURE_BYTES)
@@ -80,7 +82,11 @@ export function hybridPublicKey(backend: SignatureBackend, scheme: KeyScheme, se
   return { scheme, bytes }
 }
 
+/** Length of a wallet seed. */
+export const SEED_BYTES = 32
+
 /** The scheme is hashed in, so that one set of words gives unrelated keys under each scheme. */
 function seedOf(use: 'seedEd25519' | 'seedMlDsa', scheme: KeyScheme, seed: Uint8Array): Uint8Array {
+  assert(seed.length === SEED_BYTES, `a wallet seed has ${SEED_BYTES} bytes`)
   return taggedHash(use, Uint8Array.of(scheme), seed)
 }

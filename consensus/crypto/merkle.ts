@@ -1,3 +1,4 @@
+import { assert } from '../primitives/assert.ts'
 import { concat, equal, uint32LE, ZERO_32 } from '../primitives/bytes.ts'
 import { type HashUse, hashPairs, taggedHash } from './hash.ts'
 
@@ -45,6 +46,7 @@ export function merkleRoot(tree: MerkleTree, items: readonly Uint8Array[]): Uint
 
 /** Proof that the item at `index` is in the list. */
 export function merkleProof(tree: MerkleTree, items: readonly Uint8Array[], index: number): MerkleProof {
+  assert(Number.isInteger(index) && index >= 0 && index < items.length, 'a proof is about an item of the list')
   const tag = nodeTag(tree.node)
   const siblings: Uint8Array[] = []
   let level = leavesOf(tree, items)
@@ -64,7 +66,7 @@ export function verifyMerkleProof(tree: MerkleTree, root: Uint8Array, item: Uint
   const tag = nodeTag(tree.node)
   let hash = taggedHash(tree.leaf, item)
   let used = 0
-  for (let position = index, last = count - 1; last > 0; position >>= 1, last >>= 1) {
+  for (let position = index, last = count - 1; last > 0; position >>>= 1, last >>>= 1) {
     if (position === last && position % 2 === 0) continue
     const sibling = siblings[used++]
     if (sibling === undefined || sibling.length !== 32) return false

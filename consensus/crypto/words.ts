@@ -1,19 +1,23 @@
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
+import { assert } from '../primitives/assert.ts'
 import { fault } from '../primitives/fault.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
-
-/** Length of a wallet seed. */
-export const SEED_BYTES = 32
+import { SEED_BYTES } from './hybrid.ts'
 
 /** The seed as 24 English words: the BIP-39 encoding of 256 bits of entropy with its checksum. */
 export function wordsOfSeed(seed: Uint8Array): string {
+  assert(seed.length === SEED_BYTES, `a wallet seed has ${SEED_BYTES} bytes`)
   return entropyToMnemonic(seed, wordlist)
 }
 
-/** The seed that 24 words spell; case and blanks do not matter, any other count or a bad checksum is refused. */
+/** The seed that 24 words spell; ASCII case and white space do not matter, any other count or a bad checksum is refused. */
 export function seedOfWords(words: string): Result<Uint8Array> {
-  const normalised = words.trim().toLowerCase().split(/\s+/)
+  if (!/^[A-Za-z\t\n\r ]*$/.test(words)) return fail(fault('key/words-invalid', { reason: 'a character is no letter' }))
+  const normalised = words
+    .toLowerCase()
+    .split(/[\t\n\r ]+/)
+    .filter((word) => word !== '')
   if (normalised.length !== 24) return fail(fault('key/words-invalid', { reason: `${normalised.length} words` }))
   try {
     return ok(mnemonicToEntropy(normalised.join(' '), wordlist))

@@ -12,6 +12,9 @@ export const SUPPLY_BOUND = 1n << 112n
 /** Exclusive bound of an intermediate product. */
 const PRODUCT_BOUND = 1n << 256n
 
+/** Longest text that is read as an amount at all. */
+const TEXT_CHARS_MAX = 200
+
 /** Nothing. */
 export const ZERO = 0n as Amount
 
@@ -55,6 +58,7 @@ export function mulDivUp(a: bigint, b: bigint, divisor: bigint): bigint {
  * Decimal text of an amount without trailing zeros: 150000000 at 8 decimals is `1.5`.
  */
 export function formatAmount(value: bigint, decimals: number): string {
+  assert(value >= 0n, 'amounts are unsigned')
   const digits = value.toString().padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
@@ -66,7 +70,7 @@ export function formatAmount(value: bigint, decimals: number): string {
  * exponents, blanks and superfluous leading zeros.
  */
 export function parseAmount(text: string, decimals: number): Result<Amount> {
-  const match = /^(0|[1-9][0-9]{0,38})(?:\.([0-9]{1,38}))?$/.exec(text)
+  const match = text.length > TEXT_CHARS_MAX ? null : /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/.exec(text)
   if (match === null) return fail(fault('amount/not-decimal', { text: text.slice(0, 64) }))
   const fraction = match[2] ?? ''
   if (fraction.length > decimals) return fail(fault('amount/too-many-decimals', { text, decimals }))

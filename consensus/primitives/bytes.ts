@@ -1,4 +1,5 @@
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { assert } from './assert.ts'
 
 /** 32 zero bytes: "absent" wherever consensus holds a fixed 32-byte field. */
 export const ZERO_32 = new Uint8Array(32)
@@ -10,9 +11,24 @@ export function toHex(bytes: Uint8Array): string {
   return bytesToHex(bytes)
 }
 
+/** Value of each lower-case hex digit by its character code; everything else is negative. */
+const DIGITS = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)))
+
 /** Bytes of lower-case hex; throws on anything else, so untrusted text goes through {@link isHex} first. */
 export function fromHex(hex: string): Uint8Array {
-  return hexToBytes(hex)
+  const bytes = new Uint8Array(hex.length >> 1)
+  writeHex(bytes, 0, hex)
+  return bytes
+}
+
+/** Writes the bytes of lower-case hex at an offset; throws like {@link fromHex}. */
+export function writeHex(target: Uint8Array, offset: number, hex: string): void {
+  if (hex.length % 2 !== 0) throw new RangeError('hex has an odd number of digits')
+  for (let i = 0; i < hex.length; i += 2) {
+    const byte = ((DIGITS[hex.charCodeAt(i)] ?? -1) << 4) | (DIGITS[hex.charCodeAt(i + 1)] ?? -1)
+    if (byte < 0) throw new RangeError('not lower-case hex')
+    target[offset + (i >> 1)] = byte
+  }
 }
 
 /** Whether the text is exactly `byteLength` bytes of lower-case hex. */
@@ -54,15 +70,17 @@ export function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(bytes)
 }
 
-/** Little-endian bytes of an unsigned 32-bit number. */
+/** Little-endian bytes of an unsigned 32-bit number; out of range is a bug. */
 export function uint32LE(value: number): Uint8Array {
+  assert(Number.isInteger(value) && value >= 0 && value <= 0xffffffff, `${value} is not a uint32`)
   const bytes = new Uint8Array(4)
   new DataView(bytes.buffer).setUint32(0, value, true)
   return bytes
 }
 
-/** Little-endian bytes of an unsigned integer below 2^(8 x length). */
+/** Little-endian bytes of an unsigned integer below 2^(8 x length); out of range is a bug. */
 export function uintLE(value: bigint, length: number): Uint8Array {
+  assert(value >= 0n && value >> BigInt(8 * length) === 0n, `${value} does not fit ${length} bytes`)
   const bytes = new Uint8Array(length)
   let rest = value
   for (let i = 0; i < length; i++) {

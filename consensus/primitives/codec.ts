@@ -26,7 +26,7 @@ export type CompositeCodec<V> = CompositeType<V, unknown, unknown>
 /** The value that a codec reads and writes. */
 export type ValueOf<C> = C extends Type<infer V> ? V : never
 
-/** A number that refuses to be written out of range; the library would wrap it silently. */
+// The library would wrap numbers and cut byte strings silently; everything here refuses to be written out of range.
 class CheckedUint extends UintNumberType {
   override value_serializeToBytes(
     output: Parameters<UintNumberType['value_serializeToBytes']>[0],
@@ -82,21 +82,17 @@ export const bool: Codec<boolean> = new BooleanType()
 
 /** A fixed number of bytes. The value is a view on the decoded buffer. */
 export function byteVector(length: number): CompositeCodec<Uint8Array> {
-  return new ByteVectorType(length)
+  return mapped(new ByteVectorType(length), unchanged, unchanged)
 }
 
 /** At most `limit` bytes. The value is a view on the decoded buffer. */
 export function byteList(limit: number): CompositeCodec<Uint8Array> {
-  return new ByteListType(limit)
+  return mapped(new ByteListType(limit), unchanged, unchanged)
 }
 
 /** 32 bytes whose value is a branded hex string. */
 export function hex32<Id extends string>(): CompositeCodec<Id> {
-  return mapped(
-    new ByteVectorType(32),
-    (id: Id) => fromHex(id),
-    (bytes) => toHex(bytes) as Id,
-  )
+  return mapped(new ByteVectorType(32), fromHex, (bytes) => toHex(bytes) as Id)
 }
 
 /** At most `limit` bytes of printable UTF-8 whose value is a string that passes `accepts`. */
@@ -104,15 +100,22 @@ export function text<T extends string = string>(
   limit: number,
   accepts: (value: string) => boolean = () => true,
 ): CompositeCodec<T> {
-  return mapped(
-    new ByteListType(limit),
-    (value: T) => encodeText(value),
-    (bytes) => {
-      const value = decodeText(bytes)
-      if (value === undefined || !accepts(value)) throw new RangeError('text outside its grammar')
-      return value as T
-    },
-  )
+  const read = (bytes: Uint8Array): T => {
+    const value = decodeText(bytes)
+    if (value === undefined || !accepts(value)) throw new RangeError('text outside its grammar')
+    return value as T
+  }
+  const write = (value: T): Uint8Array => {
+    const bytes = encodeText(value)
+    // A lone surrogate is written as another character, so what is read back must be what was given.
+    if (read(bytes) !== value) throw new RangeError('text outside its grammar')
+    return bytes
+  }
+  return mapped(new ByteListType(limit), write, read)
+}
+
+function unchanged(bytes: Uint8Array): Uint8Array {
+  return bytes
 }
 
 /** A record of named fields in the order given. */
@@ -130,7 +133,14 @@ export function list<V>(element: Codec<V>, limit: number): CompositeCodec<readon
   const type = element.isBasic
     ? new ListBasicType(element as never, limit)
     : new ListCompositeType(element as never, limit)
-  return type as unknown as CompositeCodec<readonly V[]>
+  const size = type.value_serializedSize.bind(type)
+  return Object.assign(type, {
+    // Called once for every encoding, before anything is written.
+    value_serializedSize: (value: readonly V[]) => {
+      if (value.length > limit) throw new RangeError(`${value.length} elements exceed ${limit}`)
+      return size(value as never)
+    },
+  }) as unknown as CompositeCodec<readonly V[]>
 }
 
 /** Encodes a value that our own code made; a value out of range is a bug and throws. */
@@ -161,7 +171,7 @@ function reasonOf(error: unknown): string {
 
 type ByteArrayCodec = ByteVectorType | ByteListType
 
-/** A byte-string type whose value is something else; the library has no such hook, so its three methods are wrapped. */
+/** A byte-string type with checked length whose value may be something else; the library has no such hook. */
 function mapped<V>(
   type: ByteArrayCodec,
   toBytes: (value: V) => Uint8Array,
@@ -169,15 +179,15 @@ function mapped<V>(
 ): CompositeCodec<V> {
   const write = type.value_serializeToBytes.bind(type)
   const read = type.value_deserializeFromBytes.bind(type)
-  const size = type.value_serializedSize.bind(type)
-  const limit = type.maxSize
+  const { minSize, maxSize } = type
   const checked = (value: V): Uint8Array => {
     const bytes = toBytes(value)
-    if (bytes.length > limit) throw new RangeError(`${bytes.length} bytes exceed ${limit}`)
+    if (bytes.length < minSize || bytes.length > maxSize)
+      throw new RangeError(`${bytes.length} bytes in a ${type.typeName}`)
     return bytes
   }
   return Object.assign(type, {
-    value_serializedSize: (value: V) => size(checked(value)),
+    value_serializedSize: (value: V) => checked(value).length,
     value_serializeToBytes: (output: Parameters<typeof write>[0], offset: number, value: V) =>
       write(output, offset, checked(value)),
     value_deserializeFromBytes: (data: Parameters<typeof read>[0], start: number, end: number) =>

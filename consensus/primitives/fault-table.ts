@@ -97,7 +97,6 @@ export const FAULT_TABLE = {
   'ledger/payout-no-account': nobody('no_account', 409, 'the payout account does not exist'),
   'ledger/service-unknown': nobody('service_unknown', 409, 'the agent {agentId} has no service {serviceId}'),
   'ledger/service-retired': nobody('service_retired', 409, 'the service {serviceId} of {agentId} is retired'),
-  'ledger/escrow-exists': nobody('escrow_exists', 409, 'there is an escrow under this transaction id already'),
 
   'receipt/closed': nobody('escrow_closed', 409, 'there is no open escrow under this transaction id'),
   'receipt/foreign': nobody('escrow_foreign', 409, "the sender is neither owner nor settler of the escrow's agent"),
@@ -129,7 +128,7 @@ export const FAULT_TABLE = {
 
   'chain/unknown-parent': later('unknown_parent', 409, 'the parent {parent} is not known here'),
   'chain/known-block': nobody('known_block', 409, 'the block {id} is known already'),
-  'chain/invalid-ancestor': sender('block_invalid', 400, 'the block builds on an invalid one'),
+  'chain/invalid-ancestor': sender('block_invalid', 400, 'the block {id} is known to be invalid, and so is what builds on it'),
   'chain/reorganisation-too-deep': nobody(
     'reorganisation_too_deep',
     409,
@@ -171,7 +170,6 @@ export const FAULT_TABLE = {
   'service/bad-result': nobody('upstream_failed', 502, '{serviceId} gave an unusable result: {reason}'),
   'service/interrupted': nobody('upstream_failed', 502, '{serviceId} was interrupted and is not safe to repeat'),
 
-  'pay/required': nobody('payment_required', 402, 'Payment required for {serviceId}'),
   'pay/not-found': later(
     'payment_not_found',
     402,
@@ -243,8 +241,6 @@ export const FAULT_TABLE = {
   ),
   'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
   'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}'),
-  'cli/unverified': nobody('unverified', 400, 'the answer does not verify: {reason}'),
-  'cli/refunded': nobody('refunded', 400, 'the service failed ({reason}); {amount} goes back to you: {status}'),
   'wallet/exists': sender('wallet_exists', 409, 'there is a wallet named {name} at {path}'),
   'wallet/missing': sender(
     'wallet_missing',

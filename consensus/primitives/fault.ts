@@ -13,7 +13,7 @@ const NO_DETAIL: FaultDetail = Object.freeze({})
 
 /** Makes a fault. */
 export function fault(code: FaultCode, detail: FaultDetail = NO_DETAIL): Fault {
-  return { code, detail }
+  return Object.freeze({ code, detail })
 }
 
 /** What the table says of this code: API code, HTTP status, blame, retry, sentence. */

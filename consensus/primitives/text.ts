@@ -9,8 +9,7 @@ export function isPrintableAscii(bytes: Uint8Array): boolean {
 
 /**
  * Decodes well-formed UTF-8 (Unicode 16, table 3-7: no overlong forms, no surrogates, at most U+10FFFF) without
- * control characters (U+0000-001F, U+007F-009F) and without line separators or bidirectional overrides, which
- * could make one registry entry look like another. Undefined for anything else.
+ * characters that cannot be seen: they could make one registry entry look like another. Undefined for anything else.
  */
 export function decodeText(bytes: Uint8Array): string | undefined {
   let text = ''
@@ -53,9 +52,33 @@ function readSequence(bytes: Uint8Array, start: number, length: number): number 
   return codePoint < (LEAST_CODE_POINT[length] as number) || codePoint > 0x10ffff || surrogate ? undefined : codePoint
 }
 
+/**
+ * Code points that no text may hold, as ranges: controls, soft hyphen, every space but U+0020, joiners, directional marks,
+ * fillers, separators, annotations, tags.
+ */
+const INVISIBLE: readonly (readonly [number, number])[] = [
+  [0x00, 0x1f],
+  [0x7f, 0xa0],
+  [0xad, 0xad],
+  [0x034f, 0x034f],
+  [0x061c, 0x061c],
+  [0x115f, 0x1160],
+  [0x1680, 0x1680],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x2000, 0x200f],
+  [0x2028, 0x202f],
+  [0x205f, 0x206f],
+  [0x3000, 0x3000],
+  [0x3164, 0x3164],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfffb],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe0fff],
+]
+
 function isPrintable(codePoint: number): boolean {
-  if (codePoint < 0x20 || (codePoint >= 0x7f && codePoint <= 0x9f)) return false
-  if (codePoint === 0x2028 || codePoint === 0x2029 || codePoint === 0xfeff) return false
-  const bidirectional = (codePoint >= 0x202a && codePoint <= 0x202e) || (codePoint >= 0x2066 && codePoint <= 0x2069)
-  return !bidirectional && codePoint !== 0x200e && codePoint !== 0x200f
+  return !INVISIBLE.some(([first, last]) => codePoint >= first && codePoint <= last)
 }

@@ -1,0 +1,236 @@
+import { readdirSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isHex } from '../../consensus/primitives/bytes.ts'
+import { ask, type CallView } from '../support/api.ts'
+import { Caller, marketOpen, runsIn } from '../support/caller.ts'
+import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
+import { until } from '../support/processes.ts'
+
+const workshop = new Workshop()
+const runsFile = workshop.path('runs')
+let daemon: RunningDaemon
+let url: string
+
+// The plain devnet: blocks take the time that a user sees.
+beforeAll(async () => {
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_RUNS_FILE: runsFile } })
+  url = daemon.url
+  await marketOpen(url)
+})
+
+/** What `farthing call --json` prints. */
+interface CallOutput extends CallView {
+  readonly quote: CallView
+  readonly verified: Readonly<Record<string, boolean>>
+}
+
+/** Flags of a buyer with a folder and a development key of its own. */
+function buyer(key: number, dataDir = workshop.folder()): readonly string[] {
+  return ['--rpc', url, '--data-dir', dataDir, '--dev-key', String(key)]
+}
+
+const folderOf = (flags: readonly string[]): string => flags[flags.indexOf('--data-dir') + 1]!
+const kept = (flags: readonly string[]): readonly string[] => {
+  try {
+    return readdirSync(join(folderOf(flags), 'calls')).filter((name) => name.endsWith('.json'))
+  } catch {
+    return []
+  }
+}
+const outputOf = (stdout: string): CallOutput => JSON.parse(stdout) as CallOutput
+const VERIFIED = { paymentInBlock: true, headerWork: true, resultHash: true, receiptMatches: true }
+
+describe.concurrent('farthing call', () => {
+  it('buys each of the real services, and result, receipt and proofs verify', async () => {
+    const [block] = (await ask<{ blocks: { height: number }[] }>(url, '/api/v1/blocks')).body.blocks
+    const { body } = await ask<{ transactions: { txId: string }[] }>(url, '/api/v1/blocks/1')
+    expect(block?.height).toBeGreaterThan(0)
+    const services = [
+      ['node-network-stats', ''],
+      ['node-gas-tracker', ''],
+      ['node-tx-lookup', body.transactions[0]!.txId],
+    ] as const
+    const runs = services.map(([serviceId, request], i) =>
+      workshop.run(['call', serviceId, request, '--json', ...buyer(i + 3)]),
+    )
+    for (const [i, { code, stdout, stderr }] of (await Promise.all(runs)).entries()) {
+      expect(code, stderr).toBe(0)
+      const { result, receipt, quote, verified } = outputOf(stdout)
+      expect(verified).toEqual(VERIFIED)
+      expect(stdout.trim().split('\n')).toHaveLength(1)
+      expect(receipt).toMatchObject({
+        serviceId: services[i]![0],
+        amountBaseUnits: quote.accepts?.[0]?.maxAmountRequired,
+      })
+      expect(Object.keys(result ?? {}).length).toBeGreaterThan(1)
+      const { body: mined } = await ask(url, `/api/v1/tx/${String(receipt?.txId)}`)
+      expect(mined).toMatchObject({ status: 'mined', blockId: receipt?.blockHash, height: receipt?.blockHeight })
+    }
+  })
+
+  it('without --json prints the result alone on standard output', async () => {
+    const { code, stdout, stderr } = await workshop.run(['call', 'node-network-stats', ...buyer(1)])
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout)).toHaveProperty('height')
+    expect(stderr).toMatch(/node-network-stats costs 0\.024 FAR/)
+    expect(stderr).toContain('verified: {"paymentInBlock":true')
+  })
+
+  it('shows the quote and pays nothing with --no-pay', async () => {
+    const flags = buyer(3)
+    const { code, stdout } = await workshop.run(['call', 'node-gas-tracker', '--no-pay', ...flags])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ x402: true, accepts: [{ scheme: 'native-x402' }] })
+    expect(kept(flags)).toEqual([])
+  })
+
+  it('says that a failed service is refunded, by its exit code too', async () => {
+    const { code, stdout, stderr } = await workshop.run(['call', 'node-test-once', 'fail', '--json', ...buyer(6)])
+    expect(code, stderr).toBe(3)
+    expect(outputOf(stdout)).toMatchObject({ code: 'upstream_failed', refund: { amount: 0.008 } })
+    expect(stderr).toContain('0.008 FAR goes back to you')
+  })
+})
+
+describe.concurrent('farthing call pays nothing and says so in one line', () => {
+  const REFUSALS: readonly (readonly [string, readonly string[], RegExp, number])[] = [
+    [
+      'above --max-price',
+      ['node-gas-tracker', '--max-price', '0.0239'],
+      /price is 0\.024 FAR, your limit is 0\.0239 FAR/,
+      1,
+    ],
+    [
+      'with a limit that is no amount',
+      ['node-gas-tracker', '--max-price', 'cheap'],
+      /"cheap" is not a plain decimal/,
+      1,
+    ],
+    ['on another network', ['node-gas-tracker', '--network', 'testnet'], /is on devnet, .*set to testnet/, 1],
+    ['for a service that is down', ['node-test-closed', 'ok'], /its provider is down/, 1],
+    ['for an unusable request', ['node-test-again', 'refuse'], /unusable: nothing to do/, 1],
+    ['without a service', [], /usage: farthing call/, 2],
+    ['with too many words', ['node-test-again', 'ok', 'more'], /usage: farthing call/, 2],
+    ['for a payment that it never made', ['--tx', 'ab'.repeat(32)], /no call with the payment/, 2],
+  ]
+
+  it.each(REFUSALS)('%s', async (_, words, line, expected) => {
+    const flags = buyer(6)
+    const { code, stdout, stderr } = await workshop.run(['call', ...words, ...flags])
+    const lines = stderr.trim().split('\n')
+    expect(lines.at(-1)).toMatch(line)
+    expect(lines.at(-1)).toMatch(/^farthing: /)
+    expect(code).toBe(expected)
+    expect(stdout).toBe('')
+    expect(kept(flags)).toEqual([])
+  })
+
+  it('for a service that does not exist, and names those that are close', async () => {
+    const { code, stderr } = await workshop.run(['call', 'node-network-stat', ...buyer(6)])
+    expect(code).toBe(1)
+    expect(stderr).toContain('there is no service node-network-stat here')
+    expect(stderr).toMatch(/node-network-stats/)
+  })
+
+  it('on a devnet with another genesis', async () => {
+    const flags = buyer(6)
+    const options = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
+    const { code, stderr } = await workshop.run(['call', 'node-gas-tracker', ...flags], options)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^farthing: the node refused: .*\n$/)
+    expect(kept(flags)).toEqual([])
+  })
+
+  it('where no node answers', async () => {
+    const flags = ['--rpc', 'http://127.0.0.1:9', '--data-dir', workshop.folder()]
+    const { code, stderr } = await workshop.run(['call', 'node-gas-tracker', ...flags])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^farthing: no node answers at http:\/\/127\.0\.0\.1:9;.*\n$/)
+  })
+})
+
+describe.concurrent('a farthing call that was killed', () => {
+  it('after paying is finished with --tx, without a second payment', async () => {
+    const flags = buyer(7)
+    const caller = new Caller(url, 7)
+    const cut = workshop.launch(['call', 'node-test-once', 'ok:cut', '--json', ...flags])
+    const txId = await until('it has paid', () => /paid with ([0-9a-f]{64})/.exec(cut.stderr)?.[1], { everyMs: 5 })
+    await cut.end('SIGKILL')
+    expect(cut.stdout).toBe('')
+    const nonce = (await ask<{ pending: { nextNonce: string } }>(url, `/api/v1/accounts/${caller.address}`)).body
+    const resumed = await workshop.run(['call', '--tx', txId, '--json', ...flags])
+    expect(resumed.code, resumed.stderr).toBe(0)
+    expect(outputOf(resumed.stdout)).toMatchObject({
+      result: { echo: 'ok:cut' },
+      receipt: { txId },
+      verified: VERIFIED,
+    })
+    const again = await workshop.run(['call', '--tx', txId, '--json', ...flags])
+    expect(outputOf(again.stdout)).toEqual(outputOf(resumed.stdout))
+    expect(runsIn(runsFile).get('node-test-once ok:cut')).toBe(1)
+    const after = (await ask<{ pending: { nextNonce: string } }>(url, `/api/v1/accounts/${caller.address}`)).body
+    expect(after.pending.nextNonce).toBe(nonce.pending.nextNonce)
+  })
+
+  let proxy: Server
+  beforeAll(async () => {
+    // A node behind a line that swallows transactions: the payment is kept on disk but never arrives.
+    proxy = createServer((request, response) => {
+      if (request.url === '/api/v1/tx') return
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }
+        const headers = { 'content-type': 'application/json' }
+        const init = { method: request.method ?? 'GET', headers: chunks.length === 0 ? {} : headers, ...body }
+        void ask(url, request.url ?? '/', init).then(({ status, text }) => response.writeHead(status).end(text))
+      })
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+
+  it('before its payment arrived sends the kept payment with --tx', async () => {
+    const flags = buyer(8)
+    const through = ['--rpc', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, ...flags.slice(2)]
+    const cut = workshop.launch(['call', 'node-test-once', 'ok:lost', '--json', ...through])
+    const [file] = await until('the payment is kept', () => kept(flags).length > 0 && kept(flags), { everyMs: 5 })
+    await cut.end('SIGKILL')
+    const txId = file!.slice(0, 64)
+    expect(isHex(txId, 32)).toBe(true)
+    expect((await ask(url, `/api/v1/tx/${txId}`)).body.status).toBe('unknown')
+    const resumed = await workshop.run(['call', '--tx', txId, '--json', ...flags])
+    expect(resumed.code, resumed.stderr).toBe(0)
+    expect(outputOf(resumed.stdout)).toMatchObject({
+      result: { echo: 'ok:lost' },
+      receipt: { txId },
+      verified: VERIFIED,
+    })
+  })
+})
+
+describe.concurrent('the other commands that ask a node', () => {
+  it('send coins, show the balance, the transaction and its block', async () => {
+    const flags = buyer(9)
+    const to = new Caller(url, 10)
+    await workshop.run(['call', 'node-gas-tracker', '--no-pay', ...flags])
+    const init = await workshop.run(['init', '--data-dir', folderOf(flags), '--dev-key', '9'])
+    expect(init.code, init.stderr).toBe(0)
+    const sent = await workshop.run(['wallet', 'send', to.address, '12.5', '--json', ...flags])
+    expect(sent.code, sent.stderr).toBe(0)
+    const { txId } = JSON.parse(sent.stdout) as { txId: string }
+    const { blockId } = await to.mined(txId)
+    const balance = await workshop.run(['wallet', 'balance', to.address, ...flags])
+    expect(balance.stdout).toBe('1000012.5 FAR\n')
+    const tx = await workshop.run(['tx', txId, '--rpc', url])
+    expect(JSON.parse(tx.stdout)).toMatchObject({ txId, status: 'mined', receipt: { success: true } })
+    const block = await workshop.run(['block', blockId, '--rpc', url])
+    expect(JSON.parse(block.stdout)).toMatchObject({ id: blockId, canonical: true })
+  })
+})

@@ -62,6 +62,14 @@ describe('agent_invoke', () => {
     expect(ledger.get(INVOKES, 3)?.map(({ txId }) => txId)).toEqual(txs.slice(1).map(({ txId }) => txId))
   })
 
+  it('counts transactions alone: a reward or a refund before it takes no place', () => {
+    const { ledger } = invoked()
+    ledger.advanceTo(103)
+    const tx = ledger.tx(OTHER, 'agent_invoke', SAMPLE.agent_invoke())
+    expect(ledger.block([tx]).receipts.map(({ type }) => type)).toEqual(['reward', 'refund', 'transaction', 'close'])
+    expect(ledger.get(ESCROWS, tx.txId)?.index).toBe(0)
+  })
+
   it('marks insiders: owner, payout and settlers of that moment', () => {
     for (const [sender, insider] of [
       [OWNER, true],

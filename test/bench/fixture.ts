@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Block, decodeBlock, encodeBlock } from '../../consensus/block/block.ts'
+import { Chain } from '../../consensus/chain/chain.ts'
+import { computeGenesis } from '../../consensus/chain/genesis.ts'
+import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { UNPACED } from '../../consensus/chain/ports.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
+import { taggedHash } from '../../consensus/crypto/hash.ts'
+import type { SignatureVerifier } from '../../consensus/crypto/verifier.ts'
+import type { Amount } from '../../consensus/primitives/amount.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+import { signTransaction } from '../../consensus/tx/sign.ts'
+import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
+import { buildTemplate } from '../../miner/template.ts'
+import { useNativeSha256 } from '../../src/crypto/native-backend.ts'
+import { nativePowHasher } from '../../src/crypto/native-pow.ts'
+import { type WalletKey, walletKey } from '../../src/crypto/wallet-key.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
+import { eventLoopPacer } from '../../src/runtime.ts'
+import { openChain } from '../../src/storage/folder.ts'
+import { fastDevnet } from '../support/network.ts'
+
+useNativeSha256()
+
+const COINS = 10n ** 14n / 1_000n
+const MIB = 1_048_576
+const SIZES = { cacheBytes: 32 * MIB, writeBufferBytes: 16 * MIB }
+
+/** Accounts with keys that send, among many that only exist. */
+export interface Fixture {
+  readonly params: NetworkParams
+  readonly senders: readonly WalletKey[]
+}
+
+/** A network whose genesis funds `accounts` accounts, `senders` of which can sign. */
+export function createFixture(accounts: number, senders: number): Fixture {
+  const keys = Array.from({ length: senders }, (_, i) => walletKey(taggedHash('textDigest', encodeText(`bench ${i}`))))
+  const idle = Array.from({ length: accounts - senders }, (_, i) =>
+    taggedHash('textDigest', encodeText(`idle ${i}`)).toHex(),
+  )
+  const devnet = fastDevnet()
+  const allocations = [...keys.map(({ address }) => address as string), ...idle].map((address) => ({
+    address,
+    amount: COINS,
+  }))
+  return {
+    params: {
+      ...devnet,
+      genesis: { ...devnet.genesis, allocations: [...devnet.genesis.allocations, ...allocations] as never },
+    },
+    senders: keys,
+  }
+}
+
+/** A chain on a real LevelDB in a temporary folder. */
+export interface BenchChain {
+  readonly chain: Chain
+  readonly close: () => Promise<void>
+}
+
+/** Opens a chain of the fixture; blocks are imported in slices as in the daemon unless `paced` is off. */
+export async function openBenchChain(
+  { params }: Fixture,
+  verifier: SignatureVerifier,
+  paced = true,
+): Promise<BenchChain> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'))
+  const ruleBook = createRuleBook(params, PROTOCOL)
+  const genesis = computeGenesis(params)
+  const opened = await openChain(folder, ruleBook, genesis, SIZES)
+  if (!opened.ok) throw new Error(opened.fault.code)
+  const chain = new Chain({
+    ruleBook,
+    database: opened.value.database,
+    network: { chainId: 1, genesis: genesis.block.id },
+    verifier,
+    powHasher: nativePowHasher,
+    clock: { now: () => Number.MAX_SAFE_INTEGER / 2 },
+    pacer: paced ? eventLoopPacer() : UNPACED,
+    reorganisationDepthMax: 1_200,
+  })
+  const close = async (): Promise<void> => {
+    await opened.value.store.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { chain, close }
+}
+
+/** Signs one transfer for every sender at the nonce given, to random idle accounts. */
+export async function signTransfers(
+  { senders, params }: Fixture,
+  chain: Chain,
+  nonce: bigint,
+): Promise<readonly Transaction[]> {
+  const idle = params.genesis.allocations
+  const signed = senders.map((key, i) => {
+    const to = idle[(i * 7919 + Number(nonce) * 104729) % idle.length]?.address as string
+    const body = {
+      version: 1,
+      chainId: 1,
+      sender: key.address,
+      nonce,
+      kind: 'transfer',
+      payload: { to, amount: 1_000n as Amount, create: false },
+      maxFeeRate: 1_000n,
+      tip: 1n,
+      validUntil: 0,
+      memo: new Uint8Array(0),
+    } as unknown as TxBody
+    return signTransaction(body, key, chain.network)
+  })
+  return Promise.all(signed)
+}
+
+/** Builds and imports the next block; its wire bytes. */
+export async function mineBlock(chain: Chain, transactions: readonly Transaction[]): Promise<Uint8Array> {
+  for (const { wtxId } of transactions) chain.verified.add(wtxId)
+  const nowMs = chain.head.header.timeMs + 3_000
+  const miner = chain.ruleBook.params.genesis.allocations[0]?.address as never
+  const template = await buildTemplate(chain, UNPACED, {
+    miner,
+    nowMs,
+    candidates: transactions,
+    extra: new Uint8Array(32),
+  })
+  if (template === undefined || template.block.transactions.length !== transactions.length)
+    throw new Error('the block does not hold everything')
+  const bytes = encodeBlock(template.block)
+  await importBytes(chain, bytes)
+  return bytes
+}
+
+/** Decodes and imports a block. */
+export async function importBytes(chain: Chain, bytes: Uint8Array): Promise<Block> {
+  const block = decodeBlock(bytes)
+  if (!block.ok) throw new Error(block.fault.code)
+  const outcome = await chain.import(block.value)
+  if (!outcome.ok) throw new Error(`${outcome.fault.code} ${JSON.stringify(outcome.fault.detail)}`)
+  return block.value
+}

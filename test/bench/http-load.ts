@@ -1,0 +1,53 @@
+import { connect, type Socket } from 'node:net'
+
+/** Bytes of one HTTP request with a body. */
+export function httpRequest(path: string, contentType: string, body: Uint8Array): Buffer {
+  const head = `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: ${contentType}\r\ncontent-length: ${body.length}\r\n\r\n`
+  return Buffer.concat([Buffer.from(head), body])
+}
+
+/** How often each status came. */
+export type StatusCounts = Map<number, number>
+
+/**
+ * Sends requests over a few kept-open connections, one at a time on each, and counts the statuses. Plain sockets, so that
+ * the load costs next to nothing beside the server.
+ */
+export async function sendAll(port: number, requests: readonly Buffer[], connections: number): Promise<StatusCounts> {
+  const counts: StatusCounts = new Map()
+  let next = 0
+  const lane = async (): Promise<void> => {
+    const socket = await open(port)
+    const answers = statusesOf(socket)
+    for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
+      socket.write(request)
+      const { value: status } = await answers.next()
+      counts.set(status as number, (counts.get(status as number) ?? 0) + 1)
+    }
+    socket.destroy()
+  }
+  await Promise.all(Array.from({ length: connections }, lane))
+  return counts
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket))
+    socket.once('error', reject)
+  })
+}
+
+/** Status codes as answers arrive; bodies have a content-length and are skipped. */
+async function* statusesOf(socket: Socket): AsyncGenerator<number> {
+  let buffered: Buffer = Buffer.alloc(0)
+  for await (const chunk of socket) {
+    buffered = buffered.length === 0 ? (chunk as Buffer) : Buffer.concat([buffered, chunk as Buffer])
+    for (let end = buffered.indexOf('\r\n\r\n'); end >= 0; end = buffered.indexOf('\r\n\r\n')) {
+      const head = buffered.toString('latin1', 0, end)
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+      if (buffered.length < end + 4 + length) break
+      yield Number(head.slice(9, 12))
+      buffered = buffered.subarray(end + 4 + length)
+    }
+  }
+}

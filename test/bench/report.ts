@@ -1,0 +1,61 @@
+/** One line of the table that `npm run bench` prints. */
+export interface BenchRow {
+  readonly what: string
+  /** The figure, as text with its unit. */
+  readonly figure: string
+  /** Figure divided by its bound, both measured in this run; null where the goal is absolute. */
+  readonly ratio: number | null
+  readonly goal: string
+  readonly met: boolean
+}
+
+/** A row whose goal is a least share of a bound. */
+export function ratioRow(what: string, figure: string, ratio: number, least: number): BenchRow {
+  return { what, figure, ratio, goal: `>= ${least} of the bound`, met: ratio >= least }
+}
+
+/** A row whose goal is a least or a most value. */
+export function valueRow(
+  what: string,
+  value: number,
+  unit: string,
+  goal: { readonly least: number } | { readonly most: number },
+): BenchRow {
+  const figure = `${round(value)} ${unit}`
+  if ('least' in goal) return { what, figure, ratio: null, goal: `>= ${goal.least} ${unit}`, met: value >= goal.least }
+  return { what, figure, ratio: null, goal: `<= ${goal.most} ${unit}`, met: value <= goal.most }
+}
+
+/** The table. A figure that falls short is shown as it is. */
+export function printTable(rows: readonly BenchRow[]): void {
+  const cells = rows.map(({ what, figure, ratio, goal, met }) => [
+    what,
+    figure,
+    ratio === null ? '' : ratio.toFixed(2),
+    goal,
+    met ? 'met' : 'SHORT',
+  ])
+  const head = ['measured', 'figure', 'ratio', 'goal', '']
+  const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => (row[i] as string).length)))
+  for (const row of [head, widths.map((width) => '-'.repeat(width)), ...cells]) {
+    process.stdout.write(`${row.map((cell, i) => cell.padEnd(widths[i] as number)).join('  ')}\n`)
+  }
+}
+
+/** Three significant digits, or whole numbers above a hundred. */
+export function round(value: number): number {
+  return value >= 100 ? Math.round(value) : Number(value.toPrecision(3))
+}
+
+/** Middle of some measurements. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1] as number
+}
+
+/** Milliseconds that work takes. */
+export async function time(work: () => Promise<unknown> | unknown): Promise<number> {
+  const startedMs = performance.now()
+  await work()
+  return performance.now() - startedMs
+}

@@ -1,0 +1,33 @@
+import { availableParallelism, cpus } from 'node:os'
+import { benchAdmission } from './admission.ts'
+import { benchEventLoop } from './event-loop.ts'
+import { benchHttpAdmission } from './http-admission.ts'
+import { benchImport } from './import.ts'
+import { benchLongRun } from './long-run.ts'
+import { benchMining } from './mining.ts'
+import { benchQuotes } from './quotes.ts'
+import { type BenchRow, printTable } from './report.ts'
+
+/** Every benchmark by the name that chooses it: `npm run bench -- import quotes`. */
+const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  import: benchImport,
+  admission: benchAdmission,
+  http: benchHttpAdmission,
+  quotes: benchQuotes,
+  loop: benchEventLoop,
+  mining: benchMining,
+  long: benchLongRun,
+}
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !Object.hasOwn(BENCHMARKS, name))
+if (unknown.length > 0)
+  throw new Error(`no benchmark ${unknown.join(', ')}; there are: ${Object.keys(BENCHMARKS).join(', ')}`)
+process.stdout.write(`Node ${process.versions.node}, ${availableParallelism()} cores, ${cpus()[0]?.model}\n`)
+const rows: BenchRow[] = []
+for (const [name, bench] of Object.entries(BENCHMARKS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  process.stdout.write(`running ${name}\n`)
+  rows.push(...(await bench()))
+}
+printTable(rows)

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { verdict } from '../support/api.ts'
 import { Caller, marketOpen, type Payment, runsIn } from '../support/caller.ts'
-import { WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
+import { Workshop } from '../support/daemon.ts'
 
 const workshop = new Workshop()
 const PAYEE = new Caller('', 10)
@@ -122,8 +122,7 @@ describe.concurrent('a daemon killed', () => {
     async (point, serviceId, answer, runs) => {
       const scene = await die(point, serviceId)
       const { folder, env, caller, payment } = scene
-      const args = ['start', '--data-dir', folder, '--rpc-port', '0', '--mine-threads', '1', ...FLAGS]
-      const second = workshop.launch(args, { entry: WITH_TEST_SERVICES, env: { ...env, TEST_CRASH_AT: point } })
+      const second = workshop.begin(folder, { env: { ...env, TEST_CRASH_AT: point }, flags: FLAGS })
       expect(await second.exit).toEqual({ code: null, signal: 'SIGKILL' })
       const daemon = await workshop.start(folder, { env, flags: FLAGS })
       caller.url = daemon.url

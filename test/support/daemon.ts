@@ -26,6 +26,13 @@ export interface CommandOptions {
   readonly input?: string
 }
 
+/** Rates that no test reaches by itself; flags still go above them. */
+const UNLIMITED = {
+  FARTHING_RPC_RATE_READ: '100000000',
+  FARTHING_RPC_RATE_TRANSACTION: '100000000',
+  FARTHING_RPC_RATE_QUOTE: '100000000',
+}
+
 /** One line of a daemon's log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: string }
 
@@ -105,10 +112,19 @@ export class Workshop {
     return this.launch(args, options).finished()
   }
 
-  /** Starts a daemon on a folder and waits until it answers. */
-  async start(dataDir: string, { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1 }: StartOptions = {}) {
+  /** Begins to start a daemon on a folder. */
+  begin(dataDir: string, { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1 }: StartOptions = {}): Program {
     const args = ['start', '--data-dir', dataDir, '--rpc-port', '0', '--mine-threads', String(mine), ...flags]
-    const program = this.launch(args, env === undefined ? { entry } : { entry, env })
+    return this.launch(args, { entry, env: { ...UNLIMITED, ...env } })
+  }
+
+  /** Starts a daemon on a folder and waits until it answers. */
+  start(dataDir: string, options: StartOptions = {}): Promise<RunningDaemon> {
+    return this.ready(this.begin(dataDir, options), dataDir)
+  }
+
+  /** Waits until a daemon that was begun answers. */
+  async ready(program: Program, dataDir: string): Promise<RunningDaemon> {
     const url = await until(
       'the daemon is ready',
       () => {

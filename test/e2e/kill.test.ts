@@ -1,0 +1,129 @@
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { seeded } from '../sim/miners.ts'
+import { ask } from '../support/api.ts'
+import { Caller, marketOpen, runsIn } from '../support/caller.ts'
+import { escrowHistory } from '../support/closings.ts'
+import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
+import { Load } from '../support/load.ts'
+
+const workshop = new Workshop()
+const KILLS = 50
+const SEED = Number(process.env.TEST_KILL_SEED ?? Date.now() % 1_000_000)
+const random = seeded(SEED)
+
+const folder = workshop.folder()
+const runsFile = workshop.path('runs')
+const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile }
+const load = new Load([1, 3, 4, 5, 6, 7], random)
+
+const heightOf = async (url: string): Promise<number> =>
+  (await ask<{ height: number }>(url, '/api/v1/status')).body.height
+
+/** What was acknowledged before a kill is still where it was: the last ones, and some older. */
+async function expectKept(url: string, txIds: readonly string[]): Promise<void> {
+  const caller = new Caller(url, 1)
+  for (const txId of txIds) {
+    const { status, height, blockId } = await caller.transaction(txId)
+    expect({ txId, status, height, blockId }).toEqual({ txId, status: 'mined', ...load.acknowledged.get(txId) })
+  }
+}
+
+/** One life of the daemon: it starts, most often comes to work, and dies. */
+async function liveAndDie(first: boolean): Promise<void> {
+  const program = workshop.begin(folder, { env })
+  if (!first && random() < 0.2) {
+    await setTimeout(100 + random() * 900)
+    await program.end('SIGKILL')
+    return
+  }
+  const daemon = await workshop.ready(program, folder)
+  if (first) await marketOpen(daemon.url)
+  const known = [...load.acknowledged.keys()]
+  await expectKept(daemon.url, [...known.slice(-10), ...known.filter(() => random() < 5 / known.length)])
+  const over = new AbortController()
+  const work = [load.run(daemon.url, over.signal), load.takeUp(daemon.url, 3).catch(() => {})]
+  await setTimeout(50 + random() * 1_200)
+  await daemon.kill()
+  over.abort()
+  await Promise.all(work)
+}
+
+/** Every paid call comes to its end on chain. */
+async function settleAll(daemon: RunningDaemon): Promise<void> {
+  await marketOpen(daemon.url)
+  await load.takeUp(daemon.url, Number.POSITIVE_INFINITY)
+  const caller = new Caller(daemon.url, 1)
+  for (const { payment, answers } of load.bought) {
+    if (answers.size > 0) await caller.closed(payment.txId)
+  }
+}
+
+describe(`a daemon under load, killed ${KILLS} times at moments of seed ${SEED}`, () => {
+  let daemon: RunningDaemon
+  let head = 0
+
+  it('starts again every time with everything that it had acknowledged', { timeout: 400_000 }, async () => {
+    for (let i = 0; i < KILLS; i++) await liveAndDie(i === 0)
+    daemon = await workshop.start(folder, { env })
+    await expectKept(daemon.url, [...load.acknowledged.keys()])
+    expect(load.unexpected).toEqual([])
+  })
+
+  it('has every payment delivered once, refunded once, or still in escrow, as its caller was told', async () => {
+    await settleAll(daemon)
+    head = await heightOf(daemon.url)
+    const { opened, closings, transactions } = await escrowHistory(daemon.url, head)
+    const counts: Record<string, number> = {}
+    const count = (what: string): number => (counts[what] = (counts[what] ?? 0) + 1)
+    expect([...closings].filter(([txId]) => !opened.has(txId))).toEqual([])
+    expect([...closings].filter(([, ends]) => ends.length !== 1)).toEqual([])
+    for (const { payment, answers, abandoned } of load.bought) {
+      if (!opened.has(payment.txId)) {
+        count('lost before mining')
+        expect([...answers]).toEqual([])
+        continue
+      }
+      const end = closings.get(payment.txId)?.[0]
+      count(end?.how ?? 'open')
+      const told = [...answers].join(', ')
+      if (abandoned) expect([undefined, 'expired']).toContain(end?.how)
+      else expect({ [told]: end?.how }).toEqual({ [told]: told === '200 paid' ? 'delivered' : 'failed' })
+      expect(told).toMatch(abandoned ? /^$/ : /^(200 paid|502 upstream_failed)$/)
+    }
+    console.info(
+      `seed ${SEED}: height ${head}, ${transactions} transactions, ${load.acknowledged.size} acknowledged, calls ${JSON.stringify(counts)}`,
+    )
+    expect(counts.delivered).toBeGreaterThan(10)
+    expect(counts.failed).toBeGreaterThan(5)
+    expect(counts.expired).toBeGreaterThan(0)
+  })
+
+  it('ran no call of the service that is not safe to repeat twice', () => {
+    const twice = [...runsIn(runsFile)].filter(([call, runs]) => call.startsWith('node-test-once') && runs > 1)
+    expect(twice).toEqual([])
+    expect([...runsIn(runsFile).keys()].filter((call) => call.startsWith('node-test-once')).length).toBeGreaterThan(10)
+  })
+
+  it('stops cleanly, audits as sound, and a twin made of its blocks has the same state', async () => {
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+    const options = { entry: WITH_TEST_SERVICES, env }
+    const audit = async (dataDir: string) => {
+      const { code, stdout, stderr } = await workshop.run(['audit', '--data-dir', dataDir], options)
+      expect(code, stderr).toBe(0)
+      return JSON.parse(stdout) as Readonly<Record<string, unknown>>
+    }
+    const report = await audit(folder)
+    expect(report).toMatchObject({ sound: true, brokenAssets: [], computedStateRoot: report.headerStateRoot })
+    expect(report.height).toBeGreaterThanOrEqual(head)
+    const file = workshop.path('blocks')
+    const exported = await workshop.run(['export', file, '--data-dir', folder], options)
+    expect(exported.code, exported.stderr).toBe(0)
+    expect(exported.stdout).toContain(`${String(report.height)} blocks written`)
+    const twin = workshop.folder()
+    const imported = await workshop.run(['import', file, '--data-dir', twin], options)
+    expect(imported.code, imported.stderr).toBe(0)
+    expect(imported.stdout).toContain(`state root ${String(report.headerStateRoot)}`)
+    expect(await audit(twin)).toEqual(report)
+  })
+})

@@ -1,0 +1,118 @@
+import { setTimeout } from 'node:timers/promises'
+import { verdict } from './api.ts'
+import { Caller, type Order, type Payment } from './caller.ts'
+
+/** A transaction that the node said is mined: where. */
+export interface Acknowledged {
+  readonly height: number
+  readonly blockId: string
+}
+
+/** A call that was paid for, with every answer it got. */
+export interface Bought {
+  readonly payment: Payment
+  readonly key: number
+  /** Paid and left alone: nobody settles it. */
+  readonly abandoned: boolean
+  readonly answers: Set<string>
+}
+
+/** Refusals that a busy or a dying node may give; everything else is a finding. */
+const PASSING =
+  /node-unreachable|fetch failed|terminated|other side closed|ECONNRE|account_limit|node_stopping|invalid_argument/
+
+const MODES = ['ok', 'ok', 'slow:40', 'slow:250', 'fail', 'wrong'] as const
+
+/**
+ * Wallets that send and buy until the node dies under them. What the node acknowledged, answered and refused is kept over
+ * all its lives.
+ */
+export class Load {
+  readonly acknowledged = new Map<string, Acknowledged>()
+  readonly bought: Bought[] = []
+  readonly unexpected: string[] = []
+  readonly #random: () => number
+  readonly #callers: ReadonlyMap<number, Caller>
+  #requests = 0
+
+  constructor(keys: readonly number[], random: () => number) {
+    this.#random = random
+    this.#callers = new Map(keys.map((key) => [key, new Caller('', key)]))
+  }
+
+  /** Works against a node until it is gone or the load is told to stop. */
+  async run(url: string, over: AbortSignal): Promise<void> {
+    const workers = [...this.#callers].map(([key, caller]) => {
+      caller.url = url
+      return key % 2 === 0 ? this.#repeat(over, () => this.#transfer(caller)) : this.#buyer(over, key, caller)
+    })
+    await Promise.all(workers)
+  }
+
+  /** Offers every payment that has no answer yet, as callers do after a cut line. */
+  async takeUp(url: string, most: number): Promise<void> {
+    const open = this.bought.filter(({ abandoned, answers }) => !abandoned && answers.size === 0).slice(0, most)
+    await Promise.all(
+      open.map(async (bought) => {
+        const caller = this.#callers.get(bought.key) as Caller
+        caller.url = url
+        if ((await caller.transaction(bought.payment.txId)).status !== 'mined') return
+        const reply = await caller.settle(bought.payment)
+        bought.answers.add(verdict(reply))
+      }),
+    )
+  }
+
+  async #buyer(over: AbortSignal, key: number, caller: Caller): Promise<void> {
+    await this.#repeat(over, () => this.#buy(key, caller))
+  }
+
+  async #repeat(over: AbortSignal, work: () => Promise<void>): Promise<void> {
+    while (!over.aborted) {
+      try {
+        await work()
+      } catch (error) {
+        const { message, cause } = error as Error & { cause?: Error }
+        const text = `${message} ${cause?.message ?? ''}`
+        if (PASSING.test(text)) await setTimeout(20)
+        else if (!over.aborted) this.unexpected.push(text)
+      }
+    }
+  }
+
+  /** A few transfers at once, then waits until they are mined. */
+  async #transfer(caller: Caller): Promise<void> {
+    const to = [...this.#callers.values()][this.#below(this.#callers.size)] as Caller
+    const payload = { to: to.key.address, amount: BigInt(1 + this.#below(1_000)) as never, create: false }
+    const count = 1 + this.#below(4)
+    const sent = await Promise.all(Array.from({ length: count }, () => caller.send('transfer', payload)))
+    for (const { txId } of sent) await this.#acknowledge(caller, txId)
+  }
+
+  async #buy(key: number, caller: Caller): Promise<void> {
+    const abandoned = this.#random() < 0.2
+    const order: Order = {
+      serviceId: this.#random() < 0.7 ? 'node-test-once' : 'node-test-again',
+      request: `${MODES[this.#below(MODES.length)]}:${this.#requests++}`,
+      term: abandoned && this.#random() < 0.7 ? 100 : 9_600,
+      // A secret in each makes every payment another transaction, also where a lost one is made anew with its nonce.
+      lock: this.#random() < 0.5 ? 'lock' : 'commitment',
+    }
+    const payment = await caller.pay(order)
+    const bought: Bought = { payment, key, abandoned, answers: new Set() }
+    this.bought.push(bought)
+    await this.#acknowledge(caller, payment.txId)
+    if (abandoned) return
+    bought.answers.add(verdict(await caller.settle(payment)))
+    if (this.#random() < 0.3) bought.answers.add(verdict(await caller.settle(payment)))
+  }
+
+  async #acknowledge(caller: Caller, txId: string): Promise<void> {
+    const { height, blockId, confirmations } = await caller.mined(txId)
+    if (confirmations >= 1) this.acknowledged.set(txId, { height, blockId })
+  }
+
+  #below(bound: number): number {
+    return Math.floor(this.#random() * bound)
+  }
+}

@@ -4,7 +4,7 @@ import { Differential, freePow } from '../support/differential.ts'
 import { BAD_PAYLOADS, badWitnesses, plain } from '../support/hostile.ts'
 import { testParams } from '../support/network.ts'
 import { placeOn } from '../support/plans.ts'
-import { hex, ZERO32 } from '../support/reference/bytes.ts'
+import { hex, unhex, ZERO32 } from '../support/reference/bytes.ts'
 import { reheader } from '../support/reference/craft.ts'
 import { argon2Pow, findNonce, meetsTarget } from '../support/reference/proof-of-work.ts'
 import { AGENT_RECEIPT, AGENT_REGISTER, BLOCK, type Body, type Header, TRANSFER } from '../support/reference/schemas.ts'
@@ -263,6 +263,21 @@ describe('time', () => {
 })
 
 describe('proof of work', () => {
+  it('of a hash that is the target, read as a big-endian number', async () => {
+    const base = testParams()
+    const rules = (base.steps[0] as (typeof base.steps)[number]).rules
+    const target = 2n ** 248n + 5n
+    const block = { ...rules.block, powLimit: target, initialTarget: target }
+    let hash = target
+    const pow = (): Uint8Array => unhex(hash.toString(16).padStart(64, '0'))
+    const pair = await Differential.open({ ...base, steps: [{ fromHeight: 0, rules: { ...rules, block } }] }, pow)
+    const wire = pair.next()
+    hash = target + 1n
+    expect((await pair.feed(wire)).reason).toBe('header: proof of work')
+    hash = target
+    expect((await pair.feed(wire)).reason).toBeNull()
+  })
+
   it('of real hashes', async () => {
     const base = testParams()
     const rules = (base.steps[0] as (typeof base.steps)[number]).rules
@@ -294,7 +309,8 @@ describe('a branch with a block that only its execution shows to be invalid', ()
     const timeMs = pair.test.nowMs
     const wires = (await signed(pair, [[RICH, { nonce: 0n, ...change }]])).slice(0, count)
     const bad = reheader(pair.reference.propose(fork, wires, { timeMs, miner: ZERO32 }), header)
-    let parentId = pair.reference.assume(bad)
+    const badId = pair.reference.assume(bad)
+    let parentId = badId
     expect((await pair.import(bad)).outcome).toBe('side')
     for (let i = 1; i <= 4; i++) {
       const child = pair.reference.propose(parentId, [], { timeMs: timeMs + i, miner: ZERO32 })
@@ -303,6 +319,8 @@ describe('a branch with a block that only its execution shows to be invalid', ()
       expect(pair.test.chain.head.id).toBe(headId)
       await pair.compareState()
     }
+    const again = pair.reference.propose(badId, [], { timeMs: timeMs + 9, miner: ZERO32 })
+    expect((await pair.import(again)).outcome).toBeUndefined()
     // The branch point is still good for another branch.
     let tip = fork
     for (let i = 0; i < 3; i++) {

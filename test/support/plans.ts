@@ -63,7 +63,7 @@ const EASIEST = 2n ** 256n - 1n
 /** Networks that differ in whatever a network may differ in, the launch rules first. */
 export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
   .record({
-    invokeTerms: fc.constantFrom([100, 400, 1_200, 9_600], [1, 2, 5, 9], [3, 10, 25, 60]),
+    invokeTerms: fc.constantFrom([100, 400, 1_200, 9_600], [1, 2, 3, 4], [3, 10, 25, 60]),
     rewardMaturity: fc.constantFrom(100, 1, 2, 7),
     epochBlocks: fc.constantFrom(20, 1, 3),
     powLimit: fc.constantFrom(EASIEST, 2n ** 250n, 2n ** 256n / 1_000n - 1n),

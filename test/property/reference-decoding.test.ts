@@ -37,7 +37,7 @@ describe('text', () => {
   }
 
   it('agrees on every code point and every two bytes', () => {
-    for (let point = 0; point <= 0x10ffff; point += point < 0x11000 ? 1 : 61) {
+    for (let point = 0; point <= 0x10ffff; point++) {
       // Surrogates too: encoded as if they were characters.
       const wide = point >= 0x10000
       const bytes = wide

@@ -61,6 +61,10 @@ const NAMES = [
   '\u2066',
   '\ufeffa',
   '\u0085',
+  '\u00a0a',
+  'a\u200b',
+  'a\u3000',
+  '\u{e0041}',
   'x'.repeat(65),
 ]
 const AGENT_IDS = ['', 'ab', '-ab', 'ab-', 'Abc', 'a_c', 'a/c', 'a'.repeat(33), 'abc\n', 'ab\u00e9']

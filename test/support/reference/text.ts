@@ -47,15 +47,28 @@ const UTF8_FORMS: readonly (readonly (readonly [number, number])[])[] = [
   ],
 ]
 
-/** Code points that text must not hold. */
-const UNPRINTABLE: readonly (readonly [number, number])[] = [
+/** Code points that cannot be seen, which text must not hold. */
+const INVISIBLE: readonly (readonly [number, number])[] = [
   [0x0000, 0x001f],
-  [0x007f, 0x009f],
-  [0x200e, 0x200f],
-  [0x2028, 0x2029],
-  [0x202a, 0x202e],
-  [0x2066, 0x2069],
+  [0x007f, 0x00a0],
+  [0x00ad, 0x00ad],
+  [0x034f, 0x034f],
+  [0x061c, 0x061c],
+  [0x115f, 0x1160],
+  [0x1680, 0x1680],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x2000, 0x200f],
+  [0x2028, 0x202f],
+  [0x205f, 0x206f],
+  [0x3000, 0x3000],
+  [0x3164, 0x3164],
+  [0xfe00, 0xfe0f],
   [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfffb],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe0fff],
 ]
 
 const LEAD_MASK = [0, 0x7f, 0x1f, 0x0f, 0x07]
@@ -63,7 +76,7 @@ const LEAD_MASK = [0, 0x7f, 0x1f, 0x0f, 0x07]
 const within = (value: number | undefined, [low, high]: readonly [number, number]): boolean =>
   value !== undefined && value >= low && value <= high
 
-/** Text of printable, well-formed UTF-8 (encoding.md, section 2); refuses anything else. */
+/** Text of visible, well-formed UTF-8 (encoding.md, section 2); refuses anything else. */
 export function decodeText(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; ) {
@@ -71,7 +84,7 @@ export function decodeText(bytes: Uint8Array): string {
     demand(form !== undefined, 'text: not UTF-8')
     let point = (bytes[at] as number) & (LEAD_MASK[form.length] as number)
     for (let i = 1; i < form.length; i++) point = point * 64 + ((bytes[at + i] as number) & 0x3f)
-    demand(!UNPRINTABLE.some((range) => within(point, range)), 'text: not printable')
+    demand(!INVISIBLE.some((range) => within(point, range)), 'text: invisible')
     text += String.fromCodePoint(point)
     at += form.length
   }

@@ -51,6 +51,13 @@ const POLICY = accountKeys(3, 2, [fillerKey(1, 0x11), fillerKey(2, 0x22), filler
 const ENTRY = SOUND.agent_receipt.entries[0]
 const LONG = { agentId: 'a'.repeat(32), serviceId: `s${'-'.repeat(46)}9` }
 
+/** Code points just outside the ranges that no text may hold. */
+const NEIGHBOURS = [
+  ...[0x20, 0x7e, 0xa1, 0xac, 0xae, 0x034e, 0x0350, 0x061b, 0x061d, 0x115e, 0x1161, 0x167f, 0x1681, 0x17b3, 0x17b6],
+  ...[0x180a, 0x1810, 0x1fff, 0x2010, 0x2027, 0x2030, 0x205e, 0x2070, 0x2fff, 0x3001, 0x3163, 0x3165, 0xfdff],
+  ...[0xfe10, 0xfefe, 0xff00, 0xff9f, 0xffa1, 0xffef, 0xfffc, 0xffff, 0x1d172, 0x1d17b, 0xdffff, 0xe1000, 0x10ffff],
+]
+
 const SAMPLES: readonly Sample[] = [
   { name: 'a transfer', kind: 'transfer', payload: SOUND.transfer },
   {
@@ -125,6 +132,11 @@ const SAMPLES: readonly Sample[] = [
       ...{ agentId: '0a0', serviceId: 'abcd', capability: 0, priceUsdMicros: 1n },
       ...{ name: '.', requestFormat: '', description: '' },
     },
+  },
+  {
+    name: 'a service whose description holds the visible neighbours of what cannot be seen',
+    kind: 'service_publish',
+    payload: { ...SOUND.service_publish, description: String.fromCodePoint(...NEIGHBOURS) },
   },
   { name: 'a service retired', kind: 'service_retire', payload: SOUND.service_retire },
   { name: 'a locked invoke for 400 blocks', kind: 'agent_invoke', payload: SOUND.agent_invoke },

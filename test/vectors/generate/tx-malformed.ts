@@ -1,4 +1,4 @@
-import { join, patched, unhex, utf8 } from './bytes.ts'
+import { hex, join, patched, unhex, utf8 } from './bytes.ts'
 import {
   type AgentFields,
   bodyBytes,
@@ -152,29 +152,32 @@ function undecodablePayloads(): readonly MalformedCase[] {
   ]
 }
 
-/** Each is refused in every text field; names stand for them all. */
-const NO_TEXT: readonly (readonly [string, string])[] = [
+/** Bytes that are no UTF-8; each is refused in every text field, names stand for them all. */
+const NO_UTF8: readonly (readonly [string, string])[] = [
   ['a stray continuation byte', '80'],
   ['an overlong slash', 'c0af'],
   ['an overlong slash of three bytes', 'e080af'],
-  ['a surrogate', 'eda080'],
+  ['an overlong slash of four bytes', 'f08080af'],
+  ['the first surrogate', 'eda080'],
+  ['the last surrogate', 'edbfbf'],
   ['a code point above U+10FFFF', 'f4908080'],
   ['a sequence cut short', 'e282'],
   ['a byte FF', 'ff'],
-  ['U+0000', '00'],
-  ['U+000A', '0a'],
-  ['U+007F', '7f'],
-  ['U+0080', 'c280'],
-  ['U+009F', 'c29f'],
-  ['U+200E', 'e2808e'],
-  ['U+200F', 'e2808f'],
-  ['U+2028', 'e280a8'],
-  ['U+2029', 'e280a9'],
-  ['U+202A', 'e280aa'],
-  ['U+202E', 'e280ae'],
-  ['U+2066', 'e281a6'],
-  ['U+2069', 'e281a9'],
-  ['U+FEFF', 'efbbbf'],
+]
+
+/** Code points that cannot be seen: the first and last of every range. */
+const INVISIBLE: readonly number[] = [
+  ...[0x0000, 0x000a, 0x001f, 0x007f, 0x00a0, 0x00ad, 0x034f, 0x061c, 0x115f, 0x1160, 0x1680, 0x17b4, 0x17b5],
+  ...[0x180b, 0x180f, 0x2000, 0x200e, 0x200f, 0x2028, 0x202e, 0x202f, 0x205f, 0x2066, 0x206f, 0x3000, 0x3164],
+  ...[0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff0, 0xfffb, 0x1d173, 0x1d17a, 0xe0000, 0xe0fff],
+]
+
+const NO_TEXT: readonly (readonly [string, string])[] = [
+  ...NO_UTF8,
+  ...INVISIBLE.map((point) => {
+    const name = `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
+    return [name, hex(utf8(String.fromCodePoint(point)))] as const
+  }),
 ]
 
 function textCases(): readonly MalformedCase[] {

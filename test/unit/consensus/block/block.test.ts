@@ -9,8 +9,10 @@ import {
 } from '../../../../consensus/block/block.ts'
 import { HEADER_BYTES, sealHeader } from '../../../../consensus/block/header.ts'
 import { concat, uint32LE } from '../../../../consensus/primitives/bytes.ts'
+import { encodeTransaction } from '../../../../consensus/tx/transaction.ts'
 import { testHeader } from '../../../support/headers.ts'
 import { SAMPLE, units, unsigned } from '../../../support/unsigned.ts'
+import { container, listOfVarying, vary } from '../../../vectors/generate/tx-wire.ts'
 
 function blockOf(count: number): Block {
   const transactions = Array.from({ length: count }, (_, i) =>
@@ -36,7 +38,10 @@ describe('a block on the wire', () => {
   })
 
   it('holds at most 1,024 transactions', () => {
-    expect(decodeBlock(encodeBlock(blockOf(BLOCK_TRANSACTIONS_MAX + 1)))).toEqual(malformed)
+    const { bytes, transactions } = blockOf(BLOCK_TRANSACTIONS_MAX + 1)
+    const wire = container(bytes, vary(listOfVarying(transactions.map(encodeTransaction))))
+    expect(decodeBlock(wire)).toEqual(malformed)
+    expect(() => encodeBlock(blockOf(BLOCK_TRANSACTIONS_MAX + 1))).toThrow(RangeError)
   })
 
   it('is refused cut short, with bytes left over, or with a gap', () => {

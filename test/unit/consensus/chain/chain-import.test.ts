@@ -133,7 +133,7 @@ describe('an invalid block', () => {
     const counted = executions()
     expect(await outcomeOf(test, bad)).toEqual({ code: 'chain/invalid-ancestor', detail: { id: bad.id } })
     const child = withHeader(bad, { parent: bad.id, height: 3 })
-    expect(await outcomeOf(test, child)).toEqual({ code: 'chain/invalid-ancestor', detail: {} })
+    expect(await outcomeOf(test, child)).toEqual({ code: 'chain/invalid-ancestor', detail: { id: bad.id } })
     expect([test.chain.head.id, executions()]).toEqual([head, counted])
     return first
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { decode, encode } from '../../../../consensus/primitives/codec.ts'
+import { decode } from '../../../../consensus/primitives/codec.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { AGENT_REGISTER, agentIdCodec, RECEIPT_ENTRY, serviceIdCodec } from '../../../../consensus/tx/payloads.ts'
-import { SAMPLE } from '../../../support/unsigned.ts'
+import { PAYLOADS, SOUND } from '../../../vectors/generate/tx-fields.ts'
 
 const outside = (codec: { readonly typeName: string }) => ({
   ok: false,
@@ -31,7 +31,7 @@ describe('service ids', () => {
 
 describe('endpoints', () => {
   const register = (endpoint: string) =>
-    decode(AGENT_REGISTER, encode(AGENT_REGISTER, SAMPLE.agent_register({ endpoint })))
+    decode(AGENT_REGISTER, PAYLOADS.agent_register({ ...SOUND.agent_register, endpoint }))
 
   it.each(['', 'http://a', 'https://a', 'https://[::1]:8080/~x?y=1#z', `https://${'a'.repeat(192)}`])(
     'may be "%s"',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { LAUNCH_RULES } from '../../../../config/networks/rules.ts'
 import { targetOfWork } from '../../../../consensus/block/pow.ts'
 import { uintBE } from '../../../../consensus/primitives/bytes.ts'
+import { faultRow } from '../../../../consensus/primitives/fault.ts'
 import type { BlockId, Hash } from '../../../../consensus/primitives/ids.ts'
 import { assembleTransaction, encodeWitness, type Transaction } from '../../../../consensus/tx/transaction.ts'
 import { walletKey } from '../../../../src/crypto/wallet-key.ts'
@@ -105,6 +106,7 @@ describe('a body that does not belong to its header', () => {
       const fault = { code: 'block/witness-root', detail: {} }
       expect(await outcomeOf(test, { ...block, transactions: [swapped] })).toEqual(fault)
     }
+    expect(faultRow('block/witness-root').blame).toBe('sender')
     expect(test.chain.database.entry(block.id)).toBeUndefined()
     expect(await outcomeOf(test, block)).toBe('connected')
   })

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
 import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
 import type { ReceiptOf } from '../../../../consensus/ledger/receipt.ts'
 import { REWARDS } from '../../../../consensus/ledger/rewards.ts'
 import { nativeSupply, STAKING_POOL } from '../../../../consensus/ledger/supply.ts'
 import type { Address } from '../../../../consensus/primitives/ids.ts'
-import { FUNDS, MINER, TestLedger } from '../../../support/ledger.ts'
+import { PROTOCOL } from '../../../../src/protocol.ts'
+import { FUNDS, fundedRuleBook, MINER, TestLedger } from '../../../support/ledger.ts'
 import { filled, SAMPLE } from '../../../support/unsigned.ts'
 
 const ALICE = filled<Address>(1)
@@ -79,5 +81,17 @@ describe('a reward', () => {
     ledger.advanceTo(103)
     expect(ledger.balance(MINER)).toBe(one.reward + two.reward)
     expect(ledger.broken()).toEqual([])
+  })
+
+  it('of nothing is entered, credited and receipted like any other, when every coin is minted', () => {
+    const { params } = fundedRuleBook()
+    const { rules } = params.steps[0] as (typeof params.steps)[number]
+    const capped = { ...rules, coin: { ...rules.coin, supplyCap: 6n * FUNDS } }
+    const ledger = new TestLedger(createRuleBook({ ...params, steps: [{ fromHeight: 0, rules: capped }] }, PROTOCOL))
+    expect(closeOf(ledger.block().receipts)).toMatchObject({ subsidy: 0n, stakingShare: 0n, reward: 0n })
+    expect(ledger.get(REWARDS, 1)).toEqual({ miner: MINER, amount: 0n })
+    ledger.advanceTo(101)
+    expect(ledger.block().receipts[0]).toEqual({ type: 'reward', height: 1, miner: MINER, amount: 0n })
+    expect(ledger.get(ACCOUNTS, MINER)).toEqual({ version: 1, nonce: 0n, balance: 0n, auth: filled(0) })
   })
 })

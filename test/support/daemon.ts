@@ -26,6 +26,9 @@ export interface CommandOptions {
   readonly input?: string
 }
 
+/** No command takes longer. */
+const RUN_MS_MAX = 90_000
+
 /** Rates that no test reaches by itself; flags still go above them. */
 const UNLIMITED = {
   FARTHING_RPC_RATE_READ: '100000000',
@@ -107,9 +110,13 @@ export class Workshop {
     return program
   }
 
-  /** Runs a command to its end. */
-  run(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
-    return this.launch(args, options).finished()
+  /** Runs a command to its end; one that does not end by itself is ended and shows it by its signal. */
+  async run(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+    const program = this.launch(args, options)
+    const timer = setTimeout(() => program.signal('SIGKILL'), RUN_MS_MAX)
+    const finished = await program.finished()
+    clearTimeout(timer)
+    return finished
   }
 
   /** Begins to start a daemon on a folder. */

@@ -24,6 +24,8 @@ export interface CommandOptions {
   readonly entry?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
+  /** The Node that runs it; default the pinned one. */
+  readonly node?: string
 }
 
 /** No command takes longer. */

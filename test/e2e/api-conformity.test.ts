@@ -1,0 +1,316 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { transactionToJson } from '../../consensus/tx/json.ts'
+import { encodeTransaction } from '../../consensus/tx/transaction.ts'
+import { CAPABILITIES } from '../../marketplace/ledger/capabilities.ts'
+import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
+import { Caller, marketOpen, type Payment } from '../support/caller.ts'
+import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
+import { ROOT } from '../support/source-tree.ts'
+
+const workshop = new Workshop()
+const committed = JSON.parse(readFileSync(join(ROOT, 'rpc/openapi.json'), 'utf8')) as ApiDocument
+const checker = new ApiChecker(committed)
+const UNKNOWN = 'ab'.repeat(32)
+let daemon: RunningDaemon
+let buyer: Caller
+let paid: Payment
+
+beforeAll(async () => {
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
+  await marketOpen(daemon.url)
+  buyer = new Caller(daemon.url, 1)
+  paid = await buyer.payMined({ serviceId: 'node-network-stats', request: '' })
+  await buyer.settle(paid)
+  const failing = await buyer.payMined({ serviceId: 'node-test-once', request: 'fail' })
+  await buyer.settle(failing)
+  await buyer.payMined({ serviceId: 'node-test-again', request: 'ok' })
+})
+
+type Asked = (
+  send: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>,
+) => Promise<Reply>[]
+
+/** Calls of one service, good and bad, at either address. */
+function calls(path: string, named: JsonBody): Asked {
+  const { serviceId, ...rest } = { serviceId: 'node-network-stats', ...named }
+  const body = path.endsWith('x402') ? { serviceId, ...rest } : rest
+  return (send) => [
+    send(path, body),
+    send(`${path}?net=mainnet&rail=native`, body),
+    send(`${path}?net=other`, body),
+    send(`${path}?rail=other`, body),
+    send(path, { ...body, request: '', payment: { txId: paid.txId } }),
+    send(path, { ...body, request: 'other', payment: { txId: paid.txId } }),
+    send(path, { ...body, payment: { txId: UNKNOWN } }),
+    send(path, { ...body, payment: { txId: 'short' } }),
+    send(path, { ...body, request: 7 }),
+    send(path, '{'),
+  ]
+}
+
+/** Requests of every operation: those that it serves, and those that it refuses. */
+const REQUESTS: Readonly<Record<string, Asked>> = {
+  submitTransaction: (send) => submits(send, '/api/v1/tx'),
+  submitTransactionAlias: (send) => submits(send, '/api/tx'),
+  listBlocks: (send) =>
+    [
+      '',
+      '?limit=3',
+      '?limit=200&cursor=5',
+      '?cursor=0',
+      '?limit=0',
+      '?limit=201',
+      '?limit=x',
+      '?cursor=x',
+      '?more=1',
+    ].map((query) => send(`/api/v1/blocks${query}`)),
+  getBlock: (send) => ['latest', '0', '1', UNKNOWN, '4000000000', 'x', '-1'].map((id) => send(`/api/v1/blocks/${id}`)),
+  getAncestry: (send) => ['0', '1', '5', 'latest', UNKNOWN, 'x'].map((id) => send(`/api/v1/blocks/${id}/ancestry`)),
+  getTransaction: (send) => [paid.txId, UNKNOWN, 'x', paid.txId.toUpperCase()].map((id) => send(`/api/v1/tx/${id}`)),
+  getAccount: (send) =>
+    [buyer.address, absent(), `x${buyer.address}`, buyer.address.slice(0, -1), 'far1'].map((address) =>
+      send(`/api/v1/accounts/${address}`),
+    ),
+  getMempool: (send) => ['', '?limit=1', '?limit=0'].map((query) => send(`/api/v1/mempool${query}`)),
+  getFees: (send) => [send('/api/v1/fees')],
+  call: calls('/api/x402', {}),
+  callService: calls('/api/x402/node-network-stats', {}),
+  getExample: (send) => ['node-tx-lookup', 'node-test-closed', 'nothing'].map((id) => send(`/api/x402/${id}/example`)),
+  listServices: (send) =>
+    ['', '?capability=utility', '?capability=none', '?q=network', '?q=zzz', '?more=1'].map((query) =>
+      send(`/services.json${query}`),
+    ),
+  getProtocol: (send) => [send('/.well-known/x402')],
+  getProtocolJson: (send) => [send('/.well-known/x402.json')],
+  listRequests: (send) =>
+    ['', '?limit=1', '?limit=201', '?cursor=x', `?cursor=000000000000001/${UNKNOWN}`].map((query) =>
+      send(`/api/x402/requests${query}`),
+    ),
+  getRequest: (send) => [paid.txId, UNKNOWN, 'x'].map((id) => send(`/api/x402/requests/${id}`)),
+  getStatus: (send) => [send('/api/v1/status')],
+  getHealth: (send) => [send('/health')],
+  getReady: (send) => [send('/ready')],
+  getMetrics: (send) => [send('/metrics')],
+  getHome: (send) => [send('/')],
+}
+
+function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
+  const raw = Buffer.from(encodeTransaction(paid.tx))
+  const json = transactionToJson('dfar', paid.tx) as JsonBody
+  return [
+    submitFresh(path),
+    send(path, json),
+    send(path, { ...json, nonce: 7 }),
+    send(path, { ...json, chainId: 2 }),
+    send(path, { ...json, kind: 'nothing' }),
+    send(path, { raw: raw.toString('hex') }),
+    send(path, { raw: raw.subarray(1).toString('hex') }),
+    send(path, { raw: '' }),
+    send(path, { raw: 7 }),
+    send(path, {}),
+    send(path, '{'),
+  ]
+}
+
+async function submitFresh(path: string): Promise<Reply> {
+  const payload = { to: buyer.key.address, amount: 1n as never, create: false }
+  return post(daemon.url, path, transactionToJson('dfar', await buyer.sign('transfer', payload)))
+}
+
+/** An address that nobody has. */
+function absent(): string {
+  return new Caller('', { ...buyer.key, address: 'ee'.repeat(32) as never }).address
+}
+
+describe('the document of the API', () => {
+  it('is served as committed, with this node as the server', async () => {
+    const { body } = await ask<ApiDocument>(daemon.url, '/openapi.json')
+    expect(body.servers).toEqual([{ url: daemon.url }])
+    expect({ ...body, servers: committed.servers }).toEqual(committed)
+  })
+
+  it('has no operation that is not called here', () => {
+    expect(checker.operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(REQUESTS).sort())
+  })
+
+  it('is held against answers by a check that sees what is wrong', async () => {
+    const headers = new Headers({ 'content-type': 'application/json' })
+    const reply = (status: number, body: object) => ({ status, headers, text: JSON.stringify(body), body })
+    expect(checker.misfits('getHealth', reply(200, { status: 'ok' }))).toEqual([])
+    expect(checker.misfits('getHealth', reply(200, { status: 'well' }))).not.toEqual([])
+    expect(checker.misfits('getFees', reply(404, { error: 'x', code: 'y' }))).not.toEqual([])
+    expect(checker.misfits('getFees', reply(302, {}))).not.toEqual([])
+    const { body } = await ask(daemon.url, '/api/v1/status')
+    expect(checker.misfits('getStatus', reply(200, { ...body, blockTime: 'today' }))).not.toEqual([])
+  })
+
+  it.each(Object.keys(REQUESTS))('describes what %s really answers', async (operationId) => {
+    const operation = checker.operations.find((each) => each.operationId === operationId)!
+    const send: Parameters<Asked>[0] = (path, body) =>
+      operation.method === 'GET' ? ask(daemon.url, path) : post(daemon.url, path, body)
+    const replies = await Promise.all(REQUESTS[operationId]!(send))
+    expect(replies.some(({ status }) => status < 300)).toBe(true)
+    for (const reply of replies) {
+      expect(checker.misfits(operationId, reply), `${reply.status} ${reply.text.slice(0, 300)}`).toEqual([])
+      expect(reply.status, reply.text).toBeLessThan(500)
+    }
+    const refused = replies.filter(({ status }) => status >= 400)
+    for (const { body, headers } of refused) {
+      expect(body).toMatchObject({ error: expect.any(String), code: expect.stringMatching(/^[a-z0-9_]+$/) })
+      expect(body.requestId).toBe(headers.get('x-request-id'))
+      expect(JSON.stringify(body)).not.toMatch(/node_modules|\.ts\b|at .*:\d+:\d+/)
+    }
+    for (const { headers } of replies) {
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+    }
+  })
+
+  it('describes the refunds of failed, slow and unavailable services', async () => {
+    const order = [
+      ['node-test-once', 'wrong', 502],
+      ['node-test-again', 'hang', 504],
+      ['node-test-closed', 'ok', 503],
+    ] as const
+    for (const [serviceId, request, status] of order) {
+      const reply = await buyer.settle(await buyer.payMined({ serviceId, request }))
+      expect(reply.status).toBe(status)
+      expect(checker.misfits('callService', reply)).toEqual([])
+      expect(reply.body).toMatchObject({ refund: expect.any(Object), requestId: reply.headers.get('x-request-id') })
+    }
+    const list = await ask(daemon.url, '/api/x402/requests')
+    expect(checker.misfits('listRequests', list)).toEqual([])
+  })
+})
+
+/** Fields of the interface tables with their types. */
+const ENTRY_TABLE = {
+  serviceId: 'string',
+  name: 'string',
+  description: 'string',
+  capability: 'string',
+  priceNative: 'number',
+  priceUsd: 'number',
+  provenCalls: 'integer',
+  provenCallsStable: 'integer',
+  provenVolumeStable: 'number',
+  provenVolumeNative: 'number',
+  agentId: 'string',
+  agentName: 'string',
+  nodeOperated: 'boolean',
+  endpoint: 'string',
+  requestFormat: 'string',
+} as const
+const PROTOCOL_TABLE = {
+  protocol: 'string',
+  version: 'integer',
+  description: 'string',
+  network: 'string',
+  chainId: 'integer',
+  nativeUsd: 'number',
+  payment: { scheme: 'string', asset: 'string', step1: 'string', step2: 'string', step3: 'string' },
+  evmStableRail: {
+    mode: 'string',
+    facilitatorUrl: 'string',
+    network: 'string',
+    chainId: 'integer',
+    asset: 'string',
+    assetContract: 'string',
+    payTo: 'string',
+    scheme: 'string',
+    authVerified: 'boolean',
+    authDetail: 'string',
+    note: 'string',
+  },
+  facilitators: 'array',
+  discovery: {
+    wellKnown: 'string',
+    bazaar: 'string',
+    services: 'string',
+    agentCard: 'string',
+    llmsTxt: 'string',
+    requests: 'string',
+    perService: 'string',
+  },
+  services: 'array',
+  nodeOperatedCount: 'integer',
+  priceFeed: { source: 'string', live: 'boolean', majors: 'object' },
+} as const
+const FACILITATOR_TABLE = {
+  mode: 'string',
+  url: 'string',
+  default: 'boolean',
+  verification: 'string',
+  scheme: 'string',
+  network: 'string',
+  asset: 'string',
+  assetContract: 'string',
+  payTo: 'string',
+  note: 'string',
+} as const
+type Table = { readonly [field: string]: string | Table }
+
+/** Fields that are missing or of another type than the table says. */
+function breaches(value: unknown, table: Table, path = ''): readonly string[] {
+  return Object.entries(table).flatMap(([field, type]) => {
+    const found = (value as JsonBody)[field]
+    if (typeof type === 'object') return breaches(found ?? {}, type, `${path}${field}.`)
+    const kind = Array.isArray(found) ? 'array' : found === null ? 'null' : typeof found
+    const fits = type === 'integer' ? Number.isSafeInteger(found) : kind === type
+    return fits ? [] : [`${path}${field} is ${kind}, not ${type}`]
+  })
+}
+
+describe('the interface tables', () => {
+  it('hold for every entry of the registry', async () => {
+    const { body } = await ask<{ services: readonly JsonBody[]; nodeOperatedCount: number }>(
+      daemon.url,
+      '/services.json',
+    )
+    expect(body.services.map(({ serviceId }) => serviceId)).toEqual([
+      'node-network-stats',
+      'node-gas-tracker',
+      'node-tx-lookup',
+      'node-test-again',
+      'node-test-once',
+      'node-test-closed',
+    ])
+    expect(body.nodeOperatedCount).toBe(6)
+    for (const entry of body.services) {
+      expect(breaches(entry, ENTRY_TABLE), String(entry.serviceId)).toEqual([])
+      expect(CAPABILITIES).toContain(entry.capability)
+      expect(entry.nodeOperated).toBe(true)
+      expect(entry.endpoint).toBe(`${daemon.url}/api/x402/${String(entry.serviceId)}`)
+      expect((await post(String(entry.endpoint), '', {})).status).toBe(402)
+    }
+  })
+
+  it('hold for the payment protocol document, under both its names', async () => {
+    const { body, text } = await ask(daemon.url, '/.well-known/x402')
+    expect((await ask(daemon.url, '/.well-known/x402.json')).text).toBe(text)
+    expect(breaches(body, PROTOCOL_TABLE)).toEqual([])
+    expect(body).toMatchObject({ version: 1, network: 'mainnet', chainId: 1, nodeOperatedCount: 6 })
+    expect(body).toMatchObject({ payment: { scheme: 'native-x402' }, evmStableRail: { scheme: 'exact' } })
+    for (const entry of body.services as readonly JsonBody[]) expect(breaches(entry, ENTRY_TABLE)).toEqual([])
+    const facilitators = body.facilitators as readonly JsonBody[]
+    expect(facilitators).toHaveLength(2)
+    for (const facilitator of facilitators) expect(breaches(facilitator, FACILITATOR_TABLE)).toEqual([])
+    expect(facilitators.filter((facilitator) => facilitator.default).length).toBe(1)
+    const { majors } = body.priceFeed as { majors: JsonBody }
+    expect(Object.keys(majors).sort()).toEqual(['BNB', 'BTC', 'ETH', 'LTC', 'SOL'])
+    for (const price of Object.values(majors)) expect(price === null || typeof price === 'number').toBe(true)
+  })
+
+  it('hold for receipts, quotes and the numbers in them', async () => {
+    const { body } = await buyer.offer(paid)
+    const table = { serviceId: 'string', caller: 'string', amount: 'number', txId: 'string' }
+    expect(breaches(body.receipt, table)).toEqual([])
+    expect(body.paid).toBe(true)
+    const quote = (await buyer.quote('node-network-stats', '')).body
+    expect(breaches(quote, { x402: 'boolean', error: 'string', accepts: 'array' })).toEqual([])
+    expect(breaches(quote.accepts?.[0], { scheme: 'string', payTo: 'string', maxAmountRequired: 'string' })).toEqual([])
+  })
+})

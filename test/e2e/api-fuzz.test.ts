@@ -1,0 +1,234 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { transactionToJson } from '../../consensus/tx/json.ts'
+import { encodeTransaction } from '../../consensus/tx/transaction.ts'
+import { ask, type JsonBody, type Reply } from '../support/api.ts'
+import { Caller, marketOpen, type Payment } from '../support/caller.ts'
+import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { askRaw } from '../support/raw-http.ts'
+import { runs } from '../support/runs.ts'
+
+const workshop = new Workshop()
+let daemon: RunningDaemon
+let payment: Payment
+
+beforeAll(async () => {
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
+  await marketOpen(daemon.url)
+  payment = await new Caller(daemon.url, 1).payMined({ serviceId: 'node-test-once', request: 'ok' })
+})
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** What is wrong with an answer to hostile input: a bug of the node, or a refusal in another envelope. */
+function misbehaviour({ status, headers, text, body }: Reply): string | null {
+  if (status >= 500) return `${status} ${text}`.replaceAll(/[0-9a-f-]{36}/g, 'ID')
+  // The answer to HEAD has no body; only its id can be seen.
+  if (status < 400 || (text === '' && headers.has('x-request-id'))) return null
+  const envelope = typeof body.error === 'string' && /^[a-z0-9_]+$/.test(String(body.code))
+  if (!envelope) return `${status} without the envelope: ${String(body.code)}`
+  return body.requestId === headers.get('x-request-id') ? null : `${status} without its request id`
+}
+
+/** Sends everything and gathers each kind of misbehaviour with one example, so that one does not hide the others. */
+class Findings {
+  readonly #seen = new Map<string, string>()
+
+  async try(sent: Parameters<typeof askRaw>[1]): Promise<void> {
+    const problem = await askRaw(daemon.url, sent).then(misbehaviour, (error: Error) => `no answer: ${error.message}`)
+    if (problem !== null && !this.#seen.has(problem)) this.#seen.set(problem, JSON.stringify(sent).slice(0, 400))
+  }
+
+  get list(): readonly string[] {
+    return [...this.#seen].map(([problem, example]) => `${problem} <- ${example}`)
+  }
+}
+
+/** Values in place of which another type is expected. */
+const odd = fc.oneof(
+  fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 53, 1e308, '', '0', '-1', '0x', 'ff', 'f', 'FF', 'zz', [], {}, [[]]),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.jsonValue({ maxDepth: 3 }),
+)
+const hostileText = fc.constantFrom(
+  '['.repeat(50_000),
+  `{"a":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_001)}`,
+  '{"__proto__":{"x":1}}',
+  '{"constructor":{"prototype":{"x":1}}}',
+  '{"payment":{"__proto__":{"txId":"x"}}}',
+  '{"request":"\\ud800","serviceId":"\\udfff"}',
+  '{"request":1e999}',
+  '{"request":"a","request":"b"}',
+  `{"request":"${'a'.repeat(200_000)}"}`,
+  '\ufeff{}',
+  'null',
+  'NaN',
+  '"\\u0000"',
+)
+
+/** An object whose fields are those expected, some of them put wrong. */
+function mutated(good: JsonBody): fc.Arbitrary<JsonBody> {
+  const names = Object.keys(good)
+  const change = fc.tuple(fc.constantFrom(...names, 'extra', 'toString'), odd, fc.integer({ min: 0, max: 2 }))
+  return fc.array(change, { minLength: 1, maxLength: 3 }).map((changes) => {
+    const result: Record<string, unknown> = { ...good }
+    for (const [name, value, how] of changes) {
+      const inner = result[name]
+      if (how === 0) delete result[name]
+      else if (how === 1 && inner !== null && typeof inner === 'object' && !Array.isArray(inner)) {
+        const key = Object.keys(inner)[0] ?? 'x'
+        result[name] = { ...inner, [key]: value }
+      } else result[name] = value
+    }
+    return result
+  })
+}
+
+/** Bodies for a path: well-formed ones with something wrong, hostile texts, and noise. */
+function bodies(good: readonly JsonBody[]): fc.Arbitrary<string | Uint8Array> {
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.oneof(...good.map(mutated)).map((body) => JSON.stringify(body)) },
+    { weight: 2, arbitrary: hostileText },
+    { weight: 1, arbitrary: fc.json() },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }) },
+  )
+}
+
+async function fuzzBodies(path: fc.Arbitrary<string>, good: readonly JsonBody[], count: number): Promise<Findings> {
+  const findings = new Findings()
+  const sent = fc.asyncProperty(path, bodies(good), (where, body) =>
+    findings.try({ method: 'POST', path: where, headers: JSON_TYPE, body }),
+  )
+  await fc.assert(sent, { numRuns: runs(count) })
+  return findings
+}
+
+/** Parts of a path: ids that are almost right, traversal, broken encodings, control characters, length. */
+const pathPart = fc.oneof(
+  fc.constantFrom('latest', '0', '00', '-1', '1e3', '0x1', '99999999999', '9'.repeat(400), '%', '%zz', '%00', '%ff%fe'),
+  fc.constantFrom(
+    '..',
+    '.',
+    '%2e%2e%2f',
+    '*',
+    '{id}',
+    ':id',
+    '__proto__',
+    'constructor',
+    '%F0%9F%92%A9',
+    '%ed%a0%80',
+    ' ',
+  ),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 80 }).map((text) => encodeURIComponent(text.toWellFormed())),
+  fc.stringMatching(/^[0-9a-f]{60,68}$/),
+  fc
+    .string({ unit: fc.constantFrom('d', 'f', 'a', 'r', '1', 'q', 'p', 'z'), maxLength: 100 })
+    .map((text) => `dfar1${text}`),
+  fc.stringMatching(/^[!-~]{1,60}$/).map((text) => text.replaceAll(/[?#/]/g, '')),
+)
+const query = fc.oneof(
+  fc.constant(''),
+  fc.constantFrom(
+    '?',
+    '?net',
+    '?net=',
+    '?net=%ff',
+    '?net=a&net=b',
+    '?limit[]=1',
+    '?limit=1e9',
+    '?cursor=%00',
+    '?__proto__=1',
+  ),
+  fc.stringMatching(/^\?[!-~]{1,40}$/).map((text) => text.replaceAll('#', '')),
+)
+
+describe('hostile input never makes the node fail, and is always refused in the envelope:', () => {
+  const N = 300
+
+  it('bodies of transactions in JSON', async () => {
+    const json = transactionToJson('dfar', payment.tx) as JsonBody
+    const raw = Buffer.from(encodeTransaction(payment.tx)).toString('hex')
+    const where = fc.constantFrom('/api/v1/tx', '/api/tx')
+    expect((await fuzzBodies(where, [json, { raw }, { raw: raw.slice(0, 100) }], N)).list).toEqual([])
+  })
+
+  it('transactions in bytes', async () => {
+    const findings = new Findings()
+    const good = encodeTransaction(payment.tx)
+    const flips = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })
+    const bent = flips.map((changes) => {
+      const bytes = Uint8Array.from(good)
+      for (const [at, value] of changes) bytes[at] = value
+      return bytes
+    })
+    const cut = fc.tuple(fc.nat(good.length), fc.nat(40)).map(([from, more]) => {
+      return Uint8Array.from([...good.subarray(0, from), ...new Uint8Array(more)])
+    })
+    const headers = { 'content-type': 'application/octet-stream' }
+    const sent = fc.asyncProperty(fc.oneof(bent, cut, fc.uint8Array({ maxLength: 500 })), (body) =>
+      findings.try({ method: 'POST', path: '/api/v1/tx', headers, body }),
+    )
+    await fc.assert(sent, { numRuns: runs(N) })
+    expect(findings.list).toEqual([])
+  })
+
+  it('bodies of calls, paid and not', async () => {
+    const { txId, serviceId } = payment
+    const secret = 'ab'.repeat(32)
+    // None of them asks for the request that was paid for, so none can be answered by work.
+    const good = [
+      { serviceId, request: 'refuse' },
+      { serviceId, request: 'refuse', payment: { txId } },
+      { serviceId: 'node-tx-lookup', request: txId, payment: { txId, secret } },
+    ]
+    const where = fc.constantFrom('/api/x402', '/api/x402/node-test-again', '/api/x402/node-tx-lookup?net=mainnet')
+    expect((await fuzzBodies(where, good, N)).list).toEqual([])
+  })
+
+  it('paths and queries', async () => {
+    const findings = new Findings()
+    const places = ['/api/v1/blocks/', '/api/v1/accounts/', '/api/v1/tx/', '/api/x402/', '/api/x402/requests/', '/']
+    const place = fc.constantFrom(...places)
+    const method = fc.constantFrom('GET', 'GET', 'GET', 'POST', 'POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH')
+    const tail = fc.constantFrom('', '', '', '/', '/ancestry', '/example', '/x/y')
+    const sent = fc.asyncProperty(place, pathPart, tail, query, method, (start, part, end, search, verb) => {
+      const path = `${start}${part}${end}${search}`.replaceAll(/[^!-~]/g, '')
+      const body = verb === 'POST' ? { headers: JSON_TYPE, body: '{}' } : {}
+      return findings.try({ method: verb, path, ...body })
+    })
+    await fc.assert(sent, { numRuns: runs(2 * N) })
+    expect(findings.list).toEqual([])
+  })
+
+  it('headers', async () => {
+    const findings = new Findings()
+    const value = fc.stringMatching(/^[!-~]{0,60}$/)
+    const type = fc.oneof(value, fc.constantFrom('application/json;', 'application/json; charset=utf-16', 'a/b;c=d'))
+    const name = fc.constantFrom('accept', 'host', 'origin', 'if-none-match', 'x-payment', 'x-forwarded-host', 'range')
+    const where = fc.constantFrom('/', '/api/x402/node-gas-tracker', '/services.json', '/api/v1/blocks/1', '/api/v1/tx')
+    const sent = fc.asyncProperty(where, type, name, value, (path, contentType, header, text) => {
+      const method = /x402|tx$/.test(path) ? 'POST' : 'GET'
+      const common = { 'content-type': contentType, [header]: text }
+      return findings.try({ method, path, headers: common, ...(method === 'POST' ? { body: '{}' } : {}) })
+    })
+    await fc.assert(sent, { numRuns: runs(N) })
+    expect(findings.list).toEqual([])
+  })
+
+  it('and the node has logged no error of its own', () => {
+    const errors = daemon.log
+      .filter(({ level }) => Number(level) >= 50)
+      .map(({ error }) => String(error).split('\n')[0])
+    expect([...new Set(errors)]).toEqual([])
+  })
+
+  it('and after all of that the node is well and has the payment untouched', async () => {
+    expect((await ask(daemon.url, '/ready')).status).toBe(200)
+    expect(daemon.program.ended).toBeNull()
+    const caller = new Caller(daemon.url, 1)
+    expect((await caller.request(payment.txId)).status).toBe('paid')
+    expect((await caller.settle(payment)).status).toBe(200)
+    expect((await daemon.stop()).code).toBe(0)
+  })
+})

@@ -1,0 +1,60 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import type { JsonBody, Reply } from './api.ts'
+
+/** A request as no well-behaved client would send it: the path is taken as it is. */
+export function askRaw(
+  url: string,
+  {
+    method = 'GET',
+    path,
+    headers = {},
+    body,
+  }: {
+    readonly method?: string
+    readonly path: string
+    readonly headers?: Readonly<Record<string, string | number>>
+    readonly body?: string | Uint8Array
+  },
+): Promise<Reply> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, method, path, headers, agent: false, timeout: 60_000 }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        const pairs = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string])
+        resolve({ status: response.statusCode ?? 0, headers: new Headers(pairs), text, body: objectOf(text) })
+      })
+    })
+    sent.on('timeout', () => sent.destroy(new Error('no answer')))
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** Sends bytes that need not be HTTP; everything that came back until the other side closed or fell silent. */
+export function askBytes(url: string, bytes: string, silentMs = 1_000): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(Number(port), hostname, () => socket.write(bytes))
+    socket.setTimeout(silentMs, () => socket.destroy())
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(text))
+  })
+}
+
+function objectOf(text: string): JsonBody {
+  try {
+    const json: unknown = JSON.parse(text)
+    return json !== null && typeof json === 'object' ? (json as JsonBody) : {}
+  } catch {
+    return {}
+  }
+}

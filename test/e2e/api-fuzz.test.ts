@@ -15,7 +15,11 @@ let payment: Payment
 beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
   await marketOpen(daemon.url)
-  payment = await new Caller(daemon.url, 1).payMined({ serviceId: 'node-test-once', request: 'ok' })
+  payment = await new Caller(daemon.url, 1).payMined({
+    serviceId: 'node-test-once',
+    request: 'ok',
+    lock: 'lock',
+  })
 })
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -176,10 +180,11 @@ describe('hostile input never makes the node fail, and is always refused in the 
   it('bodies of calls, paid and not', async () => {
     const { txId, serviceId } = payment
     const secret = 'ab'.repeat(32)
-    // None of them asks for the request that was paid for, so none can be answered by work.
+    // The payment is locked to a secret that none of them has, so none may be answered by work.
     const good = [
-      { serviceId, request: 'refuse' },
-      { serviceId, request: 'refuse', payment: { txId } },
+      { serviceId, request: 'ok' },
+      { serviceId, request: 'ok', payment: { txId } },
+      { serviceId, request: 'ok', payment: { txId, secret } },
       { serviceId: 'node-tx-lookup', request: txId, payment: { txId, secret } },
     ]
     const where = fc.constantFrom('/api/x402', '/api/x402/node-test-again', '/api/x402/node-tx-lookup?net=mainnet')

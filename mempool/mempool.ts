@@ -3,7 +3,7 @@ import type { HeadChange } from '../consensus/chain/events.ts'
 import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
-import type { Address, TxId } from '../consensus/primitives/ids.ts'
+import type { Address, BlockId, TxId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { carriedKeys, signatureJob } from '../consensus/tx/check.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
@@ -164,17 +164,21 @@ export class Mempool {
   #follow({ connected, disconnected }: HeadChange): void {
     this.#floorRate = 0n
     const touched = new Set<Address>()
-    for (const { block } of connected) {
-      for (const tx of block.transactions) {
+    for (const { id } of connected) {
+      for (const tx of this.#transactionsOf(id)) {
         touched.add(tx.body.sender)
         this.drop(tx.txId)
       }
     }
-    this.#giveBack(disconnected.toReversed().flatMap(({ transactions }) => transactions))
+    for (const { id } of disconnected.toReversed()) this.#giveBack(this.#transactionsOf(id))
     this.#dropExpired()
     // Only its own transactions take from an account, unless blocks were unwound.
     const affected = disconnected.length > 0 ? [...this.#pool.accounts()].map(([address]) => address) : touched
     for (const address of affected) this.#recheck(address)
+  }
+
+  #transactionsOf(id: BlockId): readonly Transaction[] {
+    return this.#chain.database.block(id)?.transactions ?? []
   }
 
   /** Unwound transactions were valid once and their signatures are known: they skip the fee floor, not the rest. */

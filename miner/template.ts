@@ -51,9 +51,11 @@ export async function buildTemplate(
   const slices: Slices = { pacer, current: () => chain.head === parent && !chain.moving }
   if (!slices.current()) return undefined
   const execution = new BlockExecution(chain.ruleBook, chain.database, { height, miner: request.miner, baseFee })
+  if ((await runWhile(execution.begin(), slices)) === undefined) return undefined
   const filling = new Filling(execution, rules)
   if ((await runWhile(filling.steps(request.candidates), slices)) === undefined) return undefined
-  const executed = execution.close()
+  const executed = await runWhile(execution.close(), slices)
+  if (executed === undefined) return undefined
   const tree = await runWhile(updateTree(chain.database, executed.changes), slices)
   if (tree === undefined) return undefined
   const { transactions, refused } = filling

@@ -24,6 +24,9 @@ export interface HistoryNodeAt extends HistoryNode {
   readonly index: number
 }
 
+/** Heights are 32-bit, and so is the count of earlier blocks. */
+const COUNT_MAX = 0xffffffff
+
 /** Leaf of one block: (block id, height, time, target, its own work). */
 export function historyLeaf({ header, id }: SealedHeader): HistoryNode {
   const work = workOfTarget(header.target)
@@ -106,13 +109,16 @@ export function historyProof(
 /** Whether the proof leads from the block's leaf to the history root. */
 export function verifyHistoryProof(root: Hash, block: SealedHeader, proof: HistoryProof): boolean {
   const { index, count, siblings } = proof
-  if (!Number.isInteger(index) || index < 0 || index >= count || index !== block.header.height) return false
+  if (!Number.isInteger(count) || count > COUNT_MAX || !Number.isInteger(index) || index < 0 || index >= count)
+    return false
+  if (index !== block.header.height) return false
   let node = historyLeaf(block)
   let used = 0
   for (let position = index, last = count - 1; last > 0; position = position >>> 1, last = last >>> 1) {
     if (position === last && position % 2 === 0) continue
     const sibling = siblings[used++]
-    if (sibling === undefined || sibling.work < 0n || sibling.work >> 256n !== 0n) return false
+    if (sibling === undefined || sibling.hash.length !== 32 || sibling.work < 0n || sibling.work >> 256n !== 0n)
+      return false
     node = position % 2 === 0 ? joinNodes(node, sibling) : joinNodes(sibling, node)
   }
   return used === siblings.length && equal(fromHex(rootOf(node, count)), fromHex(root))

@@ -12,10 +12,10 @@ import type { BlockId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { updateTree } from '../state/tree.ts'
 import type { Transaction } from '../tx/transaction.ts'
-import type { ChainDatabase } from './database.ts'
-import type { ConnectedBlock, HeadListener } from './events.ts'
+import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
+import type { HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
-import { type BranchPath, pathBetween } from './fork-choice.ts'
+import { pathBetween, SideBranches } from './fork-choice.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
@@ -35,6 +35,15 @@ export interface ChainDependencies {
   readonly reorganisationDepthMax: number
 }
 
+/** A block at which a branch was refused. */
+interface Refusal {
+  readonly at: BlockId
+  readonly fault: Fault
+}
+
+/** How often side blocks that are out of reach are looked for. */
+const SIDE_PRUNE_BLOCKS = 100
+
 /** Where an imported block ended up. */
 export type ImportOutcome = 'connected' | 'side'
 
@@ -47,6 +56,7 @@ export class Chain {
   readonly keys: KeyRegistry
   readonly verified = new VerifiedWitnesses()
   readonly #listeners: HeadListener[] = []
+  readonly #branches: SideBranches
   #queue: Promise<unknown> = Promise.resolve()
   #stopped = false
   #moving = false
@@ -54,6 +64,7 @@ export class Chain {
   constructor(dependencies: ChainDependencies) {
     this.#deps = dependencies
     this.keys = new KeyRegistry(dependencies.database)
+    this.#branches = new SideBranches(dependencies.database)
   }
 
   get database(): ChainDatabase {
@@ -84,7 +95,11 @@ export class Chain {
 
   /** Takes up a stored heavier branch that a crash interrupted; call once before anything else. */
   resume(): Promise<Result<ImportOutcome>> {
-    return this.#serialised(() => this.#followHeaviest())
+    return this.#serialised(async () => {
+      const { id } = this.head
+      await this.#followHeaviest()
+      return ok(this.head.id === id ? 'side' : 'connected')
+    })
   }
 
   /** Validates a block and adds it to the chain, or says why not. */
@@ -137,28 +152,33 @@ export class Chain {
     if (badBody !== null) return this.#condemn(entry, badBody)
     if (parent.id === this.head.id) return this.#extend(block, entry)
     await this.database.storeSide(block, entry)
-    return entry.totalWork > this.head.totalWork ? this.#followHeaviest() : ok('side')
+    if (entry.totalWork <= this.head.totalWork) return ok('side')
+    return this.#outcomeOf(entry, await this.#followHeaviest())
   }
 
   async #extend(block: Block, entry: BlockEntry): Promise<Result<ImportOutcome>> {
     const connected = await this.#connect(block, entry)
-    if (!connected.ok) return this.#condemn(entry, connected.fault)
-    this.#announce([], [connected.value])
+    if (connected !== null) return this.#condemn(entry, connected)
+    if (entry.header.height % SIDE_PRUNE_BLOCKS === 0) await this.#pruneSide()
+    this.#announce([], [entry])
     return ok('connected')
   }
 
-  /** Executes a block on the head and commits it. Signatures are checked by the verifier meanwhile. */
-  async #connect(block: Block, entry: BlockEntry): Promise<Result<ConnectedBlock>> {
+  /** Executes a block on the head and commits it, or says why not. Signatures are checked by the verifier meanwhile. */
+  async #connect(block: Block, entry: BlockEntry): Promise<Fault | null> {
     const { ruleBook, database, pacer } = this.#deps
     const signatures = this.#checkSignatures(block.transactions)
+    // It is awaited below; until then a failing verifier must not count as unhandled.
+    signatures.catch(() => {})
     const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
+    // What the state refuses is refused whoever knows the keys: only a sound block can stall on missing ones.
+    if (!executed.ok) return executed.fault
     const badSignature = await signatures
-    if (badSignature !== null) return fail(badSignature)
-    if (!executed.ok) return executed
+    if (badSignature !== null) return badSignature
     const tree = await runPaced(updateTree(database, executed.value.changes), pacer)
-    if (tree.root !== block.header.stateRoot) return fail(fault('block/state-root'))
+    if (tree.root !== block.header.stateRoot) return fault('block/state-root')
     await database.connect({ block, entry, executed: executed.value, tree })
-    return ok({ block, receipts: executed.value.receipts })
+    return null
   }
 
   async #checkSignatures(transactions: readonly Transaction[]): Promise<Fault | null> {
@@ -167,79 +187,85 @@ export class Chain {
     if (jobs.value.length === 0) return null
     const verdicts = await this.#deps.verifier.verify(jobs.value.map(({ job }) => job))
     const bad = jobs.value.find((_, i) => verdicts[i] !== true)
-    return bad === undefined ? null : fault('block/transaction', { index: bad.index, reason: 'tx/bad-signature' })
+    if (bad !== undefined) return fault('block/transaction', { index: bad.index, reason: 'tx/bad-signature' })
+    for (const { index } of jobs.value) this.verified.add((transactions[index] as Transaction).wtxId)
+    return null
   }
 
-  /** A block that is invalid for ever is remembered as such; a local stall or a mismatched body is not. */
+  /** A block that is invalid for ever is remembered with what builds on it; a local stall or a mismatched body is not. */
   async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
     const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
-    if (faultRow(cause.code).blame === 'sender' && !bodyMismatch) await this.database.markInvalid(entry)
+    if (faultRow(cause.code).blame === 'sender' && !bodyMismatch) {
+      await this.database.markInvalid([entry, ...this.#branches.descendantsOf(entry)])
+    }
     return fail(cause)
   }
 
-  /** Moves to the heaviest stored branch, if it is heavier than the head's. */
-  async #followHeaviest(): Promise<Result<ImportOutcome>> {
+  /** What became of a block after the branches were looked at. */
+  #outcomeOf({ id, header }: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
+    const entry = this.database.entry(id) as BlockEntry
+    const own = faults.get(id)
+    if (own !== undefined) return fail(own)
+    if (entry.invalid) return fail(fault('chain/invalid-ancestor', { id: header.parent }))
+    return ok(this.database.isCanonical(entry) ? 'connected' : 'side')
+  }
+
+  /**
+   * Moves to the heaviest stored branch that is sound and near enough, if it is heavier than the head's. A branch that
+   * is not stands in nobody's way. The answer has a fault for every block that refused a branch.
+   */
+  async #followHeaviest(): Promise<ReadonlyMap<BlockId, Fault>> {
+    const faults = new Map<BlockId, Fault>()
     for (;;) {
-      const best = this.#heaviestSide()
-      if (best === undefined || best.totalWork <= this.head.totalWork) return ok('side')
-      const moved = await this.#reorganise(best)
-      if (moved.ok || faultRow(moved.fault.code).blame === 'nobody') return moved
+      const best = this.#branches.heaviest((entry) => faults.has(entry.id))
+      if (best === undefined || best.totalWork <= this.head.totalWork) return faults
+      const refusal = this.#tooDeep(best) ?? (await this.#reorganise(best))
+      if (refusal === null) return faults
+      faults.set(refusal.at, refusal.fault)
+      faults.set(best.id, faults.get(best.id) ?? refusal.fault)
     }
   }
 
-  #heaviestSide(): BlockEntry | undefined {
-    let best: BlockEntry | undefined
-    for (const id of this.database.sideBlocks()) {
-      const entry = this.database.entry(id)
-      if (entry === undefined || this.#hasInvalidAncestor(entry)) continue
-      if (best === undefined || entry.totalWork > best.totalWork) best = entry
-    }
-    return best
-  }
-
-  #hasInvalidAncestor(entry: BlockEntry): boolean {
-    let at: BlockEntry | undefined = entry
-    while (at !== undefined && !at.invalid && !this.database.isCanonical(at)) at = this.database.entry(at.header.parent)
-    return at === undefined || at.invalid
+  #tooDeep(target: BlockEntry): Refusal | null {
+    const depth = this.head.header.height - this.#branches.forkHeight(target)
+    const depthMax = Math.min(this.#deps.reorganisationDepthMax, UNDO_BLOCKS)
+    return depth <= depthMax
+      ? null
+      : { at: target.id, fault: fault('chain/reorganisation-too-deep', { depth, depthMax }) }
   }
 
   /** Unwinds to the fork and connects the branch; if a block of it is invalid, the old branch is restored. */
-  async #reorganise(target: BlockEntry): Promise<Result<ImportOutcome>> {
-    const { reorganisationDepthMax: depthMax } = this.#deps
-    const path = pathBetween(this.database, this.head, target)
-    const depth = path.disconnect.length
-    if (depth > depthMax) return fail(fault('chain/reorganisation-too-deep', { depth, depthMax }))
+  async #reorganise(target: BlockEntry): Promise<Refusal | null> {
+    const { disconnect, connect } = pathBetween(this.database, this.head, target)
     this.#moving = true
     try {
-      return await this.#move(path)
+      for (let i = 0; i < disconnect.length; i++) await this.#disconnectHead()
+      for (const [done, entry] of connect.entries()) {
+        const cause = await this.#connect(this.#mustBlock(entry.id), entry)
+        if (cause === null) continue
+        await this.#condemn(entry, cause)
+        await this.#restore(done, disconnect)
+        return { at: entry.id, fault: cause }
+      }
+      this.#announce(disconnect, connect)
+      return null
     } finally {
       this.#moving = false
     }
   }
 
-  async #move(path: BranchPath): Promise<Result<ImportOutcome>> {
-    const disconnected = path.disconnect.map(({ id }) => this.#mustBlock(id))
-    for (let i = 0; i < disconnected.length; i++) await this.#disconnectHead()
-    const connected: ConnectedBlock[] = []
-    for (const entry of path.connect) {
-      const result = await this.#connect(this.#mustBlock(entry.id), entry)
-      if (!result.ok) {
-        const failure = await this.#condemn(entry, result.fault)
-        await this.#restore(connected.length, path.disconnect)
-        return failure
-      }
-      connected.push(result.value)
-    }
-    this.#announce(disconnected, connected)
-    return ok('connected')
-  }
-
   async #restore(count: number, branch: readonly BlockEntry[]): Promise<void> {
     for (let i = 0; i < count; i++) await this.#disconnectHead()
     for (const entry of branch.toReversed()) {
-      const result = await this.#connect(this.#mustBlock(entry.id), entry)
-      assert(result.ok, 'a block that was on the best chain does not connect again')
+      const cause = await this.#connect(this.#mustBlock(entry.id), entry)
+      assert(cause === null, 'a block that was on the best chain does not connect again')
     }
+  }
+
+  /** Stored blocks that no move could reach any more are dropped. */
+  async #pruneSide(): Promise<void> {
+    const stale = this.#branches.below(this.head.header.height - UNDO_BLOCKS)
+    if (stale.length > 0) await this.database.dropSide(stale)
   }
 
   async #disconnectHead(): Promise<void> {
@@ -271,8 +297,9 @@ export class Chain {
     return block
   }
 
-  #announce(disconnected: readonly Block[], connected: readonly ConnectedBlock[]): void {
+  #announce(disconnected: readonly BlockEntry[], connected: readonly BlockEntry[]): void {
     this.#moving = false
+    if (disconnected.length > 0) this.#branches.forget()
     for (const listener of this.#listeners) listener({ head: this.head, disconnected, connected })
   }
 }

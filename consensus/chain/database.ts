@@ -4,7 +4,7 @@ import { decodeReceipt } from '../ledger/receipt.ts'
 import { assert } from '../primitives/assert.ts'
 import { fromHex, toHex } from '../primitives/bytes.ts'
 import { decodeOwn, encode } from '../primitives/codec.ts'
-import { type Fault, fault } from '../primitives/fault.ts'
+import type { Fault } from '../primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../primitives/ids.ts'
 import { LruMap } from '../primitives/lru.ts'
 import type { Page } from '../state/page.ts'
@@ -23,19 +23,15 @@ import {
   decodeEntry,
   decodeHistoryNode,
   decodePage,
-  decodeSchema,
   encodeEntry,
-  encodeSchema,
   idOfKey,
   KEYS,
   LOCATION,
-  NETWORK_MARK,
   prefixKey,
-  SCHEMA_VERSION,
   UNDO,
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
-import { blockWrites, encodeUndo, genesisWrites, historyWrite, pageWrites, stateWrite } from './writes.ts'
+import { blockWrites, checkMarks, encodeUndo, genesisWrites, historyWrite, pageWrites, stateWrite } from './writes.ts'
 
 /** Blocks that can be unwound; undo records older than this are dropped. */
 export const UNDO_BLOCKS = 2_400
@@ -43,6 +39,8 @@ export const UNDO_BLOCKS = 2_400
 const CACHED_RECORDS = 50_000
 const CACHED_PAGES = 8_192
 const CACHED_ENTRIES = 4_096
+/** Blocks just connected, for those who hear of it. */
+const CACHED_BLOCKS = 2
 
 /** Where the best chain holds a transaction. */
 export interface Location {
@@ -70,6 +68,7 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
+  readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
   readonly #side: Set<BlockId>
   #head: BlockEntry
 
@@ -177,6 +176,8 @@ export class ChainDatabase implements StateView, PageReader {
 
   /** A stored block with its transactions. */
   block(id: BlockId): Block | undefined {
+    const cached = this.#blocks.get(id)
+    if (cached !== undefined) return cached
     const entry = this.entry(id)
     const transactions = entry && this.transactions(id)
     return entry && transactions && { header: entry.header, bytes: entry.bytes, id, transactions }
@@ -264,6 +265,7 @@ export class ChainDatabase implements StateView, PageReader {
       this.#peaks.set(block.id, peaks)
       this.#entries.set(block.id, entry)
       this.#side.delete(block.id)
+      this.#blocks.set(block.id, block)
       this.#head = entry
     })
   }
@@ -300,11 +302,25 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Remembers that a block is invalid, so that it is never executed again. */
-  async markInvalid(entry: BlockEntry): Promise<void> {
-    const invalid = { ...entry, invalid: true }
-    await this.#store.batch([{ key: KEYS.entry(entry.id), value: encodeEntry(invalid) }], () => {
-      this.#entries.set(entry.id, invalid)
+  /** Remembers that blocks are invalid, so that they are never executed again. */
+  async markInvalid(entries: readonly BlockEntry[]): Promise<void> {
+    const invalid = entries.map((entry) => ({ ...entry, invalid: true }))
+    const writes = invalid.map((entry) => ({ key: KEYS.entry(entry.id), value: encodeEntry(entry) }))
+    await this.#store.batch(writes, () => {
+      for (const entry of invalid) this.#entries.set(entry.id, entry)
+    })
+  }
+
+  /** Drops stored blocks off the best chain, with everything known of them. */
+  async dropSide(entries: readonly BlockEntry[]): Promise<void> {
+    const writes = entries.flatMap(({ id }) =>
+      [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side].map((keyOf) => ({ key: keyOf(id) })),
+    )
+    await this.#store.batch(writes, () => {
+      for (const { id } of entries) {
+        this.#side.delete(id)
+        this.#entries.delete(id)
+      }
     })
   }
 
@@ -361,22 +377,4 @@ function mustAssemble(body: Uint8Array, witness: Uint8Array): Transaction {
   const tx = assembleTransaction(body, witness)
   assert(tx.ok, 'a stored transaction does not decode')
   return tx.value
-}
-
-function checkMarks(
-  store: KeyValueStore,
-  mark: Uint8Array,
-  ruleBook: RuleBook,
-  genesis: Genesis,
-  folder: string,
-): Fault | null {
-  const found = decodeSchema(store.get(KEYS.meta('schema')) ?? encodeSchema())
-  if (found !== SCHEMA_VERSION) return fault('storage/other-schema', { folder, found, expected: SCHEMA_VERSION })
-  const { name, genesis: foundGenesis } = decodeOwn(NETWORK_MARK, mark)
-  if (toHex(foundGenesis) === genesis.block.id) return null
-  return fault('storage/other-genesis', {
-    folder,
-    found: `${name} (genesis ${toHex(foundGenesis).slice(0, 12)})`,
-    expected: `${ruleBook.params.name} (genesis ${genesis.block.id.slice(0, 12)})`,
-  })
 }

@@ -8,12 +8,15 @@ export interface ConnectedBlock {
   readonly receipts: readonly Receipt[]
 }
 
-/** The best chain moved: blocks that left it, newest first, then blocks that joined it, oldest first. */
+/**
+ * The best chain moved: blocks that left it, newest first, then blocks that joined it, oldest first. Named, not held: a deep
+ * move is as small as a shallow one, and whoever needs a body reads it from the database.
+ */
 export interface HeadChange {
   readonly head: BlockEntry
-  readonly disconnected: readonly Block[]
-  readonly connected: readonly ConnectedBlock[]
+  readonly disconnected: readonly BlockEntry[]
+  readonly connected: readonly BlockEntry[]
 }
 
-/** Called after a change is durable, in order of subscription. A listener must not throw. */
+/** Called after a move is complete and durable, in order of subscription. A listener must not throw. */
 export type HeadListener = (change: HeadChange) => void

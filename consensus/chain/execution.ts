@@ -1,6 +1,6 @@
 import type { Block } from '../block/block.ts'
 import { ACCOUNTS } from '../ledger/account.ts'
-import { conserves } from '../ledger/conservation.ts'
+import { Balance, conserves } from '../ledger/conservation.ts'
 import type { BlockContext, KindHandler, TxContext } from '../ledger/module.ts'
 import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../ledger/outcome.ts'
 import { encodeReceipt, type Receipt, type ReceiptOf, receiptsRoot } from '../ledger/receipt.ts'
@@ -21,6 +21,9 @@ import type { RuleBook } from './rule-book.ts'
 export class InvariantError extends Error {
   override name = 'InvariantError'
 }
+
+/** Records between two yields of the closing step. */
+const RECORDS_PER_STEP = 256
 
 /** The block that an execution is for, as far as its effects depend on it. */
 export interface ExecutionFrame {
@@ -61,7 +64,14 @@ export class BlockExecution {
     this.#rules = ruleBook.at(frame.height)
     this.#frame = frame
     this.#overlay = new Overlay(view)
-    for (const module of ruleBook.modules) module.beginBlock?.(this.#context())
+  }
+
+  /** The automatic effects that come before any transaction. Yields now and then, like all steps here. */
+  *begin(): Generator<void, true> {
+    for (const module of this.#ruleBook.modules) {
+      if (module.beginBlock !== undefined) yield* module.beginBlock(this.#context())
+    }
+    return true
   }
 
   /** The state as it stands after what was executed so far. */
@@ -89,18 +99,33 @@ export class BlockExecution {
   }
 
   /** The closing step and the results; the execution must not be used afterwards. */
-  close(): ExecutedBlock {
+  *close(): Generator<void, ExecutedBlock> {
     closeBlock(this.#context(), { miner: this.#frame.miner, burned: this.#burned, tips: this.#tips })
-    if (!conserves(this.#overlay.changesSince(0))) throw new InvariantError('the block creates or loses coins')
-    const encodedReceipts = this.#receipts.map(encodeReceipt)
+    yield* this.#checkConservation()
+    const changes = yield* this.#overlay.diff()
+    const encodedReceipts: Uint8Array[] = []
+    for (const receipt of this.#receipts) {
+      encodedReceipts.push(encodeReceipt(receipt))
+      if (encodedReceipts.length % RECORDS_PER_STEP === 0) yield
+    }
     return {
-      changes: this.#overlay.diff(),
+      changes,
       receipts: this.#receipts,
       encodedReceipts,
       receiptsRoot: receiptsRoot(encodedReceipts),
       weightUsed: this.#weight,
       keys: this.#keys,
     }
+  }
+
+  *#checkConservation(): Generator<void> {
+    const balance = new Balance()
+    for (const [i, { table, key, before, after }] of this.#overlay.changesSince(0).entries()) {
+      balance.count(table, key, before, -1n)
+      balance.count(table, key, after, 1n)
+      if (i % RECORDS_PER_STEP === 0) yield
+    }
+    if (balance.broken().length > 0) throw new InvariantError('the block creates or loses coins')
   }
 
   /** The fee is taken first. Fees are held here until the closing step burns and pays them. */
@@ -181,12 +206,13 @@ export function* executeBlock(
 ): Generator<void, Result<ExecutedBlock>> {
   const { height, miner, baseFee } = block.header
   const execution = new BlockExecution(ruleBook, view, { height, miner, baseFee })
+  yield* execution.begin()
   for (const [index, tx] of block.transactions.entries()) {
     const refusal = execution.apply(tx)
     if (refusal !== null) return fail(fault('block/transaction', { index, reason: refusal.code }))
     yield
   }
-  const executed = execution.close()
+  const executed = yield* execution.close()
   return executed.receiptsRoot === block.header.receiptsRoot ? ok(executed) : fail(fault('block/receipts-root'))
 }
 

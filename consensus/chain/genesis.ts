@@ -8,6 +8,7 @@ import { amount, ZERO } from '../primitives/amount.ts'
 import { assert } from '../primitives/assert.ts'
 import { ZERO_HEX_32 } from '../primitives/bytes.ts'
 import type { Address, BlockId } from '../primitives/ids.ts'
+import { runNow } from '../primitives/steps.ts'
 import { encodeText } from '../primitives/text.ts'
 import { Overlay } from '../state/overlay.ts'
 import { NATIVE_ASSET } from '../state/table.ts'
@@ -15,7 +16,7 @@ import { type TreeUpdate, updateTreeNow } from '../state/tree.ts'
 import { MemoryState, type StateChange } from '../state/view.ts'
 import type { NetworkParams, Rules } from './params.ts'
 
-/** The first block, with the state it begins from. It carries no work and is never checked, only compared. */
+/** The first block, with the state it begins from. Nobody worked for it; it is never checked, only compared. */
 export interface Genesis {
   readonly block: Block
   readonly changes: readonly StateChange[]
@@ -32,7 +33,7 @@ export function computeGenesis({ genesis, steps }: NetworkParams): Genesis {
     minted += allocated
   }
   overlay.put(SUPPLY, NATIVE_ASSET, { minted: amount(minted), burned: ZERO, cap: amount(coin.supplyCap) })
-  const changes = overlay.diff()
+  const changes = runNow(overlay.diff())
   const tree = updateTreeNow({ page: () => undefined }, changes)
   const sealed = sealHeader({
     version: HEADER_VERSION,

@@ -2,7 +2,7 @@ import type { Anchor } from '../block/difficulty.ts'
 import { decodeHeader, HEADER_BYTES, type SealedHeader } from '../block/header.ts'
 import type { HistoryNode } from '../block/history.ts'
 import { assert } from '../primitives/assert.ts'
-import { fromHex, toHex } from '../primitives/bytes.ts'
+import { copy, toHex, writeHex } from '../primitives/bytes.ts'
 import {
   bool,
   byteList,
@@ -13,14 +13,13 @@ import {
   list,
   safeUint64,
   text,
-  uint8,
   uint16,
   uint32,
   uint256,
 } from '../primitives/codec.ts'
 import type { Address, BlockId, TxId } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
-import { hashLeaves, PAGE_SLOTS, type Page, type Slot } from '../state/page.ts'
+import { EMPTY, type Leaf, makeLeaves, PAGE_SLOTS, Page } from '../state/page.ts'
 import type { StateKey } from '../state/table.ts'
 import type { PageId } from '../state/tree.ts'
 
@@ -78,7 +77,10 @@ function keyOf(prefix: Prefix, rest: Uint8Array): Uint8Array {
 }
 
 function idKey(prefix: Prefix, id: string): Uint8Array {
-  return keyOf(prefix, fromHex(id))
+  const key = new Uint8Array(1 + id.length / 2)
+  key[0] = PREFIX[prefix]
+  writeHex(key, 1, id)
+  return key
 }
 
 /** Keys by what they name. */
@@ -178,31 +180,68 @@ export function decodeHistoryNode(bytes: Uint8Array): HistoryNode {
   return decodeOwn(HISTORY_NODE, bytes)
 }
 
-const PAGE_LEAF = container('PageLeaf', { slot: uint8, path: byteVector(32), value: byteVector(32) })
-const PAGE_INNER = container('PageInner', { slot: uint8, hash: byteVector(32) })
-const PAGE = container('Page', { leaves: list(PAGE_LEAF, PAGE_SLOTS), inner: list(PAGE_INNER, PAGE_SLOTS) })
+const PAGE_MASK_BYTES = 2
+const PAGE_LEAF_BYTES = 64
+const PAGE_INNER_BYTES = 32
 
-/** Encodes a page of the state tree; leaf hashes follow from path and value and are left out. */
+/**
+ * Encodes a page of the state tree: which slots hold leaves and which pages below (two masks of 16 bits), then each slot's
+ * path and value hash, or hash. Hashes of leaves and of nodes between follow and are left out.
+ */
 export function encodePage(page: Page): Uint8Array {
-  const leaves: { slot: number; path: Uint8Array; value: Uint8Array }[] = []
-  const inner: { slot: number; hash: Uint8Array }[] = []
-  page.forEach((slot, i) => {
-    if (slot?.kind === 'leaf') leaves.push({ slot: i, path: slot.path, value: slot.value })
-    else if (slot !== null) inner.push({ slot: i, hash: slot.hash })
-  })
-  return encode(PAGE, { leaves, inner })
+  const slots = Array.from({ length: PAGE_SLOTS }, (_, slot) => ({
+    slot,
+    leaf: page.leafAt(slot),
+    kind: page.slotKind(slot),
+  }))
+  const taken = slots.filter(({ kind }) => kind !== EMPTY)
+  const size = taken.reduce(
+    (sum, { leaf }) => sum + (leaf === undefined ? PAGE_INNER_BYTES : PAGE_LEAF_BYTES),
+    2 * PAGE_MASK_BYTES,
+  )
+  const bytes = new Uint8Array(size)
+  let [leaves, inner, offset] = [0, 0, 2 * PAGE_MASK_BYTES]
+  for (const { slot, leaf } of taken) {
+    if (leaf === undefined) {
+      inner |= 1 << slot
+      bytes.set(page.hash(PAGE_SLOTS + slot), offset)
+      offset += PAGE_INNER_BYTES
+    } else {
+      leaves |= 1 << slot
+      bytes.set(leaf.path, offset)
+      bytes.set(leaf.value, offset + 32)
+      offset += PAGE_LEAF_BYTES
+    }
+  }
+  bytes.set([leaves & 0xff, leaves >> 8, inner & 0xff, inner >> 8])
+  return bytes
 }
 
-/** Decodes a page of the state tree. */
+/** Decodes a page of the state tree and hashes what was left out. */
 export function decodePage(bytes: Uint8Array): Page {
-  const { leaves, inner } = decodeOwn(PAGE, bytes)
-  const slots: (Slot | null)[] = new Array<Slot | null>(PAGE_SLOTS).fill(null)
-  const hashes = hashLeaves(leaves)
-  leaves.forEach(({ slot, path, value }, i) => {
-    slots[slot] = { kind: 'leaf', path, value, hash: hashes[i] as Uint8Array }
-  })
-  for (const { slot, hash } of inner) slots[slot] = { kind: 'inner', hash }
-  return slots
+  const [a = 0, b = 0, c = 0, d = 0] = bytes
+  const [leaves, inner] = [a | (b << 8), c | (d << 8)]
+  const page = Page.empty()
+  const records: { slot: number; path: Uint8Array; value: Uint8Array }[] = []
+  let offset = 2 * PAGE_MASK_BYTES
+  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+    if ((inner >> slot) & 1) {
+      page.setInner(slot, bytes.subarray(offset, offset + PAGE_INNER_BYTES))
+      offset += PAGE_INNER_BYTES
+    } else if ((leaves >> slot) & 1) {
+      records.push({
+        slot,
+        path: copy(bytes.subarray(offset, offset + 32)),
+        value: copy(bytes.subarray(offset + 32, offset + PAGE_LEAF_BYTES)),
+      })
+      offset += PAGE_LEAF_BYTES
+    }
+  }
+  assert(offset === bytes.length, 'a stored page does not decode')
+  const made = makeLeaves(records)
+  for (const [i, { slot }] of records.entries()) page.setLeaf(slot, made[i] as Leaf)
+  Page.rehash([page])
+  return page
 }
 
 const SCHEMA = container('Schema', { version: uint16 })

@@ -49,8 +49,8 @@ export interface GenesisParams {
 export const REFUNDS_PER_BLOCK_MAX = 2_000
 /** State records that one refund writes: escrow, caller, totals. */
 export const REFUND_WRITES = 3
-/** Body bytes that every `agent_invoke` has at least. */
-const INVOKE_BODY_BYTES_MIN = 200
+/** Bytes that every `agent_invoke` takes on the wire at least beside its signature: body and offsets come to 202. */
+const INVOKE_BYTES_MIN = 200
 
 /**
  * Parameters that contradict what the code relies on are refused at start: a node must not discover at height 400,000
@@ -73,6 +73,8 @@ export function assertParams({ steps, genesis, addressPrefix }: NetworkParams): 
   assert(genesis.baseFee >= rules.block.baseFeeMin, 'the genesis base fee is at or above the floor')
   const allocated = genesis.allocations.reduce((sum, { amount }) => sum + amount, 0n)
   assert(allocated <= rules.coin.supplyCap, 'the allocations fit the supply cap')
+  const addresses = new Set(genesis.allocations.map(({ address }) => address))
+  assert(addresses.size === genesis.allocations.length, 'no account is funded twice')
 }
 
 function assertRules({ block, tx, coin, market }: Rules): void {
@@ -91,7 +93,7 @@ function assertRules({ block, tx, coin, market }: Rules): void {
 
 /** Most escrows that can fall due in one block: those of one full block of invokes for each term. */
 export function refundsPerBlockMax({ block, tx }: Pick<Rules, 'block' | 'tx'>): number {
-  const bytes = INVOKE_BODY_BYTES_MIN + KEY_SCHEMES[1].signatureBytes
+  const bytes = INVOKE_BYTES_MIN + KEY_SCHEMES[1].signatureBytes
   const weight = bytes + tx.weight.perSignature + tx.weight.invokeRefund
   const perBlock = Math.min(Math.floor(block.bytesMax / bytes), Math.floor(block.weightMax / weight))
   return perBlock * tx.invokeTerms.length

@@ -1,21 +1,24 @@
 import type { Block } from '../block/block.ts'
 import { appendLeaf, type HistoryNodeAt, historyLeaf } from '../block/history.ts'
-import { fromHex } from '../primitives/bytes.ts'
-import { encode } from '../primitives/codec.ts'
+import { fromHex, toHex } from '../primitives/bytes.ts'
+import { decodeOwn, encode } from '../primitives/codec.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
 import type { StateKey } from '../state/table.ts'
 import type { TreeUpdate } from '../state/tree.ts'
 import type { StateChange } from '../state/view.ts'
 import type { Genesis } from './genesis.ts'
-import type { Write } from './key-value.ts'
+import type { KeyValueStore, Write } from './key-value.ts'
 import {
   type BlockEntry,
   BYTES_LIST,
+  decodeSchema,
   encodeEntry,
   encodeHistoryNode,
   encodePage,
   encodeSchema,
   KEYS,
   NETWORK_MARK,
+  SCHEMA_VERSION,
   UNDO,
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
@@ -94,4 +97,23 @@ export function encodeUndo(changes: readonly StateChange[]): Uint8Array {
       value: before ?? new Uint8Array(0),
     })),
   )
+}
+
+/** Whether a store is of this release's schema and of this network. */
+export function checkMarks(
+  store: KeyValueStore,
+  mark: Uint8Array,
+  ruleBook: RuleBook,
+  genesis: Genesis,
+  folder: string,
+): Fault | null {
+  const found = decodeSchema(store.get(KEYS.meta('schema')) ?? encodeSchema())
+  if (found !== SCHEMA_VERSION) return fault('storage/other-schema', { folder, found, expected: SCHEMA_VERSION })
+  const { name, genesis: foundGenesis } = decodeOwn(NETWORK_MARK, mark)
+  if (toHex(foundGenesis) === genesis.block.id) return null
+  return fault('storage/other-genesis', {
+    folder,
+    found: `${name} (genesis ${toHex(foundGenesis).slice(0, 12)})`,
+    expected: `${ruleBook.params.name} (genesis ${genesis.block.id.slice(0, 12)})`,
+  })
 }

@@ -23,16 +23,12 @@ export class Balance {
   }
 }
 
-/** Whether the changes neither create nor lose coins. `extra` counts coins held outside the records meanwhile. */
-export function conserves(
-  changes: readonly ValueChange[],
-  extra?: { readonly asset: Hash; readonly amount: bigint },
-): boolean {
+/** Whether the changes neither create nor lose coins. */
+export function conserves(changes: readonly ValueChange[]): boolean {
   const balance = new Balance()
   for (const { table, key, before, after } of changes) {
     balance.count(table, key, before, -1n)
     balance.count(table, key, after, 1n)
   }
-  if (extra !== undefined) balance.add(extra.asset, extra.amount)
   return balance.broken().length === 0
 }

@@ -50,8 +50,8 @@ export interface LedgerModule {
   readonly name: string
   readonly tables: readonly AnyStateTable[]
   readonly handlers: Partial<KindHandlers>
-  /** Effects that are due at the start of a block; always run in full. */
-  readonly beginBlock?: (context: BlockContext) => void
+  /** Effects that are due at the start of a block; always run in full, with yields on the way. */
+  readonly beginBlock?: (context: BlockContext) => Iterable<void>
   /** Name of an invariant of this ledger that the changes break, or null. Conservation is checked for all. */
   readonly invariant?: (changes: readonly ValueChange[]) => string | null
 }

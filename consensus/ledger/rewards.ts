@@ -20,13 +20,14 @@ export const REWARDS = stateTable<number, ValueOf<typeof REWARD_RECORD>>({
 const BPS = 10_000n
 
 /** Step 1: the reward of the block `rewardMaturity` blocks ago reaches its miner. */
-function matureReward({ rules, height, overlay, emit }: BlockContext): void {
+function* matureReward({ rules, height, overlay, emit }: BlockContext): Iterable<void> {
   const mined = height - rules.coin.rewardMaturity
   const reward = mined < 1 ? undefined : overlay.get(REWARDS, mined)
   if (reward === undefined) return
   creditOrOpen(overlay, reward.miner, reward.amount)
   overlay.delete(REWARDS, mined)
   emit({ type: 'reward', height: mined, miner: reward.miner, amount: reward.amount })
+  yield
 }
 
 /** What a block's transactions paid, and to whom the tips go. */

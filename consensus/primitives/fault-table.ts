@@ -128,7 +128,11 @@ export const FAULT_TABLE = {
 
   'chain/unknown-parent': later('unknown_parent', 409, 'the parent {parent} is not known here'),
   'chain/known-block': nobody('known_block', 409, 'the block {id} is known already'),
-  'chain/invalid-ancestor': sender('block_invalid', 400, 'the block {id} is known to be invalid, and so is what builds on it'),
+  'chain/invalid-ancestor': sender(
+    'block_invalid',
+    400,
+    'the block {id} is known to be invalid, and so is what builds on it',
+  ),
   'chain/reorganisation-too-deep': nobody(
     'reorganisation_too_deep',
     409,

@@ -9,6 +9,9 @@ interface Entry {
   readonly value: unknown
 }
 
+/** Records between two yields of {@link Overlay.diff}. */
+const RECORDS_PER_STEP = 256
+
 /** A record's value before and after a stretch of work. */
 export interface ValueChange {
   readonly table: AnyStateTable
@@ -70,10 +73,12 @@ export class Overlay implements StateView {
     }))
   }
 
-  /** The diff against the base view, in key order; records that ended as they began are left out. */
-  diff(): readonly StateChange[] {
+  /** The diff against the base view, in key order; records that ended as they began are left out. Yields now and then. */
+  *diff(): Generator<void, readonly StateChange[]> {
     const changes: StateChange[] = []
+    let seen = 0
     for (const [key, { table, base, value }] of this.#entries) {
+      if (++seen % RECORDS_PER_STEP === 0) yield
       if (base === value) continue
       const before = base === undefined ? undefined : table.codec.serialize(base)
       const after = value === undefined ? undefined : table.codec.serialize(value)

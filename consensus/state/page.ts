@@ -1,118 +1,210 @@
 import { hashPairs } from '../crypto/hash.ts'
 import { nodeTag, xorInto } from '../crypto/merkle.ts'
-import { ZERO_32 } from '../primitives/bytes.ts'
 
-/**
- * A page holds four levels of the state tree: sixteen slots, each empty, a leaf, or the root of the page below. The
- * hashes between slots and page root follow from the slots, so only these are stored. Pages are how this node keeps
- * the tree; consensus knows the tree alone.
- */
-export type Slot =
-  | { readonly kind: 'leaf'; readonly path: Uint8Array; readonly value: Uint8Array; readonly hash: Uint8Array }
-  | { readonly kind: 'inner'; readonly hash: Uint8Array }
+/** A record in the tree: the path of its key and the hash of its value, and what the two hash to. */
+export interface Leaf {
+  readonly path: Uint8Array
+  readonly value: Uint8Array
+  readonly hash: Uint8Array
+}
 
-/** Sixteen slots. */
-export type Page = readonly (Slot | null)[]
+/** What a node of a page is: nothing, the only leaf below it, or a node above at least two. */
+export const EMPTY = 0
+/** The only leaf below it. */
+export const SINGLE = 1
+/** A node above at least two leaves. */
+export const INNER = 2
 
 /** Slots of a page. */
 export const PAGE_SLOTS = 16
 /** Levels of the tree in a page. */
 export const PAGE_LEVELS = 4
+/** The nodes of a page are numbered as in a heap: 1 is the root, 2n and 2n + 1 are below n, the slots are 16 to 31. */
+export const PAGE_ROOT = 1
 
-const LEAF_TAG = nodeTag('stateLeaf')
-const NODE_TAG = nodeTag('stateNode')
+const NODES = 32
 const HASH_BYTES = 32
-
-/** A point of the tree inside a page: nothing, one single leaf, or a node above at least two. */
-export type Element = { readonly hash: Uint8Array; readonly leaf: (Slot & { kind: 'leaf' }) | null } | null
-
-/** Hashes of many leaves at once: SHA-256((path xor leaf tag) || value hash). */
-export function hashLeaves(
-  leaves: readonly { readonly path: Uint8Array; readonly value: Uint8Array }[],
-): readonly Uint8Array[] {
-  const messages = new Uint8Array(leaves.length * 64)
-  leaves.forEach(({ path, value }, i) => {
-    messages.set(path, i * 64)
-    xorInto(messages, i * 64, LEAF_TAG)
-    messages.set(value, i * 64 + HASH_BYTES)
-  })
-  return hashMessages(messages)
-}
+const HASH_WORDS = 8
+const ALL_SLOTS = 0xffff
+const LEAF_TAG = nodeTag('stateLeaf')
+const NODE_TAG = new Uint32Array(nodeTag('stateNode').slice().buffer)
 
 /**
- * All levels of several pages, each from its sixteen slots (index 4) up to its root (index 0). A subtree with a single
- * leaf IS that leaf; a missing side is hashed as zeros. The pages of a call are hashed level by level together.
+ * A page holds four levels of the state tree: sixteen slots, each empty, a leaf, or the root of the page below, and the
+ * nodes above them. A subtree with a single leaf IS that leaf; a missing side is hashed as zeros. Pages are how this node
+ * keeps the tree; consensus knows the tree alone. A page is changed only by whoever made it, before it is shared.
  */
-export function pageLevels(pages: readonly Page[]): readonly (readonly (readonly Element[])[])[] {
-  let level: readonly (readonly Element[])[] = pages.map((page) => page.map(elementOf))
-  const levels = pages.map((_, i) => [level[i] as readonly Element[]])
-  for (let height = PAGE_LEVELS; height > 0; height--) {
-    level = combineLevel(level)
-    for (let i = 0; i < pages.length; i++) levels[i]?.unshift(level[i] as readonly Element[])
+export class Page {
+  readonly #kinds: Uint8Array
+  readonly #hashes: Uint8Array
+  readonly #words: Uint32Array
+  readonly #leaves: (Leaf | undefined)[]
+  /** Slots whose nodes above are out of date, a bit each. */
+  #stale = 0
+
+  private constructor(kinds: Uint8Array, hashes: Uint8Array, leaves: (Leaf | undefined)[]) {
+    this.#kinds = kinds
+    this.#hashes = hashes
+    this.#words = new Uint32Array(hashes.buffer)
+    this.#leaves = leaves
   }
-  return levels
+
+  static empty(): Page {
+    return new Page(new Uint8Array(NODES), new Uint8Array(NODES * HASH_BYTES), new Array(PAGE_SLOTS))
+  }
+
+  /** A copy to change; leaves are shared, since they never change. */
+  copy(): Page {
+    return new Page(this.#kinds.slice(), this.#hashes.slice(), this.#leaves.slice())
+  }
+
+  /** What stands in a slot. */
+  slotKind(slot: number): number {
+    return this.#kinds[PAGE_SLOTS + slot] as number
+  }
+
+  /** The leaf in a slot, if that is what it holds. */
+  leafAt(slot: number): Leaf | undefined {
+    return this.#leaves[slot]
+  }
+
+  setLeaf(slot: number, leaf: Leaf): void {
+    this.#set(slot, SINGLE, leaf.hash)
+    this.#leaves[slot] = leaf
+  }
+
+  setInner(slot: number, hash: Uint8Array): void {
+    this.#set(slot, INNER, hash)
+    this.#leaves[slot] = undefined
+  }
+
+  clear(slot: number): void {
+    this.#set(slot, EMPTY, undefined)
+    this.#leaves[slot] = undefined
+  }
+
+  /** Kind of a node. */
+  kind(node: number): number {
+    return this.#kinds[node] as number
+  }
+
+  /** Hash of a node, zeros for an empty one: a copy. */
+  hash(node: number): Uint8Array {
+    return this.#hashes.slice(node * HASH_BYTES, (node + 1) * HASH_BYTES)
+  }
+
+  /** The only leaf below a node of kind {@link SINGLE}. */
+  singleLeaf(node: number): Leaf {
+    let at = node
+    while (at < PAGE_SLOTS) at = this.#kinds[2 * at] === EMPTY ? 2 * at + 1 : 2 * at
+    return this.#leaves[at - PAGE_SLOTS] as Leaf
+  }
+
+  /** Brings the nodes of several pages up to date, level by level together. */
+  static rehash(pages: readonly Page[]): void {
+    const stale = pages.filter((page) => page.#stale !== 0)
+    for (let level = PAGE_LEVELS - 1; level >= 0; level--) {
+      const pending: { readonly page: Page; readonly node: number }[] = []
+      for (const page of stale) for (const node of page.#settle(level)) pending.push({ page, node })
+      const { messages, results } = scratchFor(pending.length)
+      for (const [i, { page, node }] of pending.entries()) page.#writeMessage(node, messages, i * 2 * HASH_WORDS)
+      hashPairs(
+        new Uint8Array(messages.buffer, 0, pending.length * 64),
+        new Uint8Array(results.buffer, 0, pending.length * HASH_BYTES),
+      )
+      for (const [i, { page, node }] of pending.entries()) page.#readHash(node, results, i * HASH_WORDS)
+    }
+    for (const page of stale) page.#stale = 0
+  }
+
+  /** Makes the nodes of a level, whose slots changed, what they come to without hashing; the others are returned. */
+  #settle(level: number): readonly number[] {
+    const first = 1 << level
+    const width = PAGE_SLOTS >> level
+    const mask = (1 << width) - 1
+    const unsettled: number[] = []
+    for (let node = first; node < 2 * first; node++) {
+      if ((this.#stale & (mask << ((node - first) * width))) === 0) continue
+      const [left, right] = [this.#kinds[2 * node] as number, this.#kinds[2 * node + 1] as number]
+      if (left === EMPTY && right === EMPTY) this.#become(node, EMPTY, 0)
+      else if (left === SINGLE && right === EMPTY) this.#become(node, SINGLE, 2 * node)
+      else if (left === EMPTY && right === SINGLE) this.#become(node, SINGLE, 2 * node + 1)
+      else unsettled.push(node)
+    }
+    return unsettled
+  }
+
+  /** Writes the 64-byte message of a node at a word of a buffer. */
+  #writeMessage(node: number, target: Uint32Array, at: number): void {
+    const left = 2 * node * HASH_WORDS
+    for (let i = 0; i < HASH_WORDS; i++) {
+      target[at + i] = (this.#words[left + i] as number) ^ (NODE_TAG[i] as number)
+      target[at + HASH_WORDS + i] = this.#words[left + HASH_WORDS + i] as number
+    }
+  }
+
+  /** Takes a node's hash from a word of a buffer. */
+  #readHash(node: number, source: Uint32Array, at: number): void {
+    for (let i = 0; i < HASH_WORDS; i++) this.#words[node * HASH_WORDS + i] = source[at + i] as number
+    this.#kinds[node] = INNER
+  }
+
+  /** Makes a node what one of its children is, or nothing. */
+  #become(node: number, kind: number, child: number): void {
+    this.#kinds[node] = kind
+    const to = node * HASH_WORDS
+    for (let i = 0; i < HASH_WORDS; i++)
+      this.#words[to + i] = kind === EMPTY ? 0 : (this.#words[child * HASH_WORDS + i] as number)
+  }
+
+  #set(slot: number, kind: number, hash: Uint8Array | undefined): void {
+    const node = PAGE_SLOTS + slot
+    this.#kinds[node] = kind
+    if (hash === undefined) this.#hashes.fill(0, node * HASH_BYTES, (node + 1) * HASH_BYTES)
+    else this.#hashes.set(hash, node * HASH_BYTES)
+    this.#stale |= (1 << slot) & ALL_SLOTS
+  }
 }
 
-/** Roots of several pages. */
-export function pageRoots(pages: readonly Page[]): readonly Element[] {
-  return pageLevels(pages).map((levels) => levels[0]?.[0] ?? null)
+interface Scratch {
+  readonly messages: Uint32Array<ArrayBuffer>
+  readonly results: Uint32Array<ArrayBuffer>
 }
 
-/** Hash that stands for an element in its parent. */
-export function elementHash(element: Element): Uint8Array {
-  return element === null ? ZERO_32 : element.hash
+let scratch: Scratch = { messages: new Uint32Array(0), results: new Uint32Array(0) }
+
+/** Buffers for so many nodes, kept between calls: hashing must not leave garbage behind for every page. */
+function scratchFor(nodes: number): Scratch {
+  if (scratch.results.length < nodes * HASH_WORDS) {
+    scratch = { messages: new Uint32Array(nodes * 2 * HASH_WORDS), results: new Uint32Array(nodes * HASH_WORDS) }
+  }
+  return scratch
+}
+
+/** Leaves of many records at once: SHA-256((path xor leaf tag) || value hash). */
+export function makeLeaves(
+  records: readonly { readonly path: Uint8Array; readonly value: Uint8Array }[],
+): readonly Leaf[] {
+  const input = new Uint8Array(records.length * 64)
+  records.forEach(({ path, value }, i) => {
+    input.set(path, i * 64)
+    xorInto(input, i * 64, LEAF_TAG)
+    input.set(value, i * 64 + HASH_BYTES)
+  })
+  const output = new Uint8Array(records.length * HASH_BYTES)
+  hashPairs(input, output)
+  return records.map(({ path, value }, i) => ({
+    path,
+    value,
+    hash: output.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES),
+  }))
 }
 
 /** One node of the tree. */
 export function hashStateNode(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const message = new Uint8Array(64)
-  message.set(left)
-  xorInto(message, 0, NODE_TAG)
-  message.set(right, HASH_BYTES)
-  return hashMessages(message)[0] as Uint8Array
-}
-
-function elementOf(slot: Slot | null): Element {
-  if (slot === null) return null
-  return { hash: slot.hash, leaf: slot.kind === 'leaf' ? slot : null }
-}
-
-function combineLevel(level: readonly (readonly Element[])[]): readonly (readonly Element[])[] {
-  const pending: { readonly left: Element; readonly right: Element; readonly row: Element[]; readonly at: number }[] =
-    []
-  const above = level.map((elements) => {
-    const row: Element[] = []
-    for (let i = 0; i < elements.length; i += 2) {
-      const left = elements[i] ?? null
-      const right = elements[i + 1] ?? null
-      const single = singleOf(left, right)
-      if (single === undefined) pending.push({ left, right, row, at: row.length })
-      row.push(single ?? null)
-    }
-    return row
-  })
-  const messages = new Uint8Array(pending.length * 64)
-  pending.forEach(({ left, right }, i) => {
-    messages.set(elementHash(left), i * 64)
-    xorInto(messages, i * 64, NODE_TAG)
-    messages.set(elementHash(right), i * 64 + HASH_BYTES)
-  })
-  hashMessages(messages).forEach((hash, i) => {
-    const { row, at } = pending[i] as (typeof pending)[number]
-    row[at] = { hash, leaf: null }
-  })
-  return above
-}
-
-/** What two neighbours come to without hashing: nothing, or the only leaf. Undefined if they make a node. */
-function singleOf(left: Element, right: Element): Element | undefined {
-  if (left === null && right === null) return null
-  if (left === null) return right?.leaf ? right : undefined
-  return right === null && left.leaf ? left : undefined
-}
-
-function hashMessages(messages: Uint8Array): readonly Uint8Array[] {
-  const output = new Uint8Array(messages.length / 2)
-  hashPairs(messages, output)
-  return Array.from({ length: messages.length / 64 }, (_, i) => output.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES))
+  const page = Page.empty()
+  page.setInner(0, left)
+  page.setInner(1, right)
+  Page.rehash([page])
+  return page.hash(PAGE_SLOTS / 2)
 }

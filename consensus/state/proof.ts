@@ -1,8 +1,8 @@
-import { equal, fromHex, toHex, ZERO_32 } from '../primitives/bytes.ts'
+import { equal, fromHex, ZERO_32 } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
-import { elementHash, hashLeaves, hashStateNode, PAGE_LEVELS, pageLevels } from './page.ts'
+import { EMPTY, hashStateNode, type Leaf, makeLeaves, PAGE_LEVELS, PAGE_ROOT, SINGLE } from './page.ts'
 import type { StateKey } from './table.ts'
-import { type PageId, type PageReader, pathOf, valueHash } from './tree.ts'
+import { nibbleOf, type PageReader, pageBelow, pathOf, ROOT_PAGE, valueHash } from './tree.ts'
 
 /**
  * Proof of what the state holds under a key: the sibling hashes from the top down, and the leaf where the walk ends
@@ -16,22 +16,25 @@ export interface StateProof {
 /** Builds the proof for a key. */
 export function proveState(reader: PageReader, key: StateKey): StateProof {
   const path = pathOf(key)
-  const nibbles = toHex(path)
   const siblings: Uint8Array[] = []
+  let id = ROOT_PAGE
   for (let depth = 0; ; depth++) {
-    const page = reader.page(nibbles.slice(0, depth) as PageId)
+    const page = reader.page(id)
     if (page === undefined) return { siblings, leaf: null }
-    const levels = pageLevels([page])[0] as ReturnType<typeof pageLevels>[number]
-    let at = 0
+    let node = PAGE_ROOT
     for (let level = 0; level <= PAGE_LEVELS; level++) {
-      const element = levels[level]?.[at] ?? null
-      if (element === null) return { siblings, leaf: null }
-      if (element.leaf !== null) return { siblings, leaf: { path: element.leaf.path, value: element.leaf.value } }
+      const kind = page.kind(node)
+      if (kind === EMPTY) return { siblings, leaf: null }
+      if (kind === SINGLE) {
+        const { path: leafPath, value } = page.singleLeaf(node)
+        return { siblings, leaf: { path: leafPath, value } }
+      }
       if (level === PAGE_LEVELS) break
-      const next = at * 2 + bitOf(path, depth * PAGE_LEVELS + level)
-      siblings.push(elementHash(levels[level + 1]?.[next ^ 1] ?? null))
-      at = next
+      const next = 2 * node + bitOf(path, depth * PAGE_LEVELS + level)
+      siblings.push(page.hash(next ^ 1))
+      node = next
     }
+    id = pageBelow(id, nibbleOf(path, depth))
   }
 }
 
@@ -42,7 +45,7 @@ export function verifyStateProof(root: Hash, key: StateKey, value: Uint8Array | 
   if (siblings.length > 256 || siblings.some(({ length }) => length !== 32)) return false
   if (leaf !== null && (leaf.path.length !== 32 || leaf.value.length !== 32)) return false
   if (!endsRightly(path, value, proof)) return false
-  let hash = leaf === null ? ZERO_32 : (hashLeaves([leaf])[0] as Uint8Array)
+  let hash = leaf === null ? ZERO_32 : (makeLeaves([leaf])[0] as Leaf).hash
   for (let depth = siblings.length - 1; depth >= 0; depth--) {
     const sibling = siblings[depth] as Uint8Array
     hash = bitOf(path, depth) === 0 ? hashStateNode(hash, sibling) : hashStateNode(sibling, hash)

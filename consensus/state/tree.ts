@@ -1,7 +1,8 @@
 import { taggedHash } from '../crypto/hash.ts'
 import { equal, fromHex, toHex, ZERO_32 } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
-import { hashLeaves, PAGE_SLOTS, type Page, pageRoots, type Slot } from './page.ts'
+import { runNow } from '../primitives/steps.ts'
+import { EMPTY, INNER, type Leaf, makeLeaves, PAGE_ROOT, PAGE_SLOTS, Page } from './page.ts'
 import type { StateKey } from './table.ts'
 import type { StateChange } from './view.ts'
 
@@ -41,43 +42,39 @@ export function valueHash(value: Uint8Array): Uint8Array {
   return taggedHash('stateValue', value)
 }
 
-type MutablePage = (Slot | null)[]
-
 /** Applies the changes of rooted tables. Yields now and then; whoever drives it may pause there. */
 export function* updateTree(
   reader: PageReader,
   changes: readonly StateChange[],
   unwind = false,
 ): Generator<void, TreeUpdate> {
-  const dirty = new Map<PageId, MutablePage>()
-  const open = (id: PageId): MutablePage => {
-    const known = dirty.get(id)
-    if (known !== undefined) return known
-    const page = [...(reader.page(id) ?? new Array<null>(PAGE_SLOTS).fill(null))]
-    dirty.set(id, page)
+  const dirty = new Map<PageId, Page>()
+  const open = (id: PageId): Page => {
+    let page = dirty.get(id)
+    if (page === undefined) {
+      page = reader.page(id)?.copy() ?? Page.empty()
+      dirty.set(id, page)
+    }
     return page
   }
   const rooted = changes.filter(({ table }) => table.rooted)
   for (let start = 0; start < rooted.length; start += RECORDS_PER_STEP) {
-    for (const leaf of leavesOf(rooted.slice(start, start + RECORDS_PER_STEP), unwind)) place(open, leaf)
+    for (const change of leavesOf(rooted.slice(start, start + RECORDS_PER_STEP), unwind)) place(open, change)
     yield
   }
-  return yield* foldPages(dirty, open(ROOT_PAGE))
+  open(ROOT_PAGE)
+  return yield* foldPages(dirty)
 }
 
 /** Runs {@link updateTree} to its end at once. */
 export function updateTreeNow(reader: PageReader, changes: readonly StateChange[], unwind = false): TreeUpdate {
-  const steps = updateTree(reader, changes, unwind)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
+  return runNow(updateTree(reader, changes, unwind))
 }
 
 interface LeafChange {
   readonly path: Uint8Array
   /** Undefined removes the leaf. */
-  readonly leaf: Slot | undefined
+  readonly leaf: Leaf | undefined
 }
 
 function leavesOf(changes: readonly StateChange[], unwind: boolean): readonly LeafChange[] {
@@ -88,55 +85,78 @@ function leavesOf(changes: readonly StateChange[], unwind: boolean): readonly Le
   const present = wanted.filter(
     (change): change is { path: Uint8Array; value: Uint8Array } => change.value !== undefined,
   )
-  const hashes = hashLeaves(present)
+  const leaves = makeLeaves(present)
   let next = 0
-  return wanted.map(({ path, value }) => {
-    if (value === undefined) return { path, leaf: undefined }
-    return { path, leaf: { kind: 'leaf', path, value, hash: hashes[next++] as Uint8Array } }
-  })
+  return wanted.map(({ path, value }) => ({ path, leaf: value === undefined ? undefined : leaves[next++] }))
+}
+
+const NIBBLES = '0123456789abcdef'
+
+/** Four bits of a path: the slot it takes in the page at this depth. */
+export function nibbleOf(path: Uint8Array, depth: number): number {
+  const byte = path[depth >> 1] as number
+  return depth % 2 === 0 ? byte >> 4 : byte & 0xf
+}
+
+/** Page below a slot. */
+export function pageBelow(id: PageId, slot: number): PageId {
+  return (id + NIBBLES[slot]) as PageId
 }
 
 /** Walks to the record's place and sets or clears its leaf; a leaf in the way is moved a page down. */
-function place(open: (id: PageId) => MutablePage, { path, leaf }: LeafChange): void {
-  const nibbles = toHex(path)
+function place(open: (id: PageId) => Page, { path, leaf }: LeafChange): void {
+  let id = ROOT_PAGE
   for (let depth = 0; ; depth++) {
-    const id = nibbles.slice(0, depth) as PageId
     const page = open(id)
-    const at = Number.parseInt(nibbles[depth] as string, PAGE_SLOTS)
-    const slot = page[at] ?? null
-    if (slot?.kind === 'inner') continue
-    if (slot === null || equal(slot.path, path)) {
-      page[at] = leaf ?? null
-      return
+    const slot = nibbleOf(path, depth)
+    const below = pageBelow(id, slot)
+    if (page.slotKind(slot) !== INNER) {
+      const there = page.leafAt(slot)
+      if (there === undefined || equal(there.path, path)) {
+        if (leaf === undefined) page.clear(slot)
+        else page.setLeaf(slot, leaf)
+        return
+      }
+      if (leaf === undefined) return
+      open(below).setLeaf(nibbleOf(there.path, depth + 1), there)
+      page.setInner(slot, ZERO_32)
     }
-    if (leaf === undefined) return
-    const below = open((id + nibbles[depth]) as PageId)
-    below[Number.parseInt(toHex(slot.path)[depth + 1] as string, PAGE_SLOTS)] = slot
-    page[at] = { kind: 'inner', hash: ZERO_32 }
+    id = below
   }
 }
 
 /** Hashes the changed pages from the bottom up, folding pages that are left with a single leaf into their parents. */
-function* foldPages(dirty: Map<PageId, MutablePage>, root: MutablePage): Generator<void, TreeUpdate> {
+function* foldPages(dirty: ReadonlyMap<PageId, Page>): Generator<void, TreeUpdate> {
   const pages = new Map<PageId, Page | null>()
-  const depths = [...new Set([...dirty.keys()].map((id) => id.length))].sort((a, b) => b - a)
-  for (const depth of depths) {
-    const level = [...dirty].filter(([id]) => id.length === depth)
-    for (let start = 0; start < level.length; start += PAGES_PER_STEP) {
+  const levels: PageId[][] = []
+  for (const id of dirty.keys()) {
+    const level = levels[id.length] ?? []
+    level.push(id)
+    levels[id.length] = level
+  }
+  for (const level of levels.reverse()) {
+    for (let start = 0; start < (level?.length ?? 0); start += PAGES_PER_STEP) {
       const group = level.slice(start, start + PAGES_PER_STEP)
-      const roots = pageRoots(group.map(([, page]) => page))
-      group.forEach(([id, page], i) => {
-        const element = roots[i] ?? null
-        const folded = element === null || element.leaf !== null
-        pages.set(id, folded && id !== ROOT_PAGE ? null : page)
-        if (id === ROOT_PAGE) return
-        const parent = dirty.get(id.slice(0, -1) as PageId) as MutablePage
-        const slot: Slot | null = element === null ? null : (element.leaf ?? { kind: 'inner', hash: element.hash })
-        parent[Number.parseInt(id.at(-1) as string, PAGE_SLOTS)] = slot
-      })
+      Page.rehash(group.map((id) => dirty.get(id) as Page))
+      for (const id of group) pages.set(id, fold(dirty, id))
       yield
     }
   }
-  const top = pageRoots([root])[0] ?? null
-  return { root: toHex(top === null ? ZERO_32 : top.hash) as Hash, pages }
+  return { root: toHex((dirty.get(ROOT_PAGE) as Page).hash(PAGE_ROOT)) as Hash, pages }
+}
+
+/** Tells the page above what this one has become; null if it is needed no more. */
+function fold(dirty: ReadonlyMap<PageId, Page>, id: PageId): Page | null {
+  const page = dirty.get(id) as Page
+  if (id === ROOT_PAGE) return page
+  const parent = dirty.get(id.slice(0, -1) as PageId) as Page
+  const slot = Number.parseInt(id.at(-1) as string, PAGE_SLOTS)
+  const kind = page.kind(PAGE_ROOT)
+  if (kind === INNER) {
+    parent.setInner(slot, page.hash(PAGE_ROOT))
+    return page
+  }
+  if (kind === EMPTY) parent.clear(slot)
+  else parent.setLeaf(slot, page.singleLeaf(PAGE_ROOT))
+  return null
 }

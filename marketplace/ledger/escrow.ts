@@ -174,7 +174,7 @@ function totalsOf(overlay: Overlay): ValueOf<typeof TOTALS_RECORD> {
  * Step 2 of a block: every escrow whose deadline is this height goes back to its caller, in order of mining height and
  * index. No operator takes part, so no operator can withhold it.
  */
-function refundDue({ rules, height, overlay, emit }: BlockContext): void {
+function* refundDue({ rules, height, overlay, emit }: BlockContext): Iterable<void> {
   const terms = [...rules.tx.invokeTerms].sort((a, b) => b - a)
   for (const term of terms) {
     const minedAt = height - term
@@ -185,6 +185,7 @@ function refundDue({ rules, height, overlay, emit }: BlockContext): void {
       closeEscrow(overlay, invoke.txId, escrow)
       returnToCaller(overlay, escrow)
       emit({ type: 'refund', txId: invoke.txId, caller: escrow.caller, amount: escrow.amount })
+      yield
     }
   }
   const expired = height - (terms[0] as number)

@@ -116,7 +116,7 @@ export class LevelClaimStore implements ClaimStore {
     if (over) batch.del(KEYS.open(txId))
     else batch.put(KEYS.open(txId), '')
     if (claim.state === 'delivered' && claim.result !== null) {
-      batch.put(KEYS.result(claim.finishedAtMs, txId), String(claim.result.length))
+      batch.put(KEYS.result(claim.finishedAtMs, txId), String(Buffer.byteLength(claim.result)))
     }
     await batch.write({ sync: true } as never)
   }

@@ -13,6 +13,7 @@ import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
 import { TestChain, wallet } from '../support/chain.ts'
 import { testRuleBook } from '../support/network.ts'
 import { encodedSingle, type Member, PolicyAccount, type WitnessChange } from '../support/policy-signer.ts'
+import { encodedAccountKeys } from '../vectors/generate/accounts.ts'
 
 const COIN = 100_000_000n
 const seed = (fill: number) => new Uint8Array(32).fill(fill)
@@ -257,7 +258,9 @@ describe('coins on an address of unsound keys', () => {
 
   it.for(cases)('cannot be spent: %s', async ([, keys, code, detail]) => {
     const test = await TestChain.open()
-    const encoded = encodeAccountKeys(keys)
+    expect(() => encodeAccountKeys(keys)).toThrow(/unsound/)
+    const raw = keys.keys.map(({ scheme, bytes }) => ({ scheme, publicKey: bytes }))
+    const encoded = encodedAccountKeys(keys.scheme, keys.threshold, raw)
     const sender = addressOfKeys(encoded)
     await fund(test, sender)
     const tx = POLICY.transaction(transfer(sender, 0n, COIN), test.chain.network, { keys: encoded })

@@ -70,7 +70,15 @@ export function deviantRuleBook(fromHeight: number): RuleBook {
 /** The test rules, and a count of how many blocks were executed under them. */
 export function countingRuleBook(): { readonly ruleBook: RuleBook; readonly executions: () => number } {
   let count = 0
-  const counter = { name: 'counter', tables: [], handlers: {}, beginBlock: () => void count++ }
+  const counter = {
+    name: 'counter',
+    tables: [],
+    handlers: {},
+    beginBlock: () => {
+      count++
+      return []
+    },
+  }
   const protocol = { ...PROTOCOL, modules: [...PROTOCOL.modules, counter] }
   return { ruleBook: createRuleBook(testParams(), protocol), executions: () => count }
 }

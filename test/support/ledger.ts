@@ -7,6 +7,7 @@ import { outcomeCode } from '../../consensus/ledger/outcome.ts'
 import type { ReceiptOf } from '../../consensus/ledger/receipt.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
+import { runNow } from '../../consensus/primitives/steps.ts'
 import type { StateTable } from '../../consensus/state/table.ts'
 import { MemoryState } from '../../consensus/state/view.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
@@ -63,7 +64,9 @@ export class TestLedger {
 
   /** Begins the next block without ending it. */
   open(baseFee = 32n): BlockExecution {
-    return new BlockExecution(this.ruleBook, this.state, { height: this.height, miner: MINER, baseFee })
+    const execution = new BlockExecution(this.ruleBook, this.state, { height: this.height, miner: MINER, baseFee })
+    runNow(execution.begin())
+    return execution
   }
 
   /** Executes the next block; a transaction that cannot stand in it throws. */
@@ -73,7 +76,7 @@ export class TestLedger {
       const fault = execution.apply(tx)
       if (fault !== null) throw new Error(JSON.stringify(fault))
     }
-    const executed = execution.close()
+    const executed = runNow(execution.close())
     this.state.apply(executed.changes)
     this.height++
     return executed

@@ -1,6 +1,6 @@
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import { byteList, type Codec, encode } from '../../consensus/primitives/codec.ts'
-import type { Page } from '../../consensus/state/page.ts'
+import { PAGE_SLOTS, type Page } from '../../consensus/state/page.ts'
 import { type AnyStateTable, anyTable, type StateKey, stateTable } from '../../consensus/state/table.ts'
 import { type PageId, type PageReader, pathOf, type TreeUpdate, valueHash } from '../../consensus/state/tree.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
@@ -48,10 +48,18 @@ export class PageStore implements PageReader {
 
   /** What is stored, comparable. */
   dump(): Readonly<Record<string, unknown>> {
-    const slot = (one: Page[number]) =>
-      one === null ? null : one.kind === 'leaf' ? [toHex(one.path), toHex(one.value), toHex(one.hash)] : toHex(one.hash)
-    return Object.fromEntries([...this.pages].map(([id, page]) => [id, page.map(slot)]).sort())
+    return Object.fromEntries([...this.pages].map(([id, page]) => [id, shownPage(page)]).sort())
   }
+}
+
+/** All nodes and leaves of a page, comparable. */
+export function shownPage(page: Page): readonly unknown[] {
+  const nodes = Array.from({ length: 2 * PAGE_SLOTS }, (_, node) => [page.kind(node), toHex(page.hash(node))])
+  const leaves = Array.from({ length: PAGE_SLOTS }, (_, slot) => {
+    const leaf = page.leafAt(slot)
+    return leaf === undefined ? null : [toHex(leaf.path), toHex(leaf.value), toHex(leaf.hash)]
+  })
+  return [nodes, leaves]
 }
 
 /** The state root over records, by recursion over its definition. */

@@ -86,8 +86,10 @@ describe('a bug of ours', () => {
       name: 'generous',
       tables: [],
       handlers: {},
-      beginBlock: ({ overlay }: { overlay: Parameters<typeof creditOrOpen>[0] }) =>
-        creditOrOpen(overlay, BOB, units(1)),
+      beginBlock: ({ overlay }: { overlay: Parameters<typeof creditOrOpen>[0] }) => {
+        creditOrOpen(overlay, BOB, units(1))
+        return []
+      },
     }
     const protocol = { ...PROTOCOL, modules: [...PROTOCOL.modules, generous] }
     expect(() => new TestLedger(fundedRuleBook(2, protocol)).block()).toThrow(InvariantError)

@@ -3,6 +3,7 @@ import { executeBlock } from '../../../../consensus/chain/execution.ts'
 import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
 import { receiptsRoot } from '../../../../consensus/ledger/receipt.ts'
 import type { Address } from '../../../../consensus/primitives/ids.ts'
+import { runNow } from '../../../../consensus/primitives/steps.ts'
 import type { Transaction } from '../../../../consensus/tx/transaction.ts'
 import { weightOf } from '../../../../consensus/tx/weight.ts'
 import { testHeader } from '../../../support/headers.ts'
@@ -77,7 +78,7 @@ describe('a transaction that cannot stand in a block', () => {
     expect(execution.apply(transfer(ledger, { maxFeeRate: 39n }))?.code).toBe('tx/fee-rate-below-base')
     expect(execution.apply(transfer(ledger, { nonce: 3n }))?.code).toBe('tx/nonce-too-high')
     expect(execution.view.get(ACCOUNTS, ALICE)?.balance).toBe(FUNDS)
-    const { receipts, weightUsed, keys } = execution.close()
+    const { receipts, weightUsed, keys } = runNow(execution.close())
     expect([receipts.length, weightUsed, keys.size]).toEqual([1, 0, 0])
   })
 })
@@ -185,7 +186,8 @@ describe('a block', () => {
     expect(run(good).result).toEqual({ ok: false, fault: { code: 'block/receipts-root', detail: {} } })
     const executed = new TestLedger().block(good)
     expect(run(good, receiptsRoot(executed.encodedReceipts) as never)).toMatchObject({
-      pauses: 1,
+      // One after the transaction, one within the closing step.
+      pauses: 2,
       result: { ok: true },
     })
   })

@@ -15,8 +15,9 @@ import {
   SCHEMA_VERSION,
 } from '../../../../consensus/chain/layout.ts'
 import { compare, toHex } from '../../../../consensus/primitives/bytes.ts'
-import { hashLeaves, PAGE_SLOTS, type Page } from '../../../../consensus/state/page.ts'
+import { makeLeaves, PAGE_SLOTS, Page } from '../../../../consensus/state/page.ts'
 import { testHeader } from '../../../support/headers.ts'
+import { shownPage } from '../../../support/state.ts'
 import { filled } from '../../../support/unsigned.ts'
 
 describe('records of the chain’s store', () => {
@@ -39,17 +40,17 @@ describe('records of the chain’s store', () => {
 
   it('of pages leave out what follows from the rest', () => {
     const leaf = { path: new Uint8Array(32).fill(1), value: new Uint8Array(32).fill(2) }
-    const hash = hashLeaves([leaf])[0]!
-    const slots: Page = Array.from({ length: PAGE_SLOTS }, (_, i) =>
-      i % 5 === 0
-        ? { kind: 'leaf', ...leaf, hash }
-        : i % 3 === 0
-          ? { kind: 'inner', hash: new Uint8Array(32).fill(i) }
-          : null,
-    )
-    expect(decodePage(encodePage(slots))).toEqual(slots)
-    const empty: Page = new Array<null>(PAGE_SLOTS).fill(null)
-    expect(decodePage(encodePage(empty))).toEqual(empty)
+    const [made] = makeLeaves([leaf])
+    const page = Page.empty()
+    for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+      if (slot % 5 === 0) page.setLeaf(slot, made!)
+      else if (slot % 3 === 0) page.setInner(slot, new Uint8Array(32).fill(slot))
+    }
+    Page.rehash([page])
+    const decoded = decodePage(encodePage(page))
+    expect(shownPage(decoded)).toEqual(shownPage(page))
+    expect(encodePage(decoded)).toEqual(encodePage(page))
+    expect(shownPage(decodePage(encodePage(Page.empty())))).toEqual(shownPage(Page.empty()))
   })
 
   it('that are damaged are not read as something else', () => {

@@ -77,13 +77,6 @@ describe('conservation', () => {
     expect(balance.broken()).toEqual([{ asset: TOKEN, sum: -3n }])
   })
 
-  it('counts coins that are held outside the records for a while', () => {
-    const overlay = new Overlay(new MemoryState())
-    overlay.put(ACCOUNTS, ALICE, openedAccount(units(7)))
-    expect(conserves(overlay.changesSince(0), { asset: NATIVE_ASSET, amount: -7n })).toBe(true)
-    expect(conserves(overlay.changesSince(0), { asset: NATIVE_ASSET, amount: -6n })).toBe(false)
-  })
-
   it('looks at changes alone: what was there before does not count', () => {
     const overlay = new Overlay(new MemoryState())
     overlay.put(ACCOUNTS, ALICE, openedAccount(units(7)))

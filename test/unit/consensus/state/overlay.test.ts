@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runNow } from '../../../../consensus/primitives/steps.ts'
 import { Overlay } from '../../../../consensus/state/overlay.ts'
 import type { StateTable } from '../../../../consensus/state/table.ts'
 import { MemoryState, type StateView } from '../../../../consensus/state/view.ts'
@@ -46,7 +47,7 @@ describe('an overlay', () => {
     overlay.get(THINGS, 1)
     overlay.revert(0)
     overlay.get(THINGS, 1)
-    overlay.diff()
+    runNow(overlay.diff())
     expect(reads).toEqual([1])
   })
 
@@ -64,7 +65,7 @@ describe('an overlay', () => {
     upper.put(THINGS, 2, bytes(20))
     expect(shown(upper, [1, 2, 3])).toEqual([10, 20, 3])
     expect(shown(lower, [1, 2, 3])).toEqual([10, 2, 3])
-    expect(upper.diff().map(({ key }) => key)).toEqual([THINGS.key(2)])
+    expect(runNow(upper.diff()).map(({ key }) => key)).toEqual([THINGS.key(2)])
   })
 })
 
@@ -85,7 +86,7 @@ describe('marks', () => {
     expect(shown(overlay, [1, 2, 3])).toEqual([10, 2, 3])
     overlay.revert(0)
     expect(shown(overlay, [1, 2, 3])).toEqual([1, 2, 3])
-    expect(overlay.diff()).toEqual([])
+    expect(runNow(overlay.diff())).toEqual([])
   })
 
   it('change nothing when nothing was written since', () => {
@@ -122,7 +123,7 @@ describe('the diff of an overlay', () => {
     overlay.put(THINGS, 300, bytes(30))
     overlay.delete(THINGS, 3)
     overlay.put(THINGS, 1, bytes(10))
-    const diff = overlay.diff()
+    const diff = runNow(overlay.diff())
     expect(diff.map(({ key }) => key)).toEqual([THINGS.key(1), THINGS.key(3), THINGS.key(300), NOTES.key(1)])
     expect(diff.map(({ before }) => before?.[0])).toEqual([1, 3, undefined, undefined])
     expect(diff.map(({ after }) => after?.[0])).toEqual([10, undefined, 30, 7])
@@ -139,7 +140,7 @@ describe('the diff of an overlay', () => {
     overlay.delete(THINGS, 4)
     overlay.delete(THINGS, 5)
     overlay.get(THINGS, 3)
-    expect(overlay.diff()).toEqual([])
+    expect(runNow(overlay.diff())).toEqual([])
   })
 
   it('carries a state to the next one and, unwound, back again', () => {
@@ -162,7 +163,7 @@ describe('the diff of an overlay', () => {
           if (undone) overlay.revert(mark)
         }
         const ids = [0, 1, 2, 3, 4, 5, 6]
-        const diff = overlay.diff()
+        const diff = runNow(overlay.diff())
         expect(shown(overlay, ids)).toEqual(ids.map((id) => expected.get(id)))
         state.apply(diff)
         expect(shown(state, ids)).toEqual(ids.map((id) => expected.get(id)))

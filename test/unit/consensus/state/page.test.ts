@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { toHex, ZERO_32 } from '../../../../consensus/primitives/bytes.ts'
 import {
-  hashLeaves,
+  EMPTY,
   hashStateNode,
-  PAGE_SLOTS,
-  type Page,
-  pageLevels,
-  pageRoots,
-  type Slot,
+  INNER,
+  type Leaf,
+  makeLeaves,
+  PAGE_ROOT,
+  Page,
+  SINGLE,
 } from '../../../../consensus/state/page.ts'
+import { shownPage } from '../../../support/state.ts'
 import { tagged, xor } from '../../../vectors/generate/tx-wire.ts'
 
 const LEAF_TAG = tagged('farthing/state-leaf/1')
@@ -23,31 +25,38 @@ function node(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(xor(left, NODE_TAG), right)
 }
 
-function leaf(fill: number): Slot {
+type Content = { readonly leaf: Leaf } | { readonly inner: Uint8Array }
+
+function leaf(fill: number): Leaf {
   const [path, value] = [new Uint8Array(32).fill(fill), new Uint8Array(32).fill(fill + 1)]
-  return { kind: 'leaf', path, value, hash: sha256(xor(path, LEAF_TAG), value) }
+  return { path, value, hash: sha256(xor(path, LEAF_TAG), value) }
 }
 
-function inner(fill: number): Slot {
-  return { kind: 'inner', hash: new Uint8Array(32).fill(fill) }
+function inner(fill: number): Uint8Array {
+  return new Uint8Array(32).fill(fill)
 }
 
-function pageOf(slots: Readonly<Record<number, Slot>>): Page {
-  return Array.from({ length: PAGE_SLOTS }, (_, i) => slots[i] ?? null)
+function pageOf(slots: Readonly<Record<number, Content>>): Page {
+  const page = Page.empty()
+  for (const [slot, content] of Object.entries(slots)) {
+    if ('leaf' in content) page.setLeaf(Number(slot), content.leaf)
+    else page.setInner(Number(slot), content.inner)
+  }
+  return page
 }
 
-function rootOf(slots: Readonly<Record<number, Slot>>): string | null {
-  const [element] = pageRoots([pageOf(slots)])
-  return element === null || element === undefined ? null : toHex(element.hash)
+function rootOf(slots: Readonly<Record<number, Content>>): string | null {
+  const page = pageOf(slots)
+  Page.rehash([page])
+  return page.kind(PAGE_ROOT) === EMPTY ? null : toHex(page.hash(PAGE_ROOT))
 }
 
 describe('hashes of the state tree', () => {
   it('of leaves and nodes are those of the specification', () => {
-    const slot = leaf(3) as Slot & { kind: 'leaf' }
-    expect(hashLeaves([slot, slot]).map(toHex)).toEqual([toHex(slot.hash), toHex(slot.hash)])
-    const [a, b] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
-    expect(toHex(hashStateNode(a, b))).toBe(toHex(node(a, b)))
-    expect(hashLeaves([])).toEqual([])
+    const made = leaf(3)
+    expect(makeLeaves([made, made]).map(({ hash }) => toHex(hash))).toEqual([toHex(made.hash), toHex(made.hash)])
+    expect(toHex(hashStateNode(inner(1), inner(2)))).toBe(toHex(node(inner(1), inner(2))))
+    expect(makeLeaves([])).toEqual([])
   })
 })
 
@@ -57,47 +66,79 @@ describe('the root of a page', () => {
   })
 
   it.each([0, 7, 15])('is the only leaf, wherever it stands (%i)', (at) => {
-    expect(rootOf({ [at]: leaf(5) })).toBe(toHex(leaf(5).hash))
-    expect(pageRoots([pageOf({ [at]: leaf(5) })])[0]?.leaf).toEqual(leaf(5))
+    const page = pageOf({ [at]: { leaf: leaf(5) } })
+    Page.rehash([page])
+    expect(toHex(page.hash(PAGE_ROOT))).toBe(toHex(leaf(5).hash))
+    expect(page.kind(PAGE_ROOT)).toBe(SINGLE)
+    expect(page.singleLeaf(PAGE_ROOT)).toEqual(leaf(5))
   })
 
   it('hashes a page below up to the top, with nothing beside it', () => {
-    const one = node(inner(9).hash, ZERO_32)
+    const one = node(inner(9), ZERO_32)
     const expected = node(ZERO_32, node(node(ZERO_32, one), ZERO_32))
     // 10 is 1010 in binary: right, left, right, left from the top.
-    expect(rootOf({ 10: inner(9) })).toBe(toHex(expected))
-    expect(pageRoots([pageOf({ 10: inner(9) })])[0]?.leaf).toBeNull()
+    expect(rootOf({ 10: { inner: inner(9) } })).toBe(toHex(expected))
+    const page = pageOf({ 10: { inner: inner(9) } })
+    Page.rehash([page])
+    expect(page.kind(PAGE_ROOT)).toBe(INNER)
   })
 
   it('joins two leaves where their ways part, and no deeper', () => {
     const [a, b] = [leaf(1), leaf(2)]
-    expect(rootOf({ 0: a, 15: b })).toBe(toHex(node(a.hash, b.hash)))
+    expect(rootOf({ 0: { leaf: a }, 15: { leaf: b } })).toBe(toHex(node(a.hash, b.hash)))
     const below = node(a.hash, b.hash)
-    const nothing = ZERO_32
-    expect(rootOf({ 4: a, 5: b })).toBe(toHex(node(node(nothing, node(below, nothing)), nothing)))
+    expect(rootOf({ 4: { leaf: a }, 5: { leaf: b } })).toBe(toHex(node(node(ZERO_32, node(below, ZERO_32)), ZERO_32)))
   })
 
   it('moves a leaf up beside a page', () => {
-    const [a, b] = [leaf(1), inner(2)]
-    const right = node(node(ZERO_32, node(ZERO_32, b.hash)), ZERO_32)
-    expect(rootOf({ 1: a, 11: b })).toBe(toHex(node(a.hash, right)))
+    const right = node(node(ZERO_32, node(ZERO_32, inner(2))), ZERO_32)
+    expect(rootOf({ 1: { leaf: leaf(1) }, 11: { inner: inner(2) } })).toBe(toHex(node(leaf(1).hash, right)))
   })
 
   it('is the same for pages hashed together and alone', () => {
-    const pages = [{ 0: leaf(1) }, {}, { 3: inner(3), 4: leaf(4) }, { 1: leaf(1), 2: leaf(2), 3: leaf(3) }].map(pageOf)
-    const together = pageRoots(pages)
-    pages.forEach((page, i) => {
-      expect(pageRoots([page])[0] ?? null).toEqual(together[i])
-    })
+    const contents: Readonly<Record<number, Content>>[] = [
+      { 0: { leaf: leaf(1) } },
+      {},
+      { 3: { inner: inner(3) }, 4: { leaf: leaf(4) } },
+      { 1: { leaf: leaf(1) }, 2: { leaf: leaf(2) }, 3: { leaf: leaf(3) } },
+    ]
+    const together = contents.map(pageOf)
+    Page.rehash(together)
+    for (const [i, content] of contents.entries()) {
+      const alone = pageOf(content)
+      Page.rehash([alone])
+      expect(shownPage(alone)).toEqual(shownPage(together[i]!))
+    }
   })
-})
 
-describe('the levels of a page', () => {
-  it('run from the root to the sixteen slots', () => {
-    const [levels] = pageLevels([pageOf({ 4: leaf(1), 5: leaf(2) })])
-    expect(levels?.map((level) => level.length)).toEqual([1, 2, 4, 8, 16])
-    expect(levels?.[4]?.[4]?.leaf).toEqual(leaf(1))
-    expect(levels?.[3]?.[2]?.leaf).toBeNull()
-    expect(levels?.[3]?.[3]).toBeNull()
+  it('is the same whether slots were set at once or one after another, cleared and set again', () => {
+    const contents: Readonly<Record<number, Content>> = {
+      2: { leaf: leaf(1) },
+      3: { inner: inner(8) },
+      9: { leaf: leaf(4) },
+    }
+    const page = pageOf({ 2: { inner: inner(1) }, 5: { leaf: leaf(7) } })
+    Page.rehash([page])
+    page.clear(5)
+    Page.rehash([page])
+    page.setLeaf(2, leaf(1))
+    page.setInner(3, inner(8))
+    Page.rehash([page])
+    page.setLeaf(9, leaf(4))
+    Page.rehash([page])
+    const fresh = pageOf(contents)
+    Page.rehash([fresh])
+    expect(shownPage(page)).toEqual(shownPage(fresh))
+  })
+
+  it('of a copy changes alone', () => {
+    const page = pageOf({ 1: { leaf: leaf(1) } })
+    Page.rehash([page])
+    const before = shownPage(page)
+    const copy = page.copy()
+    copy.setLeaf(8, leaf(2))
+    Page.rehash([copy])
+    expect(shownPage(page)).toEqual(before)
+    expect(shownPage(copy)).not.toEqual(before)
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../../consensus/primitives/ids.ts'
-import { hashLeaves, hashStateNode } from '../../../../consensus/state/page.ts'
+import { hashStateNode, makeLeaves } from '../../../../consensus/state/page.ts'
 import { proveState, type StateProof, verifyStateProof } from '../../../../consensus/state/proof.ts'
 import { pathOf, updateTreeNow, valueHash } from '../../../../consensus/state/tree.ts'
 import { useNativeSha256 } from '../../../../src/crypto/native-backend.ts'
@@ -156,7 +156,7 @@ describe('a proof of absence', () => {
     const [left, right] = [0, 1].map((bit) => ABSENT.find((id) => (pathOf(THINGS.key(id))[0] as number) >> 7 === bit))
     const leaf = { path: pathOf(THINGS.key(right as number)), value: valueHash(Uint8Array.of(1)) }
     const sibling = new Uint8Array(32).fill(7)
-    const root = toHex(hashStateNode(hashLeaves([leaf])[0] as Uint8Array, sibling)) as Hash
+    const root = toHex(hashStateNode(makeLeaves([leaf])[0]!.hash, sibling)) as Hash
     expect(verifyStateProof(root, THINGS.key(left as number), undefined, { siblings: [sibling], leaf })).toBe(false)
   })
 

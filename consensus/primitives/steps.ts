@@ -1,0 +1,7 @@
+/** Runs a stepwise computation to its end at once. */
+export function runNow<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}

@@ -6,7 +6,7 @@ import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { carriedKeys, signatureJob } from '../consensus/tx/check.ts'
-import type { Transaction } from '../consensus/tx/transaction.ts'
+import { detached, type Transaction } from '../consensus/tx/transaction.ts'
 import { type AdmissionContext, checkAdmission, nextBaseFee, nextHeight } from './admission.ts'
 import { effectiveRate, type MempoolEntry, mempoolEntry } from './entry.ts'
 import { evict } from './eviction.ts'
@@ -187,7 +187,7 @@ export class Mempool {
       if (this.#chain.database.location(tx.txId) !== undefined) continue
       if (this.#pool.account(tx.body.sender)?.at(tx.body.nonce) !== undefined) continue
       this.#chain.verified.add(tx.wtxId)
-      this.#insert(mempoolEntry(tx, this.#chain.ruleBook, nextHeight(this.#chain), this.#sequence++))
+      this.#insert(mempoolEntry(detached(tx), this.#chain.ruleBook, nextHeight(this.#chain), this.#sequence++))
     }
   }
 

@@ -1,10 +1,10 @@
 import { merkleRoot, TRANSACTION_TREE, WITNESS_TREE } from '../crypto/merkle.ts'
-import { fromHex, toHex } from '../primitives/bytes.ts'
+import { copy, fromHex, toHex } from '../primitives/bytes.ts'
 import { byteList, byteVector, container, decode, encode, list } from '../primitives/codec.ts'
 import { fault } from '../primitives/fault.ts'
 import type { Hash } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
-import { decodeTransaction, encodeTransaction, type Transaction, TX_BYTES_MAX } from '../tx/transaction.ts'
+import { decodeTransactionView, encodeTransaction, type Transaction, TX_BYTES_MAX } from '../tx/transaction.ts'
 import { decodeHeader, HEADER_BYTES, type SealedHeader } from './header.ts'
 
 /** Most transactions in a block; bytes run out long before. */
@@ -27,15 +27,18 @@ export function encodeBlock(block: Block): Uint8Array {
   return encode(BLOCK, { header: block.bytes, transactions: block.transactions.map(encodeTransaction) })
 }
 
-/** Decodes a block with all its transactions. Whether body and header belong together is checked apart. */
+/**
+ * Decodes a block with all its transactions, which are views on one copy of the bytes: whoever keeps a single transaction
+ * takes it out with {@link detached}. Whether body and header belong together is checked apart.
+ */
 export function decodeBlock(bytes: Uint8Array): Result<Block> {
-  const raw = decode(BLOCK, bytes)
+  const raw = decode(BLOCK, copy(bytes))
   if (!raw.ok) return fail(fault('block/malformed', { reason: String(raw.fault.detail.reason) }))
   const header = decodeHeader(raw.value.header)
   if (!header.ok) return header
   const transactions: Transaction[] = []
   for (const [index, txBytes] of raw.value.transactions.entries()) {
-    const tx = decodeTransaction(txBytes)
+    const tx = decodeTransactionView(txBytes)
     if (!tx.ok) return fail(fault('block/transaction', { index, reason: tx.fault.code }))
     transactions.push(tx.value)
   }

@@ -19,7 +19,7 @@ import {
 } from '../primitives/codec.ts'
 import type { Address, BlockId, TxId } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
-import { EMPTY, type Leaf, makeLeaves, PAGE_SLOTS, Page } from '../state/page.ts'
+import { INNER, type Leaf, makeLeaves, PAGE_SLOTS, Page, SINGLE } from '../state/page.ts'
 import type { StateKey } from '../state/table.ts'
 import type { PageId } from '../state/tree.ts'
 
@@ -189,31 +189,27 @@ const PAGE_INNER_BYTES = 32
  * path and value hash, or hash. Hashes of leaves and of nodes between follow and are left out.
  */
 export function encodePage(page: Page): Uint8Array {
-  const slots = Array.from({ length: PAGE_SLOTS }, (_, slot) => ({
-    slot,
-    leaf: page.leafAt(slot),
-    kind: page.slotKind(slot),
-  }))
-  const taken = slots.filter(({ kind }) => kind !== EMPTY)
-  const size = taken.reduce(
-    (sum, { leaf }) => sum + (leaf === undefined ? PAGE_INNER_BYTES : PAGE_LEAF_BYTES),
-    2 * PAGE_MASK_BYTES,
-  )
+  let [leaves, inner, size] = [0, 0, 2 * PAGE_MASK_BYTES]
+  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+    const kind = page.slotKind(slot)
+    if (kind === SINGLE) leaves |= 1 << slot
+    else if (kind === INNER) inner |= 1 << slot
+    size += kind === SINGLE ? PAGE_LEAF_BYTES : kind === INNER ? PAGE_INNER_BYTES : 0
+  }
   const bytes = new Uint8Array(size)
-  let [leaves, inner, offset] = [0, 0, 2 * PAGE_MASK_BYTES]
-  for (const { slot, leaf } of taken) {
-    if (leaf === undefined) {
-      inner |= 1 << slot
-      bytes.set(page.hash(PAGE_SLOTS + slot), offset)
-      offset += PAGE_INNER_BYTES
-    } else {
-      leaves |= 1 << slot
+  bytes.set([leaves & 0xff, leaves >> 8, inner & 0xff, inner >> 8])
+  let offset = 2 * PAGE_MASK_BYTES
+  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+    const leaf = page.leafAt(slot)
+    if (leaf !== undefined) {
       bytes.set(leaf.path, offset)
-      bytes.set(leaf.value, offset + 32)
+      bytes.set(leaf.value, offset + PAGE_INNER_BYTES)
       offset += PAGE_LEAF_BYTES
+    } else if ((inner >> slot) & 1) {
+      page.writeHash(PAGE_SLOTS + slot, bytes, offset)
+      offset += PAGE_INNER_BYTES
     }
   }
-  bytes.set([leaves & 0xff, leaves >> 8, inner & 0xff, inner >> 8])
   return bytes
 }
 

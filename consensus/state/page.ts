@@ -1,5 +1,6 @@
 import { hashPairs } from '../crypto/hash.ts'
 import { nodeTag, xorInto } from '../crypto/merkle.ts'
+import { ZERO_32 } from '../primitives/bytes.ts'
 
 /** A record in the tree: the path of its key and the hash of its value, and what the two hash to. */
 export interface Leaf {
@@ -25,42 +26,45 @@ export const PAGE_ROOT = 1
 const NODES = 32
 const HASH_BYTES = 32
 const HASH_WORDS = 8
-const ALL_SLOTS = 0xffff
 const LEAF_TAG = nodeTag('stateLeaf')
-const NODE_TAG = new Uint32Array(nodeTag('stateNode').slice().buffer)
+const NODE_TAG = new Uint32Array(Uint8Array.from(nodeTag('stateNode')).buffer)
 
 /**
  * A page holds four levels of the state tree: sixteen slots, each empty, a leaf, or the root of the page below, and the
  * nodes above them. A subtree with a single leaf IS that leaf; a missing side is hashed as zeros. Pages are how this node
  * keeps the tree; consensus knows the tree alone. A page is changed only by whoever made it, before it is shared.
+ *
+ * Thousands of pages change with a full block, so a page is three objects: the hashes of its nodes, two sets of bits that
+ * say what the nodes are, and its leaves.
  */
 export class Page {
-  readonly #kinds: Uint8Array
-  readonly #hashes: Uint8Array
-  readonly #words: Uint32Array
+  readonly #words: Uint32Array<ArrayBuffer>
   readonly #leaves: (Leaf | undefined)[]
+  /** Nodes that are not empty, and those of them that are above at least two leaves; a bit each. */
+  #filled: number
+  #inner: number
   /** Slots whose nodes above are out of date, a bit each. */
   #stale = 0
 
-  private constructor(kinds: Uint8Array, hashes: Uint8Array, leaves: (Leaf | undefined)[]) {
-    this.#kinds = kinds
-    this.#hashes = hashes
-    this.#words = new Uint32Array(hashes.buffer)
+  private constructor(words: Uint32Array<ArrayBuffer>, leaves: (Leaf | undefined)[], filled: number, inner: number) {
+    this.#words = words
     this.#leaves = leaves
+    this.#filled = filled
+    this.#inner = inner
   }
 
   static empty(): Page {
-    return new Page(new Uint8Array(NODES), new Uint8Array(NODES * HASH_BYTES), new Array(PAGE_SLOTS))
+    return new Page(new Uint32Array(NODES * HASH_WORDS), new Array(PAGE_SLOTS), 0, 0)
   }
 
   /** A copy to change; leaves are shared, since they never change. */
   copy(): Page {
-    return new Page(this.#kinds.slice(), this.#hashes.slice(), this.#leaves.slice())
+    return new Page(this.#words.slice(), this.#leaves.slice(), this.#filled, this.#inner)
   }
 
   /** What stands in a slot. */
   slotKind(slot: number): number {
-    return this.#kinds[PAGE_SLOTS + slot] as number
+    return this.kind(PAGE_SLOTS + slot)
   }
 
   /** The leaf in a slot, if that is what it holds. */
@@ -79,24 +83,31 @@ export class Page {
   }
 
   clear(slot: number): void {
-    this.#set(slot, EMPTY, undefined)
+    this.#set(slot, EMPTY, ZERO_32)
     this.#leaves[slot] = undefined
   }
 
   /** Kind of a node. */
   kind(node: number): number {
-    return this.#kinds[node] as number
+    return ((this.#filled >>> node) & 1) + ((this.#inner >>> node) & 1)
   }
 
   /** Hash of a node, zeros for an empty one: a copy. */
   hash(node: number): Uint8Array {
-    return this.#hashes.slice(node * HASH_BYTES, (node + 1) * HASH_BYTES)
+    const hash = new Uint8Array(HASH_BYTES)
+    this.writeHash(node, hash, 0)
+    return hash
+  }
+
+  /** Writes the hash of a node at an offset. */
+  writeHash(node: number, target: Uint8Array, offset: number): void {
+    target.set(new Uint8Array(this.#words.buffer, node * HASH_BYTES, HASH_BYTES), offset)
   }
 
   /** The only leaf below a node of kind {@link SINGLE}. */
   singleLeaf(node: number): Leaf {
     let at = node
-    while (at < PAGE_SLOTS) at = this.#kinds[2 * at] === EMPTY ? 2 * at + 1 : 2 * at
+    while (at < PAGE_SLOTS) at = this.kind(2 * at) === EMPTY ? 2 * at + 1 : 2 * at
     return this.#leaves[at - PAGE_SLOTS] as Leaf
   }
 
@@ -125,7 +136,8 @@ export class Page {
     const unsettled: number[] = []
     for (let node = first; node < 2 * first; node++) {
       if ((this.#stale & (mask << ((node - first) * width))) === 0) continue
-      const [left, right] = [this.#kinds[2 * node] as number, this.#kinds[2 * node + 1] as number]
+      const left = this.kind(2 * node)
+      const right = this.kind(2 * node + 1)
       if (left === EMPTY && right === EMPTY) this.#become(node, EMPTY, 0)
       else if (left === SINGLE && right === EMPTY) this.#become(node, SINGLE, 2 * node)
       else if (left === EMPTY && right === SINGLE) this.#become(node, SINGLE, 2 * node + 1)
@@ -146,23 +158,28 @@ export class Page {
   /** Takes a node's hash from a word of a buffer. */
   #readHash(node: number, source: Uint32Array, at: number): void {
     for (let i = 0; i < HASH_WORDS; i++) this.#words[node * HASH_WORDS + i] = source[at + i] as number
-    this.#kinds[node] = INNER
+    this.#mark(node, INNER)
   }
 
   /** Makes a node what one of its children is, or nothing. */
   #become(node: number, kind: number, child: number): void {
-    this.#kinds[node] = kind
+    this.#mark(node, kind)
     const to = node * HASH_WORDS
-    for (let i = 0; i < HASH_WORDS; i++)
-      this.#words[to + i] = kind === EMPTY ? 0 : (this.#words[child * HASH_WORDS + i] as number)
+    if (kind === EMPTY) this.#words.fill(0, to, to + HASH_WORDS)
+    else this.#words.copyWithin(to, child * HASH_WORDS, (child + 1) * HASH_WORDS)
   }
 
-  #set(slot: number, kind: number, hash: Uint8Array | undefined): void {
+  #set(slot: number, kind: number, hash: Uint8Array): void {
     const node = PAGE_SLOTS + slot
-    this.#kinds[node] = kind
-    if (hash === undefined) this.#hashes.fill(0, node * HASH_BYTES, (node + 1) * HASH_BYTES)
-    else this.#hashes.set(hash, node * HASH_BYTES)
-    this.#stale |= (1 << slot) & ALL_SLOTS
+    this.#mark(node, kind)
+    new Uint8Array(this.#words.buffer, node * HASH_BYTES, HASH_BYTES).set(hash)
+    this.#stale |= 1 << slot
+  }
+
+  #mark(node: number, kind: number): void {
+    const bit = 1 << node
+    this.#filled = kind === EMPTY ? this.#filled & ~bit : this.#filled | bit
+    this.#inner = kind === INNER ? this.#inner | bit : this.#inner & ~bit
   }
 }
 

@@ -1,6 +1,7 @@
 import { ACCOUNT_KEYS_BYTES_MAX } from '../crypto/account-keys.ts'
 import { taggedHashHex } from '../crypto/hash.ts'
 import { POLICY_KEYS_MAX, SIGNATURE_BYTES_MAX } from '../crypto/schemes.ts'
+import { assert } from '../primitives/assert.ts'
 import { copy, fromHex } from '../primitives/bytes.ts'
 import {
   byteList,
@@ -100,17 +101,22 @@ export function encodeTransaction({
   return encode(TRANSACTION, { body: bodyBytes, witness: witnessBytes })
 }
 
-/** Splits wire bytes into body and witness slices. */
-export function splitTransaction(
-  bytes: Uint8Array,
-): Result<{ readonly body: Uint8Array; readonly witness: Uint8Array }> {
-  return decode(TRANSACTION, bytes)
-}
-
 /** Decodes wire bytes completely, payload included. The transaction keeps its own copy of the bytes. */
 export function decodeTransaction(bytes: Uint8Array): Result<Transaction> {
-  const split = splitTransaction(copy(bytes))
+  return decodeTransactionView(copy(bytes))
+}
+
+/** {@link decodeTransaction} without the copy: the transaction is a view on the bytes and keeps all of them alive. */
+export function decodeTransactionView(bytes: Uint8Array): Result<Transaction> {
+  const split = decode(TRANSACTION, bytes)
   return split.ok ? assembleTransaction(split.value.body, split.value.witness) : split
+}
+
+/** The transaction with memory of its own: one that outlives the block it was decoded from must not keep that alive. */
+export function detached(tx: Transaction): Transaction {
+  const own = decodeTransaction(encodeTransaction(tx))
+  assert(own.ok, 'a decoded transaction does not decode again')
+  return own.value
 }
 
 /** Decodes a transaction whose two parts are known apart, as blocks and stores hold them. */

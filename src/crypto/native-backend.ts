@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto'
-import { useSha256 } from '../../consensus/crypto/hash.ts'
+import { shortSha256 as digest, useSha256 } from '../../consensus/crypto/hash.ts'
 import type { SignatureBackend } from '../../consensus/crypto/hybrid.ts'
 import type { MlDsaLevel } from '../../consensus/crypto/schemes.ts'
 
@@ -16,9 +16,12 @@ export const NATIVE_BACKEND: SignatureBackend = {
   publicKeyMlDsa: (level, seed) => rawBytes(mlDsaKey(level, seed)),
 }
 
-/** Uses the runtime's SHA-256 for tagged hashes; call once, first thing. */
+/** From this length on the runtime's SHA-256 is faster than WebAssembly; a call into it costs as much as 200 bytes. */
+const NATIVE_HASH_BYTES_MIN = 256
+
+/** Uses the runtime's SHA-256 for tagged hashes of long data; call once, first thing. */
 export function useNativeSha256(): void {
-  useSha256((data) => hash('sha256', data, 'buffer'))
+  useSha256((data) => (data.length < NATIVE_HASH_BYTES_MIN ? digest(data) : hash('sha256', data, 'buffer')))
 }
 
 function rawPublicKey(type: string, key: Uint8Array): KeyObject {

@@ -4,10 +4,11 @@ import { toHex } from '../../../../consensus/primitives/bytes.ts'
 import { PAYLOAD_BYTES_MAX } from '../../../../consensus/tx/kinds.ts'
 import {
   decodeTransaction,
+  decodeTransactionView,
+  detached,
   encodeBody,
   encodeTransaction,
   encodeWitness,
-  splitTransaction,
   type Transaction,
   TX_BYTES_MAX,
 } from '../../../../consensus/tx/transaction.ts'
@@ -93,15 +94,16 @@ describe('a decoded transaction', () => {
     expect(two.wtxId).not.toBe(one.wtxId)
   })
 
-  it('splits into body and witness without reading either', () => {
-    const { bodyBytes, witnessBytes } = SAMPLES[0] as Transaction
-    const split = splitTransaction(encodeTransaction(SAMPLES[0] as Transaction))
-    expect(split).toEqual({ ok: true, value: { body: bodyBytes, witness: witnessBytes } })
-    const junk = encodeTransaction({ bodyBytes: Uint8Array.of(1), witnessBytes: Uint8Array.of(2) })
-    expect(splitTransaction(junk)).toEqual({
-      ok: true,
-      value: { body: Uint8Array.of(1), witness: Uint8Array.of(2) },
-    })
+  it('is a view on the bytes it was decoded from, or has memory of its own', () => {
+    const bytes = encodeTransaction(SAMPLES[0] as Transaction)
+    const view = decodeTransactionView(bytes)
+    if (!view.ok) throw new Error(view.fault.code)
+    expect(view.value.bodyBytes.buffer).toBe(bytes.buffer)
+    const own = detached(view.value)
+    expect(own).toEqual(view.value)
+    bytes.fill(0)
+    expect(own.bodyBytes).toEqual((SAMPLES[0] as Transaction).bodyBytes)
+    expect(view.value.bodyBytes).not.toEqual(own.bodyBytes)
   })
 })
 

@@ -93,6 +93,16 @@ describe('a node under load', () => {
     expect((await again.stop()).code).toBe(0)
   })
 
+  it('stops cleanly also when it is told so at the moment at which it becomes ready', async () => {
+    const programs = Array.from({ length: 5 }, () => workshop.begin(workshop.folder(), { env, mine: 0 }))
+    const exits = programs.map(async (program) => {
+      await until('it says that it is ready', () => program.stderr.includes('"msg":"ready"'), { everyMs: 1 })
+      return program.end('SIGTERM')
+    })
+    expect(await Promise.all(exits)).toEqual(programs.map(() => ({ code: 0, signal: null })))
+    for (const { stderr } of programs) expect(stderr).toContain('"msg":"stopped"')
+  })
+
   it('goes at once on a second signal, and nothing is lost', async () => {
     const folder = workshop.folder()
     const daemon = await open(folder)

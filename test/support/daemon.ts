@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll } from 'vitest'
 import { type Exit, type Finished, Program, removeFolder, temporaryFolder, until } from './processes.ts'
 import { ROOT } from './source-tree.ts'
@@ -30,6 +31,9 @@ export interface CommandOptions {
 
 /** No command takes longer. */
 const RUN_MS_MAX = 90_000
+
+/** A daemon that has just greeted may not hear signals yet; a test of its own looks at that moment. */
+const SETTLED_MS = 20
 
 /** Rates that no test reaches by itself; flags still go above them. */
 const UNLIMITED = {
@@ -106,8 +110,9 @@ export class Workshop {
   }
 
   /** Starts a command and does not wait for it. */
-  launch(args: readonly string[], { entry = SHIPPED, ...options }: CommandOptions = {}): Program {
-    const program = new Program({ entry, args, ...options })
+  launch(args: readonly string[], { entry = SHIPPED, env, ...options }: CommandOptions = {}): Program {
+    const compiled = { NODE_COMPILE_CACHE: join(this.root, 'compiled') }
+    const program = new Program({ entry, args, env: { ...compiled, ...env }, ...options })
     this.#programs.push(program)
     return program
   }
@@ -142,6 +147,7 @@ export class Workshop {
       },
       { everyMs: 10 },
     )
+    await pause(SETTLED_MS)
     return new RunningDaemon(program, url, dataDir)
   }
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** Seconds that a test of each kind may take before it counts as hung. */
@@ -11,6 +12,8 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     pool: 'forks',
+    // Vitest would leave a core idle; most of these tests wait for processes of their own.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       project('tidy', ['test/tidy/**/*.test.ts']),
       project('unit', ['test/unit/**/*.test.ts', 'test/vectors/**/*.test.ts']),

@@ -50,20 +50,16 @@ export function environmentSource(
   return ok({ origin: 'environment', values, callsIt: variableOf })
 }
 
-/** Settings given as flags, already cut into names without dashes and values. */
-export function flagSource(flags: Readonly<Record<string, string>>): Result<Source> {
+/** Settings given as flags, without their dashes. `others` are flags of the command, which a typo may have meant too. */
+export function flagSource(flags: Readonly<Record<string, string>>, others: readonly string[] = []): Result<Source> {
   const byFlag = new Map(NAMES.map((name) => [flagOf(name).slice(2), name]))
   const values: Record<string, string> = {}
   for (const [flag, value] of Object.entries(flags)) {
     const name = byFlag.get(flag)
-    if (name === undefined)
-      return fail(
-        unknownKey(
-          `--${flag}`,
-          [...byFlag.keys()].map((known) => `--${known}`),
-          'flags',
-        ),
-      )
+    if (name === undefined) {
+      const known = [...byFlag.keys(), ...others].map((each) => `--${each}`)
+      return fail(unknownKey(`--${flag}`, known, 'flags'))
+    }
     values[name] = value
   }
   return ok({ origin: 'flag', values, callsIt: flagOf })

@@ -34,9 +34,8 @@ export function errorType(accept: string): string {
 /** Headers that go with a fault. */
 export function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
   const { retry, status } = faultRow(fault.code)
-  return retry && (status === 429 || status === 503 || status === 402)
-    ? { 'retry-after': String(RETRY_AFTER_SECONDS) }
-    : {}
+  const { seconds = RETRY_AFTER_SECONDS } = fault.detail
+  return retry && (status === 429 || status === 503 || status === 402) ? { 'retry-after': String(seconds) } : {}
 }
 
 function wantsProblem(accept: string): boolean {

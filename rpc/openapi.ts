@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { ERROR, type Route } from './contract/route.ts'
-import { ROUTES } from './handlers/table.ts'
+import { ROUTES } from './contract/table.ts'
 
 /** Version of the interface, not of the software. */
 export const OPENAPI_VERSION = '2.20.0'

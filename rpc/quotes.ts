@@ -6,6 +6,7 @@ import type { Offer } from '../marketplace/checkout/operator.ts'
 import { computeQuote, type NativeQuote } from '../marketplace/checkout/quote.ts'
 import type { Agent, Service } from '../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../marketplace/ledger/capabilities.ts'
+import { readRequest } from '../marketplace/services/service.ts'
 import { coinNumber, moment, usdNumber } from './json.ts'
 import type { MarketApi } from './node.ts'
 
@@ -158,7 +159,7 @@ function quoteBody(parts: { error: string; code: string; requestId: string; extr
 
 /** Nobody pays for a typo: the quote says so where the request text would not do. */
 function requestFields({ definition }: Offer, request: string | undefined): string {
-  const parsed = definition.parse(request ?? '')
+  const parsed = readRequest(definition, request ?? '')
   if (parsed.ok) return '"requestValid":true,'
   const { example, requestFormat } = definition
   const reason = String(parsed.fault.detail.reason)

@@ -1,8 +1,9 @@
 import type { Chain } from '../consensus/chain/chain.ts'
 import { faultRow } from '../consensus/primitives/fault.ts'
 import type { TxId } from '../consensus/primitives/ids.ts'
+import type { Transaction } from '../consensus/tx/transaction.ts'
 import type { Claim } from '../marketplace/checkout/claim.ts'
-import { closureOf } from '../marketplace/ledger/closures.ts'
+import { type Closure, closureOf } from '../marketplace/ledger/closures.ts'
 import { ESCROWS } from '../marketplace/ledger/escrow.ts'
 import { addressText, coinNumber, moment } from './json.ts'
 import type { MarketApi } from './node.ts'
@@ -37,39 +38,76 @@ export function requestStatus({ chain, market }: RequestContext, claim: Claim): 
 
 /** Where the refund of a failed call stands. */
 export function refundOf({ chain, market }: RequestContext, claim: Claim & { state: 'failed' }): object {
-  const { params } = chain.ruleBook
   const closure = closureOf(chain.database, claim.txId)
   const receiptTxId = closure?.receiptTxId ?? receiptInFlight(market, claim.txId)
-  return {
+  return refundJson(chain, claim.txId, {
     status: closure !== undefined ? 'confirmed' : receiptTxId === null ? 'pending' : 'broadcast',
-    amount: coinNumber(BigInt(claim.amount), params.decimals),
-    asset: params.ticker,
-    to: addressText(params.addressPrefix, claim.caller),
+    amount: BigInt(claim.amount),
+    to: claim.caller,
     txId: receiptTxId,
     reason: faultRow(claim.reason).api,
-    statusUrl: `/api/x402/requests/${claim.txId}`,
+  })
+}
+
+function refundJson(
+  { ruleBook: { params } }: Chain,
+  paymentId: TxId,
+  refund: { status: string; amount: bigint; to: string; txId: TxId | null; reason: string },
+): object {
+  const { status, amount, to, txId, reason } = refund
+  return {
+    status,
+    amount: coinNumber(amount, params.decimals),
+    asset: params.ticker,
+    to: addressText(params.addressPrefix, to),
+    txId,
+    reason,
+    statusUrl: `/api/x402/requests/${paymentId}`,
   }
 }
 
 /** State of a payment that nobody redeemed, known from the chain alone; undefined if it is none of ours. */
 export function unredeemedStatus({ chain, market }: RequestContext, txId: TxId): object | undefined {
   const { params } = chain.ruleBook
-  const escrow = chain.database.get(ESCROWS, txId)
-  if (escrow === undefined || escrow.agentId !== market.shop.operator.agentId) return undefined
+  const invoke = minedInvoke(chain, txId)
+  if (invoke === undefined || invoke.payload.agentId !== market.shop.operator.agentId) return undefined
+  const closure = closureOf(chain.database, txId)
+  // Neither open nor closed: the transaction failed and never was a payment.
+  if (closure === undefined && chain.database.get(ESCROWS, txId) === undefined) return undefined
+  const { payload, sender, height } = invoke
+  const refunded = closure !== undefined && closure.how !== 'delivered'
   return {
     txId,
-    serviceId: escrow.serviceId,
-    caller: addressText(params.addressPrefix, escrow.caller),
-    amount: coinNumber(escrow.amount, params.decimals),
+    serviceId: payload.serviceId,
+    caller: addressText(params.addressPrefix, sender),
+    amount: coinNumber(payload.amount, params.decimals),
     asset: params.ticker,
     rail: 'native',
-    status: 'paid',
-    blockHeight: escrow.minedAt,
-    createdAt: moment(blockTime(chain, escrow.minedAt)),
-    completedAt: null,
-    refund: null,
-    receiptTxId: null,
+    status: closure === undefined ? 'paid' : refunded ? 'refunded' : 'completed',
+    blockHeight: height,
+    createdAt: moment(blockTime(chain, height)),
+    completedAt: closure === undefined ? null : moment(blockTime(chain, closure.height)),
+    refund: refunded ? closedRefund(chain, txId, { closure, amount: payload.amount, to: sender }) : null,
+    receiptTxId: closure?.receiptTxId ?? null,
   }
+}
+
+function minedInvoke({ database }: Chain, txId: TxId) {
+  const location = database.location(txId)
+  const blockId = location === undefined ? undefined : database.idAt(location.height)
+  if (location === undefined || blockId === undefined) return undefined
+  const { body } = database.transactionAt(blockId, location.index) as Transaction
+  return body.kind === 'agent_invoke' ? { ...body, height: location.height } : undefined
+}
+
+/** The refund of a payment that this node holds no claim for. */
+function closedRefund(
+  chain: Chain,
+  paymentId: TxId,
+  { closure, amount, to }: { closure: Closure; amount: bigint; to: string },
+): object {
+  const reason = faultRow(closure.how === 'expired' ? 'pay/too-late' : 'service/failed').api
+  return refundJson(chain, paymentId, { status: 'confirmed', amount, to, txId: closure.receiptTxId, reason })
 }
 
 function blockTime({ database, head }: Chain, height: number): number {

@@ -2,8 +2,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Fault, fault, faultRow } from '../consensus/primitives/fault.ts'
 import type { Answer } from './answer.ts'
 import type { Route } from './contract/route.ts'
+import { ROUTES } from './contract/table.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
-import { ROUTES } from './handlers/table.ts'
 import type { HttpLimits } from './limits.ts'
 
 /** What a server is made with. */
@@ -116,12 +116,23 @@ function faultOf(error: FastifyError | Refusal, request: FastifyRequest, { bodyB
       return fault('rpc/body-too-large', { limitBytes: bodyBytesMax })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':
-      return fault('rpc/media-type', { contentType: String(request.headers['content-type'] ?? 'none').slice(0, 100) })
+      return mediaTypeFault(request)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return fault('rpc/malformed-json', { reason: 'its length is not the one announced' })
     default:
       return malformedOrBug(error)
   }
+}
+
+/** A body of a type that is not read here. */
+export function mediaTypeFault({ headers }: FastifyRequest): Fault {
+  return fault('rpc/media-type', { contentType: String(headers['content-type'] ?? 'none').slice(0, 100) })
+}
+
+/** Refuses a path that no route can be looked up for; hooks do not run for it. */
+export function refuseUnroutable(_: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('x-request-id', request.id)
+  return sendFault(reply, request, fault('rpc/invalid-request', { fields: 'the path' }))
 }
 
 /** Errors of the JSON parser and of the router on bad bytes have a 4xx status; anything else is ours. */

@@ -5,10 +5,20 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { fault } from '../consensus/primitives/fault.ts'
 import { type ApiRequest, isFault } from './answer.ts'
 import type { Route } from './contract/route.ts'
-import { HANDLERS, type OperationId, ROUTES } from './handlers/table.ts'
+import { type OperationId, ROUTES } from './contract/table.ts'
+import { HANDLERS } from './handlers/table.ts'
 import type { NodeApi } from './node.ts'
-import { openApiDocument } from './openapi.ts'
-import { bodyParsers, failures, guards, Refusal, type ServerOptions, send, sendFault } from './server-edges.ts'
+import {
+  bodyParsers,
+  failures,
+  guards,
+  mediaTypeFault,
+  Refusal,
+  refuseUnroutable,
+  type ServerOptions,
+  send,
+  sendFault,
+} from './server-edges.ts'
 
 const MINUTE_MS = 60_000
 
@@ -21,7 +31,10 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     trustProxy,
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
+    // Who asks while the node stops is still answered as long as the store is open.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
+    frameworkErrors: refuseUnroutable,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
@@ -34,12 +47,12 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     errorResponseBuilder: (_, { ttl }) => new Refusal(fault('rpc/rate-limited', { seconds: Math.ceil(ttl / 1_000) })),
   })
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute({ app, node, options }, operation)
-  app.get('/openapi.json', (request) => openApiDocument(baseUrlOf(node, request)))
   return app
 }
 
 const CORS = {
   origin: '*',
+  strictPreflight: false,
   exposedHeaders: [
     'x-request-id',
     'retry-after',
@@ -73,6 +86,8 @@ function addRoute({ app, node, options }: Wiring, operation: OperationId): void 
       rateLimit: { max: options.limits.ratesPerMinute[route.bucket], timeWindow: MINUTE_MS, groupId: route.bucket },
     },
     preValidation: (request, _, done) => {
+      if (request.body instanceof Uint8Array && route.bucket !== 'transaction')
+        return done(new Refusal(mediaTypeFault(request)))
       // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
       if (route.body !== undefined) request.body ??= {}
       coerceQuery(route, request)

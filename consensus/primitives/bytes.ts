@@ -36,6 +36,11 @@ export function isHex(text: string, byteLength: number): boolean {
   return text.length === byteLength * 2 && /^[0-9a-f]*$/.test(text)
 }
 
+/** Whether the text is lower-case hex of any number of whole bytes. */
+export function isHexBytes(text: string): boolean {
+  return text.length % 2 === 0 && /^[0-9a-f]*$/.test(text)
+}
+
 /** Joins byte strings. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0

@@ -173,6 +173,11 @@ export const FAULT_TABLE = {
   'service/timeout': nobody('upstream_timeout', 504, '{serviceId} did not finish within {timeoutMs} ms'),
   'service/bad-result': nobody('upstream_failed', 502, '{serviceId} gave an unusable result: {reason}'),
   'service/interrupted': nobody('upstream_failed', 502, '{serviceId} was interrupted and is not safe to repeat'),
+  'service/too-late': nobody(
+    'upstream_failed',
+    502,
+    '{serviceId} was interrupted, and the deadline of its payment leaves no time for it',
+  ),
 
   'pay/not-found': later(
     'payment_not_found',
@@ -258,6 +263,9 @@ export const FAULT_TABLE = {
     'the wallet needs a passphrase: set wallet.passphrase-file or run on a terminal',
   ),
   'wallet/damaged': nobody('wallet_damaged', 500, 'the wallet file {path} is damaged: {reason}'),
+  'call/damaged': nobody('call_damaged', 500, 'the kept call {path} is damaged: {reason}'),
+  'file/unreadable': sender('file_unreadable', 400, '{path} cannot be read: {reason}'),
+  'file/unwritable': sender('file_unwritable', 400, '{path} cannot be written: {reason}'),
   'rpc/port-taken': nobody(
     'port_taken',
     503,

@@ -1,5 +1,5 @@
 import { formatAddress, parseAddress } from '../crypto/address.ts'
-import { fromHex, isHex, toHex } from '../primitives/bytes.ts'
+import { fromHex, isHex, isHexBytes, toHex } from '../primitives/bytes.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { Address } from '../primitives/ids.ts'
 import { fail, type Result } from '../primitives/result.ts'
@@ -193,7 +193,7 @@ class Reader {
 
   bytes(name: string): Uint8Array {
     const value = this.text(name)
-    return isHex(value, value.length / 2) ? fromHex(value) : this.#refuse(name, 'must be lower-case hex')
+    return isHexBytes(value) ? fromHex(value) : this.#refuse(name, 'must be lower-case hex')
   }
 
   hash(name: string): string {

@@ -9,10 +9,11 @@ import { encodeText } from '../../consensus/primitives/text.ts'
 import { priceInEpoch } from '../ledger/agents.ts'
 import { epochOf } from '../ledger/epoch.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
+import { readRequest } from '../services/service.ts'
 import { type Claim, type FinishedClaim, isFinished, requestHash } from './claim.ts'
 import type { ClaimStore } from './claim-store.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
-import { judgePayment, type OfferedPayment, type PaymentVerdict } from './payment.ts'
+import { hasTimeFor, judgePayment, type OfferedPayment, type PaymentVerdict } from './payment.ts'
 import type { NativePriceSource } from './price.ts'
 import { runService } from './run-service.ts'
 import type { MarketSettings } from './settings.ts'
@@ -73,13 +74,13 @@ export class Checkout {
   async settle(call: PaidCall): Promise<Result<Settled>> {
     const offer = this.#deps.shop.offer(call.serviceId)
     if (offer === undefined) return fail(fault('service/not-found', { serviceId: call.serviceId }))
+    const input = readRequest(offer.definition, call.request)
+    if (!input.ok) return input
     const known = await this.#deps.store.get(call.txId)
     if (known !== undefined) return this.#join(known, call, offer)
     const verdict = await this.#awaitPayment(call, offer)
     if (verdict.state === 'waiting') return fail(unconfirmed(call.txId, verdict))
     if (verdict.state === 'refused') return fail(verdict.fault)
-    const input = offer.definition.parse(call.request)
-    if (!input.ok) return input
     return this.#take(call, offer, verdict.escrow, input.value)
   }
 
@@ -99,15 +100,21 @@ export class Checkout {
   }
 
   async #resumeClaim(claim: Exclude<Claim, FinishedClaim>): Promise<void> {
-    const offer = this.#deps.shop.offer(claim.serviceId)
-    const input = offer?.definition.parse(claim.request)
-    const runnable =
-      offer !== undefined && input?.ok === true && (claim.state === 'claimed' || offer.definition.repeatable)
-    if (runnable) {
+    const { serviceId } = claim
+    const offer = this.#deps.shop.offer(serviceId)
+    const input = offer === undefined ? undefined : readRequest(offer.definition, claim.request)
+    const repeatable = claim.state === 'claimed' || offer?.definition.repeatable === true
+    if (offer === undefined || input?.ok !== true || !repeatable) {
+      await this.#giveUp(claim, fault('service/interrupted', { serviceId }))
+    } else if (!hasTimeFor(this.#deps.chain, claim.txId, offer.definition.timeoutMs)) {
+      await this.#giveUp(claim, fault('service/too-late', { serviceId }))
+    } else {
       await this.#start(claim, offer, input.value)
-      return
     }
-    await this.#finish(claim, failed(claim, fault('service/interrupted', { serviceId: claim.serviceId }), this.#now()))
+  }
+
+  async #giveUp(claim: Exclude<Claim, FinishedClaim>, cause: Fault): Promise<void> {
+    await this.#finish(claim, failed(claim, cause, this.#now()))
   }
 
   /** A payment that is taken: the same call waits for or repeats the answer, another one is refused. */

@@ -49,7 +49,7 @@ export function judgePayment(context: PaymentContext, offered: OfferedPayment): 
     return known ? waiting(0, 1) : refused(fault('pay/not-found', { txId: offered.txId }))
   }
   const tx = chain.database.transactionAt(blockId, location.index) as Transaction
-  const misfit = checkInvoke(tx, offered) ?? checkOutcome(chain, blockId, offered.txId)
+  const misfit = checkKind(tx) ?? checkOutcome(chain, blockId, offered.txId) ?? checkInvoke(tx, offered)
   if (misfit !== null) return refused(misfit)
   const escrow = chain.database.get(ESCROWS, offered.txId)
   if (escrow === undefined) return refused(fault('pay/closed', { txId: offered.txId }))
@@ -79,11 +79,17 @@ function mismatch(
   return fault('pay/mismatch', { txId, field, got, expected, refund })
 }
 
+const NOTHING_CONSUMED = 'Nothing was consumed.'
+
+function checkKind({ body, txId }: Transaction): Fault | null {
+  if (body.kind === 'agent_invoke') return null
+  const facts = { got: body.kind, expected: 'agent_invoke', refund: NOTHING_CONSUMED }
+  return mismatch(txId, 'the transaction type', facts)
+}
+
 function checkInvoke({ body, txId }: Transaction, offered: OfferedPayment): Fault | null {
-  const refund = 'Nothing was consumed.'
-  if (body.kind !== 'agent_invoke') {
-    return mismatch(txId, 'the transaction type', { got: body.kind, expected: 'agent_invoke', refund })
-  }
+  const refund = NOTHING_CONSUMED
+  if (body.kind !== 'agent_invoke') return null
   const { agentId, serviceId } = body.payload
   if (agentId !== offered.agentId)
     return mismatch(txId, 'the agent', { got: agentId, expected: offered.agentId, refund })
@@ -145,11 +151,21 @@ function checkDepth(
   const confirmations = chain.head.header.height - escrow.minedAt + 1
   const needed = confirmationsFor(unsettledUsdMicros(context, escrow), settings)
   const missing = Math.max(0, needed - confirmations)
-  const left = escrow.deadline - chain.head.header.height
-  if (left < missing + workBlocks(chain, offered.timeoutMs) + RECEIPT_MARGIN_BLOCKS) {
+  if (blocksToSpare(chain, escrow, offered.timeoutMs) < missing) {
     return refused(fault('pay/too-late', { txId: offered.txId, deadline: escrow.deadline }))
   }
   return missing > 0 ? waiting(confirmations, needed) : { state: 'good', escrow, blockId }
+}
+
+/** Blocks that may pass before the work must begin; negative where it is too late. */
+function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): number {
+  return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
+}
+
+/** Whether a payment is still open, and long enough for the work and its receipt. */
+export function hasTimeFor(chain: Chain, txId: TxId, timeoutMs: number): boolean {
+  const escrow = chain.database.get(ESCROWS, txId)
+  return escrow !== undefined && blocksToSpare(chain, escrow, timeoutMs) >= 0
 }
 
 /** What a reorganisation of that one block could take back: all of this agent's open calls mined in it. */

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
+import { fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import type { Result } from '../../consensus/primitives/result.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
 import type { Capability } from '../ledger/capabilities.ts'
 import type { ServiceContext } from './context.ts'
 
@@ -51,4 +52,14 @@ export function defineService<Input, Schema extends TSchema>(
   definition: ServiceDefinition<Input, Schema>,
 ): ServiceDefinition {
   return definition as unknown as ServiceDefinition
+}
+
+/**
+ * Reads the request text of a call. Half of a surrogate pair has no bytes of its own: as bytes it would be the request of
+ * another text, so no service ever sees it.
+ */
+export function readRequest({ parse }: Pick<ServiceDefinition, 'parse'>, request: string): Result<unknown> {
+  return request.isWellFormed()
+    ? parse(request)
+    : fail(fault('service/invalid-request', { reason: 'the text is not well-formed Unicode' }))
 }

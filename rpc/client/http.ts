@@ -1,4 +1,4 @@
-import { fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
 /** An answer of a node: status and parsed JSON. */
@@ -39,11 +39,16 @@ export function postBytes(baseUrl: string, path: string, bytes: Uint8Array): Pro
 /** The body of a successful answer, or the node's own words as a fault. */
 export function expectOk(answer: Result<NodeAnswer>): Result<NodeAnswer['body']> {
   if (!answer.ok) return answer
-  if (answer.value.status < 300) return ok(answer.value.body)
-  const { error, code } = answer.value.body
-  return fail(
-    fault('cli/refused', { message: `${String(error ?? answer.value.status)} (${String(code ?? 'no code')})` }),
-  )
+  return answer.value.status < 300 ? ok(answer.value.body) : fail(refusal(answer.value))
+}
+
+/** The node's own words about what it refused, with the names that it suggests. */
+export function refusal({ status, body }: NodeAnswer): Fault {
+  const { error, code, details } = body
+  const { suggestions } = (details ?? {}) as { suggestions?: unknown }
+  const meant =
+    Array.isArray(suggestions) && suggestions.length > 0 ? `; did you mean ${suggestions.join(' or ')}?` : ''
+  return fault('cli/refused', { message: `${String(error ?? status)}${meant} (${String(code ?? 'no code')})` })
 }
 
 function parse(text: string): NodeAnswer['body'] {

@@ -8,7 +8,7 @@ import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
-import type { NodeAnswer } from './http.ts'
+import { type NodeAnswer, refusal } from './http.ts'
 import type { NodeClient } from './node-client.ts'
 import { prepareTransaction } from './transactions.ts'
 
@@ -36,12 +36,7 @@ export interface PreparedPayment {
 export async function quoteCall(client: NodeClient, serviceId: string, request: string): Promise<Result<ClientQuote>> {
   const answer = await client.call(serviceId, { request })
   if (!answer.ok) return answer
-  const { status, body } = answer.value
-  if (status !== 402)
-    return fail(
-      fault('cli/refused', { message: `${String(body.error ?? status)} (${String(body.code ?? 'no code')})` }),
-    )
-  return readQuote(body)
+  return answer.value.status === 402 ? readQuote(answer.value.body) : fail(refusal(answer.value))
 }
 
 /** Why a quote should not be paid, or null. */

@@ -3,7 +3,7 @@ import { meetsTarget, type PowHasher, powHash } from '../../consensus/block/pow.
 import type { PowRules } from '../../consensus/block/rules.ts'
 import { taggedHashHex } from '../../consensus/crypto/hash.ts'
 import { TRANSACTION_TREE, verifyMerkleProof } from '../../consensus/crypto/merkle.ts'
-import { fromHex, isHex } from '../../consensus/primitives/bytes.ts'
+import { fromHex, isHex, isHexBytes } from '../../consensus/primitives/bytes.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 
 /** What a client can check of a paid answer by itself. Every field is true or the answer must not be trusted. */
@@ -65,7 +65,7 @@ export function failedChecks(verification: Verification): readonly string[] {
 }
 
 function readHeader(hex: unknown): SealedHeader | null {
-  if (typeof hex !== 'string' || !isHex(hex, hex.length / 2)) return null
+  if (typeof hex !== 'string' || !isHexBytes(hex)) return null
   const decoded = decodeHeader(fromHex(hex))
   return decoded.ok ? decoded.value : null
 }

@@ -84,6 +84,20 @@ export const OPERATIONS_ROUTES = {
     answers: { 200: { description: 'Metrics', contentType: 'text/plain' } },
     bucket: 'health',
   },
+  getOpenApi: {
+    method: 'GET',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    tag: 'operations',
+    summary: 'This document',
+    answers: {
+      200: {
+        description: 'The OpenAPI 3.1 document of this API',
+        schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
+      },
+    },
+    bucket: 'read',
+  },
   getHome: {
     method: 'GET',
     path: '/',

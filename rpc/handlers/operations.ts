@@ -3,6 +3,7 @@ import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
 import { addressText, moment } from '../json.ts'
 import type { MarketApi } from '../node.ts'
+import { openApiDocument } from '../openapi.ts'
 import { HOME_POLICY, homePage } from '../web/home.ts'
 
 /** Everything about this node on one page. */
@@ -64,6 +65,9 @@ export const getMetrics: Handler = async (node) => ({
   content: await node.metrics(),
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
 })
+
+/** The document of this API. */
+export const getOpenApi: Handler = (_, { baseUrl }) => answer(openApiDocument(baseUrl))
 
 /** The page for people, links for programs. */
 export const getHome: Handler = (node, { accept, baseUrl }) => {

@@ -1,20 +1,8 @@
 import type { Handler } from '../answer.ts'
-import { CHAIN_ROUTES } from '../contract/chain.ts'
-import { MARKET_ROUTES } from '../contract/market.ts'
-import { OPERATIONS_ROUTES } from '../contract/operations.ts'
-import type { Route } from '../contract/route.ts'
+import type { OperationId } from '../contract/table.ts'
 import * as chain from './chain.ts'
 import * as market from './market.ts'
 import * as operations from './operations.ts'
-
-/** Every operation of the API. */
-export const ROUTES = { ...CHAIN_ROUTES, ...MARKET_ROUTES, ...OPERATIONS_ROUTES } as const satisfies Record<
-  string,
-  Route
->
-
-/** Name of an operation. */
-export type OperationId = keyof typeof ROUTES
 
 /** The handler of every operation: one without does not compile. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
@@ -39,5 +27,6 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getHealth: operations.getHealth,
   getReady: operations.getReady,
   getMetrics: operations.getMetrics,
+  getOpenApi: operations.getOpenApi,
   getHome: operations.getHome,
 }

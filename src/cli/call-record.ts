@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
-import { fault } from '../../consensus/primitives/fault.ts'
+import { fromHex, isHex, isHexBytes, toHex } from '../../consensus/primitives/bytes.ts'
+import { fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
 import { writeFileAtomically } from '../storage/atomic-file.ts'
@@ -34,23 +34,24 @@ export async function loadCall(dataDir: string, txId: string): Promise<Result<Ca
     }),
   )
   if (!isHex(txId, 32)) return unknown
-  const content = await readFile(join(folderPaths(dataDir).calls, `${txId}.json`), 'utf8').catch(() => null)
-  if (content === null) return unknown
-  const json = JSON.parse(content) as {
-    serviceId: string
-    request: string
-    secret: string
-    tx: string
-    quote: Record<string, unknown>
+  const path = join(folderPaths(dataDir).calls, `${txId}.json`)
+  const content = await readFile(path, 'utf8').catch(() => null)
+  return content === null ? unknown : readRecord(path, txId, content)
+}
+
+function readRecord(path: string, txId: string, content: string): Result<CallRecord> {
+  const damaged = (reason: string): Result<never> => fail(fault('call/damaged', { path, reason }))
+  try {
+    const json = JSON.parse(content) as Readonly<Record<string, unknown>>
+    const { serviceId, request, secret, tx: hex, quote } = json
+    if (typeof serviceId !== 'string' || typeof request !== 'string') return damaged('the call is missing')
+    if (typeof secret !== 'string' || !isHex(secret, 32)) return damaged('the secret is missing')
+    if (typeof hex !== 'string' || !isHexBytes(hex)) return damaged('the payment is missing')
+    const tx = decodeTransaction(fromHex(hex))
+    if (!tx.ok) return damaged(faultMessage(tx.fault))
+    if (tx.value.txId !== txId) return damaged('it holds another payment')
+    return ok({ tx: tx.value, secret: fromHex(secret), serviceId, request, quote: quote as CallRecord['quote'] })
+  } catch {
+    return damaged('it is not JSON')
   }
-  const tx = decodeTransaction(fromHex(json.tx))
-  return tx.ok
-    ? ok({
-        tx: tx.value,
-        secret: fromHex(json.secret),
-        serviceId: json.serviceId,
-        request: json.request,
-        quote: json.quote,
-      })
-    : tx
 }

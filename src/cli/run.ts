@@ -15,6 +15,8 @@ import { EXIT } from './exit-codes.ts'
 
 /** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
+/** What is wrong with a command as it was given, rather than with what it found. */
+const USAGE_FAULTS: ReadonlySet<string> = new Set(['cli/usage', 'file/unreadable'])
 /** Environment variables of ours that are no settings. */
 const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
 
@@ -40,7 +42,7 @@ export async function runCommandLine(
   if (!context.ok) return refuse(context.fault, EXIT.usage)
   const outcome = await command.run(context.value)
   if (typeof outcome === 'number') return outcome
-  return refuse(outcome, outcome.code === 'cli/usage' ? EXIT.usage : EXIT.failed)
+  return refuse(outcome, USAGE_FAULTS.has(outcome.code) ? EXIT.usage : EXIT.failed)
 }
 
 /** The command that the first words choose; two-word names win. */
@@ -55,7 +57,7 @@ async function createContext(
   networks: Networks,
 ): Promise<Result<CommandContext>> {
   const { settings, own } = splitFlags(command, flags)
-  const flagged = flagSource(settings)
+  const flagged = flagSource(settings, [...Object.keys(command.flags), ...Object.keys(GLOBAL_FLAGS)])
   if (!flagged.ok) return flagged
   const environment = environmentSource(process.env, OTHER_VARIABLES)
   if (!environment.ok) return environment

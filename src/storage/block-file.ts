@@ -17,35 +17,45 @@ const HEAD_BYTES = MAGIC.length + 32
 /** No block is longer; a longer length is damage. */
 const BLOCK_BYTES_MAX = 2 * 1_048_576
 
+/** Heights of the first and the last block of a part of the chain. */
+export interface HeightRange {
+  readonly from: number
+  readonly to: number
+}
+
 /** Writes the best chain's blocks of a range; the number written. */
-export async function exportBlocks(
-  chain: Chain,
-  path: string,
-  range: { readonly from: number; readonly to: number },
-): Promise<number> {
+export async function exportBlocks(chain: Chain, path: string, range: HeightRange): Promise<Result<number>> {
+  try {
+    await writeBlocks(chain, path, range)
+  } catch (error) {
+    if ((error as { code?: string }).code === undefined) throw error
+    return fail(fault('file/unwritable', { path, reason: (error as Error).message }))
+  }
+  return ok(Math.max(0, range.to - range.from + 1))
+}
+
+async function writeBlocks(chain: Chain, path: string, { from, to }: HeightRange): Promise<void> {
   const file = await open(path, 'w')
   try {
-    await file.write(MAGIC)
-    await file.write(fromHex(chain.network.genesis))
-    for (let height = range.from; height <= range.to; height++) {
+    await file.appendFile(MAGIC)
+    await file.appendFile(fromHex(chain.network.genesis))
+    for (let height = from; height <= to; height++) {
       const id = chain.database.idAt(height)
       const block = id === undefined ? undefined : chain.database.block(id)
       assert(block !== undefined, `block ${height} is missing from the store`)
       const bytes = encodeBlock(block)
-      await file.write(uint32LE(bytes.length))
-      await file.write(bytes)
+      await file.appendFile(uint32LE(bytes.length))
+      await file.appendFile(bytes)
     }
     await file.sync()
   } finally {
     await file.close()
   }
-  return Math.max(0, range.to - range.from + 1)
 }
 
 /** Reads the blocks of a file one by one. The first result says whether it is a file of this network. */
 export async function* readBlocks(path: string, genesis: string): AsyncGenerator<Result<Uint8Array>> {
-  const damaged = (reason: string): Result<never> =>
-    fail(fault('cli/usage', { reason: `${path} cannot be read: ${reason}` }))
+  const damaged = (reason: string): Result<never> => fail(fault('file/unreadable', { path, reason }))
   let buffered: Buffer = Buffer.alloc(0)
   let head = false
   try {

@@ -41,8 +41,9 @@ export async function openChain(
   const expected = { network: ruleBook.params.name, genesis: genesis.block.id }
   try {
     await mkdir(dataDir, { recursive: true })
-    const found = await readMarker(paths.marker)
-    if (found !== null && found.genesis !== expected.genesis) return fail(otherGenesis(dataDir, found, expected))
+    const marked = await checkMarker(dataDir, expected)
+    if (!marked.ok) return marked
+    const found = marked.value
     const store = await LevelStore.open(paths.chain, sizes, found === null)
     const database = await ChainDatabase.open(store, ruleBook, genesis, dataDir)
     if ('code' in database) {
@@ -54,6 +55,28 @@ export async function openChain(
   } catch (error) {
     return fail(storageFault(dataDir, error))
   }
+}
+
+/**
+ * Reads the marker of a data folder, null where there is none yet. It is a fault if the folder is another network's, so
+ * that a command can say so before it asks for anything or writes into the folder.
+ */
+export async function checkMarker(dataDir: string, expected: Marker): Promise<Result<Marker | null>> {
+  const path = folderPaths(dataDir).marker
+  try {
+    const found = JSON.parse(await readFile(path, 'utf8')) as Marker
+    if (found.genesis === expected.genesis) return ok(found)
+    if (typeof found.genesis !== 'string') return fail(damagedMarker(dataDir))
+    return fail(otherGenesis(dataDir, found, expected))
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return ok(null)
+    if (error instanceof SyntaxError || error instanceof TypeError) return fail(damagedMarker(dataDir))
+    return fail(storageFault(dataDir, error))
+  }
+}
+
+function damagedMarker(folder: string): Fault {
+  return fault('storage/damaged', { folder, reason: 'network.json is not the marker of a network' })
 }
 
 /** Whether a folder was initialised. */
@@ -91,18 +114,10 @@ function causeOf(error: unknown): { readonly code: string; readonly reason: stri
   return { code: cause?.code ?? code, reason: cause?.message ?? message }
 }
 
+/** Which network a data folder belongs to. */
 interface Marker {
   readonly network: string
   readonly genesis: string
-}
-
-async function readMarker(path: string): Promise<Marker | null> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Marker
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ENOENT') return null
-    throw error
-  }
 }
 
 function otherGenesis(folder: string, found: Marker, expected: Marker): Fault {

@@ -94,6 +94,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   getHealth: (send) => [send('/health')],
   getReady: (send) => [send('/ready')],
   getMetrics: (send) => [send('/metrics')],
+  getOpenApi: (send) => [send('/openapi.json')],
   getHome: (send) => [send('/')],
 }
 

@@ -23,7 +23,8 @@ export const exportCommand: Command = {
     await close()
     if (written === null)
       return fault('cli/usage', { reason: '--from and --to are heights of the chain, --from not above --to' })
-    context.print(`${written} blocks written to ${path}`)
+    if (!written.ok) return written.fault
+    context.print(`${written.value} blocks written to ${path}`)
     return EXIT.ok
   },
 }

@@ -5,7 +5,7 @@ import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { NodeAnswer } from '../../../rpc/client/http.ts'
+import { type NodeAnswer, refusal } from '../../../rpc/client/http.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { type ClientQuote, preparePayment, quoteCall, reasonNotToPay, settleCall } from '../../../rpc/client/pay.ts'
 import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } from '../../../rpc/client/verify.ts'
@@ -123,7 +123,7 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
   if (status === 200) return showResult(context, record, body)
   if (body.refund !== undefined) return showRefund(context, body)
   context.note(`nothing more is paid; take it up again with: npx farthing call --tx ${tx.txId}`)
-  return fault('cli/refused', { message: `${String(body.error ?? status)} (${String(body.code ?? 'no code')})` })
+  return refusal(answer.value)
 }
 
 function showResult(context: CommandContext, record: CallRecord, body: NodeAnswer['body']): number | Fault {

@@ -1,9 +1,12 @@
 import { InvariantError } from '../../../consensus/chain/execution.ts'
+import { computeGenesis } from '../../../consensus/chain/genesis.ts'
 import { AssertionError } from '../../../consensus/primitives/assert.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
 import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
+import type { WalletKey } from '../../crypto/wallet-key.ts'
 import { type Daemon, type DaemonOptions, startDaemon } from '../../daemon.ts'
-import { folderPaths, isStorageFailure } from '../../storage/folder.ts'
+import { checkMarker, folderPaths, isStorageFailure } from '../../storage/folder.ts'
 import { LevelClaimStore } from '../../storage/level-claims.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { walletNames } from '../../wallet/keystore.ts'
@@ -29,40 +32,46 @@ export const startCommand: Command = {
 /** Runs a daemon with the parts given until it is told to stop. */
 export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
   const { config, params, logger } = context
+  const marked = await checkMarker(config.dataDir, { network: params.name, genesis: computeGenesis(params).block.id })
+  if (!marked.ok) return marked.fault
   const imported = await importDevWallets(config, params)
   if (!imported.ok) return imported.fault
   if (params.name !== 'devnet' && params.seeds.length === 0) {
     logger.warn(`no public seeds of ${params.name} exist yet: this node runs alone`)
   }
-  const names = await walletNames(folderPaths(config.dataDir).wallets)
-  const sells = config.market.enabled && names.includes(MARKET_WALLET)
-  if (config.market.enabled && !sells)
-    logger.warn('no market wallet: nothing is sold; make one with: npx farthing wallet new --wallet market')
-  const wallet = sells ? await unlockWallet(config, params, MARKET_WALLET) : null
+  const wallet = await marketWallet(context)
   if (wallet !== null && !wallet.ok) return wallet.fault
-  return new Promise((resolve) => {
-    const onFatal = fatalHandler(logger)
-    startDaemon({ config, params, ...parts, wallet: wallet === null ? null : wallet.value, logger, onFatal }).then(
-      (daemon) => {
-        if (!daemon.ok) return resolve(daemon.fault)
-        greet(context, daemon.value)
-        stopOnSignal(daemon.value, logger, resolve)
-      },
-      onFatal,
-    )
-  })
+  const onFatal = fatalHandler(logger)
+  const told = toldToStop(logger)
+  const options = { config, params, ...parts, wallet: wallet === null ? null : wallet.value, logger, onFatal }
+  const daemon = await startDaemon(options).catch(onFatal)
+  if (!daemon.ok) return daemon.fault
+  greet(context, daemon.value)
+  await told
+  await daemon.value.stop().catch(onFatal)
+  logger.info('stopped')
+  return EXIT.ok
+}
+
+/** The wallet that sells, opened; null where nothing is sold. */
+async function marketWallet({ config, params, logger }: CommandContext): Promise<Result<WalletKey> | null> {
+  if (!config.market.enabled) return null
+  const names = await walletNames(folderPaths(config.dataDir).wallets)
+  if (names.includes(MARKET_WALLET)) return unlockWallet(config, params, MARKET_WALLET)
+  logger.warn('no market wallet: nothing is sold; make one with: npx farthing wallet new --wallet market')
+  return null
 }
 
 /** What must not be survived: the process ends with a code that says why, before anything wrong is committed. */
-function fatalHandler(logger: Logger): (error: unknown) => void {
-  const onFatal = (error: unknown): void => {
+function fatalHandler(logger: Logger): (error: unknown) => never {
+  const onFatal = (error: unknown): never => {
     const bug = error instanceof InvariantError || error instanceof AssertionError
     const code = bug ? EXIT.invariant : isStorageFailure(error) ? EXIT.storage : EXIT.failed
     logger.fatal(
       { error: error instanceof Error ? (error.stack ?? error.message) : String(error), code },
       'the node stops',
     )
-    process.exit(code)
+    return process.exit(code)
   }
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
@@ -75,30 +84,26 @@ function greet({ note, params }: CommandContext, { url, node }: Daemon): void {
   if (offer !== undefined) note(`Buy a first call:  npx farthing call ${offer.serviceId} --rpc ${url}`)
 }
 
-function stopOnSignal(daemon: Daemon, logger: Logger, resolve: (code: number) => void): void {
-  let stopping = false
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) {
-      logger.warn({ signal }, 'forced to stop')
-      process.exit(EXIT.failed)
-    }
-    stopping = true
-    logger.info({ signal }, 'stopping')
-    const forced = setTimeout(() => {
-      logger.warn('stopping took too long; the rest is taken up at the next start')
-      process.exit(EXIT.ok)
-    }, STOP_MS_MAX)
-    daemon.stop().then(
-      () => {
-        clearTimeout(forced)
-        logger.info('stopped')
-        resolve(EXIT.ok)
-      },
-      (error: unknown) => {
-        logger.error({ error: String(error) }, 'error while stopping')
+/**
+ * Resolves at the first signal to stop, which may come while the daemon still starts. A stop that takes too long is ended
+ * by force, and so is one that a second signal hurries.
+ */
+function toldToStop(logger: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (stopping) {
+        logger.warn({ signal }, 'forced to stop')
         process.exit(EXIT.failed)
-      },
-    )
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
+      }
+      stopping = true
+      logger.info({ signal }, 'stopping')
+      setTimeout(() => {
+        logger.warn('stopping took too long; the rest is taken up at the next start')
+        process.exit(EXIT.ok)
+      }, STOP_MS_MAX)
+      resolve()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
+  })
 }

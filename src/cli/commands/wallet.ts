@@ -71,7 +71,9 @@ export const walletImportCommand: Command = {
   run: async (context) => {
     const scheme = schemeFlag(context)
     if (!scheme.ok) return scheme.fault
-    const seed = seedOfWords(await readWords(context.flags['words-file']))
+    const words = await readWords(context.flags['words-file'])
+    if (!words.ok) return words.fault
+    const seed = seedOfWords(words.value)
     if (!seed.ok) return seed.fault
     const address = await keep(context, { seed: seed.value, scheme: scheme.value })
     if (!address.ok) return address.fault
@@ -80,12 +82,20 @@ export const walletImportCommand: Command = {
   },
 }
 
-async function readWords(path: string | undefined): Promise<string> {
-  if (path !== undefined) return readFile(path, 'utf8')
-  if (process.stdin.isTTY) return promptHidden('24 words: ')
+async function readWords(path: string | undefined): Promise<Result<string>> {
+  if (path !== undefined) return readTextFile(path)
+  if (process.stdin.isTTY) return ok(await promptHidden('24 words: '))
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
+  return ok(Buffer.concat(chunks).toString('utf8'))
+}
+
+async function readTextFile(path: string): Promise<Result<string>> {
+  try {
+    return ok(await readFile(path, 'utf8'))
+  } catch (error) {
+    return fail(fault('file/unreadable', { path, reason: (error as Error).message }))
+  }
 }
 
 /** `farthing wallet address`: the address, without opening the wallet. */

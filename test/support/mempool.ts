@@ -1,0 +1,150 @@
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import type { SignatureJob } from '../../consensus/crypto/signing.ts'
+import { createInlineVerifier, type SignatureVerifier } from '../../consensus/crypto/verifier.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { type MempoolEntry, mempoolEntry } from '../../mempool/entry.ts'
+import { Mempool } from '../../mempool/mempool.ts'
+import { DEFAULT_MEMPOOL_POLICY, type MempoolPolicy } from '../../mempool/policy.ts'
+import type { Pool } from '../../mempool/pool.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import type { WalletKey } from '../../src/crypto/wallet-key.ts'
+import { blocksFrom, importAll } from './branches.ts'
+import { TestChain, type TxOptions, wallet } from './chain.ts'
+import { testRuleBook } from './network.ts'
+import { filled, SAMPLE, units, unsigned } from './unsigned.ts'
+
+/** A transfer; at `rate` it pays exactly that rate whatever the base fee below it. */
+export interface PayOptions extends TxOptions {
+  readonly rate?: bigint
+  readonly to?: Address
+  readonly amount?: bigint
+  readonly create?: boolean
+}
+
+/** What a test may put in the place of a mempool's usual parts. */
+export interface MempoolParts {
+  readonly policy?: Partial<MempoolPolicy>
+  readonly ruleBook?: RuleBook
+  readonly test?: TestChain
+  readonly verifier?: SignatureVerifier
+}
+
+/** A mempool on a chain in this process. */
+export class TestMempool {
+  readonly test: TestChain
+  readonly mempool: Mempool
+
+  private constructor(test: TestChain, { policy = {}, verifier = createInlineVerifier(NATIVE_BACKEND) }: MempoolParts) {
+    this.test = test
+    this.mempool = new Mempool({ chain: test.chain, verifier, policy: { ...DEFAULT_MEMPOOL_POLICY, ...policy } })
+  }
+
+  static async open(parts: MempoolParts = {}): Promise<TestMempool> {
+    return new TestMempool(parts.test ?? (await TestChain.open(parts.ruleBook ?? testRuleBook())), parts)
+  }
+
+  /** Signs a transfer of a wallet, or of development wallet `from`. */
+  pay(from: WalletKey | number, nonce: bigint | number, options: PayOptions = {}): Promise<Transaction> {
+    const { rate, to = wallet(2).address, amount = 5_000n, create = false, ...rest } = options
+    const rates = rate === undefined ? {} : { maxFeeRate: rate, tip: rate }
+    const payload = { to, amount: units(amount), create }
+    const signer = typeof from === 'number' ? wallet(from) : from
+    return this.test.tx(signer, 'transfer', payload, { ...rates, ...rest, nonce: BigInt(nonce) })
+  }
+
+  /** Submits a transaction: why it was refused, or null. */
+  async submit(tx: Transaction): Promise<Fault | null> {
+    const submitted = await this.mempool.submit(tx)
+    return submitted.ok ? null : submitted.fault
+  }
+
+  /** A transfer that must be admitted. */
+  async put(from: WalletKey | number, nonce: bigint | number, options: PayOptions = {}): Promise<Transaction> {
+    const tx = await this.pay(from, nonce, options)
+    const refusal = await this.submit(tx)
+    if (refusal !== null) throw new Error(JSON.stringify(refusal))
+    return tx
+  }
+
+  /** Transfers at one rate with nonces from `first` to `last` that must be admitted. */
+  async putRun(from: WalletKey | number, first: number, last: number, options?: PayOptions): Promise<Transaction[]> {
+    const run: Transaction[] = []
+    for (let nonce = first; nonce <= last; nonce++) run.push(await this.put(from, nonce, options))
+    return run
+  }
+
+  /** Nonces of the account's waiting transactions. */
+  noncesOf(number: number): readonly bigint[] {
+    return this.mempool.ofAccount(wallet(number).address).map(({ body }) => body.nonce)
+  }
+}
+
+/** A branch that leaves the chain's last `depth` blocks behind and holds these bodies becomes the best one. */
+export async function overtake(
+  test: TestChain,
+  depth: number,
+  bodies: readonly (readonly Transaction[])[],
+): Promise<void> {
+  const rival = await TestChain.open(test.ruleBook)
+  rival.nowMs = test.nowMs
+  for (const block of blocksFrom(test, 1).slice(0, test.height - depth)) await rival.import(block)
+  const fork = rival.height
+  for (const body of bodies) await rival.mine(body, { extra: new Uint8Array(32).fill(0x77) })
+  const outcome = await importAll(test, blocksFrom(rival, fork + 1))
+  if (outcome !== 'connected') throw new Error(JSON.stringify(outcome))
+}
+
+/** A verifier whose answers wait until they are released: for what happens while signatures are checked. */
+export class HeldVerifier implements SignatureVerifier {
+  readonly #inner = createInlineVerifier(NATIVE_BACKEND)
+  readonly #held: (() => void)[] = []
+
+  /** Batches that wait. */
+  get held(): number {
+    return this.#held.length
+  }
+
+  async verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]> {
+    await new Promise<void>((resolve) => this.#held.push(resolve))
+    return this.#inner.verify(jobs)
+  }
+
+  /** Answers everything that waits. */
+  release(): void {
+    for (const resolve of this.#held.splice(0)) resolve()
+  }
+}
+
+/** An entry of a pool that no chain looks at. */
+export interface EntryOptions {
+  readonly account?: number
+  readonly nonce?: number
+  /** Rate that it pays at every base fee below it. */
+  readonly rate?: number
+  readonly maxFeeRate?: bigint
+  readonly tip?: bigint
+  readonly sequence?: number
+  readonly memo?: Uint8Array
+}
+
+const RULES = testRuleBook()
+
+/** An unsigned transfer of account `filled(account)` as a pool holds it. */
+export function entryOf(options: EntryOptions = {}): MempoolEntry {
+  const { account = 1, nonce = 0, rate = 100, sequence = 0, memo = new Uint8Array(0) } = options
+  const { maxFeeRate = BigInt(rate), tip = BigInt(rate) } = options
+  const change = { sender: filled(account), nonce: BigInt(nonce), maxFeeRate, tip, memo }
+  return mempoolEntry(unsigned('transfer', SAMPLE.transfer(), change), RULES, 1, sequence)
+}
+
+/** What a pool holds, account and nonce, in order of arrival. */
+export function contentsOf(pool: Pool): readonly string[] {
+  return [...pool.entries()].map(nameOf)
+}
+
+/** Account and nonce of an entry of {@link entryOf}. */
+export function nameOf({ tx }: MempoolEntry): string {
+  return `${Number.parseInt(tx.body.sender.slice(0, 2), 16)}/${tx.body.nonce}`
+}

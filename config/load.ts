@@ -158,20 +158,25 @@ function checkValue({ type }: Setting, value: string | null): string | null {
       return number >= type.min && number <= type.max ? null : `a whole number from ${type.min} to ${type.max}`
     }
     case 'prices':
-      return parsePrices(value) === null ? 'service ids with dollar prices: node-a=0.01,node-b=0.02' : null
+      return parsePrices(value) === null
+        ? 'service ids with dollar prices of up to a million: node-a=0.01,node-b=0.02'
+        : null
     default:
       return value !== '' && (type.pattern?.test(value) ?? true) ? null : type.allowed
   }
 }
 
 const USD_DECIMALS = 6
+/** A million dollars a call: more is a typo. */
+const PRICE_USD_MICROS_MAX = 10n ** 12n
 
 function parsePrices(value: string): Prices | null {
   const prices: Record<string, bigint> = {}
   for (const part of value.split(',').filter((piece) => piece !== '')) {
     const [, serviceId, dollars] = /^([a-z0-9-]+)=([0-9.]+)$/.exec(part.trim()) ?? []
     const parsed = dollars === undefined ? undefined : parseAmount(dollars, USD_DECIMALS)
-    if (serviceId === undefined || parsed === undefined || !parsed.ok || parsed.value === 0n) return null
+    if (serviceId === undefined || parsed === undefined || !parsed.ok) return null
+    if (parsed.value === 0n || parsed.value > PRICE_USD_MICROS_MAX) return null
     prices[serviceId] = parsed.value
   }
   return prices

@@ -4,10 +4,12 @@ import { parseAddress } from '../consensus/crypto/address.ts'
 import { KEY_SCHEMES } from '../consensus/crypto/schemes.ts'
 import { signingContext } from '../consensus/crypto/signing.ts'
 import { verifyJob } from '../consensus/crypto/verifier.ts'
-import type { Fault } from '../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { Address, AgentId } from '../consensus/primitives/ids.ts'
-import { ok, type Result } from '../consensus/primitives/result.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { fitsText } from '../consensus/primitives/text.ts'
 import { signatureJob } from '../consensus/tx/check.ts'
+import { isEndpoint, NAME_BYTES_MAX } from '../consensus/tx/payloads.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import { Checkout } from '../marketplace/checkout/checkout.ts'
 import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
@@ -83,9 +85,11 @@ export function createMarket(parts: MarketParts): Result<Market> {
   return ok({ shop, checkout, store, price, settings, settler, sender, registrar })
 }
 
-function operatorOf({ config, chain, wallet }: MarketParts): Result<Operator> {
+function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {
   const { addressPrefix } = chain.ruleBook.params
   const { market, rpc } = config
+  const refused = checkSettings(config, services)
+  if (refused !== null) return fail(refused)
   const owner = market.owner === null ? ok(wallet.address) : parseAddress(addressPrefix, market.owner)
   if (!owner.ok) return owner
   const payout = market.payout === null ? owner : parseAddress(addressPrefix, market.payout)
@@ -98,6 +102,26 @@ function operatorOf({ config, chain, wallet }: MarketParts): Result<Operator> {
     payout: payout.value,
     settler: wallet,
   })
+}
+
+/** What the registrar will publish must be what consensus takes, or the node would start and never sell. */
+function checkSettings(
+  { market: { agentName, prices }, rpc: { publicUrl } }: Config,
+  services: readonly ServiceDefinition[],
+): Fault | null {
+  if (!fitsText(agentName, NAME_BYTES_MAX)) {
+    const allowed = `at most ${NAME_BYTES_MAX} bytes of visible text`
+    return fault('config/value', { key: 'market.agent-name', value: agentName, allowed })
+  }
+  if (publicUrl !== null && !isEndpoint(publicUrl)) {
+    const allowed = 'an http(s) URL of at most 200 ASCII characters'
+    return fault('config/value', { key: 'rpc.public-url', value: publicUrl, allowed })
+  }
+  const ids = services.map(({ serviceId }) => serviceId as string)
+  const stranger = Object.keys(prices).find((serviceId) => !ids.includes(serviceId))
+  return stranger === undefined
+    ? null
+    : fault('config/value', { key: 'market.prices', value: stranger, allowed: ids.join(', ') })
 }
 
 function defaultAgentId(owner: Address): string {

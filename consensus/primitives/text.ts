@@ -30,6 +30,12 @@ export function encodeText(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
+/** Whether consensus takes the text in a field of at most so many bytes. */
+export function fitsText(text: string, bytesMax: number): boolean {
+  const bytes = encodeText(text)
+  return bytes.length <= bytesMax && decodeText(bytes) === text
+}
+
 function sequenceLength(lead: number): number {
   if (lead < 0x80) return 1
   if (lead >= 0xc2 && lead <= 0xdf) return 2

@@ -41,8 +41,8 @@ export const agentIdCodec = text<AgentId>(32, (value) => AGENT_ID.test(value))
 /** Codec of a service id. */
 export const serviceIdCodec = text<ServiceId>(48, (value) => SERVICE_ID.test(value))
 
-/** An http(s) URL of printable ASCII without blanks, or nothing. */
-function isEndpoint(value: string): boolean {
+/** Whether the text is an http(s) URL of printable ASCII without blanks, or nothing. */
+export function isEndpoint(value: string): boolean {
   return value === '' || /^https?:\/\/[!-~]{1,192}$/.test(value)
 }
 
@@ -110,16 +110,8 @@ export const RECEIPT_ENTRY = container('ReceiptEntry', {
 /** `agent_receipt`: closes escrows, each entry on its own. */
 export const AGENT_RECEIPT = container('AgentReceipt', { entries: list(RECEIPT_ENTRY, RECEIPT_ENTRIES_MAX) })
 
-/** Payload of `transfer`. */
-export type Transfer = ValueOf<typeof TRANSFER>
-/** Payload of `agent_register`. */
-export type AgentRegister = ValueOf<typeof AGENT_REGISTER>
-/** Payload of `agent_update`. */
-export type AgentUpdate = ValueOf<typeof AGENT_UPDATE>
 /** Payload of `service_publish`. */
 export type ServicePublish = ValueOf<typeof SERVICE_PUBLISH>
-/** Payload of `service_retire`. */
-export type ServiceRetire = ValueOf<typeof SERVICE_RETIRE>
 /** Payload of `agent_invoke`. */
 export type AgentInvoke = ValueOf<typeof AGENT_INVOKE>
 /** One line of an `agent_receipt`. */

@@ -1,5 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
+import { SETTLERS_MAX } from '../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Agent, Service } from '../ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../ledger/capabilities.ts'
@@ -49,7 +50,7 @@ export class Registrar {
     const { agent } = shop
     if (agent === undefined) await this.#register(shop.operator, shop.offers)
     else if (agent.owner !== owner) return
-    else if (!matches(agent, shop.operator)) await this.#update(shop.operator, shop.offers)
+    else if (!matches(agent, shop.operator, shop.offers)) await this.#update(shop.operator, shop.offers, agent)
     await this.#publishServices()
   }
 
@@ -70,9 +71,13 @@ export class Registrar {
     if (!sent.ok) this.#deps.onFault(sent.fault)
   }
 
-  async #update(operator: Operator, offers: readonly Offer[]): Promise<void> {
-    const { agentId, owner } = operator
-    const sent = await this.#deps.sender.send('agent_update', { agentId, owner, ...registration(operator, offers) })
+  async #update(operator: Operator, offers: readonly Offer[], { settlers: known }: Agent): Promise<void> {
+    const { agentId, owner, settler } = operator
+    // Other settlers serve other replicas; only where the list is full does the oldest make room.
+    const others = known.filter((address) => address !== settler.address).slice(1 - SETTLERS_MAX)
+    const settlers = [...others, settler.address]
+    const record = { ...registration(operator, offers), agentId, owner, settlers }
+    const sent = await this.#deps.sender.send('agent_update', record)
     if (!sent.ok) this.#deps.onFault(sent.fault)
   }
 }
@@ -86,8 +91,9 @@ function registration({ name, endpoint, payout, settler }: Operator, offers: rea
   return { name, endpoint, capabilities, payout, settlers: [settler.address] }
 }
 
-function matches(agent: Agent, operator: Operator): boolean {
+function matches(agent: Agent, operator: Operator, offers: readonly Offer[]): boolean {
   return (
+    agent.capabilities === registration(operator, offers).capabilities &&
     agent.payout === operator.payout &&
     agent.settlers.includes(operator.settler.address) &&
     agent.name === operator.name &&

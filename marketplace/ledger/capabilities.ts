@@ -30,8 +30,3 @@ export function capabilityNumber(capability: Capability): number {
 export function capabilitySet(capabilities: readonly Capability[]): number {
   return capabilities.reduce((set, capability) => set | (1 << capabilityNumber(capability)), 0)
 }
-
-/** Capabilities in a bit set, in table order. */
-export function capabilitiesOf(set: number): readonly Capability[] {
-  return CAPABILITIES.filter((_, number) => (set >> number) & 1)
-}

@@ -29,8 +29,6 @@ export const HEX_32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 export const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
 /** An unsigned integer as decimal text: base units, rates, nonces. */
 export const UINT_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)$' })
-/** An amount in coins as decimal text. */
-export const COIN_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' })
 /** An address in text form. */
 export const ADDRESS_TEXT = Type.String({ minLength: 20, maxLength: 90 })
 /** A moment, ISO 8601. */

@@ -164,7 +164,10 @@ export class Chain {
     return ok('connected')
   }
 
-  /** Executes a block on the head and commits it, or says why not. Signatures are checked by the verifier meanwhile. */
+  /**
+   * Executes a block on the head and commits it, or says why not. Signatures are checked by the verifier meanwhile: the
+   * state tree is worked out before their verdict is there, and thrown away where it is bad.
+   */
   async #connect(block: Block, entry: BlockEntry): Promise<Fault | null> {
     const { ruleBook, database, pacer } = this.#deps
     const signatures = this.#checkSignatures(block.transactions)
@@ -173,10 +176,10 @@ export class Chain {
     const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
     // What the state refuses is refused whoever knows the keys: only a sound block can stall on missing ones.
     if (!executed.ok) return executed.fault
-    const badSignature = await signatures
-    if (badSignature !== null) return badSignature
     const tree = await runPaced(updateTree(database, executed.value.changes), pacer)
     if (tree.root !== block.header.stateRoot) return fault('block/state-root')
+    const badSignature = await signatures
+    if (badSignature !== null) return badSignature
     await database.connect({ block, entry, executed: executed.value, tree })
     return null
   }

@@ -81,15 +81,21 @@ export class TestMempool {
   }
 }
 
+/** Another node that has the chain's blocks but for the last `depth`. */
+export async function behind(test: TestChain, depth: number): Promise<TestChain> {
+  const other = await TestChain.open(test.ruleBook)
+  other.nowMs = test.nowMs
+  for (const block of blocksFrom(test, 1).slice(0, test.height - depth)) await other.import(block)
+  return other
+}
+
 /** A branch that leaves the chain's last `depth` blocks behind and holds these bodies becomes the best one. */
 export async function overtake(
   test: TestChain,
   depth: number,
   bodies: readonly (readonly Transaction[])[],
 ): Promise<void> {
-  const rival = await TestChain.open(test.ruleBook)
-  rival.nowMs = test.nowMs
-  for (const block of blocksFrom(test, 1).slice(0, test.height - depth)) await rival.import(block)
+  const rival = await behind(test, depth)
   const fork = rival.height
   for (const body of bodies) await rival.mine(body, { extra: new Uint8Array(32).fill(0x77) })
   const outcome = await importAll(test, blocksFrom(rival, fork + 1))

@@ -71,12 +71,9 @@ export class QuoteBook {
 
   #compose(offer: Offer, baseUrl: string): Omit<QuoteText, 'stamp'> {
     const { serviceId, name } = offer.definition
-    const availability = this.#market.shop.availability(offer)
-    const quote = offeredQuote(this.#chain, this.#market, offer)
-    const reason =
-      quote === undefined ? 'the native coin has no usable price' : availability.available ? null : availability.reason
+    const { quote, reason } = offerState(this.#chain, this.#market, offer)
     const unavailable = reason === null ? {} : { unavailableReason: reason }
-    const accepts = quote === undefined ? [] : [this.#option(offer, quote, { baseUrl, reason })]
+    const accepts = quote === null ? [] : [this.#option(offer, quote, { baseUrl, reason })]
     const tail = {
       serviceId,
       available: reason === null,
@@ -130,20 +127,29 @@ export class QuoteBook {
   }
 
   /** When the last block that honours the price is due. */
-  #expiryMs(quote: NativeQuote | undefined): number {
+  #expiryMs(quote: NativeQuote | null): number {
     const { header } = this.#chain.head
-    const blocks = quote === undefined ? 0 : quote.validUntil - header.height
+    const blocks = quote === null ? 0 : quote.validUntil - header.height
     return header.timeMs + blocks * this.#chain.ruleBook.at(header.height).block.spacingMs
   }
 }
 
-/** The native quote of an offer; for one that is not on chain yet, what it will be. */
-export function offeredQuote(chain: Chain, market: MarketApi, offer: Offer): NativeQuote | undefined {
+/** How an offer stands: its native quote, which one that is not on chain yet has too, and why it cannot be sold, or null. */
+export interface OfferState {
+  readonly quote: NativeQuote | null
+  readonly reason: string | null
+}
+
+/** How an offer stands at the head. */
+export function offerState(chain: Chain, market: MarketApi, offer: Offer): OfferState {
   const { shop, price, settings } = market
   const { definition } = offer
   const agent = shop.agent ?? expectedAgent(market)
   const service = shop.record(definition.serviceId) ?? expectedService(offer)
-  return computeQuote({ chain, price, settings, agentId: shop.operator.agentId, agent, service, definition })
+  const { agentId } = shop.operator
+  const quoted = computeQuote({ chain, price, settings, agentId, agent, service, definition })
+  const availability = shop.availability(offer)
+  return { quote: quoted.quote, reason: quoted.reason ?? (availability.available ? null : availability.reason) }
 }
 
 /** What a quote takes from its request. */

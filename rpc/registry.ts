@@ -6,7 +6,7 @@ import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statist
 import type { RegistryEntry } from './contract/market.ts'
 import { coinNumber, usdNumber } from './json.ts'
 import type { MarketApi, NodeApi } from './node.ts'
-import { NATIVE_SCHEME, offeredQuote } from './quotes.ts'
+import { NATIVE_SCHEME, offerState } from './quotes.ts'
 
 /** Everything this node sells, as registry entries; unavailable services too, with the reason. */
 export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
@@ -32,8 +32,7 @@ interface EntryContext {
 function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): RegistryEntry {
   const { operator } = market.shop
   const { serviceId, name, description, capability, requestFormat, example } = offer.definition
-  const availability = market.shop.availability(offer)
-  const quote = offeredQuote(chain, market, offer)
+  const { quote, reason } = offerState(chain, market, offer)
   const { decimals } = chain.ruleBook.params
   const proven = chain.database.get(SERVICE_STATISTICS, { agentId: operator.agentId, serviceId }) ?? NO_STATISTICS
   return {
@@ -41,7 +40,7 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     name,
     description,
     capability,
-    priceNative: quote === undefined ? 0 : coinNumber(quote.amount, decimals),
+    priceNative: quote === null ? 0 : coinNumber(quote.amount, decimals),
     priceUsd: usdNumber(quote?.priceUsdMicros ?? offer.priceUsdMicros),
     provenCalls: proven.calls,
     provenCallsStable: 0,
@@ -52,8 +51,8 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     nodeOperated: true,
     endpoint: `${baseUrl}/api/x402/${serviceId}`,
     requestFormat,
-    available: availability.available,
-    ...(availability.available ? {} : { unavailableReason: availability.reason }),
+    available: reason === null,
+    ...(reason === null ? {} : { unavailableReason: reason }),
     distinctPayers: proven.payers,
     example,
   }

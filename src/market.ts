@@ -62,8 +62,8 @@ export function createMarket(parts: MarketParts): Result<Market> {
   const sender = new Sender(chain, mempool, operator.value.settler)
   const settler = new Settler({
     chain,
+    shop,
     store,
-    sink: mempool,
     sender,
     timers: systemTimers,
     onFault: (cause) => onFault('receipts', cause),

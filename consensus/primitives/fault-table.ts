@@ -250,6 +250,11 @@ export const FAULT_TABLE = {
   ),
   'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
   'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}'),
+  'cli/fee-too-high': nobody(
+    'fee_too_high',
+    400,
+    'the fee could come to {fee} at the rates that the node suggests, the limit is {limit}; see --max-fee',
+  ),
   'wallet/exists': sender('wallet_exists', 409, 'there is a wallet named {name} at {path}'),
   'wallet/missing': sender(
     'wallet_missing',

@@ -10,14 +10,18 @@ import { priceInEpoch } from '../ledger/agents.ts'
 import { epochOf } from '../ledger/epoch.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
 import { readRequest } from '../services/service.ts'
-import { type Claim, type FinishedClaim, isFinished, requestHash } from './claim.ts'
+import { type Claim, type FinishedClaim, isFinished, type OpenClaim, requestHash } from './claim.ts'
 import type { ClaimStore } from './claim-store.ts'
+import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
-import { hasTimeFor, judgePayment, type OfferedPayment, type PaymentVerdict } from './payment.ts'
+import { hasTimeFor, judgePayment, type PaymentContext, type PaymentVerdict } from './payment.ts'
 import type { NativePriceSource } from './price.ts'
 import { runService } from './run-service.ts'
 import type { MarketSettings } from './settings.ts'
 import type { Settler } from './settler.ts'
+import { ValueAtRisk } from './value-at-risk.ts'
+import { WaitingRoom } from './waiting-room.ts'
+import { WorkSlots } from './work-slots.ts'
 
 /** What a checkout works with. */
 export interface CheckoutDependencies {
@@ -56,13 +60,18 @@ export interface Settled {
  */
 export class Checkout {
   readonly #deps: CheckoutDependencies
-  readonly #running = new Map<TxId, Promise<FinishedClaim>>()
-  readonly #waiters = new Set<() => void>()
+  readonly #judge: PaymentContext
+  readonly #running = new Map<TxId, Promise<FinishedClaim | null>>()
+  readonly #slots = new WorkSlots()
+  readonly #room: WaitingRoom
   #stopped = false
 
   constructor(dependencies: CheckoutDependencies) {
     this.#deps = dependencies
-    dependencies.chain.onHeadChange(() => this.#wake())
+    const { chain, price, timers } = dependencies
+    this.#judge = { ...dependencies, mined: new MinedCalls(chain), atRisk: new ValueAtRisk(chain, price) }
+    this.#room = new WaitingRoom(timers)
+    chain.onHeadChange(() => this.#room.wake())
   }
 
   /** Calls whose work is under way. */
@@ -84,37 +93,32 @@ export class Checkout {
     return this.#take(call, offer, verdict.escrow, input.value)
   }
 
-  /** Takes up what a crash interrupted: unstarted and repeatable work is done, the rest is owed back. */
+  /**
+   * Takes up what a crash interrupted: unstarted and repeatable work is done, the rest is owed back. The work itself is
+   * not waited for, so that a node with much of it starts at once.
+   */
   async resume(): Promise<void> {
     for (const claim of await this.#deps.store.open()) {
+      this.#judge.atRisk.take(claim.txId, claim.minedAt, BigInt(claim.amount))
       if (isFinished(claim)) this.#deps.settler.owe(claim)
-      else await this.#resumeClaim(claim)
+      else this.#resumeClaim(claim)
     }
   }
 
   /** Refuses new work and waits for the work under way. */
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#wake()
+    this.#room.wake()
     await Promise.allSettled(this.#running.values())
   }
 
-  async #resumeClaim(claim: Exclude<Claim, FinishedClaim>): Promise<void> {
+  #resumeClaim(claim: OpenClaim): void {
     const { serviceId } = claim
     const offer = this.#deps.shop.offer(serviceId)
     const input = offer === undefined ? undefined : readRequest(offer.definition, claim.request)
     const repeatable = claim.state === 'claimed' || offer?.definition.repeatable === true
-    if (offer === undefined || input?.ok !== true || !repeatable) {
-      await this.#giveUp(claim, fault('service/interrupted', { serviceId }))
-    } else if (!hasTimeFor(this.#deps.chain, claim.txId, offer.definition.timeoutMs)) {
-      await this.#giveUp(claim, fault('service/too-late', { serviceId }))
-    } else {
-      await this.#start(claim, offer, input.value)
-    }
-  }
-
-  async #giveUp(claim: Exclude<Claim, FinishedClaim>, cause: Fault): Promise<void> {
-    await this.#finish(claim, failed(claim, cause, this.#now()))
+    if (offer !== undefined && input?.ok === true && repeatable) void this.#start(claim, offer, input.value)
+    else void this.#track(claim.txId, this.#giveUp(claim, fault('service/interrupted', { serviceId })))
   }
 
   /** A payment that is taken: the same call waits for or repeats the answer, another one is refused. */
@@ -132,10 +136,8 @@ export class Checkout {
     if (claim.opener !== null && (call.secret === null || openerOf(call.secret) !== claim.opener)) {
       return fail(fault('pay/secret-missing', { txId: call.txId }))
     }
-    const finished = await this.#finished(claim)
-    return finished === null
-      ? fail(fault('pay/unconfirmed', { txId: call.txId, confirmations: 1, needed: 1 }))
-      : answer(finished, true)
+    const finished = isFinished(claim) ? claim : await this.#room.run(claim.txId, () => this.#finished(claim))
+    return finished === null ? fail(underWay(call.txId)) : answer(finished, true)
   }
 
   /** Waits for the end of a claim's work, here or in another replica; null if that takes too long. */
@@ -147,31 +149,33 @@ export class Checkout {
       const running = this.#running.get(claim.txId)
       if (running !== undefined) return running
       if (clock.now() >= untilMs || this.#stopped) return null
-      await this.#nextHead(JOIN_POLL_MS)
+      await this.#room.pause(JOIN_POLL_MS)
       current = await store.get(claim.txId)
     }
     return current ?? null
   }
 
-  async #awaitPayment(call: PaidCall, { definition }: Offer): Promise<PaymentVerdict> {
-    const { shop, settings, clock } = this.#deps
+  /** Judges the payment, and waits for it where that can help and there is room. */
+  async #awaitPayment(call: PaidCall, offer: Offer): Promise<PaymentVerdict> {
+    const { settings, clock } = this.#deps
     const untilMs = clock.now() + settings.settleWaitMs
-    for (;;) {
-      const service = shop.record(definition.serviceId)
-      if (service === undefined)
-        return { state: 'refused', fault: unavailable(definition.serviceId, 'not published yet') }
-      const offered: OfferedPayment = {
-        ...call,
-        serviceId: definition.serviceId,
-        agentId: shop.operator.agentId,
-        service,
-        timeoutMs: definition.timeoutMs,
+    const now = this.#verdict(call, offer)
+    if (now.state !== 'waiting') return now
+    const later = await this.#room.run(call.txId, async () => {
+      for (let verdict: PaymentVerdict = now; ; verdict = this.#verdict(call, offer)) {
+        const leftMs = untilMs - clock.now()
+        if (verdict.state !== 'waiting' || leftMs <= 0 || this.#stopped) return verdict
+        await this.#room.pause(leftMs)
       }
-      const verdict = judgePayment(this.#deps, offered)
-      const leftMs = untilMs - clock.now()
-      if (verdict.state !== 'waiting' || leftMs <= 0 || this.#stopped) return verdict
-      await this.#nextHead(leftMs)
-    }
+    })
+    return later ?? now
+  }
+
+  #verdict(call: PaidCall, { definition: { serviceId, timeoutMs } }: Offer): PaymentVerdict {
+    const { shop } = this.#deps
+    const service = shop.record(serviceId)
+    if (service === undefined) return { state: 'refused', fault: unavailable(serviceId, 'not published yet') }
+    return judgePayment(this.#judge, { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs })
   }
 
   /** Claims the payment and does the work; whoever claimed it first does it. */
@@ -179,15 +183,16 @@ export class Checkout {
     const { store, shop } = this.#deps
     if (this.#stopped) return fail(unavailable(call.serviceId, 'the node is stopping'))
     const claim = this.#newClaim(call, offer, escrow)
+    // Counted before the claim is written: others of the same block are judged meanwhile.
+    this.#judge.atRisk.take(claim.txId, claim.minedAt, escrow.amount)
     const availability = shop.availability(offer)
     const first = await store.claim(claim)
     if (first !== null) return this.#join(first, call, offer)
-    if (!availability.available) {
-      // The payment is good but the work cannot be done: nothing runs, and the escrow goes back at once.
-      const cause = unavailable(call.serviceId, availability.reason)
-      return answer(await this.#finish(claim, failed(claim, cause, this.#now())), false)
-    }
-    return answer(await this.#start(claim, offer, input), false)
+    // Where the payment is good but the work cannot be done, nothing runs, and the escrow goes back at once.
+    const finished = availability.available
+      ? await this.#start(claim, offer, input)
+      : await this.#giveUp(claim, unavailable(call.serviceId, availability.reason))
+    return finished === null ? fail(underWay(call.txId)) : answer(finished, false)
   }
 
   #newClaim({ txId, request, secret }: PaidCall, { definition }: Offer, escrow: Escrow): Claim & { state: 'claimed' } {
@@ -203,52 +208,60 @@ export class Checkout {
       caller: escrow.caller,
       amount: escrow.amount.toString(),
       priceUsdMicros: (service === undefined ? 0n : priceInEpoch(service, epoch)).toString(),
-      opener: escrow.redeemLock === ZERO_HEX_32 || secret === null ? null : openerOf(secret),
+      opener: secret === null || !isBound(escrow) ? null : openerOf(secret),
+      minedAt: escrow.minedAt,
       claimedAtMs: this.#now(),
     }
   }
 
-  #start(claim: Exclude<Claim, FinishedClaim>, offer: Offer, input: unknown): Promise<FinishedClaim> {
-    const run = this.#execute(claim, offer, input).finally(() => this.#running.delete(claim.txId))
-    this.#running.set(claim.txId, run)
+  #start(claim: OpenClaim, offer: Offer, input: unknown): Promise<FinishedClaim | null> {
+    return this.#track(
+      claim.txId,
+      this.#slots.run(() => this.#execute(claim, offer, input)),
+    )
+  }
+
+  #track(txId: TxId, work: Promise<FinishedClaim | null>): Promise<FinishedClaim | null> {
+    const run = work.finally(() => this.#running.delete(txId))
+    this.#running.set(txId, run)
     return run
   }
 
-  async #execute(claim: Exclude<Claim, FinishedClaim>, { definition }: Offer, input: unknown): Promise<FinishedClaim> {
+  /** Does the work of a claim; null if somebody else has it, or the next start of this node. */
+  async #execute(claim: OpenClaim, { definition }: Offer, input: unknown): Promise<FinishedClaim | null> {
+    const { chain, shop, store } = this.#deps
+    const { serviceId, timeoutMs } = definition
+    if (this.#stopped) return null
+    // It may have waited for its turn, or for this node to start again.
+    if (!hasTimeFor(chain, claim.txId, timeoutMs)) return this.#giveUp(claim, fault('service/too-late', { serviceId }))
     const startedAtMs = this.#now()
     const executing = { ...claim, state: 'executing', startedAtMs } as const
-    await this.#deps.store.advance(claim.state, executing)
-    const outcome = await runService(definition, input, this.#deps.shop.context)
+    if (!(await store.advance(claim.state, executing))) return this.#stored(claim.txId)
+    const outcome = await runService(definition, input, shop.context)
     const nowMs = this.#now()
     const finished = outcome.ok ? delivered(executing, outcome.value, nowMs) : failed(executing, outcome.fault, nowMs)
     return this.#finish(executing, finished)
   }
 
-  async #finish(from: Claim, finished: FinishedClaim): Promise<FinishedClaim> {
-    await this.#deps.store.advance(from.state, finished)
-    this.#deps.settler.owe(finished)
+  #giveUp(claim: OpenClaim, cause: Fault): Promise<FinishedClaim | null> {
+    return this.#finish(claim, failed(claim, cause, this.#now()))
+  }
+
+  /** Writes the end of a claim. Only what the store holds is owed: another replica may have ended it otherwise. */
+  async #finish(from: OpenClaim, finished: FinishedClaim): Promise<FinishedClaim | null> {
+    const { store, settler } = this.#deps
+    if (!(await store.advance(from.state, finished))) return this.#stored(from.txId)
+    settler.owe(finished)
     return finished
+  }
+
+  async #stored(txId: TxId): Promise<FinishedClaim | null> {
+    const claim = await this.#deps.store.get(txId)
+    return claim !== undefined && isFinished(claim) ? claim : null
   }
 
   #now(): number {
     return this.#deps.clock.now()
-  }
-
-  /** Resolves when the head moves, when the time is over, or when the checkout stops. */
-  #nextHead(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        cancel()
-        this.#waiters.delete(done)
-        resolve()
-      }
-      const cancel = this.#deps.timers.after(ms, done)
-      this.#waiters.add(done)
-    })
-  }
-
-  #wake(): void {
-    for (const waiter of [...this.#waiters]) waiter()
   }
 }
 
@@ -263,39 +276,58 @@ function unconfirmed(
   return fault('pay/unconfirmed', { txId, confirmations, needed })
 }
 
-function delivered(claim: Claim & { readonly startedAtMs: number }, json: string, nowMs: number): FinishedClaim {
-  const { startedAtMs, ...base } = claim
+/** The work of this payment goes on, elsewhere or after a start. */
+function underWay(txId: TxId): Fault {
+  return unconfirmed(txId, { confirmations: 1, needed: 1 })
+}
+
+/** Whether only the payer's secret redeems a payment. */
+function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
+  return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
+}
+
+/** What a claim keeps when its work is over. */
+function finishedBase({
+  txId,
+  serviceId,
+  requestHash: hash,
+  caller,
+  amount,
+  priceUsdMicros,
+  opener,
+  minedAt,
+  claimedAtMs,
+}: OpenClaim) {
+  return { txId, serviceId, requestHash: hash, caller, amount, priceUsdMicros, opener, minedAt, claimedAtMs }
+}
+
+function delivered(claim: OpenClaim & { readonly startedAtMs: number }, json: string, nowMs: number): FinishedClaim {
   return {
-    ...base,
+    ...finishedBase(claim),
     state: 'delivered',
     finishedAtMs: nowMs,
-    durationMs: nowMs - startedAtMs,
+    durationMs: elapsed(claim.startedAtMs, nowMs),
     resultHash: resultHash(encodeText(json)),
     result: json,
     settlement: 'owed',
   }
 }
 
-function failed(claim: Claim, cause: Fault, nowMs: number): FinishedClaim {
-  const startedAtMs = claim.state === 'executing' ? claim.startedAtMs : nowMs
-  const { txId, serviceId, requestHash: hash, request, caller, amount, priceUsdMicros, opener, claimedAtMs } = claim
+function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
   return {
-    txId,
-    serviceId,
-    requestHash: hash,
-    request,
-    caller,
-    amount,
-    priceUsdMicros,
-    opener,
-    claimedAtMs,
+    ...finishedBase(claim),
     state: 'failed',
     finishedAtMs: nowMs,
-    durationMs: nowMs - startedAtMs,
+    durationMs: claim.state === 'executing' ? elapsed(claim.startedAtMs, nowMs) : 0,
     reason: cause.code,
     message: faultMessage(cause),
     settlement: 'owed',
   }
+}
+
+/** The clock of a machine can be set back. */
+function elapsed(sinceMs: number, nowMs: number): number {
+  return Math.max(0, nowMs - sinceMs)
 }
 
 function answer(claim: FinishedClaim, replayed: boolean): Result<Settled> {

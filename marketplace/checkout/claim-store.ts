@@ -19,7 +19,7 @@ export interface ClaimStore {
   advance(from: Claim['state'], next: Claim): Promise<boolean>
   /** Claims whose work or settlement is not over. */
   open(): Promise<readonly Claim[]>
-  /** Claims by age, newest first. */
+  /** Claims by age, newest first, without their results. */
   recent(limit: number, cursor: string | null): Promise<ClaimPage>
   /** Forgets results finished before the time, and the oldest beyond a total of bytes; the claims stay. */
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>

@@ -10,30 +10,35 @@ interface ClaimBase {
   readonly serviceId: ServiceId
   /** The request's hash: another request under this payment is refused. */
   readonly requestHash: Hash
-  /** Kept until the work is done, so that a crash can be resumed. */
-  readonly request: string
   /** Caller's address in hex, exact amount in base units, and the price in millionths of a dollar. */
   readonly caller: string
   readonly amount: string
   readonly priceUsdMicros: string
-  /** H(opener tag, secret) of a locked payment; null where there is no lock. */
+  /** H(opener tag, secret) of a payment with a lock or a commitment: repeats must know the secret; null without either. */
   readonly opener: Hash | null
+  /** Height of the block that held the payment when it was taken. */
+  readonly minedAt: number
   readonly claimedAtMs: number
 }
 
 /** How a finished claim stands on chain: its receipt entry is owed, or the escrow is closed for good. */
 export type Settlement = 'owed' | 'final'
 
+/** The request text is kept until the work is done, so that a crash can be resumed, and no longer. */
+interface OpenBase extends ClaimBase {
+  readonly request: string
+}
+
 /** A payment's way through the market. Each state holds what only it has. */
 export type Claim =
-  | (ClaimBase & { readonly state: 'claimed' })
-  | (ClaimBase & { readonly state: 'executing'; readonly startedAtMs: number })
+  | (OpenBase & { readonly state: 'claimed' })
+  | (OpenBase & { readonly state: 'executing'; readonly startedAtMs: number })
   | (ClaimBase & {
       readonly state: 'delivered'
       readonly finishedAtMs: number
       readonly durationMs: number
       readonly resultHash: Hash
-      /** The result as JSON text; null once its keeping time is over. */
+      /** The result as JSON text; null once its keeping time is over, and in listings. */
       readonly result: string | null
       readonly settlement: Settlement
     })
@@ -49,6 +54,9 @@ export type Claim =
 
 /** A claim whose work is over. */
 export type FinishedClaim = Extract<Claim, { state: 'delivered' | 'failed' }>
+
+/** A claim whose work is still to be done. */
+export type OpenClaim = Exclude<Claim, FinishedClaim>
 
 /** Whether the work of a claim is over. */
 export function isFinished(claim: Claim): claim is FinishedClaim {

@@ -9,6 +9,7 @@ import { AGENTS, type Agent, SERVICES, type Service } from '../ledger/agents.ts'
 import { capabilityNumber } from '../ledger/capabilities.ts'
 import type { ServiceContext } from '../services/context.ts'
 import type { ServiceDefinition } from '../services/service.ts'
+import { FEE_ROOM } from './settings.ts'
 
 /** What the market needs of a mempool. */
 export interface TransactionSink {
@@ -91,6 +92,13 @@ export class Shop {
     return this.#chain.database.get(SERVICES, { agentId: this.operator.agentId, serviceId })
   }
 
+  /** Whether receipts of this node are taken: its settler is the agent's owner, or one of its settlers. */
+  get maySettle(): boolean {
+    const { agent } = this
+    const { address } = this.operator.settler
+    return agent !== undefined && (agent.owner === address || agent.settlers.includes(address))
+  }
+
   /** Whether the offer can be sold, or the first reason why not. */
   availability({ definition }: Offer): Availability {
     const { agent } = this
@@ -106,7 +114,8 @@ export class Shop {
   #agentReason(agent: Agent | undefined): string | null {
     const { owner, payout, settler, agentId } = this.operator
     if (agent === undefined) return 'not published yet'
-    if (agent.owner !== owner) return `the agent id ${agentId} belongs to another owner`
+    if (agent.owner !== owner)
+      return `the agent id ${agentId} belongs to another owner; choose one with market.agent-id`
     if (agent.payout !== payout || !agent.settlers.includes(settler.address)) return 'not published yet'
     return null
   }
@@ -116,7 +125,9 @@ export class Shop {
     const { head, ruleBook, database } = this.#chain
     const baseFee = baseFeeAfter(head.header, ruleBook.at(head.header.height + 1).block)
     const balance = database.get(ACCOUNTS, this.operator.settler.address)?.balance ?? 0n
-    return balance >= RECEIPT_WEIGHT * RECEIPTS_AHEAD * baseFee ? null : 'the settler account cannot pay for receipts'
+    return balance >= RECEIPT_WEIGHT * RECEIPTS_AHEAD * baseFee * FEE_ROOM
+      ? null
+      : 'the settler account cannot pay for receipts'
   }
 }
 

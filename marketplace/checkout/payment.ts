@@ -1,18 +1,18 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
-import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
-import { mulDivUp } from '../../consensus/primitives/amount.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { AgentId, BlockId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Service } from '../ledger/agents.ts'
-import { ESCROWS, type Escrow, INVOKES, lockOf, openerOf } from '../ledger/escrow.ts'
+import { ESCROWS, type Escrow, lockOf, openerOf } from '../ledger/escrow.ts'
 import { requestCommitment } from './claim.ts'
+import type { MinedCall, MinedCalls } from './mined-calls.ts'
 import type { TransactionSink } from './operator.ts'
 import { type NativePriceSource, pricesHonouredAt } from './price.ts'
 import { workBlocks } from './quote.ts'
 import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from './settings.ts'
+import type { ValueAtRisk } from './value-at-risk.ts'
 
 /** A call that a payment is offered for. */
 export interface OfferedPayment {
@@ -37,25 +37,29 @@ export interface PaymentContext {
   readonly sink: Pick<TransactionSink, 'get'>
   readonly price: NativePriceSource
   readonly settings: MarketSettings
+  readonly mined: MinedCalls
+  readonly atRisk: ValueAtRisk
 }
 
 /** Judges an offered payment by this node's own chain. Nothing is consumed. */
 export function judgePayment(context: PaymentContext, offered: OfferedPayment): PaymentVerdict {
-  const { chain, sink } = context
-  const location = chain.database.location(offered.txId)
-  const blockId = location === undefined ? undefined : chain.database.idAt(location.height)
-  if (location === undefined || blockId === undefined) {
-    const known = chain.moving || sink.get(offered.txId) !== undefined
-    return known ? waiting(0, 1) : refused(fault('pay/not-found', { txId: offered.txId }))
+  const { chain, sink, mined } = context
+  const { txId } = offered
+  const call = mined.find(txId)
+  if (call === undefined) {
+    const pending = sink.get(txId)
+    if (pending === undefined) return chain.moving ? waiting(0, 1) : refused(fault('pay/not-found', { txId }))
+    // What will never fit is not waited for.
+    const misfit = checkKind(pending) ?? checkInvoke(pending, offered)
+    return misfit === null ? waiting(0, 1) : refused(misfit)
   }
-  const tx = chain.database.transactionAt(blockId, location.index) as Transaction
-  const misfit = checkKind(tx) ?? checkOutcome(chain, blockId, offered.txId) ?? checkInvoke(tx, offered)
+  const misfit = checkKind({ txId, ...call }) ?? checkOutcome(txId, call) ?? checkInvoke({ txId, ...call }, offered)
   if (misfit !== null) return refused(misfit)
-  const escrow = chain.database.get(ESCROWS, offered.txId)
-  if (escrow === undefined) return refused(fault('pay/closed', { txId: offered.txId }))
+  const escrow = chain.database.get(ESCROWS, txId)
+  if (escrow === undefined) return refused(fault('pay/closed', { txId }))
   const wrong = checkAmount(context, escrow, offered) ?? checkLock(escrow, offered)
   if (wrong !== null) return refused(wrong)
-  return checkDepth(context, escrow, blockId, offered)
+  return checkDepth(context, escrow, call.blockId, offered)
 }
 
 function waiting(confirmations: number, needed: number): PaymentVerdict {
@@ -81,13 +85,15 @@ function mismatch(
 
 const NOTHING_CONSUMED = 'Nothing was consumed.'
 
-function checkKind({ body, txId }: Transaction): Fault | null {
+type Called = Pick<Transaction, 'txId' | 'body'>
+
+function checkKind({ body, txId }: Called): Fault | null {
   if (body.kind === 'agent_invoke') return null
   const facts = { got: body.kind, expected: 'agent_invoke', refund: NOTHING_CONSUMED }
   return mismatch(txId, 'the transaction type', facts)
 }
 
-function checkInvoke({ body, txId }: Transaction, offered: OfferedPayment): Fault | null {
+function checkInvoke({ body, txId }: Called, offered: OfferedPayment): Fault | null {
   const refund = NOTHING_CONSUMED
   if (body.kind !== 'agent_invoke') return null
   const { agentId, serviceId } = body.payload
@@ -97,11 +103,9 @@ function checkInvoke({ body, txId }: Transaction, offered: OfferedPayment): Faul
   return mismatch(txId, 'the service', { got: serviceId, expected: offered.serviceId, refund })
 }
 
-function checkOutcome({ database }: Chain, blockId: BlockId, txId: TxId): Fault | null {
-  const receipts = (database.receipts(blockId) ?? []).map(decodeReceipt)
-  const receipt = receipts.find((candidate) => candidate.type === 'transaction' && candidate.txId === txId)
-  const code = receipt?.type === 'transaction' ? receipt.code : OUTCOME_OK
-  return code === OUTCOME_OK ? null : fault('pay/failed', { txId, outcome: outcomeCode(code) ?? `code ${code}` })
+function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
+  if (outcome === OUTCOME_OK) return null
+  return fault('pay/failed', { txId, outcome: outcomeCode(outcome) ?? `code ${outcome}` })
 }
 
 function checkAmount(
@@ -147,9 +151,10 @@ function checkDepth(
   blockId: BlockId,
   offered: OfferedPayment,
 ): PaymentVerdict {
-  const { chain, settings } = context
+  const { chain, settings, atRisk } = context
   const confirmations = chain.head.header.height - escrow.minedAt + 1
-  const needed = confirmationsFor(unsettledUsdMicros(context, escrow), settings)
+  const usdMicros = atRisk.withOneMore(offered.txId, escrow.minedAt, escrow.amount)
+  const needed = confirmationsFor(usdMicros, settings)
   const missing = Math.max(0, needed - confirmations)
   if (blocksToSpare(chain, escrow, offered.timeoutMs) < missing) {
     return refused(fault('pay/too-late', { txId: offered.txId, deadline: escrow.deadline }))
@@ -166,17 +171,4 @@ function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): n
 export function hasTimeFor(chain: Chain, txId: TxId, timeoutMs: number): boolean {
   const escrow = chain.database.get(ESCROWS, txId)
   return escrow !== undefined && blocksToSpare(chain, escrow, timeoutMs) >= 0
-}
-
-/** What a reorganisation of that one block could take back: all of this agent's open calls mined in it. */
-function unsettledUsdMicros({ chain, price }: PaymentContext, { minedAt, agentId }: Escrow): bigint {
-  const coin = 10n ** BigInt(chain.ruleBook.params.decimals)
-  const { epochBlocks } = chain.ruleBook.at(minedAt).market
-  const usdMicros = price.usdMicrosIn(Math.floor(minedAt / epochBlocks)) ?? 0n
-  let sum = 0n
-  for (const { txId } of chain.database.get(INVOKES, minedAt) ?? []) {
-    const escrow = chain.database.get(ESCROWS, txId)
-    if (escrow?.agentId === agentId) sum += mulDivUp(escrow.amount, usdMicros, coin)
-  }
-  return sum
 }

@@ -38,40 +38,45 @@ export interface QuoteBasis {
   readonly definition: ServiceDefinition
 }
 
-/** Quotes a service at the head. Undefined if the coin has no price or no term is long enough. */
-export function computeQuote({
-  chain,
-  price,
-  settings,
-  agentId,
-  agent,
-  service,
-  definition,
-}: QuoteBasis): NativeQuote | undefined {
+/** A quote, or why there is none. */
+export type Quoted =
+  | { readonly quote: NativeQuote; readonly reason: null }
+  | { readonly quote: null; readonly reason: string }
+
+/** Quotes a service at the head. */
+export function computeQuote({ chain, price, settings, agentId, agent, service, definition }: QuoteBasis): Quoted {
   const { height } = chain.head.header
-  const { market } = chain.ruleBook.at(height)
+  const { market, tx } = chain.ruleBook.at(height)
   const epoch = epochOf(height, market)
   const amount = priceIn(price, chain, service, epoch)
   const nativeUsdMicros = price.usdMicrosIn(epoch)
+  if (amount === undefined || nativeUsdMicros === undefined) return none('the native coin has no usable price')
+  if (amount < tx.invokeAmountMin) return none('its price is below the least payment that the chain takes')
   const priceUsdMicros = priceInEpoch(service, epoch)
   const confirmations = confirmationsFor(priceUsdMicros, settings)
-  const term = leastTerm(
-    chain,
-    confirmations + workBlocks(chain, definition.timeoutMs) + RECEIPT_MARGIN_BLOCKS + CLIENT_MARGIN_BLOCKS,
-  )
-  if (amount === undefined || nativeUsdMicros === undefined || term === undefined) return undefined
-  return {
+  const workTime = workBlocks(chain, definition.timeoutMs)
+  const term = leastTerm(chain, confirmations + workTime + RECEIPT_MARGIN_BLOCKS + CLIENT_MARGIN_BLOCKS)
+  if (term === undefined) return none('no escrow is long enough for its work')
+  const validUntil = lastHeightOfPrice(epoch, market)
+  const { serviceId } = definition
+  const payTo = agent.payout
+  const quote = {
     agentId,
-    serviceId: definition.serviceId,
-    payTo: agent.payout,
+    serviceId,
+    payTo,
     amount,
     priceUsdMicros,
     epoch,
-    validUntil: lastHeightOfPrice(epoch, market),
+    validUntil,
     term,
     confirmations,
     nativeUsdMicros,
   }
+  return { quote, reason: null }
+}
+
+function none(reason: string): Quoted {
+  return { quote: null, reason }
 }
 
 /** Blocks that a service's time limit takes. */

@@ -7,6 +7,9 @@ import { capabilityNumber, capabilitySet } from '../ledger/capabilities.ts'
 import type { Offer, Operator, Shop } from './operator.ts'
 import type { Sender } from './sender.ts'
 
+/** Least blocks between two changes of a price: an hour. */
+const PRICE_HOLD_BLOCKS = 1_200
+
 /** What the registrar works with. */
 export interface RegistrarDependencies {
   readonly chain: Chain
@@ -57,10 +60,24 @@ export class Registrar {
   async #publishServices(): Promise<void> {
     const { shop, sender, onFault } = this.#deps
     for (const offer of shop.offers) {
-      if (this.#stopped || isPublished(shop.record(offer.definition.serviceId), offer)) continue
+      const known = shop.record(offer.definition.serviceId)
+      if (this.#stopped || isPublished(known, offer) || this.#mustHoldPrice(known, offer)) continue
       const sent = await sender.send('service_publish', { agentId: shop.operator.agentId, ...publication(offer) })
       if (!sent.ok) return onFault(sent.fault)
     }
+  }
+
+  /**
+   * The chain remembers one price before the current one. A second change is held back until calls paid at the one before
+   * are over, or they would no longer be honoured.
+   */
+  #mustHoldPrice(known: Service | undefined, { priceUsdMicros }: Offer): boolean {
+    if (known === undefined || known.priceUsdMicros === priceUsdMicros) return false
+    if (known.previousPriceUsdMicros === known.priceUsdMicros) return false
+    const { head, ruleBook } = this.#deps.chain
+    const { market } = ruleBook.at(head.header.height)
+    const changedAt = (known.previousPriceLastEpoch + 1) * market.epochBlocks
+    return head.header.height < changedAt + PRICE_HOLD_BLOCKS
   }
 
   async #register(operator: Operator, offers: readonly Offer[]): Promise<void> {

@@ -4,20 +4,26 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { signTransaction } from '../../consensus/tx/sign.ts'
 import { type Transaction, TX_VERSION, type TxBody } from '../../consensus/tx/transaction.ts'
+import { rateOf, weightOf } from '../../consensus/tx/weight.ts'
 import type { Operator, TransactionSink } from './operator.ts'
+import { FEE_ROOM } from './settings.ts'
 
 /** Blocks after which a transaction of ours that was not mined is given up and made anew at today's fee. */
 const VALID_BLOCKS = 30
-/** How far the base fee may rise before that. */
-const FEE_ROOM = 4n
 /** A small tip, so that our own transactions are not last. */
 const TIP_RATE = 1n
+/** Blocks that a transaction is left alone before more is offered for it. */
+const PATIENCE_BLOCKS = 3
+/** A replacement must offer a tenth more for both rates; an eighth leaves room for rounding. */
+const BUMP_DIVISOR = 8n
 
 /** Signs and submits the operator's transactions one after another, so that two never take the same nonce. */
 export class Sender {
   readonly #chain: Chain
   readonly #sink: TransactionSink
   readonly #signer: Operator['settler']
+  /** Height at which each waiting transaction was first seen here. */
+  readonly #seenAt = new Map<string, number>()
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(chain: Chain, sink: TransactionSink, signer: Operator['settler']) {
@@ -33,15 +39,33 @@ export class Sender {
 
   /** Sends one transaction; the fault says why the mempool did not take it. */
   send<K extends TxKind>(kind: K, payload: PayloadOf<K>): Promise<Result<Transaction>> {
-    const sent = this.#queue.then(() => this.#send(kind, payload))
-    this.#queue = sent.catch(() => {})
-    return sent
+    return this.#inTurn(() => this.#send(kind, payload))
+  }
+
+  /**
+   * Offers more for what waits too long, each time twice the tip, so that strangers who fill blocks cannot keep it out for
+   * ever. `worth` says how much a transaction may cost in all; what has no worth of its own is only kept minable. A
+   * transaction of the operator that stands in front counts too: nothing behind it can be mined before.
+   */
+  hurry(worth: (tx: Transaction) => bigint): Promise<readonly Result<Transaction>[]> {
+    return this.#inTurn(async () => {
+      const results: Result<Transaction>[] = []
+      for (const tx of this.#impatient()) {
+        const raised = this.#raised(tx, worth(tx))
+        if (raised !== null) results.push(await this.#submit(raised))
+      }
+      return results
+    })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work)
+    this.#queue = turn.catch(() => {})
+    return turn
   }
 
   async #send<K extends TxKind>(kind: K, payload: PayloadOf<K>): Promise<Result<Transaction>> {
-    const { head, ruleBook, network } = this.#chain
-    const height = head.header.height + 1
-    const baseFee = baseFeeAfter(head.header, ruleBook.at(height).block)
+    const { network } = this.#chain
     const body = {
       version: TX_VERSION,
       chainId: network.chainId,
@@ -49,11 +73,60 @@ export class Sender {
       nonce: this.#sink.nextNonce(this.#signer.address),
       kind,
       payload,
-      maxFeeRate: baseFee * FEE_ROOM + TIP_RATE,
+      maxFeeRate: this.#baseFee() * FEE_ROOM + TIP_RATE,
       tip: TIP_RATE,
-      validUntil: height + VALID_BLOCKS,
+      validUntil: this.#nextHeight() + VALID_BLOCKS,
       memo: new Uint8Array(0),
     } as unknown as TxBody
-    return this.#sink.submit(await signTransaction(body, this.#signer, network))
+    return this.#submit(body)
   }
+
+  async #submit(body: TxBody): Promise<Result<Transaction>> {
+    return this.#sink.submit(await signTransaction(body, this.#signer, this.#chain.network))
+  }
+
+  /** Transactions that have waited for some blocks, by nonce. */
+  #impatient(): readonly Transaction[] {
+    const { height } = this.#chain.head.header
+    const { waiting } = this
+    const ids = new Set<string>(waiting.map(({ txId }) => txId))
+    for (const txId of this.#seenAt.keys()) if (!ids.has(txId)) this.#seenAt.delete(txId)
+    for (const txId of ids) if (!this.#seenAt.has(txId)) this.#seenAt.set(txId, height)
+    return waiting.filter(({ txId }) => height - (this.#seenAt.get(txId) ?? height) >= PATIENCE_BLOCKS)
+  }
+
+  /** The same transaction for more, or null where it can be mined as it is and more is not worth it. */
+  #raised(tx: Transaction, worth: bigint): TxBody | null {
+    const { body } = tx
+    const baseFee = this.#baseFee()
+    const leastTip = bumped(rateOf(body, baseFee)) - baseFee
+    const dearer = larger(2n * body.tip, leastTip)
+    const weight = BigInt(weightOf(tx, this.#chain.ruleBook.at(this.#nextHeight()).tx))
+    const outbids = weight * (baseFee + dearer) <= worth
+    if (!outbids && body.maxFeeRate >= baseFee) return null
+    const tip = outbids ? dearer : larger(body.tip, leastTip)
+    return {
+      ...body,
+      tip,
+      maxFeeRate: larger(baseFee * FEE_ROOM + tip, bumped(body.maxFeeRate)),
+      validUntil: body.validUntil === 0 ? 0 : this.#nextHeight() + VALID_BLOCKS,
+    }
+  }
+
+  #nextHeight(): number {
+    return this.#chain.head.header.height + 1
+  }
+
+  #baseFee(): bigint {
+    const { head, ruleBook } = this.#chain
+    return baseFeeAfter(head.header, ruleBook.at(this.#nextHeight()).block)
+  }
+}
+
+function bumped(rate: bigint): bigint {
+  return rate + rate / BUMP_DIVISOR + 1n
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
 }

@@ -32,6 +32,8 @@ export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
 
 /** Blocks between the end of the work and the deadline that are kept for the receipt. */
 export const RECEIPT_MARGIN_BLOCKS = 40
+/** How far the base fee may rise while a transaction of the operator waits. */
+export const FEE_ROOM = 4n
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40
 

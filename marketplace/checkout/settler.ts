@@ -1,7 +1,7 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
-import type { Fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Hash, TxId } from '../../consensus/primitives/ids.ts'
 import {
   OUTCOME_DELIVERED,
@@ -9,18 +9,20 @@ import {
   RECEIPT_ENTRIES_MAX,
   type ReceiptEntry,
 } from '../../consensus/tx/payloads.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { closureOf } from '../ledger/closures.ts'
 import { ESCROWS } from '../ledger/escrow.ts'
 import { type FinishedClaim, isFinished } from './claim.ts'
 import type { ClaimStore } from './claim-store.ts'
-import type { TransactionSink } from './operator.ts'
+import type { Shop } from './operator.ts'
 import type { Sender } from './sender.ts'
 import { FINAL_DEPTH } from './settings.ts'
 
 /** What the settler works with. */
 export interface SettlerDependencies {
   readonly chain: Chain
+  readonly shop: Shop
   readonly store: ClaimStore
-  readonly sink: Pick<TransactionSink, 'get'>
   readonly sender: Sender
   readonly timers: Timers
   /** Hears of receipts that could not be sent; they are tried again. */
@@ -31,6 +33,18 @@ export interface SettlerDependencies {
 const GATHER_MS = 500
 /** Largest duration that fits a receipt entry. */
 const DURATION_MS_MAX = 0xffffffff
+/**
+ * Blocks after which a payment that is neither open nor closed is given up: a reorganisation took it, and the longest
+ * term and the deepest reorganisation are over.
+ */
+const GONE_BLOCKS = 12_000
+
+/** A finished call whose receipt is owed; its result is not kept here. */
+interface Owed {
+  readonly entry: ReceiptEntry
+  readonly amount: bigint
+  readonly minedAt: number
+}
 
 /**
  * Posts receipts for finished calls: batched, sent again until they are deep enough, taken up after a restart. What is
@@ -38,9 +52,7 @@ const DURATION_MS_MAX = 0xffffffff
  */
 export class Settler {
   readonly #deps: SettlerDependencies
-  readonly #owed = new Map<TxId, FinishedClaim>()
-  /** Height at which an escrow was first seen closed on the current branch. */
-  readonly #closedAt = new Map<TxId, number>()
+  readonly #owed = new Map<TxId, Owed>()
   #cancelTimer: (() => void) | null = null
   #work: Promise<void> = Promise.resolve()
   #stopped = false
@@ -58,7 +70,8 @@ export class Settler {
   /** Takes up a finished call. */
   owe(claim: FinishedClaim): void {
     if (claim.settlement === 'final') return
-    this.#owed.set(claim.txId, claim)
+    const { txId, minedAt, amount } = claim
+    this.#owed.set(txId, { entry: entryOf(claim), amount: BigInt(amount), minedAt })
     this.#schedule(GATHER_MS)
   }
 
@@ -82,53 +95,71 @@ export class Settler {
   }
 
   async #settle(): Promise<void> {
-    if (this.#stopped || this.#deps.chain.moving) return
+    const { chain, sender, shop, onFault } = this.#deps
+    if (this.#stopped || chain.moving) return
     await this.#finalise()
-    const waiting = this.#inFlight()
-    const due = [...this.#owed.values()].filter(({ txId }) => !waiting.has(txId) && this.#isOpen(txId))
-    for (let start = 0; start < due.length; start += RECEIPT_ENTRIES_MAX) {
-      const entries = due.slice(start, start + RECEIPT_ENTRIES_MAX).map(entryOf)
+    const due = this.#due()
+    if (due.length > 0 && !shop.maySettle) return onFault(fault('receipt/foreign'))
+    await this.#send(due)
+    for (const raised of await sender.hurry((tx) => this.#worthOf(tx))) if (!raised.ok) onFault(raised.fault)
+  }
+
+  /** Entries of open escrows that no waiting receipt names, the most urgent first. */
+  #due(): readonly Owed[] {
+    const named = new Set(this.#deps.sender.waiting.flatMap(entriesOf).map(({ txId }) => txId))
+    const deadlineOf = ({ entry }: Owed): number => this.#escrow(entry.txId)?.deadline ?? 0
+    return [...this.#owed.values()]
+      .filter(({ entry }) => !named.has(entry.txId) && this.#escrow(entry.txId) !== undefined)
+      .sort((a, b) => deadlineOf(a) - deadlineOf(b))
+  }
+
+  /** Sends what is due in batches, smaller ones where the account cannot pay for large ones. */
+  async #send(due: readonly Owed[]): Promise<void> {
+    let size = RECEIPT_ENTRIES_MAX
+    for (let start = 0; start < due.length; ) {
+      const entries = due.slice(start, start + size).map(({ entry }) => entry)
       const sent = await this.#deps.sender.send('agent_receipt', { entries })
-      if (!sent.ok) return this.#deps.onFault(sent.fault)
+      if (sent.ok) start += entries.length
+      else if (sent.fault.code === 'mempool/balance-exceeded' && entries.length > 1) size = entries.length >> 1
+      else return this.#deps.onFault(sent.fault)
     }
   }
 
-  /** Payments that a receipt waiting in the mempool names already. */
-  #inFlight(): ReadonlySet<TxId> {
-    const named = this.#deps.sender.waiting.flatMap(({ body }) =>
-      body.kind === 'agent_receipt' ? body.payload.entries.map(({ txId }) => txId) : [],
-    )
-    return new Set(named)
+  /** What the operator loses if the receipt is not mined in time: a refund comes without it. */
+  #worthOf(tx: Transaction): bigint {
+    return entriesOf(tx).reduce((sum, { txId, outcome }) => {
+      const earns = outcome === OUTCOME_DELIVERED && this.#escrow(txId) !== undefined
+      return earns ? sum + (this.#owed.get(txId)?.amount ?? 0n) : sum
+    }, 0n)
   }
 
-  #isOpen(txId: TxId): boolean {
-    return this.#deps.chain.database.get(ESCROWS, txId) !== undefined
+  #escrow(txId: TxId) {
+    return this.#deps.chain.database.get(ESCROWS, txId)
   }
 
-  /** An escrow that stayed closed, or a payment that stayed gone, for long enough needs nothing more. */
+  /** An escrow that is closed deep enough, or a payment that is gone for good, needs nothing more. */
   async #finalise(): Promise<void> {
-    const { height } = this.#deps.chain.head.header
-    for (const claim of [...this.#owed.values()]) {
-      const { txId } = claim
-      if (this.#isOpen(txId) || this.#deps.sink.get(txId) !== undefined) {
-        this.#closedAt.delete(txId)
-        continue
-      }
-      const closedAt = Math.min(this.#closedAt.get(txId) ?? height, height)
-      this.#closedAt.set(txId, closedAt)
-      if (height - closedAt < FINAL_DEPTH) continue
+    const { database, head } = this.#deps.chain
+    const { height } = head.header
+    for (const [txId, { minedAt }] of [...this.#owed]) {
+      if (this.#escrow(txId) !== undefined) continue
+      const closure = closureOf(database, txId)
+      const over = closure === undefined ? height - minedAt >= GONE_BLOCKS : height - closure.height >= FINAL_DEPTH
+      if (!over) continue
       await this.#close(txId)
       this.#owed.delete(txId)
-      this.#closedAt.delete(txId)
     }
   }
 
-  /** The stored claim may know less than the one held here: its result may have been pruned. */
   async #close(txId: TxId): Promise<void> {
     const claim = await this.#deps.store.get(txId)
     if (claim !== undefined && isFinished(claim))
       await this.#deps.store.advance(claim.state, { ...claim, settlement: 'final' })
   }
+}
+
+function entriesOf({ body }: Transaction): readonly ReceiptEntry[] {
+  return body.kind === 'agent_receipt' ? body.payload.entries : []
 }
 
 function entryOf(claim: FinishedClaim): ReceiptEntry {
@@ -138,6 +169,6 @@ function entryOf(claim: FinishedClaim): ReceiptEntry {
     outcome: delivered ? OUTCOME_DELIVERED : OUTCOME_FAILED,
     resultHash: delivered ? claim.resultHash : (ZERO_HEX_32 as Hash),
     opener: claim.opener ?? (ZERO_HEX_32 as Hash),
-    durationMs: Math.min(claim.durationMs, DURATION_MS_MAX),
+    durationMs: Math.min(Math.max(claim.durationMs, 0), DURATION_MS_MAX),
   }
 }

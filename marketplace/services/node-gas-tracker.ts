@@ -5,7 +5,7 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from './envelope.ts'
-import { parseContext } from './requests.ts'
+import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-gas-tracker' as ServiceId
@@ -137,6 +137,7 @@ export const gasTracker = defineService({
   timeoutMs: 2_000,
   resultBytesMax: 16_384,
   repeatable: true,
+  requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContext,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,

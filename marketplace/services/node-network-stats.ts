@@ -6,7 +6,7 @@ import { ESCROW_TOTALS } from '../ledger/escrow.ts'
 import { entryAt, windowOf } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from './envelope.ts'
-import { parseContext } from './requests.ts'
+import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const HOUR_MS = 3_600_000
@@ -89,6 +89,7 @@ export const networkStats = defineService({
   timeoutMs: 2_000,
   resultBytesMax: 16_384,
   repeatable: true,
+  requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContext,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,

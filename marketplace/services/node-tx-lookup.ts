@@ -15,6 +15,8 @@ import { defineService } from './service.ts'
 
 const ID = 'node-tx-lookup' as ServiceId
 const REQUEST_FORMAT = 'transaction id: 64 hex digits, 0x optional'
+/** An id with its prefix and some blanks around it. */
+const REQUEST_CHARS_MAX = 100
 const EXAMPLE = '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8'
 
 const VERDICT = Type.Object({ alg: Type.String(), valid: Type.Union([Type.Boolean(), Type.Null()]) })
@@ -136,6 +138,7 @@ export const txLookup = defineService({
   timeoutMs: 2_000,
   resultBytesMax: 131_072,
   repeatable: true,
+  requestCharsMax: REQUEST_CHARS_MAX,
   parse: parseTxId,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,

@@ -2,7 +2,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
 /** Longest text accepted where a request is optional context. */
-const CONTEXT_CHARS_MAX = 2_000
+export const CONTEXT_CHARS_MAX = 2_000
 
 /** A request that a service cannot use: what is wrong, and what would work. */
 export function unusable(
@@ -12,8 +12,7 @@ export function unusable(
   return fail(fault('service/invalid-request', { reason, example, requestFormat }))
 }
 
-/** Optional context: any text of reasonable length, ignored. */
-export function parseContext(request: string): Result<null> {
-  if (request.length <= CONTEXT_CHARS_MAX) return ok(null)
-  return unusable(`context is limited to ${CONTEXT_CHARS_MAX} characters`, { example: '', requestFormat: '' })
+/** Optional context: any text, ignored. */
+export function parseContext(): Result<null> {
+  return ok(null)
 }

@@ -30,6 +30,8 @@ export interface ServiceFacts {
  * One service: everything that the market needs to list, quote, check and run it. All services have this shape.
  */
 export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSchema> extends ServiceFacts {
+  /** Longest request text that can make sense; a longer one is refused unread. */
+  readonly requestCharsMax: number
   /** Reads the request text. The fault is `service/invalid-request` and says what is wrong and what works. */
   readonly parse: (request: string) => Result<Input>
   readonly ready: (context: ServiceContext) => Readiness
@@ -58,8 +60,10 @@ export function defineService<Input, Schema extends TSchema>(
  * Reads the request text of a call. Half of a surrogate pair has no bytes of its own: as bytes it would be the request of
  * another text, so no service ever sees it.
  */
-export function readRequest({ parse }: Pick<ServiceDefinition, 'parse'>, request: string): Result<unknown> {
-  return request.isWellFormed()
-    ? parse(request)
-    : fail(fault('service/invalid-request', { reason: 'the text is not well-formed Unicode' }))
+export function readRequest(definition: ServiceDefinition, request: string): Result<unknown> {
+  const { requestCharsMax, parse, example, requestFormat } = definition
+  const unusable = (reason: string): Result<never> =>
+    fail(fault('service/invalid-request', { reason, example, requestFormat }))
+  if (request.length > requestCharsMax) return unusable(`the request is limited to ${requestCharsMax} characters`)
+  return request.isWellFormed() ? parse(request) : unusable('the request is not well-formed Unicode')
 }

@@ -10,7 +10,7 @@ import { requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import { type NodeAnswer, refusal } from './http.ts'
 import type { NodeClient } from './node-client.ts'
-import { prepareTransaction } from './transactions.ts'
+import { FEE_MAX_DEFAULT, prepareTransaction } from './transactions.ts'
 
 /** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
 export interface ClientQuote {
@@ -36,11 +36,24 @@ export interface PreparedPayment {
 export async function quoteCall(client: NodeClient, serviceId: string, request: string): Promise<Result<ClientQuote>> {
   const answer = await client.call(serviceId, { request })
   if (!answer.ok) return answer
-  return answer.value.status === 402 ? readQuote(answer.value.body) : fail(refusal(answer.value))
+  return answer.value.status === 402 ? readQuote(answer.value.body, serviceId) : fail(refusal(answer.value))
 }
 
-/** Why a quote should not be paid, or null. */
-export function reasonNotToPay(quote: ClientQuote): string | null {
+/** Longest escrow that a client signs beyond the confirmations asked for, in blocks: an hour. */
+const TERM_SPARE_BLOCKS = 1_200
+/** Most blocks that a price is honoured: its own epoch and the next. */
+const HONOURED_EPOCHS = 2
+
+/** Why a quote should not be paid, or null. It comes from a stranger, and what it asks for is signed. */
+export function reasonNotToPay(quote: ClientQuote, { steps }: NetworkParams, height: number): string | null {
+  const { rules } = steps.at(-1) as (typeof steps)[number]
+  const { term, confirmations, validUntil } = quote
+  if (!rules.tx.invokeTerms.includes(term))
+    return `the quote wants a term of ${term} blocks, which the chain does not have`
+  const longest = rules.tx.invokeTerms.find((each) => each >= confirmations + TERM_SPARE_BLOCKS)
+  if (longest !== undefined && term > longest) return `the quote would lock the payment for ${term} blocks`
+  if (validUntil <= height || validUntil > height + HONOURED_EPOCHS * rules.market.epochBlocks)
+    return `the quote is honoured to height ${validUntil}, the node is at ${height}`
   if (!quote.available) return `${quote.serviceId} is unavailable: ${quote.unavailableReason}`
   return quote.requestError === null ? null : `the request is unusable: ${quote.requestError}`
 }
@@ -50,7 +63,17 @@ export async function preparePayment(
   client: NodeClient,
   params: NetworkParams,
   signer: AccountSigner,
-  { quote, request, secret }: { readonly quote: ClientQuote; readonly request: string; readonly secret: Uint8Array },
+  {
+    quote,
+    request,
+    secret,
+    feeMax = FEE_MAX_DEFAULT,
+  }: {
+    readonly quote: ClientQuote
+    readonly request: string
+    readonly secret: Uint8Array
+    readonly feeMax?: bigint
+  },
 ): Promise<Result<PreparedPayment>> {
   const { agentId, serviceId, term, validUntil } = quote
   const payload = {
@@ -62,7 +85,7 @@ export async function preparePayment(
     requestCommitment: requestCommitment(secret, { agentId, serviceId, request }),
     redeemLock: lockOf(openerOf(secret)),
   }
-  const tx = await prepareTransaction(client, params, signer, { kind: 'agent_invoke', payload, validUntil })
+  const tx = await prepareTransaction(client, params, signer, { kind: 'agent_invoke', payload, validUntil, feeMax })
   return tx.ok ? ok({ tx: tx.value, secret }) : tx
 }
 
@@ -89,7 +112,7 @@ function isPassing({ status, body }: NodeAnswer): boolean {
   return (status === 503 && body.refund === undefined) || status === 429
 }
 
-function readQuote(body: NodeAnswer['body']): Result<ClientQuote> {
+function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote> {
   const offers = Array.isArray(body.accepts) ? (body.accepts as readonly Record<string, unknown>[]) : []
   const offer = offers.find(({ scheme }) => scheme === 'native-x402')
   const extra = (offer?.extra ?? {}) as Record<string, unknown>
@@ -99,6 +122,7 @@ function readQuote(body: NodeAnswer['body']): Result<ClientQuote> {
     typeof agentId === 'string' &&
     AGENT_ID.test(agentId) &&
     typeof serviceId === 'string' &&
+    serviceId === asked &&
     SERVICE_ID.test(serviceId) &&
     /^[1-9][0-9]{0,33}$/.test(amountText) &&
     [term, validUntil, confirmations].every((value) => Number.isSafeInteger(value))

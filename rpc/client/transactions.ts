@@ -1,11 +1,20 @@
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
-import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { type AccountSigner, addressOfSigner, signTransaction } from '../../consensus/tx/sign.ts'
 import { type Transaction, TX_VERSION, type TxBody } from '../../consensus/tx/transaction.ts'
+import { weightOf } from '../../consensus/tx/weight.ts'
 import type { NodeClient } from './node-client.ts'
+
+/**
+ * Most that a transaction may cost in fees unless its sender allows more, in base units: a tenth of a coin, hundreds of
+ * times the usual fee. The fee rates come from the node, and a node may lie or serve a congested chain.
+ */
+export const FEE_MAX_DEFAULT = 10_000_000n
 
 /** What a transaction does. */
 export interface Intent<K extends TxKind = TxKind> {
@@ -13,14 +22,16 @@ export interface Intent<K extends TxKind = TxKind> {
   readonly payload: PayloadOf<K>
   /** Last height at which it may be mined; 0 or absent: any. */
   readonly validUntil?: number
+  /** Most base units of fee; absent: {@link FEE_MAX_DEFAULT}. */
+  readonly feeMax?: bigint
 }
 
-/** Signs a transaction with nonce and fees as the node suggests them. */
+/** Signs a transaction with nonce and fees as the node suggests them, if the fee stays within its bound. */
 export async function prepareTransaction<K extends TxKind>(
   client: NodeClient,
   params: NetworkParams,
   signer: AccountSigner,
-  { kind, payload, validUntil = 0 }: Intent<K>,
+  { kind, payload, validUntil = 0, feeMax = FEE_MAX_DEFAULT }: Intent<K>,
 ): Promise<Result<Transaction>> {
   const sender = addressOfSigner(signer)
   const account = await client.account(formatAddress(params.addressPrefix, sender))
@@ -42,7 +53,12 @@ export async function prepareTransaction<K extends TxKind>(
     memo: new Uint8Array(0),
   } as unknown as TxBody
   const network = { chainId: status.value.chainId, genesis: status.value.genesis as BlockId }
-  return ok(await signTransaction(body, signer, network))
+  const tx = await signTransaction(body, signer, network)
+  const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
+  const fee = BigInt(weightOf(tx, rules.tx)) * body.maxFeeRate
+  if (fee <= feeMax) return ok(tx)
+  const coins = (amount: bigint): string => `${formatAmount(amount, params.decimals)} ${params.ticker}`
+  return fail(fault('cli/fee-too-high', { fee: coins(fee), limit: coins(feeMax) }))
 }
 
 /** Signs and submits. */

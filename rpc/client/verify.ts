@@ -6,11 +6,15 @@ import { TRANSACTION_TREE, verifyMerkleProof } from '../../consensus/crypto/merk
 import { fromHex, isHex, isHexBytes } from '../../consensus/primitives/bytes.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 
-/** What a client can check of a paid answer by itself. Every field is true or the answer must not be trusted. */
+/**
+ * What a client can check of a paid answer by itself. Every field is true or the answer must not be trusted. A header alone
+ * does not show that its block is on the best chain, nor that the payment in it succeeded: that takes a node of one's own,
+ * or a second one to compare with.
+ */
 export interface Verification {
   /** The payment is in the block whose header came with the receipt. */
   readonly paymentInBlock: boolean
-  /** That header is the block named and carries its proof of work. */
+  /** That header is the block named, at its height, and carries at least the least work of the network. */
   readonly headerWork: boolean
   /** The result is the one that the receipt names. */
   readonly resultHash: boolean
@@ -33,7 +37,7 @@ export interface PaidFacts {
 export function verifyPaidAnswer(
   { result, receipt }: { readonly result: unknown; readonly receipt: ReceiptJson },
   paid: PaidFacts,
-  pow: { readonly hasher: PowHasher; readonly cost: PowRules },
+  pow: { readonly hasher: PowHasher; readonly cost: PowRules; readonly targetMax: bigint },
 ): Verification {
   const proof = receipt.proof as
     | {
@@ -49,6 +53,8 @@ export function verifyPaidAnswer(
     headerWork:
       header !== null &&
       header.id === receipt.blockHash &&
+      header.header.height === receipt.blockHeight &&
+      header.header.target <= pow.targetMax &&
       meetsTarget(powHash(pow.hasher, header.bytes, pow.cost), header.header.target),
     resultHash: taggedHashHex('result', encodeText(JSON.stringify(result))) === receipt.resultHash,
     receiptMatches:

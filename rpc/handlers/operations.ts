@@ -2,8 +2,9 @@ import { workOfTarget } from '../../consensus/block/pow.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
 import { addressText, moment } from '../json.ts'
-import type { MarketApi } from '../node.ts'
+import type { NodeApi } from '../node.ts'
 import { openApiDocument } from '../openapi.ts'
+import { offerState } from '../quotes.ts'
 import { HOME_POLICY, homePage } from '../web/home.ts'
 
 /** Everything about this node on one page. */
@@ -32,19 +33,19 @@ export const getStatus: Handler = (node) => {
     mempool: { count: mempool.count, bytes: mempool.bytes },
     peers: node.peerCount(),
     mining: { ...mining, rewardTo: rewardTo === null ? null : addressText(params.addressPrefix, rewardTo) },
-    market: marketFacts(node.market),
+    market: marketFacts(node),
     ready: node.notReadyBecause().length === 0,
     startedAt: moment(node.startedAtMs),
   })
 }
 
-function marketFacts(market: MarketApi | null): object {
+function marketFacts({ chain, market }: NodeApi): object {
   const { offers } = market?.shop ?? { offers: [] }
   return {
     enabled: market !== null,
     agentId: market?.shop.operator.agentId ?? null,
     services: offers.length,
-    available: offers.filter((offer) => market?.shop.availability(offer).available).length,
+    available: market === null ? 0 : offers.filter((offer) => offerState(chain, market, offer).reason === null).length,
     running: market?.checkout.runningCount ?? 0,
     receiptsOwed: market?.settler.owedCount ?? 0,
   }

@@ -1,7 +1,10 @@
 import type { Resolution } from '../../config/load.ts'
 import type { Config } from '../../config/settings.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { parseAmount } from '../../consensus/primitives/amount.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { FEE_MAX_DEFAULT } from '../../rpc/client/transactions.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /** Everything a command may use. */
@@ -43,3 +46,11 @@ export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flag
 export const RPC_FLAG = { rpc: 'Base address of the node; default: the local API' }
 /** The flag that names a wallet. */
 export const WALLET_FLAG = { wallet: 'Name of the wallet; default: caller' }
+/** The flag that bounds what a transaction may cost in fees. */
+export const FEE_FLAG = { 'max-fee': 'Most coins of fee; default 0.1' }
+
+/** Bound of the fee, in base units. */
+export function feeFlag({ flags, params }: Pick<CommandContext, 'flags' | 'params'>): Result<bigint> {
+  const text = flags['max-fee']
+  return text === undefined ? ok(FEE_MAX_DEFAULT) : parseAmount(text, params.decimals)
+}

@@ -7,7 +7,8 @@ import { KeyedLock } from './keyed-lock.ts'
 type Database = Level<string, string>
 
 /**
- * Every key of the market's store. Claims are JSON; the other entries are indexes over them, written in the same batch.
+ * Every key of the market's store. Claims are JSON without their results, which would make every listing read them all;
+ * the other entries are indexes over them. Everything of a claim is written in one batch.
  */
 const KEYS = {
   claim: (txId: string) => `claim/${txId}`,
@@ -15,7 +16,9 @@ const KEYS = {
   open: (txId: string) => `open/${txId}`,
   /** Claims by time, for listings. */
   byTime: ({ claimedAtMs, txId }: Claim) => `time/${padded(claimedAtMs)}/${txId}`,
-  /** Kept results by the time they were finished, with their length, for pruning. */
+  /** Kept results. */
+  text: (txId: string) => `text/${txId}`,
+  /** Lengths of kept results by the time they were finished, for pruning. */
   result: (finishedAtMs: number, txId: string) => `result/${padded(finishedAtMs)}/${txId}`,
 } as const
 
@@ -39,8 +42,10 @@ export class LevelClaimStore implements ClaimStore {
   }
 
   async get(txId: TxId): Promise<Claim | undefined> {
-    const json = await this.#database.get(KEYS.claim(txId))
-    return json === undefined ? undefined : (JSON.parse(json) as Claim)
+    const [json, result] = await this.#database.getMany([KEYS.claim(txId), KEYS.text(txId)])
+    if (json === undefined) return undefined
+    const claim = JSON.parse(json) as Claim
+    return claim.state === 'delivered' ? { ...claim, result: result ?? null } : claim
   }
 
   claim(claim: Claim): Promise<Claim | null> {
@@ -74,10 +79,12 @@ export class LevelClaimStore implements ClaimStore {
     const range = rangeOf('time/')
     const bounds = cursor === null ? range : { gte: range.gte, lt: `time/${cursor}` }
     const keys = await this.#database.keys({ ...bounds, reverse: true, limit: limit + 1 }).all()
-    const claims = await Promise.all(keys.slice(0, limit).map((key) => this.get(key.split('/')[2] as TxId)))
+    const claims = await this.#database.getMany(
+      keys.slice(0, limit).map((key) => KEYS.claim(key.split('/')[2] as TxId)),
+    )
     const last = keys[limit - 1]
     return {
-      claims: claims.filter((claim) => claim !== undefined),
+      claims: claims.flatMap((json) => (json === undefined ? [] : [JSON.parse(json) as Claim])),
       nextCursor: keys.length > limit && last !== undefined ? last.slice('time/'.length) : null,
     }
   }
@@ -101,21 +108,24 @@ export class LevelClaimStore implements ClaimStore {
   }
 
   #forgetResult(txId: TxId, resultKey: string): Promise<void> {
-    return this.#locks.run(txId, async () => {
-      const claim = await this.get(txId)
-      const batch = this.#database.batch().del(resultKey)
-      if (claim?.state === 'delivered') batch.put(KEYS.claim(txId), JSON.stringify({ ...claim, result: null }))
-      await batch.write({ sync: true } as never)
-    })
+    return this.#locks.run(txId, () =>
+      this.#database
+        .batch()
+        .del(resultKey)
+        .del(KEYS.text(txId))
+        .write({ sync: true } as never),
+    )
   }
 
   async #write(claim: Claim): Promise<void> {
     const { txId } = claim
-    const batch = this.#database.batch().put(KEYS.claim(txId), JSON.stringify(claim)).put(KEYS.byTime(claim), '')
+    const kept = claim.state === 'delivered' ? { ...claim, result: null } : claim
+    const batch = this.#database.batch().put(KEYS.claim(txId), JSON.stringify(kept)).put(KEYS.byTime(claim), '')
     const over = isFinished(claim) && claim.settlement === 'final'
     if (over) batch.del(KEYS.open(txId))
     else batch.put(KEYS.open(txId), '')
     if (claim.state === 'delivered' && claim.result !== null) {
+      batch.put(KEYS.text(txId), claim.result)
       batch.put(KEYS.result(claim.finishedAtMs, txId), String(Buffer.byteLength(claim.result)))
     }
     await batch.write({ sync: true } as never)

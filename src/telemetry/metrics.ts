@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import type { NodeApi } from '../../rpc/node.ts'
+import { offerState } from '../../rpc/quotes.ts'
 import type { AnswerFacts } from '../../rpc/server-edges.ts'
 
 const NANOSECONDS = 1e9
@@ -59,7 +60,7 @@ export class Metrics {
       () => market.settler.owedCount,
     )
     const available = (): number =>
-      market.shop.offers.filter((offer) => market.shop.availability(offer).available).length
+      market.shop.offers.filter((offer) => offerState(chain, market, offer).reason === null).length
     this.#gauge('farthing_market_services_available', 'Services that can be sold now', available)
   }
 

@@ -25,8 +25,20 @@ function claimed(number: number, claimedAtMs = number): Claim & { state: 'claime
     amount: '123456789012345678901234567890',
     priceUsdMicros: '2000',
     opener: null,
+    minedAt: 12,
     claimedAtMs,
   }
+}
+
+/** What a claim keeps when its work is over: everything but the request. */
+function finished(number: number) {
+  const { request: _, ...base } = claimed(number)
+  return base
+}
+
+/** The claim as listings show it. */
+function listed(claim: Claim): Claim {
+  return claim.state === 'delivered' ? { ...claim, result: null } : claim
 }
 
 function executing(number: number): Claim {
@@ -37,13 +49,13 @@ function delivered(
   number: number,
   { result = '{"echo":"ok"}' as string | null, finishedAtMs = 9 } = {},
 ): FinishedClaim {
-  const base = { ...claimed(number), finishedAtMs, durationMs: 4, resultHash: 'ef'.repeat(32) as Hash, result }
+  const base = { ...finished(number), finishedAtMs, durationMs: 4, resultHash: 'ef'.repeat(32) as Hash, result }
   return { ...base, state: 'delivered', settlement: 'owed' }
 }
 
 function failed(number: number): FinishedClaim {
   const outcome = { reason: 'service/failed', message: 'it was told to fail', settlement: 'owed' } as const
-  return { ...claimed(number), state: 'failed', finishedAtMs: 9, durationMs: 4, ...outcome }
+  return { ...finished(number), state: 'failed', finishedAtMs: 9, durationMs: 4, ...outcome }
 }
 
 /** What every store of claims must do; `make` gives an empty one. */
@@ -170,6 +182,14 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
       expect(await store.recent(5, null)).toEqual({ claims: [], nextCursor: null })
       for (let i = 1; i <= 5; i++) await put(claimed(i))
       expect((await store.recent(5, null)).nextCursor).toBeNull()
+    })
+
+    it('lists claims without their results, which would have to be read for nothing', async () => {
+      for (const claim of [executing(1), delivered(2), failed(3)]) await put(claim)
+      const { claims } = await store.recent(10, null)
+      expect(claims).toEqual(
+        [...[executing(1), delivered(2), failed(3)].map(listed)].sort((a, b) => b.claimedAtMs - a.claimedAtMs),
+      )
     })
 
     it('moves no claim to another place of the list when its state changes', async () => {

@@ -18,7 +18,8 @@ beforeAll(async () => {
   buyer = new Caller(daemon.url, 1)
 })
 
-const POW = { hasher: nativePowHasher, cost: DEVNET.steps[0]!.rules.block.pow }
+const { pow: cost, powLimit: targetMax } = DEVNET.steps[0]!.rules.block
+const POW = { hasher: nativePowHasher, cost, targetMax }
 /** Who is paid for calls; nothing else moves this balance. */
 const payee = (): Caller => new Caller(daemon?.url ?? '', 10)
 const ran = (serviceId: string, request: string): number => runsIn(runsFile).get(`${serviceId} ${request}`) ?? 0

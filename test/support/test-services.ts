@@ -13,6 +13,7 @@ const FACTS = {
   example: 'ok',
   resultBytesMax: 10_000,
   timeoutMs: 3_000,
+  requestCharsMax: 10_000,
 } as const
 
 /** A file that gets one line for each time a test service begins its work: how often it really ran. */

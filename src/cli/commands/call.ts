@@ -12,7 +12,7 @@ import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } f
 import { useNativeSha256 } from '../../crypto/native-backend.ts'
 import { nativePowHasher } from '../../crypto/native-pow.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
-import { type Command, type CommandContext, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
+import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { CALLER_WALLET, importDevWallets, unlockWallet } from '../wallets.ts'
 
@@ -28,7 +28,8 @@ export const callCommand: Command = {
   flags: {
     ...RPC_FLAG,
     ...WALLET_FLAG,
-    'max-price': 'Most coins to pay; a higher price is refused',
+    'max-price': 'Most coins to pay for the call; a higher price is refused',
+    ...FEE_FLAG,
     tx: 'Take up a call that was paid before, by its payment',
     json: 'Print one JSON object with result, receipt, quote, verified',
     'no-pay': 'Show the quote and stop',
@@ -70,7 +71,9 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   note(`${serviceId} costs ${price}, honoured to height ${quoted.value.validUntil}`)
   const limit = flags['max-price'] === undefined ? undefined : parseAmount(flags['max-price'], params.decimals)
   if (limit !== undefined && !limit.ok) return limit
-  const reason = reasonNotToPay(quoted.value)
+  const status = await client.status()
+  if (!status.ok) return status
+  const reason = reasonNotToPay(quoted.value, params, status.value.height)
   if (reason !== null) return fail(fault('cli/refused', { message: reason }))
   if (limit === undefined || quoted.value.amount <= limit.value) return quoted
   return fail(fault('cli/price-too-high', { price, limit: `${flags['max-price']} ${params.ticker}` }))
@@ -90,12 +93,16 @@ async function pay(client: NodeClient, context: CommandContext, quoted: ClientQu
   if (!wallet.ok) return wallet
   const request = words[1] ?? ''
   const secret = new Uint8Array(randomBytes(SECRET_BYTES))
-  const payment = await preparePayment(client, params, wallet.value, { quote: quoted, request, secret })
+  const feeMax = feeFlag(context)
+  if (!feeMax.ok) return feeMax
+  const offer = { quote: quoted, request, secret, feeMax: feeMax.value }
+  const payment = await preparePayment(client, params, wallet.value, offer)
   if (!payment.ok) return payment
   const record: CallRecord = { tx: payment.value.tx, secret, serviceId: quoted.serviceId, request, quote: quoted.raw }
   await saveCall(config.dataDir, record)
   const submitted = await client.submit(payment.value.tx)
-  return submitted.ok ? ok(record) : submitted
+  // Whether it arrived is not known then, and paying again might pay twice: the settle finds out.
+  return submitted.ok || submitted.fault.code === 'cli/node-unreachable' ? ok(record) : submitted
 }
 
 /** Takes up a kept call: the same payment is offered again, and sent again if the node does not know it. */
@@ -156,7 +163,11 @@ function verify(
     amountBaseUnits: 'amount' in payload ? payload.amount.toString() : '',
   }
   const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
-  return verifyPaidAnswer(answer, paid, { hasher: nativePowHasher, cost: rules.block.pow })
+  return verifyPaidAnswer(answer, paid, {
+    hasher: nativePowHasher,
+    cost: rules.block.pow,
+    targetMax: rules.block.powLimit,
+  })
 }
 
 function showRefund({ print, note, flags, params }: CommandContext, body: NodeAnswer['body']): number {

@@ -13,10 +13,12 @@ import { sendTransaction } from '../../../rpc/client/transactions.ts'
 import { folderPaths } from '../../storage/folder.ts'
 import { saveWallet, type WalletSeed, walletAddress } from '../../wallet/keystore.ts'
 import { passphrase, promptHidden } from '../../wallet/passphrase.ts'
-import { type Command, type CommandContext, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
+import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { CALLER_WALLET, unlockWallet } from '../wallets.ts'
 
+/** A transfer that is not mined within ten minutes is void: what nobody remembers must not happen later. */
+const VALID_BLOCKS = 200
 const SCHEME_FLAG = { scheme: 'Signature scheme: 1 (ML-DSA-44 + Ed25519, default) or 2 (ML-DSA-65 + Ed25519)' }
 
 function walletName({ flags }: CommandContext): string {
@@ -145,9 +147,11 @@ export const walletSendCommand: Command = {
   name: 'wallet send',
   usage: '<address> <amount>',
   about: 'Send coins',
-  flags: { ...WALLET_FLAG, ...RPC_FLAG, json: 'Print JSON' },
+  flags: { ...WALLET_FLAG, ...RPC_FLAG, ...FEE_FLAG, json: 'Print JSON' },
   run: async (context) => {
     const { params, words, config, flags, print } = context
+    const feeMax = feeFlag(context)
+    if (!feeMax.ok) return feeMax.fault
     const transfer = readTransfer(context)
     if (!transfer.ok) return transfer.fault
     const key = await unlockWallet(config, params, walletName(context))
@@ -156,7 +160,12 @@ export const walletSendCommand: Command = {
     const receiver = await client.account(words[0] as string)
     if (!receiver.ok) return receiver.fault
     const payload = { ...transfer.value, create: !receiver.value.exists }
-    const sent = await sendTransaction(client, params, key.value, { kind: 'transfer', payload })
+    const sent = await sendTransaction(client, params, key.value, {
+      kind: 'transfer',
+      payload,
+      feeMax: feeMax.value,
+      validUntil: receiver.value.height + VALID_BLOCKS,
+    })
     if (!sent.ok) return sent.fault
     print(flags.json === undefined ? sent.value.txId : JSON.stringify({ txId: sent.value.txId }))
     return EXIT.ok

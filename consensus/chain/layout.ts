@@ -19,12 +19,12 @@ import {
 } from '../primitives/codec.ts'
 import type { Address, BlockId, TxId } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
-import { INNER, type Leaf, makeLeaves, PAGE_SLOTS, Page, SINGLE } from '../state/page.ts'
+import { INNER, makeLeaf, PAGE_SLOTS, Page, SINGLE } from '../state/page.ts'
 import type { StateKey } from '../state/table.ts'
 import type { PageId } from '../state/tree.ts'
 
 /** Version of everything below; a folder of another version is refused, never guessed at. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /**
  * Every key prefix of the chain's store, with what lies under it. Retired prefixes would be listed here as never to
@@ -218,24 +218,19 @@ export function decodePage(bytes: Uint8Array): Page {
   const [a = 0, b = 0, c = 0, d = 0] = bytes
   const [leaves, inner] = [a | (b << 8), c | (d << 8)]
   const page = Page.empty()
-  const records: { slot: number; path: Uint8Array; value: Uint8Array }[] = []
   let offset = 2 * PAGE_MASK_BYTES
   for (let slot = 0; slot < PAGE_SLOTS; slot++) {
     if ((inner >> slot) & 1) {
       page.setInner(slot, bytes.subarray(offset, offset + PAGE_INNER_BYTES))
       offset += PAGE_INNER_BYTES
     } else if ((leaves >> slot) & 1) {
-      records.push({
-        slot,
-        path: copy(bytes.subarray(offset, offset + 32)),
-        value: copy(bytes.subarray(offset + 32, offset + PAGE_LEAF_BYTES)),
-      })
+      const path = copy(bytes.subarray(offset, offset + 32))
+      const value = copy(bytes.subarray(offset + 32, offset + PAGE_LEAF_BYTES))
+      page.setLeaf(slot, makeLeaf({ path, value }))
       offset += PAGE_LEAF_BYTES
     }
   }
   assert(offset === bytes.length, 'a stored page does not decode')
-  const made = makeLeaves(records)
-  for (const [i, { slot }] of records.entries()) page.setLeaf(slot, made[i] as Leaf)
   Page.rehash([page])
   return page
 }

@@ -63,12 +63,15 @@ const PREFIXES = new Map<HashUse, Uint8Array>(
   }),
 )
 
+/** Room for short messages: a hash function never keeps what it reads, and fresh memory would cost a third of the hash. */
+const SHORT = new Uint8Array(256)
+
 /** H(tag of `use`, the parts joined). Every part but the last must have a fixed length in its use. */
 export function taggedHash(use: HashUse, ...parts: readonly Uint8Array[]): Uint8Array {
   const prefix = PREFIXES.get(use) as Uint8Array
   let length = prefix.length
   for (const part of parts) length += part.length
-  const input = new Uint8Array(length)
+  const input = length <= SHORT.length ? SHORT.subarray(0, length) : new Uint8Array(length)
   input.set(prefix)
   let offset = prefix.length
   for (const part of parts) {

@@ -85,7 +85,7 @@ export function hashNode(left: Uint8Array, right: Uint8Array, tag: Uint8Array): 
 }
 
 /** Folds a node tag into the 32 bytes at `offset`. */
-export function xorInto(message: Uint8Array, offset: number, tag: Uint8Array): void {
+function xorInto(message: Uint8Array, offset: number, tag: Uint8Array): void {
   for (let i = 0; i < 32; i++) message[offset + i] = (message[offset + i] as number) ^ (tag[i] as number)
 }
 

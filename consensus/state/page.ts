@@ -1,5 +1,5 @@
-import { hashPairs } from '../crypto/hash.ts'
-import { nodeTag, xorInto } from '../crypto/merkle.ts'
+import { hashPairs, taggedHash } from '../crypto/hash.ts'
+import { nodeTag } from '../crypto/merkle.ts'
 import { ZERO_32 } from '../primitives/bytes.ts'
 
 /** A record in the tree: the path of its key and the hash of its value, and what the two hash to. */
@@ -26,7 +26,6 @@ export const PAGE_ROOT = 1
 const NODES = 32
 const HASH_BYTES = 32
 const HASH_WORDS = 8
-const LEAF_TAG = nodeTag('stateLeaf')
 const NODE_TAG = new Uint32Array(Uint8Array.from(nodeTag('stateNode')).buffer)
 
 /**
@@ -198,23 +197,12 @@ function scratchFor(nodes: number): Scratch {
   return scratch
 }
 
-/** Leaves of many records at once: SHA-256((path xor leaf tag) || value hash). */
-export function makeLeaves(
-  records: readonly { readonly path: Uint8Array; readonly value: Uint8Array }[],
-): readonly Leaf[] {
-  const input = new Uint8Array(records.length * 64)
-  records.forEach(({ path, value }, i) => {
-    input.set(path, i * 64)
-    xorInto(input, i * 64, LEAF_TAG)
-    input.set(value, i * 64 + HASH_BYTES)
-  })
-  const output = new Uint8Array(records.length * HASH_BYTES)
-  hashPairs(input, output)
-  return records.map(({ path, value }, i) => ({
-    path,
-    value,
-    hash: output.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES),
-  }))
+/**
+ * Leaf of a record: H(leaf tag, path || value hash). In a proof of absence both are bytes that the prover chooses freely,
+ * so this message must never be one of a node: it is 86 bytes long, a node's is 64.
+ */
+export function makeLeaf({ path, value }: Pick<Leaf, 'path' | 'value'>): Leaf {
+  return { path, value, hash: taggedHash('stateLeaf', path, value) }
 }
 
 /** One node of the tree. */

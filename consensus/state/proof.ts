@@ -1,6 +1,6 @@
 import { equal, fromHex, ZERO_32 } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
-import { EMPTY, hashStateNode, type Leaf, makeLeaves, PAGE_LEVELS, PAGE_ROOT, SINGLE } from './page.ts'
+import { EMPTY, hashStateNode, makeLeaf, PAGE_LEVELS, PAGE_ROOT, SINGLE } from './page.ts'
 import type { StateKey } from './table.ts'
 import { nibbleOf, type PageReader, pageBelow, pathOf, ROOT_PAGE, valueHash } from './tree.ts'
 
@@ -45,7 +45,7 @@ export function verifyStateProof(root: Hash, key: StateKey, value: Uint8Array | 
   if (siblings.length > 256 || siblings.some(({ length }) => length !== 32)) return false
   if (leaf !== null && (leaf.path.length !== 32 || leaf.value.length !== 32)) return false
   if (!endsRightly(path, value, proof)) return false
-  let hash = leaf === null ? ZERO_32 : (makeLeaves([leaf])[0] as Leaf).hash
+  let hash = leaf === null ? ZERO_32 : makeLeaf(leaf).hash
   for (let depth = siblings.length - 1; depth >= 0; depth--) {
     const sibling = siblings[depth] as Uint8Array
     hash = bitOf(path, depth) === 0 ? hashStateNode(hash, sibling) : hashStateNode(sibling, hash)

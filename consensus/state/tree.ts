@@ -2,7 +2,7 @@ import { taggedHash } from '../crypto/hash.ts'
 import { equal, fromHex, toHex, ZERO_32 } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
 import { runNow } from '../primitives/steps.ts'
-import { EMPTY, INNER, type Leaf, makeLeaves, PAGE_ROOT, PAGE_SLOTS, Page } from './page.ts'
+import { EMPTY, INNER, type Leaf, makeLeaf, PAGE_ROOT, PAGE_SLOTS, Page } from './page.ts'
 import type { StateKey } from './table.ts'
 import type { StateChange } from './view.ts'
 
@@ -59,7 +59,7 @@ export function* updateTree(
   }
   const rooted = changes.filter(({ table }) => table.rooted)
   for (let start = 0; start < rooted.length; start += RECORDS_PER_STEP) {
-    for (const change of leavesOf(rooted.slice(start, start + RECORDS_PER_STEP), unwind)) place(open, change)
+    for (const change of rooted.slice(start, start + RECORDS_PER_STEP)) place(open, leafChange(change, unwind))
     yield
   }
   open(ROOT_PAGE)
@@ -77,17 +77,10 @@ interface LeafChange {
   readonly leaf: Leaf | undefined
 }
 
-function leavesOf(changes: readonly StateChange[], unwind: boolean): readonly LeafChange[] {
-  const wanted = changes.map(({ key, before, after }) => {
-    const bytes = unwind ? before : after
-    return { path: pathOf(key), value: bytes === undefined ? undefined : valueHash(bytes) }
-  })
-  const present = wanted.filter(
-    (change): change is { path: Uint8Array; value: Uint8Array } => change.value !== undefined,
-  )
-  const leaves = makeLeaves(present)
-  let next = 0
-  return wanted.map(({ path, value }) => ({ path, leaf: value === undefined ? undefined : leaves[next++] }))
+function leafChange({ key, before, after }: StateChange, unwind: boolean): LeafChange {
+  const bytes = unwind ? before : after
+  const path = pathOf(key)
+  return { path, leaf: bytes === undefined ? undefined : makeLeaf({ path, value: valueHash(bytes) }) }
 }
 
 const NIBBLES = '0123456789abcdef'

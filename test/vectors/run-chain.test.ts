@@ -167,22 +167,31 @@ describe('state records', () => {
 describe('state trees', () => {
   const rooted = { rooted: true } as AnyStateTable
 
-  it.each(vectors('state-tree').cases)('$name', ({ records, root, proofs }: TreeCase) => {
+  it.each(vectors('state-tree').cases)('$name', ({ records, root, proofs, refused }: TreeCase) => {
     const changes = records.map(({ key, value }) => ({
       ...{ table: rooted, key: key as StateKey, before: undefined, after: fromHex(value) },
     }))
     const tree = updateTreeNow({ page: () => undefined }, changes)
     expect(tree.root).toBe(root)
-    for (const { key, value, siblings, leaf } of proofs) {
-      const proof: StateProof = {
-        siblings: siblings.map(fromHex),
-        leaf: leaf && { path: fromHex(leaf.path), value: fromHex(leaf.value) },
-      }
+    const shown = ({ siblings, leaf }: Pick<TreeCase['proofs'][number], 'siblings' | 'leaf'>): StateProof => ({
+      siblings: siblings.map(fromHex),
+      leaf: leaf && { path: fromHex(leaf.path), value: fromHex(leaf.value) },
+    })
+    for (const { key, value, ...spelled } of proofs) {
+      const proof = shown(spelled)
       const held = value === null ? undefined : fromHex(value)
       const reader = { page: (id: string) => tree.pages.get(id as never) ?? undefined }
       expect(proveState(reader, key as StateKey)).toEqual(proof)
       expect(verifyStateProof(root as Hash, key as StateKey, held, proof)).toBe(true)
     }
+    const fooled = refused.filter((one) => verifyStateProof(root as Hash, one.key as StateKey, undefined, shown(one)))
+    expect(fooled.map(({ key, why }) => `${key}: ${why}`)).toEqual([])
+  })
+
+  it('come with forged absences from the top and from nodes below it, and with fields of other lengths', () => {
+    const whys = vectors('state-tree').cases.flatMap(({ refused }) => refused.map(({ why }) => why))
+    const of = (pattern: RegExp) => whys.filter((why) => pattern.test(why)).length
+    expect([of(/depth 0/), of(/depth [1-9]/), of(/bytes/)].map((count) => count > 10)).toEqual([true, true, true])
   })
 })
 

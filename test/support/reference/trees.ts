@@ -54,12 +54,11 @@ interface StateItem {
 
 /** Root of the state tree (blocks.md, section 6) over every record. */
 export function stateRoot(records: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  const leafTag = tagged('state-leaf')
   const nodeTag = tagged('state-node')
   const subtree = (items: readonly StateItem[], depth: number): Uint8Array => {
     const [first] = items
     if (first === undefined) return EMPTY
-    if (items.length === 1) return sha256(xor(first.path, leafTag), first.valueHash)
+    if (items.length === 1) return tagged('state-leaf', first.path, first.valueHash)
     const goesRight = ({ path }: StateItem): boolean => (((path[depth >> 3] as number) >> (7 - (depth & 7))) & 1) === 1
     const left = subtree(
       items.filter((item) => !goesRight(item)),

@@ -16,6 +16,8 @@ export interface TreeCase {
   readonly records: readonly { readonly key: string; readonly value: string }[]
   readonly root: string
   readonly proofs: readonly TreeProof[]
+  /** Proofs that must be refused under the root. */
+  readonly refused: readonly (TreeProof & { readonly why: string })[]
 }
 
 interface Leaf {
@@ -23,9 +25,12 @@ interface Leaf {
   readonly value: Uint8Array
 }
 
+/** Folded into nothing any more: a forged leaf of the time when it was is still shown. */
 const LEAF_TAG = tagged('farthing/state-leaf/1')
 const NODE_TAG = tagged('farthing/state-node/1')
 const ZERO_32 = new Uint8Array(32)
+/** Records of a case whose absence is forged. */
+const FORGED_KEYS = 4
 
 function bit(path: Uint8Array, depth: number): number {
   return ((path[depth >> 3] as number) >> (7 - (depth & 7))) & 1
@@ -35,7 +40,7 @@ function bit(path: Uint8Array, depth: number): number {
 export function treeHash(leaves: readonly Leaf[], depth = 0): Uint8Array {
   const [only] = leaves
   if (only === undefined) return ZERO_32
-  if (leaves.length === 1) return sha256(xor(only.path, LEAF_TAG), only.value)
+  if (leaves.length === 1) return tagged('farthing/state-leaf/1', only.path, only.value)
   const side = (which: number) =>
     treeHash(
       leaves.filter(({ path }) => bit(path, depth) === which),
@@ -63,6 +68,56 @@ function proofOf(leaves: readonly Leaf[], path: Uint8Array): Pick<TreeProof, 'si
   return { siblings, leaf: end === undefined ? null : { path: hex(end.path), value: hex(end.value) } }
 }
 
+/** The inner nodes on the way to a path, from the top: what each joins, and the siblings above it. */
+function nodesOnWay(leaves: readonly Leaf[], path: Uint8Array) {
+  const nodes: { readonly left: Uint8Array; readonly right: Uint8Array; readonly siblings: readonly string[] }[] = []
+  const siblings: string[] = []
+  let here = leaves
+  for (let depth = 0; here.length > 1; depth++) {
+    const halves = [0, 1].map((which) => here.filter((leaf) => bit(leaf.path, depth) === which))
+    const [left, right] = halves.map((half) => treeHash(half, depth + 1)) as [Uint8Array, Uint8Array]
+    nodes.push({ left, right, siblings: [...siblings] })
+    const turn = bit(path, depth)
+    siblings.push(hex(turn === 0 ? right : left))
+    here = halves[turn] as readonly Leaf[]
+  }
+  return nodes
+}
+
+/**
+ * Absences of present keys, each with an inner node in the place of the last leaf: its 64 bytes as path and value. With
+ * the leaf tag folded into the path, as the node tag is into a left half, the first of each pair would verify.
+ */
+function forgedAbsences(leaves: readonly Leaf[], keys: readonly Uint8Array[]): TreeCase['refused'] {
+  return keys.flatMap((key) => {
+    const path = pathOf(key)
+    return nodesOnWay(leaves, path).flatMap(({ left, right, siblings }, depth) => {
+      const bare = xor(left, NODE_TAG)
+      return [xor(bare, LEAF_TAG), bare]
+        .filter((shown) => Array.from({ length: depth }, (_, at) => bit(shown, at) === bit(path, at)).every(Boolean))
+        .map((shown) => ({
+          ...{ why: `the node at depth ${depth} as a leaf`, key: hex(key), value: null },
+          ...{ siblings, leaf: { path: hex(shown), value: hex(right) } },
+        }))
+    })
+  })
+}
+
+/** Proofs of the same bytes whose fields have other lengths. */
+function misfitted(key: Uint8Array, proof: Pick<TreeProof, 'siblings' | 'leaf'>): TreeCase['refused'] {
+  const { siblings, leaf } = proof
+  if (leaf === null) return []
+  const bytes = leaf.path + leaf.value
+  const head = { key: hex(key), value: null }
+  const cut = (at: number) => ({ path: bytes.slice(0, at), value: bytes.slice(at) })
+  return [
+    ...[62, 66, 0, 128].map((at) => ({ ...head, why: `a path of ${at / 2} bytes`, siblings, leaf: cut(at) })),
+    { ...head, why: 'a value of 33 bytes', siblings, leaf: { ...leaf, value: `${leaf.value}00` } },
+    { ...head, why: 'a sibling of 31 bytes', siblings: siblings.map((one) => one.slice(2)), leaf },
+    { ...head, why: 'a sibling of 64 bytes', siblings: [siblings.join('')], leaf },
+  ].filter(({ why }) => siblings.length > 1 || !why.startsWith('a sibling'))
+}
+
 function pathOf(key: Uint8Array): Uint8Array {
   return tagged('farthing/state-key/1', key)
 }
@@ -83,6 +138,13 @@ function treeCase(
     proofs: [
       ...records.map(([key, value]) => ({ key: hex(key), value: hex(value), ...proofOf(leaves, pathOf(key)) })),
       ...absent.map((key) => ({ key: hex(key), value: null, ...proofOf(leaves, pathOf(key)) })),
+    ],
+    refused: [
+      ...forgedAbsences(
+        leaves,
+        records.slice(0, FORGED_KEYS).map(([key]) => key),
+      ),
+      ...absent.slice(0, 1).flatMap((key) => misfitted(key, proofOf(leaves, pathOf(key)))),
     ],
   }
 }
@@ -112,7 +174,8 @@ export function stateTree(): VectorSet<TreeCase> {
   const absent = (count: number) => Array.from({ length: count }, (_, i) => madeKey(100_000 + i))
   const close = neighbours(11, 4)
   return {
-    about: 'State roots over small sets of records, with proofs of presence (value) and absence (null).',
+    about:
+      'State roots over small sets of records, with proofs of presence (value) and absence (null), good and forged.',
     spec: 'blocks.md, section 6',
     cases: [
       treeCase('nothing', [], absent(2)),

@@ -15,7 +15,7 @@ import {
   SCHEMA_VERSION,
 } from '../../../../consensus/chain/layout.ts'
 import { compare, toHex } from '../../../../consensus/primitives/bytes.ts'
-import { makeLeaves, PAGE_SLOTS, Page } from '../../../../consensus/state/page.ts'
+import { makeLeaf, PAGE_SLOTS, Page } from '../../../../consensus/state/page.ts'
 import { testHeader } from '../../../support/headers.ts'
 import { shownPage } from '../../../support/state.ts'
 import { filled } from '../../../support/unsigned.ts'
@@ -39,11 +39,10 @@ describe('records of the chain’s store', () => {
   })
 
   it('of pages leave out what follows from the rest', () => {
-    const leaf = { path: new Uint8Array(32).fill(1), value: new Uint8Array(32).fill(2) }
-    const [made] = makeLeaves([leaf])
+    const leaf = makeLeaf({ path: new Uint8Array(32).fill(1), value: new Uint8Array(32).fill(2) })
     const page = Page.empty()
     for (let slot = 0; slot < PAGE_SLOTS; slot++) {
-      if (slot % 5 === 0) page.setLeaf(slot, made!)
+      if (slot % 5 === 0) page.setLeaf(slot, leaf)
       else if (slot % 3 === 0) page.setInner(slot, new Uint8Array(32).fill(slot))
     }
     Page.rehash([page])

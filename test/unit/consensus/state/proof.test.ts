@@ -2,12 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../../consensus/primitives/ids.ts'
-import { hashStateNode, makeLeaves } from '../../../../consensus/state/page.ts'
+import { hashStateNode, INNER, makeLeaf, PAGE_LEVELS, PAGE_SLOTS } from '../../../../consensus/state/page.ts'
 import { proveState, type StateProof, verifyStateProof } from '../../../../consensus/state/proof.ts'
-import { pathOf, updateTreeNow, valueHash } from '../../../../consensus/state/tree.ts'
+import { pathOf, ROOT_PAGE, updateTreeNow, valueHash } from '../../../../consensus/state/tree.ts'
 import { useNativeSha256 } from '../../../../src/crypto/native-backend.ts'
 import { runs } from '../../../support/runs.ts'
 import { change, crowdedIds, PageStore, THINGS } from '../../../support/state.ts'
+import { tagged, xor } from '../../../vectors/generate/tx-wire.ts'
 
 useNativeSha256()
 
@@ -122,6 +123,18 @@ function hostileProofs({ siblings, leaf }: StateProof, pick: number): readonly S
   return proofs
 }
 
+/** Both children of every inner node on the way to a key within the top page. */
+function innerNodes({ store }: Tree, id: number): readonly (readonly [Uint8Array, Uint8Array])[] {
+  const page = store.page(ROOT_PAGE)
+  const nodes: (readonly [Uint8Array, Uint8Array])[] = []
+  const slot = PAGE_SLOTS + ((pathOf(THINGS.key(id))[0] as number) >> 4)
+  for (let up = PAGE_LEVELS; up > 0; up--) {
+    const node = slot >> up
+    if (page?.kind(node) === INNER) nodes.push([page.hash(2 * node), page.hash(2 * node + 1)])
+  }
+  return nodes
+}
+
 describe('a proof of absence', () => {
   const crowd = crowdedIds(12, 1, 3) as readonly [number, number, number]
   const two = treeOf(
@@ -156,7 +169,7 @@ describe('a proof of absence', () => {
     const [left, right] = [0, 1].map((bit) => ABSENT.find((id) => (pathOf(THINGS.key(id))[0] as number) >> 7 === bit))
     const leaf = { path: pathOf(THINGS.key(right as number)), value: valueHash(Uint8Array.of(1)) }
     const sibling = new Uint8Array(32).fill(7)
-    const root = toHex(hashStateNode(makeLeaves([leaf])[0]!.hash, sibling)) as Hash
+    const root = toHex(hashStateNode(makeLeaf(leaf).hash, sibling)) as Hash
     expect(verifyStateProof(root, THINGS.key(left as number), undefined, { siblings: [sibling], leaf })).toBe(false)
   })
 
@@ -167,6 +180,22 @@ describe('a proof of absence', () => {
       const siblings = [...proof.siblings, extra]
       expect(verifies(two, crowd[0], undefined, { siblings, leaf: null })).toBe(false)
     }
+  })
+
+  it('may not show an inner node as another’s leaf, with either tag folded in or out', () => {
+    const full = treeOf(new Map(IDS.map((id, i) => [id, i])))
+    const tags = [new Uint8Array(32), tagged('farthing/state-leaf/1'), tagged('farthing/state-node/1')]
+    const foldings = tags.flatMap((a) => tags.map((b) => xor(a, b)))
+    const fooled = IDS.flatMap((id) => {
+      const { siblings } = proveState(full.store, THINGS.key(id))
+      return innerNodes(full, id).flatMap(([left, right], depth) =>
+        foldings
+          .map((folding) => ({ path: xor(left, folding), value: right }))
+          .filter((leaf) => verifies(full, id, undefined, { siblings: siblings.slice(0, depth), leaf }))
+          .map(() => `${id} at depth ${depth}`),
+      )
+    })
+    expect(fooled).toEqual([])
   })
 
   it('may not end at the key’s own leaf, even with another value', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BlockRules } from '../../../consensus/block/rules.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
+import { weightOf } from '../../../consensus/tx/weight.ts'
 import { walletKey } from '../../../src/crypto/wallet-key.ts'
 import { seedOf } from '../../support/actors.ts'
 import { wallet } from '../../support/chain.ts'
@@ -90,6 +91,20 @@ describe('a block', () => {
     expect(waiting(pool)).toEqual([small.txId])
   })
 
+  it('takes out nothing that the balance covers to the last unit', async () => {
+    const pool = await TestMempool.open()
+    // At its highest rate, which is the base fee, a transaction costs just what was kept for it.
+    const first = await pool.put(1, 0, { rate: 32n })
+    const { tx: rules } = pool.test.ruleBook.at(1)
+    const fee = 32n * BigInt(weightOf(await pool.pay(1, 1, { rate: 32n }), rules))
+    const spent = 5_000n + 32n * BigInt(weightOf(first, rules))
+    const last = await pool.put(1, 1, { rate: 32n, amount: pool.test.balance(ALICE) - spent - fee })
+    await pool.test.mine([first])
+    expect(waiting(pool)).toEqual([last.txId])
+    await pool.test.mine([last])
+    expect(pool.test.balance(ALICE)).toBe(0n)
+  })
+
   it('takes nothing of accounts that it does not take from', async () => {
     const pool = await TestMempool.open()
     const tx = await pool.put(1, 0, { amount: pool.test.balance(ALICE) - 10n ** 9n })
@@ -129,8 +144,10 @@ describe('a reorganisation', () => {
     const pool = await TestMempool.open()
     const [first, second] = [await pool.put(1, 0), await pool.put(3, 0)]
     await pool.test.mine([first, second])
+    const heard: string[] = []
+    pool.mempool.onAdmission(({ txId }) => heard.push(txId))
     await overtake(pool.test, 1, [[], [second]])
-    expect(waiting(pool)).toEqual([first.txId])
+    expect([waiting(pool), heard]).toEqual([[first.txId], [first.txId]])
     expect(await pool.submit(second)).toEqual({ code: 'mempool/mined', detail: {} })
   })
 

@@ -71,6 +71,15 @@ describe('waiting transactions', () => {
     expect(pool.noncesOf(5)).toEqual([2n])
   })
 
+  it('of equal rate are candidates in order of arrival, a replacement as the latest', async () => {
+    const pool = await TestMempool.open()
+    for (const n of [4, 1, 5, 3]) await pool.put(n, 0, { rate: n === 4 ? 50n : 55n })
+    await pool.put(4, 0, { rate: 55n })
+    expect([...pool.mempool.candidates()].map(({ body }) => body.sender)).toEqual(
+      [1, 5, 3, 4].map((n) => wallet(n).address),
+    )
+  })
+
   it('of which one was dropped are no candidates behind it', async () => {
     const pool = await TestMempool.open()
     const [first, second, third] = (await pool.putRun(1, 0, 2)) as [Transaction, Transaction, Transaction]
@@ -266,8 +275,9 @@ describe('a full mempool', () => {
     const { size } = await (await TestMempool.open()).pay(1, 0)
     const bytesMax = 2 * (size + 4)
     const pool = await TestMempool.open({ policy: { bytesMax } })
-    await pool.put(1, 0, { rate: 50n })
-    await pool.put(3, 0, { rate: 90n })
+    await pool.put(1, 0, { rate: 90n })
+    // It is filled to the last byte.
+    await pool.put(3, 0, { rate: 50n })
     expect(pool.mempool.bytes).toBe(bytesMax)
     const refusal = { code: 'mempool/full', detail: { minFeeRate: '50' } }
     expect(await pool.submit(await pool.pay(4, 0, { rate: 50n }))).toEqual(refusal)
@@ -277,12 +287,14 @@ describe('a full mempool', () => {
     expect([pool.mempool.transactions(), pool.mempool.bytes]).toEqual([[dearest], size + 4])
   })
 
-  it('takes replacements', async () => {
-    const pool = await TestMempool.open({ policy: { countMax: 2 } })
-    const dear = await pool.put(1, 0, { rate: 90n })
-    await pool.put(3, 0, { rate: 50n })
-    const better = await pool.put(3, 0, { rate: 55n })
-    expect(idsOf(pool.mempool.transactions())).toEqual(idsOf([dear, better]))
+  it('takes replacements, also of what is cheaper than all that could go', async () => {
+    const pool = await TestMempool.open({ policy: { countMax: 3 } })
+    await pool.put(1, 0, { rate: 40n })
+    const [behind, other] = [await pool.put(1, 1, { rate: 90n }), await pool.put(3, 0, { rate: 50n })]
+    const better = await pool.put(1, 0, { rate: 44n })
+    expect(idsOf(pool.mempool.transactions())).toEqual(idsOf([behind, other, better]))
+    const best = await pool.put(3, 0, { rate: 55n })
+    expect(idsOf(pool.mempool.transactions())).toEqual(idsOf([behind, better, best]))
   })
 
   it('lets an account’s last transaction go first, however cheap those before it are', async () => {
@@ -307,6 +319,16 @@ describe('a full mempool', () => {
     await pool.test.mine()
     expect(pool.mempool.minFeeRate).toBe(32n)
     expect(await pool.submit(same)).toBeNull()
+  })
+
+  it('asks for no less when it goes on to evict what was cheaper and hidden', async () => {
+    const pool = await TestMempool.open({ policy: { countMax: 2 } })
+    await pool.put(1, 0, { rate: 40n })
+    await pool.put(1, 1, { rate: 60n })
+    await pool.put(3, 0, { rate: 80n })
+    expect(pool.mempool.minFeeRate).toBe(61n)
+    await pool.put(4, 0, { rate: 90n })
+    expect([pool.noncesOf(1), pool.mempool.minFeeRate]).toEqual([[], 61n])
   })
 
   it('tells a newcomer that went itself to make room what would stay', async () => {

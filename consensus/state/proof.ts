@@ -1,4 +1,4 @@
-import { equal, fromHex, ZERO_32 } from '../primitives/bytes.ts'
+import { equal, isHexBytes, toHex, ZERO_32 } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
 import { EMPTY, hashStateNode, makeLeaf, PAGE_LEVELS, PAGE_ROOT, SINGLE } from './page.ts'
 import type { StateKey } from './table.ts'
@@ -40,6 +40,7 @@ export function proveState(reader: PageReader, key: StateKey): StateProof {
 
 /** Whether the proof shows that `key` holds `value` (undefined: nothing) under the root. */
 export function verifyStateProof(root: Hash, key: StateKey, value: Uint8Array | undefined, proof: StateProof): boolean {
+  if (!isHexBytes(key)) return false
   const path = pathOf(key)
   const { siblings, leaf } = proof
   if (siblings.length > 256 || siblings.some(({ length }) => length !== 32)) return false
@@ -50,7 +51,7 @@ export function verifyStateProof(root: Hash, key: StateKey, value: Uint8Array | 
     const sibling = siblings[depth] as Uint8Array
     hash = bitOf(path, depth) === 0 ? hashStateNode(hash, sibling) : hashStateNode(sibling, hash)
   }
-  return equal(hash, fromHex(root))
+  return toHex(hash) === root
 }
 
 function endsRightly(path: Uint8Array, value: Uint8Array | undefined, { siblings, leaf }: StateProof): boolean {

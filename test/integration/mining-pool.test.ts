@@ -172,6 +172,15 @@ describe('mining threads', () => {
     expect(mining.pool.hashes).toBe(hashes + 2n)
   })
 
+  it('do not search the last job again while they rest', async () => {
+    const { hashes } = mining.pool
+    mining.pool.assign(job(EASIEST, 1))
+    await mining.heard(2)
+    mining.pool.assign(null)
+    await setTimeout(150)
+    expect(mining.pool.hashes).toBe(hashes + 2n)
+  })
+
   it.runIf(process.platform === 'linux' && getPriority() < LOWEST)(
     'have the lowest priority, and nobody else has',
     async () => {

@@ -136,6 +136,22 @@ describe('verification in threads', () => {
     for (const [job, valid] of cases) expect(await pool.verify([job])).toEqual([valid])
   })
 
+  it('takes messages of any length that a text has', async () => {
+    const { keys } = walletKey(new Uint8Array(32).fill(9))
+    const judged = [0, 1, 255, 256, 257, 1_000, 65_535].flatMap((length): Judged[] => {
+      const message = new Uint8Array(length).fill(length & 255)
+      const context = signingContext('text')
+      const signature = signHybrid(NATIVE_BACKEND, { scheme: 1, seed: new Uint8Array(32).fill(9), message, context })
+      const parts = [{ key: keys.keys[0]!, signature }]
+      const longer = concat(message, new Uint8Array(1)).subarray(0, 65_535)
+      return [
+        { job: { domain: 'text', message, parts }, valid: true },
+        { job: { domain: 'text', message: longer, parts }, valid: longer.length === length },
+      ]
+    })
+    expect(await pool.verify(jobsOf(judged))).toEqual(verdictsOf(judged))
+  })
+
   it('neither changes nor takes away what it is shown, and reads views into larger buffers', async () => {
     const views = pattern(24).map(({ job, valid }) => {
       const embedded = (bytes: Uint8Array): Uint8Array =>

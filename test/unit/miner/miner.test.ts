@@ -203,6 +203,34 @@ describe('every second', () => {
     expect(mining.mined[0]!.header.timeMs).toBe(timeMs)
   })
 
+  it('nothing is executed again unless something was admitted', async () => {
+    let steps = 0
+    const counting: Pacer = {
+      due: () => {
+        steps++
+        return false
+      },
+      pause: () => Promise.resolve(),
+    }
+    const mining = await opened(undefined, counting)
+    await mining.submit(await pay(mining.test, 1))
+    mining.miner.start()
+    await mining.assigned(2)
+    const before = steps
+    mining.timers.fire()
+    mining.timers.fire()
+    await settled()
+    expect([steps, mining.searcher.jobs.length]).toEqual([before, 4])
+    await mining.submit(await pay(mining.test, 2))
+    mining.timers.fire()
+    await mining.assigned(5)
+    const after = steps
+    expect(after).toBeGreaterThan(before)
+    mining.timers.fire()
+    await settled()
+    expect([steps, mining.searcher.jobs.length]).toEqual([after, 6])
+  })
+
   it('a clock that was set back does not move a block before its time', async () => {
     const mining = await started()
     const { timeMs } = mining.miner.template!.block.header

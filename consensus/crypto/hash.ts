@@ -63,22 +63,22 @@ const PREFIXES = new Map<HashUse, Uint8Array>(
   }),
 )
 
-/** Room for short messages: a hash function never keeps what it reads, and fresh memory would cost a third of the hash. */
-const SHORT = new Uint8Array(256)
+/** Where messages are put together: a block takes tens of thousands of hashes, and memory for each would be garbage. */
+let scratch = new Uint8Array(8_192)
 
 /** H(tag of `use`, the parts joined). Every part but the last must have a fixed length in its use. */
 export function taggedHash(use: HashUse, ...parts: readonly Uint8Array[]): Uint8Array {
   const prefix = PREFIXES.get(use) as Uint8Array
   let length = prefix.length
   for (const part of parts) length += part.length
-  const input = length <= SHORT.length ? SHORT.subarray(0, length) : new Uint8Array(length)
-  input.set(prefix)
+  if (length > scratch.length) scratch = new Uint8Array(2 * length)
+  scratch.set(prefix)
   let offset = prefix.length
   for (const part of parts) {
-    input.set(part, offset)
+    scratch.set(part, offset)
     offset += part.length
   }
-  return sha256(input)
+  return sha256(scratch.subarray(0, length))
 }
 
 /** {@link taggedHash} as hex. */

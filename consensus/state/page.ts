@@ -114,25 +114,31 @@ export class Page {
   static rehash(pages: readonly Page[]): void {
     const stale = pages.filter((page) => page.#stale !== 0)
     for (let level = PAGE_LEVELS - 1; level >= 0; level--) {
-      const pending: { readonly page: Page; readonly node: number }[] = []
-      for (const page of stale) for (const node of page.#settle(level)) pending.push({ page, node })
+      // One entry a node: the place of its page in the list, and its number.
+      const pending: number[] = []
+      for (const [i, page] of stale.entries()) page.#settle(level, i * NODES, pending)
       const { messages, results } = scratchFor(pending.length)
-      for (const [i, { page, node }] of pending.entries()) page.#writeMessage(node, messages, i * 2 * HASH_WORDS)
+      for (let i = 0; i < pending.length; i++) {
+        const entry = pending[i] as number
+        ;(stale[Math.floor(entry / NODES)] as Page).#writeMessage(entry % NODES, messages, i * 2 * HASH_WORDS)
+      }
       hashPairs(
         new Uint8Array(messages.buffer, 0, pending.length * 64),
         new Uint8Array(results.buffer, 0, pending.length * HASH_BYTES),
       )
-      for (const [i, { page, node }] of pending.entries()) page.#readHash(node, results, i * HASH_WORDS)
+      for (let i = 0; i < pending.length; i++) {
+        const entry = pending[i] as number
+        ;(stale[Math.floor(entry / NODES)] as Page).#readHash(entry % NODES, results, i * HASH_WORDS)
+      }
     }
     for (const page of stale) page.#stale = 0
   }
 
-  /** Makes the nodes of a level, whose slots changed, what they come to without hashing; the others are returned. */
-  #settle(level: number): readonly number[] {
+  /** Makes the nodes of a level, whose slots changed, what they come to without hashing; the others are added to a list. */
+  #settle(level: number, base: number, unsettled: number[]): void {
     const first = 1 << level
     const width = PAGE_SLOTS >> level
     const mask = (1 << width) - 1
-    const unsettled: number[] = []
     for (let node = first; node < 2 * first; node++) {
       if ((this.#stale & (mask << ((node - first) * width))) === 0) continue
       const left = this.kind(2 * node)
@@ -140,9 +146,8 @@ export class Page {
       if (left === EMPTY && right === EMPTY) this.#become(node, EMPTY, 0)
       else if (left === SINGLE && right === EMPTY) this.#become(node, SINGLE, 2 * node)
       else if (left === EMPTY && right === SINGLE) this.#become(node, SINGLE, 2 * node + 1)
-      else unsettled.push(node)
+      else unsettled.push(base + node)
     }
-    return unsettled
   }
 
   /** Writes the 64-byte message of a node at a word of a buffer. */

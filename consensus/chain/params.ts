@@ -61,13 +61,9 @@ export function assertParams({ steps, genesis, addressPrefix }: NetworkParams): 
   steps.forEach(({ fromHeight, rules }, i) => {
     assert(i === 0 || fromHeight > (steps[i - 1]?.fromHeight as number), 'rule steps ascend')
     assertRules(rules)
-    const terms = steps[i - 1]?.rules.tx.invokeTerms ?? []
-    // Refunds are found by the terms in force: dropping one would strand the escrows that named it.
-    assert(
-      terms.every((term) => rules.tx.invokeTerms.includes(term)),
-      'a later step keeps every escrow term',
-    )
+    if (i > 0) assertSuccession(steps[i - 1]?.rules as Rules, rules)
   })
+  assert(refundsEver(steps) <= REFUNDS_PER_BLOCK_MAX, 'refunds due in one block are bounded over all steps')
   assert(/^[a-z]{2,10}$/.test(addressPrefix), 'the address prefix is 2 to 10 letters')
   const { rules } = steps[0] as RuleStep
   assert(genesis.baseFee >= rules.block.baseFeeMin, 'the genesis base fee is at or above the floor')
@@ -77,14 +73,36 @@ export function assertParams({ steps, genesis, addressPrefix }: NetworkParams): 
   assert(addresses.size === genesis.allocations.length, 'no account is funded twice')
 }
 
+/**
+ * What a step may not change. The automatic effects look for what is due by the rules in force now, whatever was promised
+ * before: a change must not take anything out of their sight.
+ */
+function assertSuccession(before: Rules, after: Rules): void {
+  // Dropping a term would strand the escrows that named it.
+  assert(
+    before.tx.invokeTerms.every((term) => after.tx.invokeTerms.includes(term)),
+    'a later step keeps every escrow term',
+  )
+  // Block h matures the reward of h - maturity: a shorter one would skip those in between for ever; a longer one waits.
+  assert(after.coin.rewardMaturity >= before.coin.rewardMaturity, 'a later step never shortens the maturity of rewards')
+  // The cap is a record of the state since genesis; a step that says otherwise would not be heard.
+  assert(after.coin.supplyCap === before.coin.supplyCap, 'a later step keeps the supply cap')
+}
+
 function assertRules({ block, tx, coin, market }: Rules): void {
   assert(block.baseFeeMin >= 32n, 'the base fee floor is at least 32')
   assert(block.weightMax % 2 === 0 && block.weightMax < 2 ** 31, 'the weight limit is even and below 2^31')
   assert(block.initialTarget <= block.powLimit && block.powLimit < 1n << 256n, 'targets fit 256 bits')
   assert(coin.supplyCap < 1n << 112n, 'the supply stays below 2^112')
   assert(coin.stakingShareBps <= 10_000n, 'the staking share is a share')
-  assert(coin.rewardMaturity >= 1, 'rewards mature')
+  assert(Number.isSafeInteger(coin.rewardMaturity) && coin.rewardMaturity >= 1, 'rewards mature')
+  assert(coin.subsidyDivisor >= 1n && market.deliveredBurnDivisor >= 1n, 'divisors are at least 1')
   assert(tx.invokeTerms.length > 0 && tx.invokeAmountMin >= 1n, 'invokes have terms and a least amount')
+  assert(
+    tx.invokeTerms.every((term) => Number.isSafeInteger(term) && term >= 1),
+    'terms are whole numbers of blocks',
+  )
+  assert(new Set(tx.invokeTerms).size === tx.invokeTerms.length, 'no term is named twice')
   assert(market.epochBlocks > 0 && market.nativeUsdMicros > 0n, 'the native coin has a price')
   assert(refundsPerBlockMax({ block, tx }) <= REFUNDS_PER_BLOCK_MAX, 'refunds due in one block are bounded')
   // What a refund writes is paid for when the invoke is mined.
@@ -92,9 +110,21 @@ function assertRules({ block, tx, coin, market }: Rules): void {
 }
 
 /** Most escrows that can fall due in one block: those of one full block of invokes for each term. */
-export function refundsPerBlockMax({ block, tx }: Pick<Rules, 'block' | 'tx'>): number {
+export function refundsPerBlockMax(rules: Pick<Rules, 'block' | 'tx'>): number {
+  return invokesPerBlockMax(rules) * rules.tx.invokeTerms.length
+}
+
+/** The same with escrows of every step: a term of old may bring those of blocks that were larger then. */
+function refundsEver(steps: readonly RuleStep[]): number {
+  const terms = new Set(steps.flatMap(({ rules }) => rules.tx.invokeTerms))
+  return [...terms].reduce((sum, term) => {
+    const allowing = steps.filter(({ rules }) => rules.tx.invokeTerms.includes(term))
+    return sum + Math.max(...allowing.map(({ rules }) => invokesPerBlockMax(rules)))
+  }, 0)
+}
+
+function invokesPerBlockMax({ block, tx }: Pick<Rules, 'block' | 'tx'>): number {
   const bytes = INVOKE_BYTES_MIN + KEY_SCHEMES[1].signatureBytes
   const weight = bytes + tx.weight.perSignature + tx.weight.invokeRefund
-  const perBlock = Math.min(Math.floor(block.bytesMax / bytes), Math.floor(block.weightMax / weight))
-  return perBlock * tx.invokeTerms.length
+  return Math.min(Math.floor(block.bytesMax / bytes), Math.floor(block.weightMax / weight))
 }

@@ -19,6 +19,11 @@ function withRules(change: Partial<Rules>): NetworkParams {
   return { ...testParams(), steps: [{ fromHeight: 0, rules: { ...LAUNCH_RULES, ...change } }] }
 }
 
+function withLater(change: Partial<Rules>): NetworkParams {
+  const first = { fromHeight: 0, rules: LAUNCH_RULES }
+  return { ...testParams(), steps: [first, { fromHeight: 10, rules: { ...LAUNCH_RULES, ...change } }] }
+}
+
 describe('network parameters', () => {
   it.each(Object.values(NETWORKS))('of $name are sound', (params) => {
     expect(() => assertParams(params)).not.toThrow()
@@ -32,6 +37,12 @@ describe('network parameters', () => {
     ['a supply of 2^112', { coin: { ...coin, supplyCap: 1n << 112n } }, 'supply stays below'],
     ['a staking share above the whole', { coin: { ...coin, stakingShareBps: 10_001n } }, 'staking share'],
     ['rewards that mature at once', { coin: { ...coin, rewardMaturity: 0 } }, 'rewards mature'],
+    ['rewards that mature between blocks', { coin: { ...coin, rewardMaturity: 1.5 } }, 'rewards mature'],
+    ['a subsidy of everything divided by nothing', { coin: { ...coin, subsidyDivisor: 0n } }, 'divisors'],
+    ['a burn divided by nothing', { market: { ...market, deliveredBurnDivisor: 0n } }, 'divisors'],
+    ['a term of no blocks', { tx: { ...tx, invokeTerms: [0] } }, 'whole numbers'],
+    ['half a term', { tx: { ...tx, invokeTerms: [1.5] } }, 'whole numbers'],
+    ['a term named twice', { tx: { ...tx, invokeTerms: [5, 5] } }, 'named twice'],
     ['no terms', { tx: { ...tx, invokeTerms: [] } }, 'invokes have terms'],
     ['an amount of nothing', { tx: { ...tx, invokeAmountMin: 0n } }, 'invokes have terms'],
     ['no epochs', { market: { ...market, epochBlocks: 0 } }, 'price'],
@@ -55,15 +66,30 @@ describe('network parameters', () => {
   })
 
   it('with a step that drops a term are refused: escrows that named it would be stranded', () => {
-    const later = (invokeTerms: readonly number[]): NetworkParams => ({
-      ...testParams(),
-      steps: [
-        { fromHeight: 0, rules: LAUNCH_RULES },
-        { fromHeight: 10, rules: { ...LAUNCH_RULES, tx: { ...tx, invokeTerms } } },
-      ],
-    })
+    const later = (invokeTerms: readonly number[]) => withLater({ tx: { ...tx, invokeTerms } })
     expect(() => assertParams(later([50, ...tx.invokeTerms]))).not.toThrow()
     expect(() => assertParams(later(tx.invokeTerms.slice(1)))).toThrow('keeps every escrow term')
+  })
+
+  it('with a step that shortens the maturity of rewards are refused: those in between would never mature', () => {
+    const later = (rewardMaturity: number) => withLater({ coin: { ...coin, rewardMaturity } })
+    expect(() => assertParams(later(coin.rewardMaturity + 50))).not.toThrow()
+    expect(() => assertParams(later(coin.rewardMaturity - 1))).toThrow('never shortens the maturity')
+  })
+
+  it('with a step that names another supply cap are refused: the cap is in the state since genesis', () => {
+    for (const change of [-1n, 1n]) {
+      const supplyCap = coin.supplyCap + change
+      expect(() => assertParams(withLater({ coin: { ...coin, supplyCap } }))).toThrow('keeps the supply cap')
+    }
+  })
+
+  it('with steps that only together owe too many refunds in a block are refused', () => {
+    const [a = 0, b = 0, c = 0, d = 0] = tx.invokeTerms
+    const small = { ...block, bytesMax: block.bytesMax / 2 }
+    const more = { ...tx, invokeTerms: [a, b, c, d, 7, 8, 9] }
+    expect(() => assertParams(withRules({ block: small, tx: more }))).not.toThrow()
+    expect(() => assertParams(withLater({ block: small, tx: more }))).toThrow('over all steps')
   })
 
   it('with a genesis out of bounds are refused', () => {

@@ -94,4 +94,19 @@ describe('a reward', () => {
     expect(ledger.block().receipts[0]).toEqual({ type: 'reward', height: 1, miner: MINER, amount: 0n })
     expect(ledger.get(ACCOUNTS, MINER)).toEqual({ version: 1, nonce: 0n, balance: 0n, auth: filled(0) })
   })
+
+  it('is paid once, and none is passed over, when a later step lets rewards mature more slowly', () => {
+    const { params } = fundedRuleBook()
+    const { rules } = params.steps[0] as (typeof params.steps)[number]
+    const step = (fromHeight: number, rewardMaturity: number) => ({
+      fromHeight,
+      rules: { ...rules, coin: { ...rules.coin, rewardMaturity } },
+    })
+    const ledger = new TestLedger(createRuleBook({ ...params, steps: [step(0, 2), step(6, 5)] }, PROTOCOL))
+    const paid: number[] = []
+    for (let height = 1; height <= 15; height++) {
+      for (const receipt of ledger.block().receipts) if (receipt.type === 'reward') paid.push(receipt.height)
+    }
+    expect(paid).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
 })

@@ -51,7 +51,8 @@ async function writeBlocks(file: string): Promise<void> {
       : []
     await mineBlock(chain, transactions)
   }
-  await exportBlocks(chain, file, { from: 1, to: BLOCKS })
+  const written = await exportBlocks(chain, file, { from: 1, to: BLOCKS })
+  if (!written.ok) throw new Error(written.fault.code)
   await close()
   await verifier.close()
 }

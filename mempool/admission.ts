@@ -7,12 +7,14 @@ import { declaredWrites } from '../consensus/tx/weight.ts'
 import { effectiveRate, type MempoolEntry } from './entry.ts'
 import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
+import type { Ranking } from './ranking.ts'
 
 /** What admission looks at. Everything is read when it is asked, so that a moved head is seen. */
 export interface AdmissionContext {
   readonly chain: Chain
   readonly pool: Pool
   readonly policy: MempoolPolicy
+  readonly ranking: Ranking
   /** Rate below which a full pool has recently evicted. */
   readonly floorRate: bigint
 }
@@ -31,13 +33,12 @@ export function nextBaseFee(chain: Chain): bigint {
 export function checkAdmission(entry: MempoolEntry, context: AdmissionContext): Fault | null {
   return (
     checkKnown(entry, context) ??
-    checkTransaction(entry.tx, context.chain.ruleBook.at(nextHeight(context.chain)).tx) ??
-    checkMinable(entry, context) ??
+    checkStanding(entry, context.chain) ??
     checkFee(entry, context) ??
     checkAccount(entry, context) ??
     checkReplacement(entry, context) ??
-    checkRoom(entry, context) ??
-    checkKeys(entry, context)
+    checkKeys(entry, context) ??
+    checkRoom(entry, context)
   )
 }
 
@@ -46,10 +47,13 @@ function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fa
   return chain.database.location(tx.txId) === undefined ? null : fault('mempool/mined')
 }
 
-/** Whether any block could ever hold it, and the next one in time. */
-function checkMinable({ tx, weight, bytes }: MempoolEntry, { chain }: AdmissionContext): Fault | null {
+/** Whether a block could ever hold it by the rules of the next one, and the next one in time. */
+export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: Chain): Fault | null {
   const height = nextHeight(chain)
-  const { bytesMax, weightMax, writesMax } = chain.ruleBook.at(height).block
+  const rules = chain.ruleBook.at(height)
+  const malformed = checkTransaction(tx, rules.tx)
+  if (malformed !== null) return malformed
+  const { bytesMax, weightMax, writesMax } = rules.block
   if (bytes > bytesMax) return fault('tx/too-large', { bytes, bytesMax })
   if (weight > weightMax) return fault('block/weight-limit', { weight, weightMax })
   const writes = declaredWrites(tx.body)
@@ -58,9 +62,10 @@ function checkMinable({ tx, weight, bytes }: MempoolEntry, { chain }: AdmissionC
   return validUntil !== 0 && validUntil < height ? fault('tx/expired', { validUntil, height }) : null
 }
 
-function checkFee({ tx }: MempoolEntry, { chain, floorRate }: AdmissionContext): Fault | null {
+function checkFee({ tx }: MempoolEntry, { chain, ranking, floorRate }: AdmissionContext): Fault | null {
   const baseFee = nextBaseFee(chain)
-  const least = baseFee > floorRate ? baseFee : floorRate
+  const floor = ranking.spared.has(tx.body.sender) ? 0n : floorRate
+  const least = baseFee > floor ? baseFee : floor
   const rate = effectiveRate({ tx }, baseFee)
   if (tx.body.maxFeeRate >= baseFee && rate >= least) return null
   return fault('mempool/fee-too-low', { feeRate: rate.toString(), minFeeRate: least.toString() })
@@ -74,7 +79,7 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
   const nonces = { nonce: nonce.toString(), next: next.toString() }
   if (nonce < next) return fault('tx/nonce-too-low', nonces)
   const queue = pool.account(sender)
-  const run = queue?.executable(next).length ?? 0
+  const run = queue?.executableCount(next) ?? 0
   const replaces = queue?.at(nonce) !== undefined
   const gapped = nonce > next + BigInt(run)
   if (nonce - next >= BigInt(policy.executablePerAccount + policy.gappedPerAccount))
@@ -105,31 +110,26 @@ function checkReplacement({ tx }: MempoolEntry, { chain, pool, policy }: Admissi
   })
 }
 
-/** A full pool takes only what pays more than its cheapest. */
-function checkRoom({ tx, bytes }: MempoolEntry, { chain, pool, policy }: AdmissionContext): Fault | null {
-  if (pool.count < policy.countMax && pool.bytes + bytes <= policy.bytesMax) return null
-  if (pool.account(tx.body.sender)?.at(tx.body.nonce) !== undefined) return null
-  const baseFee = nextBaseFee(chain)
-  const cheapest = cheapestRate(pool, baseFee)
-  if (cheapest !== undefined && effectiveRate({ tx }, baseFee) > cheapest) return null
-  return fault('mempool/full', { minFeeRate: (cheapest ?? 0n).toString() })
-}
-
-/** Rate of the cheapest entry that eviction could take. */
-function cheapestRate(pool: Pool, baseFee: bigint): bigint | undefined {
-  let cheapest: bigint | undefined
-  for (const [, queue] of pool.accounts()) {
-    const last = queue.last()
-    if (last === undefined) continue
-    const rate = effectiveRate(last, baseFee)
-    if (cheapest === undefined || rate < cheapest) cheapest = rate
-  }
-  return cheapest
-}
-
 /** A later transaction needs keys that the chain, or an earlier one waiting here, has brought. */
 function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fault | null {
   const { sender, nonce } = tx.body
   if (nonce === 0n || chain.keys.keysOf(sender) !== undefined) return null
   return pool.account(sender)?.at(0n) === undefined ? fault('tx/keys-missing') : null
+}
+
+/**
+ * A full pool takes only what ranks above its worst, and one that was full under this head what ranks above all that had
+ * to go. What no block can take ranks below everything, whatever it promises.
+ */
+function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionContext): Fault | null {
+  const { pool, policy, ranking, floorRate } = context
+  const full = pool.count >= policy.countMax || pool.bytes + bytes > policy.bytesMax
+  if (!full && floorRate === 0n) return null
+  const { sender, nonce } = tx.body
+  if (ranking.spared.has(sender) || pool.account(sender)?.at(nonce) !== undefined) return null
+  const gone = floorRate === 0n ? 0n : floorRate - 1n
+  const worst = full ? ranking.worst() : undefined
+  const bar = worst !== undefined && worst.rank > gone ? worst.rank : gone
+  const room = !full || worst !== undefined
+  return room && ranking.rankOf(tx) > bar ? null : fault('mempool/full', { minFeeRate: bar.toString() })
 }

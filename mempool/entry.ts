@@ -24,7 +24,7 @@ export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number
   return { tx, weight, bytes: sizeInBlock(tx), needs, sequence }
 }
 
-/** Rate that the entry pays at a base fee; negative distance to being minable sorts behind everything minable. */
+/** Rate that the entry pays at a base fee, if a block can take it. */
 export function effectiveRate({ tx }: Pick<MempoolEntry, 'tx'>, baseFee: bigint): bigint {
   return rateOf(tx.body, baseFee)
 }

@@ -1,34 +1,25 @@
-import { effectiveRate, type MempoolEntry } from './entry.ts'
 import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
+import type { Ranking, Standing } from './ranking.ts'
 
 /** How far below its limits a full pool is emptied at once, so that eviction is not paid for by every arrival. */
 const SLACK_DIVISOR = 20
 
 /**
- * Who leaves a pool beyond its limits: the cheapest last transactions of accounts, until there is some slack. Taking an
- * account's last one strands nothing.
+ * Who leaves a pool beyond its limits: the last transactions of accounts, those that no block can take first, then those
+ * that a block takes last, until there is some slack. Taking an account's last one strands nothing.
  */
-export function evict(pool: Pool, policy: MempoolPolicy, baseFee: bigint): readonly MempoolEntry[] {
+export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): readonly Standing[] {
   if (pool.count <= policy.countMax && pool.bytes <= policy.bytesMax) return []
   const countMax = policy.countMax - Math.floor(policy.countMax / SLACK_DIVISOR)
   const bytesMax = policy.bytesMax - Math.floor(policy.bytesMax / SLACK_DIVISOR)
-  const evicted: MempoolEntry[] = []
+  const evicted: Standing[] = []
   while (pool.count > countMax || pool.bytes > bytesMax) {
-    const tails = cheapestFirst(pool, baseFee)
-    for (const entry of tails.slice(0, Math.max(1, tails.length >> 2))) {
-      if (pool.count <= countMax && pool.bytes <= bytesMax) break
-      pool.remove(entry)
-      evicted.push(entry)
-    }
+    const worst = ranking.worst()
+    // What is left is the operator's own, and bounded by the limits of an account.
+    if (worst === undefined) break
+    pool.remove(worst.entry)
+    evicted.push(worst)
   }
   return evicted
-}
-
-function cheapestFirst(pool: Pool, baseFee: bigint): readonly MempoolEntry[] {
-  const tails = [...pool.accounts()].flatMap(([, queue]) => queue.last() ?? [])
-  return tails.sort((a, b) => {
-    const difference = effectiveRate(a, baseFee) - effectiveRate(b, baseFee)
-    return difference === 0n ? b.sequence - a.sequence : difference < 0n ? -1 : 1
-  })
 }

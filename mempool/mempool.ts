@@ -7,11 +7,14 @@ import type { Address, BlockId, TxId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { carriedKeys, signatureJob } from '../consensus/tx/check.ts'
 import { detached, type Transaction } from '../consensus/tx/transaction.ts'
-import { type AdmissionContext, checkAdmission, nextBaseFee, nextHeight } from './admission.ts'
-import { effectiveRate, type MempoolEntry, mempoolEntry } from './entry.ts'
+import type { Turn } from './account-queue.ts'
+import { checkAdmission, checkStanding, nextBaseFee, nextHeight } from './admission.ts'
+import { type MempoolEntry, mempoolEntry } from './entry.ts'
 import { evict } from './eviction.ts'
+import { Patience } from './patience.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
+import { Ranking } from './ranking.ts'
 
 /** What a mempool works with. */
 export interface MempoolDependencies {
@@ -32,6 +35,8 @@ export class Mempool {
   readonly #verifier: SignatureVerifier
   readonly #policy: MempoolPolicy
   readonly #pool = new Pool()
+  readonly #ranking: Ranking
+  readonly #patience = new Patience()
   readonly #listeners: AdmissionListener[] = []
   #verifying = 0
   #sequence = 0
@@ -41,6 +46,15 @@ export class Mempool {
     this.#chain = chain
     this.#verifier = verifier
     this.#policy = policy
+    this.#ranking = new Ranking(this.#pool, {
+      get headId() {
+        return chain.head.id
+      },
+      get baseFee() {
+        return nextBaseFee(chain)
+      },
+      nonceOf: (address) => this.#nonceOf(address),
+    })
     chain.onHeadChange((change) => this.#follow(change))
   }
 
@@ -67,14 +81,23 @@ export class Mempool {
     this.#listeners.push(listener)
   }
 
+  /**
+   * Holds an account's transactions dear, whatever they pay: the operator's own. They are never evicted for strangers' and
+   * come first among the candidates; their number is bounded like that of every account.
+   */
+  protect(address: Address): void {
+    this.#ranking.spare(address)
+  }
+
   get(txId: TxId): Transaction | undefined {
     return this.#pool.get(txId)?.tx
   }
 
-  /** Waiting transactions, dearest first as a block would take them. */
+  /** Waiting transactions as a block would take them: those of protected accounts, then the others, dearest first. */
   *candidates(): Generator<Transaction> {
-    const nonceOf = (address: Address): bigint => this.#chain.database.get(ACCOUNTS, address)?.nonce ?? 0n
-    for (const { tx } of this.#pool.candidates(nextBaseFee(this.#chain), nonceOf)) yield tx
+    const nonceOf = (address: Address): bigint => this.#nonceOf(address)
+    const { spared } = this.#ranking
+    for (const { tx } of this.#pool.candidates(nextBaseFee(this.#chain), nonceOf, spared)) yield tx
   }
 
   /** All waiting transactions in order of arrival. */
@@ -94,19 +117,20 @@ export class Mempool {
 
   /** Nonce that the account's next transaction should have, waiting ones counted. */
   nextNonce(address: Address): bigint {
-    const nonce = this.#chain.database.get(ACCOUNTS, address)?.nonce ?? 0n
-    return nonce + BigInt(this.#pool.account(address)?.executable(nonce).length ?? 0)
+    const nonce = this.#nonceOf(address)
+    return nonce + BigInt(this.#pool.account(address)?.executableCount(nonce) ?? 0)
   }
 
   /** Admits a transaction, or says why not and what would be accepted. */
   async submit(tx: Transaction): Promise<Result<Transaction>> {
-    const entry = mempoolEntry(tx, this.#chain.ruleBook, nextHeight(this.#chain), this.#sequence++)
-    const refusal = checkAdmission(entry, this.#context())
+    const sequence = this.#sequence++
+    const refusal = this.#refusalOf(this.#measured(tx, sequence))
     if (refusal !== null) return fail(refusal)
     const badSignature = await this.#checkSignature(tx)
     if (badSignature !== null) return fail(badSignature)
-    // The head, or this very account, may have moved while the signature was checked.
-    const late = checkAdmission(entry, this.#context())
+    // The head and its rules, or this very account, may have moved while the signature was checked.
+    const entry = this.#measured(tx, sequence)
+    const late = this.#refusalOf(entry)
     if (late !== null) return fail(late)
     this.#insert(entry)
     return this.#pool.get(tx.txId) === undefined ? fail(this.#fullFault()) : ok(tx)
@@ -118,8 +142,22 @@ export class Mempool {
     if (entry !== undefined) this.#pool.remove(entry)
   }
 
-  #context(): AdmissionContext {
-    return { chain: this.#chain, pool: this.#pool, policy: this.#policy, floorRate: this.#floorRate }
+  #nonceOf(address: Address): bigint {
+    return this.#chain.database.get(ACCOUNTS, address)?.nonce ?? 0n
+  }
+
+  #measured(tx: Transaction, sequence: number): MempoolEntry {
+    return mempoolEntry(tx, this.#chain.ruleBook, nextHeight(this.#chain), sequence)
+  }
+
+  #refusalOf(entry: MempoolEntry): Fault | null {
+    return checkAdmission(entry, {
+      chain: this.#chain,
+      pool: this.#pool,
+      policy: this.#policy,
+      ranking: this.#ranking,
+      floorRate: this.#floorRate,
+    })
   }
 
   async #checkSignature(tx: Transaction): Promise<Fault | null> {
@@ -147,10 +185,8 @@ export class Mempool {
 
   #insert(entry: MempoolEntry): void {
     this.#pool.insert(entry)
-    const baseFee = nextBaseFee(this.#chain)
-    for (const evicted of evict(this.#pool, this.#policy, baseFee)) {
-      const rate = effectiveRate(evicted, baseFee)
-      if (rate >= this.#floorRate) this.#floorRate = rate + 1n
+    for (const { rank } of evict(this.#pool, this.#policy, this.#ranking)) {
+      if (rank >= this.#floorRate) this.#floorRate = rank + 1n
     }
     if (this.#pool.get(entry.tx.txId) === undefined) return
     for (const listener of this.#listeners) listener(entry.tx)
@@ -160,9 +196,12 @@ export class Mempool {
     return fault('mempool/full', { minFeeRate: this.minFeeRate.toString() })
   }
 
-  /** Mined ones leave, unwound ones come back, and what the new head made impossible goes. */
+  /**
+   * Mined ones leave, unwound ones come back, and what the new head made impossible goes.
+   */
   #follow({ connected, disconnected }: HeadChange): void {
     this.#floorRate = 0n
+    this.#ranking.forget()
     const touched = new Set<Address>()
     for (const { id } of connected) {
       for (const tx of this.#transactionsOf(id)) {
@@ -170,25 +209,16 @@ export class Mempool {
         this.drop(tx.txId)
       }
     }
-    for (const { id } of disconnected.toReversed()) this.#giveBack(this.#transactionsOf(id))
     this.#dropExpired()
+    for (const { id } of disconnected.toReversed()) this.#giveBack(this.#transactionsOf(id))
     // Only its own transactions take from an account, unless blocks were unwound.
     const affected = disconnected.length > 0 ? [...this.#pool.accounts()].map(([address]) => address) : touched
     for (const address of affected) this.#recheck(address)
+    this.#dropExhausted()
   }
 
   #transactionsOf(id: BlockId): readonly Transaction[] {
     return this.#chain.database.block(id)?.transactions ?? []
-  }
-
-  /** Unwound transactions were valid once and their signatures are known: they skip the fee floor, not the rest. */
-  #giveBack(transactions: readonly Transaction[]): void {
-    for (const tx of transactions) {
-      if (this.#chain.database.location(tx.txId) !== undefined) continue
-      if (this.#pool.account(tx.body.sender)?.at(tx.body.nonce) !== undefined) continue
-      this.#chain.verified.add(tx.wtxId)
-      this.#insert(mempoolEntry(detached(tx), this.#chain.ruleBook, nextHeight(this.#chain), this.#sequence++))
-    }
   }
 
   #dropExpired(): void {
@@ -199,16 +229,37 @@ export class Mempool {
     }
   }
 
+  /** Unwound transactions were valid once and their signatures are known: they skip the fee floor, not the rest. */
+  #giveBack(transactions: readonly Transaction[]): void {
+    for (const tx of transactions) {
+      if (this.#chain.database.location(tx.txId) !== undefined) continue
+      if (this.#pool.account(tx.body.sender)?.at(tx.body.nonce) !== undefined) continue
+      this.#chain.verified.add(tx.wtxId)
+      const entry = this.#measured(detached(tx), this.#sequence++)
+      if (checkStanding(entry, this.#chain) === null) this.#insert(entry)
+    }
+  }
+
   /** Drops used nonces and, from the last on, what the balance no longer covers. */
   #recheck(address: Address): void {
     const account = this.#chain.database.get(ACCOUNTS, address)
     for (const entry of this.#pool.account(address)?.entries() ?? []) {
-      if (account === undefined || entry.tx.body.nonce < account.nonce) this.#pool.remove(entry)
+      if (account !== undefined && entry.tx.body.nonce >= account.nonce) break
+      this.#pool.remove(entry)
     }
     for (let queue = this.#pool.account(address); queue !== undefined; queue = this.#pool.account(address)) {
       const last = queue.last()
       if (last === undefined || queue.needs() <= (account?.balance ?? 0n)) return
       this.#pool.remove(last)
+    }
+  }
+
+  #dropExhausted(): void {
+    const baseFee = nextBaseFee(this.#chain)
+    const turnOf = (address: Address): Turn => ({ nonce: this.#nonceOf(address), baseFee })
+    const limit = { height: nextHeight(this.#chain), blocksMax: this.#policy.unminableBlocksMax, turnOf }
+    for (const entry of this.#patience.exhausted(this.#pool, limit)) {
+      if (!this.#ranking.spared.has(entry.tx.body.sender)) this.#pool.remove(entry)
     }
   }
 }

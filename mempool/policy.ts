@@ -4,6 +4,8 @@ export interface MempoolPolicy {
   readonly executablePerAccount: number
   /** Transactions of one account that wait behind a missing nonce. */
   readonly gappedPerAccount: number
+  /** Blocks for which a transaction may wait behind a missing nonce, or for the base fee to fall. */
+  readonly unminableBlocksMax: number
   readonly countMax: number
   readonly bytesMax: number
   /** Signatures that may wait for verification at once. */
@@ -16,6 +18,8 @@ export interface MempoolPolicy {
 export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   executablePerAccount: 64,
   gappedPerAccount: 16,
+  // About an hour.
+  unminableBlocksMax: 1_200,
   countMax: 10_000,
   bytesMax: 32 * 1024 * 1024,
   verifyingMax: 4_096,

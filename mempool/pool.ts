@@ -1,62 +1,20 @@
 import type { Address, TxId, WtxId } from '../consensus/primitives/ids.ts'
+import { AccountQueue } from './account-queue.ts'
 import type { MempoolEntry } from './entry.ts'
 import { RateHeap } from './rate-heap.ts'
-
-/** Transactions of one account, by nonce. */
-export class AccountQueue {
-  readonly #byNonce = new Map<bigint, MempoolEntry>()
-
-  get size(): number {
-    return this.#byNonce.size
-  }
-
-  at(nonce: bigint): MempoolEntry | undefined {
-    return this.#byNonce.get(nonce)
-  }
-
-  put(entry: MempoolEntry): void {
-    this.#byNonce.set(entry.tx.body.nonce, entry)
-  }
-
-  remove(nonce: bigint): void {
-    this.#byNonce.delete(nonce)
-  }
-
-  /** All entries in nonce order. */
-  entries(): readonly MempoolEntry[] {
-    return [...this.#byNonce.values()].sort((a, b) => (a.tx.body.nonce < b.tx.body.nonce ? -1 : 1))
-  }
-
-  /** Entries that follow each other without a gap from `nonce` on. */
-  executable(nonce: bigint): readonly MempoolEntry[] {
-    const run: MempoolEntry[] = []
-    for (let next = nonce, entry = this.at(next); entry !== undefined; entry = this.at(++next)) run.push(entry)
-    return run
-  }
-
-  /** What all entries together take from the account, one nonce left out. */
-  needs(except?: bigint): bigint {
-    let sum = 0n
-    for (const [nonce, entry] of this.#byNonce) if (nonce !== except) sum += entry.needs
-    return sum
-  }
-
-  /** The entry with the highest nonce: the one that can go without stranding another. */
-  last(): MempoolEntry | undefined {
-    let last: MempoolEntry | undefined
-    for (const entry of this.#byNonce.values()) {
-      if (last === undefined || entry.tx.body.nonce > last.tx.body.nonce) last = entry
-    }
-    return last
-  }
-}
 
 /** The mempool's indexes: by id, by account and nonce; count and bytes. Holds no policy. */
 export class Pool {
   readonly #byId = new Map<TxId, MempoolEntry>()
   readonly #byWitness = new Map<WtxId, MempoolEntry>()
   readonly #accounts = new Map<Address, AccountQueue>()
+  readonly #listeners: ((address: Address) => void)[] = []
   #bytes = 0
+
+  /** Hears of every account of which an entry came or went. */
+  onChange(listener: (address: Address) => void): void {
+    this.#listeners.push(listener)
+  }
 
   get count(): number {
     return this.#byId.size
@@ -100,6 +58,7 @@ export class Pool {
     this.#byId.set(entry.tx.txId, entry)
     this.#byWitness.set(entry.tx.wtxId, entry)
     this.#bytes += entry.bytes
+    this.#tell(sender)
     return replaced
   }
 
@@ -111,18 +70,43 @@ export class Pool {
     const queue = this.#accounts.get(sender)
     queue?.remove(nonce)
     if (queue?.size === 0) this.#accounts.delete(sender)
+    this.#tell(sender)
   }
 
-  /** Executable entries, dearest first, each account's in nonce order; those below the base fee are left out. */
-  *candidates(baseFee: bigint, nonceOf: (address: Address) => bigint): Generator<MempoolEntry> {
+  #tell(address: Address): void {
+    for (const listener of this.#listeners) listener(address)
+  }
+
+  /**
+   * Executable entries, dearest first, each account's in nonce order; those below the base fee are left out. Those of
+   * some accounts come before all others.
+   */
+  *candidates(
+    baseFee: bigint,
+    nonceOf: (address: Address) => bigint,
+    preferred: ReadonlySet<Address> = new Set(),
+  ): Generator<MempoolEntry> {
+    const addresses = [...this.#accounts.keys()]
+    const own = addresses.filter((address) => preferred.has(address))
+    const others = addresses.filter((address) => !preferred.has(address))
+    yield* this.#dearest(own, baseFee, nonceOf)
+    yield* this.#dearest(others, baseFee, nonceOf)
+  }
+
+  *#dearest(
+    addresses: readonly Address[],
+    baseFee: bigint,
+    nonceOf: (address: Address) => bigint,
+  ): Generator<MempoolEntry> {
     const heap = new RateHeap(baseFee)
     const runs = new Map<Address, Iterator<MempoolEntry>>()
     const pushNext = (address: Address): void => {
       const next = runs.get(address)?.next()
       if (next !== undefined && !next.done && next.value.tx.body.maxFeeRate >= baseFee) heap.push(next.value)
     }
-    for (const [address, queue] of this.#accounts) {
-      runs.set(address, queue.executable(nonceOf(address)).values())
+    for (const address of addresses) {
+      const run = this.#accounts.get(address)?.executable(nonceOf(address)) ?? []
+      runs.set(address, run.values())
       pushNext(address)
     }
     for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {

@@ -64,6 +64,12 @@ const NODE: readonly Row[] = [
   ['waiting transactions', DEFAULT_MEMPOOL_POLICY.bytesMax, 'bytes', 'mempool.mib-max'],
   ['executable transactions of an account', DEFAULT_MEMPOOL_POLICY.executablePerAccount, '', 'mempool/policy.ts'],
   ['gapped transactions of an account', DEFAULT_MEMPOOL_POLICY.gappedPerAccount, '', 'mempool/policy.ts'],
+  [
+    'wait of a transaction that no block can take',
+    DEFAULT_MEMPOOL_POLICY.unminableBlocksMax,
+    'blocks',
+    'mempool/policy.ts',
+  ],
   ['signatures waiting for verification', DEFAULT_MEMPOOL_POLICY.verifyingMax, '', 'mempool/policy.ts'],
   ['replacement pays more by', DEFAULT_MEMPOOL_POLICY.replacementBumpBps, 'basis points', 'mempool/policy.ts'],
   ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],

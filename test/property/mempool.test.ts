@@ -39,6 +39,7 @@ const policies: fc.Arbitrary<MempoolPolicy> = fc
   .record({
     executablePerAccount: fc.integer({ min: 2, max: 6 }),
     gappedPerAccount: fc.integer({ min: 1, max: 3 }),
+    unminableBlocksMax: fc.oneof(fc.constant(1_000), fc.integer({ min: 2, max: 6 })),
     countMax: fc.oneof(fc.integer({ min: 3, max: 9 }), fc.integer({ min: 10, max: 24 })),
     bytesMax: fc.integer({ min: 20_000, max: 80_000 }),
   })

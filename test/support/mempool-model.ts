@@ -23,6 +23,8 @@ export class MempoolModel {
   /** Least rate since an eviction under this head. */
   floor = 0n
   readonly #withKeys = new Set<Address>()
+  /** Height at which what no block can take was first seen so. */
+  #since = new Map<TxId, number>()
 
   constructor(test: TestChain, policy: MempoolPolicy) {
     this.#test = test
@@ -139,9 +141,24 @@ export class MempoolModel {
       return enough ? [] : ['mempool/replacement-fee-too-low']
     }
     const { countMax, bytesMax } = this.#policy
-    if (this.waiting.length < countMax && this.bytes + tx.size + 4 <= bytesMax) return []
-    const cheapest = this.#evictable()[0]
-    return cheapest !== undefined && this.rateOf(tx) > this.rateOf(cheapest) ? [] : ['mempool/full']
+    const full = this.waiting.length >= countMax || this.bytes + tx.size + 4 > bytesMax
+    const worst = this.#evictable()[0]
+    const beats = !full || (worst !== undefined && this.rankOf(tx) > this.rankOf(worst))
+    // Whatever has had to go under this head would go again.
+    return beats && this.rankOf(tx) >= this.floor ? [] : ['mempool/full']
+  }
+
+  /** The least rate on the way to the transaction, from its account's turn on; 0 if no block gets there. */
+  rankOf({ body }: Transaction): bigint {
+    const way: Transaction[] = []
+    for (let nonce = this.nonceOf(body.sender); nonce <= body.nonce; nonce++) {
+      const on =
+        nonce === body.nonce ? ({ body } as Transaction) : this.of(body.sender).find((tx) => tx.body.nonce === nonce)
+      if (on === undefined || on.body.maxFeeRate < this.baseFee) return 0n
+      way.push(on)
+    }
+    const rates = way.map((tx) => this.rateOf(tx))
+    return rates.reduce((least, rate) => (rate < least ? rate : least), rates[0] ?? 0n)
   }
 
   /** Takes a transaction in, and out what is then too much. */
@@ -151,16 +168,17 @@ export class MempoolModel {
     if (this.waiting.length <= countMax && this.bytes <= bytesMax) return
     const [count, bytes] = [countMax - Math.floor(countMax / 20), bytesMax - Math.floor(bytesMax / 20)]
     while (this.waiting.length > count || this.bytes > bytes) {
-      const cheapest = this.#evictable()[0] as Transaction
-      this.waiting = this.waiting.filter((other) => other !== cheapest)
-      if (this.rateOf(cheapest) >= this.floor) this.floor = this.rateOf(cheapest) + 1n
+      const worst = this.#evictable()[0] as Transaction
+      const rank = this.rankOf(worst)
+      this.waiting = this.waiting.filter((other) => other !== worst)
+      if (rank >= this.floor) this.floor = rank + 1n
     }
   }
 
-  /** Last transactions of accounts, cheapest first, of equals the latest arrival. */
+  /** Last transactions of accounts, the lowest rank first, of equals the latest arrival. */
   #evictable(): Body {
     const last = this.waiting.filter((tx) => this.of(tx.body.sender).at(-1) === tx)
-    return [...dearestFirst(last, (tx) => this.rateOf(tx))].reverse()
+    return [...dearestFirst(last, (tx) => this.rankOf(tx))].reverse()
   }
 
   /** The best chain has other bodies now. */
@@ -177,6 +195,14 @@ export class MempoolModel {
         body.nonce >= this.nonceOf(body.sender) && (body.validUntil === 0 || body.validUntil >= this.nextHeight),
     )
     for (const address of new Set(this.waiting.map(({ body }) => body.sender))) this.#dropUnpayable(address)
+    this.#dropUnminable()
+  }
+
+  #dropUnminable(): void {
+    const unminable = this.waiting.filter((tx) => this.rankOf(tx) === 0n)
+    this.#since = new Map(unminable.map(({ txId }) => [txId, this.#since.get(txId) ?? this.nextHeight]))
+    const since = ({ txId }: Transaction): number => this.#since.get(txId) ?? this.nextHeight
+    this.waiting = this.waiting.filter((tx) => this.nextHeight - since(tx) < this.#policy.unminableBlocksMax)
   }
 
   #dropUnpayable(address: Address): void {

@@ -3,6 +3,7 @@ import type { MempoolEntry } from '../../../mempool/entry.ts'
 import { evict } from '../../../mempool/eviction.ts'
 import { DEFAULT_MEMPOOL_POLICY, type MempoolPolicy } from '../../../mempool/policy.ts'
 import { Pool } from '../../../mempool/pool.ts'
+import { Ranking } from '../../../mempool/ranking.ts'
 import { contentsOf, entryOf, nameOf } from '../../support/mempool.ts'
 
 const BASE_FEE = 32n
@@ -14,7 +15,8 @@ function poolOf(entries: readonly MempoolEntry[]): Pool {
 }
 
 function evicted(pool: Pool, policy: Partial<MempoolPolicy>, baseFee = BASE_FEE): readonly string[] {
-  return evict(pool, { ...DEFAULT_MEMPOOL_POLICY, ...policy }, baseFee).map(nameOf)
+  const ranking = new Ranking(pool, { headId: 'head', baseFee, nonceOf: () => 0n })
+  return evict(pool, { ...DEFAULT_MEMPOOL_POLICY, ...policy }, ranking).map(({ entry }) => nameOf(entry))
 }
 
 /** One entry for each rate, of an account each: 1, 2, 3 and so on. */
@@ -67,24 +69,24 @@ describe('eviction', () => {
 
   it('takes an account’s last one first, so that nothing is stranded behind a hole', () => {
     const pool = poolOf([
-      entryOf({ account: 1, nonce: 0, rate: 40, sequence: 0 }),
-      entryOf({ account: 1, nonce: 1, rate: 90, sequence: 1 }),
-      entryOf({ account: 2, nonce: 0, rate: 60, sequence: 2 }),
-      entryOf({ account: 2, nonce: 1, rate: 80, sequence: 3 }),
+      entryOf({ account: 1, nonce: 0, rate: 90, sequence: 0 }),
+      entryOf({ account: 1, nonce: 1, rate: 40, sequence: 1 }),
+      entryOf({ account: 1, nonce: 2, rate: 80, sequence: 2 }),
+      entryOf({ account: 2, nonce: 0, rate: 60, sequence: 3 }),
     ])
-    // The cheapest of all has somebody behind it that is dear.
-    expect(evicted(pool, { countMax: 3 })).toEqual(['2/1'])
+    // The cheapest of all has somebody behind it, who is worth no more: no block gets to it otherwise.
+    expect(evicted(pool, { countMax: 3 })).toEqual(['1/2'])
     expect(contentsOf(pool)).toEqual(['1/0', '1/1', '2/0'])
   })
 
   it('goes on with what it has laid open', () => {
     const pool = poolOf([
-      entryOf({ account: 1, nonce: 0, rate: 40, sequence: 0 }),
-      entryOf({ account: 1, nonce: 1, rate: 70, sequence: 1 }),
+      entryOf({ account: 1, nonce: 0, rate: 70, sequence: 0 }),
+      entryOf({ account: 1, nonce: 1, rate: 40, sequence: 1 }),
       entryOf({ account: 2, nonce: 0, rate: 80, sequence: 2 }),
       entryOf({ account: 3, nonce: 0, rate: 60, sequence: 3 }),
     ])
-    expect(evicted(pool, { countMax: 1 })).toEqual(['3/0', '1/1', '1/0'])
+    expect(evicted(pool, { countMax: 1 })).toEqual(['1/1', '3/0', '1/0'])
     expect(contentsOf(pool)).toEqual(['2/0'])
   })
 

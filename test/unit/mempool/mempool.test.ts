@@ -321,14 +321,14 @@ describe('a full mempool', () => {
     expect(await pool.submit(same)).toBeNull()
   })
 
-  it('asks for no less when it goes on to evict what was cheaper and hidden', async () => {
+  it('asks for more than the whole way to what had to go was worth, and for no less later', async () => {
     const pool = await TestMempool.open({ policy: { countMax: 2 } })
     await pool.put(1, 0, { rate: 40n })
     await pool.put(1, 1, { rate: 60n })
     await pool.put(3, 0, { rate: 80n })
-    expect(pool.mempool.minFeeRate).toBe(61n)
+    expect([pool.noncesOf(1), pool.mempool.minFeeRate]).toEqual([[0n], 41n])
     await pool.put(4, 0, { rate: 90n })
-    expect([pool.noncesOf(1), pool.mempool.minFeeRate]).toEqual([[], 61n])
+    expect([pool.noncesOf(1), pool.mempool.minFeeRate]).toEqual([[], 41n])
   })
 
   it('tells a newcomer that went itself to make room what would stay', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../../consensus/primitives/ids.ts'
+import { AccountQueue } from '../../../mempool/account-queue.ts'
 import type { MempoolEntry } from '../../../mempool/entry.ts'
-import { AccountQueue, Pool } from '../../../mempool/pool.ts'
+import { Pool } from '../../../mempool/pool.ts'
 import { contentsOf, entryOf, nameOf } from '../../support/mempool.ts'
 import { filled } from '../../support/unsigned.ts'
 

@@ -1,0 +1,138 @@
+import { effectiveRate, type MempoolEntry } from './entry.ts'
+
+/** What decides whether an account's transactions can be mined: the nonce that is its turn, and the base fee. */
+export interface Turn {
+  readonly nonce: bigint
+  readonly baseFee: bigint
+}
+
+/** Transactions of one account, by nonce. */
+export class AccountQueue {
+  readonly #entries: MempoolEntry[] = []
+  #needs = 0n
+  /** Ranks of the first entries, as far as they were asked for: what an entry changes lies behind it. */
+  #ranks: bigint[] = []
+  #turn: Turn = { nonce: 0n, baseFee: 0n }
+
+  get size(): number {
+    return this.#entries.length
+  }
+
+  at(nonce: bigint): MempoolEntry | undefined {
+    const entry = this.#entries[this.#indexOf(nonce)]
+    return entry?.tx.body.nonce === nonce ? entry : undefined
+  }
+
+  put(entry: MempoolEntry): void {
+    const { nonce } = entry.tx.body
+    this.remove(nonce)
+    const index = this.#indexOf(nonce)
+    this.#entries.splice(index, 0, entry)
+    this.#needs += entry.needs
+    this.#forgetRanks(index)
+  }
+
+  remove(nonce: bigint): void {
+    const entry = this.at(nonce)
+    if (entry === undefined) return
+    const index = this.#indexOf(nonce)
+    this.#entries.splice(index, 1)
+    this.#needs -= entry.needs
+    this.#forgetRanks(index)
+  }
+
+  /** All entries in nonce order. */
+  entries(): readonly MempoolEntry[] {
+    return [...this.#entries]
+  }
+
+  /** Entries that follow each other without a gap from `nonce` on. */
+  executable(nonce: bigint): readonly MempoolEntry[] {
+    const first = this.#indexOf(nonce)
+    return this.#entries.slice(first, first + this.executableCount(nonce))
+  }
+
+  /** How many entries follow each other without a gap from `nonce` on. */
+  executableCount(nonce: bigint): number {
+    const first = this.#indexOf(nonce)
+    let [least, beyond] = [0, this.#entries.length - first + 1]
+    // Nonces rise by one or more each: up to the first gap, and no further, place and nonce keep step.
+    while (beyond - least > 1) {
+      const middle = (least + beyond) >> 1
+      const last = this.#entries[first + middle - 1] as MempoolEntry
+      if (last.tx.body.nonce === nonce + BigInt(middle - 1)) least = middle
+      else beyond = middle
+    }
+    return least
+  }
+
+  /** What all entries together take from the account, one nonce left out. */
+  needs(except?: bigint): bigint {
+    const left = except === undefined ? undefined : this.at(except)
+    return this.#needs - (left?.needs ?? 0n)
+  }
+
+  /** The entry with the highest nonce: the one that can go without stranding another. */
+  last(): MempoolEntry | undefined {
+    return this.#entries.at(-1)
+  }
+
+  /**
+   * Rank of the last entry, the lowest of the account: the least rate on the way to it, for a block that takes it must
+   * take all before it; 0 if no block can, for a missing nonce or a maximum below the base fee.
+   */
+  rankOfLast(turn: Turn): bigint {
+    return this.#ranksAt(turn).at(-1) ?? 0n
+  }
+
+  /** Rank that a transaction with a nonce of its own would have here. */
+  rankOf({ tx }: Pick<MempoolEntry, 'tx'>, turn: Turn): bigint {
+    return rankBehind(this.#entries, this.#ranksAt(turn), { tx, turn, index: this.#indexOf(tx.body.nonce) })
+  }
+
+  /** Entries that no block can take. */
+  unminable(turn: Turn): readonly MempoolEntry[] {
+    const ranks = this.#ranksAt(turn)
+    return this.#entries.filter((_, i) => ranks[i] === 0n)
+  }
+
+  #ranksAt(turn: Turn): readonly bigint[] {
+    if (turn.nonce !== this.#turn.nonce || turn.baseFee !== this.#turn.baseFee) this.#ranks = []
+    this.#turn = turn
+    for (let index = this.#ranks.length; index < this.#entries.length; index++) {
+      const { tx } = this.#entries[index] as MempoolEntry
+      this.#ranks.push(rankBehind(this.#entries, this.#ranks, { tx, turn, index }))
+    }
+    return this.#ranks
+  }
+
+  #forgetRanks(from: number): void {
+    if (this.#ranks.length > from) this.#ranks.length = from
+  }
+
+  /** Place of the first entry with this nonce or a higher one. */
+  #indexOf(nonce: bigint): number {
+    let [low, high] = [0, this.#entries.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#entries[middle] as MempoolEntry).tx.body.nonce < nonce) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Rank of a transaction at a place behind entries whose ranks are known. */
+function rankBehind(
+  entries: readonly MempoolEntry[],
+  ranks: readonly bigint[],
+  { tx, turn, index }: Pick<MempoolEntry, 'tx'> & { readonly turn: Turn; readonly index: number },
+): bigint {
+  const { nonce, maxFeeRate } = tx.body
+  if (maxFeeRate < turn.baseFee) return 0n
+  const rate = effectiveRate({ tx }, turn.baseFee)
+  if (nonce === turn.nonce) return rate
+  if (entries[index - 1]?.tx.body.nonce !== nonce - 1n) return 0n
+  const before = ranks[index - 1] ?? 0n
+  return rate < before ? rate : before
+}

@@ -32,6 +32,7 @@ export function nextBaseFee(chain: Chain): bigint {
 /** Every check but the signature, cheapest first. */
 export function checkAdmission(entry: MempoolEntry, context: AdmissionContext): Fault | null {
   return (
+    checkResting(context) ??
     checkKnown(entry, context) ??
     checkStanding(entry, context.chain) ??
     checkFee(entry, context) ??
@@ -40,6 +41,11 @@ export function checkAdmission(entry: MempoolEntry, context: AdmissionContext): 
     checkKeys(entry, context) ??
     checkRoom(entry, context)
   )
+}
+
+/** While the head is a passing one, what is mined looks as if it were not. */
+function checkResting({ chain }: AdmissionContext): Fault | null {
+  return chain.moving ? fault('mempool/busy') : null
 }
 
 function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fault | null {

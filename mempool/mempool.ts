@@ -1,5 +1,6 @@
 import type { Chain } from '../consensus/chain/chain.ts'
 import type { HeadChange } from '../consensus/chain/events.ts'
+import type { Rules } from '../consensus/chain/params.ts'
 import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
@@ -38,6 +39,8 @@ export class Mempool {
   readonly #ranking: Ranking
   readonly #patience = new Patience()
   readonly #listeners: AdmissionListener[] = []
+  /** Rules that what waits was last judged by. */
+  #rules: Rules
   #verifying = 0
   #sequence = 0
   #floorRate = 0n
@@ -46,6 +49,7 @@ export class Mempool {
     this.#chain = chain
     this.#verifier = verifier
     this.#policy = policy
+    this.#rules = chain.ruleBook.at(nextHeight(chain))
     this.#ranking = new Ranking(this.#pool, {
       get headId() {
         return chain.head.id
@@ -197,7 +201,8 @@ export class Mempool {
   }
 
   /**
-   * Mined ones leave, unwound ones come back, and what the new head made impossible goes.
+   * Mined ones leave, unwound ones come back, and what the new head made impossible goes. A move that was taken back names
+   * the same blocks as unwound and as connected: nothing comes back then, and everything is looked at again.
    */
   #follow({ connected, disconnected }: HeadChange): void {
     this.#floorRate = 0n
@@ -209,11 +214,11 @@ export class Mempool {
         this.drop(tx.txId)
       }
     }
-    this.#dropExpired()
+    const rulesChanged = this.#judgeAnew()
     for (const { id } of disconnected.toReversed()) this.#giveBack(this.#transactionsOf(id))
-    // Only its own transactions take from an account, unless blocks were unwound.
-    const affected = disconnected.length > 0 ? [...this.#pool.accounts()].map(([address]) => address) : touched
-    for (const address of affected) this.#recheck(address)
+    // Only its own transactions take from an account, unless blocks were unwound or weigh otherwise now.
+    const all = disconnected.length > 0 || rulesChanged
+    for (const address of all ? [...this.#pool.accounts()].map(([owner]) => owner) : touched) this.#recheck(address)
     this.#dropExhausted()
   }
 
@@ -221,12 +226,21 @@ export class Mempool {
     return this.#chain.database.block(id)?.transactions ?? []
   }
 
-  #dropExpired(): void {
+  /** Drops what no block can hold any more: its time is over, or the rules have changed. Whether they have. */
+  #judgeAnew(): boolean {
     const height = nextHeight(this.#chain)
+    const rules = this.#chain.ruleBook.at(height)
+    const changed = rules !== this.#rules
+    this.#rules = rules
     for (const entry of [...this.#pool.entries()]) {
       const { validUntil } = entry.tx.body
-      if (validUntil !== 0 && validUntil < height) this.#pool.remove(entry)
+      const expired = validUntil !== 0 && validUntil < height
+      if (expired || changed) this.#pool.remove(entry)
+      if (expired || !changed) continue
+      const measured = this.#measured(entry.tx, entry.sequence)
+      if (checkStanding(measured, this.#chain) === null) this.#pool.insert(measured)
     }
+    return changed
   }
 
   /** Unwound transactions were valid once and their signatures are known: they skip the fee floor, not the rest. */

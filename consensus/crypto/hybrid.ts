@@ -6,7 +6,8 @@ import { KEY_SCHEMES, type KeyScheme, type MlDsaLevel, type SchemeSizes } from '
 
 /**
  * The two primitives under a hybrid signature. An implementation evaluates equations; lengths, ranges and point rules
- * are checked here, before it is called. It may throw on malformed keys: that means invalid.
+ * are checked here, before it is called. To whatever passes them it answers true or false. If it throws it has failed
+ * itself, for want of memory for instance, and has said nothing about the signature.
  */
 export interface SignatureBackend {
   readonly name: string
@@ -26,13 +27,19 @@ export interface SignatureBackend {
   publicKeyMlDsa(level: MlDsaLevel, seed: Uint8Array): Uint8Array
 }
 
+/** Longest context that FIPS 204 knows. */
+const CONTEXT_BYTES_MAX = 255
+
 /** One hybrid public key with its scheme. */
 export interface HybridPublicKey {
   readonly scheme: KeyScheme
   readonly bytes: Uint8Array
 }
 
-/** Whether both halves of the signature verify over the message under the context. Malformed input is simply invalid. */
+/**
+ * Whether both halves of the signature verify over the message under the context. Malformed input is simply invalid; an
+ * error of the backend goes to the caller, since a block judged by it would be condemned for ever.
+ */
 export function verifyHybrid(
   backend: SignatureBackend,
   key: HybridPublicKey,
@@ -41,23 +48,20 @@ export function verifyHybrid(
   const sizes: SchemeSizes | undefined = KEY_SCHEMES[key.scheme]
   if (sizes === undefined) return false
   if (key.bytes.length !== sizes.publicKeyBytes || signature.length !== sizes.signatureBytes) return false
+  if (context.length > CONTEXT_BYTES_MAX) return false
   const classicalKey = key.bytes.subarray(0, ED25519_PUBLIC_KEY_BYTES)
   const classicalSignature = signature.subarray(0, ED25519_SIGNATURE_BYTES)
   if (!passesEd25519Rules(classicalKey, classicalSignature)) return false
-  try {
-    return (
-      backend.verifyEd25519(message, classicalSignature, classicalKey) === true &&
-      backend.verifyMlDsa(
-        sizes.mlDsa,
-        message,
-        signature.subarray(ED25519_SIGNATURE_BYTES),
-        key.bytes.subarray(ED25519_PUBLIC_KEY_BYTES),
-        context,
-      ) === true
-    )
-  } catch {
-    return false
-  }
+  return (
+    backend.verifyEd25519(message, classicalSignature, classicalKey) === true &&
+    backend.verifyMlDsa(
+      sizes.mlDsa,
+      message,
+      signature.subarray(ED25519_SIGNATURE_BYTES),
+      key.bytes.subarray(ED25519_PUBLIC_KEY_BYTES),
+      context,
+    ) === true
+  )
 }
 
 /** Both signatures over the message with the keys of a wallet seed. */

@@ -28,9 +28,20 @@ function verifyCofactorless(message: Uint8Array, signature: Uint8Array, publicKe
   const encodedR = signature.subarray(0, 32)
   const s = Fn.fromBytes(signature.subarray(32))
   const k = littleEndianModOrder(sha512(concat(encodedR, publicKey, message)), Fn.ORDER)
-  const a = Point.fromBytes(publicKey)
+  const a = pointOf(publicKey)
+  if (a === undefined) return false
   const expected = Point.BASE.multiplyUnsafe(s).subtract(a.multiplyUnsafe(k))
   return equal(expected.toBytes(), encodedR)
+}
+
+/** The point that a y below the field prime and a sign spell; undefined for the half of them that lie off the curve. */
+function pointOf(encoded: Uint8Array): InstanceType<typeof ed25519.Point> | undefined {
+  try {
+    return ed25519.Point.fromBytes(encoded)
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('bad point')) return undefined
+    throw error
+  }
 }
 
 function littleEndianModOrder(bytes: Uint8Array, order: bigint): bigint {

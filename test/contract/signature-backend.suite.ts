@@ -65,7 +65,7 @@ export function signatureBackendSuite(backend: SignatureBackend): void {
 const SEED = new Uint8Array(32).fill(7)
 const CONTEXT = signingContext('transaction')
 
-/** An exception of a backend means that the signature is invalid. */
+/** A backend may refuse with an exception what our rules keep from it, and nothing else. */
 function verdict(verify: () => boolean): boolean {
   try {
     return verify()
@@ -88,7 +88,7 @@ function ed25519Vectors(backend: SignatureBackend): void {
     const wrong: string[] = []
     for (const { group, name, key, message, signature, rules, valid } of cases) {
       const passes = passesEd25519Rules(key, signature)
-      const good = passes && verdict(() => backend.verifyEd25519(message, signature, key))
+      const good = passes && backend.verifyEd25519(message, signature, key)
       if (passes !== rules || good !== valid) wrong.push(`${group}: ${name}`)
       tally.ran(group)
     }

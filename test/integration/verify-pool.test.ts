@@ -185,6 +185,26 @@ describe('verification in threads', () => {
   })
 })
 
+describe('an error in the midst of verification', () => {
+  const [good] = GOOD as [SignatureJob]
+  const unreadable = {
+    ...good,
+    get parts(): never {
+      throw new Error('no memory')
+    },
+  }
+  // Its length does not fit its field in a chunk, so that the thread reads nonsense.
+  const oversized = { ...good, message: new Uint8Array(70_000) }
+
+  it.each([
+    ['on the calling thread', [unreadable], 'no memory'],
+    ['in a thread', Array.from({ length: 40 }, () => oversized), 'undefined'],
+  ])('%s reaches whoever asked, and is no verdict', async (_, jobs, says) => {
+    await expect(pool.verify(jobs)).rejects.toThrow(says)
+    expect(await pool.verify(jobsOf(pattern(40)))).toEqual(verdictsOf(pattern(40)))
+  })
+})
+
 describe('a pool that closes', () => {
   it('while busy leaves no call without an answer', async () => {
     const closing = new VerifyPool(1)

@@ -58,16 +58,16 @@ describe('a hybrid check', () => {
     expect(calls).toEqual(['ed25519 20 64 32', 'ml-dsa-65 20 3309 1952 15'])
   })
 
-  it('takes a throwing primitive for a refusal', () => {
+  it('takes an error of a primitive for no verdict', () => {
     answers.ed25519 = () => {
-      throw new Error('malformed key')
+      throw new RangeError('Array buffer allocation failed')
     }
-    expect(check(a)).toBe(false)
+    expect(() => check(a)).toThrow('allocation failed')
     answers.ed25519 = () => true
     answers.mlDsa = () => {
-      throw 'not even an error'
+      throw new Error('out of memory')
     }
-    expect(check(a)).toBe(false)
+    expect(() => check(a)).toThrow('out of memory')
   })
 
   it('takes nothing but true for a good half', () => {
@@ -95,6 +95,12 @@ describe('a hybrid check', () => {
       { key, signature: signature.map((byte, i) => (i >= 32 && i < 64 ? 255 : byte)) },
     ]
     for (const each of wrong) expect(check(each)).toBe(false)
+    expect(calls).toEqual([])
+  })
+
+  it('asks no primitive about a context that FIPS 204 does not know', () => {
+    const context = new Uint8Array(256)
+    expect(verifyHybrid(backend, a.key, { message: MESSAGE, signature: a.signature, context })).toBe(false)
     expect(calls).toEqual([])
   })
 

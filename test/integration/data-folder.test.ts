@@ -19,13 +19,15 @@ const GENESIS = computeGenesis(RULES.params)
 const OTHER_PARAMS = { ...testParams(), name: 'other', genesis: { ...testParams().genesis, message: 'another' } }
 const OTHER = createRuleBook(OTHER_PARAMS, PROTOCOL)
 
+let home: string
 let folder: string
 
 beforeEach(() => {
-  folder = temporaryFolder()
+  home = temporaryFolder()
+  folder = home
 })
 
-afterEach(() => removeFolder(folder))
+afterEach(() => removeFolder(home))
 
 const opened = (ruleBook: RuleBook = RULES) => openChain(folder, ruleBook, computeGenesis(ruleBook.params), SIZES)
 
@@ -61,7 +63,7 @@ function overwrite(path: string): void {
 
 describe('a data folder', () => {
   it('is made where there is none, with genesis and a marker that names the network', async () => {
-    folder = join(folder, 'deep', 'inside')
+    folder = join(home, 'deep', 'inside')
     expect(await isInitialised(folder)).toBe(false)
     expect(await looked()).toBe(0)
     expect(await isInitialised(folder)).toBe(true)

@@ -1,0 +1,329 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { Block } from '../../consensus/block/block.ts'
+import { UNPACED } from '../../consensus/chain/ports.ts'
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
+import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { ReceiptEntry } from '../../consensus/tx/payloads.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { Checkout, type PaidCall, type Settled } from '../../marketplace/checkout/checkout.ts'
+import { requestCommitment } from '../../marketplace/checkout/claim.ts'
+import { type Offer, type Operator, Shop } from '../../marketplace/checkout/operator.ts'
+import { type NativePriceSource, parameterPrice, priceIn } from '../../marketplace/checkout/price.ts'
+import { Sender } from '../../marketplace/checkout/sender.ts'
+import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/checkout/settings.ts'
+import { Settler } from '../../marketplace/checkout/settler.ts'
+import type { Service } from '../../marketplace/ledger/agents.ts'
+import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
+import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
+import { epochOf } from '../../marketplace/ledger/epoch.ts'
+import { ESCROWS, type Escrow, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
+import type { ServiceContext } from '../../marketplace/services/context.ts'
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { Mempool } from '../../mempool/mempool.ts'
+import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import { buildTemplate } from '../../miner/template.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import type { WalletKey } from '../../src/crypto/wallet-key.ts'
+import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import { TestChain, type TxOptions, wallet } from './chain.ts'
+import { TestTime, WatchedClaims, Workshop } from './market-parts.ts'
+import { removeFolder, temporaryFolder } from './processes.ts'
+import { TEST_SERVICES } from './test-services.ts'
+import { agentId, serviceId, units } from './unsigned.ts'
+
+/** The agent that sells in these tests. */
+export const SHOP = agentId('shop')
+/** Test services: the one that may run twice, and the one that may not. */
+export const AGAIN = serviceId('node-test-again')
+export const ONCE = serviceId('node-test-once')
+
+/** What a test may put in the place of a market's usual parts. */
+export interface MarketParts {
+  readonly ruleBook?: RuleBook
+  /** A chain to sell on; its blocks are taken as they are. */
+  readonly test?: TestChain
+  /** A store that another replica has open already. */
+  readonly store?: WatchedClaims
+  readonly folder?: string
+  readonly services?: readonly ServiceDefinition[]
+  /** Prices in millionths of a dollar where they differ from the services' own. */
+  readonly prices?: Readonly<Record<string, bigint>>
+  readonly settings?: Partial<MarketSettings>
+  readonly operator?: Partial<Operator>
+  /** Whether agent and services are put on chain at once; default: where the agent is not there yet. */
+  readonly published?: boolean
+}
+
+/** What a test pays for; what is left out is chosen so that it works. */
+export interface Order {
+  readonly from?: number
+  readonly serviceId?: string
+  readonly agentId?: string
+  readonly amount?: bigint
+  readonly term?: number
+  readonly lock?: 'lock' | 'commitment' | 'none'
+  readonly tx?: TxOptions
+}
+
+/** A payment with everything that redeems it. */
+export interface TestPayment extends PaidCall {
+  readonly tx: Transaction
+}
+
+const opened: TestMarket[] = []
+
+/**
+ * A market in this process with its real parts: chain, mempool, LevelDB claims in a folder of its own. Time stands still
+ * but for what the test lets pass; a receipt is sent 500 ms after the call that it is about.
+ */
+export class TestMarket {
+  readonly test: TestChain
+  readonly mempool: Mempool
+  readonly store: WatchedClaims
+  readonly operator: Operator
+  readonly shop: Shop
+  readonly sender: Sender
+  readonly settler: Settler
+  readonly checkout: Checkout
+  readonly price: NativePriceSource
+  readonly time = new TestTime()
+  readonly workshop = new Workshop()
+  /** What the settler complained of. */
+  readonly faults: Fault[] = []
+  readonly #parts: MarketParts
+  readonly folder: string
+  #dead = false
+
+  private constructor(test: TestChain, store: WatchedClaims, folder: string, parts: MarketParts) {
+    this.test = test
+    this.store = store
+    this.folder = folder
+    this.#parts = parts
+    const { chain } = test
+    const verifier = createInlineVerifier(NATIVE_BACKEND)
+    this.mempool = new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
+    const key = wallet(2)
+    const names = { agentId: SHOP, name: 'Shop', endpoint: '' }
+    this.operator = { ...names, owner: key.address, payout: key.address, settler: key, ...parts.operator }
+    const { services = TEST_SERVICES, prices = {}, settings = {} } = parts
+    const offers = services.map((definition): Offer => {
+      const priceUsdMicros = prices[definition.serviceId] ?? definition.priceUsdMicros
+      return { definition: this.workshop.watch(definition), priceUsdMicros }
+    })
+    this.shop = new Shop(this.operator, offers, this.#context())
+    this.sender = new Sender(chain, this.mempool, this.operator.settler)
+    const { shop, sender, time } = this
+    this.settler = new Settler({
+      chain,
+      shop,
+      store,
+      sender,
+      timers: time,
+      onFault: (cause) => this.faults.push(cause),
+    })
+    this.price = parameterPrice(chain)
+    this.checkout = new Checkout({
+      ...{ chain, shop, store, sink: this.mempool, price: this.price, settler: this.settler },
+      ...{ settings: { ...DEFAULT_MARKET_SETTINGS, ...settings }, clock: time, timers: time },
+    })
+    opened.push(this)
+  }
+
+  static async open(parts: MarketParts = {}): Promise<TestMarket> {
+    const test = parts.test ?? (await TestChain.open(parts.ruleBook))
+    const folder = parts.folder ?? temporaryFolder()
+    const store = parts.store ?? new WatchedClaims(await LevelClaimStore.open(join(folder, 'market')))
+    const market = new TestMarket(test, store, folder, parts)
+    if (parts.published ?? market.shop.agent === undefined) await market.publish()
+    return market
+  }
+
+  /** Puts agent and services on chain by hand, at the prices of the offers. */
+  async publish(): Promise<void> {
+    const { owner, payout, settler } = this.operator
+    const signer = owner === settler.address ? (settler as WalletKey) : keyOf(owner)
+    const capabilities = capabilitySet(this.shop.offers.map(({ definition }) => definition.capability))
+    const agent = { agentId: SHOP, name: this.operator.name, endpoint: this.operator.endpoint, capabilities }
+    const register = await this.test.tx(signer, 'agent_register', { ...agent, payout, settlers: [settler.address] })
+    const services = await Promise.all(this.shop.offers.map((offer) => this.publication(offer)))
+    await this.mine([register, ...services])
+  }
+
+  /** The transaction that publishes an offer, at its own price or another. */
+  publication({ definition, priceUsdMicros }: Offer, price: bigint = priceUsdMicros): Promise<Transaction> {
+    const { serviceId: id, name, requestFormat, description, capability } = definition
+    const texts = { serviceId: id, capability: capabilityNumber(capability), name, requestFormat, description }
+    const payload = { agentId: SHOP, ...texts, priceUsdMicros: price }
+    return this.test.tx(keyOf(this.operator.owner), 'service_publish', payload)
+  }
+
+  /** What a service costs in the next block. */
+  priceOf(id: string): bigint {
+    const { chain, height } = this.test
+    const epoch = epochOf(height + 1, chain.ruleBook.at(height + 1).market)
+    return priceIn(this.price, chain, this.shop.record(id as ServiceId) as Service, epoch) as bigint
+  }
+
+  /** Signs a payment; nobody has seen it yet. */
+  async order(request: string, order: Order = {}): Promise<TestPayment> {
+    const { from = 1, serviceId: id = ONCE, term = 400, lock = 'lock' } = order
+    const secret = new Uint8Array(randomBytes(32))
+    const call = { agentId: (order.agentId ?? SHOP) as typeof SHOP, serviceId: id as ServiceId }
+    const payload = {
+      ...call,
+      amount: units(order.amount ?? this.priceOf(id)),
+      units: 1,
+      term,
+      requestCommitment: lock === 'none' ? (ZERO_HEX_32 as Hash) : requestCommitment(secret, { ...call, request }),
+      redeemLock: lock === 'lock' ? lockOf(openerOf(secret)) : (ZERO_HEX_32 as Hash),
+    }
+    const tx = await this.test.tx(wallet(from), 'agent_invoke', payload, order.tx)
+    return { tx, txId: tx.txId, secret: lock === 'none' ? null : secret, serviceId: id, request }
+  }
+
+  /** Signs a payment and mines it. */
+  async pay(request: string, order: Order = {}): Promise<TestPayment> {
+    const payment = await this.order(request, order)
+    await this.mine([payment.tx])
+    return payment
+  }
+
+  /** Offers a payment; parts of it can be put in others' places. */
+  settle({ txId, secret, serviceId: id, request }: TestPayment, change: Partial<PaidCall> = {}) {
+    return this.checkout.settle({ txId, secret, serviceId: id, request, ...change })
+  }
+
+  /** Pays, mines and settles. */
+  async buy(request: string, order: Order = {}): Promise<{ payment: TestPayment; answer: Result<Settled> }> {
+    const payment = await this.pay(request, order)
+    return { payment, answer: await this.settle(payment) }
+  }
+
+  /** Mines a block and lets everything that it sets off come to rest. */
+  async mine(transactions: readonly Transaction[] = []): Promise<Block> {
+    const block = await this.test.mine(transactions)
+    await this.quiet()
+    return block
+  }
+
+  /** Mines blocks of what waits in the mempool, as a miner would. */
+  async mineWaiting(count = 1): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      this.test.nowMs += 3_000
+      const template = await buildTemplate(this.test.chain, UNPACED, {
+        miner: wallet(9).address,
+        nowMs: this.test.nowMs,
+        candidates: this.mempool.candidates(),
+        extra: new Uint8Array(32),
+      })
+      if (template === undefined) throw new Error('the head moved')
+      await this.test.import(template.block)
+      await this.quiet()
+    }
+  }
+
+  /** Lets time pass, and everything that it sets off come to rest. */
+  async pass(ms: number): Promise<void> {
+    this.time.pass(ms)
+    await this.quiet()
+  }
+
+  /** Admits a transaction to the mempool. */
+  async submit(tx: Transaction): Promise<void> {
+    const submitted = await this.mempool.submit(tx)
+    if (!submitted.ok) throw new Error(JSON.stringify(submitted.fault))
+  }
+
+  /** Resolves when nothing is under way but work that is held: all else are writes of claims and what follows at once. */
+  async quiet(): Promise<void> {
+    for (let idle = 0; idle < 3; idle = this.store.busy ? 0 : idle + 1) await setImmediate()
+  }
+
+  /** The open escrow of a payment. */
+  escrow({ txId }: { readonly txId: TxId }): Escrow | undefined {
+    return this.test.chain.database.get(ESCROWS, txId)
+  }
+
+  /** How the escrow of a payment ended. */
+  closure({ txId }: { readonly txId: TxId }): Closure | undefined {
+    return closureOf(this.test.chain.database, txId)
+  }
+
+  /** Entries of the receipts that wait to be mined. */
+  get waitingEntries(): readonly ReceiptEntry[] {
+    return this.sender.waiting.flatMap(({ body }) => (body.kind === 'agent_receipt' ? body.payload.entries : []))
+  }
+
+  /** The node dies and starts again on what it has on disk; the chain goes on. */
+  async restart(parts: MarketParts = {}): Promise<TestMarket> {
+    this.#dead = true
+    await this.settler.stop()
+    await this.store.close()
+    return TestMarket.open({ ...this.#parts, ...parts, test: this.test, folder: this.folder })
+  }
+
+  /** Another replica of the same operator: the same chain and claims, a mempool of its own. */
+  replica(parts: MarketParts = {}): Promise<TestMarket> {
+    const shared = { test: this.test, store: this.store, folder: this.folder }
+    return TestMarket.open({ ...this.#parts, ...shared, ...parts })
+  }
+
+  /** Ends everything that is under way. */
+  async stop(): Promise<void> {
+    if (this.#dead) return
+    this.workshop.release()
+    await this.checkout.stop()
+    await this.settler.stop()
+  }
+
+  /** Closes the store and removes its folder. */
+  async remove(): Promise<void> {
+    await this.store.close()
+    removeFolder(this.folder)
+  }
+
+  #context(): ServiceContext {
+    const { mempool, time } = this
+    return {
+      chain: this.test.chain,
+      mempool: {
+        get count() {
+          return mempool.count
+        },
+        get bytes() {
+          return mempool.bytes
+        },
+        bytesMax: mempool.policy.bytesMax,
+        get suggestedRate() {
+          return mempool.minFeeRate + 1n
+        },
+        get: (txId) => mempool.get(txId),
+      },
+      clock: time,
+      peerCount: () => 0,
+      signatureFacts: () => {
+        throw new Error('no service of these tests asks')
+      },
+    }
+  }
+}
+
+/** Closes every market that a test has opened. */
+export async function closeMarkets(): Promise<void> {
+  const markets = opened.splice(0)
+  for (const market of markets) await market.stop()
+  for (const market of markets) await market.remove()
+}
+
+/** The development wallet with an address. */
+function keyOf(address: string): WalletKey {
+  const key = Array.from({ length: 10 }, (_, i) => wallet(i + 1)).find((one) => one.address === address)
+  if (key === undefined) throw new Error('the owner is no development wallet')
+  return key
+}

@@ -18,7 +18,7 @@ p{margin:.4rem 0;color:var(--soft)}dl{display:grid;grid-template-columns:repeat(
 dl div{border:1px solid var(--line);border-radius:.5rem;padding:.6rem .8rem}dt{font-size:.8rem;color:var(--soft)}dd{margin:0;font-size:1.15rem;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.45rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
 th{font-size:.8rem;color:var(--soft)}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-pre{overflow-x:auto;padding:.8rem;border:1px solid var(--line);border-radius:.5rem}a{color:var(--mark)}code{font-family:ui-monospace,monospace;font-size:.92em}
+td code{white-space:nowrap}pre{overflow-x:auto;padding:.8rem;border:1px solid var(--line);border-radius:.5rem}a{color:var(--mark)}code{font-family:ui-monospace,monospace;font-size:.92em}
 `
 
 /** Nothing but the page's own style: no script, no frame, no other origin. */

@@ -1,9 +1,32 @@
-import { open, rename } from 'node:fs/promises'
+import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+
+let written = 0
 
 /** Replaces a file whole: it is written beside, flushed and renamed, so that a crash leaves the old one or the new one. */
 export async function writeFileAtomically(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`
+  await rename(await writeBeside(path, content, mode), path)
+  await syncFolder(dirname(path))
+}
+
+/** Makes a new file whole; false, and nothing is touched, if there is one of that name. */
+export async function createFileAtomically(path: string, content: string | Uint8Array, mode = 0o644): Promise<boolean> {
+  const temporary = await writeBeside(path, content, mode)
+  try {
+    await link(temporary, path)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(temporary)
+  }
+  await syncFolder(dirname(path))
+  return true
+}
+
+/** Writes and flushes a file beside the one meant; its name. */
+async function writeBeside(path: string, content: string | Uint8Array, mode: number): Promise<string> {
+  const temporary = `${path}.${process.pid}-${written++}.tmp`
   const file = await open(temporary, 'w', mode)
   try {
     await file.writeFile(content)
@@ -11,8 +34,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   } finally {
     await file.close()
   }
-  await rename(temporary, path)
-  await syncFolder(dirname(path))
+  return temporary
 }
 
 /** Makes the rename itself durable; some file systems cannot, and then it is as durable as they make it. */

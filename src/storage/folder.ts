@@ -45,15 +45,26 @@ export async function openChain(
     if (!marked.ok) return marked
     const found = marked.value
     const store = await LevelStore.open(paths.chain, sizes, found === null)
-    const database = await ChainDatabase.open(store, ruleBook, genesis, dataDir)
-    if ('code' in database) {
-      await store.close()
-      return fail(database)
-    }
+    const database = await openDatabase(store, ruleBook, genesis, dataDir)
+    if ('code' in database) return fail(database)
     if (found === null) await writeFileAtomically(paths.marker, `${JSON.stringify(expected)}\n`)
     return ok({ database, store })
   } catch (error) {
     return fail(storageFault(dataDir, error))
+  }
+}
+
+/** Opens the chain in a store; where that cannot be, the store is closed again. */
+async function openDatabase(
+  store: LevelStore,
+  ...[ruleBook, genesis, dataDir]: [RuleBook, Genesis, string]
+): Promise<ChainDatabase | Fault> {
+  let database: ChainDatabase | Fault | undefined
+  try {
+    database = await ChainDatabase.open(store, ruleBook, genesis, dataDir)
+    return database
+  } finally {
+    if (database === undefined || 'code' in database) await store.close()
   }
 }
 
@@ -89,11 +100,14 @@ export async function isInitialised(dataDir: string): Promise<boolean> {
 
 const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXIST|EDQUOT)$/
 
+/** What LevelDB says where files of its own are gone, cut off or something else. */
+const LOST_FILES = /create_if_missing is false|No such file|Not a directory|File exists|Invalid argument/
+
 /** The fault behind an error of the file system or of LevelDB; errors of other kinds are bugs and thrown on. */
 export function storageFault(folder: string, error: unknown): Fault {
   const { code, reason } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })
-  if (code === 'LEVEL_CORRUPTION' || reason.includes('create_if_missing is false'))
+  if (code === 'LEVEL_CORRUPTION' || (code.startsWith('LEVEL_') && LOST_FILES.test(reason)))
     return fault('storage/damaged', { folder, reason })
   if (DISK_ERRORS.test(code)) return fault('storage/full', { folder, reason })
   throw error

@@ -10,6 +10,13 @@ export interface LevelSizes {
   readonly writeBufferBytes: number
 }
 
+/** A state that readers see. It outlives its replacement for as long as somebody lists it. */
+interface View {
+  readonly snapshot: Snapshot
+  listings: number
+  stale: boolean
+}
+
 const ENCODINGS = { keyEncoding: 'view', valueEncoding: 'view' } as const
 /** Large files keep the number of open ones small over millions of blocks. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024
@@ -20,11 +27,11 @@ const FILE_BYTES_MAX = 32 * 1024 * 1024
  */
 export class LevelStore implements KeyValueStore {
   readonly #database: Database
-  #snapshot: Snapshot
+  #view: View
 
   private constructor(database: Database) {
     this.#database = database
-    this.#snapshot = database.snapshot()
+    this.#view = { snapshot: database.snapshot(), listings: 0, stale: false }
   }
 
   /** Opens the database; without `create` a missing one is an error, never an empty new one. */
@@ -41,13 +48,24 @@ export class LevelStore implements KeyValueStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    return this.#database.getSync(key, { snapshot: this.#snapshot } as never)
+    try {
+      return this.#database.getSync(key, { snapshot: this.#view.snapshot } as never)
+    } catch (error) {
+      throw withCode(error)
+    }
   }
 
   async *entries(prefix: Uint8Array): AsyncIterable<KeyValueEntry> {
     const end = successor(prefix)
     const range = end === undefined ? { gte: prefix } : { gte: prefix, lt: end }
-    for await (const entry of this.#database.iterator({ ...range, snapshot: this.#snapshot } as never)) yield entry
+    const view = this.#view
+    view.listings += 1
+    try {
+      for await (const entry of this.#database.iterator({ ...range, snapshot: view.snapshot } as never)) yield entry
+    } finally {
+      view.listings -= 1
+      await release(view)
+    }
   }
 
   async batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
@@ -57,15 +75,28 @@ export class LevelStore implements KeyValueStore {
       else batch.put(key, value)
     }
     await batch.write({ sync: true } as never)
-    const stale = this.#snapshot
-    this.#snapshot = this.#database.snapshot()
+    const old = this.#view
+    this.#view = { snapshot: this.#database.snapshot(), listings: 0, stale: false }
     onDurable()
-    await stale.close()
+    old.stale = true
+    await release(old)
   }
 
   async close(): Promise<void> {
     await this.#database.close()
   }
+}
+
+async function release({ snapshot, listings, stale }: View): Promise<void> {
+  if (stale && listings === 0) await snapshot.close()
+}
+
+/** Errors of synchronous reads lack the code that asynchronous ones have. */
+function withCode(error: unknown): unknown {
+  const { code, message = '' } = error as { code?: string; message?: string }
+  return code === undefined && message.startsWith('IO error')
+    ? Object.assign(error as Error, { code: 'LEVEL_IO_ERROR' })
+    : error
 }
 
 /** The first key after all that begin with the prefix, undefined if there is none. */

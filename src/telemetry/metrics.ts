@@ -120,9 +120,14 @@ export class Metrics {
       registers: [this.#registry],
       collect() {
         for (const quantile of QUANTILES)
-          this.labels(String(quantile / 100)).set(delay.percentile(quantile) / NANOSECONDS)
+          this.labels(String(quantile / 100)).set(secondsOfDelay(delay.percentile(quantile)))
         delay.reset()
       },
     })
   }
+}
+
+/** Seconds of a percentile of timer periods beyond the period itself. */
+function secondsOfDelay(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / NANOSECONDS - LOOP_RESOLUTION_MS / 1_000)
 }

@@ -2,11 +2,13 @@ import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:cryp
 import { access, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { SEED_BYTES } from '../../consensus/crypto/hybrid.ts'
 import { isKeyScheme, type KeyScheme } from '../../consensus/crypto/schemes.ts'
+import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { type WalletKey, walletKey } from '../crypto/wallet-key.ts'
-import { writeFileAtomically } from '../storage/atomic-file.ts'
+import { createFileAtomically } from '../storage/atomic-file.ts'
 
 /** Format of a wallet file. */
 const VERSION = 1
@@ -15,13 +17,16 @@ const COST = { memoryKiB: 65_536, passes: 3, lanes: 1 }
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 const NONCE_BYTES = 12
+const TAG_BYTES = 16
 const PRIVATE_MODE = 0o600
+/** Lengths of the fields in hex. */
+const FIELD_BYTES = { address: 32, salt: SALT_BYTES, nonce: NONCE_BYTES, tag: TAG_BYTES, ciphertext: SEED_BYTES }
 
 /** A wallet file: everything is hex but the names. The address is bound to the ciphertext as additional data. */
 interface WalletFile {
   readonly version: number
   readonly address: string
-  readonly scheme: number
+  readonly scheme: KeyScheme
   readonly kdf: {
     readonly name: 'argon2id'
     readonly memoryKiB: number
@@ -77,8 +82,8 @@ export async function saveWallet(
       ciphertext: ciphertext.toString('hex'),
     },
   }
-  await writeFileAtomically(path, `${JSON.stringify(file, null, 2)}\n`, PRIVATE_MODE)
-  return ok(key)
+  const created = await createFileAtomically(path, `${JSON.stringify(file, null, 2)}\n`, PRIVATE_MODE)
+  return created ? ok(key) : fail(fault('wallet/exists', { name, path }))
 }
 
 /** Address of a wallet, read without its passphrase. */
@@ -108,7 +113,10 @@ export async function openSeed(folder: string, name: string, passphrase: string)
   decipher.setAuthTag(Buffer.from(cipher.tag, 'hex'))
   try {
     const seed = Buffer.concat([decipher.update(Buffer.from(cipher.ciphertext, 'hex')), decipher.final()])
-    return ok({ seed: new Uint8Array(seed), scheme: scheme as KeyScheme })
+    const opened: WalletSeed = { seed: new Uint8Array(seed), scheme }
+    // The scheme stands in the open: with another one the same seed is another wallet.
+    if (walletKey(opened.seed, scheme).address === address) return ok(opened)
+    return fail(fault('wallet/damaged', { path, reason: 'its key has another address' }))
   } catch {
     return fail(fault('wallet/passphrase', { path }))
   }
@@ -117,17 +125,42 @@ export async function openSeed(folder: string, name: string, passphrase: string)
 async function readWallet(folder: string, name: string): Promise<Result<WalletFile>> {
   const path = join(folder, `${name}.json`)
   if (!(await exists(path))) return fail(fault('wallet/missing', { name, path }))
-  const content = await readFile(path, 'utf8')
   const damaged = (reason: string): Result<never> => fail(fault('wallet/damaged', { path, reason }))
   try {
-    const file = JSON.parse(content) as WalletFile
-    if (file.version !== VERSION) return damaged(`version ${file.version} is unknown`)
-    if (file.kdf.name !== 'argon2id' || file.cipher.name !== 'aes-256-gcm' || !isKeyScheme(file.scheme))
-      return damaged('unknown algorithms')
-    return ok(file)
-  } catch {
-    return damaged('it is not a wallet file')
+    const file = JSON.parse(await readFile(path, 'utf8')) as WalletFile
+    const wrong = wrongField(file)
+    return wrong === null ? ok(file) : damaged(wrong)
+  } catch (error) {
+    return damaged(
+      error instanceof SyntaxError || error instanceof TypeError ? 'it is not a wallet file' : String(error),
+    )
   }
+}
+
+/** Bounds of the key derivation: a file must not make its reader work for hours or take all memory. */
+const MEMORY_KIB = { least: 8, most: 1_048_576 }
+const PASSES_MAX = 1_000
+const LANES_MAX = 16
+
+/** What is wrong with a wallet file, or null. */
+function wrongField({ version, address, scheme, kdf, cipher }: WalletFile): string | null {
+  if (version !== VERSION) return `version ${version} is unknown`
+  if (kdf.name !== 'argon2id' || cipher.name !== 'aes-256-gcm' || !isKeyScheme(scheme)) return 'unknown algorithms'
+  const hex = { address, salt: kdf.salt, nonce: cipher.nonce, tag: cipher.tag, ciphertext: cipher.ciphertext }
+  for (const [field, bytes] of Object.entries(FIELD_BYTES)) {
+    const value: unknown = hex[field as keyof typeof hex]
+    if (typeof value !== 'string' || !isHex(value, bytes)) return `its ${field} is not ${bytes} bytes in hex`
+  }
+  const { memoryKiB, passes, lanes } = kdf
+  const derivable =
+    isWithin(lanes, 1, LANES_MAX) &&
+    isWithin(passes, 1, PASSES_MAX) &&
+    isWithin(memoryKiB, MEMORY_KIB.least, MEMORY_KIB.most)
+  return derivable ? null : 'its key derivation is out of range'
+}
+
+function isWithin(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
 }
 
 const argon2Async = promisify(argon2)

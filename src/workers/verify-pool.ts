@@ -28,6 +28,7 @@ export class VerifyPool implements SignatureVerifier {
   readonly #threads: number
   #pending: Pending[] = []
   #running = 0
+  #closed = false
 
   constructor(threads: number) {
     this.#threads = threads
@@ -43,13 +44,15 @@ export class VerifyPool implements SignatureVerifier {
 
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]> {
     if (jobs.length === 0) return Promise.resolve([])
+    if (this.#closed) return Promise.reject(new Error('the verification threads have ended'))
     const verdicts = new Promise<readonly boolean[]>((resolve, reject) => this.#pending.push({ jobs, resolve, reject }))
     if (this.#pending.length === 1) setImmediate(() => void this.#flush())
     return verdicts
   }
 
-  /** Ends the threads. */
+  /** Ends the threads; nothing is verified afterwards. */
   async close(): Promise<void> {
+    this.#closed = true
     await this.#pool.destroy()
   }
 
@@ -72,13 +75,11 @@ export class VerifyPool implements SignatureVerifier {
   async #verifyAll(jobs: readonly SignatureJob[]): Promise<readonly boolean[]> {
     if (jobs.length <= INLINE_JOBS_MAX && this.#running === 0) return jobs.map((job) => verifyJob(NATIVE_BACKEND, job))
     const size = chunkSize(jobs.length, this.#threads)
-    const chunks: Promise<Uint8Array>[] = []
+    const packed: Uint8Array<ArrayBuffer>[] = []
+    for (let start = 0; start < jobs.length; start += size) packed.push(packJobs(jobs.slice(start, start + size)))
     this.#running += 1
     try {
-      for (let start = 0; start < jobs.length; start += size) {
-        const packed = packJobs(jobs.slice(start, start + size))
-        chunks.push(this.#pool.run(Piscina.move(packed)) as Promise<Uint8Array>)
-      }
+      const chunks = packed.map((chunk) => this.#pool.run(Piscina.move(chunk)) as Promise<Uint8Array>)
       return (await Promise.all(chunks)).flatMap((verdicts) => Array.from(verdicts, (verdict) => verdict === 1))
     } finally {
       this.#running -= 1

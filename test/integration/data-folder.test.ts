@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { computeGenesis } from '../../consensus/chain/genesis.ts'
@@ -177,6 +186,8 @@ describe('a damaged data folder is refused by name:', () => {
     ['the manifest is no manifest', () => writeFileSync(chainFile(/^MANIFEST/), 'zzz'.repeat(99)), /^Corruption: /],
     ['a table is gone', () => rmSync(chainFile(/\.ldb$/)), /^Corruption: .*missing files/],
     ['a table holds something else', () => overwrite(chainFile(/\.ldb$/)), /^Corruption: /],
+    ['the manifest is gone', () => rmSync(chainFile(/^MANIFEST/)), /No such file/],
+    ['a table is cut off', () => truncateSync(chainFile(/\.ldb$/), 40), /Invalid argument|Corruption/],
     ['the marker is empty', () => writeFileSync(folderPaths(folder).marker, ''), /network\.json/],
     ['the marker is no JSON', () => writeFileSync(folderPaths(folder).marker, '{"network":'), /network\.json/],
     ['the marker is another JSON', () => writeFileSync(folderPaths(folder).marker, '[]'), /network\.json/],
@@ -188,6 +199,12 @@ describe('a damaged data folder is refused by name:', () => {
     damage()
     const expected = { code: 'storage/damaged', detail: { folder, reason: expect.stringMatching(reason) } }
     expect(await looked()).toEqual(expected)
+  })
+
+  it('and is not kept locked by the look at it', async () => {
+    await used()
+    overwrite(chainFile(/\.ldb$/))
+    for (let i = 0; i < 2; i++) expect(await looked()).toMatchObject({ code: 'storage/damaged' })
   })
 
   it('nothing new is made in the place of what is gone', async () => {

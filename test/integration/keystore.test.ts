@@ -169,13 +169,9 @@ describe('a wallet file that was tampered with does not open:', () => {
     ['other passes', ({ kdf }) => Object.assign(kdf, { passes: 1 })],
     ['other lanes', ({ kdf }) => Object.assign(kdf, { lanes: 2 })],
     ['another salt', ({ kdf }) => Object.assign(kdf, { salt: flipped(kdf.salt) })],
-    ['a longer salt', ({ kdf }) => Object.assign(kdf, { salt: `${kdf.salt}00` })],
     ['another nonce', ({ cipher }) => Object.assign(cipher, { nonce: flipped(cipher.nonce) })],
     ['another tag', ({ cipher }) => Object.assign(cipher, { tag: flipped(cipher.tag) })],
     ['another ciphertext', ({ cipher }) => Object.assign(cipher, { ciphertext: flipped(cipher.ciphertext) })],
-    ['a shorter ciphertext', ({ cipher }) => Object.assign(cipher, { ciphertext: cipher.ciphertext.slice(2) })],
-    ['a longer ciphertext', ({ cipher }) => Object.assign(cipher, { ciphertext: `${cipher.ciphertext}00` })],
-    ['no ciphertext', ({ cipher }) => Object.assign(cipher, { ciphertext: '' })],
     [
       'cipher of another wallet',
       (file) => Object.assign(file, { cipher: readFile(NAMES[2]).cipher, kdf: readFile(NAMES[2]).kdf }),
@@ -188,10 +184,24 @@ describe('a wallet file that was tampered with does not open:', () => {
     expect(await openWallet(folder, name, PASSPHRASE)).toEqual({ ok: false, fault })
   })
 
+  it('another scheme: the same seed would be another wallet', async () => {
+    tampered('scheme', (file) => Object.assign(file, { scheme: 2 }))
+    const fault = { code: 'wallet/damaged', detail: { path: pathOf('scheme'), reason: 'its key has another address' } }
+    expect(await openWallet(folder, 'scheme', PASSPHRASE)).toEqual({ ok: false, fault })
+  })
+
   it('while the same file untouched does', async () => {
     tampered('untouched', () => {})
     expect(await openWallet(folder, 'untouched', PASSPHRASE)).toMatchObject({ ok: true })
   })
+})
+
+it('of two wallets saved under one name at once, one is kept and the other is told', async () => {
+  const seeds = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+  const saved = await Promise.all(seeds.map((seed) => saveWallet(folder, 'twice', { seed, scheme: 1 }, PASSPHRASE)))
+  expect(saved.map(({ ok }) => ok).sort()).toEqual([false, true])
+  const kept = seeds[saved.findIndex(({ ok }) => ok)]
+  expect(await openSeed(folder, 'twice', PASSPHRASE)).toMatchObject({ ok: true, value: { seed: kept } })
 })
 
 describe('a file that is no wallet of this release is named as damaged:', () => {
@@ -206,6 +216,20 @@ describe('a file that is no wallet of this release is named as damaged:', () => 
     ['an unknown cipher', 'unknown algorithms', ({ cipher }) => Object.assign(cipher, { name: 'aes-128-gcm' })],
     ['no derivation', 'it is not a wallet file', (file) => Reflect.deleteProperty(file, 'kdf')],
     ['no cipher', 'it is not a wallet file', (file) => Reflect.deleteProperty(file, 'cipher')],
+    ['a longer salt', 'its salt is not 16 bytes in hex', ({ kdf }) => Object.assign(kdf, { salt: `${kdf.salt}00` })],
+    ['a salt with junk', 'its salt is not 16 bytes in hex', ({ kdf }) => Object.assign(kdf, { salt: `${kdf.salt}zz` })],
+    ['no nonce', 'its nonce is not 12 bytes in hex', ({ cipher }) => Reflect.deleteProperty(cipher, 'nonce')],
+    ['a shorter tag', 'its tag is not 16 bytes in hex', ({ cipher }) => Object.assign(cipher, { tag: 'abcd' })],
+    [
+      'no ciphertext',
+      'its ciphertext is not 32 bytes in hex',
+      ({ cipher }) => Object.assign(cipher, { ciphertext: '' }),
+    ],
+    ['no address', 'its address is not 32 bytes in hex', (file) => Reflect.deleteProperty(file, 'address')],
+    ['no memory', 'its key derivation is out of range', ({ kdf }) => Object.assign(kdf, { memoryKiB: 0 })],
+    ['all memory', 'its key derivation is out of range', ({ kdf }) => Object.assign(kdf, { memoryKiB: 2 ** 31 })],
+    ['passes for years', 'its key derivation is out of range', ({ kdf }) => Object.assign(kdf, { passes: 2 ** 31 })],
+    ['no lanes', 'its key derivation is out of range', ({ kdf }) => Object.assign(kdf, { lanes: 0 })],
   ])('%s', async (_, reason, change) => {
     tampered('damaged', change)
     for (const read of [openWallet(folder, 'damaged', PASSPHRASE), walletAddress(folder, 'damaged')]) {

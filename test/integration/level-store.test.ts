@@ -125,6 +125,19 @@ describe('a listing', () => {
     },
   )
 
+  it('goes on showing the state that it began with while batches are written', async () => {
+    const store = await opened()
+    await store.batch([put('01'), put('02'), put('03')], nothing)
+    const seen: string[] = []
+    for await (const [found] of store.entries(key())) {
+      seen.push(toHex(found))
+      await store.batch([remove('03'), put(`1${seen.length}`)], nothing)
+    }
+    expect(seen).toEqual(['01', '02', '03'])
+    expect((await listed(store, key())).map((entry) => entry.slice(0, 2))).toEqual(['01', '02', '11', '12', '13'])
+    await closed(store)
+  })
+
   it('that is broken off does not stand in the way of writing or of closing', async () => {
     const store = await opened()
     await store.batch([put('01'), put('02'), put('03')], nothing)

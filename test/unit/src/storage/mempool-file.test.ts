@@ -8,7 +8,7 @@ import { encodeTransaction, type Transaction } from '../../../../consensus/tx/tr
 import { loadMempool, saveMempool } from '../../../../src/storage/mempool-file.ts'
 import { fork } from '../../../support/branches.ts'
 import { wallet } from '../../../support/chain.ts'
-import { TestMempool } from '../../../support/mempool.ts'
+import { overtake, TestMempool } from '../../../support/mempool.ts'
 
 let folder: string
 let path: string
@@ -32,11 +32,21 @@ const encoded = (transactions: readonly Transaction[]) => transactions.map(encod
 describe('the file of waiting transactions', () => {
   it('gives back what was saved, byte for byte and in order', async () => {
     const pool = await TestMempool.open()
-    const saved = [await pool.pay(3, 0), await pool.pay(1, 1), await pool.pay(1, 0)]
+    const saved = [await pool.pay(3, 0), await pool.pay(1, 0), await pool.pay(1, 1)]
     await saveMempool(path, saved)
     const loaded = await loadMempool(path)
     expect(encoded(loaded)).toEqual(encoded(saved))
     expect(loaded.map(({ txId, wtxId }) => [txId, wtxId])).toEqual(saved.map(({ txId, wtxId }) => [txId, wtxId]))
+  })
+
+  it('gives each account’s in the order of its nonces, whatever the order they arrived in', async () => {
+    const pool = await TestMempool.open()
+    const [a10, b1, a2, a9, b0] = await Promise.all([
+      ...[pool.pay(1, 10), pool.pay(3, 1), pool.pay(1, 2), pool.pay(1, 9), pool.pay(3, 0)],
+    ])
+    const arrived = [a10, b1, a2, a9, b0] as Transaction[]
+    await saveMempool(path, arrived)
+    expect(encoded(await loadMempool(path))).toEqual(encoded([a2, b0, a9, a10, b1] as Transaction[]))
   })
 
   it('is replaced whole, and nothing is left beside it', async () => {
@@ -76,6 +86,27 @@ describe('a restart', () => {
     expect(encoded(next.mempool.transactions())).toEqual(encoded(pool.mempool.transactions()))
     expect(encoded([...next.mempool.candidates()])).toEqual(encoded([...pool.mempool.candidates()]))
     expect([next.mempool.count, next.mempool.bytes]).toEqual([pool.mempool.count, pool.mempool.bytes])
+  })
+
+  it('loses nothing of an account whose first transaction was replaced', async () => {
+    const pool = await TestMempool.open()
+    await pool.putRun(1, 0, 19, { rate: 60n })
+    await pool.put(1, 0, { rate: 90n })
+    await pool.test.mine([await pool.pay(3, 0)])
+    await pool.putRun(3, 1, 20, { rate: 60n })
+    await pool.put(3, 1, { rate: 90n })
+    const next = await restarted(pool)
+    expect(next.mempool.count).toBe(40)
+    expect(encoded([...next.mempool.candidates()]).length).toBe(40)
+  })
+
+  it('loses nothing of an account that a reorganisation gave transactions back to', async () => {
+    const pool = await TestMempool.open()
+    await pool.test.mine([await pool.pay(1, 0)])
+    await pool.putRun(1, 1, 20)
+    await overtake(pool.test, 1, [[], []])
+    expect(pool.mempool.transactions().at(-1)?.body.nonce).toBe(0n)
+    expect((await restarted(pool)).mempool.count).toBe(21)
   })
 
   it('validates again: mined, outdated, expired and forged ones do not come back', async () => {

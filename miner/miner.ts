@@ -6,6 +6,7 @@ import type { Chain } from '../consensus/chain/chain.ts'
 import type { Clock, Pacer, Timers } from '../consensus/chain/ports.ts'
 import { uintBE } from '../consensus/primitives/bytes.ts'
 import type { Fault } from '../consensus/primitives/fault.ts'
+import type { FaultCode } from '../consensus/primitives/fault-table.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import { buildTemplate, type Template } from './template.ts'
@@ -43,8 +44,19 @@ export interface MinerDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** How often a waiting template is looked at: for better fees, and to keep its time near the clock. */
+/** How often a waiting template is looked at: for better fees, to keep its time near the clock, and for its parent. */
 export const REFRESH_MS = 1_000
+
+/** Own blocks refused on one head after which its templates stay empty: what is in them may be why. */
+const FULL_REFUSALS_MAX = 2
+
+/** Why a candidate may be left out today and mined another day; for any other reason it never will be. */
+const PASSING: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  'tx/sender-unknown',
+  'tx/nonce-too-high',
+  'tx/fee-rate-below-base',
+  'tx/fee-unpayable',
+])
 
 /**
  * Keeps the threads at work on the best head: an empty block at once when the head moves, so that nobody searches on a
@@ -57,13 +69,21 @@ export class Miner {
   #job: MiningJob | null = null
   #better = false
   #building: Promise<void> = Promise.resolve()
+  /** Pieces of work that wait in `#building` or are under way. */
+  #queued = 0
+  #importing = false
+  /** Own blocks refused since the head last moved. */
+  #refusals = 0
   #running = false
   #cancelRefresh: () => void = () => {}
 
   constructor(dependencies: MinerDependencies, rewardTo: Address) {
     this.#deps = dependencies
     this.#rewardTo = rewardTo
-    dependencies.chain.onHeadChange(() => this.#startOver())
+    dependencies.chain.onHeadChange(() => {
+      this.#refusals = 0
+      this.#startOver()
+    })
     dependencies.mempool.onAdmission(() => {
       this.#better = true
     })
@@ -94,13 +114,24 @@ export class Miner {
     if (!this.#running) return
     this.#enqueue(async () => {
       await this.#build([])
-      if (this.#deps.mempool.count > 0) await this.#build(this.#deps.mempool.candidates())
+      if (this.#trusting && this.#deps.mempool.count > 0) await this.#build(this.#deps.mempool.candidates())
     })
+  }
+
+  /** Whether what the mempool gives may stand in a block on this head. */
+  get #trusting(): boolean {
+    return this.#refusals < FULL_REFUSALS_MAX
   }
 
   /** Builds one template after another. */
   #enqueue(work: () => Promise<void>): void {
-    this.#building = this.#building.then(work).catch(this.#deps.onFatal)
+    this.#queued++
+    this.#building = this.#building
+      .then(work)
+      .catch(this.#deps.onFatal)
+      .finally(() => {
+        this.#queued--
+      })
   }
 
   async #build(candidates: Iterable<Template['block']['transactions'][number]>): Promise<void> {
@@ -109,11 +140,9 @@ export class Miner {
     this.#better = false
     const request = { miner: this.#rewardTo, nowMs: clock.now(), candidates, extra }
     const template = await buildTemplate(chain, pacer, request)
-    // Undefined: the head moved meanwhile, and its listener has queued the next build.
+    // Undefined: the head moves. Its listener queues the next build, or the refresh does once the chain rests.
     if (template === undefined || !this.#running) return
-    for (const { tx, fault } of template.refused) {
-      if (fault.code === 'tx/nonce-too-low' || fault.code === 'tx/expired') mempool.drop(tx.txId)
-    }
+    for (const { tx, fault } of template.refused) if (!PASSING.has(fault.code)) mempool.drop(tx.txId)
     this.#publish(template)
   }
 
@@ -136,12 +165,18 @@ export class Miner {
   }
 
   #refresh(): void {
-    if (this.#better) {
-      this.#enqueue(() => this.#build(this.#deps.mempool.candidates()))
+    const { chain, mempool } = this.#deps
+    // The head is a passing one, or a template is on its way.
+    if (chain.moving || this.#importing || this.#queued > 0) return
+    const template = this.#template
+    if (template === undefined || template.parent.id !== chain.head.id) {
+      this.#startOver()
       return
     }
-    const template = this.#template
-    if (template === undefined) return
+    if (this.#better && this.#trusting) {
+      this.#enqueue(() => this.#build(mempool.candidates()))
+      return
+    }
     // The state does not depend on the time, so the header alone is made anew.
     const header = { ...template.block.header, timeMs: Math.max(this.#deps.clock.now(), template.block.header.timeMs) }
     this.#publish({ ...template, block: { ...sealHeader(header), transactions: template.block.transactions } })
@@ -152,13 +187,25 @@ export class Miner {
     if (template === undefined || job !== this.#job) return
     this.#publish(undefined)
     const block = { ...sealHeader({ ...template.block.header, nonce }), transactions: template.block.transactions }
+    this.#importing = true
     this.#import(block).catch(this.#deps.onFatal)
   }
 
   async #import(block: Block): Promise<void> {
     const outcome = await this.#deps.chain.import(block)
-    if (outcome.ok) return this.#deps.onMined(block)
-    this.#deps.onRefused(block, outcome.fault)
-    this.#startOver()
+    this.#importing = false
+    if (outcome.ok && outcome.value === 'connected') return this.#deps.onMined(block)
+    if (!outcome.ok) this.#blame(block, outcome.fault)
+    // Refused even with nothing in it: the next refresh tries again, so that easy work does not become a hot loop.
+    if (this.#refusals <= FULL_REFUSALS_MAX) this.#startOver()
+  }
+
+  /** Tells of a refused block and takes out what it was refused for. */
+  #blame(block: Block, fault: Fault): void {
+    this.#refusals++
+    this.#deps.onRefused(block, fault)
+    const { index } = fault.detail
+    const guilty = fault.code === 'block/transaction' ? block.transactions[Number(index)] : undefined
+    if (guilty !== undefined) this.#deps.mempool.drop(guilty.txId)
   }
 }

@@ -9,6 +9,7 @@ import type { Pacer } from '../consensus/chain/ports.ts'
 import type { Fault } from '../consensus/primitives/fault.ts'
 import type { Address, Hash } from '../consensus/primitives/ids.ts'
 import { updateTree } from '../consensus/state/tree.ts'
+import { checkTransaction } from '../consensus/tx/check.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import { declaredWrites, weightOf } from '../consensus/tx/weight.ts'
 
@@ -111,7 +112,8 @@ class Filling {
     const weight = this.#weight + weightOf(tx, this.#rules.tx)
     const writes = this.#writes + declaredWrites(tx.body)
     if (bytes > bytesMax || weight > weightMax || writes > writesMax) return false
-    const fault = this.#execution.apply(tx)
+    // Whoever gave us this may have judged it by the rules of another height.
+    const fault = checkTransaction(tx, this.#rules.tx) ?? this.#execution.apply(tx)
     if (fault !== null) {
       this.refused.push({ tx, fault })
       return false

@@ -89,6 +89,8 @@ class Duel {
   readonly policy: MempoolPolicy
   /** How often each answer was given, and what else the run has met. */
   readonly seen: Map<string, number>
+  /** Whether something unminable may have had to go under this head, after which nothing unminable comes in. */
+  #unsure = false
 
   constructor(pool: TestMempool, policy: MempoolPolicy, seen = new Map<string, number>()) {
     this.seen = seen
@@ -126,6 +128,7 @@ class Duel {
   }
 
   async #submit(tx: Transaction): Promise<void> {
+    if (this.#unsure && this.model.rankOf(tx) === 0n) return
     const refusals = this.model.refusals(tx)
     const before = this.model.minFeeRate
     if (refusals.length === 0) this.model.admit(tx)
@@ -162,6 +165,7 @@ class Duel {
     const body = [...all.slice(0, Math.ceil((all.length * share) / 4)), ...(await this.#foreign(foreign, share))]
     const { transactions } = await extend(this.test, body)
     this.model.follow([...this.model.blocks, transactions])
+    this.#unsure = false
   }
 
   /** A transfer of a rich account with the nonce that the chain wants, if this is the moment for one. */
@@ -186,6 +190,7 @@ class Duel {
     const crowd = [...model.waiting, ...unwound]
     expect(await importAll(test, blocksFrom(rival, test.height - deep + 1))).toBe('connected')
     model.follow([...model.blocks.slice(0, model.blocks.length - deep), ...bodies])
+    this.#unsure = false
     if (crowd.length > this.policy.countMax || bytesOf(crowd) > this.policy.bytesMax) this.#yield()
   }
 
@@ -203,6 +208,7 @@ class Duel {
     for (const { txId } of mempool.transactions()) expect(might).toContain(txId)
     this.model.waiting = mempool.transactions()
     this.model.floor = mempool.minFeeRate > this.model.baseFee ? mempool.minFeeRate : 0n
+    this.#unsure = true
   }
 
   compare(): void {

@@ -84,9 +84,11 @@ export class Checkout {
     const offer = this.#deps.shop.offer(call.serviceId)
     if (offer === undefined) return fail(fault('service/not-found', { serviceId: call.serviceId }))
     const input = readRequest(offer.definition, call.request)
-    if (!input.ok) return input
+    // Text that is none has no hash of its own to be compared by; anything else is first held against a known claim.
+    if (!input.ok && !call.request.isWellFormed()) return input
     const known = await this.#deps.store.get(call.txId)
     if (known !== undefined) return this.#join(known, call, offer)
+    if (!input.ok) return input
     const verdict = await this.#awaitPayment(call, offer)
     if (verdict.state === 'waiting') return fail(unconfirmed(call.txId, verdict))
     if (verdict.state === 'refused') return fail(verdict.fault)

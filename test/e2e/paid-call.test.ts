@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { DEVNET } from '../../config/networks/devnet.ts'
 import { failedChecks, verifyPaidAnswer } from '../../rpc/client/verify.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask, type CallView, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { fastDevnet } from '../support/network.ts'
 
 const workshop = new Workshop()
 const runsFile = workshop.path('runs')
@@ -18,7 +18,7 @@ beforeAll(async () => {
   buyer = new Caller(daemon.url, 1)
 })
 
-const { pow: cost, powLimit: targetMax } = DEVNET.steps[0]!.rules.block
+const { pow: cost, powLimit: targetMax } = fastDevnet().steps[0]!.rules.block
 const POW = { hasher: nativePowHasher, cost, targetMax }
 /** Who is paid for calls; nothing else moves this balance. */
 const payee = (): Caller => new Caller(daemon?.url ?? '', 10)

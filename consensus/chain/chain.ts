@@ -4,7 +4,7 @@ import { anchorAfter, targetAfter } from '../block/difficulty.ts'
 import type { SealedHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
 import { type PowHasher, workOfTarget } from '../block/pow.ts'
-import type { SigningNetwork } from '../crypto/signing.ts'
+import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
 import type { SignatureVerifier } from '../crypto/verifier.ts'
 import { assert } from '../primitives/assert.ts'
 import { type Fault, fault, faultRow } from '../primitives/fault.ts'
@@ -15,7 +15,7 @@ import type { Transaction } from '../tx/transaction.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
-import { pathBetween, SideBranches } from './fork-choice.ts'
+import { pathBetween } from './fork-choice.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
@@ -35,36 +35,48 @@ export interface ChainDependencies {
   readonly reorganisationDepthMax: number
 }
 
-/** A block at which a branch was refused. */
-interface Refusal {
-  readonly at: BlockId
-  readonly fault: Fault
+/** How far a branch could be connected, and what was wrong with its next block, or with this node. */
+interface Progress {
+  readonly done: number
+  readonly refusal?: { readonly at: BlockEntry; readonly fault: Fault }
+  readonly failure?: VerifierFailure
 }
 
-/** How often side blocks that are out of reach are looked for. */
+/** The verifier failed by itself. Nothing is known of the block, and nothing of it was written. */
+class VerifierFailure extends Error {
+  override name = 'VerifierFailure'
+
+  constructor(cause: unknown) {
+    super(`signatures could not be verified: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
+/** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
 const SIDE_PRUNE_BLOCKS = 100
+/** The signatures of a block that was on the best chain before. */
+const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
 
 /** Where an imported block ended up. */
 export type ImportOutcome = 'connected' | 'side'
 
 /**
  * The best chain: validates blocks, chooses the branch with the most work (first seen on a tie), moves the head one
- * durable block at a time, and tells its listeners. Imports run one after another; reads never wait.
+ * durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error that
+ * is not the verifier's, a full disk for instance, nothing is known of what the disk holds: the chain stops itself.
  */
 export class Chain {
   readonly #deps: ChainDependencies
   readonly keys: KeyRegistry
   readonly verified = new VerifiedWitnesses()
   readonly #listeners: HeadListener[] = []
-  readonly #branches: SideBranches
   #queue: Promise<unknown> = Promise.resolve()
   #stopped = false
   #moving = false
+  #prunedIn = -1
 
   constructor(dependencies: ChainDependencies) {
     this.#deps = dependencies
     this.keys = new KeyRegistry(dependencies.database)
-    this.#branches = new SideBranches(dependencies.database)
   }
 
   get database(): ChainDatabase {
@@ -83,7 +95,7 @@ export class Chain {
     return this.#deps.database.head
   }
 
-  /** Whether a reorganisation is under way: the head shown is then a passing one. */
+  /** Whether a reorganisation is under way, or one broke off for good: the head shown is then a passing one. */
   get moving(): boolean {
     return this.#moving
   }
@@ -104,13 +116,17 @@ export class Chain {
 
   /** Validates a block and adds it to the chain, or says why not. */
   import(block: Block): Promise<Result<ImportOutcome>> {
-    return this.#serialised(() => this.#import(block))
+    return this.#serialised(async () => {
+      const outcome = await this.#import(block)
+      await this.#pruneSide()
+      return outcome
+    })
   }
 
   /** Lets the running import finish and refuses further ones. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await this.#queue.catch(() => {})
+    await this.#queue
   }
 
   /** Target, history root and anchor that a child of the entry gets. */
@@ -134,7 +150,9 @@ export class Chain {
 
   #serialised<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
     const run = this.#queue.then(() => (this.#stopped ? fail(fault('chain/stopped')) : work()))
-    this.#queue = run.catch(() => {})
+    this.#queue = run.catch((error: unknown) => {
+      if (!(error instanceof VerifierFailure)) this.#stopped = true
+    })
     return run
   }
 
@@ -145,6 +163,8 @@ export class Chain {
     const parent = this.database.entry(block.header.parent)
     if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: block.header.parent }))
     if (parent.invalid) return fail(fault('chain/invalid-ancestor', { id: parent.id }))
+    const depth = this.#forkDepth(parent)
+    if (depth > UNDO_BLOCKS) return fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
     const badHeader = this.checkHeader(block, parent)
     if (badHeader !== null) return fail(badHeader)
     const entry = this.#entryOf(block, parent)
@@ -157,9 +177,8 @@ export class Chain {
   }
 
   async #extend(block: Block, entry: BlockEntry): Promise<Result<ImportOutcome>> {
-    const connected = await this.#connect(block, entry)
-    if (connected !== null) return this.#condemn(entry, connected)
-    if (entry.header.height % SIDE_PRUNE_BLOCKS === 0) await this.#pruneSide()
+    const cause = await this.#connect(block, entry, this.#checkSignatures(block.transactions))
+    if (cause !== null) return this.#condemn(entry, cause)
     this.#announce([], [entry])
     return ok('connected')
   }
@@ -168,9 +187,8 @@ export class Chain {
    * Executes a block on the head and commits it, or says why not. Signatures are checked by the verifier meanwhile: the
    * state tree is worked out before their verdict is there, and thrown away where it is bad.
    */
-  async #connect(block: Block, entry: BlockEntry): Promise<Fault | null> {
+  async #connect(block: Block, entry: BlockEntry, signatures: Promise<Fault | null>): Promise<Fault | null> {
     const { ruleBook, database, pacer } = this.#deps
-    const signatures = this.#checkSignatures(block.transactions)
     // It is awaited below; until then a failing verifier must not count as unhandled.
     signatures.catch(() => {})
     const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
@@ -188,86 +206,126 @@ export class Chain {
     const jobs = this.keys.jobsFor(transactions, this.#deps.network, (wtxId) => this.verified.has(wtxId))
     if (!jobs.ok) return jobs.fault
     if (jobs.value.length === 0) return null
-    const verdicts = await this.#deps.verifier.verify(jobs.value.map(({ job }) => job))
+    const verdicts = await this.#verdictsOn(jobs.value.map(({ job }) => job))
     const bad = jobs.value.find((_, i) => verdicts[i] !== true)
     if (bad !== undefined) return fault('block/transaction', { index: bad.index, reason: 'tx/bad-signature' })
     for (const { index } of jobs.value) this.verified.add((transactions[index] as Transaction).wtxId)
     return null
   }
 
+  async #verdictsOn(jobs: readonly SignatureJob[]): Promise<readonly boolean[]> {
+    try {
+      return await this.#deps.verifier.verify(jobs)
+    } catch (error) {
+      throw new VerifierFailure(error)
+    }
+  }
+
   /** A block that is invalid for ever is remembered with what builds on it; a local stall or a mismatched body is not. */
   async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
     const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
     if (faultRow(cause.code).blame === 'sender' && !bodyMismatch) {
-      await this.database.markInvalid([entry, ...this.#branches.descendantsOf(entry)])
+      const descendants = this.database.side.descendantsOf(entry.id).map((id) => this.#mustEntry(id))
+      await this.database.markInvalid([entry, ...descendants])
     }
     return fail(cause)
   }
 
   /** What became of a block after the branches were looked at. */
-  #outcomeOf({ id, header }: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
-    const entry = this.database.entry(id) as BlockEntry
-    const own = faults.get(id)
+  #outcomeOf(entry: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
+    const own = faults.get(entry.id)
     if (own !== undefined) return fail(own)
-    if (entry.invalid) return fail(fault('chain/invalid-ancestor', { id: header.parent }))
-    return ok(this.database.isCanonical(entry) ? 'connected' : 'side')
+    if (this.database.isCanonical(entry)) return ok('connected')
+    // Heavier, sound as far as anybody knows, and yet not taken.
+    return entry.totalWork > this.head.totalWork ? fail(this.#tooDeep(entry)) : ok('side')
   }
 
   /**
    * Moves to the heaviest stored branch that is sound and near enough, if it is heavier than the head's. A branch that
-   * is not stands in nobody's way. The answer has a fault for every block that refused a branch.
+   * is not stands in nobody's way: the side blocks are looked through once, and once more for each branch that was tried in
+   * vain. The answer has a fault for every block of those.
    */
   async #followHeaviest(): Promise<ReadonlyMap<BlockId, Fault>> {
-    const faults = new Map<BlockId, Fault>()
+    const { side } = this.database
+    const refused = new Map<BlockId, Fault>()
     for (;;) {
-      const best = this.#branches.heaviest((entry) => faults.has(entry.id))
-      if (best === undefined || best.totalWork <= this.head.totalWork) return faults
-      const refusal = this.#tooDeep(best) ?? (await this.#reorganise(best))
-      if (refusal === null) return faults
-      faults.set(refusal.at, refusal.fault)
-      faults.set(best.id, faults.get(best.id) ?? refusal.fault)
+      const { header, totalWork } = this.head
+      const best = side.heaviest({ totalWork, forkHeightMin: header.height - this.#depthMax, refused })
+      if (best === undefined) return refused
+      const refusal = await this.#reorganise(this.#mustEntry(best))
+      if (refusal === undefined) return refused
+      for (const id of [refusal.at.id, ...side.descendantsOf(refusal.at.id)]) refused.set(id, refusal.fault)
     }
   }
 
-  #tooDeep(target: BlockEntry): Refusal | null {
-    const depth = this.head.header.height - this.#branches.forkHeight(target)
-    const depthMax = Math.min(this.#deps.reorganisationDepthMax, UNDO_BLOCKS)
-    return depth <= depthMax
-      ? null
-      : { at: target.id, fault: fault('chain/reorganisation-too-deep', { depth, depthMax }) }
+  get #depthMax(): number {
+    return Math.min(this.#deps.reorganisationDepthMax, UNDO_BLOCKS)
   }
 
-  /** Unwinds to the fork and connects the branch; if a block of it is invalid, the old branch is restored. */
-  async #reorganise(target: BlockEntry): Promise<Refusal | null> {
-    const { disconnect, connect } = pathBetween(this.database, this.head, target)
+  /** How many blocks must be unwound to take a branch through a known, sound block. */
+  #forkDepth({ id, header }: BlockEntry): number {
+    const { side } = this.database
+    return this.head.header.height - (side.has(id) ? side.forkHeight(id) : header.height)
+  }
+
+  #tooDeep(entry: BlockEntry): Fault {
+    return fault('chain/reorganisation-too-deep', { depth: this.#forkDepth(entry), depthMax: this.#depthMax })
+  }
+
+  /**
+   * Unwinds to the fork and connects the branch. If a block of it cannot be connected, its blocks before that one stay if
+   * they are heavier than the old branch, which is restored otherwise; listeners hear what left and what came either way.
+   */
+  async #reorganise(target: BlockEntry): Promise<Progress['refusal']> {
+    const before = this.head
+    const { disconnect, connect } = pathBetween(this.database, before, target)
+    // After a move to a shorter branch fewer blocks can be unwound than otherwise.
+    if (!this.database.canUnwindTo(before.header.height - disconnect.length))
+      return { at: connect[0] as BlockEntry, fault: this.#tooDeep(target) }
     this.#moving = true
-    try {
-      for (let i = 0; i < disconnect.length; i++) await this.#disconnectHead()
-      for (const [done, entry] of connect.entries()) {
-        const cause = await this.#connect(this.#mustBlock(entry.id), entry)
+    for (let i = 0; i < disconnect.length; i++) await this.#disconnectHead()
+    const { done, refusal, failure } = await this.#connectAll(connect)
+    if (this.head.totalWork > before.totalWork) this.#announce(disconnect, connect.slice(0, done))
+    else {
+      await this.#restore(done, disconnect)
+      this.#announce(disconnect, disconnect.toReversed())
+    }
+    if (failure !== undefined) throw failure
+    return refusal
+  }
+
+  /** Connects blocks one after another as far as they can be connected. */
+  async #connectAll(branch: readonly BlockEntry[]): Promise<Progress> {
+    for (const [done, entry] of branch.entries()) {
+      const block = this.#mustBlock(entry.id)
+      try {
+        const cause = await this.#connect(block, entry, this.#checkSignatures(block.transactions))
         if (cause === null) continue
         await this.#condemn(entry, cause)
-        await this.#restore(done, disconnect)
-        return { at: entry.id, fault: cause }
+        return { done, refusal: { at: entry, fault: cause } }
+      } catch (error) {
+        if (!(error instanceof VerifierFailure)) throw error
+        return { done, failure: error }
       }
-      this.#announce(disconnect, connect)
-      return null
-    } finally {
-      this.#moving = false
     }
+    return { done: branch.length }
   }
 
   async #restore(count: number, branch: readonly BlockEntry[]): Promise<void> {
     for (let i = 0; i < count; i++) await this.#disconnectHead()
     for (const entry of branch.toReversed()) {
-      const cause = await this.#connect(this.#mustBlock(entry.id), entry)
+      const cause = await this.#connect(this.#mustBlock(entry.id), entry, VERIFIED_BEFORE)
       assert(cause === null, 'a block that was on the best chain does not connect again')
     }
   }
 
-  /** Stored blocks that no move could reach any more are dropped. */
+  /** Branches that no move could reach any more are dropped, now and then. */
   async #pruneSide(): Promise<void> {
-    const stale = this.#branches.below(this.head.header.height - UNDO_BLOCKS)
+    const { height } = this.head.header
+    const stretch = Math.floor(height / SIDE_PRUNE_BLOCKS)
+    if (stretch === this.#prunedIn) return
+    this.#prunedIn = stretch
+    const stale = this.database.side.forkingBelow(height - UNDO_BLOCKS)
     if (stale.length > 0) await this.database.dropSide(stale)
   }
 
@@ -294,6 +352,12 @@ export class Chain {
     }
   }
 
+  #mustEntry(id: BlockId): BlockEntry {
+    const entry = this.database.entry(id)
+    assert(entry !== undefined, `block ${id} is missing from the store`)
+    return entry
+  }
+
   #mustBlock(id: BlockId): Block {
     const block = this.database.block(id)
     assert(block !== undefined, `block ${id} is missing from the store`)
@@ -302,7 +366,7 @@ export class Chain {
 
   #announce(disconnected: readonly BlockEntry[], connected: readonly BlockEntry[]): void {
     this.#moving = false
-    if (disconnected.length > 0) this.#branches.forget()
+    if (disconnected.length + connected.length === 0) return
     for (const listener of this.#listeners) listener({ head: this.head, disconnected, connected })
   }
 }

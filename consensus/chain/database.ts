@@ -15,6 +15,7 @@ import { assembleTransaction, type Transaction, transactionId } from '../tx/tran
 import type { ChainIndex } from './chain-index.ts'
 import type { ConnectedBlock } from './events.ts'
 import type { ExecutedBlock } from './execution.ts'
+import { SideBranches } from './fork-choice.ts'
 import type { Genesis } from './genesis.ts'
 import type { KeyValueStore, Write } from './key-value.ts'
 import {
@@ -69,12 +70,12 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
-  readonly #side: Set<BlockId>
+  /** Stored blocks off the best chain. */
+  readonly side = new SideBranches()
   #head: BlockEntry
 
-  private constructor(store: KeyValueStore, ruleBook: RuleBook, side: Set<BlockId>) {
+  private constructor(store: KeyValueStore, ruleBook: RuleBook) {
     this.#store = store
-    this.#side = side
     this.#ruleBook = ruleBook
     const headId = store.get(KEYS.meta('head'))
     assert(headId !== undefined, 'an initialised store has a head')
@@ -94,9 +95,11 @@ export class ChainDatabase implements StateView, PageReader {
       const misfit = checkMarks(store, mark, ruleBook, genesis, folder)
       if (misfit !== null) return misfit
     }
-    const side = new Set<BlockId>()
-    for await (const [key] of store.entries(prefixKey('side'))) side.add(idOfKey(key) as BlockId)
-    return new ChainDatabase(store, ruleBook, side)
+    const database = new ChainDatabase(store, ruleBook)
+    for await (const [key] of store.entries(prefixKey('side'))) {
+      database.side.add(database.#mustEntry(idOfKey(key) as BlockId))
+    }
+    return database
   }
 
   /** Block whose state is shown. */
@@ -205,11 +208,6 @@ export class ChainDatabase implements StateView, PageReader {
     return this.#store.get(KEYS.index(index.prefix, key))
   }
 
-  /** Stored blocks off the best chain. */
-  sideBlocks(): ReadonlySet<BlockId> {
-    return this.#side
-  }
-
   /** A perfect node of the best chain's history tree. */
   historyNode(level: number, index: number): HistoryNode {
     const bytes = this.#store.get(KEYS.history(level, index))
@@ -235,6 +233,12 @@ export class ChainDatabase implements StateView, PageReader {
       const after = this.#store.get(KEYS.state(stateKey))
       return { table: this.#ruleBook.tableOf(stateKey), key: stateKey, before: existed ? value : undefined, after }
     })
+  }
+
+  /** Whether the best chain can be unwound until the block at a height is its head. */
+  canUnwindTo(height: number): boolean {
+    const above = this.idAt(height + 1)
+    return above === undefined || this.#store.get(KEYS.undo(above)) !== undefined
   }
 
   /** Makes an executed block the head. */
@@ -264,7 +268,7 @@ export class ChainDatabase implements StateView, PageReader {
       this.#remember(executed.changes, tree, false)
       this.#peaks.set(block.id, peaks)
       this.#entries.set(block.id, entry)
-      this.#side.delete(block.id)
+      this.side.delete(block.id)
       this.#blocks.set(block.id, block)
       this.#head = entry
     })
@@ -272,7 +276,8 @@ export class ChainDatabase implements StateView, PageReader {
 
   /** Takes the head back to its parent; the block stays stored off the best chain. */
   async disconnect(changes: readonly StateChange[], tree: TreeUpdate): Promise<void> {
-    const { header, id } = this.#head
+    const unwound = this.#head
+    const { header, id } = unwound
     const parent = this.#mustEntry(header.parent)
     const block = this.block(id) as Block
     const receipts = (this.receipts(id) as readonly Uint8Array[]).map(decodeReceipt)
@@ -288,7 +293,7 @@ export class ChainDatabase implements StateView, PageReader {
     ]
     await this.#store.batch(writes, () => {
       this.#remember(changes, tree, true)
-      this.#side.add(id)
+      this.side.addUnwound(unwound)
       this.#head = parent
     })
   }
@@ -298,7 +303,7 @@ export class ChainDatabase implements StateView, PageReader {
     const writes = [...blockWrites(block, entry), { key: KEYS.side(block.id), value: new Uint8Array(0) }]
     await this.#store.batch(writes, () => {
       this.#entries.set(block.id, entry)
-      this.#side.add(block.id)
+      this.side.add(entry)
     })
   }
 
@@ -307,18 +312,21 @@ export class ChainDatabase implements StateView, PageReader {
     const invalid = entries.map((entry) => ({ ...entry, invalid: true }))
     const writes = invalid.map((entry) => ({ key: KEYS.entry(entry.id), value: encodeEntry(entry) }))
     await this.#store.batch(writes, () => {
-      for (const entry of invalid) this.#entries.set(entry.id, entry)
+      for (const entry of invalid) {
+        this.#entries.set(entry.id, entry)
+        if (this.side.has(entry.id)) this.side.add(entry)
+      }
     })
   }
 
-  /** Drops stored blocks off the best chain, with everything known of them. */
-  async dropSide(entries: readonly BlockEntry[]): Promise<void> {
-    const writes = entries.flatMap(({ id }) =>
+  /** Drops stored blocks off the best chain, with everything known of them: whole branches, or what is left is no branch. */
+  async dropSide(ids: readonly BlockId[]): Promise<void> {
+    const writes = ids.flatMap((id) =>
       [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side].map((keyOf) => ({ key: keyOf(id) })),
     )
     await this.#store.batch(writes, () => {
-      for (const { id } of entries) {
-        this.#side.delete(id)
+      for (const id of ids) {
+        this.side.delete(id)
         this.#entries.delete(id)
       }
     })

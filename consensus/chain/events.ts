@@ -11,6 +11,9 @@ export interface ConnectedBlock {
 /**
  * The best chain moved: blocks that left it, newest first, then blocks that joined it, oldest first. Named, not held: a deep
  * move is as small as a shallow one, and whoever needs a body reads it from the database.
+ *
+ * A move that was taken back, because a block of the new branch was invalid, is told as well, since passing states were shown
+ * meanwhile: the head is then the one before, and the same blocks have left and joined again.
  */
 export interface HeadChange {
   readonly head: BlockEntry

@@ -31,69 +31,94 @@ export function pathBetween(entries: Entries, from: BlockEntry, to: BlockEntry):
   return { disconnect, connect: connect.reverse() }
 }
 
-/** What branches off the best chain are judged by. */
-interface SideBlocks extends Entries {
-  sideBlocks(): ReadonlySet<BlockId>
-  isCanonical(entry: BlockEntry): boolean
+/** What the choice between branches needs to know of a block off the best chain. */
+interface SideBlock {
+  readonly id: BlockId
+  readonly parent: BlockId
+  readonly height: number
+  readonly totalWork: bigint
+  readonly invalid: boolean
 }
 
-/** The stored blocks off the best chain. Where a branch forks off is remembered, so that a long one is walked once. */
+/** What a branch must be to be taken: heavier than this, forking at this height or above, not refused before. */
+export interface BranchWish {
+  readonly totalWork: bigint
+  readonly forkHeightMin: number
+  readonly refused: { has(id: BlockId): boolean }
+}
+
+/**
+ * The stored blocks off the best chain, held in memory: every import of a heavier one looks through all of them. The parent
+ * of one is either among them or on the best chain, so a branch is kept whole or not at all.
+ */
 export class SideBranches {
-  readonly #blocks: SideBlocks
+  readonly #blocks = new Map<BlockId, SideBlock>()
+  /** Where blocks' branches fork off, as far as it was asked for, so that a long branch is walked once. */
   readonly #forkHeights = new Map<BlockId, number>()
 
-  constructor(blocks: SideBlocks) {
-    this.#blocks = blocks
+  get size(): number {
+    return this.#blocks.size
   }
 
-  /** The block with the most work that is not invalid and not `excluded`. */
-  heaviest(excluded: (entry: BlockEntry) => boolean): BlockEntry | undefined {
-    let best: BlockEntry | undefined
-    for (const entry of this.#entries()) {
-      if (entry.invalid || excluded(entry)) continue
-      if (best === undefined || entry.totalWork > best.totalWork) best = entry
+  has(id: BlockId): boolean {
+    return this.#blocks.has(id)
+  }
+
+  /** Takes in a block that nothing builds on yet, or what became of one that is here. */
+  add({ id, header, totalWork, invalid }: BlockEntry): void {
+    this.#blocks.set(id, { id, parent: header.parent, height: header.height, totalWork, invalid })
+  }
+
+  /** Takes in a block that has left the best chain. Branches that forked off above it now do so further down. */
+  addUnwound(entry: BlockEntry): void {
+    this.#forkHeights.clear()
+    this.add(entry)
+  }
+
+  /** Lets go of a block: it has joined the best chain, or it was dropped with its branch. */
+  delete(id: BlockId): void {
+    if (this.#blocks.delete(id)) this.#forkHeights.clear()
+  }
+
+  ids(): Iterable<BlockId> {
+    return this.#blocks.keys()
+  }
+
+  /** The block with the most work at the end of a branch that is as wished, the first seen of several. */
+  heaviest({ totalWork, forkHeightMin, refused }: BranchWish): BlockId | undefined {
+    let best: SideBlock | undefined
+    for (const block of this.#blocks.values()) {
+      if (block.totalWork <= (best?.totalWork ?? totalWork) || block.invalid || refused.has(block.id)) continue
+      if (this.forkHeight(block.id) >= forkHeightMin) best = block
     }
-    return best
+    return best?.id
   }
 
-  /** Height of the best chain's block that the branch builds on. */
-  forkHeight(tip: BlockEntry): number {
+  /** Height of the best chain's block that the branch of a block here builds on. */
+  forkHeight(tip: BlockId): number {
     const walked: BlockId[] = []
-    let at = tip
-    let height = this.#forkHeights.get(at.id)
-    while (height === undefined && !this.#blocks.isCanonical(at)) {
+    let fork: number | undefined
+    for (let at = this.#blocks.get(tip); fork === undefined; at = this.#blocks.get(at.parent)) {
+      assert(at !== undefined, 'only blocks off the best chain fork off it')
       walked.push(at.id)
-      at = parentOf(this.#blocks, at)
-      height = this.#forkHeights.get(at.id)
+      fork = this.#forkHeights.get(at.id) ?? (this.#blocks.has(at.parent) ? undefined : at.height - 1)
     }
-    const fork = height ?? at.header.height
     for (const id of walked) this.#forkHeights.set(id, fork)
     return fork
   }
 
-  /** Side blocks that build on a block. */
-  descendantsOf(ancestor: BlockEntry): readonly BlockEntry[] {
-    const family = new Set<BlockId>([ancestor.id])
-    const byHeight = this.#entries().toSorted((a, b) => a.header.height - b.header.height)
-    return byHeight.filter(({ id, header }) => {
-      if (!family.has(header.parent)) return false
-      family.add(id)
-      return true
-    })
+  /** Blocks here that build on a block off the best chain. */
+  descendantsOf(ancestor: BlockId): readonly BlockId[] {
+    const family = new Set<BlockId>([ancestor])
+    for (const { id, parent } of [...this.#blocks.values()].sort((a, b) => a.height - b.height)) {
+      if (family.has(parent)) family.add(id)
+    }
+    return [...family].slice(1)
   }
 
-  /** Side blocks below a height. */
-  below(height: number): readonly BlockEntry[] {
-    return this.#entries().filter(({ header }) => header.height < height)
-  }
-
-  /** Forgets where branches fork off: the best chain has moved to another branch. */
-  forget(): void {
-    this.#forkHeights.clear()
-  }
-
-  #entries(): readonly BlockEntry[] {
-    return [...this.#blocks.sideBlocks()].flatMap((id) => this.#blocks.entry(id) ?? [])
+  /** All blocks of the branches that fork off below a height. */
+  forkingBelow(height: number): readonly BlockId[] {
+    return [...this.#blocks.keys()].filter((id) => this.forkHeight(id) < height)
   }
 }
 

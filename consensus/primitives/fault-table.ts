@@ -138,6 +138,11 @@ export const FAULT_TABLE = {
     409,
     'the heavier branch forks {depth} blocks back; beyond {depthMax} the operator must accept it',
   ),
+  'chain/fork-too-deep': nobody(
+    'fork_too_deep',
+    409,
+    'the branch of the block forks {depth} blocks back; beyond {depthMax} nothing can be unwound and no branch is kept',
+  ),
   'chain/keys-missing': later('keys_unknown', 503, 'the public keys of {address} are missing here'),
   'chain/stopped': later('node_stopping', 503, 'the node is stopping'),
 
@@ -157,14 +162,18 @@ export const FAULT_TABLE = {
   'mempool/replacement-fee-too-low': sender(
     'replacement_fee_too_low',
     409,
-    'replacing a waiting transaction takes a fee rate of at least {minFeeRate}',
+    'replacing a waiting transaction takes a fee rate of at least {minFeeRate} and a tip of at least {minTip}',
   ),
   'mempool/balance-exceeded': later(
     'insufficient_balance',
     409,
     'the waiting transactions need {needed} base units, the balance is {balance}',
   ),
-  'mempool/busy': later('node_busy', 503, 'too many transactions wait for verification'),
+  'mempool/busy': later(
+    'node_busy',
+    503,
+    'too many transactions wait for verification, or a reorganisation is under way',
+  ),
 
   'service/not-found': sender('service_not_found', 404, 'there is no service {serviceId} here'),
   'service/invalid-request': sender('invalid_request', 400, 'unusable request: {reason}'),

@@ -96,7 +96,7 @@ describe('a changed byte of a block', () => {
     }
     expect(others).toBeGreaterThanOrEqual(40)
     expect(pair.test.chain.head.id).toBe(headId)
-    expect(pair.test.chain.database.sideBlocks().size).toBe(0)
+    expect(pair.test.chain.database.side.size).toBe(0)
     expect((await pair.feed(block)).reason).toBeNull()
     expect(pair.test.chain.head.id).toBe(id)
   })

@@ -69,7 +69,7 @@ async function expectConsistent(test: TestChain, store: KeyValueStore): Promise<
   const keys = [...(await dumpStore(store)).keys()]
   expect(keys.filter((key) => key.startsWith('02')).length).toBe(head.header.height + 1)
   const onChain = new Set(Array.from({ length: head.header.height + 1 }, (_, height) => database.idAt(height)))
-  for (const id of database.sideBlocks()) expect(onChain.has(id)).toBe(false)
+  for (const id of database.side.ids()) expect(onChain.has(id)).toBe(false)
 }
 
 /** Store: a block aside, three off, four on. */

@@ -152,7 +152,9 @@ describe('a heavier branch with an invalid block in its middle', () => {
     expect(test.chain.head.id).toBe(head)
     const after = (await bestChainOf(store)).filter(([key]) => !theirs.some(({ id }) => key === `0c${id}`))
     expect(after).toEqual(before)
-    expect(heard).toEqual([])
+    const own = blocksFrom(test, 2).map(({ id }) => id)
+    expect(heard.map(({ disconnected }) => disconnected.map(({ id }) => id))).toEqual([own.toReversed()])
+    expect(heard.map(({ connected }) => connected.map(({ id }) => id))).toEqual([own])
     expect((await fork(test)).stateRoot).toBe(test.stateRoot)
   })
 

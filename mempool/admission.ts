@@ -102,7 +102,7 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
 
 const BPS = 10_000n
 
-/** A replacement pays more at today's base fee and at any other, or it could be had for nothing. */
+/** A replacement pays more at today's base fee, and no less at any other, or it could be had for nothing. */
 function checkReplacement({ tx }: MempoolEntry, { chain, pool, policy }: AdmissionContext): Fault | null {
   const old = pool.account(tx.body.sender)?.at(tx.body.nonce)
   if (old === undefined) return null
@@ -110,9 +110,13 @@ function checkReplacement({ tx }: MempoolEntry, { chain, pool, policy }: Admissi
   const bumped = (rate: bigint): bigint => (rate * (BPS + policy.replacementBumpBps) + BPS - 1n) / BPS
   const leastRate = bumped(effectiveRate(old, baseFee))
   const leastMax = bumped(old.tx.body.maxFeeRate)
-  if (effectiveRate({ tx }, baseFee) >= leastRate && tx.body.maxFeeRate >= leastMax) return null
+  // With a smaller tip it would pay less as soon as the base fee falls.
+  const leastTip = effectiveRate(old, 0n)
+  const { maxFeeRate, tip } = tx.body
+  if (effectiveRate({ tx }, baseFee) >= leastRate && maxFeeRate >= leastMax && tip >= leastTip) return null
   return fault('mempool/replacement-fee-too-low', {
     minFeeRate: (leastRate > leastMax ? leastRate : leastMax).toString(),
+    minTip: leastTip.toString(),
   })
 }
 

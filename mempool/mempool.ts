@@ -188,11 +188,15 @@ export class Mempool {
   }
 
   #insert(entry: MempoolEntry): void {
-    this.#pool.insert(entry)
+    const replaced = this.#pool.insert(entry)
     for (const { rank } of evict(this.#pool, this.#policy, this.#ranking)) {
       if (rank >= this.#floorRate) this.#floorRate = rank + 1n
     }
-    if (this.#pool.get(entry.tx.txId) === undefined) return
+    if (this.#pool.get(entry.tx.txId) === undefined) {
+      // There was room for the one that it was to replace, and there is now.
+      if (replaced !== undefined) this.#pool.insert(replaced)
+      return
+    }
     for (const listener of this.#listeners) listener(entry.tx)
   }
 
@@ -243,7 +247,10 @@ export class Mempool {
     return changed
   }
 
-  /** Unwound transactions were valid once and their signatures are known: they skip the fee floor, not the rest. */
+  /**
+   * Unwound transactions were valid once and their signatures are known: they skip the fee floor and the limits of an
+   * account, not those of the pool.
+   */
   #giveBack(transactions: readonly Transaction[]): void {
     for (const tx of transactions) {
       if (this.#chain.database.location(tx.txId) !== undefined) continue

@@ -1,6 +1,6 @@
 /** Local limits of a mempool. Never a consensus rule: nodes may differ. */
 export interface MempoolPolicy {
-  /** Transactions of one account that could be mined in a row. */
+  /** Transactions of one account that could be mined in a row; one that closes a gap may bring those behind it in. */
   readonly executablePerAccount: number
   /** Transactions of one account that wait behind a missing nonce. */
   readonly gappedPerAccount: number

@@ -58,6 +58,8 @@ export function createMarket(parts: MarketParts): Result<Market> {
       priceUsdMicros: config.market.prices[definition.serviceId] ?? definition.priceUsdMicros,
     }),
   )
+  // Receipts earn the operator's money: strangers' transactions must not push them out of the operator's own blocks.
+  mempool.protect(operator.value.settler.address)
   const shop = new Shop(operator.value, offers, serviceContext(parts))
   const sender = new Sender(chain, mempool, operator.value.settler)
   const settler = new Settler({

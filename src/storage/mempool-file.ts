@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises'
-import { BYTES_LIST } from '../../consensus/chain/layout.ts'
-import { decode, encode } from '../../consensus/primitives/codec.ts'
-import { decodeTransaction, encodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
+import { byteList, decode, encode, list } from '../../consensus/primitives/codec.ts'
+import { decodeTransaction, encodeTransaction, type Transaction, TX_BYTES_MAX } from '../../consensus/tx/transaction.ts'
 import { writeFileAtomically } from './atomic-file.ts'
+
+/** At least as many as `mempool.count-max` allows. */
+const TRANSACTIONS_MAX = 2 ** 20
+const FILE = list(byteList(TX_BYTES_MAX), TRANSACTIONS_MAX)
 
 /** Keeps waiting transactions over a restart. */
 export async function saveMempool(path: string, transactions: readonly Transaction[]): Promise<void> {
-  await writeFileAtomically(path, encode(BYTES_LIST, transactions.map(encodeTransaction)))
+  await writeFileAtomically(path, encode(FILE, transactions.map(encodeTransaction)))
 }
 
 /**
@@ -16,7 +19,7 @@ export async function saveMempool(path: string, transactions: readonly Transacti
 export async function loadMempool(path: string): Promise<readonly Transaction[]> {
   const bytes = await readFile(path).catch(() => null)
   if (bytes === null) return []
-  const decoded = decode(BYTES_LIST, new Uint8Array(bytes))
+  const decoded = decode(FILE, new Uint8Array(bytes))
   if (!decoded.ok) return []
   const arrived = decoded.value.flatMap((encoded) => {
     const tx = decodeTransaction(encoded)

@@ -78,7 +78,7 @@ describe('the file of waiting transactions', () => {
   it('that could not be written stays as it was', async () => {
     const transactions = await waiting()
     await saveMempool(path, transactions)
-    mkdirSync(`${path}.${process.pid}.tmp`)
+    for (let i = 0; i < 100; i++) mkdirSync(`${path}.${process.pid}-${i}.tmp`)
     await expect(saveMempool(path, [])).rejects.toMatchObject({ code: 'EISDIR' })
     expect(idsOf(await loadMempool(path))).toEqual(idsOf(transactions))
   })

@@ -137,7 +137,10 @@ export class MempoolModel {
     if (old !== undefined) {
       const more = (value: bigint, than: bigint): boolean =>
         value * 10_000n >= than * (10_000n + this.#policy.replacementBumpBps)
-      const enough = more(this.rateOf(tx), this.rateOf(old)) && more(tx.body.maxFeeRate, old.body.maxFeeRate)
+      // At a base fee of zero the old one would pay its tip, as far as its highest rate goes.
+      const { tip, maxFeeRate } = old.body
+      const keepsTip = tx.body.tip >= (tip < maxFeeRate ? tip : maxFeeRate)
+      const enough = keepsTip && more(this.rateOf(tx), this.rateOf(old)) && more(tx.body.maxFeeRate, maxFeeRate)
       return enough ? [] : ['mempool/replacement-fee-too-low']
     }
     const { countMax, bytesMax } = this.#policy

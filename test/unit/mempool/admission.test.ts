@@ -234,7 +234,7 @@ describe('a replacement', () => {
   ])('of a rate of %d is not had for %d but for %d', async (old, refused, accepted) => {
     const pool = await TestMempool.open()
     await pool.put(1, 0, { rate: old })
-    const detail = { minFeeRate: accepted.toString() }
+    const detail = { minFeeRate: accepted.toString(), minTip: old.toString() }
     expect(await pool.submit(await pool.pay(1, 0, { rate: refused, amount: 1n }))).toEqual({
       ...{ code: 'mempool/replacement-fee-too-low', detail },
     })
@@ -246,11 +246,34 @@ describe('a replacement', () => {
     const pool = await TestMempool.open()
     await pool.put(1, 0, { maxFeeRate: 1_000n, tip: 10n })
     const pay = (maxFeeRate: bigint, tip: bigint) => pool.pay(1, 0, { maxFeeRate, tip, amount: 1n })
-    const refusal = { code: 'mempool/replacement-fee-too-low', detail: { minFeeRate: '1100' } }
+    const refusal = { code: 'mempool/replacement-fee-too-low', detail: { minFeeRate: '1100', minTip: '10' } }
     // 42 is paid now, so 46.2 is the least.
     expect(await pool.submit(await pay(1_100n, 14n))).toEqual(refusal)
     expect(await pool.submit(await pay(1_099n, 500n))).toEqual(refusal)
     expect(await pool.submit(await pay(1_100n, 15n))).toBeNull()
+  })
+
+  it('pays no less when the base fee falls', async () => {
+    const pool = await TestMempool.open({ ruleBook: withBaseFee(66n) })
+    await pool.put(1, 0, { maxFeeRate: 100n, tip: 1_000n })
+    // Now 110 for 100; at the base fee of 32 it would be 78 for 100.
+    const worse = await pool.pay(1, 0, { maxFeeRate: 110n, tip: 46n, amount: 1n })
+    expect(await pool.submit(worse)).toMatchObject({
+      code: 'mempool/replacement-fee-too-low',
+      detail: { minTip: '100' },
+    })
+    await pool.put(1, 0, { maxFeeRate: 110n, tip: 100n, amount: 2n })
+  })
+
+  it('for which there is no room leaves the old one where it was', async () => {
+    const { size } = await (await TestMempool.open()).pay(1, 0)
+    const pool = await TestMempool.open({ policy: { bytesMax: 2 * (size + 4) + 10 } })
+    await pool.put(1, 0, { rate: 40n })
+    await pool.put(3, 0, { rate: 100n })
+    const larger = await pool.pay(1, 0, { rate: 50n, memo: new Uint8Array(100) })
+    expect(await pool.submit(larger)).toMatchObject({ code: 'mempool/full' })
+    expect(pool.noncesOf(1)).toEqual([0n])
+    expect(pool.mempool.get(larger.txId)).toBeUndefined()
   })
 
   it('may be of a nonce behind a gap, and in the middle', async () => {

@@ -135,7 +135,7 @@ describe('while a signature is checked', () => {
     const [one, two, three] = await Promise.all([100n, 105n, 120n].map((rate) => pool.pay(1, 0, { rate })))
     const outcomes = [one, two, three].map((tx) => pool.submit(tx as Transaction))
     verifier.release()
-    const refusal = { code: 'mempool/replacement-fee-too-low', detail: { minFeeRate: '110' } }
+    const refusal = { code: 'mempool/replacement-fee-too-low', detail: { minFeeRate: '110', minTip: '100' } }
     expect(await Promise.all(outcomes)).toEqual([null, refusal, null])
     expect(pool.mempool.transactions()).toEqual([three])
   })

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { WorkSlots } from '../../../../marketplace/checkout/work-slots.ts'
+
+const PLACES = 16
+
+/** Work that was begun, in order, each ended by the test. */
+class Bench {
+  readonly slots = new WorkSlots()
+  readonly begun: number[] = []
+  readonly #ends = new Map<number, (failure?: Error) => void>()
+
+  run(number: number): Promise<number> {
+    return this.slots.run(() => {
+      this.begun.push(number)
+      return new Promise((resolve, reject) => {
+        this.#ends.set(number, (failure) => (failure === undefined ? resolve(number) : reject(failure)))
+      })
+    })
+  }
+
+  async end(number: number, failure?: Error): Promise<void> {
+    this.#ends.get(number)?.(failure)
+    for (let i = 0; i < 10; i++) await Promise.resolve()
+  }
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+
+describe('places for work', () => {
+  it(`are ${PLACES}; the rest waits in the order of its arrival`, async () => {
+    const bench = new Bench()
+    const runs = upTo(PLACES + 3).map((number) => bench.run(number))
+    expect(bench.begun).toEqual(upTo(PLACES))
+    await bench.end(5)
+    expect(bench.begun).toEqual(upTo(PLACES + 1))
+    await bench.end(PLACES)
+    await bench.end(0)
+    expect(bench.begun).toEqual(upTo(PLACES + 3))
+    for (const number of upTo(PLACES + 3)) await bench.end(number)
+    expect(await Promise.all(runs)).toEqual(upTo(PLACES + 3))
+  })
+
+  it('are free again after work that fails', async () => {
+    const bench = new Bench()
+    const runs = upTo(PLACES + 1).map((number) => bench.run(number))
+    const failure = new Error('it failed')
+    const failed = expect(runs[3]).rejects.toBe(failure)
+    await bench.end(3, failure)
+    await failed
+    expect(bench.begun.at(-1)).toBe(PLACES)
+    for (const number of upTo(PLACES + 1)) await bench.end(number)
+  })
+
+  it('are as many after a rush as before', async () => {
+    const bench = new Bench()
+    for (let round = 0; round < 3; round++) {
+      bench.begun.length = 0
+      const numbers = upTo(PLACES * 2)
+      const runs = numbers.map((number) => bench.run(number))
+      expect(bench.begun.length).toBe(PLACES)
+      for (const number of numbers) await bench.end(number)
+      await Promise.all(runs)
+    }
+  })
+})

@@ -88,8 +88,9 @@ export class Metrics {
     )
     this.#gauge('farthing_base_fee', 'Base fee of the head', () => Number(chain.head.header.baseFee))
     this.#gauge('farthing_transactions_total', 'Transactions on the best chain', () => chain.head.totalTransactions)
-    chain.onHeadChange(({ disconnected }) => {
-      if (disconnected.length > 0) this.#reorganisations.inc()
+    chain.onHeadChange(({ disconnected: [left], head }) => {
+      // A move that was taken back names the old head as left, and is there again.
+      if (left !== undefined && left.id !== head.id) this.#reorganisations.inc()
     })
   }
 

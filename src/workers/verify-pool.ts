@@ -46,7 +46,9 @@ export class VerifyPool implements SignatureVerifier {
     if (jobs.length === 0) return Promise.resolve([])
     if (this.#closed) return Promise.reject(new Error('the verification threads have ended'))
     const verdicts = new Promise<readonly boolean[]>((resolve, reject) => this.#pending.push({ jobs, resolve, reject }))
-    if (this.#pending.length === 1) setImmediate(() => void this.#flush())
+    // A block's worth is not held back for the end of a turn in which its caller goes on to work.
+    if (jobs.length > CHUNK_JOBS_MAX) void this.#flush()
+    else if (this.#pending.length === 1) setImmediate(() => void this.#flush())
     return verdicts
   }
 

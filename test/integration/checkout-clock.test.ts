@@ -24,7 +24,7 @@ async function closureAfter(market: TestMarket, payment: TestPayment) {
 async function crashedAhead(serviceId: string): Promise<{ market: TestMarket; payment: TestPayment }> {
   const market = await TestMarket.open()
   const payment = await market.pay('ok', { serviceId })
-  market.workshop.hold()
+  market.workbench.hold()
   market.time.nowMs += HOUR_MS
   void market.settle(payment)
   await market.quiet()
@@ -39,7 +39,7 @@ describe('a clock that is set back during a call', () => {
   it('makes the call last no time, and its receipt is posted', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
-    market.workshop.onWork = () => {
+    market.workbench.onWork = () => {
       market.time.nowMs -= HOUR_MS
     }
     expect(await settled(market, payment)).toMatchObject({ state: 'delivered', durationMs: 0 })
@@ -49,7 +49,7 @@ describe('a clock that is set back during a call', () => {
   it('does the same to a call that fails', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('fail')
-    market.workshop.onWork = () => {
+    market.workbench.onWork = () => {
       market.time.nowMs -= HOUR_MS
     }
     expect(await settled(market, payment)).toMatchObject({ state: 'failed', reason: 'service/failed', durationMs: 0 })
@@ -60,8 +60,8 @@ describe('a clock that is set back during a call', () => {
     const market = await TestMarket.open()
     const payments = [await market.order('ok:1'), await market.order('ok:2'), await market.order('ok:3')]
     await market.mine(payments.map(({ tx }) => tx))
-    market.workshop.onWork = () => {
-      market.time.nowMs += market.workshop.begun.length === 2 ? -HOUR_MS : 20
+    market.workbench.onWork = () => {
+      market.time.nowMs += market.workbench.begun.length === 2 ? -HOUR_MS : 20
     }
     for (const payment of payments) await settled(market, payment)
     await market.pass(500)
@@ -75,7 +75,7 @@ describe('a clock that is set far forward during a call', () => {
   it('leaves a receipt with the longest duration that it can hold', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
-    market.workshop.onWork = () => {
+    market.workbench.onWork = () => {
       market.time.nowMs += 60 * 24 * HOUR_MS
     }
     expect(await settled(market, payment)).toMatchObject({ durationMs: 60 * 24 * HOUR_MS })
@@ -94,7 +94,7 @@ describe('a clock that is set back between a crash and the next start', () => {
       durationMs: 0,
     })
     expect(await closureAfter(market, payment)).toMatchObject({ how: 'failed', durationMs: 0 })
-    expect(market.workshop.begun).toEqual([])
+    expect(market.workbench.begun).toEqual([])
   })
 
   it('lets work that may be repeated be done', async () => {

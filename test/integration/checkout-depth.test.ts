@@ -82,7 +82,7 @@ describe('calls of one block that were redeemed', () => {
     const payments = await paidTogether(market, 8)
     const answers = await Promise.all(payments.map((payment) => market.settle(payment)))
     expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, false, false, false, false, false])
-    expect(market.workshop.begun.length).toBe(3)
+    expect(market.workbench.begun.length).toBe(3)
   })
 
   it('count after a restart, until they are settled for good', async () => {

@@ -115,6 +115,6 @@ describe('a payment for a service that is retired meanwhile', () => {
     await market.pass(500)
     await market.mineWaiting()
     expect(market.closure(payment)).toMatchObject({ how: 'failed' })
-    expect(market.workshop.begun).toEqual([])
+    expect(market.workbench.begun).toEqual([])
   })
 })

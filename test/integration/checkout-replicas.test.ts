@@ -10,10 +10,10 @@ async function atWork(serviceId: string) {
   const first = await TestMarket.open()
   const payment = await first.pay('ok', { serviceId })
   const second = await first.replica()
-  first.workshop.hold()
+  first.workbench.hold()
   const answer = first.settle(payment)
   await first.quiet()
-  expect(first.workshop.begun.length).toBe(1)
+  expect(first.workbench.begun.length).toBe(1)
   return { first, second, payment, answer }
 }
 
@@ -36,7 +36,7 @@ describe('a call that another replica ended meanwhile', () => {
     await second.checkout.resume()
     await second.quiet()
     expect(await claimOf(second, payment)).toMatchObject({ state: 'failed', reason: 'service/interrupted' })
-    first.workshop.release()
+    first.workbench.release()
     expect(await answer).toEqual({ ok: true, value: { claim: await claimOf(first, payment), replayed: false } })
     expect(await claimOf(first, payment)).toMatchObject({ state: 'failed', reason: 'service/interrupted' })
     expect([first.settler.owedCount, second.settler.owedCount]).toEqual([0, 1])
@@ -50,8 +50,8 @@ describe('a call that another replica ended meanwhile', () => {
     await second.checkout.resume()
     await second.quiet()
     // Repeatable work is done again; the second replica is faster.
-    expect(second.workshop.begun).toEqual([`${AGAIN} ok`])
-    first.workshop.release()
+    expect(second.workbench.begun).toEqual([`${AGAIN} ok`])
+    first.workbench.release()
     expect(await answer).toMatchObject({ ok: true, value: { claim: await claimOf(first, payment) } })
     expect(await claimOf(first, payment)).toMatchObject({ state: 'delivered', result: '{"echo":"ok"}' })
     expect([first.settler.owedCount, second.settler.owedCount]).toEqual([0, 1])
@@ -63,7 +63,7 @@ describe('a call that another replica ended meanwhile', () => {
     // Between the second replica's decision to give up and its writing of it, the work is done.
     second.store.beforeAdvance = async (next) => {
       if (next.state !== 'failed') return
-      first.workshop.release()
+      first.workbench.release()
       await answer
     }
     await second.checkout.resume()
@@ -73,6 +73,35 @@ describe('a call that another replica ended meanwhile', () => {
     expect(await claimOf(first, payment)).toMatchObject({ state: 'delivered' })
     expect([first.settler.owedCount, second.settler.owedCount]).toEqual([1, 0])
     expect(await outcomesPosted([first, second], payment)).toEqual([OUTCOME_DELIVERED])
+  })
+})
+
+describe('a call that waits for its turn while another replica takes it up', () => {
+  it('is not begun twice, and its caller is told to come back', async () => {
+    const first = await TestMarket.open()
+    const payments: TestPayment[] = []
+    for (let i = 0; i < 17; i++) payments.push(await first.order(`ok:${i}`))
+    await first.mine(payments.map(({ tx }) => tx))
+    first.workbench.hold()
+    const answers = payments.map((payment) => first.settle(payment))
+    await first.quiet()
+    const claims = await Promise.all(payments.map(({ txId }) => first.store.get(txId)))
+    const last = claims.findIndex((claim) => claim?.state === 'claimed')
+    const { txId, request } = payments[last] as TestPayment
+    const second = await first.replica()
+    second.workbench.hold()
+    await second.checkout.resume()
+    await second.quiet()
+    expect(second.workbench.begun).toEqual([`${ONCE} ${request}`])
+    first.workbench.release()
+    expect(await answers[last]).toEqual({
+      ok: false,
+      fault: { code: 'pay/unconfirmed', detail: { txId, confirmations: 1, needed: 1 } },
+    })
+    expect(first.workbench.begun).not.toContain(`${ONCE} ${request}`)
+    second.workbench.release()
+    await second.quiet()
+    expect(await first.store.get(txId)).toMatchObject({ state: 'delivered' })
   })
 })
 
@@ -87,7 +116,7 @@ describe('a payment that two replicas are offered at once', () => {
     const claim = await claimOf(first, payment)
     expect(settled.map((one) => one.ok && one.value.claim)).toEqual([claim, claim])
     expect(settled.filter((one) => one.ok && one.value.replayed).length).toBe(1)
-    expect([...first.workshop.begun, ...second.workshop.begun]).toEqual([`${ONCE} ok`])
+    expect([...first.workbench.begun, ...second.workbench.begun]).toEqual([`${ONCE} ok`])
     expect(await outcomesPosted([first, second], payment)).toEqual([OUTCOME_DELIVERED])
   })
 })
@@ -95,7 +124,7 @@ describe('a payment that two replicas are offered at once', () => {
 describe('a replica whose receipt comes second', () => {
   it('loses only its fee, and the caller is paid for once', async () => {
     const { first, second, payment, answer } = await atWork(ONCE)
-    first.workshop.release()
+    first.workbench.release()
     await answer
     // After a start the second replica owes the same call.
     await second.checkout.resume()

@@ -48,11 +48,11 @@ describe('a finished call', () => {
   it('kept its request while it was under way, so that it could be resumed', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay(longRequest(1))
-    market.workshop.hold()
+    market.workbench.hold()
     const answer = market.settle(payment)
     await market.quiet()
     expect(await market.store.get(payment.txId)).toMatchObject({ state: 'executing', request: longRequest(1) })
-    market.workshop.release()
+    market.workbench.release()
     await answer
   })
 })
@@ -80,19 +80,37 @@ describe('a request text that no service reads', () => {
     },
   })
 
+  it('because it is ill-formed is refused before anything is looked at', async () => {
+    const market = await TestMarket.open()
+    const { payment } = await market.buy('ok')
+    market.store.calls.length = 0
+    const reason = 'the request is not well-formed Unicode'
+    expect(await market.settle(payment, { request: 'ok:\ud800' })).toEqual(refusal(reason))
+    expect(market.store.calls).toEqual([])
+  })
+
   for (const [name, request, reason] of [
     ['too long', 'x'.repeat(CHARS_MAX + 1), `the request is limited to ${CHARS_MAX} characters`],
-    ['ill-formed', 'ok:\ud800', 'the request is not well-formed Unicode'],
     ['unusable', 'refuse', 'nothing to do'],
   ] as const) {
-    it(`because it is ${name} is refused before claims or payment are looked at`, async () => {
+    it(`because it is ${name} is refused whatever it is paid with, and consumes nothing`, async () => {
       const market = await TestMarket.open()
-      const payment = await market.pay('ok')
-      market.store.calls.length = 0
+      const payment = await market.order('ok')
+      // Unknown, waiting or mined: nobody waits for a payment of such a call.
       expect(await market.settle(payment, { request })).toEqual(refusal(reason))
-      expect(market.store.calls).toEqual([])
-      expect(market.escrow(payment)).toBeDefined()
+      await market.submit(payment.tx)
+      expect(await market.settle(payment, { request })).toEqual(refusal(reason))
+      await market.mineWaiting()
+      expect(await market.settle(payment, { request })).toEqual(refusal(reason))
+      expect(await market.store.get(payment.txId)).toBeUndefined()
       expect(await market.settle(payment)).toMatchObject({ ok: true, value: { replayed: false } })
+    })
+
+    it(`because it is ${name} is another request where the payment was redeemed`, async () => {
+      const market = await TestMarket.open()
+      const { payment } = await market.buy('ok')
+      const answer = await market.settle(payment, { request })
+      expect(answer).toMatchObject({ ok: false, fault: { code: 'pay/already-redeemed' } })
     })
   }
 
@@ -100,11 +118,5 @@ describe('a request text that no service reads', () => {
     const market = await TestMarket.open()
     const { answer } = await market.buy(`fail:${'x'.repeat(CHARS_MAX - 5)}`)
     expect(answer).toMatchObject({ ok: true, value: { claim: { state: 'failed', reason: 'service/failed' } } })
-  })
-
-  it('is refused the same under a payment that was redeemed', async () => {
-    const market = await TestMarket.open()
-    const { payment } = await market.buy('ok')
-    expect(await market.settle(payment, { request: 'refuse' })).toEqual(refusal('nothing to do'))
   })
 })

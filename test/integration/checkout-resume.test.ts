@@ -11,7 +11,7 @@ async function crashed(count: number, serviceId: string): Promise<{ dead: TestMa
   const payments: TestPayment[] = []
   for (let i = 0; i < count; i++) payments.push(await dead.order(`ok:${i}`, { serviceId }))
   await dead.mine(payments.map(({ tx }) => tx))
-  dead.workshop.hold()
+  dead.workbench.hold()
   for (const payment of payments) void dead.settle(payment)
   await dead.quiet()
   return { dead, payments }
@@ -31,17 +31,17 @@ describe('taking up what a crash interrupted', () => {
   it('does not wait for the work, and does at most sixteen at once, each once', async () => {
     const { dead, payments } = await crashed(40, AGAIN)
     const market = await dead.restart()
-    market.workshop.hold()
+    market.workbench.hold()
     await market.checkout.resume()
     await market.quiet()
-    expect([market.workshop.begun.length, market.checkout.runningCount]).toEqual([16, 40])
-    market.workshop.release(3)
+    expect([market.workbench.begun.length, market.checkout.runningCount]).toEqual([16, 40])
+    market.workbench.release(3)
     await market.quiet()
-    expect([market.workshop.begun.length, market.checkout.runningCount]).toEqual([19, 37])
-    market.workshop.release()
+    expect([market.workbench.begun.length, market.checkout.runningCount]).toEqual([19, 37])
+    market.workbench.release()
     await market.quiet()
     expect(market.checkout.runningCount).toBe(0)
-    expect([...market.workshop.begun].sort()).toEqual(payments.map(({ request }) => `${AGAIN} ${request}`).sort())
+    expect([...market.workbench.begun].sort()).toEqual(payments.map(({ request }) => `${AGAIN} ${request}`).sort())
     expect(await statesOf(market, payments)).toEqual(payments.map(() => 'delivered'))
     expect(market.settler.owedCount).toBe(40)
   })
@@ -49,13 +49,13 @@ describe('taking up what a crash interrupted', () => {
   it('serves new calls beside it, behind the work that waits', async () => {
     const { dead } = await crashed(16, AGAIN)
     const market = await dead.restart()
-    market.workshop.hold()
+    market.workbench.hold()
     await market.checkout.resume()
     const payment = await market.pay('ok:new')
     const answer = market.settle(payment)
     await market.quiet()
-    expect(market.workshop.begun.length).toBe(16)
-    market.workshop.release()
+    expect(market.workbench.begun.length).toBe(16)
+    market.workbench.release()
     expect(await answer).toMatchObject({
       ok: true,
       value: { claim: { state: 'delivered', result: '{"echo":"ok:new"}' } },
@@ -71,7 +71,7 @@ describe('taking up what a crash interrupted', () => {
     await market.quiet()
     const states = await statesOf(market, payments)
     expect([countOf(states, 'failed'), countOf(states, 'delivered')]).toEqual([16, 4])
-    expect(market.workshop.begun.length).toBe(4)
+    expect(market.workbench.begun.length).toBe(4)
     const caller = wallet(1).address
     const before = market.test.balance(caller)
     await market.pass(500)
@@ -94,13 +94,13 @@ describe('taking up what a crash interrupted', () => {
   it('lets a repeat of an interrupted call wait for its work', async () => {
     const { dead, payments } = await crashed(1, AGAIN)
     const market = await dead.restart()
-    market.workshop.hold()
+    market.workbench.hold()
     await market.checkout.resume()
     const repeat = market.settle(payments[0]!)
     await market.quiet()
-    market.workshop.release()
+    market.workbench.release()
     expect(await repeat).toMatchObject({ ok: true, value: { replayed: true, claim: { result: '{"echo":"ok:0"}' } } })
-    expect(market.workshop.begun).toEqual([`${AGAIN} ok:0`])
+    expect(market.workbench.begun).toEqual([`${AGAIN} ok:0`])
   })
 
   it('leaves what is settled alone', async () => {
@@ -112,7 +112,7 @@ describe('taking up what a crash interrupted', () => {
     const next = await market.restart()
     await next.checkout.resume()
     await next.quiet()
-    expect([next.settler.owedCount, next.checkout.runningCount, next.workshop.begun]).toEqual([0, 0, []])
+    expect([next.settler.owedCount, next.checkout.runningCount, next.workbench.begun]).toEqual([0, 0, []])
     expect(await next.store.get(payment.txId)).toMatchObject({ state: 'delivered', settlement: 'final' })
   })
 })
@@ -138,7 +138,7 @@ describe('an interrupted call whose deadline is near', () => {
         state: end,
         ...(end === 'failed' ? { reason: 'service/too-late' } : {}),
       })
-      expect(market.workshop.begun.length).toBe(begun)
+      expect(market.workbench.begun.length).toBe(begun)
       await market.pass(500)
       // The last block before the deadline may hold the receipt; at the deadline consensus needs none.
       if (blocks === 1) return
@@ -156,7 +156,7 @@ describe('an interrupted call whose deadline is near', () => {
     await market.checkout.resume()
     await market.pass(500)
     expect(await market.store.get(payment.txId)).toMatchObject({ state: 'failed', reason: 'service/too-late' })
-    expect([market.workshop.begun, market.waitingEntries]).toEqual([[], []])
+    expect([market.workbench.begun, market.waitingEntries]).toEqual([[], []])
   })
 
   it('is judged when its turn comes, not when the node starts', async () => {
@@ -164,15 +164,15 @@ describe('an interrupted call whose deadline is near', () => {
     const { deadline } = dead.escrow(payments[0]!)!
     await dead.test.mineTo(deadline - LAST_CHANCE)
     const market = await dead.restart()
-    market.workshop.hold()
+    market.workbench.hold()
     await market.checkout.resume()
     await market.quiet()
     await market.mine()
-    market.workshop.release()
+    market.workbench.release()
     await market.quiet()
     const states = await statesOf(market, payments)
     expect([countOf(states, 'delivered'), countOf(states, 'failed')]).toEqual([16, 1])
-    expect(market.workshop.begun.length).toBe(16)
+    expect(market.workbench.begun.length).toBe(16)
   })
 })
 
@@ -191,7 +191,7 @@ describe('an interrupted call of a service that is not sold any more', () => {
       await market.pass(500)
       await market.mineWaiting()
       expect(market.closure(payments[0]!)).toMatchObject({ how: 'failed' })
-      expect(market.workshop.begun).toEqual([])
+      expect(market.workbench.begun).toEqual([])
     })
   }
 

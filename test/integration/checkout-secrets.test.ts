@@ -19,7 +19,7 @@ describe('a payment that commits to its request without a lock', () => {
     expect(await market.settle(payment, { secret: OTHER_SECRET })).toMatchObject({
       fault: { code: 'pay/mismatch', detail: { field: 'the request', got: 'another request' } },
     })
-    expect(market.workshop.begun).toEqual([])
+    expect(market.workbench.begun).toEqual([])
     expect(await market.settle(payment)).toMatchObject({ ok: true, value: { replayed: false } })
     expect(await market.store.get(payment.txId)).toMatchObject({ opener: openerOf(payment.secret as Uint8Array) })
   })
@@ -45,11 +45,11 @@ describe('a payment that commits to its request without a lock', () => {
   it('lets nobody else wait for the work', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok', { lock: 'commitment' })
-    market.workshop.hold()
+    market.workbench.hold()
     const answer = market.settle(payment)
     await market.quiet()
     expect(await market.settle(payment, { secret: null })).toEqual(missing(payment))
-    market.workshop.release()
+    market.workbench.release()
     expect(await answer).toMatchObject({ ok: true })
   })
 
@@ -94,7 +94,7 @@ describe('a payment with a lock', () => {
         },
       },
     })
-    expect(market.workshop.begun.length).toBe(1)
+    expect(market.workbench.begun.length).toBe(1)
   })
 })
 

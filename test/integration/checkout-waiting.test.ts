@@ -103,7 +103,7 @@ describe('calls that wait for their payment', () => {
     await market.checkout.stop()
     await market.quiet()
     expect(answers.faults).toEqual(Array.from({ length: 3 }, () => unconfirmed(payment)))
-    expect(market.workshop.begun).toEqual([])
+    expect(market.workbench.begun).toEqual([])
   })
 })
 
@@ -111,12 +111,12 @@ describe('calls that wait for the work of another call', () => {
   it('count as well: 64 repeats of one payment wait, the next ones come back later', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
-    market.workshop.hold()
+    market.workbench.hold()
     const first = await offerAll(market, [payment], 1)
     const repeats = await offerAll(market, [payment], 66)
     expect([first.waiting, repeats.waiting]).toEqual([1, 64])
     expect(repeats.faults).toEqual([unconfirmed(payment, 1, 1), unconfirmed(payment, 1, 1)])
-    market.workshop.release()
+    market.workbench.release()
     await market.quiet()
     expect(first.all).toMatchObject([{ ok: true, value: { replayed: false } }])
     const answered = repeats.all.filter((answer) => answer?.ok)
@@ -126,14 +126,14 @@ describe('calls that wait for the work of another call', () => {
         value: { replayed: true, claim: first.all[0]?.ok && first.all[0].value.claim },
       })),
     )
-    expect([answered.length, market.workshop.begun.length]).toEqual([64, 1])
+    expect([answered.length, market.workbench.begun.length]).toEqual([64, 1])
   })
 
   it('give up after their wait, and the work goes on', async () => {
     const market = await TestMarket.open({ settings: { settleWaitMs: 1_000 } })
     const payment = await market.pay('ok')
     const other = await market.replica()
-    market.workshop.hold()
+    market.workbench.hold()
     const first = await offerAll(market, [payment], 1)
     // The other replica cannot wait for the work itself; it looks at the claim again and again.
     const elsewhere = await offerAll(other, [payment], 1)
@@ -142,12 +142,12 @@ describe('calls that wait for the work of another call', () => {
     await other.pass(100)
     expect(elsewhere.faults).toEqual([unconfirmed(payment, 1, 1)])
     const again = await offerAll(other, [payment], 1)
-    market.workshop.release()
+    market.workbench.release()
     await market.quiet()
     await other.pass(100)
     expect(first.all).toMatchObject([{ ok: true, value: { replayed: false } }])
     expect(again.all).toMatchObject([{ ok: true, value: { replayed: true, claim: { result: '{"echo":"ok"}' } } }])
-    expect([market.workshop.begun.length, other.workshop.begun.length]).toEqual([1, 0])
+    expect([market.workbench.begun.length, other.workbench.begun.length]).toEqual([1, 0])
   })
 })
 
@@ -229,6 +229,6 @@ describe('many calls with one payment when its block comes', () => {
     expect(claims[0]).toMatchObject({ state: 'delivered', result: '{"echo":"ok"}' })
     expect(claims).toEqual(claims.map(() => claims[0]))
     expect(answers.all.filter((answer) => answer?.ok === true && !answer.value.replayed).length).toBe(1)
-    expect(market.workshop.begun).toEqual([`${ONCE} ok`])
+    expect(market.workbench.begun).toEqual([`${ONCE} ok`])
   })
 })

@@ -52,7 +52,7 @@ describe('a market whose settler cannot pay for two hundred receipts', () => {
     expect(answer).toMatchObject({ ok: true, value: { claim: { state: 'failed', reason: 'service/unavailable' } } })
     await market.pass(500)
     await market.mineWaiting()
-    expect([market.closure(payment)?.how, market.workshop.begun]).toEqual(['failed', []])
+    expect([market.closure(payment)?.how, market.workbench.begun]).toEqual(['failed', []])
   })
 })
 

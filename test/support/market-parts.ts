@@ -108,7 +108,7 @@ export class WatchedClaims implements ClaimStore {
 const WORK_MS = 30_000
 
 /** Where services do their work under the eyes of a test. */
-export class Workshop {
+export class Workbench {
   /** Work in the order in which it was begun: "service request". */
   readonly begun: string[] = []
   /** Called when work begins. */

@@ -32,7 +32,7 @@ import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import type { WalletKey } from '../../src/crypto/wallet-key.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 import { TestChain, type TxOptions, wallet } from './chain.ts'
-import { TestTime, WatchedClaims, Workshop } from './market-parts.ts'
+import { TestTime, WatchedClaims, Workbench } from './market-parts.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 import { TEST_SERVICES } from './test-services.ts'
 import { agentId, serviceId, units } from './unsigned.ts'
@@ -93,7 +93,7 @@ export class TestMarket {
   readonly checkout: Checkout
   readonly price: NativePriceSource
   readonly time = new TestTime()
-  readonly workshop = new Workshop()
+  readonly workbench = new Workbench()
   /** What the settler complained of. */
   readonly faults: Fault[] = []
   readonly #parts: MarketParts
@@ -114,7 +114,7 @@ export class TestMarket {
     const { services = TEST_SERVICES, prices = {}, settings = {} } = parts
     const offers = services.map((definition): Offer => {
       const priceUsdMicros = prices[definition.serviceId] ?? definition.priceUsdMicros
-      return { definition: this.workshop.watch(definition), priceUsdMicros }
+      return { definition: this.workbench.watch(definition), priceUsdMicros }
     })
     this.shop = new Shop(this.operator, offers, this.#context())
     this.sender = new Sender(chain, this.mempool, this.operator.settler)
@@ -277,7 +277,7 @@ export class TestMarket {
   /** Ends everything that is under way. */
   async stop(): Promise<void> {
     if (this.#dead) return
-    this.workshop.release()
+    this.workbench.release()
     await this.checkout.stop()
     await this.settler.stop()
   }

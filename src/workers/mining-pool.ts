@@ -33,6 +33,10 @@ export class MiningPool implements NonceSearcher {
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },
     })
+    // A thread that is ended may have answered just before.
+    this.#pool.on('error', (error: Error) => {
+      if (!this.#closed) this.#onFailure(error)
+    })
     for (let thread = 0; thread < threads; thread++) void this.#run(thread)
   }
 

@@ -40,6 +40,10 @@ export class VerifyPool implements SignatureVerifier {
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },
     })
+    // A thread that is ended may have answered just before.
+    this.#pool.on('error', (error: Error) => {
+      if (!this.#closed) throw error
+    })
   }
 
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]> {

@@ -177,8 +177,10 @@ describe('pages', () => {
     } while (cursor !== null)
     const top = seen[0]!.height
     expect(seen.map(({ height }) => height)).toEqual(Array.from({ length: top + 1 }, (_, i) => top - i))
-    const { body } = await ask<{ height: number }>(daemon.url, '/api/v1/status')
-    expect(body.height).toBeGreaterThan(top)
+    await until(
+      'a block more',
+      async () => (await ask<{ height: number }>(daemon.url, '/api/v1/status')).body.height > top,
+    )
     for (const { height, id } of [seen[0]!, seen[9]!, seen.at(-1)!]) {
       expect((await ask(daemon.url, `/api/v1/blocks/${height}`)).body.id).toBe(id)
       expect((await ask(daemon.url, `/api/v1/blocks/${id}`)).body.height).toBe(height)

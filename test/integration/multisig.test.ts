@@ -10,6 +10,7 @@ import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import { checkTransaction, signatureJob } from '../../consensus/tx/check.ts'
 import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
+import { withBody } from '../support/branches.ts'
 import { TestChain, wallet } from '../support/chain.ts'
 import { testRuleBook } from '../support/network.ts'
 import { encodedSingle, type Member, PolicyAccount, type WitnessChange } from '../support/policy-signer.ts'
@@ -46,7 +47,11 @@ async function fund(test: TestChain, address: Address, coins = 10n): Promise<voi
 
 /** What the chain says to a block with the transactions, sent as wire bytes. */
 async function offered(test: TestChain, ...transactions: readonly Transaction[]): Promise<unknown> {
-  const block = decodeBlock(encodeBlock(await test.build(transactions)))
+  const rules = test.ruleBook.at(test.height + 1).tx
+  // No template takes what is malformed: it is put into a block by hand.
+  const malformed = transactions.some((tx) => checkTransaction(tx, rules) !== null)
+  const built = malformed ? withBody(test, await test.build(), transactions) : await test.build(transactions)
+  const block = decodeBlock(encodeBlock(built))
   return block.ok ? test.chain.import(block.value) : block
 }
 

@@ -1,9 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDERS = ['amm', 'config', 'consensus', 'marketplace', 'mempool', 'miner', 'rpc', 'src']
+import { sourceFiles } from './source-tree.ts'
 
 /** A place in the source that makes a fault. */
 export interface FaultCall {
@@ -13,14 +8,6 @@ export interface FaultCall {
   readonly codes: readonly string[]
   /** Names of the facts, undefined if the second argument is no object literal that can be read. */
   readonly facts: readonly string[] | undefined
-}
-
-/** Every source file below the given folders, path and text. */
-function sourceFiles(): readonly { readonly path: string; readonly text: string }[] {
-  return FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({ path: relative(ROOT, path), text: readFileSync(path, 'utf8') }))
 }
 
 /** All calls of `fault(...)` in the source. */

@@ -9,9 +9,10 @@ export interface NativePriceSource {
   usdMicrosIn(epoch: number): bigint | undefined
 }
 
-/** The network parameter, for as long as there are no pools. */
-export function parameterPrice(chain: Chain): NativePriceSource {
-  return { usdMicrosIn: () => chain.ruleBook.at(chain.head.header.height).market.nativeUsdMicros }
+/** The network parameter, for as long as there are no pools: that of the epoch's first block, for the whole epoch. */
+export function parameterPrice({ ruleBook, head }: Chain): NativePriceSource {
+  const { epochBlocks } = ruleBook.at(head.header.height).market
+  return { usdMicrosIn: (epoch) => ruleBook.at(epoch * epochBlocks).market.nativeUsdMicros }
 }
 
 /** Exact price of a service in base units in an epoch, rounded up: the payer pays the fraction. */

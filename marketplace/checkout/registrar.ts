@@ -61,8 +61,10 @@ export class Registrar {
     const { shop, sender, onFault } = this.#deps
     for (const offer of shop.offers) {
       const known = shop.record(offer.definition.serviceId)
-      if (this.#stopped || isPublished(known, offer) || this.#mustHoldPrice(known, offer)) continue
-      const sent = await sender.send('service_publish', { agentId: shop.operator.agentId, ...publication(offer) })
+      const held = known !== undefined && this.#mustHoldPrice(known, offer)
+      const wanted = publication(held ? { ...offer, priceUsdMicros: known.priceUsdMicros } : offer)
+      if (this.#stopped || isPublished(known, wanted)) continue
+      const sent = await sender.send('service_publish', { agentId: shop.operator.agentId, ...wanted })
       if (!sent.ok) return onFault(sent.fault)
     }
   }
@@ -71,8 +73,8 @@ export class Registrar {
    * The chain remembers one price before the current one. A second change is held back until calls paid at the one before
    * are over, or they would no longer be honoured.
    */
-  #mustHoldPrice(known: Service | undefined, { priceUsdMicros }: Offer): boolean {
-    if (known === undefined || known.priceUsdMicros === priceUsdMicros) return false
+  #mustHoldPrice(known: Service, { priceUsdMicros }: Offer): boolean {
+    if (known.priceUsdMicros === priceUsdMicros) return false
     if (known.previousPriceUsdMicros === known.priceUsdMicros) return false
     const { head, ruleBook } = this.#deps.chain
     const { market } = ruleBook.at(head.header.height)
@@ -123,9 +125,8 @@ function publication({ definition, priceUsdMicros }: Offer) {
   return { serviceId, capability: capabilityNumber(capability), priceUsdMicros, name, requestFormat, description }
 }
 
-function isPublished(service: Service | undefined, offer: Offer): boolean {
+function isPublished(service: Service | undefined, wanted: ReturnType<typeof publication>): boolean {
   if (service === undefined || service.retired) return false
-  const wanted = publication(offer)
   return (
     service.capability === wanted.capability &&
     service.priceUsdMicros === wanted.priceUsdMicros &&

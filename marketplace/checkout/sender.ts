@@ -44,16 +44,23 @@ export class Sender {
 
   /**
    * Offers more for what waits too long, each time twice the tip, so that strangers who fill blocks cannot keep it out for
-   * ever. `worth` says how much a transaction may cost in all; what has no worth of its own is only kept minable. A
-   * transaction of the operator that stands in front counts too: nothing behind it can be mined before.
+   * ever. `worth` says how much a transaction may cost by itself; nothing behind a transaction can be mined before it, so
+   * what they are worth beyond their own fees counts for it too. What has no worth is only kept minable.
    */
   hurry(worth: (tx: Transaction) => bigint): Promise<readonly Result<Transaction>[]> {
     return this.#inTurn(async () => {
-      const results: Result<Transaction>[] = []
-      for (const tx of this.#impatient()) {
-        const raised = this.#raised(tx, worth(tx))
-        if (raised !== null) results.push(await this.#submit(raised))
+      const impatient = new Set(this.#impatient())
+      const raises: TxBody[] = []
+      let behind = 0n
+      for (const tx of this.waiting.toReversed()) {
+        const budget = worth(tx) + behind
+        const raised = impatient.has(tx) ? this.#raised(tx, budget) : null
+        if (raised !== null) raises.push(raised)
+        behind = larger(0n, budget - this.#feeOf(tx, raised ?? tx.body))
       }
+      const results: Result<Transaction>[] = []
+      for (const body of raises.reverse()) results.push(await this.#submit(body))
+      for (const result of results) if (result.ok) this.#seenAt.set(result.value.txId, this.#chain.head.header.height)
       return results
     })
   }
@@ -101,8 +108,7 @@ export class Sender {
     const baseFee = this.#baseFee()
     const leastTip = bumped(rateOf(body, baseFee)) - baseFee
     const dearer = larger(2n * body.tip, leastTip)
-    const weight = BigInt(weightOf(tx, this.#chain.ruleBook.at(this.#nextHeight()).tx))
-    const outbids = weight * (baseFee + dearer) <= worth
+    const outbids = this.#feeOf(tx, { maxFeeRate: baseFee + dearer, tip: dearer }) <= worth
     if (!outbids && body.maxFeeRate >= baseFee) return null
     const tip = outbids ? dearer : larger(body.tip, leastTip)
     return {
@@ -111,6 +117,12 @@ export class Sender {
       maxFeeRate: larger(baseFee * FEE_ROOM + tip, bumped(body.maxFeeRate)),
       validUntil: body.validUntil === 0 ? 0 : this.#nextHeight() + VALID_BLOCKS,
     }
+  }
+
+  /** What a transaction costs at these rates. */
+  #feeOf(tx: Transaction, rates: Pick<TxBody, 'maxFeeRate' | 'tip'>): bigint {
+    const { tx: rules } = this.#chain.ruleBook.at(this.#nextHeight())
+    return BigInt(weightOf(tx, rules)) * rateOf(rates, this.#baseFee())
   }
 
   #nextHeight(): number {

@@ -131,13 +131,18 @@ const servicePublish: KindHandler<'service_publish'> = {
   },
 }
 
-/** What a republished service keeps: the price that counts in the current epoch counts to its end. */
+/**
+ * What a republished service keeps. With another price, the one that counts in the current epoch counts to its end; with
+ * the same price nothing of its past changes, or a new description would make the chain forget what calls were paid.
+ */
 function previousPrice(
   { height, rules }: TxContext,
   known: Service | undefined,
-  firstPrice: bigint,
+  price: bigint,
 ): Pick<Service, 'previousPriceUsdMicros' | 'previousPriceLastEpoch'> {
-  if (known === undefined) return { previousPriceUsdMicros: firstPrice, previousPriceLastEpoch: 0 }
+  if (known === undefined) return { previousPriceUsdMicros: price, previousPriceLastEpoch: 0 }
+  const { priceUsdMicros, previousPriceUsdMicros, previousPriceLastEpoch } = known
+  if (price === priceUsdMicros) return { previousPriceUsdMicros, previousPriceLastEpoch }
   const epoch = epochOf(height, rules.market)
   return { previousPriceUsdMicros: priceInEpoch(known, epoch), previousPriceLastEpoch: epoch }
 }

@@ -44,11 +44,21 @@ export function expectOk(answer: Result<NodeAnswer>): Result<NodeAnswer['body']>
 
 /** The node's own words about what it refused, with the names that it suggests. */
 export function refusal({ status, body }: NodeAnswer): Fault {
-  const { error, code, details } = body
-  const { suggestions } = (details ?? {}) as { suggestions?: unknown }
-  const meant =
-    Array.isArray(suggestions) && suggestions.length > 0 ? `; did you mean ${suggestions.join(' or ')}?` : ''
-  return fault('cli/refused', { message: `${String(error ?? status)}${meant} (${String(code ?? 'no code')})` })
+  const { suggestions } = fieldsOf(body.details)
+  const names = Array.isArray(suggestions) ? suggestions.filter((name) => typeof name === 'string') : []
+  const meant = names.length > 0 ? `; did you mean ${names.join(' or ')}?` : ''
+  const message = `${textOf(body.error, String(status))}${meant} (${textOf(body.code, 'no code')})`
+  return fault('cli/refused', { message })
+}
+
+/** A text of an answer; anything else that stands in its place is not shown. */
+export function textOf(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
+}
+
+/** Fields of an object in an answer; none where it is no object. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object' ? (value as Readonly<Record<string, unknown>>) : {}
 }
 
 function parse(text: string): NodeAnswer['body'] {

@@ -8,7 +8,7 @@ import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
-import { type NodeAnswer, refusal } from './http.ts'
+import { fieldsOf, type NodeAnswer, refusal, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
 import { FEE_MAX_DEFAULT, prepareTransaction } from './transactions.ts'
 
@@ -39,8 +39,8 @@ export async function quoteCall(client: NodeClient, serviceId: string, request: 
   return answer.value.status === 402 ? readQuote(answer.value.body, serviceId) : fail(refusal(answer.value))
 }
 
-/** Longest escrow that a client signs beyond the confirmations asked for, in blocks: an hour. */
-const TERM_SPARE_BLOCKS = 1_200
+/** Blocks beyond the confirmations that a client grants for the work and the receipt: ten minutes. */
+const TERM_SPARE_BLOCKS = 200
 /** Most blocks that a price is honoured: its own epoch and the next. */
 const HONOURED_EPOCHS = 2
 
@@ -51,7 +51,7 @@ export function reasonNotToPay(quote: ClientQuote, { steps }: NetworkParams, hei
   if (!rules.tx.invokeTerms.includes(term))
     return `the quote wants a term of ${term} blocks, which the chain does not have`
   const longest = rules.tx.invokeTerms.find((each) => each >= confirmations + TERM_SPARE_BLOCKS)
-  if (longest !== undefined && term > longest) return `the quote would lock the payment for ${term} blocks`
+  if (longest === undefined || term > longest) return `the quote would lock the payment for ${term} blocks`
   if (validUntil <= height || validUntil > height + HONOURED_EPOCHS * rules.market.epochBlocks)
     return `the quote is honoured to height ${validUntil}, the node is at ${height}`
   if (!quote.available) return `${quote.serviceId} is unavailable: ${quote.unavailableReason}`
@@ -113,11 +113,10 @@ function isPassing({ status, body }: NodeAnswer): boolean {
 }
 
 function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote> {
-  const offers = Array.isArray(body.accepts) ? (body.accepts as readonly Record<string, unknown>[]) : []
+  const offers = Array.isArray(body.accepts) ? body.accepts.map(fieldsOf) : []
   const offer = offers.find(({ scheme }) => scheme === 'native-x402')
-  const extra = (offer?.extra ?? {}) as Record<string, unknown>
-  const { agentId, serviceId, term, validUntil, confirmations } = extra
-  const amountText = String(offer?.maxAmountRequired ?? '')
+  const { agentId, serviceId, term, validUntil, confirmations } = fieldsOf(offer?.extra)
+  const amountText = textOf(offer?.maxAmountRequired, '')
   const sound =
     typeof agentId === 'string' &&
     AGENT_ID.test(agentId) &&
@@ -125,13 +124,10 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
     serviceId === asked &&
     SERVICE_ID.test(serviceId) &&
     /^[1-9][0-9]{0,33}$/.test(amountText) &&
-    [term, validUntil, confirmations].every((value) => Number.isSafeInteger(value))
+    [term, validUntil, confirmations].every(isCount)
   if (!sound)
     return fail(fault('cli/refused', { message: 'the quote has no native offer that this client understands' }))
-  const requestError =
-    body.requestValid === false
-      ? String((body.requestError as { reason?: unknown } | undefined)?.reason ?? 'unknown')
-      : null
+  const requestError = body.requestValid === false ? textOf(fieldsOf(body.requestError).reason, 'unknown') : null
   return ok({
     agentId: agentId as AgentId,
     serviceId: serviceId as ServiceId,
@@ -140,8 +136,12 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
     validUntil: validUntil as number,
     confirmations: confirmations as number,
     available: body.available === true,
-    unavailableReason: body.available === true ? null : String(body.unavailableReason ?? 'no reason given'),
+    unavailableReason: body.available === true ? null : textOf(body.unavailableReason, 'no reason given'),
     requestError,
     raw: body,
   })
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }

@@ -1,6 +1,7 @@
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -8,6 +9,7 @@ import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { type AccountSigner, addressOfSigner, signTransaction } from '../../consensus/tx/sign.ts'
 import { type Transaction, TX_VERSION, type TxBody } from '../../consensus/tx/transaction.ts'
 import { weightOf } from '../../consensus/tx/weight.ts'
+import { fieldsOf, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
 
 /**
@@ -40,25 +42,30 @@ export async function prepareTransaction<K extends TxKind>(
   if (!fees.ok) return fees
   const status = await client.status()
   if (!status.ok) return status
-  const body = {
-    version: TX_VERSION,
-    chainId: status.value.chainId,
-    sender,
-    nonce: BigInt(account.value.pending.nextNonce),
-    kind,
-    payload,
-    maxFeeRate: BigInt(fees.value.suggested.maxFeeRate),
-    tip: BigInt(fees.value.suggested.tip),
-    validUntil,
-    memo: new Uint8Array(0),
-  } as unknown as TxBody
-  const network = { chainId: status.value.chainId, genesis: status.value.genesis as BlockId }
+  const { chainId, genesis } = status.value
+  const { maxFeeRate, tip } = fieldsOf(fees.value.suggested)
+  const nonce = uintOf(fieldsOf(account.value.pending).nextNonce)
+  const rates = { maxFeeRate: uintOf(maxFeeRate), tip: uintOf(tip) }
+  if (nonce === null || rates.maxFeeRate === null || rates.tip === null) return unusable('nonce or fee rates')
+  if (!Number.isSafeInteger(chainId) || !isHex(textOf(genesis, ''), 32)) return unusable('chain id or genesis')
+  const common = { version: TX_VERSION, chainId, sender, nonce, validUntil, memo: new Uint8Array(0) }
+  const body = { ...common, kind, payload, ...rates } as unknown as TxBody
+  const network = { chainId, genesis: genesis as BlockId }
   const tx = await signTransaction(body, signer, network)
   const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
   const fee = BigInt(weightOf(tx, rules.tx)) * body.maxFeeRate
   if (fee <= feeMax) return ok(tx)
   const coins = (amount: bigint): string => `${formatAmount(amount, params.decimals)} ${params.ticker}`
   return fail(fault('cli/fee-too-high', { fee: coins(fee), limit: coins(feeMax) }))
+}
+
+/** An unsigned 64-bit integer of an answer, null for anything else. */
+function uintOf(value: unknown): bigint | null {
+  return typeof value === 'string' && /^(0|[1-9][0-9]{0,18})$/.test(value) ? BigInt(value) : null
+}
+
+function unusable(what: string): Result<never> {
+  return fail(fault('cli/refused', { message: `its answer has no usable ${what}` }))
 }
 
 /** Signs and submits. */

@@ -56,7 +56,8 @@ export function verifyPaidAnswer(
       header.header.height === receipt.blockHeight &&
       header.header.target <= pow.targetMax &&
       meetsTarget(powHash(pow.hasher, header.bytes, pow.cost), header.header.target),
-    resultHash: taggedHashHex('result', encodeText(JSON.stringify(result))) === receipt.resultHash,
+    resultHash:
+      result !== undefined && taggedHashHex('result', encodeText(JSON.stringify(result))) === receipt.resultHash,
     receiptMatches:
       receipt.txId === paid.txId &&
       receipt.serviceId === paid.serviceId &&

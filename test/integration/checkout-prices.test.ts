@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
 import { closeMarkets, ONCE, TestMarket } from '../support/market.ts'
+import { testParams } from '../support/network.ts'
 
 /** Prices in millionths of a dollar, and what they come to in base units at a quarter of a dollar for a coin. */
 const [OLD, NEW, NEWER] = [2_000n, 3_000n, 5_000n]
@@ -117,4 +120,28 @@ describe('a payment for a service that is retired meanwhile', () => {
     expect(market.closure(payment)).toMatchObject({ how: 'failed' })
     expect(market.workbench.begun).toEqual([])
   })
+})
+
+it('a payment of a price before the last change is honoured, whatever else of the service was changed since', async () => {
+  const market = await TestMarket.open({ prices: { [ONCE]: OLD } })
+  await market.test.mineTo(25)
+  const payment = await market.pay('ok', { term: 400 })
+  const offer = market.shop.offer(ONCE)!
+  await market.mine([await market.publication(offer, NEW)])
+  await market.test.mineTo(41)
+  const described = { ...offer, definition: { ...offer.definition, description: 'better than before' } }
+  await market.mine([await market.publication(described, NEW)])
+  expect(await market.settle(payment)).toMatchObject({ ok: true })
+})
+
+it('a payment is judged by the coin’s price in its own epoch, also after a rule step has changed it', async () => {
+  const params = testParams()
+  const [first] = params.steps as readonly [(typeof params.steps)[number]]
+  const dearer = { ...first.rules, market: { ...first.rules.market, nativeUsdMicros: 500_000n } }
+  const steps = [first, { fromHeight: 2 * EPOCH, rules: dearer }]
+  const market = await TestMarket.open({ ruleBook: createRuleBook({ ...params, steps }, PROTOCOL) })
+  await market.test.mineTo(EPOCH + 5)
+  const payment = await market.pay('ok', { term: 400 })
+  await market.test.mineTo(2 * EPOCH + 1)
+  expect(await market.settle(payment)).toMatchObject({ ok: true })
 })

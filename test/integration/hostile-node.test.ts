@@ -110,7 +110,7 @@ describe('a quote', () => {
   })
 
   it('with numbers that are none is not understood', async () => {
-    for (const value of ['100', 1.5, null, 2 ** 53, undefined, [100]]) {
+    for (const value of ['100', 1.5, -1, null, 2 ** 53, undefined, [100]]) {
       for (const name of ['term', 'validUntil', 'confirmations']) {
         quotes({ [name]: value })
         expect(await quoteCall(client, SERVICE, 'a text')).toEqual(NOT_UNDERSTOOD)
@@ -126,19 +126,60 @@ describe('a quote', () => {
   })
 
   it('with a term that the chain does not have is not paid', async () => {
-    for (const term of [0, -100, 99, 101, 9_601, 1_000_000]) {
+    for (const term of [0, 99, 101, 9_601, 1_000_000]) {
       expect(await reason({ term })).toBe(`the quote wants a term of ${term} blocks, which the chain does not have`)
     }
-    for (const term of [100, 400, 1_200]) expect(await reason({ term })).toBeNull()
+    for (const term of [100, 400]) expect(await reason({ term })).toBeNull()
+  })
+
+  it('that would lock the payment for longer than its confirmations and the work need is not paid', async () => {
+    for (const [confirmations, term] of [
+      [1, 1_200],
+      [1, 9_600],
+      [40, 9_600],
+      [420, 9_600],
+      [9_500, 9_600],
+    ]) {
+      expect(await reason({ confirmations, term })).toBe(`the quote would lock the payment for ${term} blocks`)
+    }
+    for (const [confirmations, term] of [
+      [40, 400],
+      [420, 1_200],
+      [1_100, 9_600],
+    ]) {
+      expect(await reason({ confirmations, term })).toBeNull()
+    }
   })
 
   it('that is honoured to a height in the past, or further than two epochs, is not paid', async () => {
-    for (const validUntil of [0, -1, HEIGHT - 1, HEIGHT, HEIGHT + 41, HEIGHT + 100_000]) {
+    for (const validUntil of [0, HEIGHT - 1, HEIGHT, HEIGHT + 41, HEIGHT + 100_000]) {
       expect(await reason({ validUntil })).toBe(
         `the quote is honoured to height ${validUntil}, the node is at ${HEIGHT}`,
       )
     }
     for (const validUntil of [HEIGHT + 1, HEIGHT + 20, HEIGHT + 40]) expect(await reason({ validUntil })).toBeNull()
+  })
+
+  /** No text, and nothing that becomes one. */
+  const ODD = { toString: 1, valueOf: 1 }
+
+  it('of garbage in any place is a refusal, never an exception', async () => {
+    for (const [extra, body, offer, status] of [
+      [{}, { accepts: [null] }, {}, 402],
+      [{}, {}, { maxAmountRequired: ODD }, 402],
+      [{}, {}, { extra: null }, 402],
+      [{}, { error: ODD, code: ODD }, {}, 404],
+      [{}, { error: 'x', details: { suggestions: [ODD] } }, {}, 404],
+      [{}, { error: 'x', details: null }, {}, 404],
+    ] as const) {
+      quotes(extra, body, offer)
+      says('/api/x402', answers.get('/api/x402')?.json, status)
+      expect(await quoteCall(client, SERVICE, 'a text')).toMatchObject({ ok: false, fault: { code: 'cli/refused' } })
+    }
+    expect(await reason({}, { requestValid: false, requestError: { reason: ODD } })).toBe(
+      'the request is unusable: unknown',
+    )
+    expect(await reason({}, { available: false, unavailableReason: ODD })).toMatch(/no reason given$/)
   })
 
   it('for what is unavailable is not paid', async () => {
@@ -260,4 +301,33 @@ describe('a paid call', () => {
       expect(await settle(3)).toEqual({ answer: { ok: true, value: { status, body } }, offers })
     })
   }
+})
+
+describe('a node that answers garbage while a payment is made', () => {
+  const answer = {
+    '/api/v1/accounts': 'nonce or fee rates',
+    '/api/v1/fees': 'nonce or fee rates',
+    '/api/v1/status': 'chain id or genesis',
+  }
+  const status = { networkName: 'x', genesis: filled(7), chainId: 1, height: 1 }
+
+  it.each<readonly [keyof typeof answer, Json]>([
+    ['/api/v1/accounts', { balance: '1', nonce: '1', pending: { nextNonce: 'abc' } }],
+    ['/api/v1/accounts', { balance: '1', nonce: '1', pending: { nextNonce: '-1' } }],
+    ['/api/v1/accounts', { balance: '1', nonce: '1', pending: null }],
+    ['/api/v1/fees', { suggested: { maxFeeRate: 'x', tip: '1' } }],
+    ['/api/v1/fees', { suggested: { maxFeeRate: '-5', tip: '1' } }],
+    ['/api/v1/fees', { suggested: { maxFeeRate: '129', tip: '9'.repeat(26) } }],
+    ['/api/v1/fees', { suggested: null }],
+    ['/api/v1/status', { ...status, chainId: undefined }],
+    ['/api/v1/status', { ...status, genesis: 'xyz' }],
+    ['/api/v1/status', { ...status, genesis: null }],
+  ])('%s %j is refused', async (path, json) => {
+    quotes()
+    const offer = { quote: await quote(), request: 'a text', secret: SECRET }
+    says(path, json)
+    const message = `its answer has no usable ${answer[path]}`
+    const fault = { code: 'cli/refused', detail: { message } }
+    expect(await preparePayment(client, DEVNET, wallet(1), offer)).toEqual({ ok: false, fault })
+  })
 })

@@ -151,3 +151,37 @@ describe('an old transaction of the same account in front of receipts', () => {
     expect(seller.sender.waiting).toEqual([])
   })
 })
+
+describe('what stands in front of a receipt that earns', () => {
+  const PRICE = { [ONCE]: 40_000n }
+
+  it('a receipt of failed calls is outbid for too: nothing behind it can be mined before', async () => {
+    const seller = await market(PRICE)
+    const failing = await seller.order('fail', { term: 100, from: 1 })
+    const good = await seller.order('ok', { term: 100, from: 1 })
+    await seller.mine([failing.tx, good.tx])
+    await flood(seller, DEAR)
+    for (const payment of [failing, good]) {
+      await seller.settle(payment)
+      await seller.pass(500)
+    }
+    expect(seller.sender.waiting.map(({ body }) => body.kind)).toEqual(['agent_receipt', 'agent_receipt'])
+    const { deadline } = seller.escrow(good)!
+    while (seller.test.height < deadline) await mineFlooded(seller, 1, DEAR)
+    expect(seller.closure(good)).toMatchObject({ how: 'delivered' })
+  })
+
+  it('and so is a transfer of the same wallet', async () => {
+    const seller = await market(PRICE)
+    const good = await seller.order('ok', { term: 100, from: 1 })
+    await seller.mine([good.tx])
+    await flood(seller, DEAR)
+    const payload = { to: wallet(9).address, amount: units(1), create: false }
+    await seller.submit(await seller.test.tx(wallet(2), 'transfer', payload, { maxFeeRate: 10_000n }))
+    await seller.settle(good)
+    await seller.pass(500)
+    const { deadline } = seller.escrow(good)!
+    while (seller.test.height < deadline) await mineFlooded(seller, 1, DEAR)
+    expect(seller.closure(good)).toMatchObject({ how: 'delivered' })
+  })
+})

@@ -5,7 +5,7 @@ import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import { type NodeAnswer, refusal } from '../../../rpc/client/http.ts'
+import { fieldsOf, type NodeAnswer, refusal, textOf } from '../../../rpc/client/http.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { type ClientQuote, preparePayment, quoteCall, reasonNotToPay, settleCall } from '../../../rpc/client/pay.ts'
 import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } from '../../../rpc/client/verify.ts'
@@ -136,7 +136,7 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
 function showResult(context: CommandContext, record: CallRecord, body: NodeAnswer['body']): number | Fault {
   const { print, note, flags } = context
   const { result } = body
-  const receipt = (body.receipt ?? {}) as ReceiptJson
+  const receipt: ReceiptJson = fieldsOf(body.receipt)
   const verified = verify(context, record, { result, receipt })
   if (flags.json !== undefined) print(JSON.stringify({ result, receipt, quote: record.quote, verified }))
   else {
@@ -171,8 +171,10 @@ function verify(
 }
 
 function showRefund({ print, note, flags, params }: CommandContext, body: NodeAnswer['body']): number {
-  const refund = body.refund as Readonly<Record<string, unknown>>
+  const refund = fieldsOf(body.refund)
   if (flags.json !== undefined) print(JSON.stringify({ error: body.error, code: body.code, refund }))
-  note(`${String(body.error)}; ${String(refund.amount)} ${params.ticker} goes back to you: ${String(refund.status)}`)
+  const amount = typeof refund.amount === 'number' ? String(refund.amount) : 'an unknown amount of'
+  const what = textOf(body.error, 'the call failed')
+  note(`${what}; ${amount} ${params.ticker} goes back to you: ${textOf(refund.status, 'unknown')}`)
   return EXIT.refunded
 }

@@ -77,6 +77,11 @@ function servicePublish(place: Place, payload: PayloadOf<'service_publish'>): nu
     return CODE.success
   }
   const epoch = Math.floor(height / rules.market.epochBlocks)
+  if (payload.priceUsdMicros === before.priceUsdMicros) {
+    const { previousPriceUsdMicros, previousPriceLastEpoch } = before
+    ledger.services.set(id, { ...record, previousPriceUsdMicros, previousPriceLastEpoch })
+    return CODE.success
+  }
   const counts = epoch <= before.previousPriceLastEpoch ? before.previousPriceUsdMicros : before.priceUsdMicros
   ledger.services.set(id, { ...record, previousPriceUsdMicros: counts, previousPriceLastEpoch: epoch })
   return CODE.success

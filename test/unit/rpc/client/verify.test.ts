@@ -228,3 +228,8 @@ describe('garbage', () => {
     )
   })
 })
+
+it('an answer without a result is not one, whatever its receipt says', () => {
+  const receipt = receiptOf(BLOCK, { resultHash: taggedHashHex('result', encodeText('')) })
+  expect(failed(receipt, { result: undefined })).toEqual(['resultHash'])
+})

@@ -132,7 +132,7 @@ export function mediaTypeFault({ headers }: FastifyRequest): Fault {
 /** Refuses a path that no route can be looked up for; hooks do not run for it. */
 export function refuseUnroutable(_: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('x-request-id', request.id)
-  return sendFault(reply, request, fault('rpc/invalid-request', { fields: 'the path' }))
+  return sendFault(reply, request, fault('rpc/invalid-request', { fields: ['the path'] }))
 }
 
 /** Errors of the JSON parser and of the router on bad bytes have a 4xx status; anything else is ours. */

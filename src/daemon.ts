@@ -177,9 +177,7 @@ async function openMarket(
     return fail(storageFault(config.dataDir, error))
   }
   stops.push(() => store.close())
-  const onFault = (area: string, cause: Fault): void => {
-    logger.warn({ area, code: cause.code }, faultMessage(cause))
-  }
+  const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
   const market = createMarket({ config, chain, mempool, store, wallet, services, peerCount: noPeers, onFault })
   if (!market.ok) return market
   const { settler, registrar, settings } = market.value
@@ -325,6 +323,16 @@ async function resumeWork({
   if (market === null) return
   await market.checkout.resume()
   market.registrar.check()
+}
+
+/** Tells of a fault that comes again with every block only when it changes. */
+function onceInARow(tell: (area: string, cause: Fault) => void): (area: string, cause: Fault) => void {
+  const last = new Map<string, string>()
+  return (area, cause) => {
+    if (last.get(area) === cause.code) return
+    last.set(area, cause.code)
+    tell(area, cause)
+  }
 }
 
 /** Runs work now and then; a failure is fatal, since only a failing disk can cause it. */

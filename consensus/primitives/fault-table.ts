@@ -41,7 +41,7 @@ export const FAULT_TABLE = {
 
   'codec/malformed': sender('malformed_bytes', 400, 'malformed {type}: {reason}'),
 
-  'tx/too-large': sender('transaction_malformed', 400, 'the transaction has {bytes} bytes, its kind allows {bytesMax}'),
+  'tx/too-large': sender('transaction_malformed', 400, 'the transaction has {bytes} bytes, allowed are {bytesMax}'),
   'tx/version': sender('transaction_malformed', 400, 'unknown transaction version {version}'),
   'tx/chain-id': sender('wrong_chain', 400, 'the transaction is for chain {chainId}, this is chain {expected}'),
   'tx/kind': sender('transaction_malformed', 400, 'unknown transaction kind {kind}'),
@@ -233,7 +233,11 @@ export const FAULT_TABLE = {
   'rpc/malformed-json': sender('malformed_json', 400, 'the body is not JSON: {reason}'),
   'rpc/invalid-request': sender('invalid_request', 400, 'the request does not have the documented shape: {fields}'),
   'rpc/unsupported-network': sender('unsupported_network', 400, 'net is {net}; supported is {supported}'),
-  'rpc/media-type': sender('unsupported_media_type', 415, 'the content type {contentType} is not served here'),
+  'rpc/media-type': sender(
+    'unsupported_media_type',
+    415,
+    'the content type {contentType} is not read here; send application/json',
+  ),
   'rpc/body-too-large': sender('body_too_large', 413, 'the body exceeds {limitBytes} bytes'),
   'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
   'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
@@ -255,7 +259,7 @@ export const FAULT_TABLE = {
   'cli/node-unreachable': later(
     'node_unreachable',
     503,
-    'no node answers at {url}; start one with: npx farthing start',
+    'no node answers at {url}; start one with: npx farthing start --mine-threads 1',
   ),
   'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
   'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}'),
@@ -264,11 +268,15 @@ export const FAULT_TABLE = {
     400,
     'the fee could come to {fee} at the rates that the node suggests, the limit is {limit}; see --max-fee',
   ),
-  'wallet/exists': sender('wallet_exists', 409, 'there is a wallet named {name} at {path}'),
+  'wallet/exists': sender(
+    'wallet_exists',
+    409,
+    'there is a wallet named {name} at {path}; choose another name with --wallet',
+  ),
   'wallet/missing': sender(
     'wallet_missing',
     404,
-    'there is no wallet named {name} at {path}; make one with: npx farthing wallet new',
+    'there is no wallet named {name} at {path}; make one with: npx farthing wallet new --wallet {name} (npx farthing init brings the funded ones of the devnet)',
   ),
   'wallet/passphrase': sender('wallet_passphrase', 400, 'the passphrase does not open the wallet {path}'),
   'wallet/passphrase-needed': sender(

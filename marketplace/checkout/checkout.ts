@@ -14,7 +14,7 @@ import { type Claim, type FinishedClaim, isFinished, type OpenClaim, requestHash
 import type { ClaimStore } from './claim-store.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
-import { hasTimeFor, judgePayment, type PaymentContext, type PaymentVerdict } from './payment.ts'
+import { hasTimeFor, judgePayment, type PaymentContext, type PaymentVerdict, wrongSecret } from './payment.ts'
 import type { NativePriceSource } from './price.ts'
 import { runService } from './run-service.ts'
 import type { MarketSettings } from './settings.ts'
@@ -135,9 +135,9 @@ export class Checkout {
           redeemedAt: new Date(claim.claimedAtMs).toISOString(),
         }),
       )
-    if (claim.opener !== null && (call.secret === null || openerOf(call.secret) !== claim.opener)) {
-      return fail(fault('pay/secret-missing', { txId: call.txId }))
-    }
+    if (claim.opener !== null && call.secret === null) return fail(fault('pay/secret-missing', { txId: call.txId }))
+    if (claim.opener !== null && openerOf(call.secret as Uint8Array) !== claim.opener)
+      return fail(wrongSecret(call.txId))
     const finished = isFinished(claim) ? claim : await this.#room.run(claim.txId, () => this.#finished(claim))
     return finished === null ? fail(underWay(call.txId)) : answer(finished, true)
   }

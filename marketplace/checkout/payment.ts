@@ -72,7 +72,7 @@ function refused(cause: Fault): PaymentVerdict {
 
 /** What becomes of an escrow that this call does not take. */
 function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
-  return `The escrow returns to the caller by itself at height ${deadline}.`
+  return `Repeat the call as it was paid for; an escrow that nobody redeems returns to the caller by itself at height ${deadline}.`
 }
 
 function mismatch(
@@ -123,6 +123,11 @@ function checkAmount(
   })
 }
 
+/** A secret that is not the one of the payment. */
+export function wrongSecret(txId: TxId, refund = NOTHING_CONSUMED): Fault {
+  return mismatch(txId, 'payment.secret', { got: 'another secret', expected: 'the secret of this payment', refund })
+}
+
 /** A lock opens to the secret alone, a commitment to the very call: a reader of the chain has neither. */
 function checkLock(escrow: Escrow, { txId, secret, agentId, serviceId, request }: OfferedPayment): Fault | null {
   const locked = escrow.redeemLock !== ZERO_HEX_32
@@ -130,13 +135,7 @@ function checkLock(escrow: Escrow, { txId, secret, agentId, serviceId, request }
   if (!locked && !committed) return null
   if (secret === null) return fault('pay/secret-missing', { txId })
   const refund = refundText(escrow)
-  if (locked && lockOf(openerOf(secret)) !== escrow.redeemLock) {
-    return mismatch(txId, 'payment.secret', {
-      got: 'a secret that does not open the lock',
-      expected: 'the secret of this payment',
-      refund,
-    })
-  }
+  if (locked && lockOf(openerOf(secret)) !== escrow.redeemLock) return wrongSecret(txId, refund)
   if (!committed || requestCommitment(secret, { agentId, serviceId, request }) === escrow.requestCommitment) return null
   return mismatch(txId, 'the request', {
     got: 'another request',

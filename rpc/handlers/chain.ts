@@ -45,7 +45,7 @@ function readTransaction({ chain }: NodeApi, body: unknown): Result<Transaction>
 export const listBlocks: Handler = ({ chain }, { query }) => {
   const limit = Number(query.limit ?? PAGE_DEFAULT)
   const from = query.cursor === undefined ? chain.head.header.height : Number(query.cursor)
-  if (!Number.isInteger(from) || from < 0) return fault('rpc/invalid-request', { fields: 'cursor' })
+  if (!Number.isInteger(from) || from < 0) return fault('rpc/invalid-request', { fields: ['cursor'] })
   const heights = Array.from({ length: Math.min(limit, from + 1) }, (_, i) => from - i)
   const prefix = chain.ruleBook.params.addressPrefix
   const blocks = heights.flatMap((height) => {

@@ -173,7 +173,7 @@ export const listRequests: Handler = async ({ chain, market }, { query }) => {
   if (market === null) return fault('rpc/no-market')
   const cursor = query.cursor === undefined ? null : String(query.cursor)
   if (cursor !== null && !/^[0-9]{15}\/[0-9a-f]{64}$/.test(cursor))
-    return fault('rpc/invalid-request', { fields: 'cursor' })
+    return fault('rpc/invalid-request', { fields: ['cursor'] })
   const page = await market.store.recent(Number(query.limit ?? PAGE_DEFAULT), cursor)
   return answer({
     requests: page.claims.map((claim) => requestStatus({ chain, market }, claim)),

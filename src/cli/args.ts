@@ -21,6 +21,17 @@ export function parseCommandLine(args: readonly string[]): Result<CommandLine> {
       words.push(...args.slice(i + 1))
       break
     }
+    if (arg === '-h') {
+      flags.help = 'true'
+      continue
+    }
+    // A short flag taken for a word could become the request of a call, and be paid for.
+    if (/^-[^-]/.test(arg))
+      return fail(
+        fault('cli/usage', {
+          reason: `${arg.slice(0, 40)} is no flag: flags begin with --; words that begin with - come after a -- of its own`,
+        }),
+      )
     if (!arg.startsWith('--')) {
       words.push(arg)
       continue

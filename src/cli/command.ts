@@ -29,6 +29,8 @@ export interface Command {
   readonly name: string
   /** Arguments as usage text shows them. */
   readonly usage: string
+  /** Most words that it takes. */
+  readonly wordsMax: number
   readonly about: string
   /** Flags beside the settings, with what they do. */
   readonly flags: Readonly<Record<string, string>>

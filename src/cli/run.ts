@@ -38,6 +38,15 @@ export async function runCommandLine(
     return say(usageText(commands))
   if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
   if (flags.help !== undefined) return say(commandHelp(command))
+  const extra = words.slice(command.name.split(' ').length)[command.wordsMax]
+  if (extra !== undefined)
+    return refuse(
+      fault('cli/usage', {
+        reason:
+          `"${extra.slice(0, 40)}" is one word too many; usage: farthing ${command.name} ${command.usage}`.trimEnd(),
+      }),
+      EXIT.usage,
+    )
   const context = await createContext(command, line.value, networks)
   if (!context.ok) return refuse(context.fault, EXIT.usage)
   const outcome = await command.run(context.value)

@@ -1,11 +1,13 @@
 import { devSeed } from '../../config/networks/dev-keys.ts'
 import type { Config } from '../../config/settings.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
-import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WalletKey } from '../crypto/wallet-key.ts'
 import { folderPaths } from '../storage/folder.ts'
 import { openWallet, saveWallet, walletNames } from '../wallet/keystore.ts'
 import { DEV_PASSPHRASE, passphrase } from '../wallet/passphrase.ts'
+import type { CommandContext } from './command.ts'
 
 /** Wallet that pays for calls. */
 export const CALLER_WALLET = 'caller'
@@ -13,6 +15,19 @@ export const CALLER_WALLET = 'caller'
 export const MARKET_WALLET = 'market'
 
 const DEV_KEYS = 10
+/** Names become file names. */
+const WALLET_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/
+
+/** The wallet that a command names, or the caller's. */
+export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<string> {
+  const name = flags.wallet ?? CALLER_WALLET
+  if (WALLET_NAME.test(name)) return ok(name)
+  return fail(
+    fault('cli/usage', {
+      reason: `"${name.slice(0, 40)}" is no name of a wallet: letters, digits, - and _, at most 64`,
+    }),
+  )
+}
 
 /** Imports the published development keys on the devnet's first start: one for the caller, the next for the market. */
 export async function importDevWallets({ dataDir, devKey }: Config, { name }: NetworkParams): Promise<Result<void>> {
@@ -38,5 +53,10 @@ export async function unlockWallet(
     { file: wallet.passphraseFile, devnet: name === 'devnet' },
     `Passphrase of the wallet ${wanted}: `,
   )
-  return secret.ok ? openWallet(folderPaths(dataDir).wallets, wanted, secret.value) : secret
+  if (!secret.ok) return secret
+  const { wallets } = folderPaths(dataDir)
+  const opened = await openWallet(wallets, wanted, secret.value)
+  const mayBeDev = !opened.ok && opened.fault.code === 'wallet/passphrase' && name === 'devnet'
+  // The devnet's own wallets were made with the known passphrase, whatever file is named now.
+  return mayBeDev && secret.value !== DEV_PASSPHRASE ? openWallet(wallets, wanted, DEV_PASSPHRASE) : opened
 }

@@ -40,7 +40,7 @@ export async function openChain(
   const paths = folderPaths(dataDir)
   const expected = { network: ruleBook.params.name, genesis: genesis.block.id }
   try {
-    await mkdir(dataDir, { recursive: true })
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
     const marked = await checkMarker(dataDir, expected)
     if (!marked.ok) return marked
     const found = marked.value

@@ -85,7 +85,7 @@ const MARKET: readonly Row[] = [
   ['wait for confirmations within one call', DEFAULT_MARKET_SETTINGS.settleWaitMs, 'ms', 'market.settle-wait-ms'],
   ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
     ({ belowUsdMicros, confirmations }): Row => [
-      `confirmations below ${Number(belowUsdMicros) / 1e6} USD in one block`,
+      `confirmations while the payments of one block that are taken here come to less than ${Number(belowUsdMicros) / 1e6} USD`,
       confirmations,
       'blocks',
       'checkout/settings.ts',

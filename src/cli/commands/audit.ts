@@ -71,6 +71,7 @@ export async function auditState({ database, ruleBook }: Chain): Promise<AuditRe
 export const auditCommand: Command = {
   name: 'audit',
   usage: '',
+  wordsMax: 0,
   about: 'Recompute conservation and the state root from the data folder',
   flags: {},
   run: async (context) => {

@@ -10,6 +10,7 @@ import { openOffline } from '../offline.ts'
 export const exportCommand: Command = {
   name: 'export',
   usage: '<file>',
+  wordsMax: 1,
   about: 'Write the blocks of the best chain to a file; the node must be stopped',
   flags: { from: 'First height; default 1', to: 'Last height; default the head' },
   run: async (context) => {
@@ -44,6 +45,7 @@ function heightRange(
 export const importCommand: Command = {
   name: 'import',
   usage: '<file>',
+  wordsMax: 1,
   about: 'Validate the blocks of a file and add them; the node must be stopped',
   flags: {},
   run: async (context) => {
@@ -55,25 +57,31 @@ export const importCommand: Command = {
     const outcome = await importFile(chain, path)
     const { header, id } = chain.head
     await close()
-    if (typeof outcome !== 'number') return outcome
-    context.print(`${outcome} blocks added; height ${header.height}, block ${id}, state root ${header.stateRoot}`)
+    const { added, refusal } = outcome
+    if (refusal !== null && added > 0) context.note(`${added} blocks were added before; height ${header.height}`)
+    if (refusal !== null) return refusal
+    context.print(`${added} blocks added; height ${header.height}, block ${id}, state root ${header.stateRoot}`)
     return EXIT.ok
   },
 }
 
-async function importFile(chain: Chain, path: string): Promise<number | Fault> {
+/** How many blocks of a file were added, and what was wrong with the next one. */
+interface Imported {
+  readonly added: number
+  readonly refusal: Fault | null
+}
+
+async function importFile(chain: Chain, path: string): Promise<Imported> {
   let added = 0
   for await (const bytes of readBlocks(path, chain.network.genesis)) {
-    if (!bytes.ok) return bytes.fault
-    const block = decodeBlock(bytes.value)
-    if (!block.ok) return block.fault
+    const block = bytes.ok ? decodeBlock(bytes.value) : bytes
+    if (!block.ok) return { added, refusal: block.fault }
     const outcome = await chain.import(block.value)
     if (outcome.ok) added += 1
     else if (outcome.fault.code !== 'chain/known-block') {
-      return fault('cli/usage', {
-        reason: `block ${block.value.header.height} of ${path} is refused: ${faultMessage(outcome.fault)}`,
-      })
+      const reason = `block ${block.value.header.height} of ${path} is refused: ${faultMessage(outcome.fault)}`
+      return { added, refusal: fault('cli/usage', { reason }) }
     }
   }
-  return added
+  return { added, refusal: null }
 }

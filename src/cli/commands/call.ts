@@ -14,7 +14,7 @@ import { nativePowHasher } from '../../crypto/native-pow.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { CALLER_WALLET, importDevWallets, unlockWallet } from '../wallets.ts'
+import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const SECRET_BYTES = 32
 /** How long a paid call is repeated before the command gives up; the payment can be taken up again with --tx. */
@@ -24,6 +24,7 @@ const SETTLE_MS_MAX = 300_000
 export const callCommand: Command = {
   name: 'call',
   usage: '<service> [request]',
+  wordsMax: 2,
   about: 'Quote, pay, wait, settle: print result and receipt, and check the proofs',
   flags: {
     ...RPC_FLAG,
@@ -40,13 +41,16 @@ export const callCommand: Command = {
     const misplaced = await checkNetwork(client, context)
     if (misplaced !== null) return misplaced
     const { flags, note } = context
+    if (flags.tx !== undefined && context.words.length > 0)
+      return fault('cli/usage', { reason: 'a call that is taken up by --tx has its service and request already' })
     if (flags.tx !== undefined) return resume(client, context, flags.tx)
     const quoted = await quote(client, context)
     if (!quoted.ok) return quoted.fault
     if (flags['no-pay'] !== undefined) return showQuote(context, quoted.value)
     const record = await pay(client, context, quoted.value)
     if (!record.ok) return record.fault
-    note(`paid with ${record.value.tx.txId}; waiting for its block`)
+    const { txId } = record.value.tx
+    note(`paid with ${txId}; waiting for its block (if interrupted: npx farthing call --tx ${txId})`)
     return settle(client, context, record.value)
   },
 }
@@ -86,10 +90,12 @@ function showQuote({ print }: CommandContext, { raw }: ClientQuote): number {
 
 /** Signs the payment, keeps it with its secret, and only then sends it. */
 async function pay(client: NodeClient, context: CommandContext, quoted: ClientQuote): Promise<Result<CallRecord>> {
-  const { config, params, flags, words } = context
+  const { config, params, words } = context
   const imported = await importDevWallets(config, params)
   if (!imported.ok) return imported
-  const wallet = await unlockWallet(config, params, flags.wallet ?? CALLER_WALLET)
+  const name = walletName(context)
+  if (!name.ok) return name
+  const wallet = await unlockWallet(config, params, name.value)
   if (!wallet.ok) return wallet
   const request = words[1] ?? ''
   const secret = new Uint8Array(randomBytes(SECRET_BYTES))

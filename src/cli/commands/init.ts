@@ -13,6 +13,7 @@ const MIB = 1_048_576
 export const initCommand: Command = {
   name: 'init',
   usage: '',
+  wordsMax: 0,
   about: 'Make the data folder of a network',
   flags: {},
   run: async ({ config, params, print }) => {

@@ -10,6 +10,7 @@ function documentCommand(name: string, usage: string, about: string, path: (word
   return {
     name,
     usage,
+    wordsMax: 1,
     about,
     flags: RPC_FLAG,
     run: async (context) => {
@@ -44,6 +45,7 @@ export const blockCommand = documentCommand(
 export const configPrintCommand: Command = {
   name: 'config print',
   usage: '',
+  wordsMax: 0,
   about: 'Show every setting, its value and where it came from',
   flags: { json: 'Print JSON' },
   run: async ({ resolution, flags, print }) => {

@@ -24,6 +24,7 @@ export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims'>
 export const startCommand: Command = {
   name: 'start',
   usage: '',
+  wordsMax: 0,
   about: 'Run the node',
   flags: {},
   run: (context) => runDaemon(context, { services: SERVICE_TABLE, openClaims: (path) => LevelClaimStore.open(path) }),
@@ -78,10 +79,13 @@ function fatalHandler(logger: Logger): (error: unknown) => never {
   return onFatal
 }
 
-function greet({ note, params }: CommandContext, { url, node }: Daemon): void {
+function greet({ note, params, config }: CommandContext, { url, node }: Daemon): void {
   note(`${params.name} node, API at ${url}`)
+  // A devnet has no other miners: without a block nothing is published and nothing paid.
+  const idle = params.name === 'devnet' && config.mine.threads === 0
   const offer = node.market?.shop.offers[0]?.definition
-  if (offer !== undefined) note(`Buy a first call:  npx farthing call ${offer.serviceId} --rpc ${url}`)
+  if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')
+  else if (offer !== undefined) note(`Buy a first call:  npx farthing call ${offer.serviceId} --rpc ${url}`)
 }
 
 /**

@@ -15,15 +15,11 @@ import { saveWallet, type WalletSeed, walletAddress } from '../../wallet/keystor
 import { passphrase, promptHidden } from '../../wallet/passphrase.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { CALLER_WALLET, unlockWallet } from '../wallets.ts'
+import { unlockWallet, walletName } from '../wallets.ts'
 
 /** A transfer that is not mined within ten minutes is void: what nobody remembers must not happen later. */
 const VALID_BLOCKS = 200
 const SCHEME_FLAG = { scheme: 'Signature scheme: 1 (ML-DSA-44 + Ed25519, default) or 2 (ML-DSA-65 + Ed25519)' }
-
-function walletName({ flags }: CommandContext): string {
-  return flags.wallet ?? CALLER_WALLET
-}
 
 function schemeFlag({ flags }: CommandContext): Result<1 | 2> {
   const scheme = Number(flags.scheme ?? 1)
@@ -32,12 +28,14 @@ function schemeFlag({ flags }: CommandContext): Result<1 | 2> {
 
 async function keep(context: CommandContext, seed: WalletSeed): Promise<Result<Address>> {
   const { config, params } = context
+  const name = walletName(context)
+  if (!name.ok) return name
   const secret = await passphrase(
     { file: config.wallet.passphraseFile, devnet: params.name === 'devnet' },
     'New passphrase: ',
   )
   if (!secret.ok) return secret
-  const saved = await saveWallet(folderPaths(config.dataDir).wallets, walletName(context), seed, secret.value)
+  const saved = await saveWallet(folderPaths(config.dataDir).wallets, name.value, seed, secret.value)
   return saved.ok ? ok(saved.value.address) : saved
 }
 
@@ -45,6 +43,7 @@ async function keep(context: CommandContext, seed: WalletSeed): Promise<Result<A
 export const walletNewCommand: Command = {
   name: 'wallet new',
   usage: '',
+  wordsMax: 0,
   about: 'Make a wallet; its 24 words are shown once',
   flags: { ...WALLET_FLAG, ...SCHEME_FLAG },
   run: async (context) => {
@@ -64,6 +63,7 @@ export const walletNewCommand: Command = {
 export const walletImportCommand: Command = {
   name: 'wallet import',
   usage: '',
+  wordsMax: 0,
   about: 'Restore a wallet from its 24 words',
   flags: {
     ...WALLET_FLAG,
@@ -104,10 +104,13 @@ async function readTextFile(path: string): Promise<Result<string>> {
 export const walletAddressCommand: Command = {
   name: 'wallet address',
   usage: '',
+  wordsMax: 0,
   about: 'Show the address of a wallet',
   flags: WALLET_FLAG,
   run: async (context) => {
-    const address = await walletAddress(folderPaths(context.config.dataDir).wallets, walletName(context))
+    const name = walletName(context)
+    if (!name.ok) return name.fault
+    const address = await walletAddress(folderPaths(context.config.dataDir).wallets, name.value)
     if (!address.ok) return address.fault
     context.print(formatAddress(context.params.addressPrefix, address.value as Address))
     return EXIT.ok
@@ -118,6 +121,7 @@ export const walletAddressCommand: Command = {
 export const walletBalanceCommand: Command = {
   name: 'wallet balance',
   usage: '[address]',
+  wordsMax: 1,
   about: 'Show a balance',
   flags: { ...WALLET_FLAG, ...RPC_FLAG, json: 'Print JSON' },
   run: async (context) => {
@@ -138,7 +142,9 @@ export const walletBalanceCommand: Command = {
 async function balanceAddress(context: CommandContext): Promise<Result<Address>> {
   const { params, words, config } = context
   if (words[0] !== undefined) return parseAddress(params.addressPrefix, words[0])
-  const own = await walletAddress(folderPaths(config.dataDir).wallets, walletName(context))
+  const name = walletName(context)
+  if (!name.ok) return name
+  const own = await walletAddress(folderPaths(config.dataDir).wallets, name.value)
   return own.ok ? ok(own.value as Address) : own
 }
 
@@ -146,6 +152,7 @@ async function balanceAddress(context: CommandContext): Promise<Result<Address>>
 export const walletSendCommand: Command = {
   name: 'wallet send',
   usage: '<address> <amount>',
+  wordsMax: 2,
   about: 'Send coins',
   flags: { ...WALLET_FLAG, ...RPC_FLAG, ...FEE_FLAG, json: 'Print JSON' },
   run: async (context) => {
@@ -154,7 +161,9 @@ export const walletSendCommand: Command = {
     if (!feeMax.ok) return feeMax.fault
     const transfer = readTransfer(context)
     if (!transfer.ok) return transfer.fault
-    const key = await unlockWallet(config, params, walletName(context))
+    const name = walletName(context)
+    if (!name.ok) return name.fault
+    const key = await unlockWallet(config, params, name.value)
     if (!key.ok) return key.fault
     const client = new NodeClient(nodeUrl(context))
     const receiver = await client.account(words[0] as string)

@@ -5,6 +5,8 @@ var path = require('path')
 var fs = require('fs')
 
 var NEEDED = 26
+// A small nursery: a larger one makes nothing faster here and takes 50 MB more.
+var FLAGS = ['--max-semi-space-size=4']
 var root = path.join(__dirname, '..')
 var main = path.join(__dirname, 'main.ts')
 
@@ -19,7 +21,7 @@ function pinnedNode() {
 }
 
 function relay(binary) {
-  var child = require('child_process').spawn(binary, [main].concat(process.argv.slice(2)), { stdio: 'inherit' })
+  var child = require('child_process').spawn(binary, FLAGS.concat(main, process.argv.slice(2)), { stdio: 'inherit' })
   // A terminal sends its signals to both; a supervisor sends them to this process alone.
   ;['SIGINT', 'SIGTERM', 'SIGHUP'].forEach((signal) => {
     process.on(signal, () => {

@@ -9,6 +9,9 @@ export function cpuMicros(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / ticksPerSecond
 }
 
+/** Flags that the launcher gives to Node. */
+const LAUNCH_FLAGS = ['--max-semi-space-size=4']
+
 /** Resident memory of a process, in MB. */
 export function residentMb(pid: number): number {
   const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -33,7 +36,7 @@ export async function startServer(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
   const startedMs = performance.now()
-  const program = new Program({ entry, args, env })
+  const program = new Program({ entry, args, env, flags: LAUNCH_FLAGS })
   const address = /http:\/\/127\.0\.0\.1:(\d+)/
   const port = await until(
     `${entry} is ready`,

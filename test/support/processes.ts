@@ -24,6 +24,8 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The Node that runs it; default the pinned one. */
   readonly node?: string
+  /** Flags of Node itself. */
+  readonly flags?: readonly string[]
   readonly input?: string
 }
 
@@ -41,8 +43,8 @@ export class Program {
   readonly #written = { stdout: '', stderr: '' }
   #ended: Exit | null = null
 
-  constructor({ entry, args, env = {}, node = PINNED_NODE, input }: ProgramOptions) {
-    this.#child = spawn(node, [entry, ...args], {
+  constructor({ entry, args, env = {}, node = PINNED_NODE, flags = [], input }: ProgramOptions) {
+    this.#child = spawn(node, [...flags, entry, ...args], {
       env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })

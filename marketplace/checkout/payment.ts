@@ -72,7 +72,12 @@ function refused(cause: Fault): PaymentVerdict {
 
 /** What becomes of an escrow that this call does not take. */
 function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
-  return `Repeat the call as it was paid for; an escrow that nobody redeems returns to the caller by itself at height ${deadline}.`
+  return `The escrow returns to the caller by itself at height ${deadline}.`
+}
+
+/** What becomes of an escrow that the right call can still take. */
+function repeatText(escrow: Pick<Escrow, 'deadline'>): string {
+  return `Repeat the call with the one that was paid for. ${refundText(escrow)}`
 }
 
 function mismatch(
@@ -134,7 +139,7 @@ function checkLock(escrow: Escrow, { txId, secret, agentId, serviceId, request }
   const committed = escrow.requestCommitment !== ZERO_HEX_32
   if (!locked && !committed) return null
   if (secret === null) return fault('pay/secret-missing', { txId })
-  const refund = refundText(escrow)
+  const refund = repeatText(escrow)
   if (locked && lockOf(openerOf(secret)) !== escrow.redeemLock) return wrongSecret(txId, refund)
   if (!committed || requestCommitment(secret, { agentId, serviceId, request }) === escrow.requestCommitment) return null
   return mismatch(txId, 'the request', {

@@ -182,6 +182,8 @@ export class Mempool {
       if (good !== true) return fault('tx/bad-signature')
       chain.verified.add(tx.wtxId)
       return null
+    } catch (error) {
+      return fault('mempool/unverified', { reason: String(error).slice(0, 120) })
     } finally {
       this.#verifying -= parts
     }

@@ -175,6 +175,8 @@ export const FAULT_TABLE = {
     'too many transactions wait for verification, or a reorganisation is under way',
   ),
 
+  'mempool/unverified': later('node_busy', 503, 'the signature could not be checked just now: {reason}'),
+
   'service/not-found': sender('service_not_found', 404, 'there is no service {serviceId} here'),
   'service/invalid-request': sender('invalid_request', 400, 'unusable request: {reason}'),
   'service/unavailable': later('service_unavailable', 503, '{serviceId} is unavailable: {reason}'),

@@ -14,7 +14,7 @@ import { type Claim, type FinishedClaim, isFinished, type OpenClaim, requestHash
 import type { ClaimStore } from './claim-store.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
-import { hasTimeFor, judgePayment, type PaymentContext, type PaymentVerdict, wrongSecret } from './payment.ts'
+import { judgePayment, type PaymentContext, type PaymentVerdict, standingOf, wrongSecret } from './payment.ts'
 import type { NativePriceSource } from './price.ts'
 import { runService } from './run-service.ts'
 import type { MarketSettings } from './settings.ts'
@@ -64,6 +64,8 @@ export class Checkout {
   readonly #running = new Map<TxId, Promise<FinishedClaim | null>>()
   readonly #slots = new WorkSlots()
   readonly #room: WaitingRoom
+  /** Taken calls whose payments a reorganisation has put back among the waiting ones: they begin when it is mined again. */
+  readonly #adrift = new Map<TxId, () => void>()
   #stopped = false
 
   constructor(dependencies: CheckoutDependencies) {
@@ -71,7 +73,12 @@ export class Checkout {
     const { chain, price, timers } = dependencies
     this.#judge = { ...dependencies, mined: new MinedCalls(chain), atRisk: new ValueAtRisk(chain, price) }
     this.#room = new WaitingRoom(timers)
-    chain.onHeadChange(() => this.#room.wake())
+    chain.onHeadChange(() => {
+      this.#room.wake()
+      const adrift = [...this.#adrift.values()]
+      this.#adrift.clear()
+      for (const start of adrift) start()
+    })
   }
 
   /** Calls whose work is under way. */
@@ -177,7 +184,11 @@ export class Checkout {
     const { shop } = this.#deps
     const service = shop.record(serviceId)
     if (service === undefined) return { state: 'refused', fault: unavailable(serviceId, 'not published yet') }
-    return judgePayment(this.#judge, { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs })
+    const offered = { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs }
+    const verdict = judgePayment(this.#judge, offered)
+    // Counted in the same step: everybody else who waited for this block is judged right after.
+    if (verdict.state === 'good') this.#judge.atRisk.take(call.txId, verdict.escrow.minedAt, verdict.escrow.amount)
+    return verdict
   }
 
   /** Claims the payment and does the work; whoever claimed it first does it. */
@@ -185,8 +196,6 @@ export class Checkout {
     const { store, shop } = this.#deps
     if (this.#stopped) return fail(unavailable(call.serviceId, 'the node is stopping'))
     const claim = this.#newClaim(call, offer, escrow)
-    // Counted before the claim is written: others of the same block are judged meanwhile.
-    this.#judge.atRisk.take(claim.txId, claim.minedAt, escrow.amount)
     const availability = shop.availability(offer)
     const first = await store.claim(claim)
     if (first !== null) return this.#join(first, call, offer)
@@ -216,7 +225,7 @@ export class Checkout {
     }
   }
 
-  #start(claim: OpenClaim, offer: Offer, input: unknown): Promise<FinishedClaim | null> {
+  #start(claim: OpenClaim, offer: Pick<Offer, 'definition'>, input: unknown): Promise<FinishedClaim | null> {
     return this.#track(
       claim.txId,
       this.#slots.run(() => this.#execute(claim, offer, input)),
@@ -230,12 +239,23 @@ export class Checkout {
   }
 
   /** Does the work of a claim; null if somebody else has it, or the next start of this node. */
-  async #execute(claim: OpenClaim, { definition }: Offer, input: unknown): Promise<FinishedClaim | null> {
+  async #execute(
+    claim: OpenClaim,
+    { definition }: Pick<Offer, 'definition'>,
+    input: unknown,
+  ): Promise<FinishedClaim | null> {
     const { chain, shop, store } = this.#deps
     const { serviceId, timeoutMs } = definition
+    // A passing head says nothing of a payment.
+    while (chain.moving && !this.#stopped) await this.#room.pause(JOIN_POLL_MS)
     if (this.#stopped) return null
     // It may have waited for its turn, or for this node to start again.
-    if (!hasTimeFor(chain, claim.txId, timeoutMs)) return this.#giveUp(claim, fault('service/too-late', { serviceId }))
+    const standing = standingOf(chain, claim, timeoutMs)
+    if (standing === 'adrift') {
+      this.#adrift.set(claim.txId, () => void this.#start(claim, { definition }, input))
+      return null
+    }
+    if (standing === 'late') return this.#giveUp(claim, fault('service/too-late', { serviceId }))
     const startedAtMs = this.#now()
     const executing = { ...claim, state: 'executing', startedAtMs } as const
     if (!(await store.advance(claim.state, executing))) return this.#stored(claim.txId)

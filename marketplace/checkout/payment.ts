@@ -5,6 +5,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { AgentId, BlockId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Service } from '../ledger/agents.ts'
+import { closureOf } from '../ledger/closures.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../ledger/escrow.ts'
 import { requestCommitment } from './claim.ts'
 import type { MinedCall, MinedCalls } from './mined-calls.ts'
@@ -45,10 +46,12 @@ export interface PaymentContext {
 export function judgePayment(context: PaymentContext, offered: OfferedPayment): PaymentVerdict {
   const { chain, sink, mined } = context
   const { txId } = offered
+  // A head that is passed through on the way to another is not one to work on.
+  if (chain.moving) return waiting(0, 1)
   const call = mined.find(txId)
   if (call === undefined) {
     const pending = sink.get(txId)
-    if (pending === undefined) return chain.moving ? waiting(0, 1) : refused(fault('pay/not-found', { txId }))
+    if (pending === undefined) return refused(fault('pay/not-found', { txId }))
     // What will never fit is not waited for.
     const misfit = checkKind(pending) ?? checkInvoke(pending, offered)
     return misfit === null ? waiting(0, 1) : refused(misfit)
@@ -171,8 +174,20 @@ function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): n
   return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
 }
 
-/** Whether a payment is still open, and long enough for the work and its receipt. */
-export function hasTimeFor(chain: Chain, txId: TxId, timeoutMs: number): boolean {
+/** Blocks after which a payment that left the chain is not waited for any more. */
+const ADRIFT_BLOCKS_MAX = 12_000
+
+/**
+ * How the payment of a claim stands: open with time for the work and its receipt, too late for that, or adrift: neither
+ * open nor closed, since a reorganisation took it and it may be mined again.
+ */
+export function standingOf(
+  chain: Chain,
+  { txId, minedAt }: { readonly txId: TxId; readonly minedAt: number },
+  timeoutMs: number,
+): 'open' | 'late' | 'adrift' {
   const escrow = chain.database.get(ESCROWS, txId)
-  return escrow !== undefined && blocksToSpare(chain, escrow, timeoutMs) >= 0
+  if (escrow !== undefined) return blocksToSpare(chain, escrow, timeoutMs) >= 0 ? 'open' : 'late'
+  const gone = chain.head.header.height - minedAt > ADRIFT_BLOCKS_MAX
+  return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
 }

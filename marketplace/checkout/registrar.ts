@@ -1,14 +1,22 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import type { Fault } from '../../consensus/primitives/fault.ts'
+import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { TxId } from '../../consensus/primitives/ids.ts'
+import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { SETTLERS_MAX } from '../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Agent, Service } from '../ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../ledger/capabilities.ts'
+import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Operator, Shop } from './operator.ts'
 import type { Sender } from './sender.ts'
 
 /** Least blocks between two changes of a price: an hour. */
 const PRICE_HOLD_BLOCKS = 1_200
+
+/** Blocks after which a registration that failed on chain is tried again. */
+const RETRY_BLOCKS = 1_200
 
 /** What the registrar works with. */
 export interface RegistrarDependencies {
@@ -25,11 +33,15 @@ export interface RegistrarDependencies {
  */
 export class Registrar {
   readonly #deps: RegistrarDependencies
+  readonly #mined: MinedCalls
+  /** What was sent last for the agent and for each service. */
+  readonly #attempts = new Map<string, { readonly txId: TxId; readonly height: number }>()
   #work: Promise<void> = Promise.resolve()
   #stopped = false
 
   constructor(dependencies: RegistrarDependencies) {
     this.#deps = dependencies
+    this.#mined = new MinedCalls(dependencies.chain)
     dependencies.chain.onHeadChange(() => this.check())
   }
 
@@ -50,22 +62,48 @@ export class Registrar {
     if (this.#stopped || chain.moving || owner !== settler.address) return
     // What was sent is waited for: its expiry, not impatience, decides when it is sent again.
     if (sender.waiting.some(isRegistration)) return
-    const { agent } = shop
-    if (agent === undefined) await this.#register(shop.operator, shop.offers)
-    else if (agent.owner !== owner) return
-    else if (!matches(agent, shop.operator, shop.offers)) await this.#update(shop.operator, shop.offers, agent)
-    await this.#publishServices()
+    if (chain.database.get(ACCOUNTS, shop.operator.payout) === undefined)
+      return this.#deps.onFault(fault('ledger/payout-no-account'))
+    if (await this.#registered(shop)) await this.#publishServices()
+  }
+
+  /** Whether the agent stands on chain as it should, or is on its way there. */
+  async #registered({ agent, operator, offers }: Shop): Promise<boolean> {
+    if (agent === undefined) {
+      const record = { agentId: operator.agentId, ...registration(operator, offers) }
+      return this.#send('agent', 'agent_register', record)
+    }
+    if (agent.owner !== operator.owner) return false
+    return matches(agent, operator, offers) || this.#send('agent', 'agent_update', updated(agent, operator, offers))
+  }
+
+  /**
+   * Sends a part of the registration. One that was mined and failed would fail again: that is told, and not paid for again
+   * at once.
+   */
+  async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>): Promise<boolean> {
+    const { chain, sender, onFault, shop } = this.#deps
+    const { height } = chain.head.header
+    const last = this.#attempts.get(part)
+    const outcome = last === undefined ? undefined : this.#mined.find(last.txId)?.outcome
+    if (last !== undefined && outcome !== undefined && outcome !== OUTCOME_OK && height < last.height + RETRY_BLOCKS) {
+      onFault(fault(outcomeCode(outcome) ?? 'ledger/invariant', { agentId: shop.operator.agentId, serviceId: part }))
+      return false
+    }
+    const sent = await sender.send(kind, payload)
+    if (sent.ok) this.#attempts.set(part, { txId: sent.value.txId, height })
+    else onFault(sent.fault)
+    return sent.ok
   }
 
   async #publishServices(): Promise<void> {
-    const { shop, sender, onFault } = this.#deps
+    const { shop } = this.#deps
     for (const offer of shop.offers) {
       const known = shop.record(offer.definition.serviceId)
       const held = known !== undefined && this.#mustHoldPrice(known, offer)
       const wanted = publication(held ? { ...offer, priceUsdMicros: known.priceUsdMicros } : offer)
       if (this.#stopped || isPublished(known, wanted)) continue
-      const sent = await sender.send('service_publish', { agentId: shop.operator.agentId, ...wanted })
-      if (!sent.ok) return onFault(sent.fault)
+      await this.#send(wanted.serviceId, 'service_publish', { agentId: shop.operator.agentId, ...wanted })
     }
   }
 
@@ -81,24 +119,14 @@ export class Registrar {
     const changedAt = (known.previousPriceLastEpoch + 1) * market.epochBlocks
     return head.header.height < changedAt + PRICE_HOLD_BLOCKS
   }
+}
 
-  async #register(operator: Operator, offers: readonly Offer[]): Promise<void> {
-    const sent = await this.#deps.sender.send('agent_register', {
-      agentId: operator.agentId,
-      ...registration(operator, offers),
-    })
-    if (!sent.ok) this.#deps.onFault(sent.fault)
-  }
-
-  async #update(operator: Operator, offers: readonly Offer[], { settlers: known }: Agent): Promise<void> {
-    const { agentId, owner, settler } = operator
-    // Other settlers serve other replicas; only where the list is full does the oldest make room.
-    const others = known.filter((address) => address !== settler.address).slice(1 - SETTLERS_MAX)
-    const settlers = [...others, settler.address]
-    const record = { ...registration(operator, offers), agentId, owner, settlers }
-    const sent = await this.#deps.sender.send('agent_update', record)
-    if (!sent.ok) this.#deps.onFault(sent.fault)
-  }
+/** The record of an agent that differs from what it should be. */
+function updated({ settlers: known }: Agent, operator: Operator, offers: readonly Offer[]) {
+  const { agentId, owner, settler } = operator
+  // Other settlers serve other replicas; only where the list is full does the oldest make room.
+  const others = known.filter((address) => address !== settler.address).slice(1 - SETTLERS_MAX)
+  return { ...registration(operator, offers), agentId, owner, settlers: [...others, settler.address] }
 }
 
 function isRegistration({ body: { kind } }: Transaction): boolean {

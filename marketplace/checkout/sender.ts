@@ -1,5 +1,6 @@
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { signTransaction } from '../../consensus/tx/sign.ts'
@@ -37,6 +38,18 @@ export class Sender {
     return this.#sink.ofAccount(this.#signer.address)
   }
 
+  /** Those of them that a block could take: behind a missing nonce nothing is mined, however much it offers. */
+  get minable(): readonly Transaction[] {
+    let next = this.#chain.database.get(ACCOUNTS, this.#signer.address)?.nonce ?? 0n
+    const run: Transaction[] = []
+    for (const tx of this.waiting) {
+      if (tx.body.nonce !== next) break
+      run.push(tx)
+      next += 1n
+    }
+    return run
+  }
+
   /** Sends one transaction; the fault says why the mempool did not take it. */
   send<K extends TxKind>(kind: K, payload: PayloadOf<K>): Promise<Result<Transaction>> {
     return this.#inTurn(() => this.#send(kind, payload))
@@ -52,7 +65,7 @@ export class Sender {
       const impatient = new Set(this.#impatient())
       const raises: TxBody[] = []
       let behind = 0n
-      for (const tx of this.waiting.toReversed()) {
+      for (const tx of this.minable.toReversed()) {
         const budget = worth(tx) + behind
         const raised = impatient.has(tx) ? this.#raised(tx, budget) : null
         if (raised !== null) raises.push(raised)
@@ -109,20 +122,27 @@ export class Sender {
     const leastTip = bumped(rateOf(body, baseFee)) - baseFee
     const dearer = larger(2n * body.tip, leastTip)
     const outbids = this.#feeOf(tx, { maxFeeRate: baseFee + dearer, tip: dearer }) <= worth
-    if (!outbids && body.maxFeeRate >= baseFee) return null
+    // What earns nothing needs no receipt: consensus refunds it at its deadline.
+    const worthless = worth === 0n && body.kind === 'agent_receipt'
+    if (!outbids && (worthless || body.maxFeeRate >= baseFee)) return null
     const tip = outbids ? dearer : larger(body.tip, leastTip)
+    const roomy = baseFee * FEE_ROOM + tip
+    const affordable = outbids ? worth / this.#weightOf(tx) : roomy
     return {
       ...body,
       tip,
-      maxFeeRate: larger(baseFee * FEE_ROOM + tip, bumped(body.maxFeeRate)),
+      maxFeeRate: larger(roomy < affordable ? roomy : affordable, bumped(body.maxFeeRate)),
       validUntil: body.validUntil === 0 ? 0 : this.#nextHeight() + VALID_BLOCKS,
     }
   }
 
   /** What a transaction costs at these rates. */
   #feeOf(tx: Transaction, rates: Pick<TxBody, 'maxFeeRate' | 'tip'>): bigint {
-    const { tx: rules } = this.#chain.ruleBook.at(this.#nextHeight())
-    return BigInt(weightOf(tx, rules)) * rateOf(rates, this.#baseFee())
+    return this.#weightOf(tx) * rateOf(rates, this.#baseFee())
+  }
+
+  #weightOf(tx: Transaction): bigint {
+    return BigInt(weightOf(tx, this.#chain.ruleBook.at(this.#nextHeight()).tx))
   }
 
   #nextHeight(): number {

@@ -104,9 +104,9 @@ export class Settler {
     for (const raised of await sender.hurry((tx) => this.#worthOf(tx))) if (!raised.ok) onFault(raised.fault)
   }
 
-  /** Entries of open escrows that no waiting receipt names, the most urgent first. */
+  /** Entries of open escrows that no receipt on its way into a block names, the most urgent first. */
   #due(): readonly Owed[] {
-    const named = new Set(this.#deps.sender.waiting.flatMap(entriesOf).map(({ txId }) => txId))
+    const named = new Set(this.#deps.sender.minable.flatMap(entriesOf).map(({ txId }) => txId))
     const deadlineOf = ({ entry }: Owed): number => this.#escrow(entry.txId)?.deadline ?? 0
     return [...this.#owed.values()]
       .filter(({ entry }) => !named.has(entry.txId) && this.#escrow(entry.txId) !== undefined)

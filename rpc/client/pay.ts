@@ -68,11 +68,13 @@ export async function preparePayment(
     request,
     secret,
     feeMax = FEE_MAX_DEFAULT,
+    genesis,
   }: {
     readonly quote: ClientQuote
     readonly request: string
     readonly secret: Uint8Array
     readonly feeMax?: bigint
+    readonly genesis?: string
   },
 ): Promise<Result<PreparedPayment>> {
   const { agentId, serviceId, term, validUntil } = quote
@@ -85,7 +87,10 @@ export async function preparePayment(
     requestCommitment: requestCommitment(secret, { agentId, serviceId, request }),
     redeemLock: lockOf(openerOf(secret)),
   }
-  const tx = await prepareTransaction(client, params, signer, { kind: 'agent_invoke', payload, validUntil, feeMax })
+  const tx = await prepareTransaction(client, params, signer, {
+    ...{ kind: 'agent_invoke' as const, payload, validUntil, feeMax },
+    ...(genesis === undefined ? {} : { genesis }),
+  })
   return tx.ok ? ok({ tx: tx.value, secret }) : tx
 }
 

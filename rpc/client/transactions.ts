@@ -24,6 +24,8 @@ export interface Intent<K extends TxKind = TxKind> {
   readonly payload: PayloadOf<K>
   /** Last height at which it may be mined; 0 or absent: any. */
   readonly validUntil?: number
+  /** Genesis of the network that is meant: a signature for another one is never given. Absent: whatever the node says. */
+  readonly genesis?: string
   /** Most base units of fee; absent: {@link FEE_MAX_DEFAULT}. */
   readonly feeMax?: bigint
 }
@@ -33,7 +35,7 @@ export async function prepareTransaction<K extends TxKind>(
   client: NodeClient,
   params: NetworkParams,
   signer: AccountSigner,
-  { kind, payload, validUntil = 0, feeMax = FEE_MAX_DEFAULT }: Intent<K>,
+  { kind, payload, validUntil = 0, feeMax = FEE_MAX_DEFAULT, genesis: meant }: Intent<K>,
 ): Promise<Result<Transaction>> {
   const sender = addressOfSigner(signer)
   const account = await client.account(formatAddress(params.addressPrefix, sender))
@@ -48,6 +50,8 @@ export async function prepareTransaction<K extends TxKind>(
   const rates = { maxFeeRate: uintOf(maxFeeRate), tip: uintOf(tip) }
   if (nonce === null || rates.maxFeeRate === null || rates.tip === null) return unusable('nonce or fee rates')
   if (!Number.isSafeInteger(chainId) || !isHex(textOf(genesis, ''), 32)) return unusable('chain id or genesis')
+  if (meant !== undefined && meant !== genesis)
+    return fail(fault('cli/refused', { message: `the node is on another network than ${params.name}` }))
   const common = { version: TX_VERSION, chainId, sender, nonce, validUntil, memo: new Uint8Array(0) }
   const body = { ...common, kind, payload, ...rates } as unknown as TxBody
   const network = { chainId, genesis: genesis as BlockId }

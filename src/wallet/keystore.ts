@@ -138,7 +138,7 @@ async function readWallet(folder: string, name: string): Promise<Result<WalletFi
 }
 
 /** Bounds of the key derivation: a file must not make its reader work for hours or take all memory. */
-const MEMORY_KIB = { least: 8, most: 1_048_576 }
+const MEMORY_KIB = { perLane: 8, most: 1_048_576 }
 const PASSES_MAX = 1_000
 const LANES_MAX = 16
 
@@ -155,7 +155,7 @@ function wrongField({ version, address, scheme, kdf, cipher }: WalletFile): stri
   const derivable =
     isWithin(lanes, 1, LANES_MAX) &&
     isWithin(passes, 1, PASSES_MAX) &&
-    isWithin(memoryKiB, MEMORY_KIB.least, MEMORY_KIB.most)
+    isWithin(memoryKiB, MEMORY_KIB.perLane * lanes, MEMORY_KIB.most)
   return derivable ? null : 'its key derivation is out of range'
 }
 

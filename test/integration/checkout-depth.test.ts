@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Fault } from '../../consensus/primitives/fault.ts'
-import { closeMarkets, ONCE, TestMarket, type TestPayment } from '../support/market.ts'
+import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../support/market.ts'
 
 const COIN = 100_000_000n
 /** Dollars at which calls of one block together want six confirmations and forty, in the default settings. */
@@ -136,4 +136,20 @@ describe('one call', () => {
       fault: { code: 'pay/too-late', detail: { txId: late.txId, deadline: market.escrow(late)!.deadline } },
     })
   })
+})
+
+it('calls that waited for their block together count like those that came after it', async () => {
+  const market = await TestMarket.open({ prices: { [ONCE]: 60_000n, [AGAIN]: 60_000n } })
+  const orders: TestPayment[] = []
+  for (let i = 0; i < 5; i++) orders.push(await market.order(`ok:${i}`, { from: 3 + i }))
+  for (const { tx } of orders) await market.submit(tx)
+  const calls = orders.map((order) => market.settle(order))
+  await market.quiet()
+  await market.mine(orders.map(({ tx }) => tx))
+  await market.quiet()
+  // Six cents are worth one confirmation, twelve are worth six.
+  expect(market.workbench.begun.length).toBe(1)
+  await market.pass(40_000)
+  const answers = await Promise.all(calls)
+  expect(answers.filter(({ ok }) => ok).length).toBe(1)
 })

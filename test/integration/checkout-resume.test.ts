@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { wallet } from '../support/chain.ts'
+import type { Block } from '../../consensus/block/block.ts'
+import { createInlineVerifier, type SignatureVerifier } from '../../consensus/crypto/verifier.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { blocksFrom, outcomeOf } from '../support/branches.ts'
+import { TestChain, wallet } from '../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../support/market.ts'
+import { behind } from '../support/mempool.ts'
 import { TEST_SERVICES } from '../support/test-services.ts'
+import { units } from '../support/unsigned.ts'
 
 afterEach(closeMarkets)
 
@@ -203,4 +209,81 @@ describe('an interrupted call of a service that is not sold any more', () => {
     await market.quiet()
     expect(await market.store.get(payments[0]!.txId)).toMatchObject({ state: 'failed', reason: 'service/interrupted' })
   })
+})
+
+it('a call whose payment a reorganisation puts back begins when it is mined again', async () => {
+  const market = await TestMarket.open()
+  await market.mine()
+  const payment = await market.order('ok')
+  const rival = await behind(market.test, 0)
+  const forkHeight = rival.height
+  await market.mine([payment.tx])
+  // The reorganisation comes between the claim and the work.
+  let release = (): void => {}
+  const claim = market.store.claim.bind(market.store)
+  const claimed = new Promise<void>((reached) => {
+    market.store.claim = async (wanted) => {
+      const known = await claim(wanted)
+      reached()
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return known
+    }
+  })
+  const answer = market.settle(payment)
+  await claimed
+  const other = { extra: new Uint8Array(32).fill(7) }
+  for (let i = 0; i < 2; i++) await rival.mine([], other)
+  for (const block of blocksFrom(rival, forkHeight + 1)) {
+    market.test.nowMs = Math.max(market.test.nowMs, block.header.timeMs)
+    await market.test.import(block)
+  }
+  expect(market.mempool.get(payment.txId)).toBeDefined()
+  await market.quiet()
+  release()
+  expect(await answer).toMatchObject({ ok: false, fault: { code: 'pay/unconfirmed' } })
+  expect(market.workbench.begun).toEqual([])
+  await market.mineWaiting()
+  await market.quiet()
+  expect(market.workbench.begun.length).toBe(1)
+  expect(await market.settle(payment)).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
+})
+
+it('nothing is done for a payment on a head that is only passed through', async () => {
+  const inner = createInlineVerifier(NATIVE_BACKEND)
+  let release: (() => void) | undefined
+  let holding = false
+  const verifier: SignatureVerifier = {
+    verify: async (jobs) => {
+      if (!holding) return inner.verify(jobs)
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return jobs.map(() => false)
+    },
+  }
+  const test = await TestChain.open(undefined, undefined, { verifier })
+  const market = await TestMarket.open({ test, settings: { settleWaitMs: 0 } })
+  const rival = await behind(test, 0)
+  const forkHeight = rival.height
+  await market.mine()
+  const payment = await market.order('ok')
+  await rival.mine([payment.tx])
+  const payload = { to: wallet(3).address, amount: units(5_000), create: false }
+  await rival.mine([await rival.tx(wallet(4), 'transfer', payload)])
+  const [first, second] = blocksFrom(rival, forkHeight + 1) as [Block, Block]
+  test.nowMs = rival.nowMs
+  test.chain.verified.add(payment.tx.wtxId)
+  expect(await outcomeOf(test, first)).toBe('side')
+  holding = true
+  const importing = outcomeOf(test, second)
+  while (release === undefined) await new Promise((resolve) => setImmediate(resolve))
+  expect([test.chain.moving, test.chain.head.id]).toEqual([true, first.id])
+  expect(await market.settle(payment)).toMatchObject({ ok: false, fault: { code: 'pay/unconfirmed' } })
+  expect(market.workbench.begun).toEqual([])
+  release()
+  expect(await importing).toMatchObject({ code: 'block/transaction' })
+  expect(test.chain.database.location(payment.txId)).toBeUndefined()
+  expect(await market.settle(payment)).toMatchObject({ ok: false, fault: { code: 'pay/not-found' } })
 })

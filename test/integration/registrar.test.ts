@@ -299,3 +299,22 @@ describe('a price', () => {
     expect(await third.market.settle(payment)).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
   })
 })
+
+it('a payout account that is not there is told of, and nothing is paid for in vain', async () => {
+  const market = await TestMarket.open({ published: false, operator: { payout: 'ab'.repeat(32) as never } })
+  const faults: string[] = []
+  const { chain } = market.test
+  const registrar = new Registrar({
+    chain,
+    shop: market.shop,
+    sender: market.sender,
+    onFault: ({ code }) => faults.push(code),
+  })
+  registrar.check()
+  await market.quiet()
+  for (let i = 0; i < 3; i++) await market.mine()
+  await market.quiet()
+  expect(market.sender.waiting).toEqual([])
+  expect(new Set(faults)).toEqual(new Set(['ledger/payout-no-account']))
+  await registrar.stop()
+})

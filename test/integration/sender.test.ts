@@ -5,7 +5,7 @@ import { weightOf } from '../../consensus/tx/weight.ts'
 import { Sender } from '../../marketplace/checkout/sender.ts'
 import { wallet } from '../support/chain.ts'
 import { mineFlooded, smallBlocks } from '../support/flood.ts'
-import { closeMarkets, TestMarket } from '../support/market.ts'
+import { closeMarkets, ONCE, TestMarket } from '../support/market.ts'
 import { units } from '../support/unsigned.ts'
 
 const FREE = (): bigint => 0n
@@ -150,4 +150,20 @@ describe('what waits for too long', () => {
     await context.send()
     expect([...(await hurried(context, 3, DEAR)).keys()]).toEqual([3])
   })
+})
+
+it('a receipt behind a missing nonce is not paid more for, and another one is sent in its place', async () => {
+  const market = await TestMarket.open({ prices: { [ONCE]: 90_000n } })
+  const payment = await market.pay('ok', { term: 100 })
+  const short = { validUntil: market.test.height + 2, maxFeeRate: 200n }
+  const payload = { to: wallet(3).address, amount: units(5_000), create: false }
+  await market.submit(await market.test.tx(wallet(2), 'transfer', payload, short))
+  await market.settle(payment)
+  await market.pass(600)
+  // The transfer in front expires unmined; the new receipt closes the gap that it leaves.
+  for (let i = 0; i < 3; i++) await market.mine()
+  expect(market.sender.minable.map(({ body }) => body.kind)).toEqual(['agent_receipt', 'agent_receipt'])
+  await market.mineWaiting()
+  expect(market.closure(payment)).toMatchObject({ how: 'delivered' })
+  expect(market.sender.waiting.every(({ body }) => body.tip < 10n)).toBe(true)
 })

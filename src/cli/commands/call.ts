@@ -101,7 +101,8 @@ async function pay(client: NodeClient, context: CommandContext, quoted: ClientQu
   const secret = new Uint8Array(randomBytes(SECRET_BYTES))
   const feeMax = feeFlag(context)
   if (!feeMax.ok) return feeMax
-  const offer = { quote: quoted, request, secret, feeMax: feeMax.value }
+  const genesis = computeGenesis(params).block.id
+  const offer = { quote: quoted, request, secret, feeMax: feeMax.value, genesis }
   const payment = await preparePayment(client, params, wallet.value, offer)
   if (!payment.ok) return payment
   const record: CallRecord = { tx: payment.value.tx, secret, serviceId: quoted.serviceId, request, quote: quoted.raw }

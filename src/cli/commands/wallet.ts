@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { computeGenesis } from '../../../consensus/chain/genesis.ts'
 import { formatAddress, parseAddress } from '../../../consensus/crypto/address.ts'
 import { SEED_BYTES } from '../../../consensus/crypto/hybrid.ts'
 import { isKeyScheme } from '../../../consensus/crypto/schemes.ts'
@@ -173,6 +174,7 @@ export const walletSendCommand: Command = {
       kind: 'transfer',
       payload,
       feeMax: feeMax.value,
+      genesis: computeGenesis(params).block.id,
       validUntil: receiver.value.height + VALID_BLOCKS,
     })
     if (!sent.ok) return sent.fault

@@ -232,6 +232,12 @@ export const FAULT_TABLE = {
     'the payment {txId} was redeemed, and its result is no longer kept',
   ),
 
+  'market/registration-failed': nobody(
+    'registration_failed',
+    409,
+    'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
+  ),
+
   'rpc/malformed-json': sender('malformed_json', 400, 'the body is not JSON: {reason}'),
   'rpc/invalid-request': sender('invalid_request', 400, 'the request does not have the documented shape: {fields}'),
   'rpc/unsupported-network': sender('unsupported_network', 400, 'net is {net}; supported is {supported}'),

@@ -82,12 +82,12 @@ export class Registrar {
    * at once.
    */
   async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>): Promise<boolean> {
-    const { chain, sender, onFault, shop } = this.#deps
+    const { chain, sender, onFault } = this.#deps
     const { height } = chain.head.header
     const last = this.#attempts.get(part)
     const outcome = last === undefined ? undefined : this.#mined.find(last.txId)?.outcome
     if (last !== undefined && outcome !== undefined && outcome !== OUTCOME_OK && height < last.height + RETRY_BLOCKS) {
-      onFault(fault(outcomeCode(outcome) ?? 'ledger/invariant', { agentId: shop.operator.agentId, serviceId: part }))
+      onFault(fault('market/registration-failed', { part, outcome: outcomeCode(outcome) ?? `code ${outcome}` }))
       return false
     }
     const sent = await sender.send(kind, payload)

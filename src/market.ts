@@ -145,19 +145,24 @@ function serviceContext({ chain, mempool, peerCount }: MarketParts): ServiceCont
     clock: systemClock,
     peerCount,
     signatureFacts: (tx) => signatureFacts(chain, tx),
-    mempool: {
-      get count() {
-        return mempool.count
-      },
-      get bytes() {
-        return mempool.bytes
-      },
-      bytesMax: mempool.policy.bytesMax,
-      get suggestedRate() {
-        return mempool.minFeeRate + 1n
-      },
-      get: (txId) => mempool.get(txId),
+    mempool: mempoolFacts(mempool),
+  }
+}
+
+/** What services may know of a mempool, as it is whenever they look. */
+export function mempoolFacts(mempool: Mempool): ServiceContext['mempool'] {
+  return {
+    get count() {
+      return mempool.count
     },
+    get bytes() {
+      return mempool.bytes
+    },
+    bytesMax: mempool.policy.bytesMax,
+    get suggestedRate() {
+      return mempool.minFeeRate + 1n
+    },
+    get: (txId) => mempool.get(txId),
   }
 }
 

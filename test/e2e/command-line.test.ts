@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -261,4 +261,63 @@ describe.concurrent('configuration', () => {
       expect(stdout.length).toBeGreaterThan(3)
     }
   })
+})
+
+describe.concurrent('what nobody asked for is not done:', () => {
+  it('a word too many is refused by every command', async () => {
+    const folder = workshop.folder()
+    for (const args of [
+      ['start', 'extra'],
+      ['init', 'extra'],
+      ['wallet', 'new', 'extra'],
+      ['wallet', 'import', 'extra'],
+      ['call', 'node-a', 'text', 'extra'],
+      ['config', 'print', 'extra'],
+    ]) {
+      expectOneLine(
+        await workshop.run([...args, '--data-dir', folder]),
+        /"extra" is one word too many; usage: farthing /,
+        2,
+      )
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('a wallet outside its folder is none', async () => {
+    const folder = workshop.folder()
+    const tried = ['../evil', '../farthing', 'a b', '.hidden', '', 'x'.repeat(65)].map((name) => ['new', name])
+    for (const [command, name] of [...tried, ['address', '../evil'], ['balance', '../evil']]) {
+      const args = ['wallet', command as string, `--wallet=${name}`, '--data-dir', folder]
+      expectOneLine(await workshop.run(args), /is no name of a wallet/, 2)
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('a call that is taken up names no service', async () => {
+    const args = ['call', 'node-gas-tracker', '--tx', 'ab'.repeat(32)]
+    const daemon = await workshop.start(workshop.folder(), { mine: 0 })
+    const refused = await workshop.run([...args, '--rpc', daemon.url, '--data-dir', workshop.folder()])
+    expectOneLine(refused, /taken up by --tx has its service and request already/, 2)
+    await daemon.stop()
+  })
+})
+
+it('a passphrase file does not lock the devnet out of wallets that were made without one', async () => {
+  const folder = workshop.folder()
+  expect((await workshop.run(['init', '--data-dir', folder])).code).toBe(0)
+  const flags = ['--wallet-passphrase-file', file('passphrase', 'another one\n')]
+  const daemon = await workshop.start(folder, { mine: 0, flags })
+  expect((await daemon.stop()).code).toBe(0)
+})
+
+it('a devnet that mines nothing says so, and what it keeps is its user’s alone', async () => {
+  const folder = join(workshop.folder(), 'data')
+  const idle = await workshop.start(folder, { mine: 0 })
+  expect((await idle.stop()).code).toBe(0)
+  expect(idle.program.stderr).toContain('start it with --mine-threads 1')
+  expect(idle.program.stderr).not.toContain('Buy a first call')
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  const other = join(workshop.folder(), 'data')
+  expect((await workshop.run(['init', '--data-dir', other])).code).toBe(0)
+  expect(statSync(other).mode & 0o777).toBe(0o700)
 })

@@ -331,3 +331,14 @@ describe('a node that answers garbage while a payment is made', () => {
     expect(await preparePayment(client, DEVNET, wallet(1), offer)).toEqual({ ok: false, fault })
   })
 })
+
+it('a node that is suddenly on another network gets no signature for it', async () => {
+  quotes()
+  const offer = { quote: await quote(), request: 'a text', secret: SECRET }
+  const meant = { ...offer, genesis: filled(7) }
+  expect(await preparePayment(client, DEVNET, wallet(1), meant)).toMatchObject({ ok: true })
+  says('/api/v1/status', { networkName: 'devnet', genesis: filled(8), chainId: 1, height: HEIGHT })
+  const message = 'the node is on another network than devnet'
+  const fault = { code: 'cli/refused', detail: { message } }
+  expect(await preparePayment(client, DEVNET, wallet(1), meant)).toEqual({ ok: false, fault })
+})

@@ -230,6 +230,11 @@ describe('a file that is no wallet of this release is named as damaged:', () => 
     ['all memory', 'its key derivation is out of range', ({ kdf }) => Object.assign(kdf, { memoryKiB: 2 ** 31 })],
     ['passes for years', 'its key derivation is out of range', ({ kdf }) => Object.assign(kdf, { passes: 2 ** 31 })],
     ['no lanes', 'its key derivation is out of range', ({ kdf }) => Object.assign(kdf, { lanes: 0 })],
+    [
+      'less memory than its lanes take',
+      'its key derivation is out of range',
+      ({ kdf }) => Object.assign(kdf, { lanes: 16, memoryKiB: 127 }),
+    ],
   ])('%s', async (_, reason, change) => {
     tampered('damaged', change)
     for (const read of [openWallet(folder, 'damaged', PASSPHRASE), walletAddress(folder, 'damaged')]) {

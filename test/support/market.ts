@@ -30,6 +30,7 @@ import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { buildTemplate } from '../../miner/template.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import type { WalletKey } from '../../src/crypto/wallet-key.ts'
+import { mempoolFacts } from '../../src/market.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 import { TestChain, type TxOptions, wallet } from './chain.ts'
 import { TestTime, WatchedClaims, Workbench } from './market-parts.ts'
@@ -292,19 +293,7 @@ export class TestMarket {
     const { mempool, time } = this
     return {
       chain: this.test.chain,
-      mempool: {
-        get count() {
-          return mempool.count
-        },
-        get bytes() {
-          return mempool.bytes
-        },
-        bytesMax: mempool.policy.bytesMax,
-        get suggestedRate() {
-          return mempool.minFeeRate + 1n
-        },
-        get: (txId) => mempool.get(txId),
-      },
+      mempool: mempoolFacts(mempool),
       clock: time,
       peerCount: () => 0,
       signatureFacts: () => {

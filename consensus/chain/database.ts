@@ -2,22 +2,23 @@ import type { Block } from '../block/block.ts'
 import { appendLeaf, type HistoryNode, type HistoryPeak, historyLeaf, peakPositions } from '../block/history.ts'
 import { decodeReceipt } from '../ledger/receipt.ts'
 import { assert } from '../primitives/assert.ts'
-import { fromHex, toHex } from '../primitives/bytes.ts'
-import { decodeOwn, encode } from '../primitives/codec.ts'
+import { toHex } from '../primitives/bytes.ts'
+import { decodeOwn } from '../primitives/codec.ts'
 import type { Fault } from '../primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../primitives/ids.ts'
 import { LruMap } from '../primitives/lru.ts'
 import type { Page } from '../state/page.ts'
 import type { StateKey, StateTable } from '../state/table.ts'
 import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
+import { UnwoundState } from '../state/unwound.ts'
 import type { StateChange, StateView } from '../state/view.ts'
-import { assembleTransaction, type Transaction, transactionId } from '../tx/transaction.ts'
-import type { ChainIndex } from './chain-index.ts'
-import type { ConnectedBlock } from './events.ts'
-import type { ExecutedBlock } from './execution.ts'
+import type { Transaction } from '../tx/transaction.ts'
+import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { SideBranches } from './fork-choice.ts'
 import type { Genesis } from './genesis.ts'
-import type { KeyValueStore, Write } from './key-value.ts'
+import { type IndexRange, indexEntry, indexListing } from './index-reads.ts'
+import { connectIndexes, disconnectIndexes } from './index-writes.ts'
+import { collect, type KeyValueStore, keyAfter, mapListing, prefixRange } from './key-value.ts'
 import {
   type BlockEntry,
   BYTES_LIST,
@@ -32,13 +33,24 @@ import {
   UNDO,
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
-import { blockWrites, checkMarks, encodeUndo, genesisWrites, historyWrite, pageWrites, stateWrite } from './writes.ts'
+import { storedTransactionAt, storedTransactionIds, storedTransactions } from './stored-bodies.ts'
+import {
+  blockWrites,
+  type Connection,
+  checkMarks,
+  connectionWrites,
+  disconnectionWrites,
+  genesisWrites,
+} from './writes.ts'
 
 /** Blocks that can be unwound; undo records older than this are dropped. */
 export const UNDO_BLOCKS = 2_400
 
 const CACHED_RECORDS = 50_000
-const CACHED_PAGES = 8_192
+/** Pages deeper than those that all ways go through; one takes about a kilobyte. */
+const CACHED_PAGES = 24_576
+/** Pages down to this depth are kept for good: there are 4,369 of them at most. */
+const KEPT_PAGE_DEPTH = 3
 const CACHED_ENTRIES = 4_096
 /** Blocks just connected, for those who hear of it. */
 const CACHED_BLOCKS = 2
@@ -49,12 +61,10 @@ export interface Location {
   readonly index: number
 }
 
-/** A block that was executed and is ready to become the head. */
-export interface Connection {
-  readonly block: Block
-  readonly entry: BlockEntry
-  readonly executed: ExecutedBlock
-  readonly tree: TreeUpdate
+/** How a store is opened. */
+export interface OpenOptions {
+  /** Takes a store whose indexes are unfinished or those of another release, so that they can be rebuilt. */
+  readonly staleIndexes?: boolean
 }
 
 /**
@@ -67,6 +77,8 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #ruleBook: RuleBook
   readonly #records = new LruMap<StateKey, { readonly value: unknown }>(CACHED_RECORDS)
   readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
+  /** Every change goes through these, so that deep pages must not push them out. */
+  readonly #topPages = new Map<PageId, Page>()
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
@@ -82,17 +94,21 @@ export class ChainDatabase implements StateView, PageReader {
     this.#head = this.#mustEntry(toHex(headId) as BlockId)
   }
 
-  /** Opens a store of this network, writing genesis into an empty one; another network or schema is a fault. */
+  /**
+   * Opens a store of this network, writing genesis into an empty one. Another network or schema is a fault, and so are
+   * indexes that are not complete.
+   */
   static async open(
     store: KeyValueStore,
     ruleBook: RuleBook,
     genesis: Genesis,
     folder: string,
+    { staleIndexes = false }: OpenOptions = {},
   ): Promise<ChainDatabase | Fault> {
     const mark = store.get(KEYS.meta('network'))
     if (mark === undefined) await store.batch(genesisWrites(ruleBook, genesis), () => {})
     else {
-      const misfit = checkMarks(store, mark, ruleBook, genesis, folder)
+      const misfit = checkMarks({ store, folder, staleIndexes }, mark, ruleBook, genesis)
       if (misfit !== null) return misfit
     }
     const database = new ChainDatabase(store, ruleBook)
@@ -118,12 +134,13 @@ export class ChainDatabase implements StateView, PageReader {
   }
 
   page(id: PageId): Page | undefined {
-    const cached = this.#pages.get(id)
+    const cache = this.#cacheOf(id)
+    const cached = cache.get(id)
     if (cached !== undefined) return cached
     const bytes = this.#store.get(KEYS.page(id))
     if (bytes === undefined) return undefined
     const page = decodePage(bytes)
-    this.#pages.set(id, page)
+    cache.set(id, page)
     return page
   }
 
@@ -132,6 +149,24 @@ export class ChainDatabase implements StateView, PageReader {
     for await (const [key, value] of this.#store.entries(KEYS.state('' as StateKey))) {
       yield { key: idOfKey(key) as StateKey, value }
     }
+  }
+
+  /**
+   * At most `limit` records of a table in the order of their keys, as they are at the moment of the call: those whose ids
+   * begin with whole bytes in hex, and whose keys come after that of the last record that was read before.
+   */
+  stateRange<Id, T>(
+    table: StateTable<Id, T>,
+    idPrefix: string,
+    limit: number,
+    after?: StateKey,
+  ): AsyncIterable<{ readonly key: StateKey; readonly value: T }> {
+    const prefix = KEYS.state((toHex(Uint8Array.of(table.prefix)) + idPrefix) as StateKey)
+    const gte = after === undefined ? prefix : keyAfter(KEYS.state(after))
+    return mapListing(this.#store.range({ ...prefixRange(prefix), gte, limit }), ([key, value]) => ({
+      key: idOfKey(key) as StateKey,
+      value: decodeOwn(table.codec, value),
+    }))
   }
 
   /** What is known of a block, on the best chain or off it. */
@@ -159,22 +194,17 @@ export class ChainDatabase implements StateView, PageReader {
 
   /** Transactions of a stored block. */
   transactions(id: BlockId): readonly Transaction[] | undefined {
-    const parts = this.#parts(id)
-    return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
+    return storedTransactions(this.#store, id)
   }
 
   /** One transaction of a stored block; the others are not decoded. */
   transactionAt(id: BlockId, index: number): Transaction | undefined {
-    const parts = this.#parts(id)
-    const body = parts?.bodies[index]
-    return parts === undefined || body === undefined
-      ? undefined
-      : mustAssemble(body, parts.witnesses[index] as Uint8Array)
+    return storedTransactionAt(this.#store, id, index)
   }
 
   /** Ids of the transactions of a stored block. */
   transactionIds(id: BlockId): readonly TxId[] | undefined {
-    return this.#parts(id)?.bodies.map(transactionId)
+    return storedTransactionIds(this.#store, id)
   }
 
   /** A stored block with its transactions. */
@@ -206,6 +236,16 @@ export class ChainDatabase implements StateView, PageReader {
   /** Entry of an index over the best chain. */
   indexed(index: ChainIndex, key: Uint8Array): Uint8Array | undefined {
     return this.#store.get(KEYS.index(index.prefix, key))
+  }
+
+  /** Entries of an index, as they are at the moment of the call. */
+  indexRange(index: ChainIndex, range: IndexRange): AsyncIterable<IndexEntry> {
+    return mapListing(indexListing(this.#store, index, range), indexEntry)
+  }
+
+  /** Entries of an index as {@link indexRange} gives them, all at once and decoded. */
+  indexPage<T>(index: ChainIndex, range: IndexRange, decode: (entry: IndexEntry) => T): Promise<readonly T[]> {
+    return collect(indexListing(this.#store, index, range), (entry) => decode(indexEntry(entry)))
   }
 
   /** A perfect node of the best chain's history tree. */
@@ -242,30 +282,15 @@ export class ChainDatabase implements StateView, PageReader {
   }
 
   /** Makes an executed block the head. */
-  async connect({ block, entry, executed, tree }: Connection): Promise<void> {
+  async connect(connection: Connection): Promise<void> {
+    const { block, entry, executed, tree } = connection
     const { height } = block.header
     const { nodes, peaks } = appendLeaf(this.peaksThrough(this.#head), historyLeaf(block), height)
-    const expired = this.idAt(height - UNDO_BLOCKS)
-    const writes: Write[] = [
-      ...blockWrites(block, entry),
-      ...executed.changes.map(({ key, after }) => stateWrite(key, after)),
-      ...pageWrites(tree),
-      ...nodes.map(historyWrite),
-      ...block.transactions.map(({ txId }, index) => ({
-        key: KEYS.location(txId),
-        value: encode(LOCATION, { height, index }),
-      })),
-      ...[...executed.keys].map(([address, keys]) => ({ key: KEYS.keys(address), value: keys })),
-      ...this.#indexWrites({ block, receipts: executed.receipts }),
-      { key: KEYS.receipts(block.id), value: encode(BYTES_LIST, executed.encodedReceipts) },
-      { key: KEYS.undo(block.id), value: encodeUndo(executed.changes) },
-      { key: KEYS.canonical(height), value: fromHex(block.id) },
-      { key: KEYS.side(block.id) },
-      { key: KEYS.meta('head'), value: fromHex(block.id) },
-      ...(expired === undefined ? [] : [{ key: KEYS.undo(expired) }]),
-    ]
+    const { receipts, changes } = executed
+    const indexes = connectIndexes(this.#ruleBook.indexes, { block, receipts, changes, parentState: this }, this.#read)
+    const writes = connectionWrites(connection, nodes, indexes, this.idAt(height - UNDO_BLOCKS))
     await this.#store.batch(writes, () => {
-      this.#remember(executed.changes, tree, false)
+      this.#remember(changes, tree, false)
       this.#peaks.set(block.id, peaks)
       this.#entries.set(block.id, entry)
       this.side.delete(block.id)
@@ -277,21 +302,13 @@ export class ChainDatabase implements StateView, PageReader {
   /** Takes the head back to its parent; the block stays stored off the best chain. */
   async disconnect(changes: readonly StateChange[], tree: TreeUpdate): Promise<void> {
     const unwound = this.#head
-    const { header, id } = unwound
-    const parent = this.#mustEntry(header.parent)
-    const block = this.block(id) as Block
-    const receipts = (this.receipts(id) as readonly Uint8Array[]).map(decodeReceipt)
-    const writes: Write[] = [
-      ...changes.map(({ key, before }) => stateWrite(key, before)),
-      ...this.#indexWrites({ block, receipts }).map(({ key }) => ({ key })),
-      ...pageWrites(tree),
-      ...block.transactions.map(({ txId }) => ({ key: KEYS.location(txId) })),
-      { key: KEYS.undo(id) },
-      { key: KEYS.canonical(header.height) },
-      { key: KEYS.side(id), value: new Uint8Array(0) },
-      { key: KEYS.meta('head'), value: fromHex(parent.id) },
-    ]
-    await this.#store.batch(writes, () => {
+    const parent = this.#mustEntry(unwound.header.parent)
+    const block = this.block(unwound.id) as Block
+    const receipts = (this.receipts(unwound.id) as readonly Uint8Array[]).map(decodeReceipt)
+    const connected = { block, receipts, changes, parentState: new UnwoundState(this, changes) }
+    const undo = this.#store.get(KEYS.indexUndo(unwound.id))
+    const indexes = disconnectIndexes(this.#ruleBook.indexes, connected, this.#read, undo)
+    await this.#store.batch(disconnectionWrites(block, changes, tree, indexes), () => {
       this.#remember(changes, tree, true)
       this.side.addUnwound(unwound)
       this.#head = parent
@@ -332,20 +349,7 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  #indexWrites(connected: ConnectedBlock): readonly Required<Write>[] {
-    return this.#ruleBook.indexes.flatMap((index) =>
-      index.entriesOf(connected).map(({ key, value }) => ({ key: KEYS.index(index.prefix, key), value })),
-    )
-  }
-
-  #parts(
-    id: BlockId,
-  ): { readonly bodies: readonly Uint8Array[]; readonly witnesses: readonly Uint8Array[] } | undefined {
-    const bodies = this.#store.get(KEYS.bodies(id))
-    const witnesses = this.#store.get(KEYS.witnesses(id))
-    if (bodies === undefined || witnesses === undefined) return undefined
-    return { bodies: decodeOwn(BYTES_LIST, bodies), witnesses: decodeOwn(BYTES_LIST, witnesses) }
-  }
+  readonly #read = (key: Uint8Array): Uint8Array | undefined => this.#store.get(key)
 
   #mustEntry(id: BlockId): BlockEntry {
     const entry = this.entry(id)
@@ -375,14 +379,12 @@ export class ChainDatabase implements StateView, PageReader {
       this.#records.set(key, { value: bytes === undefined ? undefined : decodeOwn(table.codec, bytes) })
     }
     for (const [id, page] of tree.pages) {
-      if (page === null) this.#pages.delete(id)
-      else this.#pages.set(id, page)
+      if (page === null) this.#cacheOf(id).delete(id)
+      else this.#cacheOf(id).set(id, page)
     }
   }
-}
 
-function mustAssemble(body: Uint8Array, witness: Uint8Array): Transaction {
-  const tx = assembleTransaction(body, witness)
-  assert(tx.ok, 'a stored transaction does not decode')
-  return tx.value
+  #cacheOf(id: PageId): LruMap<PageId, Page> | Map<PageId, Page> {
+    return id.length <= KEPT_PAGE_DEPTH ? this.#topPages : this.#pages
+  }
 }

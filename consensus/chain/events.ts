@@ -1,11 +1,16 @@
 import type { Block } from '../block/block.ts'
 import type { Receipt } from '../ledger/receipt.ts'
+import type { StateChange, StateView } from '../state/view.ts'
 import type { BlockEntry } from './layout.ts'
 
 /** A block on the best chain with what it did. */
 export interface ConnectedBlock {
   readonly block: Block
   readonly receipts: readonly Receipt[]
+  /** State records that it changed, with what they were and what they became, in the order of their keys. */
+  readonly changes: readonly StateChange[]
+  /** The state that it was executed on; empty for genesis. */
+  readonly parentState: StateView
 }
 
 /**

@@ -10,6 +10,7 @@ import { type Fault, fault } from '../primitives/fault.ts'
 import type { Address, Hash } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { Overlay } from '../state/overlay.ts'
+import type { StateKey } from '../state/table.ts'
 import type { StateChange, StateView } from '../state/view.ts'
 import type { TxKind } from '../tx/kinds.ts'
 import type { Transaction } from '../tx/transaction.ts'
@@ -41,6 +42,12 @@ export interface ExecutedBlock {
   readonly weightUsed: number
   /** Public keys that first transactions brought, by address. */
   readonly keys: ReadonlyMap<Address, Uint8Array>
+}
+
+interface PayloadOutcome {
+  readonly entries: readonly number[]
+  readonly amounts: readonly Amount[]
+  readonly failure: Fault | null
 }
 
 /**
@@ -79,6 +86,11 @@ export class BlockExecution {
     return this.#overlay
   }
 
+  /** Keys of the records that were written so far. */
+  writtenKeys(): ReadonlySet<StateKey> {
+    return new Set(this.#overlay.changesSince(0).map(({ key }) => key))
+  }
+
   /**
    * Executes a transaction. A fault says that it cannot stand in a block here, and nothing has changed; a payload that
    * fails is no fault: it consumes nonce and fee and leaves a receipt with its code.
@@ -87,11 +99,11 @@ export class BlockExecution {
     const weight = weightOf(tx, this.#rules.tx)
     const charged = this.#chargeFee(tx, weight)
     if (!charged.ok) return charged.fault
-    const { entries, failure } = this.#runPayload(tx)
+    const { entries, amounts, failure } = this.#runPayload(tx)
     const code = failure === null ? OUTCOME_OK : OUTCOME_NUMBERS[failure.code as OutcomeCode]
     if (code === undefined)
       throw new InvariantError(`a payload failed with ${failure?.code}, which has no outcome number`)
-    this.#receipts.push({ type: 'transaction', txId: tx.txId, code, weight, entries, ...charged.value })
+    this.#receipts.push({ type: 'transaction', txId: tx.txId, code, weight, entries, amounts, ...charged.value })
     if (tx.body.nonce === 0n) this.#keys.set(tx.body.sender, tx.witness.keys)
     this.#weight += weight
     this.#count += 1
@@ -156,9 +168,10 @@ export class BlockExecution {
     return ok({ rate, fee, burned })
   }
 
-  #runPayload(tx: Transaction): { readonly entries: readonly number[]; readonly failure: Fault | null } {
+  #runPayload(tx: Transaction): PayloadOutcome {
     const mark = this.#overlay.mark()
     let entries: readonly number[] = []
+    let amounts: readonly Amount[] = []
     const context: TxContext = {
       rules: this.#rules,
       height: this.#frame.height,
@@ -167,28 +180,36 @@ export class BlockExecution {
       reportEntries: (numbers) => {
         entries = numbers
       },
+      reportAmounts: (reported) => {
+        amounts = reported
+      },
+      network: this.#ruleBook.network,
+      verifies: this.#ruleBook.verifies,
     }
     const handler = this.#ruleBook.handlers[tx.body.kind] as unknown as KindHandler<TxKind>
     const failure = handler.apply(context, tx) ?? this.#brokenInvariant(mark)
-    if (failure === null) return { entries, failure }
+    if (failure === null) return { entries, amounts, failure }
     this.#overlay.revert(mark)
-    return { entries: [], failure }
+    return { entries: [], amounts: [], failure }
   }
 
   #brokenInvariant(mark: number): Fault | null {
     const changes = this.#overlay.changesSince(mark)
     if (!conserves(changes)) return fault('ledger/invariant', { name: 'conservation' })
     for (const module of this.#ruleBook.modules) {
-      const name = module.invariant?.(changes) ?? null
+      const name = module.invariant?.(changes, this.#rules) ?? null
       if (name !== null) return fault('ledger/invariant', { name })
     }
     return null
   }
 
   #context(): BlockContext {
+    const { height } = this.#frame
+    const stepBegins = this.#ruleBook.params.steps.some(({ fromHeight }) => fromHeight === height)
     return {
       rules: this.#rules,
-      height: this.#frame.height,
+      endedRules: stepBegins ? this.#ruleBook.at(height - 1) : null,
+      height,
       overlay: this.#overlay,
       emit: (receipt) => this.#receipts.push(receipt),
     }

@@ -2,6 +2,8 @@ import { type Block, transactionsRoot, witnessRoot } from '../block/block.ts'
 import { HEADER_VERSION, sealHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
 import { ACCOUNTS, openedAccount } from '../ledger/account.ts'
+import { conserves } from '../ledger/conservation.ts'
+import type { LedgerModule } from '../ledger/module.ts'
 import { receiptsRoot } from '../ledger/receipt.ts'
 import { SUPPLY } from '../ledger/supply.ts'
 import { amount, ZERO } from '../primitives/amount.ts'
@@ -23,9 +25,10 @@ export interface Genesis {
   readonly tree: TreeUpdate
 }
 
-/** Computes a network's genesis from its parameters. */
-export function computeGenesis({ genesis, steps }: NetworkParams): Genesis {
-  const { coin, block } = (steps[0] as { rules: Rules }).rules
+/** Computes a network's genesis from its parameters and what its ledgers begin with. */
+export function computeGenesis({ genesis, steps }: NetworkParams, modules: readonly LedgerModule[]): Genesis {
+  const { rules } = steps[0] as { rules: Rules }
+  const { coin, block } = rules
   const overlay = new Overlay(new MemoryState())
   let minted = 0n
   for (const { address, amount: allocated } of genesis.allocations) {
@@ -33,6 +36,8 @@ export function computeGenesis({ genesis, steps }: NetworkParams): Genesis {
     minted += allocated
   }
   overlay.put(SUPPLY, NATIVE_ASSET, { minted: amount(minted), burned: ZERO, cap: amount(coin.supplyCap) })
+  for (const module of modules) module.genesis?.(overlay, rules, genesis.ledgers)
+  assert(conserves(overlay.changesSince(0)), 'genesis creates no coins out of nothing')
   const changes = runNow(overlay.diff())
   const tree = updateTreeNow({ page: () => undefined }, changes)
   const sealed = sealHeader({

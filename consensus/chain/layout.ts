@@ -2,7 +2,7 @@ import type { Anchor } from '../block/difficulty.ts'
 import { decodeHeader, HEADER_BYTES, type SealedHeader } from '../block/header.ts'
 import type { HistoryNode } from '../block/history.ts'
 import { assert } from '../primitives/assert.ts'
-import { copy, toHex, writeHex } from '../primitives/bytes.ts'
+import { toHex, writeHex } from '../primitives/bytes.ts'
 import {
   bool,
   byteList,
@@ -19,12 +19,12 @@ import {
 } from '../primitives/codec.ts'
 import type { Address, BlockId, TxId } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
-import { INNER, makeLeaf, PAGE_SLOTS, Page, SINGLE } from '../state/page.ts'
+import { Page } from '../state/page.ts'
 import type { StateKey } from '../state/table.ts'
 import type { PageId } from '../state/tree.ts'
 
 /** Version of everything below; a folder of another version is refused, never guessed at. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 /**
  * Every key prefix of the chain's store, with what lies under it. Retired prefixes would be listed here as never to
@@ -59,6 +59,10 @@ const PREFIX = {
   side: 0x0c,
   /** Index prefix, index key -> entry of an index over the best chain. */
   index: 0x0d,
+  /** Block id -> entries of folded indexes as they were before the block. */
+  indexUndo: 0x0e,
+  /** State key -> record of the state that a rebuild of the indexes has come to; empty otherwise. */
+  replay: 0x0f,
 } as const
 
 type Prefix = keyof typeof PREFIX
@@ -83,9 +87,38 @@ function idKey(prefix: Prefix, id: string): Uint8Array {
   return key
 }
 
+/** Bytes of a key of an index before the index's own. */
+export const INDEX_KEY_AT = 2
+
+function indexKey(index: number, rest: Uint8Array): Uint8Array {
+  return indexKeys(index, [{ key: rest }])[0] as Uint8Array
+}
+
+/** Keys in the store of many keys of one index, in one piece of memory. */
+export function indexKeys(index: number, keys: readonly { readonly key: Uint8Array }[]): readonly Uint8Array[] {
+  const bytes = new Uint8Array(keys.reduce((sum, { key }) => sum + INDEX_KEY_AT + key.length, 0))
+  let at = 0
+  return keys.map(({ key }) => {
+    const start = at
+    bytes[start] = PREFIX.index
+    bytes[start + 1] = index
+    bytes.set(key, start + INDEX_KEY_AT)
+    at += INDEX_KEY_AT + key.length
+    return bytes.subarray(start, at)
+  })
+}
+
+/** The nibbles as characters. */
+function pageKey(id: PageId): Uint8Array {
+  const key = new Uint8Array(1 + id.length)
+  key[0] = PREFIX.page
+  for (let i = 0; i < id.length; i++) key[i + 1] = id.charCodeAt(i)
+  return key
+}
+
 /** Keys by what they name. */
 export const KEYS = {
-  meta: (name: 'schema' | 'network' | 'head') => keyOf('meta', encodeText(name)),
+  meta: (name: 'schema' | 'network' | 'head' | 'indexes' | 'reindex') => keyOf('meta', encodeText(name)),
   entry: (id: BlockId) => idKey('entry', id),
   canonical: (height: number) => keyOf('canonical', bigEndian32(height)),
   bodies: (id: BlockId) => idKey('bodies', id),
@@ -96,9 +129,11 @@ export const KEYS = {
   keys: (address: Address) => idKey('keys', address),
   history: (level: number, index: number) => keyOf('history', Uint8Array.of(level, ...bigEndian32(index))),
   state: (key: StateKey) => idKey('state', key),
-  page: (id: PageId) => keyOf('page', encodeText(id)),
+  page: pageKey,
   side: (id: BlockId) => idKey('side', id),
-  index: (index: number, key: Uint8Array) => keyOf('index', Uint8Array.of(index, ...key)),
+  index: indexKey,
+  indexUndo: (id: BlockId) => idKey('indexUndo', id),
+  replay: (key: StateKey) => idKey('replay', key),
 } as const
 
 /** Id at the end of a key made by {@link KEYS}. */
@@ -159,11 +194,28 @@ export function decodeEntry(bytes: Uint8Array): BlockEntry {
 /** Lists of byte strings: bodies, witnesses, receipts of one block. */
 export const BYTES_LIST = list(byteList(2 ** 22), 2 ** 16)
 
-/** Records as they were before a block. */
+/** State records or entries of indexes as they were before a block. */
 export const UNDO = list(container('Undo', { key: byteList(256), existed: bool, value: byteList(2 ** 22) }), 2 ** 20)
+
+/** What a block replaced: a key, and its value before; undefined is absence. */
+export interface Replaced {
+  readonly key: Uint8Array
+  readonly before: Uint8Array | undefined
+}
+
+/** Encodes an undo record. */
+export function encodeUndo(replaced: readonly Replaced[]): Uint8Array {
+  return encode(
+    UNDO,
+    replaced.map(({ key, before }) => ({ key, existed: before !== undefined, value: before ?? new Uint8Array(0) })),
+  )
+}
 
 /** Place of a transaction on the best chain. */
 export const LOCATION = container('Location', { height: uint32, index: uint32 })
+
+/** How far a rebuild of the indexes has come: the next height, and which indexes are rebuilt. */
+export const REINDEX_MARK = container('ReindexMark', { next: uint32, indexes: byteList(4_096) })
 
 /** Which network a store belongs to. */
 export const NETWORK_MARK = container('NetworkMark', { name: text(64), genesis: byteVector(32) })
@@ -180,59 +232,14 @@ export function decodeHistoryNode(bytes: Uint8Array): HistoryNode {
   return decodeOwn(HISTORY_NODE, bytes)
 }
 
-const PAGE_MASK_BYTES = 2
-const PAGE_LEAF_BYTES = 64
-const PAGE_INNER_BYTES = 32
-
-/**
- * Encodes a page of the state tree: which slots hold leaves and which pages below (two masks of 16 bits), then each slot's
- * path and value hash, or hash. Hashes of leaves and of nodes between follow and are left out.
- */
+/** Encodes a page of the state tree. */
 export function encodePage(page: Page): Uint8Array {
-  let [leaves, inner, size] = [0, 0, 2 * PAGE_MASK_BYTES]
-  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
-    const kind = page.slotKind(slot)
-    if (kind === SINGLE) leaves |= 1 << slot
-    else if (kind === INNER) inner |= 1 << slot
-    size += kind === SINGLE ? PAGE_LEAF_BYTES : kind === INNER ? PAGE_INNER_BYTES : 0
-  }
-  const bytes = new Uint8Array(size)
-  bytes.set([leaves & 0xff, leaves >> 8, inner & 0xff, inner >> 8])
-  let offset = 2 * PAGE_MASK_BYTES
-  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
-    const leaf = page.leafAt(slot)
-    if (leaf !== undefined) {
-      bytes.set(leaf.path, offset)
-      bytes.set(leaf.value, offset + PAGE_INNER_BYTES)
-      offset += PAGE_LEAF_BYTES
-    } else if ((inner >> slot) & 1) {
-      page.writeHash(PAGE_SLOTS + slot, bytes, offset)
-      offset += PAGE_INNER_BYTES
-    }
-  }
-  return bytes
+  return page.form()
 }
 
-/** Decodes a page of the state tree and hashes what was left out. */
+/** Decodes a page of the state tree; the bytes are the page's from then on. */
 export function decodePage(bytes: Uint8Array): Page {
-  const [a = 0, b = 0, c = 0, d = 0] = bytes
-  const [leaves, inner] = [a | (b << 8), c | (d << 8)]
-  const page = Page.empty()
-  let offset = 2 * PAGE_MASK_BYTES
-  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
-    if ((inner >> slot) & 1) {
-      page.setInner(slot, bytes.subarray(offset, offset + PAGE_INNER_BYTES))
-      offset += PAGE_INNER_BYTES
-    } else if ((leaves >> slot) & 1) {
-      const path = copy(bytes.subarray(offset, offset + 32))
-      const value = copy(bytes.subarray(offset + 32, offset + PAGE_LEAF_BYTES))
-      page.setLeaf(slot, makeLeaf({ path, value }))
-      offset += PAGE_LEAF_BYTES
-    }
-  }
-  assert(offset === bytes.length, 'a stored page does not decode')
-  Page.rehash([page])
-  return page
+  return Page.ofForm(bytes)
 }
 
 const SCHEMA = container('Schema', { version: uint16 })

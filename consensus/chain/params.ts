@@ -1,8 +1,11 @@
 import type { BlockRules } from '../block/rules.ts'
 import { KEY_SCHEMES } from '../crypto/schemes.ts'
 import type { LedgerRules } from '../ledger/module.ts'
+import type { BridgeRules, GenesisLedgers, MarketRules, StakingRules } from '../ledger/rules.ts'
+import { SUPPLY_BOUND } from '../primitives/amount.ts'
 import { assert } from '../primitives/assert.ts'
 import type { Address } from '../primitives/ids.ts'
+import { BRIDGE_NETWORKS_MAX } from '../tx/bridge-payloads.ts'
 
 /** All rules in force at a height. */
 export interface Rules extends LedgerRules {
@@ -43,6 +46,7 @@ export interface GenesisParams {
   /** At most 32 bytes of text in the genesis header. */
   readonly message: string
   readonly allocations: readonly Allocation[]
+  readonly ledgers: GenesisLedgers
 }
 
 /** Most refunds that consensus accepts to owe in one block; what the parameters must guarantee. */
@@ -56,7 +60,7 @@ const INVOKE_BYTES_MIN = 200
  * Parameters that contradict what the code relies on are refused at start: a node must not discover at height 400,000
  * that a block's automatic effects have no bound.
  */
-export function assertParams({ steps, genesis, addressPrefix }: NetworkParams): void {
+export function assertParams({ steps, genesis, addressPrefix, ticker }: NetworkParams): void {
   assert(steps[0]?.fromHeight === 0, 'the first rule step begins at height 0')
   steps.forEach(({ fromHeight, rules }, i) => {
     assert(i === 0 || fromHeight > (steps[i - 1]?.fromHeight as number), 'rule steps ascend')
@@ -66,11 +70,27 @@ export function assertParams({ steps, genesis, addressPrefix }: NetworkParams): 
   assert(refundsEver(steps) <= REFUNDS_PER_BLOCK_MAX, 'refunds due in one block are bounded over all steps')
   assert(/^[a-z]{2,10}$/.test(addressPrefix), 'the address prefix is 2 to 10 letters')
   const { rules } = steps[0] as RuleStep
+  assert(rules.coin.symbol === ticker, 'the native symbol is the ticker')
   assert(genesis.baseFee >= rules.block.baseFeeMin, 'the genesis base fee is at or above the floor')
+  const wrapped = new Set(genesis.ledgers.tokens.filter(({ kind }) => kind === 'bridged').map(({ symbol }) => symbol))
+  assert(
+    steps.every(({ rules }) => rules.bridge.networks.every(({ asset }) => wrapped.has(asset))),
+    'what the bridge mints is a bridged token from the start',
+  )
+  assertDollar(genesis.ledgers, rules.market)
   const allocated = genesis.allocations.reduce((sum, { amount }) => sum + amount, 0n)
   assert(allocated <= rules.coin.supplyCap, 'the allocations fit the supply cap')
   const addresses = new Set(genesis.allocations.map(({ address }) => address))
   assert(addresses.size === genesis.allocations.length, 'no account is funded twice')
+}
+
+/** Decimals of the dollar that prices the native coin: prices count its base unit as a millionth. */
+const DOLLAR_DECIMALS = 6
+
+/** Whoever created a dollar of the market that genesis forgot could mint as much of it as a price takes. */
+function assertDollar({ tokens }: GenesisLedgers, { pricedPool }: MarketRules): void {
+  const dollar = tokens.find(({ symbol }) => symbol === pricedPool.dollar)
+  assert(dollar?.decimals === DOLLAR_DECIMALS, 'the market dollar is a token of genesis with 6 decimals')
 }
 
 /**
@@ -85,28 +105,122 @@ function assertSuccession(before: Rules, after: Rules): void {
   )
   // Block h matures the reward of h - maturity: a shorter one would skip those in between for ever; a longer one waits.
   assert(after.coin.rewardMaturity >= before.coin.rewardMaturity, 'a later step never shortens the maturity of rewards')
+  // Positions, networks and pools are records that name their place in these lists.
+  assert(after.staking.tiers.length >= before.staking.tiers.length, 'a later step keeps every staking tier')
+  // What is owed to stakers is counted in units of this.
+  assert(after.staking.blocksPerYear === before.staking.blocksPerYear, 'a later step keeps the blocks of a year')
+  assert(
+    before.tx.poolFeesBps.every((fee) => after.tx.poolFeesBps.includes(fee)),
+    'a later step keeps every pool fee',
+  )
+  assert(
+    before.bridge.networks.every(({ key, asset, format }, i) => {
+      const kept = after.bridge.networks[i]
+      return kept?.key === key && kept.asset === asset && kept.format === format
+    }),
+    'a later step keeps every bridge network, its token and the format of its addresses',
+  )
+  // What is signed names the chain id of the first step.
+  assert(after.tx.chainId === before.tx.chainId, 'a later step keeps the chain id')
+  assert(
+    after.market.epochBlocks === before.market.epochBlocks &&
+      after.market.priceEpochsKept === before.market.priceEpochsKept &&
+      after.market.pricedPool.dollar === before.market.pricedPool.dollar &&
+      after.market.pricedPool.feeBps === before.market.pricedPool.feeBps,
+    'price entries are those of one pool by epoch number, which a later step keeps',
+  )
+  assert(after.coin.symbol === before.coin.symbol, 'the native coin keeps its symbol')
   // The cap is a record of the state since genesis; a step that says otherwise would not be heard.
   assert(after.coin.supplyCap === before.coin.supplyCap, 'a later step keeps the supply cap')
 }
 
-function assertRules({ block, tx, coin, market }: Rules): void {
+/** Exclusive bound of what is added to heights: records keep them in 4 bytes. */
+const DELAY_BOUND = 2 ** 31
+
+function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules): void {
   assert(block.baseFeeMin >= 32n, 'the base fee floor is at least 32')
   assert(block.weightMax % 2 === 0 && block.weightMax < 2 ** 31, 'the weight limit is even and below 2^31')
   assert(block.initialTarget <= block.powLimit && block.powLimit < 1n << 256n, 'targets fit 256 bits')
-  assert(coin.supplyCap < 1n << 112n, 'the supply stays below 2^112')
+  assert(coin.supplyCap >= 1n, 'the supply has a cap')
+  assert(coin.supplyCap < SUPPLY_BOUND, 'the supply stays below 2^112')
   assert(coin.stakingShareBps <= 10_000n, 'the staking share is a share')
   assert(Number.isSafeInteger(coin.rewardMaturity) && coin.rewardMaturity >= 1, 'rewards mature')
   assert(coin.subsidyDivisor >= 1n && market.deliveredBurnDivisor >= 1n, 'divisors are at least 1')
   assert(tx.invokeTerms.length > 0 && tx.invokeAmountMin >= 1n, 'invokes have terms and a least amount')
   assert(
-    tx.invokeTerms.every((term) => Number.isSafeInteger(term) && term >= 1),
+    tx.invokeTerms.every((term) => Number.isSafeInteger(term) && term >= 1 && term < DELAY_BOUND),
     'terms are whole numbers of blocks',
   )
   assert(new Set(tx.invokeTerms).size === tx.invokeTerms.length, 'no term is named twice')
-  assert(market.epochBlocks > 0 && market.nativeUsdMicros > 0n, 'the native coin has a price')
   assert(refundsPerBlockMax({ block, tx }) <= REFUNDS_PER_BLOCK_MAX, 'refunds due in one block are bounded')
   // What a refund writes is paid for when the invoke is mined.
   assert(tx.weight.invokeRefund >= REFUND_WRITES * tx.weight.perStateWrite, 'an invoke prepays its refund')
+  assert(token.createBurn >= 0n && token.createBurn < SUPPLY_BOUND, 'creating a token burns an amount')
+  assertPricing(market, tx)
+  assertStaking(staking, tx)
+  assertBridge(bridge, tx)
+}
+
+/** Basis points of the whole. */
+const BPS = 10_000
+
+function assertPricing({ epochBlocks, pricedPool, priceEpochsKept }: MarketRules, tx: Rules['tx']): void {
+  assert(Number.isSafeInteger(epochBlocks) && epochBlocks > 0, 'an epoch has blocks')
+  assert(
+    tx.poolFeesBps.every((fee) => Number.isSafeInteger(fee) && fee > 0 && fee < BPS),
+    'pool fees are shares',
+  )
+  assert(tx.poolFeesBps.includes(pricedPool.feeBps), 'the priced pool has a fee that pools can have')
+  // A settle may ask for the price at the mining height of the longest term, and of the epoch before that.
+  const longest = Math.max(...tx.invokeTerms)
+  assert(priceEpochsKept * epochBlocks >= longest + 3 * epochBlocks, 'price entries outlive the longest escrow')
+}
+
+/** Highest rate of a tier, with which all products of the staking ledger stay below 2^256. */
+const YEARLY_BPS_MAX = 1_000_000n
+
+function assertStaking({ tiers, blocksPerYear }: StakingRules, tx: Rules['tx']): void {
+  assert(tiers.length > 0 && tiers.length <= 16 && tiers.length === tx.stakeTiers, 'staking has 1 to 16 tiers')
+  assert(
+    tiers.every(
+      ({ lockBlocks, yearlyBps }) =>
+        Number.isSafeInteger(lockBlocks) && lockBlocks >= 0 && yearlyBps >= 0n && yearlyBps <= YEARLY_BPS_MAX,
+    ),
+    'tiers have locks and rates',
+  )
+  assert(
+    tiers.every(({ lockBlocks }) => lockBlocks < DELAY_BOUND),
+    'locks end at a height that there is',
+  )
+  assert(blocksPerYear > 0n && blocksPerYear < 1n << 32n, 'a year has blocks')
+  assert(tx.stakeAmountMin >= 1n, 'stakes have a least amount')
+}
+
+/** Records that a rotation writes when its delay is over, beside those of its networks: the committee. */
+const ROTATION_BASE_WRITES = 1
+
+function assertBridge({ networks, dayBlocks, rotationDelay }: BridgeRules, tx: Rules['tx']): void {
+  assert(networks.length <= BRIDGE_NETWORKS_MAX, 'the bridge names few networks')
+  assert(new Set(networks.map(({ key }) => key)).size === networks.length, 'bridge networks have keys of their own')
+  assert(
+    networks.length === tx.bridgeFormats.length && networks.every(({ format }, i) => format === tx.bridgeFormats[i]),
+    'transactions know the format of every bridge network',
+  )
+  assert(
+    networks.every(({ feeBps, minimum }) => feeBps >= 0n && feeBps < BigInt(BPS) && minimum >= 1n),
+    'bridge fees are shares and amounts have a minimum',
+  )
+  // A payment into a vault is minted whole, in one day, or never.
+  assert(
+    networks.every(({ minimum, dailyMintCap }) => minimum <= dailyMintCap),
+    'a mint cap lets the least deposit in',
+  )
+  assert(
+    [dayBlocks, rotationDelay].every((blocks) => Number.isSafeInteger(blocks) && blocks >= 1 && blocks < DELAY_BOUND),
+    'days and delays of the bridge are whole numbers of blocks',
+  )
+  const writes = ROTATION_BASE_WRITES + networks.length
+  assert(tx.weight.bridgeRotation >= writes * tx.weight.perStateWrite, 'a rotation prepays what it writes later')
 }
 
 /** Most escrows that can fall due in one block: those of one full block of invokes for each term. */

@@ -1,13 +1,18 @@
-import { taggedHashHex } from '../crypto/hash.ts'
+import { shortSha256, taggedHashHex } from '../crypto/hash.ts'
+import type { SignatureBackend } from '../crypto/hybrid.ts'
+import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
+import { verifyJob } from '../crypto/verifier.ts'
 import type { KindHandlers, LedgerModule } from '../ledger/module.ts'
 import { assert } from '../primitives/assert.ts'
-import { toHex } from '../primitives/bytes.ts'
+import { concat, toHex } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
+import { LruMap } from '../primitives/lru.ts'
 import { encodeText } from '../primitives/text.ts'
 import type { AnyStateTable, StateKey } from '../state/table.ts'
 import { TX_KIND_NAMES, TX_KINDS } from '../tx/kinds.ts'
 import type { ChainIndex } from './chain-index.ts'
-import { assertParams, type NetworkParams, type Rules } from './params.ts'
+import { computeGenesis, type Genesis } from './genesis.ts'
+import { assertParams, type NetworkParams, type RuleStep, type Rules } from './params.ts'
 
 /** The list of ledgers, and a handler for every transaction kind. */
 export interface Protocol {
@@ -15,15 +20,22 @@ export interface Protocol {
   readonly handlers: KindHandlers
   /** Lookups kept beside the state; not consensus. */
   readonly indexes: readonly ChainIndex[]
+  /** Checks the signatures that payloads carry; those of witnesses are checked beforehand, in threads. */
+  readonly signatures: SignatureBackend
 }
 
 /** A network's rules by height, with the ledgers that execute them. */
 export interface RuleBook extends Protocol {
   readonly params: NetworkParams
+  readonly genesis: Genesis
+  /** What signatures of this network are bound to. */
+  readonly network: SigningNetwork
   /** Rules in force at a height. */
   readonly at: (height: number) => Rules
   /** Hash of all rules at all heights: two nodes with different fingerprints are on different networks. */
   readonly fingerprint: Hash
+  /** Whether a payload's signatures verify. Remembers verdicts: miners and validators ask again and again. */
+  readonly verifies: (job: SignatureJob) => boolean
   /** Table that a state key belongs to. */
   readonly tableOf: (key: StateKey) => AnyStateTable
 }
@@ -32,9 +44,14 @@ export interface RuleBook extends Protocol {
 export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleBook {
   assertParams(params)
   const tables = tablesByPrefix(protocol.modules)
+  const genesis = computeGenesis(params, protocol.modules)
+  const { chainId } = (params.steps[0] as RuleStep).rules.tx
   return {
     ...protocol,
     params,
+    genesis,
+    network: { chainId, genesis: genesis.block.id },
+    verifies: rememberingVerifier(protocol.signatures),
     at: (height) =>
       (params.steps.findLast(({ fromHeight }) => fromHeight <= height) as NetworkParams['steps'][number]).rules,
     fingerprint: fingerprintOf(params, [...tables.values()]),
@@ -43,6 +60,27 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
       assert(table !== undefined, `no table has the prefix of state key ${key}`)
       return table
     },
+  }
+}
+
+/** Verdicts that are remembered; each is a hash and a boolean. */
+const VERDICTS_KEPT = 1_024
+
+function rememberingVerifier(backend: SignatureBackend): RuleBook['verifies'] {
+  const verdicts = new LruMap<string, boolean>(VERDICTS_KEPT)
+  return (job) => {
+    // Every part has its scheme's fixed lengths here, or is refused by the verifier whatever it is joined to.
+    const parts = job.parts.flatMap(({ key, signature }) => [
+      Uint8Array.of(key.scheme),
+      shortSha256(key.bytes),
+      shortSha256(signature),
+    ])
+    const id = toHex(shortSha256(concat(encodeText(job.domain), shortSha256(job.message), ...parts)))
+    const known = verdicts.get(id)
+    if (known !== undefined) return known
+    const verdict = verifyJob(backend, job)
+    verdicts.set(id, verdict)
+    return verdict
   }
 }
 

@@ -1,12 +1,16 @@
 import type { Block } from '../block/block.ts'
 import { appendLeaf, type HistoryNodeAt, historyLeaf } from '../block/history.ts'
-import { fromHex, toHex } from '../primitives/bytes.ts'
+import { equal, fromHex, toHex } from '../primitives/bytes.ts'
 import { decodeOwn, encode } from '../primitives/codec.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
+import type { BlockId } from '../primitives/ids.ts'
 import type { StateKey } from '../state/table.ts'
 import type { TreeUpdate } from '../state/tree.ts'
-import type { StateChange } from '../state/view.ts'
+import { MemoryState, type StateChange } from '../state/view.ts'
+import type { ConnectedBlock } from './events.ts'
+import type { ExecutedBlock } from './execution.ts'
 import type { Genesis } from './genesis.ts'
+import { connectIndexes, type IndexConnection, indexesMark } from './index-writes.ts'
 import type { KeyValueStore, Write } from './key-value.ts'
 import {
   type BlockEntry,
@@ -16,15 +20,17 @@ import {
   encodeHistoryNode,
   encodePage,
   encodeSchema,
+  encodeUndo,
   KEYS,
+  LOCATION,
   NETWORK_MARK,
   SCHEMA_VERSION,
-  UNDO,
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
 /** Everything an empty store receives. */
-export function genesisWrites({ params }: RuleBook, { block, changes, tree }: Genesis): readonly Write[] {
+export function genesisWrites({ params, indexes }: RuleBook, genesis: Genesis): readonly Write[] {
+  const { block, changes, tree } = genesis
   const { nodes } = appendLeaf([], historyLeaf(block), 0)
   const work = nodes[0]?.work as bigint
   const entry: BlockEntry = {
@@ -40,12 +46,79 @@ export function genesisWrites({ params }: RuleBook, { block, changes, tree }: Ge
     { key: KEYS.meta('schema'), value: encodeSchema() },
     { key: KEYS.meta('network'), value: mark },
     { key: KEYS.meta('head'), value: fromHex(block.id) },
+    { key: KEYS.meta('indexes'), value: indexesMark(indexes) },
     { key: KEYS.canonical(0), value: fromHex(block.id) },
     { key: KEYS.receipts(block.id), value: encode(BYTES_LIST, []) },
     ...blockWrites(block, entry),
     ...changes.map(({ key, after }) => stateWrite(key, after)),
     ...pageWrites(tree),
     ...nodes.map(historyWrite),
+    ...connectIndexes(indexes, genesisConnected(genesis), () => undefined).writes,
+  ]
+}
+
+/** Genesis as indexes see it. It never leaves the best chain, so that nothing takes it back. */
+export function genesisConnected({ block, changes }: Genesis): ConnectedBlock {
+  return { block, receipts: [], changes, parentState: new MemoryState() }
+}
+
+/** A block that was executed and is ready to become the head. */
+export interface Connection {
+  readonly block: Block
+  readonly entry: BlockEntry
+  readonly executed: ExecutedBlock
+  readonly tree: TreeUpdate
+}
+
+/**
+ * Everything that a block writes that becomes the head. `expired` is the block that can no longer be unwound from then on,
+ * undefined where the chain is not that long.
+ */
+export function connectionWrites(
+  { block, entry, executed, tree }: Connection,
+  nodes: readonly HistoryNodeAt[],
+  indexes: IndexConnection,
+  expired: BlockId | undefined,
+): readonly Write[] {
+  const { height } = block.header
+  return [
+    ...blockWrites(block, entry),
+    ...executed.changes.map(({ key, after }) => stateWrite(key, after)),
+    ...pageWrites(tree),
+    ...nodes.map(historyWrite),
+    ...block.transactions.map(({ txId }, index) => ({
+      key: KEYS.location(txId),
+      value: encode(LOCATION, { height, index }),
+    })),
+    ...[...executed.keys].map(([address, keys]) => ({ key: KEYS.keys(address), value: keys })),
+    ...indexes.writes,
+    ...(indexes.undo === null ? [] : [{ key: KEYS.indexUndo(block.id), value: indexes.undo }]),
+    { key: KEYS.receipts(block.id), value: encode(BYTES_LIST, executed.encodedReceipts) },
+    { key: KEYS.undo(block.id), value: encodeStateUndo(executed.changes) },
+    { key: KEYS.canonical(height), value: fromHex(block.id) },
+    { key: KEYS.side(block.id) },
+    { key: KEYS.meta('head'), value: fromHex(block.id) },
+    ...(expired === undefined ? [] : [{ key: KEYS.undo(expired) }, { key: KEYS.indexUndo(expired) }]),
+  ]
+}
+
+/** Everything that takes the head back to its parent; the block stays stored off the best chain. */
+export function disconnectionWrites(
+  { header, id, transactions }: Block,
+  changes: readonly StateChange[],
+  tree: TreeUpdate,
+  indexes: readonly Write[],
+): readonly Write[] {
+  return [
+    ...changes.map(({ key, before }) => stateWrite(key, before)),
+    ...indexes,
+    ...pageWrites(tree),
+    ...transactions.map(({ txId }) => ({ key: KEYS.location(txId) })),
+    { key: KEYS.undo(id) },
+    { key: KEYS.indexUndo(id) },
+    { key: KEYS.canonical(header.height) },
+    { key: KEYS.side(id), value: new Uint8Array(0) },
+    { key: KEYS.meta('head'), value: fromHex(header.parent) },
   ]
 }
 
@@ -71,49 +144,53 @@ export function blockWrites(block: Block, entry: BlockEntry): readonly Write[] {
 }
 
 /** One state record. */
-export function stateWrite(key: StateKey, value: Uint8Array | undefined): Write {
+function stateWrite(key: StateKey, value: Uint8Array | undefined): Write {
   return value === undefined ? { key: KEYS.state(key) } : { key: KEYS.state(key), value }
 }
 
 /** Changed pages of the state tree. */
-export function pageWrites({ pages }: TreeUpdate): readonly Write[] {
+function pageWrites({ pages }: TreeUpdate): readonly Write[] {
   return [...pages].map(([id, page]) =>
     page === null ? { key: KEYS.page(id) } : { key: KEYS.page(id), value: encodePage(page) },
   )
 }
 
 /** One perfect node of the history tree. */
-export function historyWrite({ level, index, hash, work }: HistoryNodeAt): Write {
+function historyWrite({ level, index, hash, work }: HistoryNodeAt): Write {
   return { key: KEYS.history(level, index), value: encodeHistoryNode({ hash, work }) }
 }
 
-/** What takes the changes back. */
-export function encodeUndo(changes: readonly StateChange[]): Uint8Array {
-  return encode(
-    UNDO,
-    changes.map(({ key, before }) => ({
-      key: fromHex(key),
-      existed: before !== undefined,
-      value: before ?? new Uint8Array(0),
-    })),
-  )
+/** What takes changes of state records back. */
+function encodeStateUndo(changes: readonly StateChange[]): Uint8Array {
+  return encodeUndo(changes.map(({ key, before }) => ({ key: fromHex(key), before })))
 }
 
-/** Whether a store is of this release's schema and of this network. */
+/** A store as it was found. */
+export interface FoundStore {
+  readonly store: KeyValueStore
+  readonly folder: string
+  /** Indexes that are unfinished or those of another release are no reason to refuse it: they are about to be rebuilt. */
+  readonly staleIndexes: boolean
+}
+
+/** Whether a store is of this release's schema and of this network, and its indexes are complete. */
 export function checkMarks(
-  store: KeyValueStore,
+  { store, folder, staleIndexes }: FoundStore,
   mark: Uint8Array,
   ruleBook: RuleBook,
   genesis: Genesis,
-  folder: string,
 ): Fault | null {
   const found = decodeSchema(store.get(KEYS.meta('schema')) ?? encodeSchema())
   if (found !== SCHEMA_VERSION) return fault('storage/other-schema', { folder, found, expected: SCHEMA_VERSION })
   const { name, genesis: foundGenesis } = decodeOwn(NETWORK_MARK, mark)
-  if (toHex(foundGenesis) === genesis.block.id) return null
-  return fault('storage/other-genesis', {
-    folder,
-    found: `${name} (genesis ${toHex(foundGenesis).slice(0, 12)})`,
-    expected: `${ruleBook.params.name} (genesis ${genesis.block.id.slice(0, 12)})`,
-  })
+  if (toHex(foundGenesis) !== genesis.block.id) {
+    return fault('storage/other-genesis', {
+      folder,
+      found: `${name} (genesis ${toHex(foundGenesis).slice(0, 12)})`,
+      expected: `${ruleBook.params.name} (genesis ${genesis.block.id.slice(0, 12)})`,
+    })
+  }
+  const indexes = store.get(KEYS.meta('indexes'))
+  const complete = indexes !== undefined && equal(indexes, indexesMark(ruleBook.indexes))
+  return complete || staleIndexes ? null : fault('storage/stale-indexes', { folder })
 }

@@ -38,6 +38,11 @@ export function encodeAccountKeys(keys: AccountKeys): Uint8Array {
   return encode(ACCOUNT_KEYS, keys)
 }
 
+/** Encodes what may be unsound, for {@link decodeAccountKeys} to judge. */
+export function encodeRawAccountKeys(keys: RawKeys): Uint8Array {
+  return encode(ACCOUNT_KEYS, keys)
+}
+
 /** Strict decoding: known schemes, exact key lengths, a satisfiable policy of distinct keys. */
 export function decodeAccountKeys(bytes: Uint8Array): Result<AccountKeys> {
   const decoded = decode(ACCOUNT_KEYS, bytes)

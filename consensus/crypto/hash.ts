@@ -37,6 +37,10 @@ const TAG_NAMES = {
   redeemLock: 'farthing/redeem-lock/1',
   result: 'farthing/result/1',
   payer: 'farthing/payer/1',
+  poolId: 'farthing/pool-id/1',
+  attestation: 'farthing/attestation/1',
+  bridgeDeposit: 'farthing/bridge-deposit/1',
+  bridgeRotation: 'farthing/bridge-rotation/1',
   rules: 'farthing/rules/1',
 } as const
 

@@ -9,11 +9,12 @@ import type { AccountScheme } from './schemes.ts'
  * What a signature is made for. The label opens the message and is the ML-DSA context too, so a signature over text
  * can never pass as one over a transaction.
  */
-export type SigningDomain = 'transaction' | 'text'
+export type SigningDomain = 'transaction' | 'text' | 'attestation'
 
 const LABELS: Readonly<Record<SigningDomain, Uint8Array>> = {
   transaction: encodeText('farthing-transaction/1'),
   text: encodeText('farthing-text/1'),
+  attestation: encodeText('farthing-attestation/1'),
 }
 
 /** Separates networks: the chain id is the same on all of them, the genesis block is not. */
@@ -45,6 +46,11 @@ export function transactionMessage(network: SigningNetwork, scheme: AccountSchem
 /** Message of a signed text. */
 export function textMessage(network: SigningNetwork, scheme: AccountScheme, text: string): Uint8Array {
   return signingMessage('text', network, scheme, taggedHash('textDigest', encodeText(text)))
+}
+
+/** Message of a committee's attestation: the scheme is that of a policy. */
+export function attestationMessage(network: SigningNetwork, digest: Uint8Array): Uint8Array {
+  return signingMessage('attestation', network, 3, digest)
 }
 
 /** One hybrid signature to check. */

@@ -17,7 +17,13 @@ import {
 import type { Address, Hash, TxId } from '../primitives/ids.ts'
 import { RECEIPT_ENTRIES_MAX } from '../tx/payloads.ts'
 
-/** Outcome of a transaction: `code` 0 is success, else an outcome number. `entries` are those of an `agent_receipt`. */
+/** Most amounts that one receipt tells. */
+export const RECEIPT_AMOUNTS_MAX = 4
+
+/**
+ * Outcome of a transaction: `code` 0 is success, else an outcome number. `entries` are those of an `agent_receipt`.
+ * `amounts` is what the chain worked out: along the way of a swap (in, after each pool), liquidity and shares, a reward.
+ */
 const TRANSACTION = container('TransactionReceipt', {
   txId: hex32<TxId>(),
   code: uint16,
@@ -26,6 +32,7 @@ const TRANSACTION = container('TransactionReceipt', {
   fee: uint128,
   burned: uint128,
   entries: list(uint8, RECEIPT_ENTRIES_MAX),
+  amounts: list(uint128, RECEIPT_AMOUNTS_MAX),
 })
 
 /** Step 1: the reward of block `height` reached its miner. */

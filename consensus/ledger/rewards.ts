@@ -4,7 +4,8 @@ import type { Address } from '../primitives/ids.ts'
 import { anyTable, heightKey, NATIVE_ASSET, stateTable } from '../state/table.ts'
 import { creditOrOpen } from './account.ts'
 import type { BlockContext, LedgerModule } from './module.ts'
-import { accrueStaking, burnNative, mintNative, nativeSupply } from './supply.ts'
+import type { CoinRules } from './rules.ts'
+import { accrueStaking, burnNative, mintNative, nativeSupply, type Supply } from './supply.ts'
 
 const REWARD_RECORD = container('Reward', { miner: hex32<Address>(), amount: uint128 })
 
@@ -37,11 +38,18 @@ export interface BlockFees {
   readonly tips: Amount
 }
 
+/** What a block mints: (cap - minted) / divisor, of which a share is for stakers; both rounded down. */
+export function blockSubsidy(
+  { cap, minted }: Supply,
+  { subsidyDivisor, stakingShareBps }: CoinRules,
+): { readonly subsidy: Amount; readonly stakingShare: Amount } {
+  const subsidy = amount(mulDivDown(cap - minted, 1n, subsidyDivisor))
+  return { subsidy, stakingShare: amount(mulDivDown(subsidy, stakingShareBps, BPS)) }
+}
+
 /** Step 4: burn the base fees, mint the subsidy, accrue the staking share, keep the rest for the miner. */
 export function closeBlock({ rules, height, overlay, emit }: BlockContext, { miner, burned, tips }: BlockFees): void {
-  const { minted, cap } = nativeSupply(overlay)
-  const subsidy = amount(mulDivDown(cap - minted, 1n, rules.coin.subsidyDivisor))
-  const stakingShare = amount(mulDivDown(subsidy, rules.coin.stakingShareBps, BPS))
+  const { subsidy, stakingShare } = blockSubsidy(nativeSupply(overlay), rules.coin)
   const reward = amount(subtractProven(subsidy, stakingShare) + tips)
   burnNative(overlay, burned)
   mintNative(overlay, subsidy)

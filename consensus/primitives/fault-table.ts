@@ -1,29 +1,7 @@
-/**
- * The one table of everything that can be refused. `api` is the stable machine code in HTTP answers, `status` its HTTP
- * status. `blame` says whether whoever sent the bytes must have known better (peers are scored by it), `retry` whether
- * the same bytes may be accepted later. `says` names the facts of the case in braces.
- */
-export interface FaultRow {
-  readonly api: string
-  readonly status: number
-  readonly blame: 'sender' | 'nobody'
-  readonly retry: boolean
-  readonly says: string
-}
+import { type FaultRow, later, nobody, sender } from './fault-row.ts'
+import { LEDGER_FAULTS } from './ledger-faults.ts'
 
-function sender(api: string, status: number, says: string): FaultRow {
-  return { api, status, blame: 'sender', retry: false, says }
-}
-
-function nobody(api: string, status: number, says: string): FaultRow {
-  return { api, status, blame: 'nobody', retry: false, says }
-}
-
-function later(api: string, status: number, says: string): FaultRow {
-  return { api, status, blame: 'nobody', retry: true, says }
-}
-
-/** Rows by code. */
+/** The one table of everything that can be refused, by code: see {@link FaultRow}. */
 export const FAULT_TABLE = {
   'amount/not-decimal': sender('invalid_amount', 400, '"{text}" is not a plain decimal number'),
   'amount/too-many-decimals': sender('invalid_amount', 400, '"{text}" has more than {decimals} decimals'),
@@ -84,23 +62,7 @@ export const FAULT_TABLE = {
   'tx/fee-rate-below-base': later('fee_too_low', 409, 'the fee rate {maxFeeRate} is below the base fee {baseFee}'),
   'tx/fee-unpayable': later('insufficient_balance', 409, 'the balance {balance} does not pay the fee {fee}'),
 
-  'ledger/no-account': nobody('no_account', 409, 'the receiving account does not exist and the create bit is not set'),
-  'ledger/insufficient-balance': nobody(
-    'insufficient_balance',
-    409,
-    'the balance {balance} is below the amount {amount}',
-  ),
-  'ledger/invariant': nobody('invariant', 409, 'the transaction would break the invariant {name}'),
-  'ledger/agent-exists': nobody('agent_exists', 409, 'the agent id {agentId} is taken'),
-  'ledger/agent-unknown': nobody('agent_unknown', 409, 'there is no agent {agentId}'),
-  'ledger/not-owner': nobody('not_owner', 409, 'only the owner of the agent {agentId} may do this'),
-  'ledger/payout-no-account': nobody('no_account', 409, 'the payout account does not exist'),
-  'ledger/service-unknown': nobody('service_unknown', 409, 'the agent {agentId} has no service {serviceId}'),
-  'ledger/service-retired': nobody('service_retired', 409, 'the service {serviceId} of {agentId} is retired'),
-
-  'receipt/closed': nobody('escrow_closed', 409, 'there is no open escrow under this transaction id'),
-  'receipt/foreign': nobody('escrow_foreign', 409, "the sender is neither owner nor settler of the escrow's agent"),
-  'receipt/bad-opener': nobody('bad_opener', 409, 'the opener does not open the redeem lock'),
+  ...LEDGER_FAULTS,
 
   'block/malformed': sender('block_malformed', 400, 'malformed block: {reason}'),
   'block/too-large': sender('block_invalid', 400, 'the transactions have {bytes} bytes, allowed are {bytesMax}'),
@@ -144,6 +106,11 @@ export const FAULT_TABLE = {
     'the branch of the block forks {depth} blocks back; beyond {depthMax} nothing can be unwound and no branch is kept',
   ),
   'chain/keys-missing': later('keys_unknown', 503, 'the public keys of {address} are missing here'),
+  'chain/head-moving': later(
+    'head_moving',
+    503,
+    'the head moved {tries} times while this was read; the same request works in a moment',
+  ),
   'chain/stopped': later('node_stopping', 503, 'the node is stopping'),
 
   'mempool/known': nobody('transaction_known', 200, 'the transaction is in the mempool already'),
@@ -254,12 +221,21 @@ export const FAULT_TABLE = {
   'rpc/internal': nobody('internal_error', 500, 'an error of this node; its log has it under the request id'),
   'rpc/block-not-found': sender('block_not_found', 404, 'there is no block {id} here'),
   'rpc/request-not-found': sender('request_not_found', 404, 'no paid call with the payment {txId} is known here'),
+  'rpc/asset-not-found': sender('asset_not_found', 404, 'there is no asset {symbol} here'),
+  'rpc/pool-not-found': sender('pool_not_found', 404, 'there is no pool {pool} here'),
+  'rpc/agent-not-found': sender('agent_not_found', 404, 'there is no agent {agentId} here'),
+  'rpc/bridge-network-not-found': sender(
+    'bridge_network_not_found',
+    404,
+    'the bridge has no network {network}; there are: {networks}',
+  ),
+  'rpc/withdrawal-not-found': sender('withdrawal_not_found', 404, 'there is no withdrawal {id} here'),
   'rpc/no-market': nobody('market_disabled', 503, 'this node sells no services'),
 
   'config/unknown-key': sender(
     'config_unknown_key',
     400,
-    '{key} in the {source} is no setting; did you mean {suggestion}?',
+    '{key} in the {source} is nothing that this command knows; did you mean {suggestion}?',
   ),
   'config/value': sender('config_value', 400, '{key} is "{value}"; allowed: {allowed}'),
   'config/file': sender('config_file', 400, 'the configuration file {path} cannot be used: {reason}'),
@@ -270,11 +246,37 @@ export const FAULT_TABLE = {
     'no node answers at {url}; start one with: npx farthing start --mine-threads 1',
   ),
   'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
-  'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}'),
+  'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}; see --max-price'),
   'cli/fee-too-high': nobody(
     'fee_too_high',
     400,
     'the fee could come to {fee} at the rates that the node suggests, the limit is {limit}; see --max-fee',
+  ),
+  'cli/transaction-failed': nobody(
+    'transaction_failed',
+    409,
+    'the transaction {txId} was mined at height {height} and failed with {outcome}; only its fee of {fee} was charged',
+  ),
+  'cli/would-fail': nobody('would_fail', 409, 'this would fail with {reason}; its fee of {fee} would be charged'),
+  'cli/would-not-mine': nobody(
+    'would_not_mine',
+    409,
+    'no block could hold this now: {reason}; nothing would be charged',
+  ),
+  'cli/not-mined-yet': later(
+    'not_mined_yet',
+    503,
+    'whether {txId} was mined is not known yet, and blocks to height {validUntil} can hold it; look before you send it again: npx farthing tx {txId}',
+  ),
+  'cli/sent-blind': later(
+    'sent_blind',
+    503,
+    'no answer to {txId}: it may have arrived, and blocks to height {validUntil} can hold it; look before you send it again: npx farthing tx {txId}',
+  ),
+  'cli/expired': nobody(
+    'transaction_expired',
+    409,
+    'the transaction {txId} was not mined up to height {validUntil}, the last that could hold it, and the node is at {height}; nothing was charged',
   ),
   'wallet/exists': sender(
     'wallet_exists',
@@ -317,6 +319,11 @@ export const FAULT_TABLE = {
     'storage_schema',
     503,
     'the data folder {folder} has schema {found}, this release reads {expected}; use the release that wrote it, or choose another with --data-dir',
+  ),
+  'storage/stale-indexes': nobody(
+    'storage_indexes',
+    503,
+    'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx farthing reindex --data-dir {folder}',
   ),
   'storage/not-initialised': nobody(
     'storage_missing',

@@ -1,4 +1,5 @@
-import { FAULT_TABLE, type FaultCode, type FaultRow } from './fault-table.ts'
+import type { FaultRow } from './fault-row.ts'
+import { FAULT_TABLE, type FaultCode } from './fault-table.ts'
 
 /** What a fault can say about itself: plain values that survive JSON. */
 export type FaultDetail = Readonly<Record<string, string | number | boolean | readonly string[] | null>>

@@ -19,6 +19,13 @@ export type AgentId = string & { readonly [brand]: 'AgentId' }
 /** On-chain name of a service of one agent, see `SERVICE_ID`. */
 export type ServiceId = string & { readonly [brand]: 'ServiceId' }
 
+/** Name of an asset, the native coin included, see `TOKEN_SYMBOL`. */
+export type TokenSymbol = string & { readonly [brand]: 'TokenSymbol' }
+/** Tagged hash of a pool's two assets and its fee, 32 bytes in hex. */
+export type PoolId = string & { readonly [brand]: 'PoolId' }
+
+/** Grammar of an asset's symbol: 2 to 10 capital letters and digits, a letter first. */
+export const TOKEN_SYMBOL = /^[A-Z][A-Z0-9]{1,9}$/
 /** Grammar of an agent id: 3 to 32 lower-case letters, digits and inner hyphens. */
 export const AGENT_ID = /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/
 /** Grammar of a service id: 4 to 48 lower-case letters, digits and inner hyphens, a letter first. */

@@ -2,6 +2,10 @@
 export class LruMap<K, V> {
   readonly #entries = new Map<K, V>()
   readonly #limit: number
+  /**
+   * Stands before the oldest entry, for all before it are gone. A new iterator would go over the gaps of those each time.
+   */
+  #oldest: Iterator<K> = this.#entries.keys()
 
   constructor(limit: number) {
     this.#limit = limit
@@ -23,7 +27,7 @@ export class LruMap<K, V> {
     this.#entries.delete(key)
     this.#entries.set(key, value)
     if (this.#entries.size <= this.#limit) return
-    const oldest = this.#entries.keys().next()
+    const oldest = this.#oldest.next()
     if (!oldest.done) this.#entries.delete(oldest.value)
   }
 
@@ -33,6 +37,7 @@ export class LruMap<K, V> {
 
   clear(): void {
     this.#entries.clear()
+    this.#oldest = this.#entries.keys()
   }
 
   get size(): number {

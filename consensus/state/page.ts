@@ -1,6 +1,8 @@
 import { hashPairs, taggedHash } from '../crypto/hash.ts'
-import { nodeTag } from '../crypto/merkle.ts'
-import { ZERO_32 } from '../primitives/bytes.ts'
+import { hashNode, nodeTag } from '../crypto/merkle.ts'
+import { assert } from '../primitives/assert.ts'
+import { copy, equal } from '../primitives/bytes.ts'
+import { FORM_HEAD_BYTES, formBytes, HASH_BYTES, innerIn, leavesIn, pairAt, pairHasLeaf, slotAt } from './page-form.ts'
 
 /** A record in the tree: the path of its key and the hash of its value, and what the two hash to. */
 export interface Leaf {
@@ -23,42 +25,84 @@ export const PAGE_LEVELS = 4
 /** The nodes of a page are numbered as in a heap: 1 is the root, 2n and 2n + 1 are below n, the slots are 16 to 31. */
 export const PAGE_ROOT = 1
 
-const NODES = 32
-const HASH_BYTES = 32
-const HASH_WORDS = 8
-const NODE_TAG = new Uint32Array(Uint8Array.from(nodeTag('stateNode')).buffer)
+const NODES = 2 * PAGE_SLOTS
+/** Pairs of slots side by side, and the node above the first of them. */
+const PAIRS = PAGE_SLOTS / 2
+const WORD_BYTES = 4
+const HASH_WORDS = HASH_BYTES / WORD_BYTES
+const NODE_TAG = nodeTag('stateNode')
+const NODE_TAG_WORDS = new Uint32Array(Uint8Array.from(NODE_TAG).buffer)
+const NOTHING = new Uint8Array(FORM_HEAD_BYTES)
+
+/** Slots below each node, a bit each. */
+const SLOTS_BELOW = Uint16Array.from({ length: NODES }, (_, node) => {
+  const first = 1 << levelOf(node)
+  const width = PAGE_SLOTS / first
+  return node === 0 ? 0 : ((1 << width) - 1) << ((node - first) * width)
+})
+
+function levelOf(node: number): number {
+  return 31 - Math.clz32(node)
+}
+
+/** What a page under change has beside the form that it began with. */
+interface Draft {
+  /** Hashes of the page's nodes, from this word on; those of a node that is not known say nothing. */
+  readonly words: Uint32Array
+  readonly at: number
+  /** Nodes whose hashes are up to date, a bit each. */
+  known: number
+  /** Leaves set since, by slot. */
+  readonly leaves: (Leaf | undefined)[]
+}
 
 /**
  * A page holds four levels of the state tree: sixteen slots, each empty, a leaf, or the root of the page below, and the
  * nodes above them. A subtree with a single leaf IS that leaf; a missing side is hashed as zeros. Pages are how this node
  * keeps the tree; consensus knows the tree alone. A page is changed only by whoever made it, before it is shared.
  *
- * Thousands of pages change with a full block, so a page is three objects: the hashes of its nodes, two sets of bits that
- * say what the nodes are, and its leaves.
+ * A full block goes through thousands of pages and needs one way of each. So a page at rest is nothing but its stored form,
+ * and one that changes begins with the hashes in there: no leaf is hashed for being read.
  */
 export class Page {
-  readonly #words: Uint32Array<ArrayBuffer>
-  readonly #leaves: (Leaf | undefined)[]
-  /** Nodes that are not empty, and those of them that are above at least two leaves; a bit each. */
-  #filled: number
+  #form: Uint8Array
+  /** Slots with leaves and slots with pages below, a bit each. */
+  #leaves: number
   #inner: number
-  /** Slots whose nodes above are out of date, a bit each. */
-  #stale = 0
+  /** Undefined while the form says everything. */
+  #draft: Draft | undefined = undefined
 
-  private constructor(words: Uint32Array<ArrayBuffer>, leaves: (Leaf | undefined)[], filled: number, inner: number) {
-    this.#words = words
-    this.#leaves = leaves
-    this.#filled = filled
-    this.#inner = inner
+  private constructor(form: Uint8Array) {
+    this.#form = form
+    this.#leaves = leavesIn(form)
+    this.#inner = innerIn(form)
   }
 
   static empty(): Page {
-    return new Page(new Uint32Array(NODES * HASH_WORDS), new Array(PAGE_SLOTS), 0, 0)
+    return new Page(NOTHING)
   }
 
-  /** A copy to change; leaves are shared, since they never change. */
+  /** The page of a stored form, which must not change from then on. */
+  static ofForm(form: Uint8Array): Page {
+    // Hashes are copied as words.
+    const page = new Page(form.byteOffset % WORD_BYTES === 0 ? form : copy(form))
+    const sound = (page.#leaves & page.#inner) === 0 && form.length === formBytes(page.#leaves, page.#inner)
+    assert(sound, 'a stored page does not decode')
+    return page
+  }
+
+  /** The stored form; it must not be changed. */
+  form(): Uint8Array {
+    if (this.#draft === undefined) return this.#form
+    Page.rehash([this])
+    this.#form = this.#formOf(this.#draft)
+    this.#draft = undefined
+    return this.#form
+  }
+
+  /** A copy to change. */
   copy(): Page {
-    return new Page(this.#words.slice(), this.#leaves.slice(), this.#filled, this.#inner)
+    return new Page(this.form())
   }
 
   /** What stands in a slot. */
@@ -66,125 +110,252 @@ export class Page {
     return this.kind(PAGE_SLOTS + slot)
   }
 
+  /** Whether the leaf in a slot is the one with this path. */
+  holds(slot: number, path: Uint8Array): boolean {
+    if (!this.#isLeaf(slot)) return false
+    const own = this.#draft?.leaves[slot]
+    if (own !== undefined) return equal(own.path, path)
+    const at = slotAt(this.#form, slot)
+    for (let i = 0; i < HASH_BYTES; i++) if (this.#form[at + i] !== path[i]) return false
+    return true
+  }
+
   /** The leaf in a slot, if that is what it holds. */
   leafAt(slot: number): Leaf | undefined {
-    return this.#leaves[slot]
+    if (!this.#isLeaf(slot)) return undefined
+    return this.#draft?.leaves[slot] ?? makeLeaf(this.#leafOfForm(slot))
   }
 
   setLeaf(slot: number, leaf: Leaf): void {
-    this.#set(slot, SINGLE, leaf.hash)
-    this.#leaves[slot] = leaf
+    const draft = this.#set(slot, SINGLE)
+    draft.leaves[slot] = leaf
+    keepHash(draft, PAGE_SLOTS + slot, leaf.hash)
   }
 
   setInner(slot: number, hash: Uint8Array): void {
-    this.#set(slot, INNER, hash)
-    this.#leaves[slot] = undefined
+    keepHash(this.#set(slot, INNER), PAGE_SLOTS + slot, hash)
   }
 
   clear(slot: number): void {
-    this.#set(slot, EMPTY, ZERO_32)
-    this.#leaves[slot] = undefined
+    this.#set(slot, EMPTY)
   }
 
   /** Kind of a node. */
   kind(node: number): number {
-    return ((this.#filled >>> node) & 1) + ((this.#inner >>> node) & 1)
+    const below = SLOTS_BELOW[node] as number
+    if ((this.#inner & below) !== 0) return INNER
+    const leaves = this.#leaves & below
+    if (leaves === 0) return EMPTY
+    return (leaves & (leaves - 1)) === 0 ? SINGLE : INNER
   }
 
   /** Hash of a node, zeros for an empty one: a copy. */
   hash(node: number): Uint8Array {
-    const hash = new Uint8Array(HASH_BYTES)
-    this.writeHash(node, hash, 0)
-    return hash
-  }
-
-  /** Writes the hash of a node at an offset. */
-  writeHash(node: number, target: Uint8Array, offset: number): void {
-    target.set(new Uint8Array(this.#words.buffer, node * HASH_BYTES, HASH_BYTES), offset)
+    const kind = this.kind(node)
+    if (kind === EMPTY) return new Uint8Array(HASH_BYTES)
+    const kept = this.#keptHash(node)
+    if (kept !== undefined) return copy(kept)
+    if (kind === SINGLE) return copy(this.singleLeaf(node).hash)
+    return hashStateNode(this.hash(2 * node), this.hash(2 * node + 1))
   }
 
   /** The only leaf below a node of kind {@link SINGLE}. */
   singleLeaf(node: number): Leaf {
-    let at = node
-    while (at < PAGE_SLOTS) at = this.kind(2 * at) === EMPTY ? 2 * at + 1 : 2 * at
-    return this.#leaves[at - PAGE_SLOTS] as Leaf
+    return this.leafAt(levelOf(this.#leaves & (SLOTS_BELOW[node] as number))) as Leaf
   }
 
   /** Brings the nodes of several pages up to date, level by level together. */
   static rehash(pages: readonly Page[]): void {
-    const stale = pages.filter((page) => page.#stale !== 0)
+    const stale = pages.filter((page) => page.#draft !== undefined && !isKnown(page.#draft, PAGE_ROOT))
     for (let level = PAGE_LEVELS - 1; level >= 0; level--) {
       // One entry a node: the place of its page in the list, and its number.
       const pending: number[] = []
-      for (const [i, page] of stale.entries()) page.#settle(level, i * NODES, pending)
+      for (let i = 0; i < stale.length; i++) (stale[i] as Page).#settle(level, i * NODES, pending)
       const { messages, results } = scratchFor(pending.length)
       for (let i = 0; i < pending.length; i++) {
         const entry = pending[i] as number
         ;(stale[Math.floor(entry / NODES)] as Page).#writeMessage(entry % NODES, messages, i * 2 * HASH_WORDS)
       }
       hashPairs(
-        new Uint8Array(messages.buffer, 0, pending.length * 64),
+        new Uint8Array(messages.buffer, 0, pending.length * 2 * HASH_BYTES),
         new Uint8Array(results.buffer, 0, pending.length * HASH_BYTES),
       )
       for (let i = 0; i < pending.length; i++) {
         const entry = pending[i] as number
-        ;(stale[Math.floor(entry / NODES)] as Page).#readHash(entry % NODES, results, i * HASH_WORDS)
+        const draft = (stale[Math.floor(entry / NODES)] as Page).#draft as Draft
+        const node = entry % NODES
+        copyWords(results, i * HASH_WORDS, draft.words, wordOf(draft, node), HASH_WORDS)
+        know(draft, node)
       }
     }
-    for (const page of stale) page.#stale = 0
   }
 
-  /** Makes the nodes of a level, whose slots changed, what they come to without hashing; the others are added to a list. */
+  #isLeaf(slot: number): boolean {
+    return ((this.#leaves >>> slot) & 1) === 1
+  }
+
+  /** Makes the nodes of a level that are not known what they come to without hashing; the others are added to a list. */
   #settle(level: number, base: number, unsettled: number[]): void {
+    const draft = this.#draft as Draft
     const first = 1 << level
-    const width = PAGE_SLOTS >> level
-    const mask = (1 << width) - 1
     for (let node = first; node < 2 * first; node++) {
-      if ((this.#stale & (mask << ((node - first) * width))) === 0) continue
-      const left = this.kind(2 * node)
-      const right = this.kind(2 * node + 1)
-      if (left === EMPTY && right === EMPTY) this.#become(node, EMPTY, 0)
-      else if (left === SINGLE && right === EMPTY) this.#become(node, SINGLE, 2 * node)
-      else if (left === EMPTY && right === SINGLE) this.#become(node, SINGLE, 2 * node + 1)
-      else unsettled.push(base + node)
+      const kind = this.kind(node)
+      if (isKnown(draft, node) || kind === EMPTY) continue
+      if (first === PAIRS) this.#hashLeaves(draft, node)
+      if (kind === INNER) unsettled.push(base + node)
+      else this.#become(draft, node)
     }
+  }
+
+  /** Hashes the leaves of a pair that are not known. */
+  #hashLeaves(draft: Draft, pair: number): void {
+    for (let node = 2 * pair; node <= 2 * pair + 1; node++) {
+      if (isKnown(draft, node) || this.kind(node) !== SINGLE) continue
+      const at = slotAt(this.#form, node - PAGE_SLOTS)
+      // Path and value hash lie side by side.
+      keepHash(draft, node, taggedHash('stateLeaf', this.#form.subarray(at, at + 2 * HASH_BYTES)))
+    }
+  }
+
+  /** Makes a node with one leaf below it what its child is. */
+  #become(draft: Draft, node: number): void {
+    const child = this.kind(2 * node) === EMPTY ? 2 * node + 1 : 2 * node
+    copyWords(draft.words, wordOf(draft, child), draft.words, wordOf(draft, node), HASH_WORDS)
+    know(draft, node)
   }
 
   /** Writes the 64-byte message of a node at a word of a buffer. */
   #writeMessage(node: number, target: Uint32Array, at: number): void {
-    const left = 2 * node * HASH_WORDS
+    const draft = this.#draft as Draft
+    const left = wordOf(draft, 2 * node)
+    const [hasLeft, hasRight] = [this.kind(2 * node) !== EMPTY, this.kind(2 * node + 1) !== EMPTY]
     for (let i = 0; i < HASH_WORDS; i++) {
-      target[at + i] = (this.#words[left + i] as number) ^ (NODE_TAG[i] as number)
-      target[at + HASH_WORDS + i] = this.#words[left + HASH_WORDS + i] as number
+      target[at + i] = (hasLeft ? (draft.words[left + i] as number) : 0) ^ (NODE_TAG_WORDS[i] as number)
+      target[at + HASH_WORDS + i] = hasRight ? (draft.words[left + HASH_WORDS + i] as number) : 0
     }
   }
 
-  /** Takes a node's hash from a word of a buffer. */
-  #readHash(node: number, source: Uint32Array, at: number): void {
-    for (let i = 0; i < HASH_WORDS; i++) this.#words[node * HASH_WORDS + i] = source[at + i] as number
-    this.#mark(node, INNER)
-  }
-
-  /** Makes a node what one of its children is, or nothing. */
-  #become(node: number, kind: number, child: number): void {
-    this.#mark(node, kind)
-    const to = node * HASH_WORDS
-    if (kind === EMPTY) this.#words.fill(0, to, to + HASH_WORDS)
-    else this.#words.copyWithin(to, child * HASH_WORDS, (child + 1) * HASH_WORDS)
-  }
-
-  #set(slot: number, kind: number, hash: Uint8Array): void {
-    const node = PAGE_SLOTS + slot
-    this.#mark(node, kind)
-    new Uint8Array(this.#words.buffer, node * HASH_BYTES, HASH_BYTES).set(hash)
-    this.#stale |= 1 << slot
-  }
-
-  #mark(node: number, kind: number): void {
-    const bit = 1 << node
-    this.#filled = kind === EMPTY ? this.#filled & ~bit : this.#filled | bit
+  /** Makes a slot what it is from now on, without its content; what is above it has to be hashed anew. */
+  #set(slot: number, kind: number): Draft {
+    this.#draft ??= this.#begin()
+    const draft = this.#draft
+    const bit = 1 << slot
+    this.#leaves = kind === SINGLE ? this.#leaves | bit : this.#leaves & ~bit
     this.#inner = kind === INNER ? this.#inner | bit : this.#inner & ~bit
+    if (slot < draft.leaves.length) draft.leaves[slot] = undefined
+    for (let node = PAGE_SLOTS + slot; node >= PAGE_ROOT; node >>= 1) draft.known &= ~(1 << node)
+    return draft
   }
+
+  /** A draft with all hashes that the form has. */
+  #begin(): Draft {
+    const draft: Draft = { ...takeWords(), known: 0, leaves: [] }
+    const words = wordsOf(this.#form)
+    for (let node = PAIRS; node < NODES; node++) {
+      const at = this.#atInForm(node)
+      if (at < 0) continue
+      copyWords(words, at / WORD_BYTES, draft.words, wordOf(draft, node), HASH_WORDS)
+      know(draft, node)
+    }
+    return draft
+  }
+
+  /** Where the form that the page began with has the hash of a node, negative if nowhere; it holds until the first change. */
+  #atInForm(node: number): number {
+    if (node >= PAGE_SLOTS)
+      return this.slotKind(node - PAGE_SLOTS) === INNER ? slotAt(this.#form, node - PAGE_SLOTS) : -1
+    return node >= PAIRS && pairHasLeaf(this.#leaves, node - PAIRS) ? pairAt(this.#form, node - PAIRS) : -1
+  }
+
+  #keptHash(node: number): Uint8Array | undefined {
+    const draft = this.#draft
+    if (draft !== undefined) return isKnown(draft, node) ? hashBytes(draft, node) : undefined
+    const at = this.#atInForm(node)
+    return at < 0 ? undefined : this.#form.subarray(at, at + HASH_BYTES)
+  }
+
+  /** Path and value hash of a leaf that the page began with. */
+  #leafOfForm(slot: number): Pick<Leaf, 'path' | 'value'> {
+    const at = slotAt(this.#form, slot)
+    return {
+      path: copy(this.#form.subarray(at, at + HASH_BYTES)),
+      value: copy(this.#form.subarray(at + HASH_BYTES, at + 2 * HASH_BYTES)),
+    }
+  }
+
+  /** The form of a page whose nodes are all known. */
+  #formOf(draft: Draft): Uint8Array {
+    const form = new Uint8Array(formBytes(this.#leaves, this.#inner))
+    form.set([this.#leaves & 0xff, this.#leaves >> 8, this.#inner & 0xff, this.#inner >> 8])
+    const [words, before] = [wordsOf(form), wordsOf(this.#form)]
+    for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+      const kind = this.slotKind(slot)
+      if (kind === EMPTY) continue
+      const at = slotAt(form, slot)
+      const own = draft.leaves[slot]
+      if (kind === INNER) copyWords(draft.words, wordOf(draft, PAGE_SLOTS + slot), words, at / WORD_BYTES, HASH_WORDS)
+      else if (own === undefined)
+        copyWords(before, slotAt(this.#form, slot) / WORD_BYTES, words, at / WORD_BYTES, 2 * HASH_WORDS)
+      else writeLeaf(form, at, own)
+    }
+    for (let pair = 0; pair < PAIRS; pair++) {
+      if (!pairHasLeaf(this.#leaves, pair)) continue
+      copyWords(draft.words, wordOf(draft, PAIRS + pair), words, pairAt(form, pair) / WORD_BYTES, HASH_WORDS)
+    }
+    return form
+  }
+}
+
+function isKnown({ known }: Draft, node: number): boolean {
+  return ((known >>> node) & 1) === 1
+}
+
+function know(draft: Draft, node: number): void {
+  draft.known |= 1 << node
+}
+
+/** Word of a node's hash. */
+function wordOf({ at }: Draft, node: number): number {
+  return at + node * HASH_WORDS
+}
+
+function hashBytes(draft: Draft, node: number): Uint8Array {
+  return new Uint8Array(draft.words.buffer, wordOf(draft, node) * WORD_BYTES, HASH_BYTES)
+}
+
+function keepHash(draft: Draft, node: number, hash: Uint8Array): void {
+  hashBytes(draft, node).set(hash)
+  know(draft, node)
+}
+
+function writeLeaf(form: Uint8Array, at: number, { path, value }: Leaf): void {
+  form.set(path, at)
+  form.set(value, at + HASH_BYTES)
+}
+
+function wordsOf(form: Uint8Array): Uint32Array {
+  return new Uint32Array(form.buffer, form.byteOffset, form.length / WORD_BYTES)
+}
+
+/** Without views: making those costs more than the words. */
+function copyWords(source: Uint32Array, from: number, target: Uint32Array, to: number, count: number): void {
+  for (let i = 0; i < count; i++) target[to + i] = source[from + i] as number
+}
+
+/** Drafts that share one piece of memory. */
+const DRAFTS_PER_CHUNK = 64
+const DRAFT_WORDS = NODES * HASH_WORDS
+let chunk = new Uint32Array(0)
+let chunkUsed = 0
+
+/** Memory for the hashes of a draft. It is never used again: it goes with the last of the drafts around it. */
+function takeWords(): Pick<Draft, 'words' | 'at'> {
+  if (chunkUsed === chunk.length) {
+    chunk = new Uint32Array(DRAFTS_PER_CHUNK * DRAFT_WORDS)
+    chunkUsed = 0
+  }
+  chunkUsed += DRAFT_WORDS
+  return { words: chunk, at: chunkUsed - DRAFT_WORDS }
 }
 
 interface Scratch {
@@ -212,9 +383,5 @@ export function makeLeaf({ path, value }: Pick<Leaf, 'path' | 'value'>): Leaf {
 
 /** One node of the tree. */
 export function hashStateNode(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const page = Page.empty()
-  page.setInner(0, left)
-  page.setInner(1, right)
-  Page.rehash([page])
-  return page.hash(PAGE_SLOTS / 2)
+  return hashNode(left, right, NODE_TAG)
 }

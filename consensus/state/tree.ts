@@ -1,5 +1,5 @@
 import { taggedHash } from '../crypto/hash.ts'
-import { equal, fromHex, toHex, ZERO_32 } from '../primitives/bytes.ts'
+import { fromHex, toHex, ZERO_32 } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
 import { runNow } from '../primitives/steps.ts'
 import { EMPTY, INNER, type Leaf, makeLeaf, PAGE_ROOT, PAGE_SLOTS, Page } from './page.ts'
@@ -104,13 +104,13 @@ function place(open: (id: PageId) => Page, { path, leaf }: LeafChange): void {
     const slot = nibbleOf(path, depth)
     const below = pageBelow(id, slot)
     if (page.slotKind(slot) !== INNER) {
-      const there = page.leafAt(slot)
-      if (there === undefined || equal(there.path, path)) {
+      if (page.slotKind(slot) === EMPTY || page.holds(slot, path)) {
         if (leaf === undefined) page.clear(slot)
         else page.setLeaf(slot, leaf)
         return
       }
       if (leaf === undefined) return
+      const there = page.leafAt(slot) as Leaf
       open(below).setLeaf(nibbleOf(there.path, depth + 1), there)
       page.setInner(slot, ZERO_32)
     }

@@ -2,7 +2,8 @@ import { formatAddress, parseAddress } from '../crypto/address.ts'
 import { fromHex, isHex, isHexBytes, toHex } from '../primitives/bytes.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { Address } from '../primitives/ids.ts'
-import { fail, type Result } from '../primitives/result.ts'
+import { fail, ok, type Result } from '../primitives/result.ts'
+import { type FieldForm, type FieldForms, PAYLOAD_FORMS } from './json-forms.ts'
 import { TX_KIND_NAMES, type TxKind } from './kinds.ts'
 import { assembleTransaction, encodeBody, encodeWitness, type Transaction, type TxBody } from './transaction.ts'
 
@@ -14,53 +15,6 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json }
-
-/** How a field stands in JSON. */
-type FieldForm = 'text' | 'integer' | 'boolean' | 'bigint' | 'hash' | 'address' | 'addresses' | 'entries'
-type FieldForms = Readonly<Record<string, FieldForm>>
-
-const AGENT_FORMS: FieldForms = {
-  agentId: 'text',
-  name: 'text',
-  endpoint: 'text',
-  capabilities: 'integer',
-  payout: 'address',
-  settlers: 'addresses',
-}
-
-const PAYLOAD_FORMS: Readonly<Record<TxKind, FieldForms>> = {
-  transfer: { to: 'address', amount: 'bigint', create: 'boolean' },
-  agent_register: AGENT_FORMS,
-  agent_update: { ...AGENT_FORMS, owner: 'address' },
-  service_publish: {
-    agentId: 'text',
-    serviceId: 'text',
-    capability: 'integer',
-    priceUsdMicros: 'bigint',
-    name: 'text',
-    requestFormat: 'text',
-    description: 'text',
-  },
-  service_retire: { agentId: 'text', serviceId: 'text' },
-  agent_invoke: {
-    agentId: 'text',
-    serviceId: 'text',
-    amount: 'bigint',
-    units: 'integer',
-    term: 'integer',
-    requestCommitment: 'hash',
-    redeemLock: 'hash',
-  },
-  agent_receipt: { entries: 'entries' },
-}
-
-const ENTRY_FORMS: FieldForms = {
-  txId: 'hash',
-  outcome: 'integer',
-  resultHash: 'hash',
-  opener: 'hash',
-  durationMs: 'integer',
-}
 
 /** JSON of a payload. */
 export function payloadToJson(prefix: string, { kind, payload }: Pick<TxBody, 'kind' | 'payload'>): JsonObject {
@@ -91,30 +45,47 @@ export function transactionToJson(prefix: string, tx: Transaction): JsonObject {
   }
 }
 
+/** JSON of a record whose fields have these forms. */
+export function recordToJson(prefix: string, forms: FieldForms, record: object): JsonObject {
+  return writeFields(prefix, forms, record)
+}
+
+/** Reads a record of these fields and no others. Types are checked here, ranges and grammars by its encoding. */
+export function recordFromJson(prefix: string, forms: FieldForms, json: unknown): Result<object> {
+  return reading(() => ok(new Reader(prefix, json, '').fields(forms)))
+}
+
 /** Reads the JSON form. Field types are checked here; ranges and grammars by the decoding that follows. */
 export function transactionFromJson(prefix: string, json: unknown): Result<Transaction> {
+  return reading(() => readTransaction(new Reader(prefix, json, '')))
+}
+
+function readTransaction(reader: Reader): Result<Transaction> {
+  const kind = reader.text('kind')
+  if (!TX_KIND_NAMES.includes(kind as TxKind))
+    return fail(fault('tx/json', { field: 'kind', reason: `${kind} is unknown` }))
+  const body = {
+    version: reader.integer('version'),
+    chainId: reader.integer('chainId'),
+    sender: reader.address('sender'),
+    nonce: reader.bigint('nonce'),
+    kind,
+    payload: reader.object('payload').fields(PAYLOAD_FORMS[kind as TxKind]),
+    maxFeeRate: reader.bigint('maxFeeRate'),
+    tip: reader.bigint('tip'),
+    validUntil: reader.integer('validUntil'),
+    memo: reader.bytes('memo'),
+  } as unknown as TxBody
+  const witness = reader.object('witness')
+  const signatures = witness
+    .list('signatures')
+    .map((item) => ({ keyIndex: item.integer('keyIndex'), bytes: item.bytes('bytes') }))
+  return assembleTransaction(encodeBody(body), encodeWitness({ keys: witness.bytes('keys'), signatures }))
+}
+
+function reading<T>(read: () => Result<T>): Result<T> {
   try {
-    const reader = new Reader(prefix, json, '')
-    const kind = reader.text('kind')
-    if (!TX_KIND_NAMES.includes(kind as TxKind))
-      return fail(fault('tx/json', { field: 'kind', reason: `${kind} is unknown` }))
-    const body = {
-      version: reader.integer('version'),
-      chainId: reader.integer('chainId'),
-      sender: reader.address('sender'),
-      nonce: reader.bigint('nonce'),
-      kind,
-      payload: reader.object('payload').fields(PAYLOAD_FORMS[kind as TxKind]),
-      maxFeeRate: reader.bigint('maxFeeRate'),
-      tip: reader.bigint('tip'),
-      validUntil: reader.integer('validUntil'),
-      memo: reader.bytes('memo'),
-    } as unknown as TxBody
-    const witness = reader.object('witness')
-    const signatures = witness
-      .list('signatures')
-      .map((item) => ({ keyIndex: item.integer('keyIndex'), bytes: item.bytes('bytes') }))
-    return assembleTransaction(encodeBody(body), encodeWitness({ keys: witness.bytes('keys'), signatures }))
+    return read()
   } catch (error) {
     if (error instanceof JsonRefusal) return fail(error.fault)
     if (error instanceof RangeError) return fail(fault('tx/json', { field: 'transaction', reason: error.message }))
@@ -128,6 +99,10 @@ function writeFields(prefix: string, forms: FieldForms, fields: object): JsonObj
 }
 
 function writeField(prefix: string, form: FieldForm, value: unknown): Json {
+  if (typeof form === 'object') {
+    if ('record' in form) return writeFields(prefix, form.record, value as object)
+    return (value as readonly object[]).map((item) => writeFields(prefix, form.list, item))
+  }
   switch (form) {
     case 'address':
       return formatAddress(prefix, value as Address)
@@ -135,8 +110,8 @@ function writeField(prefix: string, form: FieldForm, value: unknown): Json {
       return (value as readonly Address[]).map((address) => formatAddress(prefix, address))
     case 'bigint':
       return (value as bigint).toString()
-    case 'entries':
-      return (value as readonly object[]).map((entry) => writeFields(prefix, ENTRY_FORMS, entry))
+    case 'bytes':
+      return toHex(value as Uint8Array)
     default:
       return value as Json
   }
@@ -222,6 +197,10 @@ class Reader {
   }
 
   #read(name: string, form: FieldForm): unknown {
+    if (typeof form === 'object') {
+      if ('record' in form) return this.object(name).fields(form.record)
+      return this.list(name).map((item) => item.fields(form.list))
+    }
     switch (form) {
       case 'text':
         return this.text(name)
@@ -239,8 +218,12 @@ class Reader {
         return this.#array(name).map((item, i) =>
           new Reader(this.#prefix, { item }, `${this.#pathOf(name)}[${i}]`).address('item'),
         )
+      case 'integers':
+        return this.#array(name).map((item, i) =>
+          new Reader(this.#prefix, { item }, `${this.#pathOf(name)}[${i}]`).integer('item'),
+        )
       default:
-        return this.list(name).map((entry) => entry.fields(ENTRY_FORMS))
+        return this.bytes(name)
     }
   }
 

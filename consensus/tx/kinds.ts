@@ -1,5 +1,33 @@
 import type { CompositeCodec, ValueOf } from '../primitives/codec.ts'
 import {
+  CLAIM,
+  LIQUIDITY_ADD,
+  LIQUIDITY_REMOVE,
+  POOL_CREATE,
+  STABLE_DEPOSIT,
+  STABLE_MINT,
+  STABLE_REDEEM,
+  STABLE_WITHDRAW,
+  STAKE,
+  SWAP,
+  TOKEN_BURN,
+  TOKEN_CREATE,
+  TOKEN_FLAGS,
+  TOKEN_ISSUER,
+  TOKEN_MINT,
+  TOKEN_TRANSFER,
+  UNSTAKE,
+} from './asset-payloads.ts'
+import {
+  BRIDGE_CANCEL,
+  BRIDGE_DEPOSIT,
+  BRIDGE_HALT,
+  BRIDGE_RELEASE,
+  BRIDGE_ROTATE,
+  BRIDGE_SIGN,
+  BRIDGE_WITHDRAW,
+} from './bridge-payloads.ts'
+import {
   AGENT_INVOKE,
   AGENT_RECEIPT,
   AGENT_REGISTER,
@@ -15,6 +43,30 @@ import {
  */
 export const TX_KINDS = {
   transfer: { number: 0x01, payload: TRANSFER },
+  token_create: { number: 0x10, payload: TOKEN_CREATE },
+  token_mint: { number: 0x11, payload: TOKEN_MINT },
+  token_burn: { number: 0x12, payload: TOKEN_BURN },
+  token_transfer: { number: 0x13, payload: TOKEN_TRANSFER },
+  token_flags: { number: 0x14, payload: TOKEN_FLAGS },
+  token_issuer: { number: 0x15, payload: TOKEN_ISSUER },
+  stable_deposit: { number: 0x20, payload: STABLE_DEPOSIT },
+  stable_mint: { number: 0x21, payload: STABLE_MINT },
+  stable_redeem: { number: 0x22, payload: STABLE_REDEEM },
+  stable_withdraw: { number: 0x23, payload: STABLE_WITHDRAW },
+  pool_create: { number: 0x30, payload: POOL_CREATE },
+  liquidity_add: { number: 0x31, payload: LIQUIDITY_ADD },
+  liquidity_remove: { number: 0x32, payload: LIQUIDITY_REMOVE },
+  swap: { number: 0x33, payload: SWAP },
+  stake: { number: 0x40, payload: STAKE },
+  unstake: { number: 0x41, payload: UNSTAKE },
+  claim: { number: 0x42, payload: CLAIM },
+  bridge_deposit: { number: 0x50, payload: BRIDGE_DEPOSIT },
+  bridge_withdraw: { number: 0x51, payload: BRIDGE_WITHDRAW },
+  bridge_sign: { number: 0x52, payload: BRIDGE_SIGN },
+  bridge_release: { number: 0x53, payload: BRIDGE_RELEASE },
+  bridge_cancel: { number: 0x54, payload: BRIDGE_CANCEL },
+  bridge_rotate: { number: 0x55, payload: BRIDGE_ROTATE },
+  bridge_halt: { number: 0x56, payload: BRIDGE_HALT },
   agent_register: { number: 0x60, payload: AGENT_REGISTER },
   agent_update: { number: 0x61, payload: AGENT_UPDATE },
   service_publish: { number: 0x62, payload: SERVICE_PUBLISH },
@@ -32,33 +84,7 @@ export type PayloadOf<K extends TxKind> = ValueOf<(typeof TX_KINDS)[K]['payload'
 export const TX_KIND_NAMES = Object.keys(TX_KINDS) as readonly TxKind[]
 
 /** Numbers that are taken although this release does not know their kinds: invalid until a rule step activates them. */
-export const RESERVED_KINDS: Readonly<Record<string, number>> = {
-  account_rekey: 0x02,
-  token_create: 0x10,
-  token_mint: 0x11,
-  token_burn: 0x12,
-  token_transfer: 0x13,
-  token_flags: 0x14,
-  token_issuer: 0x15,
-  stable_deposit: 0x20,
-  stable_mint: 0x21,
-  stable_redeem: 0x22,
-  stable_withdraw: 0x23,
-  pool_create: 0x30,
-  liquidity_add: 0x31,
-  liquidity_remove: 0x32,
-  swap: 0x33,
-  stake: 0x40,
-  unstake: 0x41,
-  claim: 0x42,
-  bridge_deposit: 0x50,
-  bridge_withdraw: 0x51,
-  bridge_sign: 0x52,
-  bridge_release: 0x53,
-  bridge_cancel: 0x54,
-  bridge_rotate: 0x55,
-  bridge_halt: 0x56,
-}
+export const RESERVED_KINDS: Readonly<Record<string, number>> = { account_rekey: 0x02 }
 
 const BY_NUMBER = new Map<number, TxKind>(TX_KIND_NAMES.map((kind) => [TX_KINDS[kind].number, kind]))
 

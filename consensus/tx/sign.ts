@@ -1,7 +1,10 @@
 import { type AccountKeys, addressOfKeys, encodeAccountKeys } from '../crypto/account-keys.ts'
-import { type SigningNetwork, signingContext, transactionMessage } from '../crypto/signing.ts'
+import { formatAddress } from '../crypto/address.ts'
+import { type SigningNetwork, signingContext, textMessage, transactionMessage } from '../crypto/signing.ts'
 import { assert } from '../primitives/assert.ts'
+import { toHex } from '../primitives/bytes.ts'
 import type { Address } from '../primitives/ids.ts'
+import type { SignedText } from './signed-text.ts'
 import {
   assembleTransaction,
   encodeBody,
@@ -40,4 +43,23 @@ export async function signTransaction(
   const assembled = assembleTransaction(bodyBytes, witnessBytes)
   assert(assembled.ok, 'a transaction of our own making does not decode')
   return assembled.value
+}
+
+/** Signs a text for a network. It can never pass as a transaction: the domain opens the message. */
+export async function signText(
+  text: string,
+  signer: AccountSigner,
+  { network, prefix }: { readonly network: SigningNetwork; readonly prefix: string },
+): Promise<SignedText> {
+  const message = textMessage(network, signer.keys.scheme, text)
+  const signatures = await signer.sign(message, signingContext('text'))
+  const keys = encodeAccountKeys(signer.keys)
+  return {
+    address: formatAddress(prefix, addressOfKeys(keys)),
+    text,
+    signature: signatures
+      .slice(0, signer.keys.threshold)
+      .map(({ keyIndex, bytes }) => ({ keyIndex, bytes: toHex(bytes) })),
+    keys: toHex(keys),
+  }
 }

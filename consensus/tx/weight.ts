@@ -1,4 +1,4 @@
-import { unreachable } from '../primitives/assert.ts'
+import type { TxKind } from './kinds.ts'
 import type { TxRules, WeightRules } from './rules.ts'
 import type { Transaction, TxBody } from './transaction.ts'
 
@@ -7,25 +7,53 @@ const RECEIPT_BASE_WRITES = 3
 /** Writes of one receipt entry: escrow, receiving account, service and agent statistics, payer marker. */
 export const RECEIPT_ENTRY_WRITES = 5
 
+/** Writes of a kind whose number does not depend on the payload. */
+const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>, number>> = {
+  transfer: 2,
+  token_create: 5,
+  token_mint: 4,
+  token_burn: 3,
+  token_transfer: 4,
+  token_flags: 2,
+  token_issuer: 2,
+  stable_deposit: 3,
+  stable_mint: 4,
+  stable_redeem: 5,
+  stable_withdraw: 3,
+  pool_create: 5,
+  liquidity_add: 5,
+  liquidity_remove: 5,
+  stake: 4,
+  unstake: 4,
+  claim: 4,
+  bridge_deposit: 6,
+  bridge_withdraw: 5,
+  bridge_sign: 2,
+  bridge_release: 3,
+  bridge_cancel: 5,
+  bridge_rotate: 2,
+  bridge_halt: 2,
+  agent_register: 3,
+  agent_update: 2,
+  service_publish: 3,
+  service_retire: 2,
+  agent_invoke: 4,
+}
+/** Writes of a swap beside its pools: sender, what goes in, what comes out. */
+const SWAP_BASE_WRITES = 3
+
 /**
  * The most state records that the transaction can write, as its kind declares it. Blocks are limited by the sum of
  * these, never by what is observed, so that a limit never depends on state.
  */
 export function declaredWrites(body: TxBody): number {
   switch (body.kind) {
-    case 'transfer':
-    case 'agent_update':
-    case 'service_retire':
-      return 2
-    case 'agent_register':
-    case 'service_publish':
-      return 3
-    case 'agent_invoke':
-      return 4
     case 'agent_receipt':
       return RECEIPT_BASE_WRITES + RECEIPT_ENTRY_WRITES * body.payload.entries.length
+    case 'swap':
+      return SWAP_BASE_WRITES + body.payload.hops.length
     default:
-      return unreachable(body)
+      return DECLARED_WRITES[body.kind]
   }
 }
 
@@ -37,24 +65,36 @@ export function weightOf(
   const { weight } = rules
   return (
     size +
-    witness.signatures.length * weight.perSignature +
+    (witness.signatures.length + attestationSignatures(body)) * weight.perSignature +
     declaredWrites(body) * weight.perStateWrite +
     surchargeOf(body, weight)
   )
 }
 
-function surchargeOf(body: TxBody, weight: WeightRules): number {
-  switch (body.kind) {
-    case 'transfer':
-      return body.payload.create ? weight.createAccount : 0
+/** Signatures that the payload carries and consensus checks. */
+export function attestationSignatures({ payload }: Pick<TxBody, 'payload'>): number {
+  return 'attestation' in payload ? payload.attestation.signatures.length : 0
+}
+
+function surchargeOf({ kind, payload }: TxBody, weight: WeightRules): number {
+  const create = 'create' in payload && payload.create ? weight.createAccount : 0
+  switch (kind) {
     case 'agent_register':
       return weight.registerAgent
     case 'service_publish':
       return weight.publishService
     case 'agent_invoke':
       return weight.invokeRefund
+    case 'token_create':
+    case 'pool_create':
+      return weight.createMarket
+    case 'bridge_deposit':
+    case 'bridge_withdraw':
+      return create + weight.bridgeRecord
+    case 'bridge_rotate':
+      return weight.bridgeRotation
     default:
-      return 0
+      return create
   }
 }
 

@@ -1,0 +1,44 @@
+import { assert } from '../primitives/assert.ts'
+import { decodeOwn } from '../primitives/codec.ts'
+import type { BlockId, TxId } from '../primitives/ids.ts'
+import { assembleTransaction, type Transaction, transactionId } from '../tx/transaction.ts'
+import type { KeyValueStore } from './key-value.ts'
+import { BYTES_LIST, KEYS } from './layout.ts'
+
+type Reader = Pick<KeyValueStore, 'get'>
+
+/** Transactions of a block, if the store has it. */
+export function storedTransactions(store: Reader, id: BlockId): readonly Transaction[] | undefined {
+  const parts = partsOf(store, id)
+  return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
+}
+
+/** One transaction of a block; the others are not decoded. */
+export function storedTransactionAt(store: Reader, id: BlockId, index: number): Transaction | undefined {
+  const parts = partsOf(store, id)
+  const body = parts?.bodies[index]
+  return body && mustAssemble(body, parts?.witnesses[index] as Uint8Array)
+}
+
+/** Ids of the transactions of a block, if the store has it. */
+export function storedTransactionIds(store: Reader, id: BlockId): readonly TxId[] | undefined {
+  return partsOf(store, id)?.bodies.map(transactionId)
+}
+
+interface Parts {
+  readonly bodies: readonly Uint8Array[]
+  readonly witnesses: readonly Uint8Array[]
+}
+
+function partsOf(store: Reader, id: BlockId): Parts | undefined {
+  const bodies = store.get(KEYS.bodies(id))
+  const witnesses = store.get(KEYS.witnesses(id))
+  if (bodies === undefined || witnesses === undefined) return undefined
+  return { bodies: decodeOwn(BYTES_LIST, bodies), witnesses: decodeOwn(BYTES_LIST, witnesses) }
+}
+
+function mustAssemble(body: Uint8Array, witness: Uint8Array): Transaction {
+  const tx = assembleTransaction(body, witness)
+  assert(tx.ok, 'a stored transaction does not decode')
+  return tx.value
+}

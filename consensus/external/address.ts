@@ -1,0 +1,70 @@
+import { decodeBase58 } from './base58.ts'
+import { eip55 } from './eip55.ts'
+import { type Judgement, refuse } from './judgement.ts'
+import { BITCOIN, judgeScriptAddress, LITECOIN, type ScriptKind } from './script-address.ts'
+
+/** Address grammars of the bridge networks; all networks with Ethereum's virtual machine share one. */
+export type ExternalFormat = 'evm' | 'solana' | 'bitcoin' | 'litecoin'
+
+/**
+ * What an address is, as far as its text says. Nothing in an EVM address tells a key from a contract; 32 bytes of Solana
+ * may be a key or an account that a program owns.
+ */
+export type ExternalAddressKind = 'eoa-or-contract' | 'ed25519-key' | ScriptKind
+
+/** Longest text that is looked at, in characters (UTF-16 units); the longest address there is has 63. */
+export const EXTERNAL_ADDRESS_CHARS_MAX = 90
+
+const JUDGES: Readonly<Record<ExternalFormat, (text: string) => Judgement<ExternalAddressKind>>> = {
+  evm: judgeEvm,
+  solana: judgeSolana,
+  bitcoin: (text) => judgeScriptAddress(BITCOIN, text),
+  litecoin: (text) => judgeScriptAddress(LITECOIN, text),
+}
+
+/**
+ * Null if the text is THE text of a main-network address that value can be sent to, else a short English reason. One
+ * address has one text, since two texts would be two values of consensus:
+ * - evm: `0x` and 40 hex digits in the mixed case of EIP-55, all lower or all upper case only where EIP-55 gives just
+ *   that; not the zero address.
+ * - solana: base58 of 32 bytes that are not all zero (the system program is no recipient). They need not be on the curve:
+ *   accounts of programs are not.
+ * - bitcoin: base58check with version 0x00 or 0x05; `bc1` in lower case with witness version 0 of 20 or 32 bytes, or 1 of 32.
+ * - litecoin: base58check with version 0x30 or 0x32; `ltc1` likewise. Not 0x05, the old form of 0x32, which Bitcoin shares.
+ *
+ * Total: never throws, whatever the text, and work is bounded by {@link EXTERNAL_ADDRESS_CHARS_MAX}.
+ */
+export function checkExternalAddress(format: ExternalFormat, text: string): string | null {
+  const judgement = judge(format, text)
+  return 'reason' in judgement ? judgement.reason : null
+}
+
+/** Kind of an address that {@link checkExternalAddress} takes; undefined for every other text. */
+export function externalAddressKind(format: ExternalFormat, text: string): ExternalAddressKind | undefined {
+  const judgement = judge(format, text)
+  return 'kind' in judgement ? judgement.kind : undefined
+}
+
+function judge(format: ExternalFormat, text: string): Judgement<ExternalAddressKind> {
+  return text.length > EXTERNAL_ADDRESS_CHARS_MAX
+    ? refuse(`longer than ${EXTERNAL_ADDRESS_CHARS_MAX} characters`)
+    : JUDGES[format](text)
+}
+
+function judgeEvm(text: string): Judgement<ExternalAddressKind> {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return refuse('not 0x and 40 hex digits')
+  const digits = text.slice(2)
+  if (/^0*$/.test(digits)) return refuse('the zero address')
+  return eip55(digits.toLowerCase()) === digits
+    ? { kind: 'eoa-or-contract' }
+    : refuse('not in the upper and lower case of EIP-55')
+}
+
+const SOLANA_KEY_BYTES = 32
+
+function judgeSolana(text: string): Judgement<ExternalAddressKind> {
+  const bytes = decodeBase58(text)
+  if (bytes === undefined) return refuse('not base58')
+  if (bytes.length !== SOLANA_KEY_BYTES) return refuse('not 32 bytes')
+  return bytes.every((byte) => byte === 0) ? refuse('the system program') : { kind: 'ed25519-key' }
+}

@@ -1,0 +1,72 @@
+import { shortSha256 } from '../crypto/hash.ts'
+import { assert } from '../primitives/assert.ts'
+import { equal } from '../primitives/bytes.ts'
+
+/** Base58 with Bitcoin's alphabet. Our own, since whether a text is an address is a matter of consensus. */
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** Value of each character by its code; what is not of the alphabet is negative. */
+const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
+
+/** Longest text that is decoded, in characters: the work grows with the square of the length. */
+export const BASE58_CHARS_MAX = 90
+
+/** Most bytes that are encoded, for the same reason; their text has at most 88 characters. */
+export const BASE58_BYTES_MAX = 64
+
+/**
+ * Bytes of a base58 text: as many zero bytes as leading `1`, then the rest as one big-endian number. Undefined for other
+ * characters and above {@link BASE58_CHARS_MAX}. No two texts give the same bytes.
+ */
+export function decodeBase58(text: string): Uint8Array | undefined {
+  if (text.length > BASE58_CHARS_MAX) return undefined
+  const littleEndian: number[] = []
+  for (let i = 0; i < text.length; i++) {
+    const value = VALUES[text.charCodeAt(i)] ?? -1
+    if (value < 0) return undefined
+    multiplyAdd(littleEndian, 58, 256, value)
+  }
+  const bytes = new Uint8Array(countLeading(text, '1') + littleEndian.length)
+  for (const [i, byte] of littleEndian.entries()) bytes[bytes.length - 1 - i] = byte
+  return bytes
+}
+
+/** The one text that {@link decodeBase58} reads as these bytes; more than {@link BASE58_BYTES_MAX} are a bug. */
+export function encodeBase58(bytes: Uint8Array): string {
+  assert(bytes.length <= BASE58_BYTES_MAX, `${bytes.length} bytes are too many for base58`)
+  const littleEndian: number[] = []
+  for (const byte of bytes) multiplyAdd(littleEndian, 256, 58, byte)
+  const firstSet = bytes.findIndex((byte) => byte !== 0)
+  const digits = littleEndian.reverse().map((digit) => ALPHABET[digit])
+  return '1'.repeat(firstSet < 0 ? bytes.length : firstSet) + digits.join('')
+}
+
+const CHECKSUM_BYTES = 4
+
+/** The bytes before a sound checksum, which is the first four bytes of SHA-256(SHA-256(them)); else undefined. */
+export function decodeBase58Check(text: string): Uint8Array | undefined {
+  const bytes = decodeBase58(text)
+  if (bytes === undefined) return undefined
+  const content = bytes.subarray(0, -CHECKSUM_BYTES)
+  const hash = shortSha256(shortSha256(content))
+  // Less than four bytes are no checksum and equal none.
+  return equal(hash.subarray(0, CHECKSUM_BYTES), bytes.subarray(-CHECKSUM_BYTES)) ? content : undefined
+}
+
+/** number = number x factor + summand, on little-endian digits of the base, the highest of them not zero. */
+function multiplyAdd(digits: number[], factor: number, base: number, summand: number): void {
+  let carry = summand
+  for (let i = 0; i < digits.length; i++) {
+    carry += (digits[i] as number) * factor
+    digits[i] = carry % base
+    carry = Math.floor(carry / base)
+  }
+  for (; carry > 0; carry = Math.floor(carry / base)) digits.push(carry % base)
+}
+
+function countLeading(text: string, character: string): number {
+  let count = 0
+  while (text[count] === character) count++
+  return count
+}

@@ -1,0 +1,15 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { encodeText } from '../primitives/text.ts'
+
+/**
+ * EIP-55: a letter among the 40 lower-case hex digits is written upper case where the hex digit at the same place of
+ * Keccak-256 (of the lower-case digits as ASCII) is 8 or more. One address has exactly one such spelling.
+ */
+export function eip55(digits: string): string {
+  const hash = keccak_256(encodeText(digits))
+  return Array.from(digits, (digit, i) => {
+    const byte = hash[i >> 1] as number
+    const nibble = i % 2 === 0 ? byte >> 4 : byte & 15
+    return nibble >= 8 ? digit.toUpperCase() : digit
+  }).join('')
+}

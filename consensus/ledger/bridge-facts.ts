@@ -1,0 +1,158 @@
+import { addressOfKeys, encodeAccountKeys, singleKey } from '../crypto/account-keys.ts'
+import type { HybridPublicKey } from '../crypto/hybrid.ts'
+import { formatExternalTxId } from '../external/transaction-id.ts'
+import { type Amount, amount, subtractProven, ZERO } from '../primitives/amount.ts'
+import type { Address, TxId } from '../primitives/ids.ts'
+import type { StateView } from '../state/view.ts'
+import type { Rotation } from '../tx/attestations.ts'
+import { membersWanted } from './attestation.ts'
+import { mintDayOf, mintedIn } from './bridge-deposits.ts'
+import {
+  BRIDGE_NETWORKS,
+  COMMITTEE,
+  type Committee,
+  floatOf,
+  type NetworkRecord,
+  networkRules,
+  stateOf,
+  WITHDRAWALS,
+  type Withdrawal,
+  type WithdrawalState,
+} from './bridge-records.ts'
+import type { LedgerRules } from './module.ts'
+import type { BridgeNetwork } from './rules.ts'
+
+/** A key of the committee. `member` is the address that this key alone has: what its wallet shows. */
+export interface MemberFacts {
+  readonly key: HybridPublicKey
+  readonly member: Address
+}
+
+/** A rotation that waits. */
+export interface RotationFacts extends Pick<Rotation, 'threshold' | 'vaults' | 'resume'> {
+  readonly effectiveAt: number
+  readonly keys: readonly MemberFacts[]
+}
+
+/** Who attests. `threshold` of the keys do everything but halt, `haltThreshold` halt. */
+export interface CommitteeFacts {
+  readonly epoch: number
+  readonly threshold: number
+  readonly haltThreshold: number
+  readonly keys: readonly MemberFacts[]
+  readonly rotation: RotationFacts | null
+}
+
+/** What can be done with a network: everything, only what ends withdrawals that began, or nothing. */
+export type NetworkStatus = 'open' | 'halted' | 'not configured'
+
+/** One network of the bridge; amounts in base units of its wrapped token. */
+export interface NetworkFacts {
+  readonly number: number
+  readonly rules: BridgeNetwork
+  readonly status: NetworkStatus
+  readonly vault: string | null
+  readonly halted: boolean
+  readonly deposited: Amount
+  readonly released: Amount
+  readonly fees: Amount
+  readonly pending: Amount
+  /** What the vault holds for withdrawals to come. */
+  readonly float: Amount
+  /** What was minted in the day of the block to come. */
+  readonly mintedToday: Amount
+  readonly deposits: number
+  readonly withdrawals: number
+}
+
+/** The committee and every network, opened or not. */
+export interface BridgeFacts {
+  readonly committee: CommitteeFacts | null
+  readonly networks: readonly NetworkFacts[]
+}
+
+/** A withdrawal with its network. */
+export interface WithdrawalFacts {
+  readonly id: TxId
+  readonly network: number
+  readonly rules: BridgeNetwork
+  readonly sender: Address
+  readonly amount: Amount
+  readonly fee: Amount
+  /** What the recipient gets: amount - fee. */
+  readonly receives: Amount
+  readonly recipient: string
+  readonly state: WithdrawalState
+  readonly createdAt: number
+  /** Transaction of its network that paid it, as that network writes it; null until the release. */
+  readonly externalTxId: string | null
+}
+
+const UNUSED = { deposited: ZERO, released: ZERO, fees: ZERO, pending: ZERO, deposits: 0, withdrawals: 0 } as const
+
+/** The bridge as a transaction in the block of this height would find it. */
+export function bridgeFacts(view: StateView, rules: Pick<LedgerRules, 'bridge'>, height: number): BridgeFacts {
+  const committee = view.get(COMMITTEE, undefined)
+  return {
+    committee: committee === undefined ? null : committeeFacts(committee),
+    networks: rules.bridge.networks.map((network, number) => {
+      const record = view.get(BRIDGE_NETWORKS, number)
+      const isOpen = committee !== undefined && record !== undefined
+      return {
+        ...{ number, rules: network, status: isOpen ? statusOf(record) : 'not configured' },
+        ...(record === undefined ? unusedFacts() : recordFacts(record, mintDayOf(rules, height))),
+      }
+    }),
+  }
+}
+
+/** A withdrawal by its id, undefined where there is none. */
+export function withdrawalFacts(
+  view: StateView,
+  { bridge }: Pick<LedgerRules, 'bridge'>,
+  id: TxId,
+): WithdrawalFacts | undefined {
+  const withdrawal = view.get(WITHDRAWALS, id)
+  if (withdrawal === undefined) return undefined
+  const { network, sender, amount, fee, recipient, createdAt } = withdrawal
+  const rules = networkRules(bridge, network)
+  const receives = subtractProven(amount, fee)
+  const [state, externalTxId] = [stateOf(withdrawal), paidBy(withdrawal, rules)]
+  return { id, network, rules, sender, amount, fee, receives, recipient, state, createdAt, externalTxId }
+}
+
+function committeeFacts(committee: Committee): CommitteeFacts {
+  const { epoch, threshold, keys } = committee
+  const [pending] = committee.rotation
+  return {
+    ...{ epoch, threshold, haltThreshold: membersWanted(committee, true), keys: keys.map(memberFacts) },
+    rotation: pending === undefined ? null : { ...pending, keys: pending.keys.map(memberFacts) },
+  }
+}
+
+function memberFacts(record: Committee['keys'][number]): MemberFacts {
+  // Keys in the state were sound when they got there.
+  const key = record as HybridPublicKey
+  return { key, member: addressOfKeys(encodeAccountKeys(singleKey(key))) }
+}
+
+function statusOf({ halted }: NetworkRecord): NetworkStatus {
+  return halted ? 'halted' : 'open'
+}
+
+function unusedFacts() {
+  return { vault: null, halted: false, ...UNUSED, float: ZERO, mintedToday: ZERO }
+}
+
+function recordFacts(record: NetworkRecord, day: number) {
+  const { vault, halted, deposited, released, fees, pending, deposits, withdrawals } = record
+  return {
+    ...{ vault, halted, deposited, released, fees, pending, deposits, withdrawals },
+    float: floatOf(record),
+    mintedToday: amount(mintedIn(day, record)),
+  }
+}
+
+function paidBy({ externalTxId }: Withdrawal, { format }: BridgeNetwork): string | null {
+  return externalTxId.length === 0 ? null : formatExternalTxId(format, externalTxId)
+}

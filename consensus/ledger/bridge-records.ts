@@ -1,0 +1,182 @@
+import { type Amount, amount, ZERO } from '../primitives/amount.ts'
+import { bool, container, hex32, list, safeUint64, uint8, uint32, uint128, type ValueOf } from '../primitives/codec.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
+import type { Address, Hash, TxId } from '../primitives/ids.ts'
+import type { Overlay } from '../state/overlay.ts'
+import { noKey, stateTable } from '../state/table.ts'
+import type { StateView } from '../state/view.ts'
+import {
+  COMMITTEE_KEYS,
+  externalAddress,
+  externalTxId,
+  NETWORK_NUMBERS,
+  NETWORK_VAULTS,
+} from '../tx/bridge-payloads.ts'
+import { tokenAsset } from './asset.ts'
+import type { BridgeNetwork, BridgeRules } from './rules.ts'
+import { headroomOf, supplyRecord } from './supply.ts'
+
+const ROTATION_RECORD = container('PendingRotation', {
+  effectiveAt: uint32,
+  threshold: uint8,
+  keys: COMMITTEE_KEYS,
+  vaults: NETWORK_VAULTS,
+  resume: NETWORK_NUMBERS,
+})
+
+const COMMITTEE_RECORD = container('Committee', {
+  epoch: uint32,
+  threshold: uint8,
+  keys: COMMITTEE_KEYS,
+  rotation: list(ROTATION_RECORD, 1),
+})
+
+/** Who attests what happened on other chains. `rotation` holds the one that is pending, if any. */
+export type Committee = ValueOf<typeof COMMITTEE_RECORD>
+
+/** The committee; absent until genesis names one. */
+export const COMMITTEE = stateTable<void, Committee>({
+  name: 'committee',
+  prefix: 0x40,
+  codec: COMMITTEE_RECORD,
+  id: noKey,
+})
+
+const NETWORK_RECORD = container('BridgeNetwork', {
+  version: uint8,
+  asset: hex32<Hash>(),
+  vault: externalAddress,
+  halted: bool,
+  deposited: uint128,
+  released: uint128,
+  fees: uint128,
+  pending: uint128,
+  mintDay: uint32,
+  mintedToday: uint128,
+  deposits: safeUint64,
+  withdrawals: safeUint64,
+})
+
+/**
+ * What crossed to and from one chain, in base units of its wrapped token. `released` is what recipients got, `fees` what
+ * was kept; `pending` is burned here and not released yet. `mintedToday` counts in day `mintDay` alone.
+ */
+export type NetworkRecord = ValueOf<typeof NETWORK_RECORD>
+
+/** Networks of the bridge by number; absent until one has a vault. */
+export const BRIDGE_NETWORKS = stateTable<number, NetworkRecord>({
+  name: 'bridge-networks',
+  prefix: 0x41,
+  codec: NETWORK_RECORD,
+  id: (network) => network.toString(16).padStart(2, '0'),
+})
+
+const DEPOSIT_RECORD = container('Deposit', { network: uint8, to: hex32<Address>(), amount: uint128, height: uint32 })
+
+/** Deposits that were minted, by record id, for ever: no deposit can be minted twice. */
+export const DEPOSITS = stateTable<Hash, ValueOf<typeof DEPOSIT_RECORD>>({
+  name: 'bridge-deposits',
+  prefix: 0x42,
+  codec: DEPOSIT_RECORD,
+  id: (record) => record,
+})
+
+const WITHDRAWAL_RECORD = container('Withdrawal', {
+  network: uint8,
+  sender: hex32<Address>(),
+  amount: uint128,
+  fee: uint128,
+  recipient: externalAddress,
+  status: uint8,
+  createdAt: uint32,
+  externalTxId,
+})
+
+/** A withdrawal; the recipient gets amount - fee. `externalTxId` is empty until the release. */
+export type Withdrawal = ValueOf<typeof WITHDRAWAL_RECORD>
+
+/** Withdrawals by the id of their transaction, for ever. */
+export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
+  name: 'withdrawals',
+  prefix: 0x43,
+  codec: WITHDRAWAL_RECORD,
+  id: (txId) => txId,
+})
+
+/** Names of the states of a withdrawal, by number: pending, then signing and released, or cancelled. */
+export const WITHDRAWAL_STATES = ['pending', 'signing', 'released', 'cancelled'] as const
+
+/** State of a withdrawal. */
+export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number]
+
+/** Number of a withdrawal's state. */
+export function statusOf(state: WithdrawalState): number {
+  return WITHDRAWAL_STATES.indexOf(state)
+}
+
+/** State behind the number in a withdrawal's record. */
+export function stateOf({ status }: Pick<Withdrawal, 'status'>): WithdrawalState {
+  return WITHDRAWAL_STATES[status] as WithdrawalState
+}
+
+/** A network as its rules describe it; numbers in transactions and records are checked to be in the list. */
+export function networkRules({ networks }: BridgeRules, network: number): BridgeNetwork {
+  return networks[network] as BridgeNetwork
+}
+
+/** What the vault holds for withdrawals to come: deposited - released - fees - pending. Consensus keeps it from going below 0. */
+export function floatOf({ deposited, released, fees, pending }: NetworkRecord): Amount {
+  return amount(deposited - released - fees - pending)
+}
+
+/** A network that attestations can reach. */
+export interface OpenNetwork {
+  readonly committee: Committee
+  readonly record: NetworkRecord
+  readonly rules: BridgeNetwork
+}
+
+/** The network with its committee, or why nothing can be attested for it. */
+export function openNetwork(view: StateView, bridge: BridgeRules, network: number): OpenNetwork | Fault {
+  const committee = view.get(COMMITTEE, undefined)
+  const record = view.get(BRIDGE_NETWORKS, network)
+  const rules = networkRules(bridge, network)
+  if (committee === undefined || record === undefined) return fault('bridge/closed', { network: rules.name })
+  return { committee, record, rules }
+}
+
+/** Says that the network is halted, if it is. */
+export function whyHalted({ record, rules }: OpenNetwork): Fault | null {
+  return record.halted ? fault('bridge/halted', { network: rules.name }) : null
+}
+
+/** Says that the amount is below the least that may cross. */
+export function whyBelowMinimum({ rules }: OpenNetwork, value: Amount): Fault | null {
+  if (value >= rules.minimum) return null
+  return fault('bridge/below-minimum', { network: rules.name, minimum: rules.minimum.toString() })
+}
+
+/** Says that the wrapped token can never be minted so often: burning frees nothing. */
+export function whyBeyondSupply(view: StateView, { record, rules }: OpenNetwork, value: Amount): Fault | null {
+  const headroom = headroomOf(supplyRecord(view, record.asset))
+  if (value <= headroom) return null
+  return fault('token/max-supply', { symbol: rules.asset, headroom: headroom.toString() })
+}
+
+/** Names the vault of a network; one without a record gets it now. */
+export function setVault(overlay: Overlay, bridge: BridgeRules, network: number, vault: string): void {
+  const record = overlay.get(BRIDGE_NETWORKS, network) ?? {
+    version: 1,
+    asset: tokenAsset(networkRules(bridge, network).asset),
+    halted: false,
+    deposited: ZERO,
+    released: ZERO,
+    fees: ZERO,
+    pending: ZERO,
+    mintDay: 0,
+    mintedToday: ZERO,
+    deposits: 0,
+    withdrawals: 0,
+  }
+  overlay.put(BRIDGE_NETWORKS, network, { ...record, vault })
+}

@@ -1,0 +1,35 @@
+import { type Amount, mulDivDown } from '../primitives/amount.ts'
+import type { Hash, TokenSymbol } from '../primitives/ids.ts'
+import type { StateView } from '../state/view.ts'
+import { stableOf, surplusOf } from './stable.ts'
+import { supplyOf } from './supply.ts'
+
+const BPS = 10_000n
+
+/** How a stable token stands. Amounts are base units, which reserve and supply count alike. */
+export interface StableFacts {
+  readonly symbol: TokenSymbol
+  readonly reserveAsset: Hash
+  readonly reserve: Amount
+  readonly supply: Amount
+  /** reserve / supply in basis points, rounded down; null while there is no supply. */
+  readonly backingBps: bigint | null
+  /** What all holders together could redeem now: the lower of reserve and supply. */
+  readonly redeemable: Amount
+  /** What the issuer may withdraw: the reserve above the supply. */
+  readonly surplus: Amount
+}
+
+/** The facts of a stable token, undefined if there is none of that symbol. */
+export function stableFacts(view: StateView, symbol: TokenSymbol): StableFacts | undefined {
+  const stable = stableOf(view, symbol)
+  if ('code' in stable) return undefined
+  const { reserveAsset, reserve } = stable.backing
+  const supply = supplyOf(view, stable.asset)
+  return {
+    ...{ symbol, reserveAsset, reserve, supply },
+    backingBps: supply === 0n ? null : mulDivDown(reserve, BPS, supply),
+    redeemable: reserve < supply ? reserve : supply,
+    surplus: surplusOf(reserve, supply),
+  }
+}

@@ -1,0 +1,168 @@
+import { type Amount, add, amount, mulDivDown, subtract, subtractProven, ZERO } from '../primitives/amount.ts'
+import { assert } from '../primitives/assert.ts'
+import { container, hex32, uint128, type ValueOf } from '../primitives/codec.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
+import type { Address, Hash, TokenSymbol } from '../primitives/ids.ts'
+import type { Overlay } from '../state/overlay.ts'
+import { anyTable, stateTable } from '../state/table.ts'
+import type { StateView } from '../state/view.ts'
+import { tokenAsset } from './asset.ts'
+import type { KindHandler, LedgerModule, LedgerRules } from './module.ts'
+import type { GenesisLedgers } from './rules.ts'
+import { burnAsset, mintAsset, supplyOf } from './supply.ts'
+import { issue } from './token.ts'
+import { creditOrCreate, debitAsset } from './token-balances.ts'
+import { checkIssuer, checkKind, checkUnfrozen } from './token-checks.ts'
+import { kindOfToken, type NamedToken, tokenOf } from './token-records.ts'
+
+const RESERVE_RECORD = container('StableReserve', { reserveAsset: hex32<Hash>(), reserve: uint128 })
+
+/** What backs a stable token. One unit of the reserve asset backs one unit of the token. */
+export type StableReserve = ValueOf<typeof RESERVE_RECORD>
+
+/** Reserves by the asset that they back. */
+export const STABLE_RESERVES = stateTable<Hash, StableReserve>({
+  name: 'stable-reserves',
+  prefix: 0x13,
+  codec: RESERVE_RECORD,
+  id: (asset) => asset,
+  holdings: ({ reserveAsset, reserve }) => [{ asset: reserveAsset, amount: reserve }],
+})
+
+/** A stable token with what backs it. */
+export interface NamedStable extends NamedToken {
+  readonly backing: StableReserve
+}
+
+/** The stable token of a symbol, or `token/unknown`, or `token/wrong-kind`. */
+export function stableOf(view: StateView, symbol: TokenSymbol): NamedStable | Fault {
+  const named = tokenOf(view, symbol)
+  if ('code' in named) return named
+  const wrong = checkKind(named, 'stable')
+  return wrong ?? { ...named, backing: backingOf(view, named.asset) }
+}
+
+function backingOf(view: StateView, asset: Hash): StableReserve {
+  const backing = view.get(STABLE_RESERVES, asset)
+  assert(backing !== undefined, `the reserve record of ${asset} is missing`)
+  return backing
+}
+
+function setReserve(overlay: Overlay, { asset, backing }: NamedStable, reserve: Amount): void {
+  overlay.put(STABLE_RESERVES, asset, { ...backing, reserve })
+}
+
+const stableDeposit: KindHandler<'stable_deposit'> = {
+  spends: () => ZERO,
+  apply: ({ overlay }, { body: { sender, payload } }) => {
+    const stable = stableOf(overlay, payload.symbol)
+    if ('code' in stable) return stable
+    const { reserveAsset, reserve } = stable.backing
+    const short = debitAsset(overlay, { address: sender, asset: reserveAsset }, payload.amount)
+    if (short !== null) return short
+    setReserve(overlay, stable, add(reserve, payload.amount))
+    return null
+  },
+}
+
+const stableMint: KindHandler<'stable_mint'> = {
+  spends: () => ZERO,
+  apply: ({ overlay }, { body: { sender, payload } }) => {
+    const stable = stableOf(overlay, payload.symbol)
+    if ('code' in stable) return stable
+    const refused =
+      checkIssuer(stable, sender) ?? checkUnfrozen(stable) ?? checkBacking(overlay, stable, payload.amount)
+    return refused ?? issue(overlay, stable, payload)
+  },
+}
+
+function checkBacking(view: StateView, { symbol, asset, backing }: NamedStable, minted: Amount): Fault | null {
+  const supply = add(supplyOf(view, asset), minted)
+  if (supply <= backing.reserve) return null
+  return fault('stable/under-backed', { symbol, reserve: backing.reserve.toString(), supply: supply.toString() })
+}
+
+/**
+ * What redeeming pays: one for one while the reserve covers the supply, else the redeemer's part of the reserve, rounded
+ * down. The part of those who stay never falls through it.
+ */
+export function redemptionOf(redeemed: Amount, reserve: Amount, supply: Amount): Amount {
+  return reserve >= supply ? redeemed : amount(mulDivDown(redeemed, reserve, supply))
+}
+
+const stableRedeem: KindHandler<'stable_redeem'> = {
+  spends: () => ZERO,
+  apply: ({ overlay, reportAmounts }, { body: { sender, payload } }) => {
+    const stable = stableOf(overlay, payload.symbol)
+    if ('code' in stable) return stable
+    const { asset, backing } = stable
+    const short = debitAsset(overlay, { address: sender, asset }, payload.amount)
+    if (short !== null) return short
+    const paid = redemptionOf(payload.amount, backing.reserve, supplyOf(overlay, asset))
+    if (paid === 0n || paid < payload.minPaid) {
+      return fault('stable/below-minimum', { paid: paid.toString(), minimum: payload.minPaid.toString() })
+    }
+    burnAsset(overlay, asset, payload.amount)
+    reportAmounts([paid])
+    return payOut(overlay, stable, { to: sender, paid })
+  },
+}
+
+const stableWithdraw: KindHandler<'stable_withdraw'> = {
+  spends: () => ZERO,
+  apply: ({ overlay }, { body: { sender, payload } }) => {
+    const stable = stableOf(overlay, payload.symbol)
+    if ('code' in stable) return stable
+    const refused = checkIssuer(stable, sender) ?? checkSurplus(overlay, stable, payload.amount)
+    return refused ?? payOut(overlay, stable, { to: sender, paid: payload.amount })
+  },
+}
+
+function checkSurplus(view: StateView, { symbol, asset, backing }: NamedStable, wanted: Amount): Fault | null {
+  const surplus = surplusOf(backing.reserve, supplyOf(view, asset))
+  return wanted <= surplus ? null : fault('stable/no-surplus', { symbol, surplus: surplus.toString() })
+}
+
+/** What the reserve holds above the supply. */
+export function surplusOf(reserve: Amount, supply: Amount): Amount {
+  return subtract(reserve, supply) ?? ZERO
+}
+
+/** Pays from the reserve what the caller has proved to be in it. */
+function payOut(overlay: Overlay, stable: NamedStable, { to, paid }: { to: Address; paid: Amount }): Fault | null {
+  const { reserveAsset, reserve } = stable.backing
+  setReserve(overlay, stable, subtractProven(reserve, paid))
+  return creditOrCreate(overlay, { address: to, asset: reserveAsset }, paid, false)
+}
+
+/** Reserves that a network begins with, minted in bridged dollars. Every stable token has one, if only an empty one. */
+function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: GenesisLedgers): void {
+  for (const { symbol, reserveSymbol, reserve } of stables) {
+    const [named, backer] = [tokenOf(overlay, symbol), tokenOf(overlay, reserveSymbol)]
+    assert(!('code' in named) && kindOfToken(named.token) === 'stable', `${symbol} is a stable token`)
+    // A reserve that could be frozen would be a way to freeze what must always be redeemable.
+    assert(
+      !('code' in backer) && kindOfToken(backer.token) === 'bridged' && !backer.token.freezable,
+      `${reserveSymbol} is a bridged token that nobody can freeze`,
+    )
+    assert(overlay.get(STABLE_RESERVES, named.asset) === undefined, `${symbol} has one reserve`)
+    mintAsset(overlay, backer.asset, amount(reserve))
+    overlay.put(STABLE_RESERVES, named.asset, { reserveAsset: backer.asset, reserve: amount(reserve) })
+  }
+  for (const { symbol, kind } of tokens) {
+    if (kind === 'stable') backingOf(overlay, tokenAsset(symbol))
+  }
+}
+
+/** Stable tokens and their reserves. */
+export const stableModule = {
+  name: 'stables',
+  tables: [anyTable(STABLE_RESERVES)],
+  handlers: {
+    stable_deposit: stableDeposit,
+    stable_mint: stableMint,
+    stable_redeem: stableRedeem,
+    stable_withdraw: stableWithdraw,
+  },
+  genesis: fillReserves,
+} satisfies LedgerModule

@@ -1,0 +1,115 @@
+import { type Amount, amount, mulDivDown, mulDivUp, SUPPLY_BOUND, subtractProven, ZERO } from '../primitives/amount.ts'
+import { assert } from '../primitives/assert.ts'
+import type { StakingRules } from './rules.ts'
+
+/** Basis points of the whole. */
+const BPS = 10_000n
+
+/**
+ * Parts of a block in which rewards count. Where the pool is short, what is left over is less than the reward of one
+ * part, and waits.
+ */
+export const BLOCK_PARTS = 1n << 64n
+
+/** What all stakes of a tier come to. */
+export interface TierBooks {
+  readonly staked: Amount
+  /** Sum over all paid parts of blocks of the tier's yearly basis points: reward units per base unit staked. */
+  readonly index: bigint
+}
+
+/** What staking owes. `owed` counts reward units, see {@link rewardUnits}; `reserved` is what covers it, rounded up. */
+export interface StakingBooks {
+  readonly updatedAt: number
+  readonly reserved: Amount
+  readonly owed: bigint
+  readonly tiers: readonly TierBooks[]
+}
+
+/** The books, and the pool that rewards come from. */
+export interface StakingFunds {
+  readonly books: StakingBooks
+  readonly pool: Amount
+}
+
+/**
+ * Reward units of one base unit: one base unit at one basis point a year earns one unit in one part of a block. All
+ * rewards are whole numbers of them, so nothing is rounded before a claim.
+ */
+export function rewardUnits({ blocksPerYear }: StakingRules): bigint {
+  return BPS * blocksPerYear * BLOCK_PARTS
+}
+
+/** Books of a chain on which nobody has staked yet. */
+export function emptyBooks(height: number): StakingBooks {
+  return { updatedAt: height, reserved: ZERO, owed: 0n, tiers: [] }
+}
+
+/** What the stakes earn in one part of a block at the full rates, in reward units. */
+export function demandPerPart({ tiers }: StakingBooks, rules: StakingRules): bigint {
+  return tiers.reduce((sum, { staked }, i) => sum + staked * yearlyBpsOf(rules, i), 0n)
+}
+
+/** Reward units that nobody is owed. */
+export function freeUnits({ books, pool }: StakingFunds, rules: StakingRules): bigint {
+  return (pool + books.reserved) * rewardUnits(rules) - books.owed
+}
+
+/** Parts of `blocks` blocks that `free` units pay for: all, or else as many whole ones as they suffice for. */
+export function paidParts(free: bigint, demand: bigint, blocks: bigint): bigint {
+  const parts = blocks * BLOCK_PARTS
+  return demand * parts <= free ? parts : mulDivDown(free, 1n, demand)
+}
+
+/**
+ * Grants the rewards of the blocks since the last accrual, up to the start of block `height`: all tiers for the same time,
+ * so that a short pool is shared in proportion to the full rewards. What is not paid for is not owed later.
+ */
+export function accrueRewards({ books, pool }: StakingFunds, rules: StakingRules, height: number): StakingFunds {
+  assert(height >= books.updatedAt, 'rewards accrue forward')
+  assert(books.tiers.length <= rules.tiers.length, 'a staking tier is gone')
+  const known = { ...books, tiers: rules.tiers.map((_, i) => books.tiers[i] ?? { staked: ZERO, index: 0n }) }
+  const demand = demandPerPart(known, rules)
+  const parts = paidParts(freeUnits({ books, pool }, rules), demand, BigInt(height - books.updatedAt))
+  const tiers = known.tiers.map(({ staked, index }, i) => ({ staked, index: index + yearlyBpsOf(rules, i) * parts }))
+  return owing({ books: { ...known, updatedAt: height, tiers }, pool }, books.owed + demand * parts, rules)
+}
+
+/** The funds with `owed` units owed: coins move so that the reserve is the least that covers them. */
+export function owing({ books, pool }: StakingFunds, owed: bigint, rules: StakingRules): StakingFunds {
+  const reserved = amount(mulDivUp(owed, 1n, rewardUnits(rules)))
+  return { books: { ...books, owed, reserved }, pool: subtractProven(amount(pool + books.reserved), reserved) }
+}
+
+/** A stake as far as its reward depends on it. */
+export interface EarningStake {
+  readonly amount: Amount
+  readonly startIndex: bigint
+}
+
+/** What a stake has earned up to an index of its tier: whole base units, and the reward units beyond them. */
+export function earned(
+  { amount: staked, startIndex }: EarningStake,
+  index: bigint,
+  rules: StakingRules,
+): { readonly whole: Amount; readonly rest: bigint } {
+  const units = rewardUnits(rules)
+  const whole = mulDivDown(staked, index - startIndex, units)
+  return { whole: amount(whole), rest: staked * (index - startIndex) - whole * units }
+}
+
+/** Yearly, monthly and daily reward of a stake at one rate, each rounded down for itself. */
+export function rewardAtRate(
+  staked: bigint,
+  yearlyBps: bigint,
+): { readonly daily: Amount; readonly monthly: Amount; readonly yearly: Amount } {
+  assert(staked < SUPPLY_BOUND, 'no stake is larger than any supply')
+  const per = (timesAYear: bigint): Amount => amount(mulDivDown(staked, yearlyBps, BPS * timesAYear))
+  return { daily: per(365n), monthly: per(12n), yearly: per(1n) }
+}
+
+function yearlyBpsOf({ tiers }: StakingRules, tier: number): bigint {
+  const rule = tiers[tier]
+  assert(rule !== undefined, `there is no staking tier ${tier}`)
+  return rule.yearlyBps
+}

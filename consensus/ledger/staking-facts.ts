@@ -1,0 +1,124 @@
+import { type Amount, amount, mulDivDown, mulDivUp } from '../primitives/amount.ts'
+import type { Address, TxId } from '../primitives/ids.ts'
+import type { StateKey } from '../state/table.ts'
+import type { StateView } from '../state/view.ts'
+import type { LedgerRules } from './module.ts'
+import { blockSubsidy } from './rewards.ts'
+import { accruedFunds, dueOf, type Stake, type StakeName } from './staking.ts'
+import { BLOCK_PARTS, demandPerPart, freeUnits, rewardAtRate, rewardUnits } from './staking-accrual.ts'
+import { nativeSupply } from './supply.ts'
+
+/** Millionths of a basis point's whole: a rate of 1 bps is 100 ppm. */
+const PPM_PER_BPS = 100n
+
+/** One lock of the staking ledger, as it stands. */
+export interface TierFacts {
+  readonly lockBlocks: number
+  /** Reward of a year in basis points, where the pool can pay it. */
+  readonly yearlyBps: bigint
+  readonly staked: Amount
+  /** Reward of a year in millionths at what the pool can pay for the next block, rounded down. */
+  readonly effectiveYearlyPpm: bigint
+}
+
+/** The staking ledger at the start of a block, accrued up to it. */
+export interface StakingFacts {
+  readonly tiers: readonly TierFacts[]
+  readonly totalStaked: Amount
+  /** What future rewards can come from. */
+  readonly accrued: Amount
+  /** What is owed already, rounded up. */
+  readonly reserved: Amount
+  /** What joins the pool with the next block. It falls very slowly, and never grows but by a rule step. */
+  readonly inflowPerBlock: Amount
+  /** What the present stakes earn in one block at the full rates, rounded up. */
+  readonly demandPerBlock: Amount
+  /** Whether the next block is paid at the full rates. */
+  readonly paysFullRates: boolean
+  /**
+   * Blocks that the pool pays at the full rates and the present stakes, whatever flows in: a lower bound. Null where
+   * nothing earns.
+   */
+  readonly fullRateBlocks: bigint | null
+}
+
+/**
+ * What staking comes to at the start of block `height`, by the state after the block before and the rules that hold
+ * there.
+ */
+export function stakingFacts(
+  view: StateView,
+  { staking, coin }: Pick<LedgerRules, 'staking' | 'coin'>,
+  height: number,
+): StakingFacts {
+  const funds = accruedFunds(view, staking, height)
+  const { books, pool } = funds
+  const [free, demand, units] = [freeUnits(funds, staking), demandPerPart(books, staking), rewardUnits(staking)]
+  const { stakingShare } = blockSubsidy(nativeSupply(view), coin)
+  const [budget, needed] = [free + stakingShare * units, demand * BLOCK_PARTS]
+  const paysFullRates = needed <= budget
+  return {
+    tiers: staking.tiers.map(({ lockBlocks, yearlyBps }, i) => ({
+      lockBlocks,
+      yearlyBps,
+      staked: (books.tiers[i] as { readonly staked: Amount }).staked,
+      effectiveYearlyPpm: paysFullRates ? yearlyBps * PPM_PER_BPS : mulDivDown(yearlyBps * PPM_PER_BPS, budget, needed),
+    })),
+    totalStaked: amount(books.tiers.reduce((sum, { staked }) => sum + staked, 0n)),
+    accrued: pool,
+    reserved: books.reserved,
+    inflowPerBlock: stakingShare,
+    demandPerBlock: amount(mulDivUp(demand, BLOCK_PARTS, units)),
+    paysFullRates,
+    fullRateBlocks: demand === 0n ? null : mulDivDown(free, 1n, needed),
+  }
+}
+
+/**
+ * What a claim would pay that is mined in block `height`, by the state after the block before it and the rules that hold
+ * there. Further ahead it is what the pool can pay without what flows in until then.
+ */
+export function pendingReward(
+  view: StateView,
+  { staking }: Pick<LedgerRules, 'staking'>,
+  height: number,
+  stake: Stake,
+): Amount {
+  return dueOf(stake, accruedFunds(view, staking, height).books, staking)
+}
+
+/** A stake with its name. */
+export interface StakePosition extends StakeName {
+  readonly stake: Stake
+}
+
+const ID_CHARS = 64
+
+/** A stake with the name that its key spells: table prefix, owner, transaction. */
+export function stakePosition(key: StateKey, stake: Stake): StakePosition {
+  const id = key.slice(2)
+  return { address: id.slice(0, ID_CHARS) as Address, stakeId: id.slice(ID_CHARS) as TxId, stake }
+}
+
+/** What a tier would pay for an amount. */
+export interface TierEstimate {
+  readonly tier: number
+  readonly lockBlocks: number
+  readonly yearlyBps: bigint
+  readonly daily: Amount
+  readonly monthly: Amount
+  readonly yearly: Amount
+}
+
+/**
+ * What each tier pays for an amount below 2^112 at its full rate, by consensus constants alone: base units of a year, a
+ * twelfth and a 365th of it, each rounded down, nothing compounded.
+ */
+export function rewardEstimate({ staking }: Pick<LedgerRules, 'staking'>, staked: bigint): readonly TierEstimate[] {
+  return staking.tiers.map(({ lockBlocks, yearlyBps }, tier) => ({
+    tier,
+    lockBlocks,
+    yearlyBps,
+    ...rewardAtRate(staked, yearlyBps),
+  }))
+}

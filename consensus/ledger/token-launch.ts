@@ -1,0 +1,110 @@
+import { type Amount, amount } from '../primitives/amount.ts'
+import { type Fault, fault, faultMessage } from '../primitives/fault.ts'
+import { TOKEN_SYMBOL, type TokenSymbol } from '../primitives/ids.ts'
+import { fitsText } from '../primitives/text.ts'
+import type { StateView } from '../state/view.ts'
+import { TOKEN_NAME_BYTES_MAX, type TokenCreate } from '../tx/asset-payloads.ts'
+import { checkToken, TOKEN_DECIMALS_MAX } from '../tx/check-payload.ts'
+import { symbolOf } from './asset.ts'
+import type { LedgerRules } from './module.ts'
+import { SYMBOLS, skeletonOf } from './token-records.ts'
+
+/** A token as somebody means to launch it; nothing of it is checked yet. */
+export interface TokenLaunch {
+  readonly symbol: string
+  readonly name: string
+  readonly decimals: number
+  /** Base units; 0 for no limit. */
+  readonly maxSupply: bigint
+}
+
+/** What one rule says of a launch. */
+export interface LaunchFinding {
+  readonly rule: 'symbol-form' | 'symbol-free' | 'no-look-alike' | 'name' | 'decimals' | 'max-supply'
+  readonly pass: boolean
+  /** One English sentence for people. */
+  readonly detail: string
+  /** Why not; null where the rule passes. */
+  readonly fault: Fault | null
+}
+
+type Rule = LaunchFinding['rule']
+
+const PASSES: Readonly<Record<Rule, string>> = {
+  'symbol-form': 'the symbol has the form of one',
+  'symbol-free': 'no asset has this symbol',
+  'no-look-alike': 'the symbol looks like no other',
+  name: 'the name can be a name',
+  decimals: 'the decimals are in range',
+  'max-supply': 'the maximum supply is in range',
+}
+
+/**
+ * What every rule for new tokens says of a launch, in the order in which `token_create` asks. All pass if and only if a
+ * `token_create` that pays its fee and its burn succeeds in this state: the handler runs the same rules.
+ */
+export function checkLaunch(
+  view: StateView,
+  { coin }: Pick<LedgerRules, 'coin'>,
+  launch: TokenLaunch,
+): readonly LaunchFinding[] {
+  const form = symbolForm(launch.symbol)
+  const rival = form === null ? rivalOf(view, launch.symbol as TokenSymbol, coin) : undefined
+  return [
+    finding('symbol-form', form),
+    finding('name', nameForm(launch.name)),
+    finding('decimals', decimalsRange(launch.decimals)),
+    finding('max-supply', maxSupplyRange(launch.maxSupply)),
+    finding('symbol-free', form ?? takenBy(launch.symbol, rival)),
+    finding('no-look-alike', form ?? looksLike(launch.symbol, rival)),
+  ]
+}
+
+/** Why a `token_create` of this launch fails, or null: the first rule that does not pass. */
+export function launchFault(findings: readonly LaunchFinding[]): Fault | null {
+  return findings.find(({ pass }) => !pass)?.fault ?? null
+}
+
+function finding(rule: Rule, refused: Fault | null): LaunchFinding {
+  const pass = refused === null
+  return { rule, pass, detail: pass ? PASSES[rule] : faultMessage(refused), fault: refused }
+}
+
+function symbolForm(symbol: string): Fault | null {
+  if (TOKEN_SYMBOL.test(symbol)) return null
+  return fault('tx/field', { field: 'symbol', reason: 'must be 2 to 10 capital letters and digits, a letter first' })
+}
+
+/** A launch that is sound in all that needs no state: what is put into it is what a check says something about. */
+const SOUND: Omit<TokenCreate, 'symbol' | 'freezable'> = { name: 'x', decimals: 0, maxSupply: amount(0n) }
+
+function nameForm(name: string): Fault | null {
+  if (fitsText(name, TOKEN_NAME_BYTES_MAX)) return checkToken({ ...SOUND, name })
+  const reason = `must be printable text of at most ${TOKEN_NAME_BYTES_MAX} bytes`
+  return fault('tx/field', { field: 'name', reason })
+}
+
+function decimalsRange(decimals: number): Fault | null {
+  if (Number.isInteger(decimals) && decimals >= 0) return checkToken({ ...SOUND, decimals })
+  const reason = `must be a whole number from 0 to ${TOKEN_DECIMALS_MAX}`
+  return fault('tx/field', { field: 'decimals', reason })
+}
+
+function maxSupplyRange(maxSupply: bigint): Fault | null {
+  return checkToken({ ...SOUND, maxSupply: maxSupply as Amount })
+}
+
+/** The symbol that this one could be mistaken for, itself if it is taken. */
+function rivalOf(view: StateView, symbol: TokenSymbol, coin: LedgerRules['coin']): TokenSymbol | undefined {
+  const known = view.get(SYMBOLS, skeletonOf(symbol))
+  return known === undefined ? undefined : symbolOf(known.asset, coin)
+}
+
+function takenBy(symbol: string, rival: TokenSymbol | undefined): Fault | null {
+  return symbol === rival ? fault('token/symbol-taken', { symbol }) : null
+}
+
+function looksLike(symbol: string, rival: TokenSymbol | undefined): Fault | null {
+  if (rival === undefined || rival === symbol) return null
+  return fault('token/look-alike', { symbol, other: rival })
+}

@@ -1,0 +1,59 @@
+import type { ChainDatabase } from '../consensus/chain/database.ts'
+import type { Hash, PoolId } from '../consensus/primitives/ids.ts'
+import type { StateView } from '../consensus/state/view.ts'
+import type { TxRules } from '../consensus/tx/rules.ts'
+import { POOLS, poolIdOf } from './pool.ts'
+import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from './pools-by-asset.ts'
+
+/** How many pools of each end of a route are looked at, those that hold most of it. */
+export const POOLS_PER_END = 16
+
+/** What routes are looked for. */
+export interface RouteEnds {
+  readonly assetIn: Hash
+  readonly assetOut: Hash
+}
+
+/**
+ * Pools that routes of up to three hops between two assets can lead through: those of the pair, the
+ * {@link POOLS_PER_END} deepest of each end, and all that join what these lead to. All there are, where neither asset has
+ * more; who wants to crowd out a pool must hold more in sixteen. Reads two ranges and at most 768 records for three fees.
+ */
+export function poolsBetween(
+  database: ChainDatabase,
+  ends: RouteEnds,
+  { poolFeesBps }: Pick<TxRules, 'poolFeesBps'>,
+): Promise<readonly PoolId[]> {
+  const page = (asset: Hash): Promise<readonly PoolId[]> =>
+    database.indexPage(POOLS_BY_ASSET, deepestPools(asset, POOLS_PER_END), poolOfEntry)
+  return Promise.all([page(ends.assetIn), page(ends.assetOut)]).then(([ofIn, ofOut]) => [
+    ...new Set([
+      ...joining(database, [ends.assetIn], [ends.assetOut], poolFeesBps),
+      ...ofIn,
+      ...ofOut,
+      ...joining(database, across(database, ofIn, ends.assetIn), across(database, ofOut, ends.assetOut), poolFeesBps),
+    ]),
+  ])
+}
+
+/** What the pools hold beside an asset, each once. */
+function across(view: StateView, pools: readonly PoolId[], asset: Hash): readonly Hash[] {
+  const others = pools.flatMap((poolId) => {
+    const pool = view.get(POOLS, poolId)
+    if (pool === undefined) return []
+    return [pool.assetX === asset ? pool.assetY : pool.assetX]
+  })
+  return [...new Set(others)]
+}
+
+/** Existing pools of one of these assets and one of those, at any fee. */
+function joining(
+  view: StateView,
+  these: readonly Hash[],
+  those: readonly Hash[],
+  feesBps: readonly number[],
+): readonly PoolId[] {
+  return these
+    .flatMap((one) => those.flatMap((other) => (one === other ? [] : feesBps.map((fee) => poolIdOf(one, other, fee)))))
+    .filter((poolId) => view.get(POOLS, poolId) !== undefined)
+}

@@ -18,9 +18,10 @@ export interface MempoolEntry {
 
 /** Measures a transaction for the pool. */
 export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number, sequence: number): MempoolEntry {
-  const weight = weightOf(tx, ruleBook.at(height).tx)
+  const rules = ruleBook.at(height)
+  const weight = weightOf(tx, rules.tx)
   const handler = ruleBook.handlers[tx.body.kind] as unknown as KindHandler<TxKind>
-  const needs = handler.spends(tx.body) + BigInt(weight) * tx.body.maxFeeRate
+  const needs = handler.spends(tx.body, rules) + BigInt(weight) * tx.body.maxFeeRate
   return { tx, weight, bytes: sizeInBlock(tx), needs, sequence }
 }
 

@@ -1,5 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { resultHash } from '../../consensus/ledger/receipt.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
@@ -7,9 +8,9 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import { priceInEpoch } from '../ledger/agents.ts'
-import { epochOf } from '../ledger/epoch.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
-import { readRequest } from '../services/service.ts'
+import { ResultCache } from '../services/result-cache.ts'
+import { inputFault, readRequest } from '../services/service.ts'
 import { type Claim, type FinishedClaim, isFinished, type OpenClaim, requestHash } from './claim.ts'
 import type { ClaimStore } from './claim-store.ts'
 import { MinedCalls } from './mined-calls.ts'
@@ -64,15 +65,18 @@ export class Checkout {
   readonly #running = new Map<TxId, Promise<FinishedClaim | null>>()
   readonly #slots = new WorkSlots()
   readonly #room: WaitingRoom
+  readonly #results: ResultCache
   /** Taken calls whose payments a reorganisation has put back among the waiting ones: they begin when it is mined again. */
   readonly #adrift = new Map<TxId, () => void>()
   #stopped = false
+  #abandoned = false
 
   constructor(dependencies: CheckoutDependencies) {
     this.#deps = dependencies
     const { chain, price, timers } = dependencies
     this.#judge = { ...dependencies, mined: new MinedCalls(chain), atRisk: new ValueAtRisk(chain, price) }
     this.#room = new WaitingRoom(timers)
+    this.#results = new ResultCache(chain)
     chain.onHeadChange(() => {
       this.#room.wake()
       const adrift = [...this.#adrift.values()]
@@ -96,9 +100,15 @@ export class Checkout {
     const known = await this.#deps.store.get(call.txId)
     if (known !== undefined) return this.#join(known, call, offer)
     if (!input.ok) return input
+    const { definition } = offer
+    const unfit = inputFault(definition, input.value, this.#deps.shop.context)
+    if (unfit !== null) return fail(unfit)
     const verdict = await this.#awaitPayment(call, offer)
     if (verdict.state === 'waiting') return fail(unconfirmed(call.txId, verdict))
     if (verdict.state === 'refused') return fail(verdict.fault)
+    // The chain has gone on while the payment was waited for.
+    const unfitNow = inputFault(definition, input.value, this.#deps.shop.context)
+    if (unfitNow !== null) return fail(unfitNow)
     return this.#take(call, offer, verdict.escrow, input.value)
   }
 
@@ -119,6 +129,11 @@ export class Checkout {
     this.#stopped = true
     this.#room.wake()
     await Promise.allSettled(this.#running.values())
+  }
+
+  /** Work that is still under way writes nothing any more; the next start takes it up. Call after {@link stop}, before the store closes. */
+  abandon(): void {
+    this.#abandoned = true
   }
 
   #resumeClaim(claim: OpenClaim): void {
@@ -259,7 +274,7 @@ export class Checkout {
     const startedAtMs = this.#now()
     const executing = { ...claim, state: 'executing', startedAtMs } as const
     if (!(await store.advance(claim.state, executing))) return this.#stored(claim.txId)
-    const outcome = await runService(definition, input, shop.context)
+    const outcome = await this.#results.run(definition, input, () => runService(definition, input, shop.context))
     const nowMs = this.#now()
     const finished = outcome.ok ? delivered(executing, outcome.value, nowMs) : failed(executing, outcome.fault, nowMs)
     return this.#finish(executing, finished)
@@ -272,6 +287,8 @@ export class Checkout {
   /** Writes the end of a claim. Only what the store holds is owed: another replica may have ended it otherwise. */
   async #finish(from: OpenClaim, finished: FinishedClaim): Promise<FinishedClaim | null> {
     const { store, settler } = this.#deps
+    // The store may be closed by now: the claim stays open in it, and is taken up at the next start.
+    if (this.#abandoned) return null
     if (!(await store.advance(from.state, finished))) return this.#stored(from.txId)
     settler.owe(finished)
     return finished

@@ -7,7 +7,7 @@ import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { AGENTS, type Agent, SERVICES, type Service } from '../ledger/agents.ts'
 import { capabilityNumber } from '../ledger/capabilities.ts'
-import type { ServiceContext } from '../services/context.ts'
+import type { ServiceContext, Shelf } from '../services/context.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { FEE_ROOM } from './settings.ts'
 
@@ -64,12 +64,20 @@ export class Shop {
   constructor(operator: Operator, offers: readonly Offer[], context: ServiceContext) {
     this.operator = operator
     this.#chain = context.chain
-    this.#context = context
+    this.#context = { ...context, shelf: this.#shelf() }
     this.#offers = new Map(offers.map((offer) => [offer.definition.serviceId, offer]))
   }
 
   get context(): ServiceContext {
     return this.#context
+  }
+
+  #shelf(): Shelf {
+    const isAvailable = (serviceId: ServiceId): boolean | undefined => {
+      const offer = this.#offers.get(serviceId)
+      return offer && this.availability(offer).available
+    }
+    return { agentId: this.operator.agentId, isAvailable }
   }
 
   /** Everything this operator could sell, in the order of the table. */

@@ -116,14 +116,10 @@ function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
   return fault('pay/failed', { txId, outcome: outcomeCode(outcome) ?? `code ${outcome}` })
 }
 
-function checkAmount(
-  { chain, price }: PaymentContext,
-  escrow: Escrow,
-  { txId, service }: OfferedPayment,
-): Fault | null {
-  const prices = pricesHonouredAt(price, chain, service, escrow.minedAt)
+function checkAmount(context: PaymentContext, escrow: Escrow, { txId, service }: OfferedPayment): Fault | null {
+  const prices = pricesHonouredAt(context, service, escrow.minedAt)
   if (prices.includes(escrow.amount)) return null
-  const expected = [...new Set(prices)].join(' or ')
+  const expected = prices.length === 0 ? 'none: nothing was quoted then' : [...new Set(prices)].join(' or ')
   return mismatch(txId, 'the amount in base units', {
     got: escrow.amount.toString(),
     expected,

@@ -1,10 +1,10 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { epochOf, lastHeightOfPrice } from '../../consensus/ledger/epoch.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, AgentId, ServiceId } from '../../consensus/primitives/ids.ts'
 import { type Agent, priceInEpoch, type Service } from '../ledger/agents.ts'
-import { epochOf, lastHeightOfPrice } from '../ledger/epoch.ts'
 import type { ServiceDefinition } from '../services/service.ts'
-import { type NativePriceSource, priceIn } from './price.ts'
+import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from './settings.ts'
 
 /** The native offer for one call, a function of the chain alone: every replica computes the same. */
@@ -20,7 +20,7 @@ export interface NativeQuote {
   /** Least escrow term that leaves time for confirmations, work and receipt. */
   readonly term: number
   readonly confirmations: number
-  /** Base units per coin, and what one coin costs: how `amount` came about. */
+  /** What one coin costs, rounded down: for people, `amount` is worked out exactly. */
   readonly nativeUsdMicros: bigint
 }
 
@@ -48,9 +48,10 @@ export function computeQuote({ chain, price, settings, agentId, agent, service, 
   const { height } = chain.head.header
   const { market, tx } = chain.ruleBook.at(height)
   const epoch = epochOf(height, market)
-  const amount = priceIn(price, chain, service, epoch)
-  const nativeUsdMicros = price.usdMicrosIn(epoch)
-  if (amount === undefined || nativeUsdMicros === undefined) return none('the native coin has no usable price')
+  const unpriced = notQuoted(price, settings, epoch)
+  if (unpriced !== null) return none(unpriced.reason)
+  const amount = priceIn(price, service, epoch)
+  if (amount === undefined) return none('its price is more than the chain can hold')
   if (amount < tx.invokeAmountMin) return none('its price is below the least payment that the chain takes')
   const priceUsdMicros = priceInEpoch(service, epoch)
   const confirmations = confirmationsFor(priceUsdMicros, settings)
@@ -70,7 +71,7 @@ export function computeQuote({ chain, price, settings, agentId, agent, service, 
     validUntil,
     term,
     confirmations,
-    nativeUsdMicros,
+    nativeUsdMicros: price.usdMicrosPerCoin(epoch) as bigint,
   }
   return { quote, reason: null }
 }

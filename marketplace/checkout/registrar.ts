@@ -18,6 +18,9 @@ const PRICE_HOLD_BLOCKS = 1_200
 /** Blocks after which a registration that failed on chain is tried again. */
 const RETRY_BLOCKS = 1_200
 
+/** Services published at once; the next follow when these are mined. Mempools hold 64 of one account, and receipts need room. */
+export const PUBLISHED_AT_ONCE = 48
+
 /** What the registrar works with. */
 export interface RegistrarDependencies {
   readonly chain: Chain
@@ -98,12 +101,15 @@ export class Registrar {
 
   async #publishServices(): Promise<void> {
     const { shop } = this.#deps
+    let room = PUBLISHED_AT_ONCE
     for (const offer of shop.offers) {
+      if (room === 0) return
       const known = shop.record(offer.definition.serviceId)
       const held = known !== undefined && this.#mustHoldPrice(known, offer)
       const wanted = publication(held ? { ...offer, priceUsdMicros: known.priceUsdMicros } : offer)
       if (this.#stopped || isPublished(known, wanted)) continue
-      await this.#send(wanted.serviceId, 'service_publish', { agentId: shop.operator.agentId, ...wanted })
+      const sent = await this.#send(wanted.serviceId, 'service_publish', { agentId: shop.operator.agentId, ...wanted })
+      if (sent) room -= 1
     }
   }
 

@@ -5,8 +5,16 @@ export interface ConfirmationStep {
   readonly confirmations: number
 }
 
+/** Where an operator stops quoting in the native coin; dollars in millionths. Null: no bound. */
+export interface PriceBounds {
+  /** Least dollars in the pool that prices the coin. */
+  readonly minPoolDepthMicros: bigint
+  readonly nativeUsdMinMicros: bigint | null
+  readonly nativeUsdMaxMicros: bigint | null
+}
+
 /** What an operator sets about the market. */
-export interface MarketSettings {
+export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
   /** Confirmations from the last step's bound on. */
   readonly confirmationsMax: number
@@ -28,6 +36,9 @@ export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
   settleWaitMs: 30_000,
   resultKeepMs: 24 * 3_600_000,
   resultBytesMax: 256 * 1024 * 1024,
+  minPoolDepthMicros: 10_000_000_000n,
+  nativeUsdMinMicros: null,
+  nativeUsdMaxMicros: null,
 }
 
 /** Blocks between the end of the work and the deadline that are kept for the receipt. */

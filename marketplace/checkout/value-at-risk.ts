@@ -1,7 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { mulDivUp } from '../../consensus/primitives/amount.ts'
+import { epochOf } from '../../consensus/ledger/epoch.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import { epochOf } from '../ledger/epoch.ts'
 import type { NativePriceSource } from './price.ts'
 
 /** Blocks after which no number of confirmations is asked for any more. */
@@ -39,8 +38,8 @@ export class ValueAtRisk {
   }
 
   #usdMicros(minedAt: number, amount: bigint): bigint {
-    const { params } = this.#chain.ruleBook
-    const usdMicros = this.#price.usdMicrosIn(epochOf(minedAt, this.#chain.ruleBook.at(minedAt).market)) ?? 0n
-    return mulDivUp(amount, usdMicros, 10n ** BigInt(params.decimals))
+    const epoch = epochOf(minedAt, this.#chain.ruleBook.at(minedAt).market)
+    // Without a price nothing is quoted; what was taken so long ago that its price is forgotten is deep enough.
+    return this.#price.microsOfAmount(amount, epoch) ?? 0n
   }
 }

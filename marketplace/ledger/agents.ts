@@ -1,4 +1,5 @@
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import { epochOf } from '../../consensus/ledger/epoch.ts'
 import type { KindHandler, LedgerModule, TxContext } from '../../consensus/ledger/module.ts'
 import { ZERO } from '../../consensus/primitives/amount.ts'
 import {
@@ -24,7 +25,6 @@ import {
   REQUEST_FORMAT_BYTES_MAX,
   SETTLERS_MAX,
 } from '../../consensus/tx/payloads.ts'
-import { epochOf } from './epoch.ts'
 
 const AGENT_RECORD = container('Agent', {
   version: uint8,
@@ -87,7 +87,10 @@ export function priceInEpoch(service: Service, epoch: number): bigint {
 }
 
 /** Whether the address is one of the agent's own: owner, payout or settler. */
-export function isInsider({ owner, payout, settlers }: Agent, address: Address): boolean {
+export function isInsider(
+  { owner, payout, settlers }: Pick<Agent, 'owner' | 'payout' | 'settlers'>,
+  address: Address,
+): boolean {
   return address === owner || address === payout || settlers.includes(address)
 }
 

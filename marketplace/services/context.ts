@@ -1,6 +1,8 @@
+import type { PowHasher } from '../../consensus/block/pow.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock } from '../../consensus/chain/ports.ts'
-import type { TxId } from '../../consensus/primitives/ids.ts'
+import type { SignatureJob } from '../../consensus/crypto/signing.ts'
+import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 
 /** What services may know of the mempool. */
@@ -19,6 +21,19 @@ export interface SignatureFacts {
   readonly postQuantum: { readonly alg: string; readonly valid: boolean | null }
 }
 
+/** Whether the two halves of one hybrid signature verify. */
+export interface HalfVerdicts {
+  readonly classical: boolean
+  readonly postQuantum: boolean
+}
+
+/** What the operator of this node sells. */
+export interface Shelf {
+  readonly agentId: AgentId
+  /** Whether a service of this operator can be sold now; undefined for one that it does not have. */
+  readonly isAvailable: (serviceId: ServiceId) => boolean | undefined
+}
+
 /** The world as a service sees it: the node's chain and interfaces, nothing else. */
 export interface ServiceContext {
   readonly chain: Chain
@@ -26,4 +41,9 @@ export interface ServiceContext {
   readonly clock: Clock
   readonly peerCount: () => number
   readonly signatureFacts: (tx: Transaction) => SignatureFacts
+  /** Verdicts on every part of a job, in order. */
+  readonly halfVerdicts: (job: SignatureJob) => readonly HalfVerdicts[]
+  readonly powHasher: PowHasher
+  /** Null where nothing is sold. */
+  readonly shelf: Shelf | null
 }

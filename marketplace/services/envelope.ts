@@ -15,16 +15,16 @@ export const CHAIN_ENVELOPE = {
 export const COIN_AMOUNT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' })
 
 /** Head that a result was read from, and when. */
-export function chainEnvelope(
-  service: string,
-  { chain, clock }: ServiceContext,
-): {
+export interface ChainEnvelope {
   readonly service: string
   readonly asOf: string
   readonly engine: 'chain'
   readonly height: number
   readonly blockHash: string
-} {
+}
+
+/** The envelope of a result that is read now. */
+export function chainEnvelope(service: string, { chain, clock }: ServiceContext): ChainEnvelope {
   const { header, id } = chain.head
   return { service, asOf: new Date(clock.now()).toISOString(), engine: 'chain', height: header.height, blockHash: id }
 }

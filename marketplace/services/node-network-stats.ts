@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { workOfTarget } from '../../consensus/block/pow.ts'
+import { STAKING } from '../../consensus/ledger/staking.ts'
 import { nativeSupply, STAKING_POOL } from '../../consensus/ledger/supply.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ESCROW_TOTALS } from '../ledger/escrow.ts'
+import { percent } from './amounts.ts'
 import { entryAt, windowOf } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from './envelope.ts'
@@ -53,6 +55,14 @@ function supplyOf(context: ServiceContext) {
   }
 }
 
+/** What is staked of what exists: 100 x staked / (minted - burned), cut after 4 decimals; 0 where nothing exists yet. */
+function stakingRatioOf({ chain: { database } }: ServiceContext): number {
+  const { minted, burned } = nativeSupply(database)
+  const tiers = database.get(STAKING, undefined)?.tiers ?? []
+  const staked = tiers.reduce((sum, tier) => sum + tier.staked, 0n)
+  return staked === 0n ? 0 : percent(staked, minted - burned)
+}
+
 /** Height, hash rate, supply, transaction totals and mempool of this node's chain. */
 export const networkStats = defineService({
   serviceId: ID,
@@ -81,7 +91,7 @@ export const networkStats = defineService({
       stakingPool: '14713.8',
       inEscrow: '0.048',
     },
-    stakingRatioPct: 0,
+    stakingRatioPct: 1.1825,
     tx: { total: 5120, last24h: 410 },
     mempool: { count: 3, bytes: 7911 },
     peers: 8,
@@ -102,8 +112,7 @@ export const networkStats = defineService({
       difficulty: Number(workOfTarget(entryAt(chain, chain.head.header.height).header.target)),
       avgBlockTime: averageBlockTime(context),
       supply: supplyOf(context),
-      // Nothing can be staked before the staking ledger is active.
-      stakingRatioPct: 0,
+      stakingRatioPct: stakingRatioOf(context),
       tx: { total: chain.head.totalTransactions, last24h: day.transactions },
       mempool: { count: mempool.count, bytes: mempool.bytes },
       peers: peerCount(),

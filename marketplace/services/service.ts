@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import type { Capability } from '../ledger/capabilities.ts'
@@ -34,6 +34,13 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly requestCharsMax: number
   /** Reads the request text. The fault is `service/invalid-request` and says what is wrong and what works. */
   readonly parse: (request: string) => Result<Input>
+  /**
+   * What only the chain can tell of a request that reads well: that it names no token, pool or block. Asked at the quote and
+   * again before a payment is consumed; null where the request will do.
+   */
+  readonly check?: (input: Input, context: ServiceContext) => Fault | null
+  /** Whether the result depends on input and head alone: it is then worked out once for each head. */
+  readonly keptPerHead?: boolean
   readonly ready: (context: ServiceContext) => Readiness
   /** Does the work. Throwing, or a result outside `resultSchema`, is a failed service: the caller is refunded. */
   readonly execute: (
@@ -66,4 +73,16 @@ export function readRequest(definition: ServiceDefinition, request: string): Res
     fail(fault('service/invalid-request', { reason, example, requestFormat }))
   if (request.length > requestCharsMax) return unusable(`the request is limited to ${requestCharsMax} characters`)
   return request.isWellFormed() ? parse(request) : unusable('the request is not well-formed Unicode')
+}
+
+/** Reads the request text of a call and holds it against the chain. While that is being reorganised nothing is held against it. */
+export function checkRequest(definition: ServiceDefinition, request: string, context: ServiceContext): Result<unknown> {
+  const input = readRequest(definition, request)
+  const refused = input.ok ? inputFault(definition, input.value, context) : null
+  return refused === null ? input : fail(refused)
+}
+
+/** What the chain has against an input that reads well, or null. */
+export function inputFault(definition: ServiceDefinition, input: unknown, context: ServiceContext): Fault | null {
+  return definition.check === undefined || context.chain.moving ? null : definition.check(input, context)
 }

@@ -1,0 +1,125 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import { assetOfBalanceKey, TOKEN_BALANCES } from '../../consensus/ledger/token-balances.ts'
+import { type Amount, amount, ZERO } from '../../consensus/primitives/amount.ts'
+import type { Address, Hash, TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { type AssetFacts, recordedAsset } from './assets.ts'
+import { type PoolPosition, positionsOf } from './pools.ts'
+import { PriceBook, type PriceFacts } from './prices.ts'
+import { type StakeFacts, stakesOf } from './staking.ts'
+
+/** Units of an asset with their price and value at the head; null where the price is unknown, never 0. */
+export interface Valued {
+  readonly asset: AssetFacts
+  readonly amount: Amount
+  readonly price: PriceFacts | null
+  readonly valueUsdMicros: bigint | null
+}
+
+/** Shares of a pool, with both amounts that they would take out of it. */
+export interface ValuedPosition extends PoolPosition {
+  readonly x: Valued
+  readonly y: Valued
+  readonly valueUsdMicros: bigint | null
+}
+
+/** Everything that an address holds. */
+export interface Holdings {
+  readonly exists: boolean
+  readonly nonce: bigint
+  readonly native: Valued
+  readonly tokens: readonly Valued[]
+  readonly positions: readonly ValuedPosition[]
+  readonly stakes: readonly StakeFacts[]
+  /** Stakes that are not taken back, and rewards that could be claimed in the next block, of those listed. */
+  readonly staked: Valued
+  readonly pendingRewards: Valued
+  /** Value of all that is listed and has a price. */
+  readonly totalUsdMicros: bigint
+  /** What is listed and has no price. */
+  readonly unpriced: readonly TokenSymbol[]
+  /** Whether there are more tokens, positions or stakes than are listed. */
+  readonly truncated: { readonly tokens: boolean; readonly positions: boolean; readonly stakes: boolean }
+}
+
+/** Most tokens, pool positions and stakes of one address that are listed, each. */
+export const HOLDINGS_MAX = 100
+
+/** What an address holds. To be read within one reading. */
+export async function holdingsOf(chain: Chain, address: Address): Promise<Holdings> {
+  const { database } = chain
+  const account = database.get(ACCOUNTS, address)
+  const [held, lp, allStakes] = await Promise.all([
+    tokensOf(chain, address),
+    positionsOf(chain, address, { limit: HOLDINGS_MAX + 1 }),
+    stakesOf(chain, address, { limit: HOLDINGS_MAX + 1 }),
+  ])
+  const stakes = allStakes.slice(0, HOLDINGS_MAX)
+  const [native, staked, pendingRewards, tokens, positions] = await Promise.all([
+    valued(chain, NATIVE_ASSET, account?.balance ?? ZERO),
+    valued(
+      chain,
+      NATIVE_ASSET,
+      sumOf(stakes, ({ stake }) => stake.amount),
+    ),
+    valued(
+      chain,
+      NATIVE_ASSET,
+      sumOf(stakes, ({ pending }) => pending),
+    ),
+    Promise.all(held.slice(0, HOLDINGS_MAX).map(([asset, units]) => valued(chain, asset, units))),
+    Promise.all(lp.slice(0, HOLDINGS_MAX).map((position) => valuedPosition(chain, position))),
+  ])
+  const all = [native, ...tokens, ...positions.flatMap(({ x, y }) => [x, y]), staked, pendingRewards]
+  return {
+    ...{ exists: account !== undefined, nonce: account?.nonce ?? 0n },
+    ...{ native, tokens, positions, stakes, staked, pendingRewards },
+    totalUsdMicros: all.reduce((sum, { valueUsdMicros }) => sum + (valueUsdMicros ?? 0n), 0n),
+    unpriced: [...new Set(all.flatMap((one) => (one.price === null && one.amount > 0n ? [one.asset.symbol] : [])))],
+    truncated: {
+      tokens: held.length > HOLDINGS_MAX,
+      positions: lp.length > HOLDINGS_MAX,
+      stakes: allStakes.length > HOLDINGS_MAX,
+    },
+  }
+}
+
+async function tokensOf({ database }: Chain, address: Address): Promise<readonly (readonly [Hash, Amount])[]> {
+  const held: (readonly [Hash, Amount])[] = []
+  for await (const { key, value } of database.stateRange(TOKEN_BALANCES, address, HOLDINGS_MAX + 1)) {
+    held.push([assetOfBalanceKey(key), value.amount])
+  }
+  return held
+}
+
+/** Units of an asset with their value. */
+export async function valued(chain: Chain, asset: Hash, units: Amount): Promise<Valued> {
+  const book = PriceBook.of(chain)
+  const price = await book.priceOf(asset)
+  return {
+    asset: recordedAsset(chain, asset),
+    amount: units,
+    price,
+    valueUsdMicros: await book.valueOf(asset, units),
+  }
+}
+
+async function valuedPosition(chain: Chain, position: PoolPosition): Promise<ValuedPosition> {
+  const { pool } = position.row
+  const [x, y] = await Promise.all([
+    valued(chain, pool.assetX, position.amountX),
+    valued(chain, pool.assetY, position.amountY),
+  ])
+  const known = x.valueUsdMicros !== null && y.valueUsdMicros !== null
+  return {
+    ...position,
+    x,
+    y,
+    valueUsdMicros: known ? (x.valueUsdMicros as bigint) + (y.valueUsdMicros as bigint) : null,
+  }
+}
+
+function sumOf<T>(items: readonly T[], of: (item: T) => bigint): Amount {
+  return amount(items.reduce((sum, item) => sum + of(item), 0n))
+}

@@ -1,0 +1,100 @@
+import { fundsFrom, POOLS, poolIdOf } from '../../amm/pool.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Hash } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { type Cycle, type CycleLimits, cycleLimits, marginPpm } from './cycle-search.ts'
+import { type PoolRow, poolRow, poolsOf } from './pools.ts'
+import { dollarAsset } from './prices.ts'
+import { compareRatios, ONE, type Ratio, ratio, times } from './ratio.ts'
+
+/** Pools of the native coin that are looked at, those that hold most of it. */
+export const NATIVE_POOLS_MAX = 16
+
+/** A way from the native coin to dollars: one pool, or one and a second that sells for dollars what the first pays. */
+export interface DollarWay {
+  readonly pools: readonly PoolRow[]
+  /** Millionths of a dollar for one base unit of the native coin at the pools' prices, before fees. */
+  readonly price: Ratio
+}
+
+/** The widest spread between two ways that share no pool: coins are bought over one and sold over the other. */
+export interface Spread {
+  readonly buy: DollarWay
+  readonly sell: DollarWay
+  /** What is left of a tiny trade after all fees, in parts per million of it; below 0 where fees eat the spread. */
+  readonly netPpm: bigint
+  /** In millionths of a dollar, fees and rounding included. */
+  readonly limits: CycleLimits
+}
+
+/** Every way of at most two pools from the native coin to dollars, the dearest first. Frozen tokens lead nowhere. */
+export async function dollarWays(chain: Chain): Promise<readonly DollarWay[]> {
+  const dollar = dollarAsset(chain)
+  const rows = (await poolsOf(chain, NATIVE_ASSET, NATIVE_POOLS_MAX)).filter(tradable)
+  const direct = joining(chain, NATIVE_ASSET, dollar)
+  const all = [...direct, ...rows.filter(({ poolId }) => !direct.some((known) => known.poolId === poolId))]
+  return all
+    .flatMap((row) =>
+      row.y.asset === dollar ? [[row]] : joining(chain, row.y.asset, dollar).map((last) => [row, last]),
+    )
+    .map((pools) => ({ pools, price: priceOver(pools) }))
+    .toSorted((a, b) => compareRatios(b.price, a.price) || (nameOf(a) < nameOf(b) ? -1 : 1))
+}
+
+/** The widest spread among ways that are sorted by their price; null where no two of them are apart. */
+export function widestSpread(chain: Chain, ways: readonly DollarWay[]): Spread | null {
+  let widest: { readonly buy: DollarWay; readonly sell: DollarWay; readonly ratio: Ratio } | null = null
+  for (const sell of ways) {
+    // From the cheapest on: the first that shares no pool is the widest for this one.
+    const buy = ways.findLast((way) => way !== sell && !sharesPool(way, sell))
+    if (buy === undefined || compareRatios(buy.price, sell.price) > 0) continue
+    const apart = times(sell.price, ratio(buy.price.denominator, buy.price.numerator))
+    if (widest === null || compareRatios(apart, widest.ratio) > 0) widest = { buy, sell, ratio: apart }
+  }
+  if (widest === null) return null
+  const { buy, sell } = widest
+  const cycle = cycleOf(dollarAsset(chain), [...buy.pools.toReversed(), ...sell.pools])
+  return { buy, sell, netPpm: marginPpm(cycle), limits: cycleLimits(cycle) }
+}
+
+function tradable({ x, y }: PoolRow): boolean {
+  return !x.frozen && !y.frozen
+}
+
+function joining(chain: Chain, one: Hash, other: Hash): readonly PoolRow[] {
+  const { database, ruleBook, head } = chain
+  return ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {
+    const poolId = poolIdOf(one, other, feeBps)
+    const pool = database.get(POOLS, poolId)
+    return pool === undefined ? [] : [poolRow(chain, poolId, pool)].filter(tradable)
+  })
+}
+
+function priceOver(pools: readonly PoolRow[]): Ratio {
+  return walk(NATIVE_ASSET, pools).reduce(
+    (price, { reserveIn, reserveOut }) => times(price, ratio(reserveOut, reserveIn)),
+    ONE,
+  )
+}
+
+function cycleOf(from: Hash, pools: readonly PoolRow[]): Cycle {
+  return walk(from, pools)
+}
+
+/** The pools one after another, each entered with what the one before pays. */
+function walk(from: Hash, pools: readonly PoolRow[]): Cycle {
+  let asset = from
+  return pools.map(({ pool }) => {
+    const { reserveA, reserveB } = fundsFrom(pool, asset)
+    asset = asset === pool.assetX ? pool.assetY : pool.assetX
+    return { reserveIn: reserveA, reserveOut: reserveB, feeBps: BigInt(pool.feeBps) }
+  })
+}
+
+function sharesPool(one: DollarWay, other: DollarWay): boolean {
+  return one.pools.some(({ poolId }) => other.pools.some((pool) => pool.poolId === poolId))
+}
+
+function nameOf({ pools }: DollarWay): string {
+  return pools.map(({ name }) => name).join(' ')
+}

@@ -1,0 +1,56 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { bridgeFacts, type NetworkFacts } from '../../consensus/ledger/bridge-facts.ts'
+import { mulDivDown } from '../../consensus/primitives/amount.ts'
+import { type AssetFacts, recordedAsset } from './assets.ts'
+import type { AssetRow } from './tokens.ts'
+
+/** One thing that stands behind a token. */
+export interface CollateralPart {
+  readonly asset: Pick<AssetFacts, 'asset' | 'symbol' | 'decimals' | 'kind'>
+  readonly amount: bigint
+  /** The reserve of the token's own record, or the vault of a network. */
+  readonly held: { readonly in: 'reserve' } | { readonly in: 'vault'; readonly network: NetworkFacts }
+}
+
+/**
+ * What stands behind a token. `reserve`: a record of this chain holds it and pays it out. `custody`: vaults on other chains
+ * hold it, as far as the committee has attested; no node of this chain sees them.
+ */
+export interface Collateral {
+  readonly method: 'reserve' | 'custody'
+  readonly parts: readonly CollateralPart[]
+  /** Base units of the parts, which count as many of the token. */
+  readonly total: bigint
+  /** total / supply in basis points, rounded down; null while there is no supply. */
+  readonly backingBps: bigint | null
+}
+
+const BPS = 10_000n
+
+/** What stands behind an asset; null for one that nothing is promised for. */
+export function collateralOf(chain: Chain, row: AssetRow): Collateral | null {
+  if (row.kind === 'bridged') return custodyOf(chain, row)
+  if (row.backing === null) return null
+  const { reserveAsset, reserve, backingBps } = row.backing
+  const asset = recordedAsset(chain, reserveAsset)
+  return { method: 'reserve', parts: [{ asset, amount: reserve, held: { in: 'reserve' } }], total: reserve, backingBps }
+}
+
+/** The networks of the bridge as the next block finds them. */
+export function bridgeNetworks({ database, ruleBook, head }: Chain): readonly NetworkFacts[] {
+  const height = head.header.height + 1
+  return bridgeFacts(database, ruleBook.at(height), height).networks
+}
+
+function custodyOf(chain: Chain, row: AssetRow): Collateral {
+  const parts = bridgeNetworks(chain)
+    .filter(({ rules, vault }) => rules.asset === row.symbol && vault !== null)
+    .map((network) => ({ asset: row, amount: network.float, held: { in: 'vault' as const, network } }))
+  const total = parts.reduce((sum, { amount }) => sum + amount, 0n)
+  return {
+    method: 'custody',
+    parts,
+    total,
+    backingBps: row.supply === 0n ? null : mulDivDown(total, BPS, row.supply),
+  }
+}

@@ -1,0 +1,39 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { symbolOf } from '../../consensus/ledger/asset.ts'
+import { TOKENS } from '../../consensus/ledger/token-records.ts'
+import type { Hash, TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { coinOf, recordedAsset } from './assets.ts'
+import { nameSkeleton } from './name-skeleton.ts'
+
+/** Tokens whose names are compared, in the order of their symbols, and look-alikes that are told. */
+export const NAMES_COMPARED_MAX = 10_000
+const FOUND_MAX = 20
+
+/** Assets whose names could be mistaken for a name. */
+export interface NameLookAlikes {
+  readonly found: readonly { readonly symbol: TokenSymbol; readonly name: string }[]
+  /** Names that were compared; not complete where there are more tokens or more look-alikes than are looked at. */
+  readonly compared: number
+  readonly complete: boolean
+}
+
+/** Looks through the names of all assets, the native coin's and its network's first. */
+export async function nameLookAlikes(chain: Chain, name: string, except?: Hash): Promise<NameLookAlikes> {
+  const wanted = nameSkeleton(name)
+  // A name without letters and digits has no skeleton to compare.
+  if (wanted === '') return { found: [], compared: 0, complete: true }
+  const coin = coinOf(chain)
+  const { asset, symbol, name: coinName } = recordedAsset(chain, NATIVE_ASSET)
+  const names = asset === except ? [] : [coinName, chain.ruleBook.params.name, symbol]
+  const found = names.some((each) => nameSkeleton(each) === wanted) ? [{ symbol, name: coinName }] : []
+  let compared = 1
+  for await (const { key, value } of chain.database.stateRange(TOKENS, '', NAMES_COMPARED_MAX)) {
+    compared += 1
+    const token = key.slice(2) as Hash
+    if (token === except || nameSkeleton(value.name) !== wanted) continue
+    if (found.length === FOUND_MAX) return { found, compared, complete: false }
+    found.push({ symbol: symbolOf(token, coin), name: value.name })
+  }
+  return { found, compared, complete: compared <= NAMES_COMPARED_MAX }
+}

@@ -1,0 +1,180 @@
+import { poolIdOf } from '../../amm/pool.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { assetOf, tokenAsset } from '../../consensus/ledger/asset.ts'
+import { BRIDGE_NETWORKS, WITHDRAWALS } from '../../consensus/ledger/bridge-records.ts'
+import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
+import type { ReceiptOf } from '../../consensus/ledger/receipt.ts'
+import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
+import type { Amount } from '../../consensus/primitives/amount.ts'
+import type { Address, AgentId, Hash, PoolId, TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
+import { coinOf } from './assets.ts'
+
+/** Where units come from or go to: an address, or a place of a ledger that has none. */
+export type Place =
+  | { readonly place: 'address'; readonly address: Address }
+  | { readonly place: 'pool'; readonly poolId: PoolId }
+  | { readonly place: 'escrow'; readonly agentId: AgentId }
+  | { readonly place: 'bridge'; readonly network: number }
+  | { readonly place: 'staking' | 'reserve' | 'minted' | 'burned' }
+
+/** Units of one asset that a transaction moved. */
+export interface Movement {
+  readonly asset: Hash
+  readonly amount: Amount
+  readonly from: Place
+  readonly to: Place
+}
+
+const STAKED = { place: 'staking' } as const
+const RESERVE = { place: 'reserve' } as const
+const MINTED = { place: 'minted' } as const
+const BURNED = { place: 'burned' } as const
+
+/** What a mined transaction moved, fees left out; amounts that the chain worked out are those of its receipt. */
+export function movementsOf(
+  chain: Chain,
+  { body }: Pick<Transaction, 'body'>,
+  receipt: ReceiptOf<'transaction'>,
+): readonly Movement[] {
+  if (receipt.code !== OUTCOME_OK) return []
+  const moves = new Moves(chain, body, receipt.amounts)
+  return [...moves.transfers(), ...moves.dollars(), ...moves.trades(), ...moves.locks(), ...moves.crossings()]
+}
+
+/** Movements of one transaction by the parts of the ledger. */
+class Moves {
+  readonly #chain: Chain
+  readonly #body: TxBody
+  readonly #told: readonly Amount[]
+  readonly #sender: Place
+
+  constructor(chain: Chain, body: TxBody, told: readonly Amount[]) {
+    this.#chain = chain
+    this.#body = body
+    this.#told = told
+    this.#sender = at(body.sender)
+  }
+
+  transfers(): readonly Movement[] {
+    const { kind, payload } = this.#body
+    const from = this.#sender
+    switch (kind) {
+      case 'transfer':
+        return [{ asset: NATIVE_ASSET, amount: payload.amount, from, to: at(payload.to) }]
+      case 'token_transfer':
+        return [this.#move(payload.symbol, payload.amount, from, at(payload.to))]
+      case 'token_mint':
+      case 'stable_mint':
+        return [this.#move(payload.symbol, payload.amount, MINTED, at(payload.to))]
+      case 'token_burn':
+        return [this.#move(payload.symbol, payload.amount, from, BURNED)]
+      default:
+        return []
+    }
+  }
+
+  dollars(): readonly Movement[] {
+    const { kind, payload } = this.#body
+    const from = this.#sender
+    switch (kind) {
+      case 'stable_deposit':
+        return this.#reserved(payload.symbol, payload.amount, from, RESERVE)
+      case 'stable_withdraw':
+        return this.#reserved(payload.symbol, payload.amount, RESERVE, from)
+      case 'stable_redeem': {
+        const burned = this.#move(payload.symbol, payload.amount, from, BURNED)
+        return [burned, ...this.#reserved(payload.symbol, this.#told[0], RESERVE, from)]
+      }
+      default:
+        return []
+    }
+  }
+
+  /** A swap over several pools is told by its ends: what lies between comes from nobody and goes to nobody. */
+  trades(): readonly Movement[] {
+    const { kind, payload } = this.#body
+    const from = this.#sender
+    if (kind === 'swap') {
+      const { assetIn, hops } = payload
+      const symbols = [assetIn, ...hops.map(({ asset }) => asset)]
+      const pools = hops.map(({ feeBps }, i) =>
+        this.#pool(symbols[i] as TokenSymbol, symbols[i + 1] as TokenSymbol, feeBps),
+      )
+      const [first, last] = [pools[0], pools.at(-1)] as readonly [Place, Place]
+      return [
+        this.#move(assetIn, this.#told[0], from, first),
+        this.#move(symbols.at(-1) as TokenSymbol, this.#told.at(-1), last, from),
+      ]
+    }
+    if (kind !== 'pool_create' && kind !== 'liquidity_add' && kind !== 'liquidity_remove') return []
+    const { assetA, assetB, feeBps } = payload
+    const pool = this.#pool(assetA, assetB, feeBps)
+    const [source, target] = kind === 'liquidity_remove' ? [pool, from] : [from, pool]
+    return [this.#move(assetA, this.#told[0], source, target), this.#move(assetB, this.#told[1], source, target)]
+  }
+
+  locks(): readonly Movement[] {
+    const { kind, payload } = this.#body
+    const from = this.#sender
+    switch (kind) {
+      case 'stake':
+        return [{ asset: NATIVE_ASSET, amount: payload.amount, from, to: STAKED }]
+      case 'unstake':
+      case 'claim':
+        return this.#told.slice(0, 1).map((amount) => ({ asset: NATIVE_ASSET, amount, from: STAKED, to: from }))
+      case 'agent_invoke':
+        return [
+          { asset: NATIVE_ASSET, amount: payload.amount, from, to: { place: 'escrow', agentId: payload.agentId } },
+        ]
+      default:
+        return []
+    }
+  }
+
+  crossings(): readonly Movement[] {
+    const { kind, payload } = this.#body
+    switch (kind) {
+      case 'bridge_deposit':
+        return this.#crossed(payload.network, payload.amount, (bridge) => [bridge, at(payload.to)])
+      case 'bridge_withdraw':
+        return this.#crossed(payload.network, payload.amount, (bridge) => [this.#sender, bridge])
+      case 'bridge_cancel': {
+        const withdrawal = this.#chain.database.get(WITHDRAWALS, payload.withdrawalId)
+        if (withdrawal === undefined) return []
+        const { network, amount, sender } = withdrawal
+        return this.#crossed(network, amount, (bridge) => [bridge, at(sender)])
+      }
+      default:
+        return []
+    }
+  }
+
+  #move(symbol: TokenSymbol, amount: Amount | undefined, from: Place, to: Place): Movement {
+    return { asset: assetOf(symbol, coinOf(this.#chain)), amount: amount as Amount, from, to }
+  }
+
+  #pool(one: TokenSymbol, other: TokenSymbol, feeBps: number): Place {
+    const coin = coinOf(this.#chain)
+    return { place: 'pool', poolId: poolIdOf(assetOf(one, coin), assetOf(other, coin), feeBps) }
+  }
+
+  /** Reserve of a stable token is counted in the token behind it. */
+  #reserved(stable: TokenSymbol, amount: Amount | undefined, from: Place, to: Place): readonly Movement[] {
+    const reserves = this.#chain.database.get(STABLE_RESERVES, tokenAsset(stable))
+    if (reserves === undefined || amount === undefined) return []
+    return [{ asset: reserves.reserveAsset, amount, from, to }]
+  }
+
+  #crossed(network: number, amount: Amount, ends: (bridge: Place) => readonly [Place, Place]): readonly Movement[] {
+    const record = this.#chain.database.get(BRIDGE_NETWORKS, network)
+    if (record === undefined) return []
+    const [from, to] = ends({ place: 'bridge', network })
+    return [{ asset: record.asset, amount, from, to }]
+  }
+}
+
+function at(address: Address): Place {
+  return { place: 'address', address }
+}

@@ -1,0 +1,54 @@
+import type { ConnectedBlock } from '../../consensus/chain/events.ts'
+import { assert } from '../../consensus/primitives/assert.ts'
+import type { AgentId, TxId } from '../../consensus/primitives/ids.ts'
+import type { StateView } from '../../consensus/state/view.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { AGENTS, type Agent, isInsider } from './agents.ts'
+import { ESCROWS, type Escrow } from './escrow.ts'
+
+/** Who pays an escrow, for what, and who is paid by it, as frozen when it was opened. */
+export type Parties = Pick<Escrow, 'agentId' | 'serviceId' | 'caller' | 'payout' | 'amount' | 'insider'>
+
+/** An agent as far as escrows freeze it. */
+type Seller = Pick<Agent, 'owner' | 'payout' | 'settlers'>
+
+/**
+ * The parties of escrows that a block closes. An escrow from an earlier block is in the state before this one; one that is
+ * opened and closed in the same block is in no state at all, so the block's transactions are followed in their order.
+ */
+export class EscrowParties {
+  readonly #before: StateView
+  readonly #sellers = new Map<AgentId, Seller>()
+  readonly #opened = new Map<TxId, Parties>()
+
+  constructor({ parentState }: Pick<ConnectedBlock, 'parentState'>) {
+    this.#before = parentState
+  }
+
+  /** Takes note of the block's next transaction that succeeded. */
+  see({ txId, body }: Transaction): void {
+    const { kind, payload, sender } = body
+    if (kind === 'agent_register') this.#sellers.set(payload.agentId, { ...payload, owner: sender })
+    else if (kind === 'agent_update') this.#sellers.set(payload.agentId, payload)
+    else if (kind === 'agent_invoke') {
+      const { agentId, serviceId, amount } = payload
+      const seller = this.#sellerOf(agentId)
+      const { payout } = seller
+      const insider = isInsider(seller, sender)
+      this.#opened.set(txId, { agentId, serviceId, caller: sender, payout, amount, insider })
+    }
+  }
+
+  /** Parties of an escrow that the transaction seen last closes, or the block itself before them all. */
+  of(txId: TxId): Parties {
+    const parties = this.#opened.get(txId) ?? this.#before.get(ESCROWS, txId)
+    assert(parties !== undefined, 'an escrow was closed that was not open')
+    return parties
+  }
+
+  #sellerOf(agentId: AgentId): Seller {
+    const seller = this.#sellers.get(agentId) ?? this.#before.get(AGENTS, agentId)
+    assert(seller !== undefined, 'an escrow was opened for an agent that is not there')
+    return seller
+  }
+}

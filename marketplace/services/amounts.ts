@@ -1,0 +1,63 @@
+import { type TSchema, Type } from 'typebox'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import type { AssetFacts } from '../facts/assets.ts'
+import type { PriceFacts } from '../facts/prices.ts'
+import { ratio, significantText, times } from '../facts/ratio.ts'
+
+/** Something, or null where it is unknown. */
+export function orNull<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** An exact amount in whole units of its asset. */
+export const DECIMAL_AMOUNT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,18})?$' })
+/** Symbol of an asset. */
+export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' })
+/** An exact amount with the asset that it counts. */
+export const ASSET_AMOUNT = Type.Object({
+  symbol: SYMBOL,
+  decimals: Type.Integer({ minimum: 0, maximum: 18 }),
+  amount: DECIMAL_AMOUNT,
+})
+/** Dollars as a number, cut after 6 decimals; null where no price is known. */
+export const USD = orNull(Type.Number({ minimum: 0 }))
+/** Percent as a number, cut after 4 decimals. */
+export const PERCENT = Type.Number({ minimum: 0 })
+/** Fields of a result that could not be worked out, by their names. */
+export const UNKNOWN = Type.Array(Type.String())
+
+const USD_DECIMALS = 6
+const PRICE_DIGITS = 10
+
+/** Base units in whole units of the asset. */
+export function amountText({ decimals }: Pick<AssetFacts, 'decimals'>, units: bigint): string {
+  return formatAmount(units, decimals)
+}
+
+/** Base units of an asset with its name. */
+export function assetAmount(
+  { symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>,
+  units: bigint,
+): { readonly symbol: string; readonly decimals: number; readonly amount: string } {
+  return { symbol, decimals, amount: formatAmount(units, decimals) }
+}
+
+/** Millionths of a dollar in dollars; null where they are unknown. */
+export function usd<T extends bigint | null>(micros: T): T extends null ? null : number {
+  return (micros === null ? null : Number(formatAmount(micros, USD_DECIMALS))) as never
+}
+
+/** Dollars for one whole unit, cut after 10 significant digits; null where no price is known. */
+export function usdPrice(
+  { decimals }: Pick<AssetFacts, 'decimals'>,
+  price: Pick<PriceFacts, 'microsPerUnit'> | null,
+): number | null {
+  if (price === null) return null
+  const perWhole = times(price.microsPerUnit, ratio(10n ** BigInt(decimals), 10n ** BigInt(USD_DECIMALS)))
+  return Number(significantText(perWhole, PRICE_DIGITS))
+}
+
+/** 100 x part / whole, cut after 4 decimals; the whole must not be 0. */
+export function percent(part: bigint, whole: bigint): number {
+  return Number((part * 1_000_000n) / whole) / 10_000
+}

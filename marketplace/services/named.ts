@@ -1,0 +1,41 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { isHex } from '../../consensus/primitives/bytes.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { type AssetFacts, assetNamed } from '../facts/assets.ts'
+import { POOL_NAME, type PoolRow, poolNamed } from '../facts/pools.ts'
+import { type RequestForm, refusal, unusable } from './requests.ts'
+
+/** Longest text that names a token or a pool, some blanks around it. */
+export const NAME_CHARS_MAX = 100
+
+/** Reads the name of a token or a pool: upper case, an id in lower case; null for an empty text. */
+export function parseTokenOrPool(request: string, form: RequestForm): Result<string | null> {
+  const text = request.trim()
+  if (text === '') return ok(null)
+  const id = text.toLowerCase().replace(/^0x/, '')
+  if (isHex(id, 32)) return ok(id)
+  const name = text.toUpperCase()
+  return TOKEN_SYMBOL.test(name) || POOL_NAME.test(name) ? ok(name) : unusable('not a token symbol or pool', form)
+}
+
+/** What a text names: one token, or a pool with its two. */
+export interface Named {
+  readonly pool: PoolRow | null
+  readonly assets: readonly AssetFacts[]
+}
+
+/** The token or pool of a name that {@link parseTokenOrPool} has read, undefined where there is none. */
+export function namedOn(chain: Chain, name: string): Named | undefined {
+  const asset = assetNamed(chain, name)
+  if (asset !== undefined) return { pool: null, assets: [asset] }
+  const pool = poolNamed(chain, name)
+  return pool && { pool, assets: [pool.x, pool.y] }
+}
+
+/** Why a name that was read does not do on this chain, or null. */
+export function nameFault(chain: Chain, name: string | null, form: RequestForm): Fault | null {
+  const found = name === null || namedOn(chain, name) !== undefined
+  return found ? null : refusal(`there is no token or pool ${name}`, form)
+}

@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { HEADER_BYTES } from '../../consensus/block/header.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { type BlockFacts, kindCounts, newestBlocks } from '../facts/blocks.ts'
+import type { ServiceContext } from './context.ts'
+import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
+import { readAtHead } from './reading.ts'
+import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
+import { defineService } from './service.ts'
+
+const ID = 'node-explorer-summary' as ServiceId
+/** Blocks listed. */
+const LISTED = 10
+/** Blocks that kinds and supply effects are counted over. */
+export const SUMMARY_WINDOW = { blocks: 20, transactions: 2_000 }
+
+const RESULT = Type.Object({
+  ...CHAIN_ENVELOPE,
+  symbol: Type.String(),
+  blocks: Type.Array(
+    Type.Object({
+      height: Type.Integer(),
+      hash: Type.String(),
+      time: Type.String(),
+      miner: Type.String(),
+      transactions: Type.Integer(),
+      size: Type.Integer(),
+      reward: COIN_AMOUNT,
+      feesBurned: COIN_AMOUNT,
+    }),
+    { maxItems: LISTED },
+  ),
+  window: Type.Object({ fromHeight: Type.Integer(), toHeight: Type.Integer(), transactions: Type.Integer() }),
+  txTypes: Type.Record(Type.String(), Type.Integer()),
+  mempool: Type.Object({ count: Type.Integer(), bytes: Type.Integer() }),
+  supplyEffect: Type.Object({
+    minted: COIN_AMOUNT,
+    burned: COIN_AMOUNT,
+    net: Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' }),
+  }),
+})
+
+function row(context: ServiceContext, { entry, transactions, close }: BlockFacts) {
+  const { header, id, bodyBytes } = entry
+  return {
+    height: header.height,
+    hash: id,
+    time: new Date(header.timeMs).toISOString(),
+    miner: formatAddress(context.chain.ruleBook.params.addressPrefix, header.miner),
+    transactions: transactions.length,
+    size: HEADER_BYTES + bodyBytes,
+    reward: coins(context, close?.reward ?? 0n),
+    feesBurned: coins(context, close?.burned ?? 0n),
+  }
+}
+
+async function summary(context: ServiceContext) {
+  const blocks = await newestBlocks(context.chain, SUMMARY_WINDOW)
+  const transactions = blocks.flatMap((block) => block.transactions)
+  const sum = (of: 'subsidy' | 'burned'): bigint => blocks.reduce((total, { close }) => total + (close?.[of] ?? 0n), 0n)
+  const [minted, burned] = [sum('subsidy'), sum('burned')]
+  const { height } = context.chain.head.header
+  return {
+    symbol: context.chain.ruleBook.params.ticker,
+    blocks: blocks.slice(0, LISTED).map((block) => row(context, block)),
+    window: {
+      fromHeight: blocks.at(-1)?.entry.header.height ?? height,
+      toHeight: height,
+      transactions: transactions.length,
+    },
+    txTypes: kindCounts(transactions),
+    mempool: { count: context.mempool.count, bytes: context.mempool.bytes },
+    supplyEffect: {
+      minted: coins(context, minted),
+      burned: coins(context, burned),
+      net: minted < burned ? `-${coins(context, burned - minted)}` : coins(context, minted - burned),
+    },
+  }
+}
+
+/** The newest blocks, what is in them, and what they did to the supply by subsidies and base fees. */
+export const explorerSummary = defineService({
+  serviceId: ID,
+  name: 'Explorer summary',
+  description:
+    'The last 10 blocks, transaction types and supply effect (subsidy minted, base fees burned) of the last 20, and the mempool.',
+  capability: 'explorer',
+  priceUsdMicros: 6_000n,
+  requestFormat: '',
+  example: '',
+  sample: {
+    service: ID,
+    asOf: '2026-11-20T12:00:00.000Z',
+    engine: 'chain',
+    height: 12345,
+    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    symbol: 'FAR',
+    blocks: [
+      {
+        height: 12345,
+        hash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+        time: '2026-11-20T11:59:58.120Z',
+        miner: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+        transactions: 2,
+        size: 5612,
+        reward: '10.7251',
+        feesBurned: '0.0023',
+      },
+    ],
+    window: { fromHeight: 12326, toHeight: 12345, transactions: 41 },
+    txTypes: { agent_invoke: 20, agent_receipt: 11, transfer: 10 },
+    mempool: { count: 3, bytes: 7911 },
+    supplyEffect: { minted: '238.32', burned: '0.0512', net: '238.2688' },
+  },
+  timeoutMs: 2_000,
+  resultBytesMax: 16_384,
+  repeatable: true,
+  requestCharsMax: CONTEXT_CHARS_MAX,
+  parse: parseContext,
+  ready: () => ({ available: true, engine: 'chain' }),
+  resultSchema: RESULT,
+  execute: (_, context) => readAtHead(ID, context, () => summary(context)),
+})

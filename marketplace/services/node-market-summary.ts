@@ -1,0 +1,185 @@
+import { type Static, Type } from 'typebox'
+import type { Trade } from '../../amm/trades.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { coinOf, recordedAsset } from '../facts/assets.ts'
+import { type Market, readMarket } from '../facts/market-pools.ts'
+import { nativeMarket } from '../facts/native-market.ts'
+import type { PoolValues } from '../facts/pool-values.ts'
+import { poolNamed } from '../facts/pools.ts'
+import { priceImpacts } from '../facts/trade-impact.ts'
+import { listTrades } from '../facts/trading.ts'
+import { amountText, DECIMAL_AMOUNT, orNull, SYMBOL, UNKNOWN, USD, usd, usdPrice } from './amounts.ts'
+import { CHAIN_ENVELOPE } from './envelope.ts'
+import {
+  CHANGE_PCT,
+  changePct,
+  POOL_NAME,
+  PRICE,
+  pctOfPpm,
+  poolName,
+  SAMPLE_POOL,
+  sampleEnvelope,
+  unknownIn,
+} from './figures.ts'
+import { readAtHead } from './reading.ts'
+import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
+import { defineService } from './service.ts'
+
+const ID = 'node-market-summary' as ServiceId
+const TOP_POOLS = 5
+const LATEST_SWAPS = 10
+
+const SWAP = Type.Object({
+  txId: Type.String(),
+  height: Type.Integer(),
+  time: Type.String(),
+  pool: Type.String(),
+  from: SYMBOL,
+  to: SYMBOL,
+  amountIn: DECIMAL_AMOUNT,
+  amountOut: DECIMAL_AMOUNT,
+  priceImpactPct: orNull(Type.Number({ minimum: 0, maximum: 100 })),
+})
+
+/** Fields of the summary beside its envelope. */
+export const MARKET_SUMMARY = {
+  price: Type.Object({
+    symbol: SYMBOL,
+    usd: PRICE,
+    pool: orNull(Type.String()),
+    change24hPct: orNull(CHANGE_PCT),
+  }),
+  tvlUsd: USD,
+  volume24hUsd: USD,
+  trades24h: Type.Integer({ minimum: 0 }),
+  poolsCounted: Type.Integer({ minimum: 0 }),
+  poolsUnpriced: Type.Integer({ minimum: 0 }),
+  poolsComplete: Type.Boolean(),
+  topPools: Type.Array(
+    Type.Object({
+      ...POOL_NAME,
+      tokens: Type.Array(SYMBOL),
+      tvlUsd: USD,
+      volume24hUsd: USD,
+      trades24h: Type.Integer(),
+    }),
+  ),
+  latestSwaps: Type.Array(SWAP),
+  unknown: UNKNOWN,
+}
+const FACTS = Type.Object(MARKET_SUMMARY)
+
+/** What the summary says, from a market that was read at the same head. */
+export async function marketSummaryFacts(chain: Chain, market: Market): Promise<Static<typeof FACTS>> {
+  const native = await nativeMarket(chain)
+  const price = {
+    usd: usdPrice({ decimals: chain.ruleBook.params.decimals }, native && { microsPerUnit: native.spot }),
+    pool: native?.row.name ?? null,
+    change24hPct: native?.before ? changePct(native.spot, native.before) : null,
+  }
+  const sums = { tvlUsd: usd(market.tvlUsdMicros), volume24hUsd: usd(market.volumeUsdMicros) }
+  const latestSwaps = await swapsOf(chain)
+  return {
+    price: { symbol: coinOf(chain).symbol, ...price },
+    ...sums,
+    trades24h: market.trades,
+    poolsCounted: market.pools.length,
+    poolsUnpriced: market.unpriced,
+    poolsComplete: market.complete,
+    topPools: market.pools.slice(0, TOP_POOLS).map(topPool),
+    latestSwaps,
+    unknown: [
+      ...unknownIn(price).map((name) => `price.${name}`),
+      ...unknownIn(sums),
+      ...(latestSwaps.some(({ priceImpactPct }) => priceImpactPct === null) ? ['latestSwaps.priceImpactPct'] : []),
+    ],
+  }
+}
+
+function topPool({ row, day, tvlUsdMicros, volumeUsdMicros }: PoolValues) {
+  return {
+    ...poolName(row),
+    tokens: [row.x.symbol, row.y.symbol],
+    tvlUsd: usd(tvlUsdMicros),
+    volume24hUsd: usd(volumeUsdMicros),
+    trades24h: day.trades,
+  }
+}
+
+async function swapsOf(chain: Chain): Promise<Static<typeof SWAP>[]> {
+  const trades = await listTrades(chain, { limit: LATEST_SWAPS })
+  const impacts = await priceImpacts(chain, trades)
+  return trades.map((trade, i) => swapFacts(chain, trade, impacts[i] ?? null))
+}
+
+function swapFacts(chain: Chain, trade: Trade, impactPpm: bigint | null): Static<typeof SWAP> {
+  const { txId, height, timeMs, poolId, assetIn, assetOut, amountIn, amountOut } = trade
+  const [from, to] = [recordedAsset(chain, assetIn), recordedAsset(chain, assetOut)]
+  return {
+    ...{ txId, height, time: new Date(timeMs).toISOString() },
+    pool: poolNamed(chain, poolId)?.name ?? poolId,
+    from: from.symbol,
+    to: to.symbol,
+    amountIn: amountText(from, amountIn),
+    amountOut: amountText(to, amountOut),
+    priceImpactPct: impactPpm === null ? null : pctOfPpm(impactPpm),
+  }
+}
+
+/** The market at a glance. */
+export const marketSummary = defineService({
+  serviceId: ID,
+  name: 'Market summary',
+  description:
+    'Native price with its 24-hour change, TVL and 24-hour volume of all priced pools, the five top pools and the ten latest executed swaps.',
+  capability: 'market-data',
+  priceUsdMicros: 15_000n,
+  requestFormat: '',
+  example: '',
+  sample: {
+    ...sampleEnvelope(ID),
+    price: { symbol: 'FAR', usd: 0.2561, pool: 'FAR-FUSD-30', change24hPct: 1.25 },
+    tvlUsd: 243900.25,
+    volume24hUsd: 12800.5,
+    trades24h: 81,
+    poolsCounted: 3,
+    poolsUnpriced: 0,
+    poolsComplete: true,
+    topPools: [
+      {
+        id: SAMPLE_POOL,
+        pool: 'FAR-FUSD-30',
+        feePct: 0.3,
+        tokens: ['FAR', 'FUSD'],
+        tvlUsd: 202426.81,
+        volume24hUsd: 11200,
+        trades24h: 70,
+      },
+    ],
+    latestSwaps: [
+      {
+        txId: '4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+        height: 12341,
+        time: '2026-11-20T11:59:46.500Z',
+        pool: 'FAR-FUSD-30',
+        from: 'FAR',
+        to: 'FUSD',
+        amountIn: '900',
+        amountOut: '229.29',
+        priceImpactPct: 0.5275,
+      },
+    ],
+    unknown: [],
+  },
+  timeoutMs: 2_000,
+  resultBytesMax: 32_768,
+  repeatable: true,
+  keptPerHead: true,
+  requestCharsMax: CONTEXT_CHARS_MAX,
+  parse: parseContext,
+  ready: () => ({ available: true, engine: 'chain' }),
+  resultSchema: Type.Object({ ...CHAIN_ENVELOPE, ...MARKET_SUMMARY }),
+  execute: (_, context) =>
+    readAtHead(ID, context, async () => marketSummaryFacts(context.chain, await readMarket(context.chain))),
+})

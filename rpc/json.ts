@@ -29,6 +29,7 @@ export function receiptToJson(prefix: string, receipt: Receipt): { readonly type
         success: receipt.code === 0,
         outcome: outcomeCode(receipt.code) ?? null,
         entries: [...receipt.entries],
+        amounts: receipt.amounts.map(String),
       }
     case 'refund':
       return { ...fields, caller: formatAddress(prefix, receipt.caller) }

@@ -13,10 +13,20 @@ export interface HttpLimits {
   readonly receiveTimeoutMs: number
 }
 
+/** Reads that a page of a long list, at its worst some 25 ms of work, counts as. */
+export const LIST_COST = 5
+
 /** Bounds unless the operator sets others. Paid settles count as quotes and stay above the chain's own speed. */
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   bodyBytesMax: 1_048_576,
   concurrentMax: 1_024,
-  ratesPerMinute: { read: 3_000, transaction: 6_000, quote: 9_000, health: 6_000 },
+  ratesPerMinute: {
+    read: 3_000,
+    list: 3_000 / LIST_COST,
+    transaction: 6_000,
+    simulate: 1_200,
+    quote: 9_000,
+    health: 6_000,
+  },
   receiveTimeoutMs: 30_000,
 }

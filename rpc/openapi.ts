@@ -7,6 +7,7 @@ export const OPENAPI_VERSION = '2.20.0'
 
 const TAGS = [
   { name: 'chain', description: 'Blocks, transactions, accounts, mempool' },
+  { name: 'assets', description: 'Tokens, pools, prices, staking, what addresses hold and did' },
   { name: 'market', description: 'Pay-per-call services for agents' },
   { name: 'operations', description: 'For those who run the node' },
 ]
@@ -70,10 +71,9 @@ function operationOf(route: Route): object {
   }
 }
 
-function requestBodyOf({ body, bucket }: Route): object {
-  const bytes =
-    bucket === 'transaction' ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
-  return { required: bucket === 'transaction', content: { 'application/json': { schema: body }, ...bytes } }
+function requestBodyOf({ body, takesBytes = false }: Route): object {
+  const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
+  return { required: takesBytes, content: { 'application/json': { schema: body }, ...bytes } }
 }
 
 function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): readonly object[] {

@@ -6,7 +6,7 @@ import type { Offer } from '../marketplace/checkout/operator.ts'
 import { computeQuote, type NativeQuote } from '../marketplace/checkout/quote.ts'
 import type { Agent, Service } from '../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../marketplace/ledger/capabilities.ts'
-import { readRequest } from '../marketplace/services/service.ts'
+import { checkRequest } from '../marketplace/services/service.ts'
 import { coinNumber, moment, usdNumber } from './json.ts'
 import type { MarketApi } from './node.ts'
 
@@ -41,7 +41,7 @@ export class QuoteBook {
   /** Body of an unpaid call. */
   unpaid(offer: Offer, request: string | undefined, { requestId, baseUrl }: RequestFacts): string {
     const { error, tail } = this.#text(offer, baseUrl)
-    return quoteBody({ error, code: 'payment_required', requestId, extra: requestFields(offer, request), tail })
+    return quoteBody({ error, code: 'payment_required', requestId, extra: this.#requestFields(offer, request), tail })
   }
 
   /** Body of a call whose payment does not do: the fault, and a fresh quote. */
@@ -60,7 +60,8 @@ export class QuoteBook {
   #text(offer: Offer, baseUrl: string): QuoteText {
     const { shop } = this.#market
     const key = `${offer.definition.serviceId} ${baseUrl}`
-    const stamp = `${this.#chain.head.id} ${shop.closedBecause ?? ''}`
+    const { head, moving } = this.#chain
+    const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
     const text = { stamp, ...this.#compose(offer, baseUrl) }
@@ -126,6 +127,15 @@ export class QuoteBook {
     }
   }
 
+  /** Nobody pays for a typo: the quote says so where the request text would not do. */
+  #requestFields({ definition }: Offer, request: string | undefined): string {
+    const checked = checkRequest(definition, request ?? '', this.#market.shop.context)
+    if (checked.ok) return '"requestValid":true,'
+    const { example, requestFormat } = definition
+    const reason = String(checked.fault.detail.reason)
+    return `"requestValid":false,"requestError":${JSON.stringify({ reason, example, requestFormat })},`
+  }
+
   /** When the last block that honours the price is due. */
   #expiryMs(quote: NativeQuote | null): number {
     const { header } = this.#chain.head
@@ -140,6 +150,9 @@ export interface OfferState {
   readonly reason: string | null
 }
 
+/** A head that is only passed through prices what no block on the way on need honour. */
+const PASSING = 'the node is moving to another branch of the chain; ask again in a moment'
+
 /** How an offer stands at the head. */
 export function offerState(chain: Chain, market: MarketApi, offer: Offer): OfferState {
   const { shop, price, settings } = market
@@ -149,7 +162,11 @@ export function offerState(chain: Chain, market: MarketApi, offer: Offer): Offer
   const { agentId } = shop.operator
   const quoted = computeQuote({ chain, price, settings, agentId, agent, service, definition })
   const availability = shop.availability(offer)
-  return { quote: quoted.quote, reason: quoted.reason ?? (availability.available ? null : availability.reason) }
+  const passing = chain.moving ? PASSING : null
+  return {
+    quote: quoted.quote,
+    reason: passing ?? quoted.reason ?? (availability.available ? null : availability.reason),
+  }
 }
 
 /** What a quote takes from its request. */
@@ -161,15 +178,6 @@ export interface RequestFacts {
 function quoteBody(parts: { error: string; code: string; requestId: string; extra: string; tail: string }): string {
   const { error, code, requestId, extra, tail } = parts
   return `{"x402":true,"x402Version":1,"error":${error},"code":"${code}","requestId":"${requestId}",${extra}${tail}`
-}
-
-/** Nobody pays for a typo: the quote says so where the request text would not do. */
-function requestFields({ definition }: Offer, request: string | undefined): string {
-  const parsed = readRequest(definition, request ?? '')
-  if (parsed.ok) return '"requestValid":true,'
-  const { example, requestFormat } = definition
-  const reason = String(parsed.fault.detail.reason)
-  return `"requestValid":false,"requestError":${JSON.stringify({ reason, example, requestFormat })},`
 }
 
 /** The agent as it will be registered. */

@@ -1,7 +1,8 @@
 import type { Chain } from '../consensus/chain/chain.ts'
 import { formatAddress } from '../consensus/crypto/address.ts'
+import { epochOf } from '../consensus/ledger/epoch.ts'
 import type { Offer } from '../marketplace/checkout/operator.ts'
-import { epochOf } from '../marketplace/ledger/epoch.ts'
+import { chainPrice, pricedPoolName } from '../marketplace/checkout/price.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statistics.ts'
 import type { RegistryEntry } from './contract/market.ts'
 import { coinNumber, usdNumber } from './json.ts'
@@ -15,11 +16,11 @@ export function registryEntries(node: NodeApi, baseUrl: string): readonly Regist
   return market.shop.offers.map((offer) => entryOf({ chain, market, baseUrl }, offer))
 }
 
-/** Dollars for one coin in the current epoch; 0 is never shown for "unknown", so null is. */
-export function nativeUsd({ chain, market }: NodeApi): number | null {
+/** Dollars for one coin in the current epoch, by the chain; 0 is never shown for "unknown", so null is. */
+export function nativeUsd({ chain }: Pick<NodeApi, 'chain'>): number | null {
   const { height } = chain.head.header
   const epoch = epochOf(height, chain.ruleBook.at(height).market)
-  const micros = market?.price.usdMicrosIn(epoch)
+  const micros = chainPrice(chain).usdMicrosPerCoin(epoch)
   return micros === undefined ? null : usdNumber(micros)
 }
 
@@ -62,7 +63,9 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
 export function protocolDocument(node: NodeApi, baseUrl: string): object {
   const { chain, market } = node
   const { params } = chain.ruleBook
+  const { epochBlocks } = chain.ruleBook.at(0).market
   const services = registryEntries(node, baseUrl)
+  const usd = nativeUsd(node)
   const payTo = market === null ? '' : formatAddress(params.addressPrefix, market.shop.operator.payout)
   return {
     protocol: 'x402',
@@ -71,7 +74,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
     network: 'mainnet',
     networkName: params.name,
     chainId: chain.network.chainId,
-    nativeUsd: nativeUsd(node),
+    nativeUsd: usd,
     payment: paymentSteps(baseUrl, params.ticker),
     evmStableRail: STABLE_RAIL_OFF,
     facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo }),
@@ -79,8 +82,8 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
     services,
     nodeOperatedCount: services.length,
     priceFeed: {
-      source: 'network parameter',
-      live: false,
+      source: `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`,
+      live: usd !== null,
       majors: { BTC: null, ETH: null, SOL: null, BNB: null, LTC: null },
     },
     resources: services.map(({ endpoint }) => `POST ${endpoint}`),

@@ -86,7 +86,7 @@ function addRoute({ app, node, options }: Wiring, operation: OperationId): void 
       rateLimit: { max: options.limits.ratesPerMinute[route.bucket], timeWindow: MINUTE_MS, groupId: route.bucket },
     },
     preValidation: (request, _, done) => {
-      if (request.body instanceof Uint8Array && route.bucket !== 'transaction')
+      if (request.body instanceof Uint8Array && route.takesBytes !== true)
         return done(new Refusal(mediaTypeFault(request)))
       // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
       if (route.body !== undefined) request.body ??= {}
@@ -101,10 +101,8 @@ function addRoute({ app, node, options }: Wiring, operation: OperationId): void 
 }
 
 /** Raw bytes are a body too where transactions are taken; JSON is checked as documented. */
-function bodySchema({ body, bucket }: Route): object {
-  return bucket === 'transaction'
-    ? { content: { 'application/json': { schema: { type: 'object' } } } }
-    : (body as object)
+function bodySchema({ body, takesBytes = false }: Route): object {
+  return takesBytes ? { content: { 'application/json': { schema: { type: 'object' } } } } : (body as object)
 }
 
 function coerceQuery({ query }: Route, request: FastifyRequest): void {

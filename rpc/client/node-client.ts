@@ -1,7 +1,21 @@
-import { fault } from '../../consensus/primitives/fault.ts'
+import { fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
+import { type AgentView, type HoldingsView, readAgent, readHoldings } from './account-views.ts'
 import { askNode, expectOk, type NodeAnswer, postBytes, postJson } from './http.ts'
+import {
+  amountOf,
+  type PoolView,
+  type QuoteView,
+  type Reader,
+  readPool,
+  readQuote,
+  readStables,
+  readToken,
+  type StableView,
+  type TokenView,
+} from './ledger-views.ts'
+import { readSimulation, type SimulationView } from './simulation-view.ts'
 
 /** Account as the API shows it, as far as clients use it. */
 export interface AccountView {
@@ -29,6 +43,9 @@ export interface FeesView {
 export interface TransactionView {
   readonly status: 'mempool' | 'mined' | 'unknown'
   readonly confirmations: number
+  readonly height?: number
+  /** As the node tells it; see `readReceipt`. */
+  readonly receipt?: unknown
 }
 
 /** Typed access to one node. Every method gives the node's answer or a fault, never an exception. */
@@ -39,20 +56,61 @@ export class NodeClient {
     this.baseUrl = baseUrl
   }
 
-  status(): Promise<Result<StatusView>> {
-    return this.#get('/api/v1/status', ['networkName', 'genesis', 'height'])
+  async status(): Promise<Result<StatusView>> {
+    const status = await this.#get<StatusView>('/api/v1/status', ['networkName', 'genesis', 'height'])
+    if (!status.ok || isHeight(status.value.height)) return status
+    return fail(fault('cli/refused', { message: 'the answer has no usable height' }))
   }
 
   fees(): Promise<Result<FeesView>> {
     return this.#get('/api/v1/fees', ['suggested'])
   }
 
-  account(address: string): Promise<Result<AccountView>> {
-    return this.#get(`/api/v1/accounts/${encodeURIComponent(address)}`, ['balance', 'nonce', 'pending'])
+  async account(address: string): Promise<Result<AccountView>> {
+    const path = `/api/v1/accounts/${encodeURIComponent(address)}`
+    const account = await this.#get<AccountView>(path, ['balance', 'nonce', 'pending'])
+    if (!account.ok || amountOf(account.value.balance) !== undefined) return account
+    return fail(fault('cli/refused', { message: 'the answer has no usable balance' }))
   }
 
   transaction(txId: string): Promise<Result<TransactionView>> {
     return this.#get(`/api/v1/tx/${encodeURIComponent(txId)}`, ['status'])
+  }
+
+  /** A token, or the native coin. */
+  token(symbol: string): Promise<Result<TokenView>> {
+    return this.#read(`/api/v1/tokens/${encodeURIComponent(symbol)}`, readToken)
+  }
+
+  /** Every stable token with what backs it. */
+  stables(): Promise<Result<readonly StableView[]>> {
+    return this.#read('/api/v1/stables', readStables)
+  }
+
+  /** A pool by its id or by a name as `FAR-FUSD-30`. */
+  pool(name: string): Promise<Result<PoolView>> {
+    return this.#read(`/api/v1/pools/${encodeURIComponent(name)}`, readPool)
+  }
+
+  /** What a swap of `amount` would give, or of how much it takes for `amountOut`; amounts in decimal units. */
+  quote(swap: Readonly<Record<string, string>>): Promise<Result<QuoteView>> {
+    return this.#read(`/api/v1/quote?${new URLSearchParams(swap)}`, readQuote)
+  }
+
+  /** Coins, tokens, pool shares and stakes of an address. */
+  holdings(address: string): Promise<Result<HoldingsView>> {
+    return this.#read(`/api/v1/accounts/${encodeURIComponent(address)}/holdings`, readHoldings)
+  }
+
+  /** An agent of the registry with its services. */
+  agent(agentId: string): Promise<Result<AgentView>> {
+    return this.#read(`/api/v1/agents/${encodeURIComponent(agentId)}`, readAgent)
+  }
+
+  /** What a transaction would do in the next block. Its signatures are not looked at: give none that could be used. */
+  async simulate(tx: Transaction): Promise<Result<SimulationView>> {
+    const path = '/api/v1/tx/simulate'
+    return sound(path, expectOk(await postBytes(this.baseUrl, path, encodeTransaction(tx))), readSimulation)
   }
 
   /** Any document of the node. */
@@ -60,15 +118,25 @@ export class NodeClient {
     return expectOk(await askNode(this.baseUrl, path))
   }
 
-  /** Submits a transaction; one that waits already is a success. */
+  /**
+   * Submits a transaction; one that waits already is a success. Only a node's own word is a refusal: an answer of whatever
+   * stands before it, and that of a node that broke, say no more of what became of the transaction than none at all.
+   */
   async submit(tx: Transaction): Promise<Result<void>> {
-    const answer = expectOk(await postBytes(this.baseUrl, '/api/v1/tx', encodeTransaction(tx)))
-    return answer.ok ? ok(undefined) : answer
+    const answer = await postBytes(this.baseUrl, '/api/v1/tx', encodeTransaction(tx))
+    if (answer.ok && answer.value.status >= 500 && !isOwnWord(answer.value))
+      return fail(fault('cli/node-unreachable', { url: this.baseUrl }))
+    const taken = expectOk(answer)
+    return taken.ok ? ok(undefined) : taken
   }
 
   /** Calls a service, paid or not; every HTTP answer is a value. */
   call(serviceId: string, body: object): Promise<Result<NodeAnswer>> {
     return postJson(this.baseUrl, `/api/x402/${encodeURIComponent(serviceId)}`, body)
+  }
+
+  async #read<T>(path: string, reader: Reader<T>): Promise<Result<T>> {
+    return sound(path, await this.document(path), reader)
   }
 
   async #get<T>(path: string, fields: readonly string[]): Promise<Result<T>> {
@@ -79,4 +147,29 @@ export class NodeClient {
       ? ok(answer.value as T)
       : fail(fault('cli/refused', { message: `the answer has no ${missing}` }))
   }
+}
+
+/** No chain of these blocks gets so high within two hundred years. */
+const HEIGHT_BOUND = 2 ** 31
+
+/** Whether a node can be at this height. */
+export function isHeight(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < HEIGHT_BOUND
+}
+
+function isOwnWord({ body: { code } }: NodeAnswer): boolean {
+  return typeof code === 'string' && code !== faultRow('rpc/internal').api
+}
+
+/** What a reader makes of an answer, or a refusal of what it cannot read. */
+function sound<T>(path: string, answer: Result<NodeAnswer['body']>, reader: Reader<T>): Result<T> {
+  if (!answer.ok) return answer
+  const value = reader(answer.value)
+  return value === undefined
+    ? fail(
+        fault('cli/refused', {
+          message: `its answer at ${path.replace(/\?.*/, '')} is not what this client understands`,
+        }),
+      )
+    : ok(value)
 }

@@ -1,13 +1,23 @@
 import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { type AccountKeys, addressOfKeys, encodeAccountKeys } from '../../consensus/crypto/account-keys.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { HybridPublicKey } from '../../consensus/crypto/hybrid.ts'
+import { KEY_SCHEMES } from '../../consensus/crypto/schemes.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
-import type { BlockId } from '../../consensus/primitives/ids.ts'
+import type { Address, BlockId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { type AccountSigner, addressOfSigner, signTransaction } from '../../consensus/tx/sign.ts'
-import { type Transaction, TX_VERSION, type TxBody } from '../../consensus/tx/transaction.ts'
+import {
+  assembleTransaction,
+  encodeBody,
+  encodeWitness,
+  type Transaction,
+  TX_VERSION,
+  type TxBody,
+} from '../../consensus/tx/transaction.ts'
 import { weightOf } from '../../consensus/tx/weight.ts'
 import { fieldsOf, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
@@ -30,14 +40,22 @@ export interface Intent<K extends TxKind = TxKind> {
   readonly feeMax?: bigint
 }
 
-/** Signs a transaction with nonce and fees as the node suggests them, if the fee stays within its bound. */
-export async function prepareTransaction<K extends TxKind>(
+/** A transaction that is not signed yet, and the network that its signature would be bound to. */
+interface Draft {
+  readonly body: TxBody
+  readonly network: { readonly chainId: number; readonly genesis: BlockId }
+}
+
+/** Which nonce a transaction takes: behind those of its sender that wait, or behind those that are mined. */
+type NonceBehind = 'waiting' | 'mined'
+
+/** Writes a transaction with nonce and fees as the node suggests them. */
+async function draftTransaction<K extends TxKind>(
   client: NodeClient,
   params: NetworkParams,
-  signer: AccountSigner,
-  { kind, payload, validUntil = 0, feeMax = FEE_MAX_DEFAULT, genesis: meant }: Intent<K>,
-): Promise<Result<Transaction>> {
-  const sender = addressOfSigner(signer)
+  sender: Address,
+  { kind, payload, validUntil = 0, genesis: meant, behind }: Intent<K> & { readonly behind: NonceBehind },
+): Promise<Result<Draft>> {
   const account = await client.account(formatAddress(params.addressPrefix, sender))
   if (!account.ok) return account
   const fees = await client.fees()
@@ -46,7 +64,7 @@ export async function prepareTransaction<K extends TxKind>(
   if (!status.ok) return status
   const { chainId, genesis } = status.value
   const { maxFeeRate, tip } = fieldsOf(fees.value.suggested)
-  const nonce = uintOf(fieldsOf(account.value.pending).nextNonce)
+  const nonce = uintOf(behind === 'mined' ? account.value.nonce : fieldsOf(account.value.pending).nextNonce)
   const rates = { maxFeeRate: uintOf(maxFeeRate), tip: uintOf(tip) }
   if (nonce === null || rates.maxFeeRate === null || rates.tip === null) return unusable('nonce or fee rates')
   if (!Number.isSafeInteger(chainId) || !isHex(textOf(genesis, ''), 32)) return unusable('chain id or genesis')
@@ -54,10 +72,47 @@ export async function prepareTransaction<K extends TxKind>(
     return fail(fault('cli/refused', { message: `the node is on another network than ${params.name}` }))
   const common = { version: TX_VERSION, chainId, sender, nonce, validUntil, memo: new Uint8Array(0) }
   const body = { ...common, kind, payload, ...rates } as unknown as TxBody
-  const network = { chainId, genesis: genesis as BlockId }
-  const tx = await signTransaction(body, signer, network)
+  return ok({ body, network: { chainId, genesis: genesis as BlockId } })
+}
+
+/** Signs a transaction with nonce and fees as the node suggests them, if the fee stays within its bound. */
+export async function prepareTransaction<K extends TxKind>(
+  client: NodeClient,
+  params: NetworkParams,
+  signer: AccountSigner,
+  intent: Intent<K>,
+): Promise<Result<Transaction>> {
+  const draft = await draftTransaction(client, params, addressOfSigner(signer), { ...intent, behind: 'waiting' })
+  if (!draft.ok) return draft
+  const tx = await signTransaction(draft.value.body, signer, draft.value.network)
+  return withinFee(params, tx, intent.feeMax)
+}
+
+/**
+ * The transaction as it would be sent if it were the next of its sender, with signatures that have the right length and
+ * sign nothing: it weighs and costs the same, and nobody can mine it.
+ */
+export async function rehearseTransaction<K extends TxKind>(
+  client: NodeClient,
+  params: NetworkParams,
+  keys: AccountKeys,
+  intent: Intent<K>,
+): Promise<Result<Transaction>> {
+  const sender = addressOfKeys(encodeAccountKeys(keys))
+  const draft = await draftTransaction(client, params, sender, { ...intent, behind: 'mined' })
+  if (!draft.ok) return draft
+  const blank = (key: HybridPublicKey): Uint8Array => new Uint8Array(KEY_SCHEMES[key.scheme].signatureBytes)
+  const signatures = keys.keys.slice(0, keys.threshold).map((key, keyIndex) => ({ keyIndex, bytes: blank(key) }))
+  const { body } = draft.value
+  const witness = { keys: body.nonce === 0n ? encodeAccountKeys(keys) : new Uint8Array(0), signatures }
+  const tx = assembleTransaction(encodeBody(body), encodeWitness(witness))
+  return tx.ok ? withinFee(params, tx.value, intent.feeMax) : tx
+}
+
+/** The transaction, if what it may cost at most is no more than its sender allows. */
+function withinFee(params: NetworkParams, tx: Transaction, feeMax = FEE_MAX_DEFAULT): Result<Transaction> {
   const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
-  const fee = BigInt(weightOf(tx, rules.tx)) * body.maxFeeRate
+  const fee = BigInt(weightOf(tx, rules.tx)) * tx.body.maxFeeRate
   if (fee <= feeMax) return ok(tx)
   const coins = (amount: bigint): string => `${formatAmount(amount, params.decimals)} ${params.ticker}`
   return fail(fault('cli/fee-too-high', { fee: coins(fee), limit: coins(feeMax) }))
@@ -70,17 +125,4 @@ function uintOf(value: unknown): bigint | null {
 
 function unusable(what: string): Result<never> {
   return fail(fault('cli/refused', { message: `its answer has no usable ${what}` }))
-}
-
-/** Signs and submits. */
-export async function sendTransaction<K extends TxKind>(
-  client: NodeClient,
-  params: NetworkParams,
-  signer: AccountSigner,
-  intent: Intent<K>,
-): Promise<Result<Transaction>> {
-  const tx = await prepareTransaction(client, params, signer, intent)
-  if (!tx.ok) return tx
-  const submitted = await client.submit(tx.value)
-  return submitted.ok ? tx : submitted
 }

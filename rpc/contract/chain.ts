@@ -98,6 +98,7 @@ function submitRoute(path: string, operationId: string): Route {
     description: SUBMIT_DESCRIPTION,
     body: SUBMIT_BODY,
     answers: { 200: { description: 'Waits in the mempool', schema: SUBMITTED } },
+    takesBytes: true,
     bucket: 'transaction',
   }
 }

@@ -172,7 +172,7 @@ const PROTOCOL = Type.Object(
     network: Type.Literal('mainnet'),
     networkName: Type.String(),
     chainId: Type.Literal(1),
-    nativeUsd: Type.Number(),
+    nativeUsd: USD,
     payment: Type.Object({
       scheme: Type.Literal('native-x402'),
       asset: Type.String(),
@@ -295,7 +295,7 @@ export const MARKET_ROUTES = {
           network: Type.Literal('mainnet'),
           networkName: Type.String(),
           chainId: Type.Literal(1),
-          nativeUsd: Type.Number(),
+          nativeUsd: USD,
           updatedAt: MOMENT,
           nodeOperatedCount: COUNT,
           count: COUNT,

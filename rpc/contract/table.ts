@@ -1,13 +1,28 @@
+import { ACCOUNT_ROUTES } from './accounts.ts'
+import { AGENT_ROUTES } from './agents.ts'
+import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
 import { MARKET_ROUTES } from './market.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
+import { POOL_ROUTES } from './pools.ts'
 import type { Route } from './route.ts'
+import { SIMULATION_ROUTES } from './simulation.ts'
+import { STAKING_ROUTES } from './staking.ts'
+import { TOKEN_ROUTES } from './tokens.ts'
 
 /** Every operation of the API. */
-export const ROUTES = { ...CHAIN_ROUTES, ...MARKET_ROUTES, ...OPERATIONS_ROUTES } as const satisfies Record<
-  string,
-  Route
->
+export const ROUTES = {
+  ...CHAIN_ROUTES,
+  ...SIMULATION_ROUTES,
+  ...ACCOUNT_ROUTES,
+  ...TOKEN_ROUTES,
+  ...POOL_ROUTES,
+  ...STAKING_ROUTES,
+  ...BRIDGE_ROUTES,
+  ...AGENT_ROUTES,
+  ...MARKET_ROUTES,
+  ...OPERATIONS_ROUTES,
+} as const satisfies Record<string, Route>
 
 /** Name of an operation. */
 export type OperationId = keyof typeof ROUTES

@@ -6,19 +6,19 @@ import { merkleProof, RECEIPT_TREE, TRANSACTION_TREE } from '../../consensus/cry
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import { fromHex, isHex, isHexBytes, toHex } from '../../consensus/primitives/bytes.ts'
+import { fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
 import { encode } from '../../consensus/primitives/codec.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
-import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { proveState } from '../../consensus/state/proof.ts'
-import { transactionFromJson, transactionToJson } from '../../consensus/tx/json.ts'
-import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
+import { transactionToJson } from '../../consensus/tx/json.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
 import { blockSummary, blockToJson, merkleProofToJson, receiptToJson } from '../json.ts'
 import type { NodeApi } from '../node.ts'
+import { readTransaction } from '../transaction-body.ts'
 
 const PAGE_DEFAULT = 50
 
@@ -31,14 +31,6 @@ export const submitTransaction: Handler = async (node, { body }) => {
   if (submitted.ok) return answer({ txId, wtxId, status: 'mempool', known: false })
   if (submitted.fault.code === 'mempool/known') return answer({ txId, wtxId, status: 'mempool', known: true })
   return submitted.fault
-}
-
-function readTransaction({ chain }: NodeApi, body: unknown): Result<Transaction> {
-  if (body instanceof Uint8Array) return decodeTransaction(body)
-  const { raw } = body as { readonly raw?: unknown }
-  if (typeof raw !== 'string') return transactionFromJson(chain.ruleBook.params.addressPrefix, body)
-  if (!isHexBytes(raw)) return fail(fault('tx/json', { field: 'raw', reason: 'must be lower-case hex' }))
-  return decodeTransaction(fromHex(raw))
 }
 
 /** A page of the best chain; the cursor is the next height, so new blocks never shift it. */

@@ -1,8 +1,16 @@
 import type { Handler } from '../answer.ts'
 import type { OperationId } from '../contract/table.ts'
+import * as accounts from './accounts.ts'
+import * as agents from './agents.ts'
+import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
 import * as market from './market.ts'
 import * as operations from './operations.ts'
+import * as pools from './pools.ts'
+import { getQuote } from './quote.ts'
+import { simulateTransaction } from './simulation.ts'
+import { getStaking } from './staking.ts'
+import * as tokens from './tokens.ts'
 
 /** The handler of every operation: one without does not compile. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
@@ -15,6 +23,24 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getAccount: chain.getAccount,
   getMempool: chain.getMempool,
   getFees: chain.getFees,
+  simulateTransaction,
+  getHistory: accounts.getHistory,
+  getHoldings: accounts.getHoldings,
+  listTokens: tokens.listTokens,
+  getToken: tokens.getToken,
+  listHolders: tokens.listHolders,
+  listStables: tokens.listStables,
+  listPools: pools.listPools,
+  getPool: pools.getPool,
+  listCandles: pools.listCandles,
+  listSwaps: pools.listSwaps,
+  getQuote,
+  getStaking,
+  getBridge: bridge.getBridge,
+  getBridgeNetwork: bridge.getBridgeNetwork,
+  getWithdrawal: bridge.getWithdrawal,
+  listAgents: agents.listAgents,
+  getAgent: agents.getAgent,
   call: market.call,
   callService: market.callService,
   getExample: market.getExample,

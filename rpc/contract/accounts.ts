@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, PRICE, SYMBOL, USD } from './amounts.ts'
+import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, NEXT_CURSOR, PAGE_QUERY, type Route, UINT_TEXT } from './route.ts'
+
+const VALUED = Type.Object({ ...ASSET_AMOUNT.properties, price: orNull(PRICE), valueUsd: USD })
+
+const POSITION = Type.Object({
+  poolId: HEX_32,
+  pool: Type.String(),
+  shares: UINT_TEXT,
+  sharePct: DECIMAL_TEXT,
+  x: ASSET_AMOUNT,
+  y: ASSET_AMOUNT,
+  valueUsd: USD,
+})
+
+const STAKE = Type.Object({
+  stakeId: HEX_32,
+  tier: COUNT,
+  staked: ASSET_AMOUNT,
+  pending: ASSET_AMOUNT,
+  stakedAt: HEIGHT,
+  unlocksAt: HEIGHT,
+  unlocked: Type.Boolean(),
+})
+
+const HOLDINGS = Type.Object({
+  ...AT_HEAD,
+  address: ADDRESS_TEXT,
+  exists: Type.Boolean(),
+  nonce: UINT_TEXT,
+  native: VALUED,
+  tokens: Type.Array(VALUED),
+  positions: Type.Array(POSITION),
+  stakes: Type.Array(STAKE),
+  staked: VALUED,
+  pendingRewards: VALUED,
+  totalUsd: DECIMAL_TEXT,
+  unpriced: Type.Array(SYMBOL),
+  truncated: Type.Object({ tokens: Type.Boolean(), positions: Type.Boolean(), stakes: Type.Boolean() }),
+})
+
+const EVENT = Type.Object({
+  height: HEIGHT,
+  position: COUNT,
+  time: MOMENT,
+  event: Type.Unsafe<string>({ type: 'string', enum: ['transaction', 'delivered', 'failed', 'refunded', 'reward'] }),
+  roles: Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['sender', 'receiver', 'caller', 'payout', 'miner'] })),
+  txId: orNull(HEX_32),
+  kind: orNull(Type.String()),
+  sender: orNull(ADDRESS_TEXT),
+  payload: orNull(Type.Record(Type.String(), Type.Unknown())),
+  success: Type.Boolean(),
+  outcome: orNull(Type.String()),
+})
+
+const NAMED = Type.Object({ address: ADDRESS_TEXT })
+
+/** Operations on what an address holds and did. */
+export const ACCOUNT_ROUTES = {
+  getHistory: {
+    method: 'GET',
+    path: '/api/v1/accounts/{address}/history',
+    operationId: 'getHistory',
+    tag: 'assets',
+    summary: 'What happened to an address, newest first',
+    description:
+      'Transactions that it sent or that name it, ends of escrows that it paid or was to be paid by (`txId` is the payment), and mining rewards as they mature.',
+    params: NAMED,
+    query: Type.Object(
+      { ...PAGE_QUERY.properties, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })) },
+      { additionalProperties: false },
+    ),
+    answers: {
+      200: {
+        description: 'A page',
+        schema: Type.Object({ ...AT_HEAD, address: ADDRESS_TEXT, events: Type.Array(EVENT), nextCursor: NEXT_CURSOR }),
+      },
+    },
+    bucket: 'list',
+  },
+  getHoldings: {
+    method: 'GET',
+    path: '/api/v1/accounts/{address}/holdings',
+    operationId: 'getHoldings',
+    tag: 'assets',
+    summary: 'Coins, tokens, pool shares with what is behind them, and stakes with their rewards',
+    description:
+      'At most 100 tokens, 100 positions and 100 stakes. What has no price is named in `unpriced` and left out of `totalUsd`, never counted as 0 silently.',
+    params: NAMED,
+    answers: { 200: { description: 'What it holds', schema: HOLDINGS } },
+    bucket: 'read',
+  },
+} as const satisfies Record<string, Route>

@@ -1,0 +1,89 @@
+import { Type } from 'typebox'
+import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
+import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull } from './amounts.ts'
+import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
+
+const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
+
+/** How paid calls ended on chain, those of the agent's own people left out. */
+const RECORD = Type.Object({
+  delivered: COUNT,
+  failed: COUNT,
+  expired: COUNT,
+  refunds: COUNT,
+  successPct: orNull(DECIMAL_TEXT),
+  topPayerPct: orNull(DECIMAL_TEXT),
+  p95Ms: orNull(COUNT),
+})
+
+const PROVEN = { provenCalls: COUNT, provenVolume: ASSET_AMOUNT, distinctPayers: COUNT }
+
+const SERVICE = Type.Object({
+  serviceId: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  requestFormat: Type.String(),
+  capability: CAPABILITY,
+  priceUsd: DECIMAL_TEXT,
+  retired: Type.Boolean(),
+  publishedAt: HEIGHT,
+  ...PROVEN,
+  record: RECORD,
+})
+
+const AGENT_FIELDS = {
+  agentId: Type.String(),
+  name: Type.String(),
+  endpoint: Type.String(),
+  capabilities: Type.Array(CAPABILITY),
+  registeredAt: HEIGHT,
+  ...PROVEN,
+  serviceCount: COUNT,
+  record: RECORD,
+}
+
+const AGENT = Type.Object({
+  ...AGENT_FIELDS,
+  owner: ADDRESS_TEXT,
+  payout: ADDRESS_TEXT,
+  settlers: Type.Array(ADDRESS_TEXT),
+  services: Type.Array(SERVICE),
+  truncated: Type.Boolean(),
+})
+
+/** Operations on the registry of agents: everybody's, not this node's alone. */
+export const AGENT_ROUTES = {
+  listAgents: {
+    method: 'GET',
+    path: '/api/v1/agents',
+    operationId: 'listAgents',
+    tag: 'market',
+    summary: 'Every agent of the registry, by id, with how its paid calls ended',
+    description:
+      "Counted from receipts on chain; calls by the owner, payout or settlers of the agent do not count. `topPayerPct` is the share of volume of the one caller who paid most, `p95Ms` an upper bound by the operator's own claim; for an agent both are those of its worst service. Agents with many services make a page shorter than its limit.",
+    query: Type.Object(
+      {
+        ...PAGE_QUERY.properties,
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })),
+      },
+      { additionalProperties: false },
+    ),
+    answers: {
+      200: {
+        description: 'A page',
+        schema: Type.Object({ ...AT_HEAD, agents: Type.Array(Type.Object(AGENT_FIELDS)), nextCursor: NEXT_CURSOR }),
+      },
+    },
+    bucket: 'list',
+  },
+  getAgent: {
+    method: 'GET',
+    path: '/api/v1/agents/{id}',
+    operationId: 'getAgent',
+    tag: 'market',
+    summary: 'One agent with its services, at most 200 of them',
+    params: Type.Object({ id: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$' }) }),
+    answers: { 200: { description: 'The agent', schema: Type.Object({ ...AT_HEAD, agent: AGENT }) } },
+    bucket: 'list',
+  },
+} as const satisfies Record<string, Route>

@@ -1,0 +1,32 @@
+import { Type } from 'typebox'
+import { HEIGHT, HEX_32, MOMENT, UINT_TEXT } from './route.ts'
+
+/** A decimal number as text, exact or cut, never rounded up. */
+export const DECIMAL_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$' })
+/** An amount in decimal units of its asset, as somebody writes it. */
+export const AMOUNT_QUERY = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 60 })
+/** Symbol of an asset. */
+export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' })
+/** Decimals of an asset. */
+export const DECIMALS = Type.Integer({ minimum: 0, maximum: 18 })
+/** Something or nothing. */
+export function orNull<T extends Parameters<typeof Type.Union>[0][number]>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}
+/** Dollars with up to six decimals, cut; null where a price is unknown. */
+export const USD = orNull(DECIMAL_TEXT)
+
+/** The block that an answer was read from, all of it. */
+export const AT_HEAD = { height: HEIGHT, blockId: HEX_32, time: MOMENT }
+
+/** Units of an asset: exact base units, and the same with its decimals. */
+export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: UINT_TEXT, text: DECIMAL_TEXT })
+
+/** Dollar price of one whole unit. `basis` says what it rests on, `route` the pools between, `depthUsd` how much they hold. */
+export const PRICE = Type.Object({
+  usd: DECIMAL_TEXT,
+  microsPerUnit: Type.Object({ numerator: UINT_TEXT, denominator: UINT_TEXT }),
+  basis: Type.Unsafe<'unit' | 'epoch' | 'pool' | 'par'>({ type: 'string', enum: ['unit', 'epoch', 'pool', 'par'] }),
+  route: Type.Array(Type.String()),
+  depthUsd: USD,
+})

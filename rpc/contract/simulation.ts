@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { AT_HEAD, orNull } from './amounts.ts'
+import { TRANSACTION_JSON } from './chain.ts'
+import { COUNT, HEX, type Route, UINT_TEXT } from './route.ts'
+
+const CHANGE = Type.Object({
+  what: Type.String(),
+  of: Type.Record(Type.String(), Type.String()),
+  before: orNull(Type.Record(Type.String(), Type.Unknown())),
+  after: orNull(Type.Record(Type.String(), Type.Unknown())),
+})
+
+const SIMULATED = Type.Object({
+  ...AT_HEAD,
+  wouldMine: Type.Boolean(),
+  fault: Type.Optional(
+    Type.Object({
+      code: Type.String(),
+      error: Type.String(),
+      details: Type.Record(Type.String(), Type.Unknown()),
+    }),
+  ),
+  success: Type.Boolean(),
+  code: orNull(Type.String()),
+  fee: UINT_TEXT,
+  burned: UINT_TEXT,
+  weight: COUNT,
+  amounts: Type.Array(UINT_TEXT),
+  changes: Type.Array(CHANGE),
+})
+
+/** Trying a transaction out. */
+export const SIMULATION_ROUTES = {
+  simulateTransaction: {
+    method: 'POST',
+    path: '/api/v1/tx/simulate',
+    operationId: 'simulateTransaction',
+    tag: 'chain',
+    summary: 'What a transaction would do in the next block, alone; nothing is kept',
+    description:
+      'Takes a transaction like `/api/v1/tx`. Signatures may be any bytes of the right length: give no good ones. `wouldMine` false: no block could hold it now, `fault` says why. Else it would pay `fee`, and `code` names what its payload fails with, null on success. `changes` are the records that it changes, its fee included; `of` names each by address, symbol, pool and so on.',
+    body: Type.Union([Type.Object({ raw: HEX }, { additionalProperties: false }), TRANSACTION_JSON]),
+    answers: { 200: { description: 'What it would come to', schema: SIMULATED } },
+    takesBytes: true,
+    bucket: 'simulate',
+  },
+} as const satisfies Record<string, Route>

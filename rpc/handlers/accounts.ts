@@ -1,0 +1,113 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { parseAddress } from '../../consensus/crypto/address.ts'
+import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
+import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { payloadToJson } from '../../consensus/tx/json.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { type Holdings, holdingsOf, type Valued, type ValuedPosition } from '../../marketplace/facts/accounts.ts'
+import type { StakeFacts } from '../../marketplace/facts/staking.ts'
+import { type HistoryEntry, historyOf } from '../../marketplace/ledger/history.ts'
+import type { Handler } from '../answer.ts'
+import { amountJson, assetAmountJson, priceJson, sharePct, usdText } from '../asset-json.ts'
+import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../at-head.ts'
+import { addressText, moment } from '../json.ts'
+
+const EVENTS_DEFAULT = 20
+
+/** A page of what happened to an address; the cursor is a place on the chain, so blocks that come do not shift it. */
+export const getHistory: Handler = ({ chain }, { params, query }) => {
+  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address as string)
+  if (!address.ok) return address.fault
+  const place = query.cursor === undefined ? undefined : cursorNumbers(String(query.cursor), 2)
+  if (query.cursor !== undefined && place === undefined) return badCursor()
+  const [height, position] = (place ?? []) as readonly number[]
+  const before = height === undefined ? undefined : { height, position: position as number }
+  const limit = pageLimit(query, EVENTS_DEFAULT)
+  return answerAtHead(chain, async () => {
+    const entries = await historyOf(chain.database, address.value, limit, before)
+    const last = entries.length === limit ? (entries.at(-1) as HistoryEntry) : null
+    return {
+      address: params.address as string,
+      events: entries.map((entry) => eventJson(chain, entry)),
+      nextCursor: last && `${last.height}-${last.position}`,
+    }
+  })
+}
+
+function eventJson(chain: Chain, { height, position, event, roles, txId, code }: HistoryEntry): object {
+  const { addressPrefix } = chain.ruleBook.params
+  const tx = txId === null ? undefined : minedTransaction(chain, txId)
+  return {
+    ...{ height, position, time: blockTime(chain, height), event, roles, txId },
+    kind: tx?.body.kind ?? null,
+    sender: tx === undefined ? null : addressText(addressPrefix, tx.body.sender),
+    payload: tx === undefined ? null : payloadToJson(addressPrefix, tx.body),
+    success: code === OUTCOME_OK,
+    outcome: outcomeCode(code) ?? null,
+  }
+}
+
+function minedTransaction({ database }: Chain, txId: TxId): Transaction | undefined {
+  const location = database.location(txId)
+  const blockId = location === undefined ? undefined : database.idAt(location.height)
+  return location === undefined || blockId === undefined ? undefined : database.transactionAt(blockId, location.index)
+}
+
+function blockTime({ database, head }: Chain, height: number): string {
+  const entry = database.entry(database.idAt(height) as BlockId)
+  return moment((entry ?? head).header.timeMs)
+}
+
+/** What an address holds. */
+export const getHoldings: Handler = ({ chain }, { params }) => {
+  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address as string)
+  if (!address.ok) return address.fault
+  return answerAtHead(chain, async () => ({
+    address: params.address as string,
+    ...holdingsJson(chain, await holdingsOf(chain, address.value as Address)),
+  }))
+}
+
+function holdingsJson(chain: Chain, holdings: Holdings): object {
+  const { exists, nonce, native, tokens, positions, stakes, staked, pendingRewards, unpriced, truncated } = holdings
+  return {
+    exists,
+    nonce: nonce.toString(),
+    native: valuedJson(chain, native),
+    tokens: tokens.map((token) => valuedJson(chain, token)),
+    positions: positions.map(positionJson),
+    stakes: stakes.map((stake) => stakeJson(chain, stake)),
+    staked: valuedJson(chain, staked),
+    pendingRewards: valuedJson(chain, pendingRewards),
+    totalUsd: usdText(holdings.totalUsdMicros),
+    ...{ unpriced, truncated },
+  }
+}
+
+function valuedJson(chain: Chain, { asset, amount, price, valueUsdMicros }: Valued): object {
+  return { ...amountJson(asset, amount), price: priceJson(chain, asset, price), valueUsd: usdText(valueUsdMicros) }
+}
+
+function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): object {
+  return {
+    poolId: row.poolId,
+    pool: row.name,
+    shares: shares.toString(),
+    sharePct: sharePct(shares, row.pool.shares),
+    x: amountJson(x.asset, x.amount),
+    y: amountJson(y.asset, y.amount),
+    valueUsd: usdText(valueUsdMicros),
+  }
+}
+
+function stakeJson(chain: Chain, { stakeId, stake, pending, unlocked }: StakeFacts): object {
+  const { tier, stakedAt, unlocksAt } = stake
+  return {
+    stakeId,
+    tier,
+    staked: assetAmountJson(chain, NATIVE_ASSET, stake.amount),
+    pending: assetAmountJson(chain, NATIVE_ASSET, pending),
+    ...{ stakedAt, unlocksAt, unlocked },
+  }
+}

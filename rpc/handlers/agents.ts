@@ -1,0 +1,103 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { epochOf } from '../../consensus/ledger/epoch.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { AGENT_ID, type AgentId } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import {
+  type AgentFacts,
+  type AgentRow,
+  agentNamed,
+  type CallRecord,
+  listAgents as listRows,
+  type ServiceRow,
+  withServices,
+} from '../../marketplace/facts/agents.ts'
+import { priceInEpoch } from '../../marketplace/ledger/agents.ts'
+import type { Statistics } from '../../marketplace/ledger/statistics.ts'
+import type { Handler } from '../answer.ts'
+import { assetAmountJson, percentText, usdText } from '../asset-json.ts'
+import { answerAtHead, badCursor, pageLimit } from '../at-head.ts'
+import { addressText } from '../json.ts'
+
+const PAGE_DEFAULT = 20
+/** Services that are read for a page of agents before it ends early: a stranger may publish as many as he likes. */
+const SERVICES_PER_PAGE = 200
+
+/** A page of the registry; the cursor is the last id, and agents never go. */
+export const listAgents: Handler = ({ chain }, { query }) => {
+  const cursor = query.cursor === undefined ? undefined : String(query.cursor)
+  if (cursor !== undefined && !AGENT_ID.test(cursor)) return badCursor()
+  return answerAtHead(chain, async () => {
+    const page = await listRows(chain, { after: cursor as AgentId, limit: pageLimit(query, PAGE_DEFAULT) })
+    const agents = await withinBudget(chain, page.agents)
+    const next = agents.length < page.agents.length ? (agents.at(-1) as AgentFacts).agentId : page.next
+    return { agents: agents.map((facts) => summaryJson(chain, facts)), nextCursor: next }
+  })
+
+  /** Agents of a page until enough of their services are read; always at least one. */
+  async function withinBudget(chain: Chain, rows: readonly AgentRow[]): Promise<readonly AgentFacts[]> {
+    const agents: AgentFacts[] = []
+    let services = 0
+    for (const row of rows) {
+      if (services >= SERVICES_PER_PAGE) break
+      const facts = await withServices(chain, row)
+      services += facts.services.length
+      agents.push(facts)
+    }
+    return agents
+  }
+}
+
+/** One agent in full. */
+export const getAgent: Handler = ({ chain }, { params }) =>
+  answerAtHead(chain, async () => {
+    const facts = await agentNamed(chain, params.id as string)
+    if (facts === undefined) return fault('rpc/agent-not-found', { agentId: params.id as string })
+    const { addressPrefix } = chain.ruleBook.params
+    const { owner, payout, settlers } = facts.agent
+    return {
+      agent: {
+        ...summaryJson(chain, facts),
+        owner: addressText(addressPrefix, owner),
+        payout: addressText(addressPrefix, payout),
+        settlers: settlers.map((settler) => addressText(addressPrefix, settler)),
+        services: facts.services.map((service) => serviceJson(chain, service)),
+        truncated: facts.truncated,
+      },
+    }
+  })
+
+function summaryJson(chain: Chain, { agentId, agent, capabilities, statistics, services, record }: AgentFacts): object {
+  const { name, endpoint, registeredAt } = agent
+  return {
+    ...{ agentId, name, endpoint, capabilities, registeredAt },
+    ...provenJson(chain, statistics),
+    serviceCount: services.length,
+    record: recordJson(record),
+  }
+}
+
+function serviceJson(chain: Chain, { serviceId, service, capability, statistics, record }: ServiceRow): object {
+  const { height } = chain.head.header
+  const { name, description, requestFormat, retired, publishedAt } = service
+  return {
+    ...{ serviceId, name, description, requestFormat, capability },
+    priceUsd: usdText(priceInEpoch(service, epochOf(height, chain.ruleBook.at(height).market))),
+    ...{ retired, publishedAt },
+    ...provenJson(chain, statistics),
+    record: recordJson(record),
+  }
+}
+
+function provenJson(chain: Chain, { calls, volume, payers }: Statistics): object {
+  return { provenCalls: calls, provenVolume: assetAmountJson(chain, NATIVE_ASSET, volume), distinctPayers: payers }
+}
+
+function recordJson({ delivered, failed, expired, successPpm, topPayerPpm, p95Ms }: CallRecord): object {
+  return {
+    ...{ delivered, failed, expired, refunds: failed + expired },
+    successPct: successPpm === null ? null : percentText(successPpm),
+    topPayerPct: topPayerPpm === null ? null : percentText(topPayerPpm),
+    p95Ms,
+  }
+}

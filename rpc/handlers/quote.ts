@@ -1,0 +1,64 @@
+import type { QuotedHop, SwapQuote } from '../../amm/quote.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { parseAmount } from '../../consensus/primitives/amount.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { payloadToJson } from '../../consensus/tx/json.ts'
+import { assetNamed } from '../../marketplace/facts/assets.ts'
+import { poolName } from '../../marketplace/facts/pools.ts'
+import { type QuoteRequest, quoteSwap } from '../../marketplace/facts/quotes.ts'
+import type { ApiRequest, Handler } from '../answer.ts'
+import { amountJson, assetAmountJson, crossPrice, percentText } from '../asset-json.ts'
+import { answerAtHead } from '../at-head.ts'
+
+const SLIPPAGE_DEFAULT_BPS = 50
+
+/** What a swap would give now. */
+export const getQuote: Handler = ({ chain }, { query }) =>
+  answerAtHead(chain, async (head) => {
+    const request = requestOf(chain, query)
+    if ('code' in request) return request
+    const quote = await quoteSwap(chain, request)
+    return quote.ok ? quoteJson(chain, request, quote.value, head.header.height) : quote.fault
+  })
+
+function requestOf(chain: Chain, query: ApiRequest['query']): QuoteRequest | Fault {
+  const [from, to] = [assetNamed(chain, String(query.from)), assetNamed(chain, String(query.to))]
+  if (from === undefined) return fault('rpc/asset-not-found', { symbol: String(query.from) })
+  if (to === undefined) return fault('rpc/asset-not-found', { symbol: String(query.to) })
+  const exactOut = query.amountOut !== undefined
+  if (exactOut === (query.amount !== undefined)) return fault('rpc/invalid-request', { fields: ['amount, amountOut'] })
+  const amount = parseAmount(String(exactOut ? query.amountOut : query.amount), (exactOut ? to : from).decimals)
+  if (!amount.ok) return amount.fault
+  if (amount.value === 0n) return fault('rpc/invalid-request', { fields: [exactOut ? 'amountOut' : 'amount'] })
+  const slippageBps = BigInt(query.slippageBps ?? SLIPPAGE_DEFAULT_BPS)
+  return { from, to, exactOut, amount: amount.value, slippageBps }
+}
+
+function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height: number): object {
+  const { from, to, exactOut, slippageBps } = request
+  const { amountIn, amountOut, limit, hops, payload, priceImpactPpm } = quote
+  return {
+    exactOut,
+    amountIn: amountJson(from, amountIn),
+    amountOut: amountJson(to, amountOut),
+    minOut: exactOut ? null : amountJson(to, limit),
+    maxIn: exactOut ? amountJson(from, limit) : null,
+    slippageBps: Number(slippageBps),
+    price: crossPrice({ numerator: amountOut, denominator: amountIn }, from, to),
+    priceImpactPct: percentText(priceImpactPpm),
+    route: hops.map((hop) => hopJson(chain, hop)),
+    validAtHeight: height + 1,
+    payload: payloadToJson(chain.ruleBook.params.addressPrefix, { kind: 'swap', payload }),
+  }
+}
+
+function hopJson(chain: Chain, { poolId, pool, assetIn, assetOut, amountIn, amountOut, fee }: QuotedHop): object {
+  return {
+    poolId,
+    pool: poolName(chain, pool),
+    feeBps: pool.feeBps,
+    in: assetAmountJson(chain, assetIn, amountIn),
+    out: assetAmountJson(chain, assetOut, amountOut),
+    fee: assetAmountJson(chain, assetIn, fee),
+  }
+}

@@ -1,0 +1,108 @@
+import { POOL_SHARES, POOLS, poolOfKey, poolOfShareKey } from '../../amm/pool.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import { symbolOf } from '../../consensus/ledger/asset.ts'
+import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
+import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
+import { STAKES } from '../../consensus/ledger/staking.ts'
+import { SUPPLY } from '../../consensus/ledger/supply.ts'
+import { assetOfBalanceKey, holderOfBalanceKey, TOKEN_BALANCES } from '../../consensus/ledger/token-balances.ts'
+import { TOKENS } from '../../consensus/ledger/token-records.ts'
+import { isHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { decodeOwn } from '../../consensus/primitives/codec.ts'
+import { faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import type { Address, Hash } from '../../consensus/primitives/ids.ts'
+import type { StateChange } from '../../consensus/state/view.ts'
+import { coinOf } from '../../marketplace/facts/assets.ts'
+import { poolNamed } from '../../marketplace/facts/pools.ts'
+import { answer, type Handler } from '../answer.ts'
+import { atHead } from '../at-head.ts'
+import { type Simulation, simulate } from '../simulation.ts'
+import { readTransaction } from '../transaction-body.ts'
+
+/** Tries a transaction out. */
+export const simulateTransaction: Handler = (node, { body }) => {
+  const decoded = readTransaction(node, body)
+  if (!decoded.ok) return decoded.fault
+  const { head } = node.chain
+  return answer({ ...atHead(head), ...simulationJson(node.chain, simulate(node.chain, decoded.value)) })
+}
+
+function simulationJson(chain: Chain, { refusal, receipt, changes }: Simulation): object {
+  const code = receipt === null ? undefined : outcomeCode(receipt.code)
+  return {
+    wouldMine: refusal === null,
+    ...(refusal === null
+      ? {}
+      : { fault: { code: faultRow(refusal.code).api, error: faultMessage(refusal), details: refusal.detail } }),
+    success: receipt?.code === OUTCOME_OK,
+    code: code === undefined ? null : faultRow(code).api,
+    fee: (receipt?.fee ?? 0n).toString(),
+    burned: (receipt?.burned ?? 0n).toString(),
+    weight: receipt?.weight ?? 0,
+    amounts: (receipt?.amounts ?? []).map(String),
+    changes: changes.map((change) => changeJson(chain, change)),
+  }
+}
+
+function changeJson(chain: Chain, change: StateChange): object {
+  const { table, before, after } = change
+  const read = (bytes: Uint8Array | undefined): unknown =>
+    bytes === undefined ? null : recordJson(chain, decodeOwn(table.codec, bytes))
+  return { what: table.name, of: nameOf(chain, change), before: read(before), after: read(after) }
+}
+
+const ID_CHARS = 64
+
+/** What a record is about, by what its key spells. */
+function nameOf(chain: Chain, { table, key }: StateChange): Readonly<Record<string, string>> {
+  const address = (hex: string): string => formatAddress(chain.ruleBook.params.addressPrefix, hex as Address)
+  const symbol = (asset: string): string => symbolOf(asset as Hash, coinOf(chain))
+  const id = key.slice(2)
+  switch (table.prefix) {
+    case ACCOUNTS.prefix:
+      return { address: address(id) }
+    case TOKEN_BALANCES.prefix:
+      return { address: address(holderOfBalanceKey(key)), symbol: symbol(assetOfBalanceKey(key)) }
+    case TOKENS.prefix:
+    case SUPPLY.prefix:
+    case STABLE_RESERVES.prefix:
+      return { symbol: symbol(id) }
+    case POOLS.prefix:
+      return poolOf(chain, poolOfKey(key))
+    case POOL_SHARES.prefix:
+      return { address: address(id.slice(0, ID_CHARS)), ...poolOf(chain, poolOfShareKey(key)) }
+    case STAKES.prefix:
+      return { address: address(id.slice(0, ID_CHARS)), stakeId: id.slice(ID_CHARS) }
+    default:
+      return { id }
+  }
+}
+
+/** A pool that the transaction itself makes has no name yet. */
+function poolOf(chain: Chain, poolId: string): Readonly<Record<string, string>> {
+  const name = poolNamed(chain, poolId)?.name
+  return name === undefined ? { poolId } : { poolId, pool: name }
+}
+
+/** Fields of records that are an address, and those that are an asset. */
+const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller', 'sender', 'to'])
+const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
+
+/** Fields of a record in their JSON form; a record that is a bare value has one field, `value`. */
+function recordJson(chain: Chain, record: unknown): object {
+  const fields = record !== null && typeof record === 'object' && !Array.isArray(record) ? record : { value: record }
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, fieldJson(chain, name, value)]))
+}
+
+function fieldJson(chain: Chain, name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Uint8Array) return toHex(value)
+  if (Array.isArray(value)) return value.map((item) => fieldJson(chain, name, item))
+  if (value !== null && typeof value === 'object') return recordJson(chain, value)
+  if (typeof value !== 'string' || !isHex(value, 32)) return value
+  if (ASSET_FIELDS.has(name)) return symbolOf(value as Hash, coinOf(chain))
+  if (!ADDRESS_FIELDS.has(name)) return value
+  return value === ZERO_HEX_32 ? null : formatAddress(chain.ruleBook.params.addressPrefix, value as Address)
+}

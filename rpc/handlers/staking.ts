@@ -1,0 +1,35 @@
+import { nativeSupply } from '../../consensus/ledger/supply.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { recordedAsset } from '../../marketplace/facts/assets.ts'
+import { stakingNow } from '../../marketplace/facts/staking.ts'
+import type { Handler } from '../answer.ts'
+import { amountJson, percentText, sharePct } from '../asset-json.ts'
+import { answerAtHead } from '../at-head.ts'
+
+/** Basis points in millionths. */
+const PPM_PER_BPS = 100n
+
+/** Tiers and funds of staking. */
+export const getStaking: Handler = ({ chain }) =>
+  answerAtHead(chain, () => {
+    const facts = stakingNow(chain)
+    const coin = recordedAsset(chain, NATIVE_ASSET)
+    const { minted, burned } = nativeSupply(chain.database)
+    return {
+      tiers: facts.tiers.map(({ lockBlocks, yearlyBps, staked, effectiveYearlyPpm }, tier) => ({
+        tier,
+        lockBlocks,
+        yearlyPct: percentText(yearlyBps * PPM_PER_BPS),
+        effectiveYearlyPct: percentText(effectiveYearlyPpm),
+        staked: amountJson(coin, staked),
+      })),
+      totalStaked: amountJson(coin, facts.totalStaked),
+      pool: amountJson(coin, facts.accrued),
+      reserved: amountJson(coin, facts.reserved),
+      inflowPerBlock: amountJson(coin, facts.inflowPerBlock),
+      demandPerBlock: amountJson(coin, facts.demandPerBlock),
+      paysFullRates: facts.paysFullRates,
+      fullRateBlocks: facts.fullRateBlocks?.toString() ?? null,
+      stakedPct: sharePct(facts.totalStaked, minted - burned),
+    }
+  })

@@ -1,0 +1,100 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { type Holding, topHolders } from '../../consensus/chain/holders.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import { symbolOf } from '../../consensus/ledger/asset.ts'
+import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
+import { AMOUNT_MAX, type Amount, formatAmount } from '../../consensus/primitives/amount.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { type Address, type Hash, TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { coinOf } from '../../marketplace/facts/assets.ts'
+import { poolsOf } from '../../marketplace/facts/pools.ts'
+import { PriceBook } from '../../marketplace/facts/prices.ts'
+import { type AssetRow, assetRow, listAssets } from '../../marketplace/facts/tokens.ts'
+import type { ApiRequest, Handler } from '../answer.ts'
+import { amountJson, sharePct, stableJson, tokenJson } from '../asset-json.ts'
+import { answerAtHead, badCursor, pageLimit } from '../at-head.ts'
+
+/** Most stable tokens of a list, and pools of one token. */
+const STABLES_MAX = 200
+const POOLS_SHOWN = 10
+
+/** A page of assets by symbol; the cursor is the last symbol, and symbols never go. */
+export const listTokens: Handler = ({ chain }, { query }) => {
+  const cursor = query.cursor === undefined ? undefined : String(query.cursor)
+  if (cursor !== undefined && !TOKEN_SYMBOL.test(cursor)) return badCursor()
+  return answerAtHead(chain, async () => {
+    const { assets, next } = await listAssets(chain, { after: cursor as TokenSymbol, limit: pageLimit(query) })
+    const prices = await Promise.all(assets.map(({ asset }) => PriceBook.of(chain).priceOf(asset)))
+    return { tokens: assets.map((row, i) => tokenJson(chain, row, prices[i] ?? null)), nextCursor: next }
+  })
+}
+
+/** One asset. */
+export const getToken: Handler = ({ chain }, { params }) =>
+  answerAtHead(chain, async () => {
+    const row = assetRow(chain, params.symbol as string)
+    if (row === undefined) return unknownAsset(params.symbol as string)
+    const pools = await poolsOf(chain, row.asset, POOLS_SHOWN)
+    return {
+      token: tokenJson(chain, row, await PriceBook.of(chain).priceOf(row.asset)),
+      backing: stableJson(chain, row),
+      pools: pools.map(({ poolId, name, pool }) => ({
+        id: poolId,
+        name,
+        reserve: amountJson(row, pool.assetX === row.asset ? pool.reserveX : pool.reserveY),
+      })),
+    }
+  })
+
+/** Holders of an asset. */
+export const listHolders: Handler = ({ chain }, request) => {
+  const after = holdersCursor(request)
+  if (after === null) return badCursor()
+  const limit = pageLimit(request.query)
+  return answerAtHead(chain, async () => {
+    const row = assetRow(chain, request.params.symbol as string)
+    if (row === undefined) return unknownAsset(request.params.symbol as string)
+    const holders = await topHolders(chain.database, row.asset, limit, after)
+    const last = holders.length === limit ? (holders.at(-1) as Holding) : null
+    return {
+      symbol: row.symbol,
+      decimals: row.decimals,
+      supply: row.supply.toString(),
+      count: row.holders,
+      holders: holders.map((holder) => holderJson(chain, row, holder)),
+      nextCursor: last && `${last.amount}-${last.address}`,
+    }
+  })
+}
+
+function holderJson(chain: Chain, { decimals, supply }: AssetRow, { address, amount }: Holding): object {
+  return {
+    address: formatAddress(chain.ruleBook.params.addressPrefix, address),
+    units: amount.toString(),
+    text: formatAmount(amount, decimals),
+    sharePct: sharePct(amount, supply),
+  }
+}
+
+/** The holder that a page begins after; null where the text is no cursor. */
+function holdersCursor({ query }: ApiRequest): Holding | null | undefined {
+  if (query.cursor === undefined) return undefined
+  const [, units = '', address = ''] = /^([1-9][0-9]{0,38})-([0-9a-f]{64})$/.exec(String(query.cursor)) ?? []
+  const amount = BigInt(units === '' ? 0 : units)
+  if (amount === 0n || amount > AMOUNT_MAX) return null
+  return { amount: amount as Amount, address: address as Address }
+}
+
+/** All stable tokens. */
+export const listStables: Handler = ({ chain }) =>
+  answerAtHead(chain, async () => {
+    const symbols: TokenSymbol[] = []
+    for await (const { key } of chain.database.stateRange(STABLE_RESERVES, '', STABLES_MAX)) {
+      symbols.push(symbolOf(key.slice(2) as Hash, coinOf(chain)))
+    }
+    return { stables: symbols.map((symbol) => stableJson(chain, assetRow(chain, symbol) as AssetRow)) }
+  })
+
+function unknownAsset(symbol: string): Fault {
+  return fault('rpc/asset-not-found', { symbol })
+}

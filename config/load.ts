@@ -157,6 +157,8 @@ function checkValue({ type }: Setting, value: string | null): string | null {
       const number = /^[0-9]{1,12}$/.test(value) ? Number(value) : Number.NaN
       return number >= type.min && number <= type.max ? null : `a whole number from ${type.min} to ${type.max}`
     }
+    case 'dollars':
+      return parseDollars(value) === null ? 'dollars with at most 6 decimals, like 0.25' : null
     case 'prices':
       return parsePrices(value) === null
         ? 'service ids with dollar prices of up to a million: node-a=0.01,node-b=0.02'
@@ -169,6 +171,12 @@ function checkValue({ type }: Setting, value: string | null): string | null {
 const USD_DECIMALS = 6
 /** A million dollars a call: more is a typo. */
 const PRICE_USD_MICROS_MAX = 10n ** 12n
+
+/** Millionths of a dollar; any more digits are refused. */
+function parseDollars(text: string): bigint | null {
+  const parsed = parseAmount(text, USD_DECIMALS)
+  return parsed.ok ? parsed.value : null
+}
 
 function parsePrices(value: string): Prices | null {
   const prices: Record<string, bigint> = {}
@@ -212,6 +220,9 @@ function configOf(resolution: Resolution): Config {
       owner: optional('market.owner'),
       payout: optional('market.payout'),
       prices: parsePrices(optional('market.prices') ?? '') ?? {},
+      minPoolDepthMicros: parseDollars(text('market.min-pool-depth-usd')) ?? 0n,
+      nativeUsdMinMicros: parseDollars(optional('market.native-usd-min') ?? ''),
+      nativeUsdMaxMicros: parseDollars(optional('market.native-usd-max') ?? ''),
       settleWaitMs: integer('market.settle-wait-ms'),
       resultKeepHours: integer('market.result-keep-hours'),
       resultKeepMib: integer('market.result-keep-mib'),

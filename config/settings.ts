@@ -6,6 +6,7 @@ export type SettingType =
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'boolean' }
+  | { readonly kind: 'dollars' }
   | { readonly kind: 'prices' }
 
 /** One setting: its name is its flag (`--rpc-port`), its variable (`FARTHING_RPC_PORT`) and its path in the file (`rpc.port`). */
@@ -34,6 +35,10 @@ function choice(about: string, fallback: string, choices: readonly string[]): Se
 
 function flag(about: string, fallback: boolean): Setting {
   return { type: { kind: 'boolean' }, default: String(fallback), about }
+}
+
+function dollars(about: string, fallback: string | null): Setting {
+  return { type: { kind: 'dollars' }, default: fallback, about }
 }
 
 const MIB = [1, 65_536] as const
@@ -84,6 +89,12 @@ export const SETTINGS = {
     default: null,
     about: 'Dollar prices that differ from the defaults: node-a=0.01,node-b=0.02',
   },
+  'market.min-pool-depth-usd': dollars(
+    'Least dollars in the pool that prices the coin; below, nothing is quoted in the coin',
+    '10000',
+  ),
+  'market.native-usd-min': dollars('Dollar price of the coin below which nothing is quoted in it', null),
+  'market.native-usd-max': dollars('Dollar price of the coin above which nothing is quoted in it', null),
   'market.settle-wait-ms': integer('Longest wait for confirmations within one call', 30_000, [0, 120_000]),
   'market.result-keep-hours': integer('How long results are kept for repeated calls', 24, [1, 8_760]),
   'market.result-keep-mib': integer('Most MiB of kept results', 256, MIB),
@@ -149,6 +160,10 @@ export interface Config {
     readonly owner: string | null
     readonly payout: string | null
     readonly prices: Prices
+    /** Dollars in millionths; null is no bound. */
+    readonly minPoolDepthMicros: bigint
+    readonly nativeUsdMinMicros: bigint | null
+    readonly nativeUsdMaxMicros: bigint | null
     readonly settleWaitMs: number
     readonly resultKeepHours: number
     readonly resultKeepMib: number

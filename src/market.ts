@@ -1,29 +1,26 @@
 import type { Config } from '../config/settings.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
 import { parseAddress } from '../consensus/crypto/address.ts'
-import { KEY_SCHEMES } from '../consensus/crypto/schemes.ts'
-import { signingContext } from '../consensus/crypto/signing.ts'
-import { verifyJob } from '../consensus/crypto/verifier.ts'
+import { formatAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { Address, AgentId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { fitsText } from '../consensus/primitives/text.ts'
-import { signatureJob } from '../consensus/tx/check.ts'
 import { isEndpoint, NAME_BYTES_MAX } from '../consensus/tx/payloads.ts'
-import type { Transaction } from '../consensus/tx/transaction.ts'
 import { Checkout } from '../marketplace/checkout/checkout.ts'
 import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
 import { type Offer, type Operator, Shop } from '../marketplace/checkout/operator.ts'
-import { parameterPrice } from '../marketplace/checkout/price.ts'
+import { chainPrice } from '../marketplace/checkout/price.ts'
 import { Registrar } from '../marketplace/checkout/registrar.ts'
 import { Sender } from '../marketplace/checkout/sender.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../marketplace/checkout/settings.ts'
 import { Settler } from '../marketplace/checkout/settler.ts'
-import type { ServiceContext, SignatureFacts } from '../marketplace/services/context.ts'
+import type { ServiceContext } from '../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../marketplace/services/service.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import type { MarketApi } from '../rpc/node.ts'
-import { NATIVE_BACKEND } from './crypto/native-backend.ts'
+import { nativePowHasher } from './crypto/native-pow.ts'
+import { halfVerdicts, signatureFacts } from './crypto/signature-facts.ts'
 import type { WalletKey } from './crypto/wallet-key.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 
@@ -44,6 +41,7 @@ export interface Market extends MarketApi {
   readonly registrar: Registrar
 }
 
+const USD_DECIMALS = 6
 const HOUR_MS = 3_600_000
 const MIB = 1_048_576
 
@@ -71,7 +69,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
     onFault: (cause) => onFault('receipts', cause),
   })
   const settings = settingsOf(config)
-  const price = parameterPrice(chain)
+  const price = chainPrice(chain)
   const checkout = new Checkout({
     chain,
     shop,
@@ -107,10 +105,8 @@ function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Op
 }
 
 /** What the registrar will publish must be what consensus takes, or the node would start and never sell. */
-function checkSettings(
-  { market: { agentName, prices }, rpc: { publicUrl } }: Config,
-  services: readonly ServiceDefinition[],
-): Fault | null {
+function checkSettings({ market, rpc: { publicUrl } }: Config, services: readonly ServiceDefinition[]): Fault | null {
+  const { agentName, prices, nativeUsdMinMicros, nativeUsdMaxMicros } = market
   if (!fitsText(agentName, NAME_BYTES_MAX)) {
     const allowed = `at most ${NAME_BYTES_MAX} bytes of visible text`
     return fault('config/value', { key: 'market.agent-name', value: agentName, allowed })
@@ -118,6 +114,11 @@ function checkSettings(
   if (publicUrl !== null && !isEndpoint(publicUrl)) {
     const allowed = 'an http(s) URL of at most 200 ASCII characters'
     return fault('config/value', { key: 'rpc.public-url', value: publicUrl, allowed })
+  }
+  if (nativeUsdMinMicros !== null && nativeUsdMaxMicros !== null && nativeUsdMinMicros > nativeUsdMaxMicros) {
+    const value = formatAmount(nativeUsdMaxMicros, USD_DECIMALS)
+    const allowed = `at least market.native-usd-min, ${formatAmount(nativeUsdMinMicros, USD_DECIMALS)}`
+    return fault('config/value', { key: 'market.native-usd-max', value, allowed })
   }
   const ids = services.map(({ serviceId }) => serviceId as string)
   const stranger = Object.keys(prices).find((serviceId) => !ids.includes(serviceId))
@@ -136,6 +137,9 @@ function settingsOf({ market }: Config): MarketSettings {
     settleWaitMs: market.settleWaitMs,
     resultKeepMs: market.resultKeepHours * HOUR_MS,
     resultBytesMax: market.resultKeepMib * MIB,
+    minPoolDepthMicros: market.minPoolDepthMicros,
+    nativeUsdMinMicros: market.nativeUsdMinMicros,
+    nativeUsdMaxMicros: market.nativeUsdMaxMicros,
   }
 }
 
@@ -145,6 +149,9 @@ function serviceContext({ chain, mempool, peerCount }: MarketParts): ServiceCont
     clock: systemClock,
     peerCount,
     signatureFacts: (tx) => signatureFacts(chain, tx),
+    halfVerdicts,
+    powHasher: nativePowHasher,
+    shelf: null,
     mempool: mempoolFacts(mempool),
   }
 }
@@ -163,39 +170,5 @@ export function mempoolFacts(mempool: Mempool): ServiceContext['mempool'] {
       return mempool.minFeeRate + 1n
     },
     get: (txId) => mempool.get(txId),
-  }
-}
-
-/** Checks both halves of a transaction's signatures anew. */
-function signatureFacts(chain: Chain, tx: Transaction): SignatureFacts {
-  const keys = chain.keys.keysFor(tx)
-  const job = keys.ok ? signatureJob(tx, keys.value, chain.network) : keys
-  const classical = 'Ed25519'
-  if (!job.ok) return { classical: { alg: classical, valid: null }, postQuantum: { alg: 'ML-DSA', valid: null } }
-  const { parts, message, domain } = job.value
-  const levels = [...new Set(parts.map(({ key }) => `ML-DSA-${KEY_SCHEMES[key.scheme].mlDsa}`))]
-  const context = signingContext(domain)
-  const good = verifyJob(NATIVE_BACKEND, job.value)
-  // Only where the whole does not verify is it worth telling which half it was.
-  const half = (check: (part: (typeof parts)[number]) => boolean): boolean => good || parts.every(check)
-  return {
-    classical: {
-      alg: classical,
-      valid: half(({ key, signature }) =>
-        NATIVE_BACKEND.verifyEd25519(message, signature.subarray(0, 64), key.bytes.subarray(0, 32)),
-      ),
-    },
-    postQuantum: {
-      alg: levels.join(', '),
-      valid: half(({ key, signature }) =>
-        NATIVE_BACKEND.verifyMlDsa(
-          KEY_SCHEMES[key.scheme].mlDsa,
-          message,
-          signature.subarray(64),
-          key.bytes.subarray(32),
-          context,
-        ),
-      ),
-    },
   }
 }

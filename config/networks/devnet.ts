@@ -1,8 +1,13 @@
 import { targetOfWork } from '../../consensus/block/pow.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
+import type { StakingTier } from '../../consensus/ledger/rules.ts'
 import { DEV_ADDRESSES } from './dev-keys.ts'
+import { DEVNET_LEDGERS } from './devnet-ledgers.ts'
 import { MAINNET } from './mainnet.ts'
 import { COIN, LAUNCH_RULES } from './rules.ts'
+
+/** Locks short enough to be tried out. */
+const LOCKS = [10, 100, 1_000, 10_000]
 
 /** A network for one machine: ten funded, published keys, a start that one thread can mine, tolerance for sleep. */
 export const DEVNET: NetworkParams = {
@@ -13,6 +18,7 @@ export const DEVNET: NetworkParams = {
     ...MAINNET.genesis,
     message: 'Farthing devnet',
     allocations: DEV_ADDRESSES.map((address) => ({ address, amount: 1_000_000n * COIN })),
+    ledgers: DEVNET_LEDGERS,
   },
   steps: [
     {
@@ -25,6 +31,11 @@ export const DEVNET: NetworkParams = {
           initialTarget: targetOfWork(12_000n),
           anchorResetGapMs: 120_000,
         },
+        staking: {
+          ...LAUNCH_RULES.staking,
+          tiers: LOCKS.map((lockBlocks, i) => ({ ...(LAUNCH_RULES.staking.tiers[i] as StakingTier), lockBlocks })),
+        },
+        bridge: { ...LAUNCH_RULES.bridge, rotationDelay: 20 },
       },
     },
   ],

@@ -1,4 +1,5 @@
 import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { EMPTY_LEDGERS } from './ledgers.ts'
 import { LAUNCH_RULES } from './rules.ts'
 
 /** The main network. Nothing is allocated: every coin is mined. */
@@ -12,6 +13,7 @@ export const MAINNET: NetworkParams = {
     baseFee: 32n,
     message: 'Farthing mainnet',
     allocations: [],
+    ledgers: EMPTY_LEDGERS,
   },
   steps: [{ fromHeight: 0, rules: LAUNCH_RULES }],
   seeds: [],

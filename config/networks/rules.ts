@@ -1,8 +1,10 @@
 import { targetOfWork } from '../../consensus/block/pow.ts'
 import type { BlockRules } from '../../consensus/block/rules.ts'
 import type { Rules } from '../../consensus/chain/params.ts'
-import type { CoinRules, MarketRules } from '../../consensus/ledger/rules.ts'
+import type { BridgeRules, CoinRules, MarketRules, StakingRules, TokenRules } from '../../consensus/ledger/rules.ts'
+import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { TxRules } from '../../consensus/tx/rules.ts'
+import { BRIDGE_NETWORKS } from './bridge.ts'
 
 /** Base units of one native coin. */
 export const COIN = 100_000_000n
@@ -16,9 +18,16 @@ const TX: TxRules = {
     registerAgent: 20_000,
     publishService: 2_000,
     invokeRefund: 800,
+    createMarket: 20_000,
+    bridgeRecord: 2_000,
+    bridgeRotation: 2_400,
   },
   invokeAmountMin: 100_000n,
   invokeTerms: [100, 400, 1_200, 9_600],
+  poolFeesBps: [5, 30, 100],
+  stakeTiers: 4,
+  stakeAmountMin: COIN,
+  bridgeFormats: BRIDGE_NETWORKS.map(({ format }) => format),
 }
 
 const BLOCK: BlockRules = {
@@ -37,6 +46,7 @@ const BLOCK: BlockRules = {
 }
 
 const COINS: CoinRules = {
+  symbol: 'FAR' as TokenSymbol,
   supplyCap: 100_000_000n * COIN,
   subsidyDivisor: 2n ** 23n,
   stakingShareBps: 1_000n,
@@ -45,9 +55,35 @@ const COINS: CoinRules = {
 
 const MARKET: MarketRules = {
   epochBlocks: 20,
-  nativeUsdMicros: 250_000n,
+  pricedPool: { dollar: 'FUSD' as TokenSymbol, feeBps: 30 },
+  priceEpochsKept: 600,
   deliveredBurnDivisor: 100n,
 }
 
+/** Blocks of a day at the target spacing. */
+const DAY_BLOCKS = 28_800
+
+const TOKENS: TokenRules = { createBurn: 10n * COIN }
+
+const STAKING: StakingRules = {
+  tiers: [
+    { lockBlocks: 7 * DAY_BLOCKS, yearlyBps: 100n },
+    { lockBlocks: 30 * DAY_BLOCKS, yearlyBps: 300n },
+    { lockBlocks: 90 * DAY_BLOCKS, yearlyBps: 500n },
+    { lockBlocks: 365 * DAY_BLOCKS, yearlyBps: 800n },
+  ],
+  blocksPerYear: 365n * BigInt(DAY_BLOCKS),
+}
+
+const BRIDGE: BridgeRules = { networks: BRIDGE_NETWORKS, dayBlocks: DAY_BLOCKS, rotationDelay: DAY_BLOCKS }
+
 /** Rules that all networks begin with; a network changes what it must. */
-export const LAUNCH_RULES: Rules = { tx: TX, block: BLOCK, coin: COINS, market: MARKET }
+export const LAUNCH_RULES: Rules = {
+  tx: TX,
+  block: BLOCK,
+  coin: COINS,
+  market: MARKET,
+  token: TOKENS,
+  staking: STAKING,
+  bridge: BRIDGE,
+}

@@ -9,7 +9,19 @@ export interface CommandLine {
 }
 
 /** Flags that stand alone; every other flag takes the next word as its value. */
-const SWITCHES = new Set(['json', 'help', 'version', 'force', 'no-pay'])
+const SWITCHES = new Set([
+  'json',
+  'help',
+  'version',
+  'force',
+  'no-pay',
+  'no-wait',
+  'dry-run',
+  'all',
+  'exact-out',
+  'freezable',
+  'renounce',
+])
 
 /** Cuts `--name value`, `--name=value` and switches from the words between them; `--` ends the flags. */
 export function parseCommandLine(args: readonly string[]): Result<CommandLine> {

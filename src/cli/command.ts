@@ -32,6 +32,8 @@ export interface Command {
   /** Most words that it takes. */
   readonly wordsMax: number
   readonly about: string
+  /** A command line that works on the devnet, without the program's own name. */
+  readonly example?: string
   /** Flags beside the settings, with what they do. */
   readonly flags: Readonly<Record<string, string>>
   /** Does the work; the exit code, or the fault that becomes one line and exit code 1. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Chain } from '../../consensus/chain/chain.ts'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
+import type { OpenOptions } from '../../consensus/chain/database.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -9,26 +9,32 @@ import { nativePowHasher } from '../crypto/native-pow.ts'
 import { PROTOCOL } from '../protocol.ts'
 import { eventLoopPacer, systemClock } from '../runtime.ts'
 import { isInitialised, openChain } from '../storage/folder.ts'
+import type { LevelStore } from '../storage/level-store.ts'
 import { VerifyPool } from '../workers/verify-pool.ts'
 import type { CommandContext } from './command.ts'
 
 /** A chain opened from its data folder without a daemon. */
 export interface OfflineChain {
   readonly chain: Chain
+  readonly store: LevelStore
   readonly close: () => Promise<void>
 }
 
 const MIB = 1_048_576
 
 /** Opens the data folder's chain. With `create` a missing one is made. */
-export async function openOffline({ config, params }: CommandContext, create: boolean): Promise<Result<OfflineChain>> {
+export async function openOffline(
+  { config, params }: CommandContext,
+  create: boolean,
+  options: OpenOptions = {},
+): Promise<Result<OfflineChain>> {
   useNativeSha256()
   if (!create && !(await isInitialised(config.dataDir)))
     return fail(fault('storage/not-initialised', { folder: config.dataDir }))
   const ruleBook = createRuleBook(params, PROTOCOL)
-  const genesis = computeGenesis(params)
+  const { genesis } = ruleBook
   const sizes = { cacheBytes: config.storage.cacheMib * MIB, writeBufferBytes: config.storage.writeBufferMib * MIB }
-  const opened = await openChain(config.dataDir, ruleBook, genesis, sizes)
+  const opened = await openChain(config.dataDir, ruleBook, genesis, sizes, options)
   if (!opened.ok) return opened
   const verifier = new VerifyPool(config.verify.threads || availableParallelism())
   const chain = new Chain({
@@ -46,5 +52,5 @@ export async function openOffline({ config, params }: CommandContext, create: bo
     await verifier.close()
     await opened.value.store.close()
   }
-  return ok({ chain, close })
+  return ok({ chain, store: opened.value.store, close })
 }

@@ -12,11 +12,21 @@ import { VERSION } from '../version.ts'
 import { type CommandLine, parseCommandLine } from './args.ts'
 import type { Command, CommandContext } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { printable } from './reading.ts'
 
 /** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
 /** What is wrong with a command as it was given, rather than with what it found. */
 const USAGE_FAULTS: ReadonlySet<string> = new Set(['cli/usage', 'file/unreadable'])
+/** Settings that matter to a command that asks a node or opens a wallet; the others are of the node itself. */
+const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
+  'network',
+  'data-dir',
+  'rpc.host',
+  'rpc.port',
+  'wallet.passphrase-file',
+  'dev-key',
+])
 /** Environment variables of ours that are no settings. */
 const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
 
@@ -35,7 +45,7 @@ export async function runCommandLine(
   if (flags.version !== undefined) return say(VERSION)
   const command = findCommand(commands, words)
   if (words[0] === undefined || words[0] === 'help' || (flags.help !== undefined && command === undefined))
-    return say(usageText(commands))
+    return say(usageText(groupOf(commands, words[0] === 'help' ? words[1] : words[0])))
   if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
   if (flags.help !== undefined) return say(commandHelp(command))
   const extra = words.slice(command.name.split(' ').length)[command.wordsMax]
@@ -83,7 +93,7 @@ async function createContext(
     flags: own,
     logger: createLogger(config.log),
     print: (line) => process.stdout.write(`${line}\n`),
-    note: (line) => process.stderr.write(`${line}\n`),
+    note: (line) => process.stderr.write(`${printable(line)}\n`),
   })
 }
 
@@ -120,6 +130,12 @@ async function readConfigFile(
   return source.ok ? ok([source.value]) : source
 }
 
+/** Commands that begin with a word, all where none does. */
+function groupOf(commands: readonly Command[], word: string | undefined): readonly Command[] {
+  const group = commands.filter(({ name }) => name.split(' ')[0] === word)
+  return group.length > 0 ? group : commands
+}
+
 function unknownCommand(commands: readonly Command[], words: readonly string[]): Fault {
   const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `)).map(({ name }) => name)
   const known = group.length > 0 ? group : commands.map(({ name }) => name)
@@ -129,7 +145,8 @@ function unknownCommand(commands: readonly Command[], words: readonly string[]):
 }
 
 function usageText(commands: readonly Command[]): string {
-  const lines = commands.map(({ name, usage, about }) => `  ${`${name} ${usage}`.padEnd(34)} ${about}`)
+  const width = Math.max(...commands.map(({ name, usage }) => name.length + usage.length + 1))
+  const lines = commands.map(({ name, usage, about }) => `  ${`${name} ${usage}`.padEnd(width)} ${about}`)
   return [
     'Usage: farthing <command> [flags]',
     '',
@@ -139,12 +156,18 @@ function usageText(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-function commandHelp({ name, usage, about, flags }: Command): string {
+function commandHelp({ name, usage, about, flags, example }: Command): string {
   const own = Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(([flag, text]) => `  ${`--${flag}`.padEnd(34)} ${text}`)
-  const settings = Object.entries(SETTINGS).map(
-    ([setting, { about: text }]) => `  ${flagOf(setting).padEnd(34)} ${text}`,
-  )
-  return [`Usage: farthing ${name} ${usage}`, about, '', ...own, '', 'Settings:', ...settings].join('\n')
+  const runsNode = !Object.hasOwn(flags, 'rpc') && !Object.hasOwn(flags, 'wallet')
+  const settings = Object.entries(SETTINGS)
+    .filter(([setting]) => runsNode || CLIENT_SETTINGS.has(setting))
+    .map(([setting, { about: text }]) => `  ${flagOf(setting).padEnd(34)} ${text}`)
+  const shown = example === undefined ? [] : [`Example: npx farthing ${example}`]
+  const head = [`Usage: farthing ${name} ${usage}`.trimEnd(), about, ...shown]
+  const more = runsNode
+    ? []
+    : ['', 'farthing start --help shows the settings of a node; farthing config print their values.']
+  return [...head, '', ...own, '', 'Settings:', ...settings, ...more].join('\n')
 }
 
 function say(text: string): number {
@@ -153,6 +176,6 @@ function say(text: string): number {
 }
 
 function refuse(cause: Fault, code: number): number {
-  process.stderr.write(`farthing: ${faultMessage(cause)}\n`)
+  process.stderr.write(`farthing: ${printable(faultMessage(cause))}\n`)
   return code
 }

@@ -4,6 +4,7 @@ import { exportCommand, importCommand } from './commands/blocks.ts'
 import { callCommand } from './commands/call.ts'
 import { initCommand } from './commands/init.ts'
 import { blockCommand, configPrintCommand, txCommand } from './commands/inspect.ts'
+import { reindexCommand } from './commands/reindex.ts'
 import { startCommand } from './commands/start.ts'
 import {
   walletAddressCommand,
@@ -12,6 +13,8 @@ import {
   walletNewCommand,
   walletSendCommand,
 } from './commands/wallet.ts'
+import { walletSignTextCommand, walletVerifyTextCommand } from './commands/wallet-text.ts'
+import { LEDGER_COMMANDS } from './ledger-commands.ts'
 
 /** Every command, in the order of the usage text. */
 export const COMMANDS: readonly Command[] = [
@@ -22,10 +25,14 @@ export const COMMANDS: readonly Command[] = [
   walletAddressCommand,
   walletBalanceCommand,
   walletSendCommand,
+  walletSignTextCommand,
+  walletVerifyTextCommand,
+  ...LEDGER_COMMANDS,
   callCommand,
   txCommand,
   blockCommand,
   auditCommand,
+  reindexCommand,
   exportCommand,
   importCommand,
   configPrintCommand,

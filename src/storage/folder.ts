@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ChainDatabase } from '../../consensus/chain/database.ts'
+import { ChainDatabase, type OpenOptions } from '../../consensus/chain/database.ts'
 import type { Genesis } from '../../consensus/chain/genesis.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
@@ -36,6 +36,7 @@ export async function openChain(
   ruleBook: RuleBook,
   genesis: Genesis,
   sizes: LevelSizes,
+  options: OpenOptions = {},
 ): Promise<Result<OpenChain>> {
   const paths = folderPaths(dataDir)
   const expected = { network: ruleBook.params.name, genesis: genesis.block.id }
@@ -45,7 +46,7 @@ export async function openChain(
     if (!marked.ok) return marked
     const found = marked.value
     const store = await LevelStore.open(paths.chain, sizes, found === null)
-    const database = await openDatabase(store, ruleBook, genesis, dataDir)
+    const database = await openDatabase(store, ruleBook, genesis, dataDir, options)
     if ('code' in database) return fail(database)
     if (found === null) await writeFileAtomically(paths.marker, `${JSON.stringify(expected)}\n`)
     return ok({ database, store })
@@ -57,11 +58,11 @@ export async function openChain(
 /** Opens the chain in a store; where that cannot be, the store is closed again. */
 async function openDatabase(
   store: LevelStore,
-  ...[ruleBook, genesis, dataDir]: [RuleBook, Genesis, string]
+  ...[ruleBook, genesis, dataDir, options]: [RuleBook, Genesis, string, OpenOptions]
 ): Promise<ChainDatabase | Fault> {
   let database: ChainDatabase | Fault | undefined
   try {
-    database = await ChainDatabase.open(store, ruleBook, genesis, dataDir)
+    database = await ChainDatabase.open(store, ruleBook, genesis, dataDir, options)
     return database
   } finally {
     if (database === undefined || 'code' in database) await store.close()

@@ -1,5 +1,11 @@
 import { Level } from 'level'
-import type { KeyValueEntry, KeyValueStore, Write } from '../../consensus/chain/key-value.ts'
+import {
+  type KeyRange,
+  type KeyValueEntry,
+  type KeyValueStore,
+  prefixRange,
+  type Write,
+} from '../../consensus/chain/key-value.ts'
 
 type Database = Level<Uint8Array, Uint8Array>
 type Snapshot = ReturnType<Database['snapshot']>
@@ -55,17 +61,15 @@ export class LevelStore implements KeyValueStore {
     }
   }
 
-  async *entries(prefix: Uint8Array): AsyncIterable<KeyValueEntry> {
-    const end = successor(prefix)
-    const range = end === undefined ? { gte: prefix } : { gte: prefix, lt: end }
+  entries(prefix: Uint8Array): AsyncIterable<KeyValueEntry> {
+    return this.range(prefixRange(prefix))
+  }
+
+  range(range: KeyRange): AsyncIterable<KeyValueEntry> {
+    // Taken here and not in the generator, whose first line runs when the first entry is asked for.
     const view = this.#view
     view.listings += 1
-    try {
-      for await (const entry of this.#database.iterator({ ...range, snapshot: view.snapshot } as never)) yield entry
-    } finally {
-      view.listings -= 1
-      await release(view)
-    }
+    return this.#list(range, view)
   }
 
   async batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
@@ -85,6 +89,16 @@ export class LevelStore implements KeyValueStore {
   async close(): Promise<void> {
     await this.#database.close()
   }
+
+  async *#list({ gte, lt, reverse = false, limit }: KeyRange, view: View): AsyncIterable<KeyValueEntry> {
+    const options = { gte, reverse, ...(lt && { lt }), ...(limit !== undefined && { limit }), snapshot: view.snapshot }
+    try {
+      for await (const entry of this.#database.iterator(options as never)) yield entry
+    } finally {
+      view.listings -= 1
+      await release(view)
+    }
+  }
 }
 
 async function release({ snapshot, listings, stale }: View): Promise<void> {
@@ -97,13 +111,4 @@ function withCode(error: unknown): unknown {
   return code === undefined && message.startsWith('IO error')
     ? Object.assign(error as Error, { code: 'LEVEL_IO_ERROR' })
     : error
-}
-
-/** The first key after all that begin with the prefix, undefined if there is none. */
-function successor(prefix: Uint8Array): Uint8Array | undefined {
-  for (let length = prefix.length; length > 0; length--) {
-    const last = prefix[length - 1] as number
-    if (last < 0xff) return Uint8Array.of(...prefix.subarray(0, length - 1), last + 1)
-  }
-  return undefined
 }

@@ -6,7 +6,8 @@ import { assert } from '../../consensus/primitives/assert.ts'
  * Signature jobs in one flat buffer, so that a chunk crosses to a worker as a single transfer. Per job: domain, number of
  * parts, message length (2 bytes), message; per part: scheme, key, signature, whose lengths the scheme gives.
  */
-const DOMAINS: readonly SigningDomain[] = ['transaction', 'text']
+const DOMAIN_NUMBERS: Readonly<Record<SigningDomain, number>> = { transaction: 0, text: 1, attestation: 2 }
+const DOMAINS = Object.keys(DOMAIN_NUMBERS) as readonly SigningDomain[]
 const JOB_HEAD_BYTES = 4
 
 /** Packs jobs whose keys and signatures have their scheme's lengths. */
@@ -14,7 +15,7 @@ export function packJobs(jobs: readonly SignatureJob[]): Uint8Array<ArrayBuffer>
   const packed = new Uint8Array(jobs.reduce((sum, job) => sum + packedSize(job), 0))
   let offset = 0
   for (const { domain, message, parts } of jobs) {
-    packed.set([DOMAINS.indexOf(domain), parts.length, message.length & 0xff, message.length >> 8], offset)
+    packed.set([DOMAIN_NUMBERS[domain], parts.length, message.length & 0xff, message.length >> 8], offset)
     packed.set(message, offset + JOB_HEAD_BYTES)
     offset += JOB_HEAD_BYTES + message.length
     for (const { key, signature } of parts) {
@@ -49,9 +50,15 @@ export function unpackJobs(packed: Uint8Array): readonly SignatureJob[] {
       })
       offset = signatureStart + signatureBytes
     }
-    jobs.push({ domain: DOMAINS[domain] as SigningDomain, message, parts })
+    jobs.push({ domain: domainOf(domain), message, parts })
   }
   return jobs
+}
+
+function domainOf(number: number): SigningDomain {
+  const domain = DOMAINS.find((name) => DOMAIN_NUMBERS[name] === number)
+  assert(domain !== undefined, 'a job of a known domain')
+  return domain
 }
 
 function packedSize({ message, parts }: SignatureJob): number {

@@ -1,11 +1,17 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
+import { ACCOUNTS } from '../../../consensus/ledger/account.ts'
 import { Balance } from '../../../consensus/ledger/conservation.ts'
+import { TOKEN_BALANCES } from '../../../consensus/ledger/token-balances.ts'
 import { decodeOwn } from '../../../consensus/primitives/codec.ts'
+import type { ValueChange } from '../../../consensus/state/overlay.ts'
 import type { Page } from '../../../consensus/state/page.ts'
 import type { PageId } from '../../../consensus/state/tree.ts'
 import { ROOT_PAGE, updateTreeNow } from '../../../consensus/state/tree.ts'
+import type { StateChange } from '../../../consensus/state/view.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { IndexAudit, type IndexReport } from '../index-audit.ts'
 import { openOffline } from '../offline.ts'
 
 /** What an audit found. */
@@ -15,54 +21,94 @@ export interface AuditReport {
   readonly records: number
   /** Conservation: assets whose places do not sum to what was minted and not burned. */
   readonly brokenAssets: readonly { readonly asset: string; readonly sum: string }[]
+  /** Invariants of ledgers that all their records together break: escrow and stake sums, pool shares, custody. */
+  readonly brokenInvariants: readonly string[]
   /** State root computed from every record, and the one in the head's header. */
   readonly computedStateRoot: string
   readonly headerStateRoot: string
+  /** Indexes that follow from the state. */
+  readonly indexes: readonly IndexReport[]
   readonly sound: boolean
 }
 
 const BATCH = 4_096
+/** Tables that grow with the number of people: no ledger's own sums are over them, so they are not kept in memory. */
+const CROWDED = new Set([ACCOUNTS.prefix, TOKEN_BALANCES.prefix])
 
-/** Recomputes conservation and the state root from every record of the data folder, trusting no index. */
-export async function auditState({ database, ruleBook }: Chain): Promise<AuditReport> {
-  const balance = new Balance()
-  const pages = new Map<PageId, Page>()
-  const reader = { page: (id: PageId) => pages.get(id) }
-  let batch: {
-    table: ReturnType<typeof ruleBook.tableOf>
-    key: Parameters<typeof ruleBook.tableOf>[0]
-    before: undefined
-    after: Uint8Array
-  }[] = []
-  let records = 0
-  let root = ''
-  const flush = (): void => {
-    const update = updateTreeNow(reader, batch)
-    root = update.root
+/** The state's tree, built again from its records. */
+class TreeBuilder {
+  readonly #pages = new Map<PageId, Page>()
+  root = ''
+
+  add(batch: readonly StateChange[]): void {
+    const update = updateTreeNow({ page: (id) => this.#pages.get(id) }, batch)
+    this.root = update.root
     for (const [id, page] of update.pages) {
-      if (page === null && id !== ROOT_PAGE) pages.delete(id)
-      else if (page !== null) pages.set(id, page)
+      if (page === null && id !== ROOT_PAGE) this.#pages.delete(id)
+      else if (page !== null) this.#pages.set(id, page)
     }
+  }
+}
+
+/** Sums over all records: conservation, and what each ledger says of its own. */
+class LedgerSums {
+  readonly #balance = new Balance()
+  // Seen from an empty state, what an invariant says of changes it says of the records themselves.
+  readonly #changes: ValueChange[] = []
+
+  add({ table, key }: Pick<StateChange, 'table' | 'key'>, value: unknown): void {
+    this.#balance.count(table, key, value, 1n)
+    if (!CROWDED.has(table.prefix)) this.#changes.push({ table, key, before: undefined, after: value })
+  }
+
+  broken({ modules, at }: RuleBook, height: number): Pick<AuditReport, 'brokenAssets' | 'brokenInvariants'> {
+    return {
+      brokenAssets: this.#balance.broken().map(({ asset, sum }) => ({ asset, sum: sum.toString() })),
+      brokenInvariants: modules.flatMap((module) => module.invariant?.(this.#changes, at(height)) ?? []),
+    }
+  }
+}
+
+/**
+ * Recomputes conservation, the sums of each ledger and the state root from every record of the data folder, trusting no
+ * index, and compares the indexes that follow from the state with it.
+ */
+export async function auditState({ database, ruleBook }: Chain): Promise<AuditReport> {
+  const tree = new TreeBuilder()
+  const sums = new LedgerSums()
+  const audits = ruleBook.indexes
+    .filter((index) => 'changesOf' in index)
+    .map((index) => new IndexAudit(index, database))
+  let batch: StateChange[] = []
+  let records = 0
+  const flush = (): void => {
+    tree.add(batch)
+    for (const audit of audits) audit.add(batch)
     batch = []
   }
   for await (const { key, value } of database.stateRecords()) {
     const table = ruleBook.tableOf(key)
     records += 1
-    balance.count(table, key, decodeOwn(table.codec, value), 1n)
+    sums.add({ table, key }, decodeOwn(table.codec, value))
     batch.push({ table, key, before: undefined, after: value })
     if (batch.length >= BATCH) flush()
   }
   flush()
   const { header, id } = database.head
-  const brokenAssets = balance.broken().map(({ asset, sum }) => ({ asset, sum: sum.toString() }))
-  const sound = brokenAssets.length === 0 && root === header.stateRoot
+  const broken = sums.broken(ruleBook, header.height)
+  const indexes = await Promise.all(audits.map((audit) => audit.finish()))
+  const sound =
+    broken.brokenAssets.length + broken.brokenInvariants.length === 0 &&
+    tree.root === header.stateRoot &&
+    indexes.every(({ wrong }) => wrong === 0)
   return {
     height: header.height,
     blockId: id,
     records,
-    brokenAssets,
-    computedStateRoot: root,
+    ...broken,
+    computedStateRoot: tree.root,
     headerStateRoot: header.stateRoot,
+    indexes,
     sound,
   }
 }
@@ -72,7 +118,7 @@ export const auditCommand: Command = {
   name: 'audit',
   usage: '',
   wordsMax: 0,
-  about: 'Recompute conservation and the state root from the data folder',
+  about: 'Recompute conservation, the sums of each ledger, the state root and the indexes over it from the data folder',
   flags: {},
   run: async (context) => {
     const opened = await openOffline(context, false)

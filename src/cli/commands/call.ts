@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { computeGenesis } from '../../../consensus/chain/genesis.ts'
+import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
@@ -11,12 +11,16 @@ import { type ClientQuote, preparePayment, quoteCall, reasonNotToPay, settleCall
 import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } from '../../../rpc/client/verify.ts'
 import { useNativeSha256 } from '../../crypto/native-backend.ts'
 import { nativePowHasher } from '../../crypto/native-pow.ts'
+import { PROTOCOL } from '../../protocol.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { printable } from '../reading.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const SECRET_BYTES = 32
+/** Most coins that a call may cost unless its caller allows more: the price is the word of whoever sells. */
+const PRICE_MAX_DEFAULT = '100'
 /** How long a paid call is repeated before the command gives up; the payment can be taken up again with --tx. */
 const SETTLE_MS_MAX = 300_000
 
@@ -26,10 +30,11 @@ export const callCommand: Command = {
   usage: '<service> [request]',
   wordsMax: 2,
   about: 'Quote, pay, wait, settle: print result and receipt, and check the proofs',
+  example: 'call node-swap-quote "10 FAR->WOOL"',
   flags: {
     ...RPC_FLAG,
     ...WALLET_FLAG,
-    'max-price': 'Most coins to pay for the call; a higher price is refused',
+    'max-price': `Most coins to pay for the call; default ${PRICE_MAX_DEFAULT}`,
     ...FEE_FLAG,
     tx: 'Take up a call that was paid before, by its payment',
     json: 'Print one JSON object with result, receipt, quote, verified',
@@ -59,7 +64,7 @@ export const callCommand: Command = {
 async function checkNetwork(client: NodeClient, { params }: CommandContext): Promise<Fault | null> {
   const status = await client.status()
   if (!status.ok) return status.fault
-  if (status.value.genesis === computeGenesis(params).block.id) return null
+  if (status.value.genesis === createRuleBook(params, PROTOCOL).genesis.block.id) return null
   return fault('cli/refused', {
     message: `the node is on ${status.value.networkName}, this command is set to ${params.name}; see --network`,
   })
@@ -73,14 +78,20 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   if (!quoted.ok) return quoted
   const price = `${formatAmount(quoted.value.amount, params.decimals)} ${params.ticker}`
   note(`${serviceId} costs ${price}, honoured to height ${quoted.value.validUntil}`)
-  const limit = flags['max-price'] === undefined ? undefined : parseAmount(flags['max-price'], params.decimals)
-  if (limit !== undefined && !limit.ok) return limit
+  const most = flags['max-price'] ?? PRICE_MAX_DEFAULT
+  const limit = parseAmount(most, params.decimals)
+  if (!limit.ok) return limit
   const status = await client.status()
   if (!status.ok) return status
   const reason = reasonNotToPay(quoted.value, params, status.value.height)
-  if (reason !== null) return fail(fault('cli/refused', { message: reason }))
-  if (limit === undefined || quoted.value.amount <= limit.value) return quoted
-  return fail(fault('cli/price-too-high', { price, limit: `${flags['max-price']} ${params.ticker}` }))
+  if (reason !== null) {
+    const { requestFormat, example } = fieldsOf(quoted.value.raw.requestError)
+    if (typeof requestFormat === 'string' && typeof example === 'string')
+      note(printable(`${serviceId} takes: ${requestFormat}; for example: ${example}`))
+    return fail(fault('cli/refused', { message: reason }))
+  }
+  if (quoted.value.amount <= limit.value) return quoted
+  return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
 }
 
 function showQuote({ print }: CommandContext, { raw }: ClientQuote): number {
@@ -101,7 +112,7 @@ async function pay(client: NodeClient, context: CommandContext, quoted: ClientQu
   const secret = new Uint8Array(randomBytes(SECRET_BYTES))
   const feeMax = feeFlag(context)
   if (!feeMax.ok) return feeMax
-  const genesis = computeGenesis(params).block.id
+  const genesis = createRuleBook(params, PROTOCOL).genesis.block.id
   const offer = { quote: quoted, request, secret, feeMax: feeMax.value, genesis }
   const payment = await preparePayment(client, params, wallet.value, offer)
   if (!payment.ok) return payment

@@ -1,4 +1,3 @@
-import { computeGenesis } from '../../../consensus/chain/genesis.ts'
 import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { useNativeSha256 } from '../../crypto/native-backend.ts'
 import { PROTOCOL } from '../../protocol.ts'
@@ -19,7 +18,12 @@ export const initCommand: Command = {
   run: async ({ config, params, print }) => {
     useNativeSha256()
     const sizes = { cacheBytes: config.storage.cacheMib * MIB, writeBufferBytes: config.storage.writeBufferMib * MIB }
-    const opened = await openChain(config.dataDir, createRuleBook(params, PROTOCOL), computeGenesis(params), sizes)
+    const opened = await openChain(
+      config.dataDir,
+      createRuleBook(params, PROTOCOL),
+      createRuleBook(params, PROTOCOL).genesis,
+      sizes,
+    )
     if (!opened.ok) return opened.fault
     await opened.value.store.close()
     const imported = await importDevWallets(config, params)

@@ -1,11 +1,12 @@
 import { InvariantError } from '../../../consensus/chain/execution.ts'
-import { computeGenesis } from '../../../consensus/chain/genesis.ts'
+import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { AssertionError } from '../../../consensus/primitives/assert.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
 import type { WalletKey } from '../../crypto/wallet-key.ts'
 import { type Daemon, type DaemonOptions, startDaemon } from '../../daemon.ts'
+import { PROTOCOL } from '../../protocol.ts'
 import { checkMarker, folderPaths, isStorageFailure } from '../../storage/folder.ts'
 import { LevelClaimStore } from '../../storage/level-claims.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -33,7 +34,10 @@ export const startCommand: Command = {
 /** Runs a daemon with the parts given until it is told to stop. */
 export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
   const { config, params, logger } = context
-  const marked = await checkMarker(config.dataDir, { network: params.name, genesis: computeGenesis(params).block.id })
+  const marked = await checkMarker(config.dataDir, {
+    network: params.name,
+    genesis: createRuleBook(params, PROTOCOL).genesis.block.id,
+  })
   if (!marked.ok) return marked.fault
   const imported = await importDevWallets(config, params)
   if (!imported.ok) return imported.fault
@@ -83,7 +87,8 @@ function greet({ note, params, config }: CommandContext, { url, node }: Daemon):
   note(`${params.name} node, API at ${url}`)
   // A devnet has no other miners: without a block nothing is published and nothing paid.
   const idle = params.name === 'devnet' && config.mine.threads === 0
-  const offer = node.market?.shop.offers[0]?.definition
+  // One that takes no request: the line works as it stands.
+  const offer = node.market?.shop.offers.find(({ definition }) => definition.example === '')?.definition
   if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')
   else if (offer !== undefined) note(`Buy a first call:  npx farthing call ${offer.serviceId} --rpc ${url}`)
 }

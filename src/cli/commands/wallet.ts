@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { computeGenesis } from '../../../consensus/chain/genesis.ts'
+import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { formatAddress, parseAddress } from '../../../consensus/crypto/address.ts'
 import { SEED_BYTES } from '../../../consensus/crypto/hybrid.ts'
 import { isKeyScheme } from '../../../consensus/crypto/schemes.ts'
@@ -9,13 +9,15 @@ import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import { NodeClient } from '../../../rpc/client/node-client.ts'
-import { sendTransaction } from '../../../rpc/client/transactions.ts'
+import { isHeight, NodeClient } from '../../../rpc/client/node-client.ts'
+import { prepareTransaction } from '../../../rpc/client/transactions.ts'
+import { PROTOCOL } from '../../protocol.ts'
 import { folderPaths } from '../../storage/folder.ts'
 import { saveWallet, type WalletSeed, walletAddress } from '../../wallet/keystore.ts'
 import { passphrase, promptHidden } from '../../wallet/passphrase.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { sentBlind, submit } from '../submitting.ts'
 import { unlockWallet, walletName } from '../wallets.ts'
 
 /** A transfer that is not mined within ten minutes is void: what nobody remembers must not happen later. */
@@ -154,7 +156,7 @@ export const walletSendCommand: Command = {
   name: 'wallet send',
   usage: '<address> <amount>',
   wordsMax: 2,
-  about: 'Send coins',
+  about: 'Send coins and print the id of the transaction without waiting for its block; see: farthing tx <id>',
   flags: { ...WALLET_FLAG, ...RPC_FLAG, ...FEE_FLAG, json: 'Print JSON' },
   run: async (context) => {
     const { params, words, config, flags, print } = context
@@ -169,16 +171,22 @@ export const walletSendCommand: Command = {
     const client = new NodeClient(nodeUrl(context))
     const receiver = await client.account(words[0] as string)
     if (!receiver.ok) return receiver.fault
-    const payload = { ...transfer.value, create: !receiver.value.exists }
-    const sent = await sendTransaction(client, params, key.value, {
+    const { height, exists } = receiver.value
+    if (!isHeight(height)) return fault('cli/refused', { message: 'the answer has no usable height' })
+    const payload = { ...transfer.value, create: !exists }
+    const tx = await prepareTransaction(client, params, key.value, {
       kind: 'transfer',
       payload,
       feeMax: feeMax.value,
-      genesis: computeGenesis(params).block.id,
-      validUntil: receiver.value.height + VALID_BLOCKS,
+      genesis: createRuleBook(params, PROTOCOL).genesis.block.id,
+      validUntil: height + VALID_BLOCKS,
     })
-    if (!sent.ok) return sent.fault
-    print(flags.json === undefined ? sent.value.txId : JSON.stringify({ txId: sent.value.txId }))
+    if (!tx.ok) return tx.fault
+    const submitted = await submit(client, tx.value)
+    if (submitted === 'unclear') return sentBlind(tx.value)
+    if (submitted !== 'taken') return submitted
+    const { txId } = tx.value
+    print(flags.json === undefined ? txId : JSON.stringify({ txId }))
     return EXIT.ok
   },
 }

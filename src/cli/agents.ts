@@ -1,0 +1,41 @@
+import { parseAddress } from '../../consensus/crypto/address.ts'
+import type { Address, AgentId, ServiceId } from '../../consensus/primitives/ids.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { PayloadOf } from '../../consensus/tx/kinds.ts'
+import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
+import type { Session } from './session.ts'
+
+/** What a service says about itself. */
+type ServiceTexts = Omit<PayloadOf<'service_publish'>, 'agentId' | 'serviceId' | 'priceUsdMicros'>
+
+/** An agent as the chain has it, in the form of the payload that would leave it as it is. */
+export async function findAgent(
+  { client, context }: Session,
+  agentId: AgentId,
+): Promise<Result<PayloadOf<'agent_update'>>> {
+  const agent = await client.agent(agentId)
+  if (!agent.ok) return agent
+  const { name, endpoint, capabilities } = agent.value
+  const addresses: Address[] = []
+  for (const text of [agent.value.owner, agent.value.payout, ...agent.value.settlers]) {
+    const address = parseAddress(context.params.addressPrefix, text)
+    if (!address.ok) return address
+    addresses.push(address.value)
+  }
+  const [owner, payout, ...settlers] = addresses as [Address, Address, ...Address[]]
+  return ok({ agentId, name, endpoint, capabilities: capabilitySet(capabilities), owner, payout, settlers })
+}
+
+/** A service as the chain has it but for its price, which may be about to change; null for a new one. */
+export async function findService(
+  { client }: Session,
+  agentId: AgentId,
+  serviceId: ServiceId,
+): Promise<Result<ServiceTexts | null>> {
+  const agent = await client.agent(agentId)
+  if (!agent.ok) return agent
+  const service = agent.value.services.find((one) => one.serviceId === serviceId)
+  if (service === undefined) return ok(null)
+  const { name, description, requestFormat, capability } = service
+  return ok({ name, description, requestFormat, capability: capabilityNumber(capability) })
+}

@@ -1,0 +1,60 @@
+import { ok } from '../../../consensus/primitives/result.ts'
+import { fieldsOf } from '../../../rpc/client/http.ts'
+import { cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
+import { readId, usage } from '../values.ts'
+
+/** `farthing bridge status`: the networks of the bridge and what their vaults hold. */
+export const bridgeStatusCommand = readingCommand({
+  name: 'bridge status',
+  usage: '[network]',
+  wordsMax: 1,
+  about: 'List the networks of the bridge, what they hold and what they cost',
+  example: 'bridge status base',
+  flags: {},
+  path: ({ words: [network] }) => ok(network === undefined ? '/bridge' : `/bridge/${encodeURIComponent(network)}`),
+  rows: (bridge) => [
+    ['NETWORK', 'STATUS', 'HOLDS', 'PENDING', 'FEE BPS', 'LEAST'],
+    ...networksOf(bridge).map(({ key, status, float, pending, feeBps, minimum }) => [
+      ...[cellOf(key), cellOf(status), unitsCell(float), unitsCell(pending), cellOf(feeBps), unitsCell(minimum)],
+    ]),
+  ],
+})
+
+/** All networks of an answer, or the one that it is about. */
+function networksOf({ networks, network }: Fields): readonly Fields[] {
+  return network === undefined ? itemsOf(networks) : [fieldsOf(network)]
+}
+
+/** `farthing bridge deposits`: where deposits go and what came so far. */
+export const bridgeDepositsCommand = readingCommand({
+  name: 'bridge deposits',
+  usage: '[network]',
+  wordsMax: 1,
+  about:
+    'List where deposits go, how long they take and how many came; nobody holds the vaults of the devnet: send nothing real',
+  example: 'bridge deposits base',
+  flags: {},
+  path: ({ words: [network] }) => ok(network === undefined ? '/bridge' : `/bridge/${encodeURIComponent(network)}`),
+  rows: (bridge) => [
+    ['NETWORK', 'VAULT', 'CONFIRMATIONS', 'DEPOSITS', 'MINTED TODAY', 'OF AT MOST'],
+    ...networksOf(bridge).map(({ key, vault, confirmations, deposits, mintedToday, dailyMintCap }) => [
+      ...[cellOf(key), cellOf(vault), cellOf(confirmations), cellOf(deposits)],
+      ...[unitsCell(mintedToday), unitsCell(dailyMintCap)],
+    ]),
+  ],
+})
+
+/** `farthing bridge withdrawal`: how far a withdrawal has come. */
+export const bridgeWithdrawalCommand = readingCommand({
+  name: 'bridge withdrawal',
+  usage: '<id>',
+  wordsMax: 1,
+  about: 'Show how far a withdrawal has come',
+  example: 'bridge withdrawal <id that bridge withdraw showed>',
+  flags: {},
+  path: ({ words: [word] }) => {
+    if (word === undefined) return usage('usage: farthing bridge withdrawal <id>')
+    const id = readId('withdrawal', word)
+    return id.ok ? ok(`/bridge/withdrawals/${id.value}`) : id
+  },
+})

@@ -1,0 +1,204 @@
+import { inputFor, outputOf } from '../../../amm/math.ts'
+import type { Amount } from '../../../consensus/primitives/amount.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { HOPS_MAX } from '../../../consensus/tx/asset-payloads.ts'
+import type { AssetView, HopView } from '../../../rpc/client/ledger-views.ts'
+import { assetLie } from '../assets.ts'
+import type { CommandContext } from '../command.ts'
+import { atLeast, atMost, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
+import { findPool, poolText, seenFrom } from '../pools.ts'
+import { type Proposal, propose } from '../proposal.ts'
+import { findAsset, readAmount, type Session } from '../session.ts'
+import { amountText, usage } from '../values.ts'
+import { writingCommand } from '../writing.ts'
+
+/** A swap as the command line has it; `route` names pools in their order, null where the node shall choose. */
+interface SwapAsked {
+  readonly amount: string
+  readonly from: string
+  readonly to: string
+  readonly exactOut: boolean
+  readonly route: readonly string[] | null
+  readonly slippage: bigint
+  /** The least to get, or the most to give for an exact output; null where the quote alone says. */
+  readonly limit: string | null
+}
+
+/** `farthing swap`: trades one asset for another. */
+export const swapCommand = writingCommand<SwapAsked>({
+  name: 'swap',
+  usage: '<amount> <from> <to>',
+  wordsMax: 3,
+  about: 'Trade an amount of one asset for another over up to three pools',
+  example: 'swap 10 FAR WOOL',
+  flags: {
+    'exact-out': 'The amount is what you get, not what you give; needs one pool of both assets',
+    route: 'Pools to go through, comma-separated: FAR-SALT-30,SALT-WOOL-100; default: the best that the node finds',
+    limit: 'Least that you get, or with --exact-out most that you give, whatever the node quotes',
+    ...SLIPPAGE_FLAG,
+  },
+  read: readSwap,
+  propose: async (session, asked) => {
+    const from = await findAsset(session, asked.from)
+    if (!from.ok) return from
+    const to = await findAsset(session, asked.to)
+    if (!to.ok) return to
+    if (from.value.symbol === to.value.symbol) return usage('a swap is of two different assets')
+    const pair = { from: from.value, to: to.value }
+    return asked.exactOut ? proposeExactOut(session, pair, asked) : proposeExactIn(session, pair, asked)
+  },
+})
+
+function readSwap(context: CommandContext): Result<SwapAsked> {
+  const { words, flags } = context
+  const [amount, from, to] = words
+  if (amount === undefined || from === undefined || to === undefined)
+    return usage('usage: farthing swap <amount> <from> <to>')
+  const slippage = slippageFlag(context)
+  if (!slippage.ok) return slippage
+  const route = flags.route === undefined ? null : flags.route.split(',')
+  const exactOut = flags['exact-out'] !== undefined
+  if (route !== null && route.length > (exactOut ? 1 : HOPS_MAX))
+    return usage(exactOut ? 'an exact output goes through one pool' : `a route has at most ${HOPS_MAX} pools`)
+  return ok({ amount, from, to, exactOut, route, slippage: slippage.value, limit: flags.limit ?? null })
+}
+
+interface Pair {
+  readonly from: AssetView
+  readonly to: AssetView
+}
+
+/** A way from one asset to another, with what goes in and what comes out of each pool. */
+interface Way {
+  readonly given: Amount
+  readonly hops: readonly HopView[]
+}
+
+async function proposeExactIn(
+  session: Session,
+  { from, to }: Pair,
+  asked: SwapAsked,
+): Promise<Result<readonly Proposal[]>> {
+  const given = readAmount(asked.amount, from)
+  if (!given.ok) return given
+  const pair = { from, to }
+  const way =
+    asked.route === null
+      ? await quotedWay(session, pair, { amount: asked.amount })
+      : await routeIn(session, pair, asked.route, given.value)
+  if (!way.ok) return way
+  const { hops } = way.value
+  const { units } = (hops.at(-1) as HopView).out
+  const least = readLimit(asked, to)
+  if (!least.ok) return least
+  if (least.value !== null && units < least.value) return quotedBadly(units, to)
+  const tolerable = atLeast(units, asked.slippage)
+  const limit = least.value !== null && least.value > tolerable ? least.value : tolerable
+  if (limit === 0n) return usage(`${amountText(given.value, from)} are too little for these pools to pay anything`)
+  const payload = { assetIn: from.symbol, exactOut: false, amount: given.value, limit, hops: hops.map(hopOf) }
+  const says = `swap ${amountText(given.value, from)} for at least ${amountText(limit, to)} over ${wayText(from, hops)}`
+  const got = hops.map(({ out }, i) => ({ label: i === hops.length - 1 ? 'received' : 'through', asset: out }))
+  return propose('swap', payload, says, [{ label: 'paid', asset: from }, ...got])
+}
+
+async function proposeExactOut(
+  session: Session,
+  { from, to }: Pair,
+  asked: SwapAsked,
+): Promise<Result<readonly Proposal[]>> {
+  const wanted = readAmount(asked.amount, to)
+  if (!wanted.ok) return wanted
+  const pair = { from, to }
+  const way =
+    asked.route === null
+      ? await quotedWay(session, pair, { amountOut: asked.amount })
+      : await poolOut(session, pair, asked.route[0] as string, wanted.value)
+  if (!way.ok) return way
+  const { given, hops } = way.value
+  if (hops.length > 1) return fail(fault('cli/refused', { message: 'an exact output goes through one pool' }))
+  const most = readLimit(asked, from)
+  if (!most.ok) return most
+  if (most.value !== null && given > most.value) return quotedBadly(given, from)
+  const tolerable = atMost(given, asked.slippage)
+  const limit = most.value !== null && most.value < tolerable ? most.value : tolerable
+  const payload = { assetIn: from.symbol, exactOut: true, amount: wanted.value, limit, hops: hops.map(hopOf) }
+  const says = `swap at most ${amountText(limit, from)} for ${amountText(wanted.value, to)} over ${wayText(from, hops)}`
+  const amounts = [
+    { label: 'paid', asset: from },
+    { label: 'received', asset: to },
+  ]
+  return propose('swap', payload, says, amounts)
+}
+
+function hopOf({ out, feeBps }: HopView) {
+  return { asset: out.symbol, feeBps }
+}
+
+/** The pools of a way as the transaction names them. */
+function wayText(from: AssetView, hops: readonly HopView[]): string {
+  return hops.map(({ out, feeBps }, i) => poolText(hops[i - 1]?.out ?? from, out, feeBps)).join(', ')
+}
+
+/** The limit that was given, in units of its asset. */
+function readLimit({ limit }: SwapAsked, asset: AssetView): Result<Amount | null> {
+  return limit === null ? ok(null) : readAmount(limit, asset)
+}
+
+function quotedBadly(units: bigint, asset: AssetView) {
+  return usage(`the quote is ${amountText(units, asset)}, which is worse than --limit`)
+}
+
+/** The best way that the node finds, if it is one from the one asset to the other. */
+async function quotedWay(
+  { client, context }: Session,
+  { from, to }: Pair,
+  given: { readonly amount: string } | { readonly amountOut: string },
+): Promise<Result<Way>> {
+  const quote = await client.quote({ from: from.symbol, to: to.symbol, ...given })
+  if (!quote.ok) return quote
+  const { amountIn, amountOut, route } = quote.value
+  const lie = assetLie(context, [amountIn, amountOut, ...route.map(({ out }) => out)])
+  if (lie !== null) return fail(lie)
+  const end = (route.at(-1) as HopView).out
+  if (amountIn.symbol === from.symbol && end.symbol === to.symbol && end.units === amountOut.units)
+    return ok({ given: amountIn.units, hops: route })
+  return fail(fault('cli/refused', { message: 'its quote is for another swap' }))
+}
+
+/** What the pools of a route pay in turn; they must lead from the one asset to the other. */
+async function routeIn(
+  session: Session,
+  { from, to }: Pair,
+  route: readonly string[],
+  given: Amount,
+): Promise<Result<Way>> {
+  const hops: HopView[] = []
+  for (const name of route) {
+    const before = hops.at(-1)?.out ?? { ...from, units: given }
+    const pool = await findPool(session, name)
+    if (!pool.ok) return pool
+    const side = seenFrom(pool.value, before.symbol)
+    if (!side.ok) return side
+    const { b, funds } = side.value
+    const { feeBps } = pool.value
+    const units = outputOf(funds.reserveA, funds.reserveB, before.units, BigInt(feeBps))
+    hops.push({ pool: pool.value.name, feeBps, out: { symbol: b.symbol, decimals: b.decimals, units } })
+  }
+  const end = hops.at(-1)?.out.symbol
+  return end === to.symbol ? ok({ given, hops }) : usage(`this route leads to ${end}, not to ${to.symbol}`)
+}
+
+/** What one pool wants for an amount. */
+async function poolOut(session: Session, { from, to }: Pair, name: string, wanted: Amount): Promise<Result<Way>> {
+  const pool = await findPool(session, name)
+  if (!pool.ok) return pool
+  const side = seenFrom(pool.value, from.symbol)
+  if (!side.ok) return side
+  const { b, funds } = side.value
+  if (b.symbol !== to.symbol) return usage(`this route leads to ${b.symbol}, not to ${to.symbol}`)
+  const { feeBps } = pool.value
+  const given = inputFor(funds.reserveA, funds.reserveB, wanted, BigInt(feeBps))
+  if (given === undefined) return usage(`${pool.value.name} does not hold more than ${amountText(wanted, to)}`)
+  return ok({ given, hops: [{ pool: pool.value.name, feeBps, out: { ...to, units: wanted } }] })
+}

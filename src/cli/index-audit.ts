@@ -1,0 +1,61 @@
+import type { StateIndex } from '../../consensus/chain/chain-index.ts'
+import type { ChainDatabase } from '../../consensus/chain/database.ts'
+import { equal, fromHex, toHex } from '../../consensus/primitives/bytes.ts'
+import type { StateChange } from '../../consensus/state/view.ts'
+
+/** What an audit of an index over the state found. */
+export interface IndexReport {
+  readonly name: string
+  /** Entries that the state asks for. */
+  readonly entries: number
+  /** Entries that are absent, have another value, or should not be there. */
+  readonly wrong: number
+}
+
+/**
+ * Compares an index over the state with one that is made of the state alone. Only the entries that the index reads while it
+ * is made (sums, counts) are held in memory; the others are looked up as they come.
+ */
+export class IndexAudit {
+  readonly #index: StateIndex
+  readonly #database: ChainDatabase
+  readonly #sums = new Map<string, Uint8Array | undefined>()
+  #seen = 0
+  #wrong = 0
+
+  constructor(index: StateIndex, database: ChainDatabase) {
+    this.#index = index
+    this.#database = database
+  }
+
+  /** Counts records of the state in. */
+  add(records: readonly StateChange[]): void {
+    const writes = this.#index.changesOf(records, (key) => {
+      const name = toHex(key)
+      if (!this.#sums.has(name)) this.#sums.set(name, undefined)
+      return this.#sums.get(name)
+    })
+    for (const { key, value } of writes) {
+      const name = toHex(key)
+      if (this.#sums.has(name)) this.#sums.set(name, value)
+      else this.#expect(key, value)
+    }
+  }
+
+  /** What the index is worth after the last record. */
+  async finish(): Promise<IndexReport> {
+    for (const [name, value] of this.#sums) this.#expect(fromHex(name), value)
+    let stored = 0
+    const everything = { prefix: new Uint8Array(0), limit: Number.MAX_SAFE_INTEGER }
+    for await (const _ of this.#database.indexRange(this.#index, everything)) stored += 1
+    const surplus = Math.max(0, stored - this.#seen)
+    return { name: this.#index.name, entries: this.#seen, wrong: this.#wrong + surplus }
+  }
+
+  #expect(key: Uint8Array, value: Uint8Array | undefined): void {
+    if (value === undefined) return
+    this.#seen += 1
+    const found = this.#database.indexed(this.#index, key)
+    if (found === undefined || !equal(found, value)) this.#wrong += 1
+  }
+}

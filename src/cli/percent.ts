@@ -1,0 +1,60 @@
+import {
+  type Amount,
+  amount,
+  formatAmount,
+  mulDivDown,
+  mulDivUp,
+  parseAmount,
+} from '../../consensus/primitives/amount.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
+import type { CommandContext } from './command.ts'
+
+/** Parts of a whole that a percentage is counted in: four decimals of a percent. */
+const WHOLE = 1_000_000n
+const PERCENT_DECIMALS = 4
+
+/** The flag that says how much worse than expected an outcome may be. */
+export const SLIPPAGE_FLAG = {
+  slippage: 'Most percent that the outcome may be worse than quoted by the time of its block; default 0.5',
+}
+const SLIPPAGE_DEFAULT = '0.5'
+
+/** A percentage as parts per million: `0.5` is 5,000. At most four decimals and at most 100. */
+export function parsePercent(flag: string, text: string): Result<bigint> {
+  const parts = parseAmount(text.replace(/%$/, ''), PERCENT_DECIMALS)
+  if (parts.ok && parts.value <= WHOLE) return parts
+  return fail(fault('cli/usage', { reason: `--${flag} is a percentage of 0 to 100 with at most 4 decimals` }))
+}
+
+/** The tolerance that a command was given, in parts per million. All of it would be no protection at all. */
+export function slippageFlag({ flags }: Pick<CommandContext, 'flags'>): Result<bigint> {
+  const parts = parsePercent('slippage', flags.slippage ?? SLIPPAGE_DEFAULT)
+  if (!parts.ok || parts.value < WHOLE) return parts
+  return fail(fault('cli/usage', { reason: '--slippage is below 100: at 100 anything would do' }))
+}
+
+/** ceil(expected x (1 - slippage)): the least to accept, never more tolerant than was said. */
+export function atLeast(expected: bigint, slippage: bigint): Amount {
+  return amount(mulDivUp(expected, WHOLE - slippage, WHOLE))
+}
+
+/** floor(expected x (1 + slippage)): the most to pay, never more tolerant than was said. */
+export function atMost(expected: bigint, slippage: bigint): Amount {
+  return amount(mulDivDown(expected, WHOLE + slippage, WHOLE))
+}
+
+/** floor(whole x part), `part` in parts per million. */
+export function partOf(whole: bigint, part: bigint): Amount {
+  return amount(mulDivDown(whole, part, WHOLE))
+}
+
+/** Parts per million as a percentage: 5,000 is `0.5 %`. */
+export function percentText(parts: bigint): string {
+  return `${formatAmount(parts, PERCENT_DECIMALS)} %`
+}
+
+/** Basis points as a percentage: 30 is `0.3 %`. */
+export function bpsText(bps: number): string {
+  return percentText(BigInt(bps) * 100n)
+}

@@ -1,0 +1,29 @@
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
+import type { AssetView } from '../../rpc/client/ledger-views.ts'
+
+/** An amount that the chain works out: what it is called, and what it counts; null for shares of a pool. */
+export interface AmountLabel {
+  readonly label: string
+  readonly asset: AssetView | null
+}
+
+/** A transaction that a command would send. */
+export interface Proposal<K extends TxKind = TxKind> {
+  readonly kind: K
+  readonly payload: PayloadOf<K>
+  /** What it does, in one line. */
+  readonly says: string
+  /** What the amounts of its receipt are, in their order. */
+  readonly amounts: readonly AmountLabel[]
+}
+
+/** A proposal of one transaction. */
+export function propose<K extends TxKind>(
+  kind: K,
+  payload: PayloadOf<K>,
+  says: string,
+  amounts: readonly AmountLabel[] = [],
+): Result<readonly Proposal[]> {
+  return ok([{ kind, payload, says, amounts } as unknown as Proposal])
+}

@@ -1,0 +1,85 @@
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import { fieldsOf, textOf } from '../../rpc/client/http.ts'
+import { NodeClient } from '../../rpc/client/node-client.ts'
+import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from './command.ts'
+import { EXIT } from './exit-codes.ts'
+
+/** An answer of a node, or one object in it. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A command that shows one document of the node. */
+export interface ReadingCommand extends Omit<Command, 'run'> {
+  /** Path of the document under `/api/v1`. */
+  readonly path: (context: CommandContext) => Result<string> | Promise<Result<string>>
+  /** Rows of a table for people, its heads first; absent: the document itself. */
+  readonly rows?: (document: Fields) => readonly (readonly string[])[]
+}
+
+/** Flags of lists that come in pages. */
+export const PAGE_FLAGS = { limit: 'Most rows of a page', cursor: 'Where a further page begins' }
+
+/** Makes a command of the document that it shows. */
+export function readingCommand({ path, rows, flags, ...words }: ReadingCommand): Command {
+  const table = rows === undefined ? {} : { json: 'Print the whole answer of the node as JSON' }
+  const run = async (context: CommandContext): Promise<number | Fault> => {
+    const asked = await path(context)
+    if (!asked.ok) return asked.fault
+    const document = await new NodeClient(nodeUrl(context)).document(`/api/v1${asked.value}`)
+    if (!document.ok) return document.fault
+    if (rows === undefined) context.print(JSON.stringify(document.value, null, 2))
+    else if (context.flags.json !== undefined) context.print(JSON.stringify(document.value))
+    else showTable(context, rows(document.value), document.value)
+    return EXIT.ok
+  }
+  return { ...words, flags: { ...flags, ...RPC_FLAG, ...table }, run }
+}
+
+function showTable(
+  { print, note }: CommandContext,
+  rows: readonly (readonly string[])[],
+  { nextCursor }: Fields,
+): void {
+  for (const line of tableOf(rows)) print(line)
+  if (rows.length === 1) note('there is nothing to list')
+  if (typeof nextCursor === 'string') note(`there is more: --cursor ${printable(nextCursor)}`)
+}
+
+/** Lines of a table whose columns stand under each other. */
+export function tableOf(rows: readonly (readonly string[])[]): readonly string[] {
+  const cells = rows.map((row) => row.map(printable))
+  const widths = (cells[0] ?? []).map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)))
+  return cells.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] as number))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** Text from a node or a chain as a terminal may see it: a name must not be able to move its cursor. */
+export function printable(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
+}
+
+/** Objects of a list in an answer. */
+export function itemsOf(list: unknown): readonly Fields[] {
+  return Array.isArray(list) ? list.map(fieldsOf) : []
+}
+
+/** A field of an answer as text, `-` where it has none. */
+export function cellOf(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : textOf(value, '-')
+}
+
+/** Units of an asset in an answer: `1.5 FAR`. */
+export function unitsCell(value: unknown): string {
+  const { text, symbol } = fieldsOf(value)
+  return `${cellOf(text)} ${cellOf(symbol)}`
+}
+
+/** The flags named, as a query; empty where none is given. */
+export function queryOf({ flags }: Pick<CommandContext, 'flags'>, names: readonly string[]): string {
+  const given = names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as [string, string]]))
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}

@@ -1,0 +1,85 @@
+import { parseAddress } from '../../consensus/crypto/address.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { isHex } from '../../consensus/primitives/bytes.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import {
+  type Address,
+  AGENT_ID,
+  type AgentId,
+  TOKEN_SYMBOL,
+  type TokenSymbol,
+  type TxId,
+} from '../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import type { CommandContext } from './command.ts'
+
+/** What is wrong with a command line, as a refusal. */
+export function usage(reason: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
+  return fail(fault('cli/usage', { reason }))
+}
+
+/** An amount with its symbol: `1.5 FAR`. */
+export function amountText(value: bigint, { symbol, decimals }: AssetView): string {
+  return `${formatAmount(value, decimals)} ${symbol}`
+}
+
+/** A symbol as the chain spells it: capital letters alone, since a token is what its symbol says to the letter. */
+export function readSymbol(text: string): Result<TokenSymbol> {
+  if (TOKEN_SYMBOL.test(text)) return ok(text as TokenSymbol)
+  return usage(`"${text.slice(0, 40)}" is no symbol: 2 to 10 capital letters and digits, a letter first`)
+}
+
+/** An address of the network that the command is set to. */
+export function readAddress({ params }: Pick<CommandContext, 'params'>, text: string): Result<Address> {
+  return parseAddress(params.addressPrefix, text)
+}
+
+/** The id of a transaction, which is also that of a stake or a withdrawal. */
+export function readId(what: string, text: string): Result<TxId> {
+  return isHex(text, 32) ? ok(text as TxId) : usage(`"${text.slice(0, 70)}" is no id of a ${what}: 64 hex digits`)
+}
+
+/** A flag that is a whole number below a bound; undefined where it is not given. */
+export function countFlag(
+  { flags }: Pick<CommandContext, 'flags'>,
+  name: string,
+  bound: number,
+): Result<number | undefined> {
+  const text = flags[name]
+  if (text === undefined) return ok(undefined)
+  const value = Number(text)
+  if (/^(0|[1-9][0-9]{0,8})$/.test(text) && value < bound) return ok(value)
+  return usage(`--${name} is a whole number from 0 to ${bound - 1}`)
+}
+
+/** A flag that is true or false; undefined where it is not given. */
+export function truthFlag({ flags }: Pick<CommandContext, 'flags'>, name: string): Result<boolean | undefined> {
+  const text = flags[name]
+  if (text === undefined) return ok(undefined)
+  return text === 'true' || text === 'false' ? ok(text === 'true') : usage(`--${name} is true or false`)
+}
+
+/** A text that fits its field on chain. */
+export function readText(what: string, text: string, bytesMax: number): Result<string> {
+  const { length } = encodeText(text)
+  return length <= bytesMax ? ok(text) : usage(`${what} has ${length} bytes, allowed are ${bytesMax}`)
+}
+
+/** A flag whose text fits its field on chain; undefined where it is not given. */
+export function textFlag(
+  { flags }: Pick<CommandContext, 'flags'>,
+  name: string,
+  bytesMax: number,
+): Result<string | undefined> {
+  const text = flags[name]
+  return text === undefined ? ok(undefined) : readText(`--${name}`, text, bytesMax)
+}
+
+/** An agent's id as the first word of a command. */
+export function readAgentId(word: string | undefined, otherwise: string): Result<AgentId> {
+  if (word === undefined) return usage(otherwise)
+  if (AGENT_ID.test(word)) return ok(word as AgentId)
+  return usage(`"${word.slice(0, 40)}" is no id of an agent: 3 to 32 lower-case letters, digits and inner hyphens`)
+}

@@ -1,0 +1,102 @@
+import { setTimeout } from 'node:timers/promises'
+import { outcomeCode } from '../../consensus/ledger/outcome.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { fieldsOf } from '../../rpc/client/http.ts'
+import type { TransactionView } from '../../rpc/client/node-client.ts'
+import { type ReceiptView, readReceipt } from '../../rpc/client/receipt-view.ts'
+import { nativeAsset } from './assets.ts'
+import { EXIT } from './exit-codes.ts'
+import { labelled } from './labels.ts'
+import { outcomeText } from './outcome-text.ts'
+import type { Proposal } from './proposal.ts'
+import { printable } from './reading.ts'
+import type { Session } from './session.ts'
+import { amountText } from './values.ts'
+
+const POLL_MS = 250
+/** Refusals in a row after which a node is believed to mean it; one or two may be a busy moment. */
+const REFUSALS_MAX = 20
+/** How long a command waits for a block before it gives up waiting; the transaction may still be mined. */
+const WAIT_MS_MAX = 300_000
+/** Blocks upon the last that could hold a transaction before it is given up: the newest ones may still be replaced. */
+const BURIED_BLOCKS = 6
+
+/** Waits until a transaction is mined and shows what came of it. A failed one ends with its code. */
+export async function awaitOutcome(session: Session, tx: Transaction, proposal: Proposal): Promise<number | Fault> {
+  const { context, client } = session
+  context.note(`sent ${tx.txId}; waiting for its block`)
+  const untilMs = Date.now() + WAIT_MS_MAX
+  let refusals = 0
+  for (;;) {
+    const known = await client.transaction(tx.txId)
+    if (known.ok && known.value.status === 'mined') return showOutcome(session, tx, proposal, known.value)
+    refusals = known.ok || known.fault.code !== 'cli/refused' ? 0 : refusals + 1
+    if (!known.ok && refusals >= REFUSALS_MAX) context.note(faultMessage(known.fault))
+    if (refusals >= REFUSALS_MAX || Date.now() >= untilMs) return notKnown(tx)
+    const expired = await expiry(session, tx)
+    if (expired !== null) return expired
+    await setTimeout(POLL_MS)
+  }
+}
+
+/** Whatever keeps a command from knowing what became of a transaction, it may have been mined or still be. */
+function notKnown({ txId, body: { validUntil } }: Transaction): Fault {
+  return fault('cli/not-mined-yet', { txId, validUntil })
+}
+
+/** That no block can hold a transaction any more; null while one might, or where the node has not said. */
+async function expiry({ client }: Session, { txId, body: { validUntil } }: Transaction): Promise<Fault | null> {
+  const status = await client.status()
+  if (!status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
+  const { height } = status.value
+  // Asked again: it may have been mined between the two questions. Only a clear no is one.
+  const known = await client.transaction(txId)
+  return known.ok && known.value.status === 'unknown' ? fault('cli/expired', { txId, validUntil, height }) : null
+}
+
+function showOutcome(
+  session: Session,
+  tx: Transaction,
+  proposal: Proposal,
+  { receipt: told, height = 0 }: TransactionView,
+): number | Fault {
+  const { print, flags } = session.context
+  const receipt = readReceipt(fieldsOf(told))
+  if (receipt === undefined) {
+    const message = `its answer has no receipt that this client understands, but ${tx.txId} is mined; do not send it again`
+    return fault('cli/refused', { message })
+  }
+  const { success, outcome, fee } = receipt
+  const amounts = receipt.amounts.map(String)
+  const facts = {
+    txId: tx.txId,
+    kind: proposal.kind,
+    status: 'mined',
+    height,
+    success,
+    outcome,
+    fee: String(fee),
+    amounts,
+  }
+  if (flags.json !== undefined) print(JSON.stringify(facts))
+  else if (success) print(successText(session, proposal, receipt, height))
+  if (success) return EXIT.ok
+  const detail = { txId: tx.txId, height, outcome: reasonText(receipt), fee: feeText(session, fee) }
+  return fault('cli/transaction-failed', detail)
+}
+
+function successText(session: Session, { amounts }: Proposal, receipt: ReceiptView, height: number): string {
+  const told = labelled(amounts, receipt.amounts.map(String))
+  const parts = [...told, `fee ${feeText(session, receipt.fee)}`]
+  return `done at height ${height}: ${parts.join(', ')}`
+}
+
+function feeText({ context }: Session, fee: bigint): string {
+  return amountText(fee, nativeAsset(context))
+}
+
+function reasonText({ code, outcome }: ReceiptView): string {
+  const known = outcomeCode(code)
+  return known === undefined ? printable(outcome ?? `the unknown code ${code}`) : outcomeText(known)
+}

@@ -1,0 +1,96 @@
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import { type Intent, prepareTransaction } from '../../rpc/client/transactions.ts'
+import { useNativeSha256 } from '../crypto/native-backend.ts'
+import type { WalletKey } from '../crypto/wallet-key.ts'
+import { type Command, type CommandContext, FEE_FLAG, feeFlag, RPC_FLAG, WALLET_FLAG } from './command.ts'
+import { EXIT } from './exit-codes.ts'
+import type { Proposal } from './proposal.ts'
+import { rehearse } from './rehearsal.ts'
+import { openKey, openSession, type Session } from './session.ts'
+import { sentBlind, submit } from './submitting.ts'
+import { awaitOutcome } from './waiting.ts'
+
+/** A command that sends transactions: first it understands its command line, then it asks the node what is missing. */
+export interface WritingCommand<Asked> extends Omit<Command, 'run'> {
+  readonly read: (context: CommandContext) => Result<Asked>
+  readonly propose: (session: Session, asked: Asked) => Promise<Result<readonly Proposal[]>>
+}
+
+/** Flags of every command that sends a transaction. */
+const WRITE_FLAGS = {
+  ...WALLET_FLAG,
+  ...RPC_FLAG,
+  ...FEE_FLAG,
+  'dry-run': 'Show what would happen; nothing is signed or sent',
+  'no-wait': 'Do not wait for the block; the outcome is not known then',
+  json: 'Print one JSON object for each transaction',
+}
+
+/** A transaction that is not mined within ten minutes is void: what nobody remembers must not happen later. */
+const VALID_BLOCKS = 200
+
+/** Makes a command of what it reads and what it proposes; how it is rehearsed, sent and waited for is the same for all. */
+export function writingCommand<Asked>({ read, propose, flags, ...words }: WritingCommand<Asked>): Command {
+  const run = async (context: CommandContext): Promise<number | Fault> => {
+    useNativeSha256()
+    const feeMax = feeFlag(context)
+    if (!feeMax.ok) return feeMax.fault
+    const asked = read(context)
+    if (!asked.ok) return asked.fault
+    const session = await openSession(context)
+    if (!session.ok) return session.fault
+    const proposals = await propose(session.value, asked.value)
+    if (!proposals.ok) return proposals.fault
+    if (proposals.value.length === 0) return EXIT.ok
+    const key = await openKey(session.value)
+    return key.ok ? carryOut(session.value, key.value, proposals.value, feeMax.value) : key.fault
+  }
+  return { ...words, flags: { ...flags, ...WRITE_FLAGS }, run }
+}
+
+/** One after the other: the first that does not succeed ends it. */
+async function carryOut(
+  session: Session,
+  key: WalletKey,
+  proposals: readonly Proposal[],
+  feeMax: bigint,
+): Promise<number | Fault> {
+  const { flags } = session.context
+  for (const proposal of proposals) {
+    const intent = {
+      kind: proposal.kind,
+      payload: proposal.payload,
+      feeMax,
+      genesis: session.genesis,
+      validUntil: session.height + VALID_BLOCKS,
+    }
+    const dry = flags['dry-run'] !== undefined
+    const outcome = dry
+      ? await rehearse(session, key.keys, proposal, intent)
+      : await carryOutOne(session, key, proposal, intent)
+    if (outcome !== EXIT.ok) return outcome
+  }
+  return EXIT.ok
+}
+
+async function carryOutOne(
+  session: Session,
+  key: WalletKey,
+  proposal: Proposal,
+  intent: Intent,
+): Promise<number | Fault> {
+  const { context, client } = session
+  const tx = await prepareTransaction(client, context.params, key, intent)
+  if (!tx.ok) return tx.fault
+  context.note(proposal.says)
+  const submitted = await submit(client, tx.value)
+  if (typeof submitted === 'object') return submitted
+  const waits = context.flags['no-wait'] === undefined
+  if (submitted === 'unclear' && !waits) return sentBlind(tx.value)
+  if (submitted === 'unclear') context.note(`no answer to ${tx.value.txId}: it may have arrived`)
+  if (waits) return awaitOutcome(session, tx.value, proposal)
+  const { txId } = tx.value
+  context.print(context.flags.json === undefined ? txId : JSON.stringify({ txId, kind: proposal.kind, status: 'sent' }))
+  return EXIT.ok
+}

@@ -1,0 +1,104 @@
+import type { ChainDatabase } from '../../consensus/chain/database.ts'
+import type { ConnectedBlock } from '../../consensus/chain/events.ts'
+import { executeBlock } from '../../consensus/chain/execution.ts'
+import { connectIndexes, indexesMark } from '../../consensus/chain/index-writes.ts'
+import { collect, type KeyValueStore, keyAfter, prefixRange, type Write } from '../../consensus/chain/key-value.ts'
+import { KEYS, prefixKey, REINDEX_MARK } from '../../consensus/chain/layout.ts'
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import { genesisConnected } from '../../consensus/chain/writes.ts'
+import { assert } from '../../consensus/primitives/assert.ts'
+import { equal } from '../../consensus/primitives/bytes.ts'
+import { decodeOwn, encode } from '../../consensus/primitives/codec.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
+import { runNow } from '../../consensus/primitives/steps.ts'
+import { ReplayStore } from './replay-store.ts'
+
+/** What a rebuild works on. Nobody else writes to the store meanwhile. */
+export interface Rebuild {
+  readonly store: KeyValueStore
+  readonly database: ChainDatabase
+  readonly ruleBook: RuleBook
+  /** Writes after which a batch is made durable; one block's are never split. */
+  readonly batchWrites?: number
+  /** Hears which height is done whenever a batch is durable. */
+  readonly onProgress?: (height: number) => void
+}
+
+/** Keys that are deleted at once. */
+const CLEAR_KEYS = 20_000
+const BATCH_WRITES = 50_000
+
+/**
+ * Deletes all indexes and makes them again by executing the best chain from genesis, for what blocks changed is kept for
+ * the last ones only. Ends with the very entries, undo records included, that a node has which followed the chain. A mark
+ * in the store says how far it came: after a crash the next rebuild goes on from there, and until it is finished nothing
+ * else opens the store.
+ */
+export async function rebuildIndexes(rebuild: Rebuild): Promise<void> {
+  const { store, ruleBook } = rebuild
+  const indexes = indexesMark(ruleBook.indexes)
+  const next = nextHeight(store, indexes)
+  if (next === 0) {
+    await store.batch([{ key: KEYS.meta('indexes') }, markWrite(0, indexes)], () => {})
+    for (const prefix of ['index', 'indexUndo', 'replay'] as const) await clear(store, prefixKey(prefix))
+  }
+  await replay(rebuild, next, indexes)
+  await clear(store, prefixKey('replay'))
+  await store.batch([{ key: KEYS.meta('indexes'), value: indexes }, { key: KEYS.meta('reindex') }], () => {})
+}
+
+/** Height that an unfinished rebuild of the same indexes goes on with. */
+function nextHeight(store: KeyValueStore, indexes: Uint8Array): number {
+  const bytes = store.get(KEYS.meta('reindex'))
+  const mark = bytes && decodeOwn(REINDEX_MARK, bytes)
+  return mark !== undefined && equal(mark.indexes, indexes) ? mark.next : 0
+}
+
+function markWrite(next: number, indexes: Uint8Array): Write {
+  return { key: KEYS.meta('reindex'), value: encode(REINDEX_MARK, { next, indexes }) }
+}
+
+async function clear(store: KeyValueStore, prefix: Uint8Array): Promise<void> {
+  for (let gte = prefix; ; ) {
+    const keys = await collect(store.range({ ...prefixRange(prefix), gte, limit: CLEAR_KEYS }), ([key]) => key)
+    const last = keys.at(-1)
+    if (last === undefined) return
+    await store.batch(
+      keys.map((key) => ({ key })),
+      () => {},
+    )
+    gte = keyAfter(last)
+  }
+}
+
+async function replay(rebuild: Rebuild, from: number, indexes: Uint8Array): Promise<void> {
+  const { store, database, batchWrites = BATCH_WRITES, onProgress = () => {} } = rebuild
+  const head = database.head.header.height
+  const replayed = new ReplayStore(store)
+  for (let height = from; height <= head; height++) {
+    replayBlock(rebuild, replayed, height)
+    if (replayed.size < batchWrites && height < head) continue
+    await replayed.flush(markWrite(height + 1, indexes))
+    onProgress(height)
+  }
+}
+
+function replayBlock({ store, database, ruleBook }: Rebuild, replayed: ReplayStore, height: number): void {
+  const id = database.idAt(height) as BlockId
+  const connected = height === 0 ? genesisConnected(ruleBook.genesis) : executed(ruleBook, database, replayed, id)
+  const { writes, undo } = connectIndexes(ruleBook.indexes, connected, replayed.read)
+  replayed.add(writes)
+  replayed.apply(connected.changes)
+  // A block that cannot leave any more has no undo record, of its state or of the indexes.
+  const canLeave = store.get(KEYS.undo(id)) !== undefined
+  if (undo !== null && canLeave) replayed.add([{ key: KEYS.indexUndo(id), value: undo }])
+}
+
+function executed(ruleBook: RuleBook, database: ChainDatabase, parentState: ReplayStore, id: BlockId): ConnectedBlock {
+  const block = database.block(id)
+  assert(block !== undefined, `block ${id} is missing from the store`)
+  const outcome = runNow(executeBlock(ruleBook, parentState, block))
+  assert(outcome.ok, `block ${id} of the best chain does not execute`)
+  const { receipts, changes } = outcome.value
+  return { block, receipts, changes, parentState }
+}

@@ -14,7 +14,7 @@ const RESOLUTION_MS = 1
 export async function benchEventLoop(): Promise<readonly BenchRow[]> {
   const fixture = createFixture(ACCOUNTS, PER_BLOCK)
   const verifier = new VerifyPool(2)
-  const builder = await openBenchChain(fixture, verifier, false)
+  const builder = await openBenchChain(fixture, verifier, { paced: false })
   const first = await signTransfers(fixture, builder.chain, 0n)
   const blocks = [
     await mineBlock(builder.chain, first.slice(0, PER_BLOCK / 2)),

@@ -1,16 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Block, decodeBlock, encodeBlock } from '../../consensus/block/block.ts'
 import { Chain } from '../../consensus/chain/chain.ts'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { taggedHash } from '../../consensus/crypto/hash.ts'
 import type { SignatureVerifier } from '../../consensus/crypto/verifier.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
+import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { signTransaction } from '../../consensus/tx/sign.ts'
 import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
 import { buildTemplate } from '../../miner/template.ts'
@@ -26,7 +27,8 @@ useNativeSha256()
 
 const COINS = 10n ** 14n / 1_000n
 const MIB = 1_048_576
-const SIZES = { cacheBytes: 32 * MIB, writeBufferBytes: 16 * MIB }
+/** Sizes of LevelDB in all benchmarks: those of the daemon. */
+export const BENCH_SIZES = { cacheBytes: 32 * MIB, writeBufferBytes: 16 * MIB }
 
 /** Accounts with keys that send, among many that only exist. */
 export interface Fixture {
@@ -60,16 +62,27 @@ export interface BenchChain {
   readonly close: () => Promise<void>
 }
 
-/** Opens a chain of the fixture; blocks are imported in slices as in the daemon unless `paced` is off. */
+/** How a benchmark's chain is opened. */
+export interface BenchOptions {
+  /** Blocks are imported in slices as in the daemon unless this is off. */
+  readonly paced?: boolean
+  /** Folder that the chain begins with a copy of. */
+  readonly copyOf?: string
+  /** Blocks whose signatures were checked before. */
+  readonly cached?: readonly Uint8Array[]
+}
+
+/** Opens a chain of the fixture in a temporary folder. */
 export async function openBenchChain(
   { params }: Fixture,
   verifier: SignatureVerifier,
-  paced = true,
+  { paced = true, copyOf, cached = [] }: BenchOptions = {},
 ): Promise<BenchChain> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'))
+  if (copyOf !== undefined) cpSync(copyOf, folder, { recursive: true })
   const ruleBook = createRuleBook(params, PROTOCOL)
-  const genesis = computeGenesis(params)
-  const opened = await openChain(folder, ruleBook, genesis, SIZES)
+  const { genesis } = ruleBook
+  const opened = await openChain(folder, ruleBook, genesis, BENCH_SIZES)
   if (!opened.ok) throw new Error(opened.fault.code)
   const chain = new Chain({
     ruleBook,
@@ -81,6 +94,7 @@ export async function openBenchChain(
     pacer: paced ? eventLoopPacer() : UNPACED,
     reorganisationDepthMax: 1_200,
   })
+  for (const bytes of cached) for (const { wtxId } of decoded(bytes).transactions) chain.verified.add(wtxId)
   const close = async (): Promise<void> => {
     await opened.value.store.close()
     rmSync(folder, { recursive: true, force: true })
@@ -89,33 +103,65 @@ export async function openBenchChain(
 }
 
 /** Signs one transfer for every sender at the nonce given, to random idle accounts. */
-export async function signTransfers(
-  { senders, params }: Fixture,
+export function signTransfers(fixture: Fixture, chain: Chain, nonce: bigint): Promise<readonly Transaction[]> {
+  const idle = fixture.params.genesis.allocations
+  return signTransfersTo(
+    fixture,
+    chain,
+    nonce,
+    (i) => idle[(i * 7919 + Number(nonce) * 104729) % idle.length]?.address as Address,
+  )
+}
+
+/** Signs one transfer for every sender at the nonce given. */
+export function signTransfersTo(
+  { senders }: Fixture,
   chain: Chain,
   nonce: bigint,
+  receiver: (sender: number, nonce: bigint) => Address,
 ): Promise<readonly Transaction[]> {
-  const idle = params.genesis.allocations
-  const signed = senders.map((key, i) => {
-    const to = idle[(i * 7919 + Number(nonce) * 104729) % idle.length]?.address as string
-    const body = {
-      version: 1,
-      chainId: 1,
-      sender: key.address,
-      nonce,
-      kind: 'transfer',
-      payload: { to, amount: 1_000n as Amount, create: false },
-      maxFeeRate: 1_000n,
-      tip: 1n,
-      validUntil: 0,
-      memo: new Uint8Array(0),
-    } as unknown as TxBody
-    return signTransaction(body, key, chain.network)
-  })
-  return Promise.all(signed)
+  const amount = 1_000n as Amount
+  return signEach(chain, senders, nonce, (i) => ({
+    kind: 'transfer',
+    payload: { to: receiver(i, nonce), amount, create: false },
+  }))
+}
+
+/** What a transaction does, without its envelope. */
+export type Action = { [K in TxKind]: { readonly kind: K; readonly payload: PayloadOf<K> } }[TxKind]
+
+/** Signs one action for every sender at the nonce given. */
+export function signEach(
+  chain: Chain,
+  senders: readonly WalletKey[],
+  nonce: bigint,
+  action: (sender: number) => Action,
+): Promise<readonly Transaction[]> {
+  const envelope = {
+    version: 1,
+    chainId: 1,
+    nonce,
+    maxFeeRate: 1_000n,
+    tip: 1n,
+    validUntil: 0,
+    memo: new Uint8Array(0),
+  }
+  return Promise.all(
+    senders.map((key, i) =>
+      signTransaction({ ...envelope, sender: key.address, ...action(i) } as TxBody, key, chain.network),
+    ),
+  )
 }
 
 /** Builds and imports the next block; its wire bytes. */
 export async function mineBlock(chain: Chain, transactions: readonly Transaction[]): Promise<Uint8Array> {
+  const bytes = await buildBlock(chain, transactions)
+  await importBytes(chain, bytes)
+  return bytes
+}
+
+/** Wire bytes of the next block. */
+export async function buildBlock(chain: Chain, transactions: readonly Transaction[]): Promise<Uint8Array> {
   for (const { wtxId } of transactions) chain.verified.add(wtxId)
   const nowMs = chain.head.header.timeMs + 3_000
   const miner = chain.ruleBook.params.genesis.allocations[0]?.address as never
@@ -127,16 +173,20 @@ export async function mineBlock(chain: Chain, transactions: readonly Transaction
   })
   if (template === undefined || template.block.transactions.length !== transactions.length)
     throw new Error('the block does not hold everything')
-  const bytes = encodeBlock(template.block)
-  await importBytes(chain, bytes)
-  return bytes
+  return encodeBlock(template.block)
 }
 
 /** Decodes and imports a block. */
 export async function importBytes(chain: Chain, bytes: Uint8Array): Promise<Block> {
+  const block = decoded(bytes)
+  const outcome = await chain.import(block)
+  if (!outcome.ok) throw new Error(`${outcome.fault.code} ${JSON.stringify(outcome.fault.detail)}`)
+  return block
+}
+
+/** A block of our own making. */
+export function decoded(bytes: Uint8Array): Block {
   const block = decodeBlock(bytes)
   if (!block.ok) throw new Error(block.fault.code)
-  const outcome = await chain.import(block.value)
-  if (!outcome.ok) throw new Error(`${outcome.fault.code} ${JSON.stringify(outcome.fault.detail)}`)
   return block.value
 }

@@ -1,11 +1,12 @@
 import { flagSource, resolveConfig } from '../../config/load.ts'
 import { devSeed } from '../../config/networks/dev-keys.ts'
 import { NETWORKS } from '../../config/networks/table.ts'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { parseCommandLine } from '../../src/cli/args.ts'
 import { walletKey } from '../../src/crypto/wallet-key.ts'
 import { startDaemon } from '../../src/daemon.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
 import { readBlocks } from '../../src/storage/block-file.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
@@ -33,7 +34,10 @@ if (!daemon.ok) throw new Error(daemon.fault.code)
 process.stdout.write(`${daemon.value.url}\n`)
 process.on('SIGTERM', () => void daemon.value.stop().then(() => process.exit(0)))
 let imported = 0
-for await (const bytes of readBlocks(process.env.BENCH_BLOCKS as string, computeGenesis(params).block.id)) {
+for await (const bytes of readBlocks(
+  process.env.BENCH_BLOCKS as string,
+  createRuleBook(params, PROTOCOL).genesis.block.id,
+)) {
   if (!bytes.ok) throw new Error(bytes.fault.code)
   await importBytes(daemon.value.node.chain, bytes.value)
   imported += 1

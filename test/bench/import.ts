@@ -1,8 +1,16 @@
-import { decodeBlock, transactionsRoot, witnessRoot } from '../../consensus/block/block.ts'
+import { transactionsRoot, witnessRoot } from '../../consensus/block/block.ts'
 import type { SignatureVerifier } from '../../consensus/crypto/verifier.ts'
 import { signatureJob } from '../../consensus/tx/check.ts'
 import { VerifyPool } from '../../src/workers/verify-pool.ts'
-import { createFixture, type Fixture, importBytes, mineBlock, openBenchChain, signTransfers } from './fixture.ts'
+import {
+  createFixture,
+  decoded,
+  type Fixture,
+  importBytes,
+  mineBlock,
+  openBenchChain,
+  signTransfers,
+} from './fixture.ts'
 import { type BenchRow, median, ratioRow, round, time } from './report.ts'
 
 const ACCOUNTS = 10_000
@@ -64,7 +72,7 @@ interface Prepared {
 }
 
 async function prepare(fixture: Fixture, verifier: SignatureVerifier): Promise<Prepared> {
-  const { chain, close } = await openBenchChain(fixture, verifier, false)
+  const { chain, close } = await openBenchChain(fixture, verifier, { paced: false })
   const first = await signTransfers(fixture, chain, 0n)
   const half = Math.ceil(first.length / 2)
   const warmUp = [await mineBlock(chain, first.slice(0, half)), await mineBlock(chain, first.slice(half))]
@@ -80,11 +88,8 @@ async function importAll(
   verifier: SignatureVerifier,
   work: Prepared & { readonly cached: boolean },
 ): Promise<number> {
-  const { chain, close } = await openBenchChain(fixture, verifier)
+  const { chain, close } = await openBenchChain(fixture, verifier, { cached: work.cached ? work.blocks : [] })
   for (const bytes of work.warmUp) await importBytes(chain, bytes)
-  if (work.cached) {
-    for (const bytes of work.blocks) for (const { wtxId } of decoded(bytes).transactions) chain.verified.add(wtxId)
-  }
   const ms = await time(async () => {
     for (const bytes of work.blocks) await importBytes(chain, bytes)
   })
@@ -115,12 +120,6 @@ function jobOf(...[tx, keys, network]: Parameters<typeof signatureJob>) {
   const job = signatureJob(tx, keys, network)
   if (!job.ok) throw new Error(job.fault.code)
   return job.value
-}
-
-function decoded(bytes: Uint8Array) {
-  const block = decodeBlock(bytes)
-  if (!block.ok) throw new Error(block.fault.code)
-  return block.value
 }
 
 function decodeAndRoot(bytes: Uint8Array): void {

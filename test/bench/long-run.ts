@@ -42,7 +42,7 @@ export async function benchLongRun(): Promise<readonly BenchRow[]> {
 async function writeBlocks(file: string): Promise<void> {
   const fixture = createFixture(ACCOUNTS, ACCOUNTS)
   const verifier = new VerifyPool(1)
-  const { chain, close } = await openBenchChain(fixture, verifier, false)
+  const { chain, close } = await openBenchChain(fixture, verifier, { paced: false })
   let nonce = 0n
   for (let height = 1; height <= BLOCKS; height++) {
     const busy = height % BUSY_EVERY === 0

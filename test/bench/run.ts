@@ -1,8 +1,11 @@
 import { availableParallelism, cpus } from 'node:os'
 import { benchAdmission } from './admission.ts'
+import { benchBigState } from './big-state.ts'
 import { benchEventLoop } from './event-loop.ts'
+import { benchHolders } from './holders.ts'
 import { benchHttpAdmission } from './http-admission.ts'
 import { benchImport } from './import.ts'
+import { benchKinds } from './kinds.ts'
 import { benchLongRun } from './long-run.ts'
 import { benchMining } from './mining.ts'
 import { benchQuotes } from './quotes.ts'
@@ -16,6 +19,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   quotes: benchQuotes,
   loop: benchEventLoop,
   mining: benchMining,
+  holders: benchHolders,
+  state: benchBigState,
+  kinds: benchKinds,
   long: benchLongRun,
 }
 

@@ -4,19 +4,25 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { transactionToJson } from '../../consensus/tx/json.ts'
 import { encodeTransaction } from '../../consensus/tx/transaction.ts'
 import { CAPABILITIES } from '../../marketplace/ledger/capabilities.ts'
+import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { type Asked, doSomethingOfEverything, type LedgerScene, ledgerRequests } from '../support/ledger-requests.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
 import { ROOT } from '../support/source-tree.ts'
+import { TEST_SERVICES } from '../support/test-services.ts'
 
 const workshop = new Workshop()
 const committed = JSON.parse(readFileSync(join(ROOT, 'rpc/openapi.json'), 'utf8')) as ApiDocument
 const checker = new ApiChecker(committed)
 const UNKNOWN = 'ab'.repeat(32)
+/** Everything that the node under test sells, in the order of the tables. */
+const SOLD = [...SERVICE_TABLE, ...TEST_SERVICES].map(({ serviceId }) => serviceId)
 let daemon: RunningDaemon
 let buyer: Caller
 let paid: Payment
+let scene: LedgerScene
 
 beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
@@ -27,11 +33,9 @@ beforeAll(async () => {
   const failing = await buyer.payMined({ serviceId: 'node-test-once', request: 'fail' })
   await buyer.settle(failing)
   await buyer.payMined({ serviceId: 'node-test-again', request: 'ok' })
+  const { agentId } = (await buyer.quote('node-network-stats', '')).body.accepts![0]!.extra
+  scene = { agentId, address: buyer.address, absent: absent(), withdrawal: await doSomethingOfEverything(buyer) }
 })
-
-type Asked = (
-  send: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>,
-) => Promise<Reply>[]
 
 /** Calls of one service, good and bad, at either address. */
 function calls(path: string, named: JsonBody): Asked {
@@ -76,6 +80,8 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
     ),
   getMempool: (send) => ['', '?limit=1', '?limit=0'].map((query) => send(`/api/v1/mempool${query}`)),
   getFees: (send) => [send('/api/v1/fees')],
+  simulateTransaction: (send) => submits(send, '/api/v1/tx/simulate'),
+  ...ledgerRequests(() => scene),
   call: calls('/api/x402', {}),
   callService: calls('/api/x402/node-network-stats', {}),
   getExample: (send) => ['node-tx-lookup', 'node-test-closed', 'nothing'].map((id) => send(`/api/x402/${id}/example`)),
@@ -271,15 +277,8 @@ describe('the interface tables', () => {
       daemon.url,
       '/services.json',
     )
-    expect(body.services.map(({ serviceId }) => serviceId)).toEqual([
-      'node-network-stats',
-      'node-gas-tracker',
-      'node-tx-lookup',
-      'node-test-again',
-      'node-test-once',
-      'node-test-closed',
-    ])
-    expect(body.nodeOperatedCount).toBe(6)
+    expect(body.services.map(({ serviceId }) => serviceId)).toEqual(SOLD)
+    expect(body.nodeOperatedCount).toBe(SOLD.length)
     for (const entry of body.services) {
       expect(breaches(entry, ENTRY_TABLE), String(entry.serviceId)).toEqual([])
       expect(CAPABILITIES).toContain(entry.capability)
@@ -293,7 +292,7 @@ describe('the interface tables', () => {
     const { body, text } = await ask(daemon.url, '/.well-known/x402')
     expect((await ask(daemon.url, '/.well-known/x402.json')).text).toBe(text)
     expect(breaches(body, PROTOCOL_TABLE)).toEqual([])
-    expect(body).toMatchObject({ version: 1, network: 'mainnet', chainId: 1, nodeOperatedCount: 6 })
+    expect(body).toMatchObject({ version: 1, network: 'mainnet', chainId: 1, nodeOperatedCount: SOLD.length })
     expect(body).toMatchObject({ payment: { scheme: 'native-x402' }, evmStableRail: { scheme: 'exact' } })
     for (const entry of body.services as readonly JsonBody[]) expect(breaches(entry, ENTRY_TABLE)).toEqual([])
     const facilitators = body.facilitators as readonly JsonBody[]

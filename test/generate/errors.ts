@@ -1,5 +1,6 @@
 import { OUTCOME_NUMBERS } from '../../consensus/ledger/outcome.ts'
-import { FAULT_TABLE, type FaultCode, type FaultRow } from '../../consensus/primitives/fault-table.ts'
+import type { FaultRow } from '../../consensus/primitives/fault-row.ts'
+import { FAULT_TABLE, type FaultCode } from '../../consensus/primitives/fault-table.ts'
 
 const HEAD = `# Errors
 

@@ -1,3 +1,4 @@
+import { QUOTE_POOLS_MAX } from '../../amm/quote.ts'
 import { LAUNCH_RULES } from '../../config/networks/rules.ts'
 import { SETTINGS } from '../../config/settings.ts'
 import { BLOCK_TRANSACTIONS_MAX } from '../../consensus/block/block.ts'
@@ -13,8 +14,28 @@ import {
   REQUEST_FORMAT_BYTES_MAX,
   SETTLERS_MAX,
 } from '../../consensus/tx/payloads.ts'
+import { SIGNED_TEXT_CHARS_MAX } from '../../consensus/tx/signed-text.ts'
 import { MEMO_BYTES_MAX, TX_BYTES_MAX, WITNESS_BYTES_MAX } from '../../consensus/tx/transaction.ts'
+import { PUBLISHED_AT_ONCE } from '../../marketplace/checkout/registrar.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
+import { HOLDINGS_MAX } from '../../marketplace/facts/accounts.ts'
+import { AGENT_SERVICES_MAX } from '../../marketplace/facts/agents.ts'
+import { NATIVE_POOLS_MAX } from '../../marketplace/facts/arbitrage.ts'
+import { NAMED_MAX } from '../../marketplace/facts/known-addresses.ts'
+import { NAMES_COMPARED_MAX } from '../../marketplace/facts/look-alikes.ts'
+import { MARKET_POOLS_MAX } from '../../marketplace/facts/market-pools.ts'
+import { ROUTE_POOLS_MAX } from '../../marketplace/facts/prices.ts'
+import { STABLES_MAX } from '../../marketplace/facts/stables.ts'
+import { SUPPLY_ENTRIES_MAX } from '../../marketplace/facts/supply.ts'
+import { ROSTER_AGENTS_MAX } from '../../marketplace/services/node-agent-roster.ts'
+import { SUMMARY_WINDOW } from '../../marketplace/services/node-explorer-summary.ts'
+import { COVERED_HOLDERS_MAX } from '../../marketplace/services/node-holder-stats.ts'
+import { ANALYSED_POOLS_MAX } from '../../marketplace/services/node-pool-analytics.ts'
+import { HISTORY_HOURS } from '../../marketplace/services/node-price-history.ts'
+import { SEARCHED_SERVICES_MAX } from '../../marketplace/services/node-service-search.ts'
+import { AUDITED_TOKENS_MAX } from '../../marketplace/services/node-supply-audit.ts'
+import { WHALE_WINDOW } from '../../marketplace/services/node-whale-watch.ts'
+import { RESULTS_KEPT_MAX } from '../../marketplace/services/result-cache.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
@@ -76,9 +97,20 @@ const NODE: readonly Row[] = [
   ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
   ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/limits.ts'],
   ['reads per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.read, '', 'rpc.rate-read'],
+  [
+    'pages of tokens, pools, agents and histories per minute and address',
+    DEFAULT_HTTP_LIMITS.ratesPerMinute.list,
+    '',
+    'a fifth of the reads',
+  ],
   ['transactions per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.transaction, '', 'rpc.rate-transaction'],
   ['quotes and paid calls per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.quote, '', 'rpc.rate-quote'],
+  ['transactions tried out per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.simulate, '', 'rpc/limits.ts'],
   ['health checks per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.health, '', 'rpc/limits.ts'],
+  ['tokens, pool positions and stakes of an address that are listed, each', HOLDINGS_MAX, '', 'facts/accounts.ts'],
+  ['services of an agent that are listed', AGENT_SERVICES_MAX, '', 'facts/agents.ts'],
+  ['pools that a price is read through', ROUTE_POOLS_MAX, '', 'facts/prices.ts'],
+  ['pools that a quote looks at', QUOTE_POOLS_MAX, '', 'amm/quote.ts'],
 ]
 
 const MARKET: readonly Row[] = [
@@ -98,6 +130,37 @@ const MARKET: readonly Row[] = [
   ['results kept', DEFAULT_MARKET_SETTINGS.resultBytesMax, 'bytes', 'market.result-keep-mib'],
 ]
 
+const SERVICES: readonly Row[] = [
+  ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'services/result-cache.ts'],
+  ['services published at once', PUBLISHED_AT_ONCE, '', 'checkout/registrar.ts'],
+  ['blocks of a whale watch', WHALE_WINDOW.blocks, 'blocks', 'services/node-whale-watch.ts'],
+  [
+    'transactions after which a whale watch reads no further block',
+    WHALE_WINDOW.transactions,
+    '',
+    'services/node-whale-watch.ts',
+  ],
+  ['addresses of agents and of tokens that are known by name, each', NAMED_MAX, '', 'facts/known-addresses.ts'],
+  ['blocks that an explorer summary counts over', SUMMARY_WINDOW.blocks, 'blocks', 'services/node-explorer-summary.ts'],
+  ['holders that concentration is worked out over', COVERED_HOLDERS_MAX, '', 'services/node-holder-stats.ts'],
+  ['tokens of a supply audit', AUDITED_TOKENS_MAX, '', 'services/node-supply-audit.ts'],
+  ['holders that a supply audit adds up', SUPPLY_ENTRIES_MAX, '', 'facts/supply.ts'],
+  ['agents of a roster', ROSTER_AGENTS_MAX, '', 'services/node-agent-roster.ts'],
+  [
+    'services after which a search reads no further agent',
+    SEARCHED_SERVICES_MAX,
+    '',
+    'services/node-service-search.ts',
+  ],
+  ['pools that figures of the whole market are summed over', MARKET_POOLS_MAX, '', 'facts/market-pools.ts'],
+  ['pools of one pool analysis', ANALYSED_POOLS_MAX, '', 'services/node-pool-analytics.ts'],
+  ['pools of the native coin that an arbitrage scan begins with', NATIVE_POOLS_MAX, '', 'facts/arbitrage.ts'],
+  ['stable tokens of a health check', STABLES_MAX, '', 'facts/stables.ts'],
+  ['tokens whose names are compared with a new one', NAMES_COMPARED_MAX, '', 'facts/look-alikes.ts'],
+  ['candles of a price history', HISTORY_HOURS, 'hours', 'services/node-price-history.ts'],
+  ['text that is signed', SIGNED_TEXT_CHARS_MAX, 'characters', 'tx/signed-text.ts'],
+]
+
 const HEAD = `# Limits
 
 Made from the constants by \`npm run gen\`; a test compares them. Consensus limits are the same on every node; the others are
@@ -114,7 +177,7 @@ export function limitsDocument(): string {
     HEAD,
     section('Consensus', CONSENSUS),
     section('Node', NODE),
-    section('Market', [...MARKET, ...services]),
+    section('Market', [...MARKET, ...SERVICES, ...services]),
   ].join('\n')
 }
 

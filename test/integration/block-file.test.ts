@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { decodeBlock, encodeBlock } from '../../consensus/block/block.ts'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { concat, fromHex, toHex, uint32LE } from '../../consensus/primitives/bytes.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
 import { exportBlocks, readBlocks } from '../../src/storage/block-file.ts'
 import { blocksFrom, outcomeOf } from '../support/branches.ts'
 import { TestChain, wallet } from '../support/chain.ts'
@@ -12,7 +13,7 @@ import { testParams } from '../support/network.ts'
 import { removeFolder, temporaryFolder } from '../support/processes.ts'
 import { filled, SAMPLE, units } from '../support/unsigned.ts'
 
-const GENESIS = computeGenesis(testParams()).block.id
+const GENESIS = createRuleBook(testParams(), PROTOCOL).genesis.block.id
 const HEAD = concat(encodeText('farthing blocks 1\n'), fromHex(GENESIS))
 const HEIGHT = 12
 

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createRuleBook } from '../../consensus/chain/rule-book.ts'
-import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import { PROTOCOL } from '../../src/protocol.ts'
+import type { ServiceId, TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { wallet } from '../support/chain.ts'
 import { closeMarkets, ONCE, TestMarket } from '../support/market.ts'
-import { testParams } from '../support/network.ts'
+import { units } from '../support/unsigned.ts'
 
 /** Prices in millionths of a dollar, and what they come to in base units at a quarter of a dollar for a coin. */
 const [OLD, NEW, NEWER] = [2_000n, 3_000n, 5_000n]
@@ -134,14 +133,56 @@ it('a payment of a price before the last change is honoured, whatever else of th
   expect(await market.settle(payment)).toMatchObject({ ok: true })
 })
 
-it('a payment is judged by the coin’s price in its own epoch, also after a rule step has changed it', async () => {
-  const params = testParams()
-  const [first] = params.steps as readonly [(typeof params.steps)[number]]
-  const dearer = { ...first.rules, market: { ...first.rules.market, nativeUsdMicros: 500_000n } }
-  const steps = [first, { fromHeight: 2 * EPOCH, rules: dearer }]
-  const market = await TestMarket.open({ ruleBook: createRuleBook({ ...params, steps }, PROTOCOL) })
-  await market.test.mineTo(EPOCH + 5)
-  const payment = await market.pay('ok', { term: 400 })
-  await market.test.mineTo(2 * EPOCH + 1)
-  expect(await market.settle(payment)).toMatchObject({ ok: true })
+/** The caller of these tests pushes the coin's price: dollars for coins make a coin dearer. */
+async function push(market: TestMarket, assetIn: 'FAR' | 'FUSD', amount: bigint): Promise<void> {
+  const [from, asset] = [assetIn, assetIn === 'FAR' ? 'FUSD' : 'FAR'] as [TokenSymbol, TokenSymbol]
+  const payload = {
+    assetIn: from,
+    exactOut: false,
+    amount: units(amount),
+    limit: units(0),
+    hops: [{ asset, feeBps: 30 }],
+  }
+  await market.mine([await market.test.tx(wallet(5), 'swap', payload)])
+}
+
+describe('a payment while the pool moves', () => {
+  const [DOLLARS, COINS] = [9_000n * 1_000_000n, 200_000n * 100_000_000n]
+
+  it('is judged by the coin’s price in its own epoch, whatever the coin is worth since', async () => {
+    const market = await TestMarket.open()
+    await market.test.mineTo(EPOCH + 5)
+    const payment = await market.pay('ok', { term: 400 })
+    await push(market, 'FUSD', DOLLARS)
+    await market.test.mineTo(4 * EPOCH + 1)
+    expect(market.priceOf(ONCE)).toBeLessThan(
+      payment.tx.body.kind === 'agent_invoke' ? payment.tx.body.payload.amount : 0n,
+    )
+    expect(await market.settle(payment)).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
+  })
+
+  it('may pay what was quoted before the price left the bounds, and not what nobody quoted', async () => {
+    const market = await TestMarket.open({ settings: { nativeUsdMinMicros: 200_000n }, prices: { [ONCE]: OLD } })
+    await market.test.mineTo(EPOCH - 2)
+    await push(market, 'FAR', COINS)
+    await market.test.mineTo(2 * EPOCH - 1)
+    // One block end of the twenty was low: the coin of epoch 1 is worth a little less, that of epoch 2 less than a half.
+    const quoted = market.priceOf(ONCE)
+    expect(market.price.usdMicrosPerCoin(1)).toBeGreaterThan(200_000n)
+    await market.test.mineTo(2 * EPOCH)
+    const low = market.priceOf(ONCE)
+    expect(market.price.usdMicrosPerCoin(2)).toBeLessThan(200_000n)
+    expect(await paidAt(market, 2 * EPOCH + 1, quoted)).toBe('delivered')
+    expect(await paidAt(market, 2 * EPOCH + 2, low)).toBe(`the amount in base units: ${quoted}`)
+    expect(await paidAt(market, 3 * EPOCH, low)).toBe('the amount in base units: none: nothing was quoted then')
+  })
+
+  it('goes back by itself where nothing was quoted, and is paid again when the price is back', async () => {
+    const market = await TestMarket.open({ settings: { minPoolDepthMicros: 200_000n * 1_000_000n } })
+    const payment = await market.pay('ok', { term: 100 })
+    expect(await market.settle(payment)).toMatchObject({ ok: false, fault: { code: 'pay/mismatch' } })
+    const { deadline } = market.escrow(payment)!
+    await market.test.mineTo(deadline)
+    expect(market.closure(payment)).toMatchObject({ how: 'expired' })
+  })
 })

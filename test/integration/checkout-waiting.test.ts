@@ -206,6 +206,7 @@ describe('many calls with one payment when its block comes', () => {
         return memory.get(key)
       },
       entries: (prefix) => memory.entries(prefix),
+      range: (range) => memory.range(range),
       batch: (writes, onDurable) => memory.batch(writes, onDurable),
     }
     const market = await TestMarket.open({ test: await TestChain.open(undefined, store) })

@@ -10,7 +10,6 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
 import { SCHEMA_VERSION } from '../../consensus/chain/layout.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
@@ -24,7 +23,7 @@ import { runScript, sourceUrl } from '../support/script.ts'
 
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const RULES = testRuleBook()
-const GENESIS = computeGenesis(RULES.params)
+const GENESIS = RULES.genesis
 const OTHER_PARAMS = { ...testParams(), name: 'other', genesis: { ...testParams().genesis, message: 'another' } }
 const OTHER = createRuleBook(OTHER_PARAMS, PROTOCOL)
 
@@ -38,7 +37,7 @@ beforeEach(() => {
 
 afterEach(() => removeFolder(home))
 
-const opened = (ruleBook: RuleBook = RULES) => openChain(folder, ruleBook, computeGenesis(ruleBook.params), SIZES)
+const opened = (ruleBook: RuleBook = RULES) => openChain(folder, ruleBook, ruleBook.genesis, SIZES)
 
 /** Opens the folder and closes it again: the head, or the whole fault. */
 async function looked(ruleBook: RuleBook = RULES): Promise<unknown> {
@@ -133,7 +132,7 @@ describe('a data folder in use', () => {
 describe('a data folder of something else is refused and left as it is:', () => {
   const otherGenesis = (found: RuleBook, expected: RuleBook) => {
     const describeNetwork = ({ params }: RuleBook): string =>
-      `${params.name} (genesis ${computeGenesis(params).block.id.slice(0, 12)})`
+      `${params.name} (genesis ${createRuleBook(params, PROTOCOL).genesis.block.id.slice(0, 12)})`
     return {
       code: 'storage/other-genesis',
       detail: { folder, found: describeNetwork(found), expected: describeNetwork(expected) },
@@ -151,7 +150,7 @@ describe('a data folder of something else is refused and left as it is:', () => 
     rmSync(folderPaths(folder).marker)
     expect(await looked(OTHER)).toEqual(otherGenesis(RULES, OTHER))
     expect(await isInitialised(folder)).toBe(false)
-    const lie = { network: 'other', genesis: computeGenesis(OTHER_PARAMS).block.id }
+    const lie = { network: 'other', genesis: createRuleBook(OTHER_PARAMS, PROTOCOL).genesis.block.id }
     writeFileSync(folderPaths(folder).marker, JSON.stringify(lie))
     expect(await looked(OTHER)).toEqual(otherGenesis(RULES, OTHER))
     rmSync(folderPaths(folder).marker)

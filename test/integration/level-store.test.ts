@@ -4,6 +4,7 @@ import { type KeyValueStore, MemoryKeyValueStore, type Write } from '../../conse
 import { fromHex, toHex, uint32LE } from '../../consensus/primitives/bytes.ts'
 import { storageFault } from '../../src/storage/folder.ts'
 import { LevelStore } from '../../src/storage/level-store.ts'
+import { keyValueStoreSuite } from '../contract/key-value-store.suite.ts'
 import { blocksFrom } from '../support/branches.ts'
 import { TestChain, wallet } from '../support/chain.ts'
 import { removeFolder, temporaryFolder, until } from '../support/processes.ts'
@@ -47,6 +48,8 @@ async function listed(store: KeyValueStore, prefix: Uint8Array): Promise<readonl
   for await (const [found, value] of store.entries(prefix)) keys.push(`${toHex(found)}=${toHex(value)}`)
   return keys
 }
+
+keyValueStoreSuite('a LevelDB', () => ({ open: () => opened(), remove: async () => {} }))
 
 describe('a batch', () => {
   it('puts and deletes, and an empty value is a value', async () => {

@@ -2,14 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import type { PayloadOf } from '../../consensus/tx/kinds.ts'
-import { Registrar } from '../../marketplace/checkout/registrar.ts'
+import { PUBLISHED_AT_ONCE, Registrar } from '../../marketplace/checkout/registrar.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { type WalletKey, walletKey } from '../../src/crypto/wallet-key.ts'
 import { seedOf } from '../support/actors.ts'
 import { wallet } from '../support/chain.ts'
 import { AGAIN, closeMarkets, type MarketParts, ONCE, SHOP, TestMarket } from '../support/market.ts'
 import { TEST_SERVICES } from '../support/test-services.ts'
-import { filled } from '../support/unsigned.ts'
+import { filled, serviceId } from '../support/unsigned.ts'
 
 /** Blocks that a price counts for, and for which a second change is held back after one. */
 const EPOCH = 20
@@ -77,6 +77,24 @@ async function update({ market }: Registered, payload: PayloadOf<'agent_update'>
 }
 
 describe('an operator that is not on chain', () => {
+  it('with more services than fit is published in batches that leave room for receipts', async () => {
+    const [model] = TEST_SERVICES as readonly [(typeof TEST_SERVICES)[number]]
+    const count = 2 * PUBLISHED_AT_ONCE + 5
+    const services = Array.from({ length: count }, (_, i) => ({ ...model, serviceId: serviceId(`node-many-${i}`) }))
+    const many = await unpublished({ services })
+    many.registrar.check()
+    await many.market.quiet()
+    const batches: number[] = []
+    while (many.market.sender.waiting.length > 0) {
+      batches.push(serviceIdsOf(many).filter((id) => id.startsWith('node-many-')).length)
+      await many.market.mineWaiting()
+    }
+    expect(batches).toEqual([PUBLISHED_AT_ONCE, PUBLISHED_AT_ONCE, 5])
+    expect(many.faults).toEqual([])
+    const { shop } = many.market
+    expect(shop.offers.map((offer) => shop.availability(offer).available)).toEqual(services.map(() => true))
+  })
+
   it('is registered with all its services at once, and sells as soon as that is mined', async () => {
     const registered = await unpublished()
     const { market, registrar, faults } = registered

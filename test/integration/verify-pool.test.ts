@@ -1,14 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { signHybrid } from '../../consensus/crypto/hybrid.ts'
 import type { KeyScheme } from '../../consensus/crypto/schemes.ts'
-import {
-  type SignatureJob,
-  type SigningDomain,
-  type SigningNetwork,
-  signingContext,
-  textMessage,
-  transactionMessage,
-} from '../../consensus/crypto/signing.ts'
+import { type SignatureJob, signingContext, transactionMessage } from '../../consensus/crypto/signing.ts'
 import { verifyJob } from '../../consensus/crypto/verifier.ts'
 import { concat, toHex } from '../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
@@ -19,10 +12,11 @@ import { VerifyPool } from '../../src/workers/verify-pool.ts'
 import { outcomeOf } from '../support/branches.ts'
 import { TestChain, wallet } from '../support/chain.ts'
 import { runScript, sourceUrl } from '../support/script.ts'
+import { type Statement, statementMessage } from '../support/statements.ts'
 import { filled, SAMPLE, units } from '../support/unsigned.ts'
 import { loadVectors, type SpelledBytes } from '../support/vectors.ts'
 
-const COUNTS = { good: 8, half: 24, rearranged: 20, 'other-statement': 28, length: 40 }
+const COUNTS = { good: 10, half: 24, rearranged: 20, 'other-statement': 34, length: 40 }
 
 interface HybridCase {
   readonly group: string
@@ -30,11 +24,7 @@ interface HybridCase {
   readonly key: SpelledBytes
   readonly signature: SpelledBytes
   readonly valid: boolean
-  readonly statement: SigningNetwork & {
-    readonly domain: SigningDomain
-    readonly scheme: 1 | 2 | 3
-    readonly subject: string
-  }
+  readonly statement: Statement
 }
 
 /** A job with the verdict it must get. */
@@ -49,13 +39,8 @@ function vectorJobs(): readonly Judged[] {
   return vectors.cases
     .filter(({ group }) => group !== 'length')
     .map(({ keyScheme, key, signature, valid, statement }) => {
-      const { domain, scheme, subject } = statement
-      const message =
-        domain === 'transaction'
-          ? transactionMessage(statement, scheme, subject as TxId)
-          : textMessage(statement, scheme, subject)
       const part = { key: { scheme: keyScheme, bytes: vectors.bytes(key) }, signature: vectors.bytes(signature) }
-      return { job: { domain, message, parts: [part] }, valid }
+      return { job: { domain: statement.domain, message: statementMessage(statement), parts: [part] }, valid }
     })
 }
 
@@ -80,7 +65,7 @@ afterAll(() => pool.close())
 
 describe('verification in threads', () => {
   it('gives the verdicts of the vectors, which are those of the same backend on the calling thread', async () => {
-    expect([GOOD.length, BAD.length]).toEqual([8, 72])
+    expect([GOOD.length, BAD.length]).toEqual([10, 78])
     expect(JUDGED.map(({ job }) => verifyJob(NATIVE_BACKEND, job))).toEqual(verdictsOf(JUDGED))
     expect(await pool.verify(jobsOf(JUDGED))).toEqual(verdictsOf(JUDGED))
   })

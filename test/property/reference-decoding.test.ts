@@ -8,11 +8,11 @@ import { BAD_PAYLOADS, badWitnesses, plain } from '../support/hostile.ts'
 import { testParams } from '../support/network.ts'
 import { hex, Refusal } from '../support/reference/bytes.ts'
 import { transactionBytes } from '../support/reference/craft.ts'
+import { genesisRecords } from '../support/reference/genesis-records.ts'
 import { Ledger } from '../support/reference/ledger.ts'
 import { BODY, TRANSACTION, WITNESS } from '../support/reference/schemas.ts'
 import * as reference from '../support/reference/text.ts'
 import { checkForm, checkKeys, readTransaction } from '../support/reference/transactions.ts'
-import { genesisRecords } from '../support/reference/transition.ts'
 import { runs } from '../support/runs.ts'
 import { type Op, opArbitrary, Scenario } from '../support/scenario.ts'
 
@@ -61,12 +61,12 @@ describe('text', () => {
 
 /** Transactions of all kinds on a chain at genesis, malformed ones among them. */
 async function corpus(): Promise<Uint8Array[]> {
-  const records = genesisRecords(genesis.allocations, rules)
+  const records = genesisRecords(genesis, rules)
   for (const { address } of ACTORS) new Ledger(records).credit(address, 1n, true)
-  const place = { genesisId: '11'.repeat(32), records, height: 1, baseFee: 32n, invokeTerms: rules.tx.invokeTerms }
+  const place = { genesisId: '11'.repeat(32), records, height: 1, baseFee: 32n, rules }
   const wires: Uint8Array[] = []
   const scenario = new Scenario(place)
-  for (const op of fc.sample(opArbitrary, { numRuns: 60, seed: 1 })) wires.push(await scenario.make(op))
+  for (const op of fc.sample(opArbitrary, { numRuns: 300, seed: 1 })) wires.push(await scenario.make(op))
   for (const kind of ['register', 'update', 'publish', 'retire', 'receipt'] satisfies Op['kind'][])
     wires.push(await scenario.make({ kind, n: [1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 1, 1] }))
   for (const who of ACTORS.slice(8)) {

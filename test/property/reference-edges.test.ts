@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Actor, actor, FUNDED, NEWCOMERS, type Part, seedOf } from '../support/actors.ts'
 import { Differential, freePow } from '../support/differential.ts'
 import { BAD_PAYLOADS, badWitnesses, plain } from '../support/hostile.ts'
+import { GOOD_PAYLOADS } from '../support/hostile-ledgers.ts'
 import { testParams } from '../support/network.ts'
 import { placeOn } from '../support/plans.ts'
 import { hex, unhex, ZERO32 } from '../support/reference/bytes.ts'
@@ -55,6 +56,14 @@ describe('malformed transactions', () => {
       expect(await verdictOf(pair, wires), `kind ${kind} ${hex(payload)}`).not.toBeNull()
     }
     expect(await verdictOf(pair, await signed(pair, [[FUNDED[1] as Actor, {}]]))).toBeNull()
+  })
+
+  it('payloads at the ends of their ranges are none', async () => {
+    const pair = await openUsed()
+    for (const [kind, payload] of GOOD_PAYLOADS) {
+      const wires = await signed(pair, [[FUNDED[1] as Actor, { kind, payload }]])
+      expect(await verdictOf(pair, wires), `kind ${kind} ${hex(payload)}`).toBeNull()
+    }
   })
 
   it.each([

@@ -4,13 +4,14 @@ import { NETWORKS } from '../../config/networks/table.ts'
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import { type Anchor, anchorAfter, targetAfter, unclampedTarget } from '../../consensus/block/difficulty.ts'
 import type { Header } from '../../consensus/block/header.ts'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { merkleRoot, RECEIPT_TREE, TRANSACTION_TREE, WITNESS_TREE } from '../../consensus/crypto/merkle.ts'
 import { REWARDS } from '../../consensus/ledger/rewards.ts'
 import type { Page } from '../../consensus/state/page.ts'
 import type { AnyStateTable } from '../../consensus/state/table.ts'
 import { type PageId, type TreeUpdate, updateTreeNow } from '../../consensus/state/tree.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
 import { testParams } from '../support/network.ts'
 import { hex, littleEndian, tagged, unhex } from '../support/reference/bytes.ts'
 import { ReferenceChain } from '../support/reference/chain.ts'
@@ -124,8 +125,9 @@ describe('list trees', () => {
 
 describe('genesis', () => {
   it.each(Object.entries(NETWORKS))('of %s has the same id', (_, params) => {
-    const rules = (params.steps[0] as (typeof params.steps)[number]).rules
-    expect(computeGenesis(params).block.id).toBe(new ReferenceChain(params.genesis, rules).genesisId)
+    expect(createRuleBook(params, PROTOCOL).genesis.block.id).toBe(
+      new ReferenceChain(params.genesis, params.steps).genesisId,
+    )
   })
 })
 

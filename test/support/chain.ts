@@ -3,7 +3,6 @@ import { type Block, decodeBlock, encodeBlock } from '../../consensus/block/bloc
 import { sealHeader } from '../../consensus/block/header.ts'
 import { Chain, type ChainDependencies } from '../../consensus/chain/chain.ts'
 import { ChainDatabase } from '../../consensus/chain/database.ts'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
 import { type KeyValueStore, MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
@@ -70,7 +69,7 @@ export class TestChain {
     store: KeyValueStore = new MemoryKeyValueStore(),
     parts: ChainParts = {},
   ): Promise<TestChain> {
-    const genesis = computeGenesis(ruleBook.params)
+    const genesis = ruleBook.genesis
     const database = await ChainDatabase.open(store, ruleBook, genesis, 'memory')
     if ('code' in database) throw new Error(database.code)
     return new TestChain(ruleBook, database, genesis.block, parts)

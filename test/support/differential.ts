@@ -8,8 +8,8 @@ import { PROTOCOL } from '../../src/protocol.ts'
 import { TestChain } from './chain.ts'
 import { hex } from './reference/bytes.ts'
 import { ReferenceChain, type Verdict } from './reference/chain.ts'
-import type { Records } from './reference/ledger.ts'
-import type { ReferenceGenesis, ReferenceRules } from './reference/params.ts'
+import type { ReferenceGenesis, ReferenceStep } from './reference/params.ts'
+import type { Records } from './reference/table.ts'
 
 /** Meets every target, so that targets can be real and blocks cheap. */
 export const freePow: PowHasher = () => new Uint8Array(32)
@@ -58,8 +58,8 @@ export class Differential {
     const store = new MemoryKeyValueStore()
     const test = await TestChain.open(createRuleBook(params, PROTOCOL), store, pow && { powHasher: pow })
     const genesis: ReferenceGenesis = params.genesis
-    const rules: ReferenceRules = (params.steps[0] as NetworkParams['steps'][number]).rules
-    const pair = new Differential(test, store, new ReferenceChain(genesis, rules, pow))
+    const steps: readonly ReferenceStep[] = params.steps
+    const pair = new Differential(test, store, new ReferenceChain(genesis, steps, pow))
     if (test.chain.head.id !== pair.reference.genesisId) throw new Error('genesis differs')
     await pair.compareState()
     return pair

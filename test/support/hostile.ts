@@ -1,4 +1,5 @@
 import { type Actor, FUNDED, NEWCOMERS } from './actors.ts'
+import { BAD_LEDGER_PAYLOADS } from './hostile-ledgers.ts'
 import { utf8, ZERO32 } from './reference/bytes.ts'
 import { bodyOf, transactionBytes } from './reference/craft.ts'
 import {
@@ -126,7 +127,7 @@ export const BAD_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
     { entries: [{ ...ENTRY, outcome: 2 }] },
     { entries: Array.from({ length: 257 }, () => ENTRY) },
   ]),
-  ...[0x00, 0x02, 0x10, 0x66, 0xff].flatMap((kind) =>
+  ...[0x00, 0x02, 0x03, 0x16, 0x24, 0x34, 0x43, 0x57, 0x66, 0xff].flatMap((kind) =>
     variants(kind, TRANSFER, { to: ADDRESS, amount: 1n, create: false }, [{}]),
   ),
   // Not UTF-8: overlong, surrogate, above the last code point, cut short, a stray continuation.
@@ -144,6 +145,7 @@ export const BAD_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
   }),
   [0x01, new Uint8Array(0)],
   [0x65, new Uint8Array(0)],
+  ...BAD_LEDGER_PAYLOADS,
 ]
 
 const rewitness = (wire: Uint8Array, change: (witness: Witness) => Partial<Witness>): Uint8Array => {

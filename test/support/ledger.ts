@@ -1,5 +1,4 @@
 import { BlockExecution, type ExecutedBlock } from '../../consensus/chain/execution.ts'
-import { computeGenesis } from '../../consensus/chain/genesis.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { Balance } from '../../consensus/ledger/conservation.ts'
@@ -45,7 +44,7 @@ export class TestLedger {
 
   constructor(ruleBook: RuleBook = fundedRuleBook()) {
     this.ruleBook = ruleBook
-    this.state.apply(computeGenesis(ruleBook.params).changes)
+    this.state.apply(ruleBook.genesis.changes)
   }
 
   get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined {

@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
+import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { verdict } from './api.ts'
 import { Caller, type Order, type Payment } from './caller.ts'
+import { units } from './unsigned.ts'
 
 /** A transaction that the node said is mined: where. */
 export interface Acknowledged {
@@ -20,6 +22,16 @@ export interface Bought {
 /** Refusals that a busy or a dying node may give; everything else is a finding. */
 const PASSING =
   /node-unreachable|fetch failed|terminated|other side closed|ECONNRE|account_limit|node_stopping|invalid_argument/
+
+const [FAR, FUSD, SALT] = ['FAR', 'FUSD', 'SALT'] as unknown as readonly [TokenSymbol, TokenSymbol, TokenSymbol]
+/** A trade of coins for goods and on for others. */
+const TRADE = {
+  ...{ assetIn: FAR, exactOut: false },
+  hops: [
+    { asset: SALT, feeBps: 30 },
+    { asset: 'WOOL' as TokenSymbol, feeBps: 100 },
+  ],
+}
 
 const MODES = ['ok', 'ok', 'slow:40', 'slow:250', 'fail', 'wrong'] as const
 
@@ -44,7 +56,7 @@ export class Load {
   async run(url: string, over: AbortSignal): Promise<void> {
     const workers = [...this.#callers].map(([key, caller]) => {
       caller.url = url
-      return key % 2 === 0 ? this.#repeat(over, () => this.#transfer(caller)) : this.#buyer(over, key, caller)
+      return key % 2 === 0 ? this.#repeat(over, () => this.#spend(caller)) : this.#buyer(over, key, caller)
     })
     await Promise.all(workers)
   }
@@ -80,13 +92,33 @@ export class Load {
     }
   }
 
-  /** A few transfers at once, then waits until they are mined. */
-  async #transfer(caller: Caller): Promise<void> {
-    const to = [...this.#callers.values()][this.#below(this.#callers.size)] as Caller
-    const payload = { to: to.key.address, amount: BigInt(1 + this.#below(1_000)) as never, create: false }
+  /** A few transactions of any ledger at once, then waits until they are mined. */
+  async #spend(caller: Caller): Promise<void> {
     const count = 1 + this.#below(4)
-    const sent = await Promise.all(Array.from({ length: count }, () => caller.send('transfer', payload)))
+    const sent = await Promise.all(Array.from({ length: count }, () => this.#move(caller)))
     for (const { txId } of sent) await this.#acknowledge(caller, txId)
+  }
+
+  /** One transaction: coins or goods go to somebody, are traded, put into a pool, locked or redeemed. */
+  #move(caller: Caller): Promise<{ readonly txId: string }> {
+    const to = ([...this.#callers.values()][this.#below(this.#callers.size)] as Caller).key.address
+    const amount = units(1 + this.#below(1_000))
+    const pool = { assetA: FAR, assetB: SALT, feeBps: 30 }
+    const moves = [
+      () => caller.send('transfer', { to, amount, create: false }),
+      () => caller.send('token_transfer', { symbol: SALT, to, amount, create: false }),
+      () => caller.send('swap', { ...TRADE, amount: units(1_000_000 + this.#below(1_000)), limit: units(0) }),
+      () =>
+        caller.send('liquidity_add', {
+          ...pool,
+          amountA: units(10n ** 7n),
+          amountB: units(10n ** 7n),
+          minShares: units(1),
+        }),
+      () => caller.send('stake', { tier: this.#below(3), amount: units(10n ** 9n + BigInt(this.#below(1_000))) }),
+      () => caller.send('stable_redeem', { symbol: FUSD, amount, minPaid: units(0) }),
+    ]
+    return (moves[this.#below(moves.length)] as (typeof moves)[number])()
   }
 
   async #buy(key: number, caller: Caller): Promise<void> {

@@ -5,6 +5,7 @@ import type { Block } from '../../consensus/block/block.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
+import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
@@ -14,14 +15,13 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { Checkout, type PaidCall, type Settled } from '../../marketplace/checkout/checkout.ts'
 import { requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { type Offer, type Operator, Shop } from '../../marketplace/checkout/operator.ts'
-import { type NativePriceSource, parameterPrice, priceIn } from '../../marketplace/checkout/price.ts'
+import { chainPrice, type NativePriceSource, priceIn } from '../../marketplace/checkout/price.ts'
 import { Sender } from '../../marketplace/checkout/sender.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/checkout/settings.ts'
 import { Settler } from '../../marketplace/checkout/settler.ts'
 import type { Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
-import { epochOf } from '../../marketplace/ledger/epoch.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
@@ -29,6 +29,8 @@ import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { buildTemplate } from '../../miner/template.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { nativePowHasher } from '../../src/crypto/native-pow.ts'
+import { halfVerdicts } from '../../src/crypto/signature-facts.ts'
 import type { WalletKey } from '../../src/crypto/wallet-key.ts'
 import { mempoolFacts } from '../../src/market.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
@@ -128,7 +130,7 @@ export class TestMarket {
       timers: time,
       onFault: (cause) => this.faults.push(cause),
     })
-    this.price = parameterPrice(chain)
+    this.price = chainPrice(chain)
     this.checkout = new Checkout({
       ...{ chain, shop, store, sink: this.mempool, price: this.price, settler: this.settler },
       ...{ settings: { ...DEFAULT_MARKET_SETTINGS, ...settings }, clock: time, timers: time },
@@ -164,11 +166,11 @@ export class TestMarket {
     return this.test.tx(keyOf(this.operator.owner), 'service_publish', payload)
   }
 
-  /** What a service costs in the next block. */
+  /** What a service is quoted at: the next block honours it. */
   priceOf(id: string): bigint {
     const { chain, height } = this.test
-    const epoch = epochOf(height + 1, chain.ruleBook.at(height + 1).market)
-    return priceIn(this.price, chain, this.shop.record(id as ServiceId) as Service, epoch) as bigint
+    const epoch = epochOf(height, chain.ruleBook.at(height).market)
+    return priceIn(this.price, this.shop.record(id as ServiceId) as Service, epoch) as bigint
   }
 
   /** Signs a payment; nobody has seen it yet. */
@@ -299,6 +301,9 @@ export class TestMarket {
       signatureFacts: () => {
         throw new Error('no service of these tests asks')
       },
+      halfVerdicts,
+      powHasher: nativePowHasher,
+      shelf: null,
     }
   }
 }

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { encodeBlock } from '../../consensus/block/block.ts'
-import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
@@ -8,8 +7,8 @@ import { buildTemplate } from '../../miner/template.ts'
 import { ACTORS } from './actors.ts'
 import type { Differential } from './differential.ts'
 import { faulty } from './hostile.ts'
-import { testParams } from './network.ts'
 import type { ReferenceChain, Verdict } from './reference/chain.ts'
+import { TRANSACTION_RECEIPT } from './reference/schemas.ts'
 import { type Op, opArbitrary, type Place, Scenario } from './scenario.ts'
 
 /** One step of a random chain. */
@@ -49,7 +48,7 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
     'reference' as const,
     'faulty' as const,
   ),
-  ops: fc.array(opArbitrary, { maxLength: 6 }),
+  ops: fc.array(opArbitrary, { maxLength: 8 }),
   flood: fc.nat(24).map((choice) => choice === 24),
   fork: fc.oneof({ arbitrary: fc.constant(0), weight: 8 }, { arbitrary: fc.integer({ min: 1, max: 7 }), weight: 1 }),
   signal: fc.constantFrom(0, 0, 0, 1, 0xffff),
@@ -58,63 +57,25 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
 
 export const plansArbitrary = fc.array(planArbitrary, { minLength: 10, maxLength: 40, size: 'max' })
 
-const EASIEST = 2n ** 256n - 1n
-
-/** Networks that differ in whatever a network may differ in, the launch rules first. */
-export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
-  .record({
-    invokeTerms: fc.constantFrom([100, 400, 1_200, 9_600], [1, 2, 3, 4], [3, 10, 25, 60]),
-    rewardMaturity: fc.constantFrom(100, 1, 2, 7),
-    epochBlocks: fc.constantFrom(20, 1, 3),
-    powLimit: fc.constantFrom(EASIEST, 2n ** 250n, 2n ** 256n / 1_000n - 1n),
-    harder: fc.nat(20),
-    // Not shorter: work that no machine could ever do would sum to more than 256 bits.
-    halfLifeMs: fc.constantFrom(300_000, 20_000, 6_000),
-    anchorResetGapMs: fc.constantFrom(null, 120_000, 2_000),
-    baseFee: fc.constantFrom(32n, 33n, 1_000n, 100_000n),
-    supplyCap: fc.constantFrom(10n ** 16n, 10n ** 15n, 10n ** 15n + 10_000n),
-    subsidyDivisor: fc.constantFrom(2n ** 23n, 100n),
-    deliveredBurnDivisor: fc.constantFrom(100n, 3n, 1n),
-  })
-  .map((choice) => {
-    const base = testParams()
-    const [step] = base.steps
-    if (step === undefined) throw new Error('no rules')
-    const { rules } = step
-    const { invokeTerms, rewardMaturity, epochBlocks, supplyCap, subsidyDivisor, deliveredBurnDivisor } = choice
-    const { powLimit, halfLifeMs, anchorResetGapMs } = choice
-    const initialTarget = powLimit >> BigInt(choice.harder)
-    return {
-      ...base,
-      genesis: { ...base.genesis, baseFee: choice.baseFee },
-      steps: [
-        {
-          fromHeight: 0,
-          rules: {
-            ...rules,
-            tx: { ...rules.tx, invokeTerms },
-            block: { ...rules.block, powLimit, initialTarget, halfLifeMs, anchorResetGapMs },
-            coin: { ...rules.coin, rewardMaturity, supplyCap, subsidyDivisor },
-            market: { ...rules.market, epochBlocks, deliveredBurnDivisor },
-          },
-        },
-      ],
-    }
-  })
-
 /** What a run has met, so that a test can see that it met enough. */
 export class Seen {
   readonly codes = new Map<string, number>()
 
-  note(verdict: Verdict): void {
-    if (verdict.reason !== null) this.#count(`refused ${verdict.reason}`)
-    for (const receipt of verdict.computed?.executed?.receipts ?? []) {
+  note({ reason, computed }: Verdict): void {
+    if (reason !== null) this.#count(`refused ${reason}`)
+    const kinds = [...(computed?.kinds ?? [])]
+    for (const receipt of computed?.executed?.receipts ?? []) {
       this.#count(`receipt ${receipt[0]}`)
-      if (receipt[0] !== 1) continue
-      // Type, txid, code; the entries begin after 1 + 32 + 2 + 4 + 8 + 16 + 16 + 4 bytes.
-      this.#count(`code ${(receipt[33] as number) + 256 * (receipt[34] as number)}`)
-      for (const code of receipt.subarray(83)) this.#count(`entry ${code}`)
+      if (receipt[0] === 1) this.#transaction(kinds.shift(), receipt.subarray(1))
     }
+  }
+
+  #transaction(kind: string | undefined, receipt: Uint8Array): void {
+    const { code, entries, amounts } = TRANSACTION_RECEIPT.decode(receipt)
+    this.#count(`code ${code}`)
+    this.#count(`${kind} ${code}`)
+    this.#count(`amounts ${amounts.length}`)
+    for (const entry of entries) this.#count(`entry ${entry}`)
   }
 
   times(what: string): number {
@@ -134,7 +95,7 @@ export function placeOn(reference: ReferenceChain, parentId: string): Place {
     records,
     height: header.height + 1,
     baseFee: reference.expected(parentId).baseFee,
-    invokeTerms: reference.rules.tx.invokeTerms,
+    rules: reference.rulesAt(header.height + 1),
   }
 }
 

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { ACTORS, type Actor, FUNDED, NEWCOMERS } from './actors.ts'
-import { hex, tagged, utf8, ZERO32 } from './reference/bytes.ts'
+import { BRIDGE_CHOICES } from './bridge-choices.ts'
+import { type Choosing, hash32, pick } from './choices.ts'
+import { POOL_CHOICES } from './pool-choices.ts'
+import { hex, tagged, ZERO32 } from './reference/bytes.ts'
 import { bodyOf, craftTransaction, lockOf } from './reference/craft.ts'
-import { agentKey, Ledger, type Records } from './reference/ledger.ts'
+import { agentKey, Ledger } from './reference/ledger.ts'
+import type { ReferenceRules } from './reference/params.ts'
 import {
   AGENT_INVOKE,
   AGENT_RECEIPT,
@@ -14,12 +18,52 @@ import {
   TRANSACTION,
   TRANSFER,
 } from './reference/schemas.ts'
+import type { Records } from './reference/table.ts'
+import { TOKEN_CHOICES } from './token-choices.ts'
 
-const KINDS = ['transfer', 'register', 'update', 'publish', 'retire', 'invoke', 'receipt'] as const
+/** Kinds whose choices are made from the ledgers alone. */
+const LEDGER_CHOICES = { ...TOKEN_CHOICES, ...POOL_CHOICES, ...BRIDGE_CHOICES }
+
+type LedgerKind = keyof typeof LEDGER_CHOICES
+type OwnKind = keyof typeof KIND
+
+const WEIGHTS: Readonly<Record<OwnKind | LedgerKind, number>> = {
+  transfer: 4,
+  register: 2,
+  update: 2,
+  publish: 3,
+  retire: 2,
+  invoke: 9,
+  receipt: 9,
+  token_create: 2,
+  token_mint: 3,
+  token_burn: 2,
+  token_transfer: 3,
+  token_flags: 4,
+  token_issuer: 1,
+  stable_deposit: 2,
+  stable_mint: 3,
+  stable_redeem: 2,
+  stable_withdraw: 2,
+  pool_create: 3,
+  liquidity_add: 3,
+  liquidity_remove: 3,
+  swap: 7,
+  stake: 3,
+  unstake: 4,
+  claim: 4,
+  bridge_deposit: 7,
+  bridge_withdraw: 5,
+  bridge_sign: 4,
+  bridge_release: 6,
+  bridge_cancel: 4,
+  bridge_rotate: 4,
+  bridge_halt: 1,
+}
 
 /** One transaction as raw choices; what they mean depends on the state they meet, so that most of them make sense. */
 export interface Op {
-  readonly kind: (typeof KINDS)[number]
+  readonly kind: OwnKind | LedgerKind
   readonly n: readonly number[]
 }
 
@@ -27,10 +71,7 @@ const CHOICES = 12
 
 export const opArbitrary: fc.Arbitrary<Op> = fc.record({
   kind: fc.oneof(
-    ...KINDS.map((kind) => ({
-      arbitrary: fc.constant(kind),
-      weight: { transfer: 4, register: 2, update: 2, publish: 3, retire: 1, invoke: 8, receipt: 6 }[kind],
-    })),
+    ...(Object.keys(WEIGHTS) as Op['kind'][]).map((kind) => ({ arbitrary: fc.constant(kind), weight: WEIGHTS[kind] })),
   ),
   n: fc.array(fc.nat(0xffff), { minLength: CHOICES, maxLength: CHOICES }),
 })
@@ -44,18 +85,13 @@ const TEXTS = ['', 'text', 'ü'.repeat(120)]
 /** Secrets that callers use, so that settlers can know them. */
 const LOCKS = [1, 2].map((number) => lockOf(tagged('text', Uint8Array.of(0xff, number))))
 
-const pick = <T>(values: readonly T[], choice: number | undefined): T => values[(choice ?? 0) % values.length] as T
-
-/** One byte string per number. */
-const hash32 = (number: number): string => hex(tagged('text', utf8(`unknown ${number}`)))
-
 /** The block under construction: its parent's state and what its header will say. */
 export interface Place {
   readonly genesisId: string
   readonly records: Records
   readonly height: number
   readonly baseFee: bigint
-  readonly invokeTerms: readonly number[]
+  readonly rules: ReferenceRules
 }
 
 interface Decision {
@@ -71,7 +107,17 @@ interface Invoked {
   readonly opener: string
 }
 
-const KIND = { transfer: 0x01, register: 0x60, update: 0x61, publish: 0x62, retire: 0x63, invoke: 0x64, receipt: 0x65 }
+const KIND = {
+  transfer: 0x01,
+  register: 0x60,
+  update: 0x61,
+  publish: 0x62,
+  retire: 0x63,
+  invoke: 0x64,
+  receipt: 0x65,
+} as const
+
+const isLedgerKind = (kind: Op['kind']): kind is LedgerKind => kind in LEDGER_CHOICES
 
 /** Makes the transactions of one block. */
 export class Scenario {
@@ -146,6 +192,7 @@ export class Scenario {
   }
 
   #decide({ kind, n }: Op): Decision {
+    if (isLedgerKind(kind)) return LEDGER_CHOICES[kind](this.#choosing(n))
     const encode = { kind: KIND[kind], sender: this.#sender(n[0]) }
     switch (kind) {
       case 'transfer':
@@ -170,6 +217,12 @@ export class Scenario {
           ? this.#decide({ kind: 'invoke', n })
           : { ...encode, ...this.#receipt(n) }
     }
+  }
+
+  #choosing(n: readonly number[]): Choosing {
+    const { rules, genesisId, height } = this.#place
+    const exists = (address: string): boolean => this.exists(address)
+    return { ledger: this.#ledger, rules, genesisId, height, n, sender: this.#sender(n[0]), exists }
   }
 
   #sender(choice: number | undefined): Actor {
@@ -245,7 +298,7 @@ export class Scenario {
       serviceId: service(n),
       amount: pick([100_000n, 100_001n, 100_099n, 1_234_567n, balance + 1n, 2n ** 112n - 1n, 100_100n], n[3]),
       units: 1,
-      term: pick(this.#place.invokeTerms, n[5]),
+      term: pick(this.#place.rules.tx.invokeTerms, n[5]),
       requestCommitment: pick([ZERO32, hash32(n[7] as number)], n[7]),
       redeemLock: lock?.lock ?? ZERO32,
     })
@@ -277,7 +330,7 @@ export class Scenario {
         txId,
         outcome: ((n[4] as number) + i) % 4 === 3 ? 1 : 0,
         resultHash: hash32(choice),
-        opener: ((n[5] as number) + i) % 4 === 3 ? hash32(choice) : opener,
+        opener: ((n[5] as number) + i) % 3 === 2 ? hash32(choice) : opener,
         durationMs: n[6] as number,
       }
     })

@@ -1,5 +1,6 @@
 import {
-  type KeyValueEntry,
+  type KeyRange,
+  type KeyValueListing,
   type KeyValueStore,
   MemoryKeyValueStore,
   type Write,
@@ -36,8 +37,12 @@ export class DyingStore implements KeyValueStore {
     return this.#store.get(key)
   }
 
-  entries(prefix: Uint8Array): AsyncIterable<KeyValueEntry> | Iterable<KeyValueEntry> {
+  entries(prefix: Uint8Array): KeyValueListing {
     return this.#store.entries(prefix)
+  }
+
+  range(range: KeyRange): KeyValueListing {
+    return this.#store.range(range)
   }
 
   batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
@@ -60,8 +65,12 @@ export class ForgetfulStore implements KeyValueStore {
     return this.hidden.some((prefix) => hex.startsWith(prefix)) ? undefined : this.#store.get(key)
   }
 
-  entries(prefix: Uint8Array): AsyncIterable<KeyValueEntry> | Iterable<KeyValueEntry> {
+  entries(prefix: Uint8Array): KeyValueListing {
     return this.#store.entries(prefix)
+  }
+
+  range(range: KeyRange): KeyValueListing {
+    return this.#store.range(range)
   }
 
   batch(writes: readonly Write[], onDurable: () => void): Promise<void> {

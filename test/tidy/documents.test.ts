@@ -12,6 +12,8 @@ const PROSE = [
   'README.md',
   'CONTRIBUTING.md',
   'docs/architecture.md',
+  'docs/money.md',
+  'docs/operating.md',
   'docs/spec/encoding.md',
   'docs/spec/transactions.md',
   'docs/spec/blocks.md',

@@ -14,8 +14,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
-  consensus: ['primitives', 'crypto', 'tx', 'block', 'state', 'ledger', 'chain'],
-  marketplace: ['ledger', 'services', 'checkout'],
+  consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
+  marketplace: ['ledger', 'facts', 'services', 'checkout'],
   rpc: ['contract', 'client', 'web', 'handlers'],
 }
 
@@ -26,7 +26,7 @@ const INNER_FREE = new Set(['rpc'])
 const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@chainsafe\/ssz$/, /^consensus\/primitives\/codec\.ts$/],
   [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],
-  [/^@noble\//, /^consensus\/(crypto\/|block\/pow\.ts|primitives\/bytes\.ts)/],
+  [/^@noble\//, /^consensus\/(crypto\/|external\/eip55\.ts|block\/pow\.ts|primitives\/bytes\.ts)/],
   [/^@scure\//, /^consensus\/crypto\//],
   [/^typebox$/, /^(rpc\/contract|rpc\/openapi\.ts|marketplace\/services|marketplace\/checkout\/run-service\.ts)/],
   [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges)?\.ts|src\/daemon\.ts)$/],

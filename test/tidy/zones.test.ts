@@ -12,7 +12,7 @@ const pure = files.filter(
 
 /** What the SDK and the wallet page are made of. */
 const browserSafe = files.filter(({ path }) =>
-  /^(consensus\/(primitives|crypto|tx)|rpc\/(contract|client))\//.test(path),
+  /^(consensus\/(primitives|crypto|external|tx)|rpc\/(contract|client))\//.test(path),
 )
 
 /** What no pure file may mention, and why it would differ between machines or runs. */

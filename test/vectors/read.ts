@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
-import type { CHAIN_VECTORS } from './generate/network-write.ts'
+import type { CHAIN_VECTORS } from './generate/chain-vectors.ts'
 
 /** Vector files as their tests read them. */
 
@@ -20,17 +20,29 @@ export function fullHex(short: string): Uint8Array {
 const BIG_FIELDS: ReadonlySet<string> = new Set([
   ...['nonce', 'maxFeeRate', 'tip', 'amount', 'priceUsdMicros', 'previousPriceUsdMicros'],
   ...['balance', 'minted', 'burned', 'cap', 'accrued', 'volume'],
-  ...['rate', 'fee', 'subsidy', 'stakingShare', 'reward', 'baseFee', 'target'],
+  ...['rate', 'fee', 'subsidy', 'stakingShare', 'reward', 'baseFee', 'target', 'amounts'],
+  ...['maxSupply', 'minPaid', 'amountA', 'amountB', 'minShares', 'shares', 'minA', 'minB', 'limit'],
+  ...['reserve', 'reserveX', 'reserveY', 'xPerY', 'yPerX', 'nativePerDollar', 'reserveNative', 'reserveDollar'],
+  ...['reserved', 'owed', 'staked', 'index', 'startIndex', 'claimed'],
+  ...['deposited', 'released', 'fees', 'pending', 'mintedToday'],
 ])
 
-/** JSON of a vector with its large numbers as the program holds them. */
+/** Fields of bytes that are no hash: bytes in the program, hex in JSON. */
+const BYTE_FIELDS: ReadonlySet<string> = new Set(['bytes', 'externalTxId', 'memo'])
+
+/** JSON of a vector with its large numbers and bytes as the program holds them. */
 export function revived(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(revived)
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [
-      key,
-      BIG_FIELDS.has(key) && typeof part === 'string' ? BigInt(part) : revived(part),
-    ]),
-  )
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, revivedField(key, part)]))
+}
+
+function revivedField(key: string, part: unknown): unknown {
+  if (BYTE_FIELDS.has(key)) return fullHex(part as string)
+  return BIG_FIELDS.has(key) ? big(part) : revived(part)
+}
+
+function big(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(big)
+  return typeof part === 'string' ? BigInt(part) : revived(part)
 }

@@ -1,11 +1,13 @@
 import { demand, hex, leniently, Refusal, tagged, unhex, utf8, ZERO32 } from './bytes.ts'
 import { baseFeeAfter, targetAfter, workOf } from './difficulty.ts'
-import type { Records } from './ledger.ts'
-import type { ReferenceGenesis, ReferenceRules } from './params.ts'
+import { genesisRecords } from './genesis-records.ts'
+import type { ReferenceGenesis, ReferenceRules, ReferenceStep } from './params.ts'
+import type { Kind } from './payloads.ts'
 import { argon2Pow, meetsTarget, type ReferencePow } from './proof-of-work.ts'
 import { type AccountKeys, BLOCK, HEADER, type Header } from './schemas.ts'
+import type { Records } from './table.ts'
 import { checkForm, checkKeys, type ReferenceTransaction, readTransaction } from './transactions.ts'
-import { applyBlock, genesisRecords } from './transition.ts'
+import { applyBlock } from './transition.ts'
 import { historyRoot, listRoot, stateRoot } from './trees.ts'
 
 /** What a header must say that follows from its branch alone. */
@@ -20,6 +22,8 @@ export interface Computed {
   readonly transactionsRoot: string
   readonly witnessRoot: string
   readonly weight: number
+  /** Kinds of the transactions in their order. */
+  readonly kinds: readonly Kind[]
   /** Absent if the block is invalid for what its transactions are or do. */
   readonly executed?: {
     readonly receipts: readonly Uint8Array[]
@@ -91,21 +95,35 @@ function genesisHeader(genesis: ReferenceGenesis, rules: ReferenceRules, records
  */
 export class ReferenceChain {
   readonly genesisId: string
+  /** Rules of the first step. */
   readonly rules: ReferenceRules
+  readonly #steps: readonly ReferenceStep[]
   readonly #pow: ReferencePow
   readonly #entries = new Map<string, Entry>()
   #head: Entry
 
-  constructor(genesis: ReferenceGenesis, rules: ReferenceRules, pow: ReferencePow = argon2Pow) {
+  constructor(genesis: ReferenceGenesis, steps: readonly ReferenceStep[], pow: ReferencePow = argon2Pow) {
+    const { rules } = steps[0] as ReferenceStep
     this.rules = rules
+    this.#steps = steps
     this.#pow = pow
-    const records = genesisRecords(genesis.allocations, rules)
+    const records = genesisRecords(genesis, rules)
     const header = genesisHeader(genesis, rules, records)
     this.genesisId = blockId(HEADER.encode(header))
     const origin = { parent: undefined, work: 0n, keys: new Map(), receipts: [] }
     const entry: Entry = { ...origin, id: this.genesisId, header, records }
     this.#entries.set(this.genesisId, entry)
     this.#head = entry
+  }
+
+  /** The last step that has begun at this height. */
+  #stepAt(height: number): ReferenceStep {
+    return this.#steps.filter(({ fromHeight }) => fromHeight <= height).at(-1) as ReferenceStep
+  }
+
+  /** Rules in force at a height. */
+  rulesAt(height: number): ReferenceRules {
+    return this.#stepAt(height).rules
   }
 
   /** Block with the greatest sum of work, the first seen of equals. */
@@ -197,7 +215,7 @@ export class ReferenceChain {
       const parent = this.#entry(header.parent)
       verdict.expected = this.expected(parent.id)
       this.#checkHeader(block.header, header, parent.header, verdict.expected, nowMs)
-      const transactions = block.transactions.map((one) => readTransaction(one, this.rules.tx))
+      const transactions = block.transactions.map((one) => readTransaction(one, this.rulesAt(header.height).tx))
       verdict.computed = this.#compute(parent, header, transactions)
       this.#checkBody(header, verdict.computed)
     } catch (error) {
@@ -219,7 +237,7 @@ export class ReferenceChain {
     const chosen = { version, height, parent: parentId, timeMs, miner, extra, weightUsed: 0, nonce: 0n }
     const header: Header = { ...chosen, ...this.expected(parentId), ...roots }
     const computed = leniently(() => {
-      const transactions = wires.map((one) => readTransaction(one, this.rules.tx))
+      const transactions = wires.map((one) => readTransaction(one, this.rulesAt(height).tx))
       return this.#compute(parent, header, transactions, true)
     })
     if (computed !== undefined) {
@@ -247,12 +265,15 @@ export class ReferenceChain {
         ),
       ),
       weight: transactions.reduce((sum, { weight }) => sum + weight, 0),
+      kinds: transactions.map(({ payload }) => payload.kind),
     }
     try {
       const keys = new Map(parent.keys)
-      if (!anyway) this.#checkTransactions(transactions, keys)
+      if (!anyway) this.#checkTransactions(transactions, keys, this.rulesAt(header.height))
       const records = new Map(parent.records)
-      const receipts = applyBlock(records, header, transactions, this.rules)
+      const { fromHeight, rules } = this.#stepAt(header.height)
+      const old = header.height === fromHeight ? this.rulesAt(fromHeight - 1) : undefined
+      const receipts = applyBlock(records, header, transactions, { rules, old, genesisId: this.genesisId })
       const roots = { receiptsRoot: hex(listRoot('receipt', receipts)), stateRoot: hex(stateRoot(records)) }
       return { ...body, executed: { receipts, records, keys, ...roots }, fault: null }
     } catch (error) {
@@ -275,8 +296,11 @@ export class ReferenceChain {
   }
 
   /** What a body must be without any state but the keys of accounts, which it adds to. */
-  #checkTransactions(transactions: readonly ReferenceTransaction[], keys: Map<string, AccountKeys>): void {
-    const { block, tx } = this.rules
+  #checkTransactions(
+    transactions: readonly ReferenceTransaction[],
+    keys: Map<string, AccountKeys>,
+    { block, tx }: ReferenceRules,
+  ): void {
     const sum = (of: (one: ReferenceTransaction) => number): number =>
       transactions.reduce((total, one) => total + of(one), 0)
     demand(sum(({ wire }) => wire.length + 4) <= block.bytesMax, 'body: too long')

@@ -1,48 +1,20 @@
+import { COMMITTEE, DEPOSIT, NETWORK, WITHDRAWAL } from './bridge-schemas.ts'
 import { concat, hex, tagged, unhex, utf8, ZERO32 } from './bytes.ts'
+import {
+  POOL,
+  POOL_SHARES,
+  PRICE_ENTRY,
+  SKELETON,
+  STABLE_RESERVE,
+  STAKE_RECORD,
+  STAKING,
+  TOKEN,
+  TOKEN_BALANCE,
+} from './money-schemas.ts'
+import { need } from './outcome.ts'
 import { ACCOUNT, AGENT, ESCROW, ESCROW_TOTALS, REWARD, SERVICE, STAKING_POOL, STATISTICS, SUPPLY } from './schemas.ts'
-import type { Ssz, Value } from './ssz.ts'
-
-/** All records by their key in hex. */
-export type Records = Map<string, Uint8Array>
-
-/** One table of ledgers.md over the records; ids are hex. */
-class Table<T> {
-  readonly #records: Records
-  readonly #prefix: string
-  readonly #type: Ssz<T>
-
-  constructor(records: Records, prefix: number, type: Ssz<T>) {
-    this.#records = records
-    this.#prefix = hex(Uint8Array.of(prefix))
-    this.#type = type
-  }
-
-  get(id: string): T | undefined {
-    const record = this.#records.get(this.#prefix + id)
-    return record === undefined ? undefined : this.#type.decode(record)
-  }
-
-  /** The record, which must be there. */
-  of(id: string): T {
-    const record = this.get(id)
-    if (record === undefined) throw new Error(`no record ${this.#prefix} ${id}`)
-    return record
-  }
-
-  set(id: string, value: T): void {
-    this.#records.set(this.#prefix + id, this.#type.encode(value))
-  }
-
-  delete(id: string): void {
-    this.#records.delete(this.#prefix + id)
-  }
-
-  all(): [string, T][] {
-    return [...this.#records]
-      .filter(([key]) => key.startsWith(this.#prefix))
-      .map(([key, record]) => [key.slice(2), this.#type.decode(record)])
-  }
-}
+import type { Value } from './ssz.ts'
+import { type Records, Table } from './table.ts'
 
 export const NATIVE = ZERO32
 export const NO_STATISTICS: Value<typeof STATISTICS> = { calls: 0, volume: 0n, payers: 0 }
@@ -64,6 +36,22 @@ export function payerKey(caller: string, agentId: string, serviceId: string): st
   return hex(tagged('payer', concat(unhex(caller), utf8(`${agentId}/${serviceId}`))))
 }
 
+/** Id of a bridge network: its number in 1 byte. */
+export function networkId(network: number): string {
+  return hex(Uint8Array.of(network))
+}
+
+/** Asset id of a symbol: ledgers.md, section 5. */
+export function assetOf(symbol: string, native: string): string {
+  return symbol === native ? NATIVE : hex(utf8(symbol)).padEnd(64, '0')
+}
+
+/** A record whose amount is 0 is absence. */
+function setOrDelete<F extends string>(table: Table<Record<F, bigint>>, id: string, field: F, value: bigint): void {
+  if (value === 0n) table.delete(id)
+  else table.set(id, { [field]: value } as Record<F, bigint>)
+}
+
 /** The tables over one map of records. */
 export class Ledger {
   readonly records: Records
@@ -71,6 +59,19 @@ export class Ledger {
   readonly supply: Table<Value<typeof SUPPLY>>
   readonly stakingPool: Table<Value<typeof STAKING_POOL>>
   readonly rewards: Table<Value<typeof REWARD>>
+  readonly tokens: Table<Value<typeof TOKEN>>
+  readonly skeletons: Table<Value<typeof SKELETON>>
+  readonly balances: Table<Value<typeof TOKEN_BALANCE>>
+  readonly stableReserves: Table<Value<typeof STABLE_RESERVE>>
+  readonly pools: Table<Value<typeof POOL>>
+  readonly poolShares: Table<Value<typeof POOL_SHARES>>
+  readonly prices: Table<Value<typeof PRICE_ENTRY>>
+  readonly staking: Table<Value<typeof STAKING>>
+  readonly stakes: Table<Value<typeof STAKE_RECORD>>
+  readonly committee: Table<Value<typeof COMMITTEE>>
+  readonly networks: Table<Value<typeof NETWORK>>
+  readonly deposits: Table<Value<typeof DEPOSIT>>
+  readonly withdrawals: Table<Value<typeof WITHDRAWAL>>
   readonly agents: Table<Value<typeof AGENT>>
   readonly agentStatistics: Table<Value<typeof STATISTICS>>
   readonly services: Table<Value<typeof SERVICE>>
@@ -84,12 +85,54 @@ export class Ledger {
     this.supply = new Table(records, 0x02, SUPPLY)
     this.stakingPool = new Table(records, 0x03, STAKING_POOL)
     this.rewards = new Table(records, 0x04, REWARD)
+    this.tokens = new Table(records, 0x10, TOKEN)
+    this.skeletons = new Table(records, 0x11, SKELETON)
+    this.balances = new Table(records, 0x12, TOKEN_BALANCE)
+    this.stableReserves = new Table(records, 0x13, STABLE_RESERVE)
+    this.pools = new Table(records, 0x20, POOL)
+    this.poolShares = new Table(records, 0x21, POOL_SHARES)
+    this.prices = new Table(records, 0x22, PRICE_ENTRY)
+    this.staking = new Table(records, 0x30, STAKING)
+    this.stakes = new Table(records, 0x31, STAKE_RECORD)
+    this.committee = new Table(records, 0x40, COMMITTEE)
+    this.networks = new Table(records, 0x41, NETWORK)
+    this.deposits = new Table(records, 0x42, DEPOSIT)
+    this.withdrawals = new Table(records, 0x43, WITHDRAWAL)
     this.agents = new Table(records, 0x60, AGENT)
     this.agentStatistics = new Table(records, 0x61, STATISTICS)
     this.services = new Table(records, 0x62, SERVICE)
     this.serviceStatistics = new Table(records, 0x63, STATISTICS)
     this.escrows = new Table(records, 0x65, ESCROW)
     this.escrowTotals = new Table(records, 0x66, ESCROW_TOTALS)
+  }
+
+  /** What an address holds of an asset. */
+  balance(address: string, asset: string): bigint {
+    if (asset === NATIVE) return this.accounts.get(address)?.balance ?? 0n
+    return this.balances.get(address + asset)?.amount ?? 0n
+  }
+
+  /** "Takes" of ledgers.md. */
+  take(address: string, asset: string, amount: bigint): void {
+    need(this.balance(address, asset) >= amount, 'insufficientBalance')
+    this.#move(address, asset, -amount)
+  }
+
+  /** "Gives" of ledgers.md; `create` opens an absent account. */
+  give(address: string, asset: string, amount: bigint, create = false): void {
+    need(create || this.accounts.get(address) !== undefined, 'noAccount')
+    this.credit(address, 0n, true)
+    this.#move(address, asset, amount)
+  }
+
+  #move(address: string, asset: string, amount: bigint): void {
+    if (asset === NATIVE) this.credit(address, amount)
+    else setOrDelete(this.balances, address + asset, 'amount', this.balance(address, asset) + amount)
+  }
+
+  /** Moves the shares of a pool that an address holds. */
+  moveShares(address: string, pool: string, shares: bigint): void {
+    setOrDelete(this.poolShares, address + pool, 'shares', (this.poolShares.get(address + pool)?.shares ?? 0n) + shares)
   }
 
   /** Adds to a balance; `open` makes the account if there is none. */
@@ -103,9 +146,14 @@ export class Ledger {
     this.credit(address, -amount)
   }
 
-  burn(amount: bigint): void {
-    const supply = this.supply.of(NATIVE)
-    this.supply.set(NATIVE, { ...supply, burned: supply.burned + amount })
+  burn(amount: bigint, asset = NATIVE): void {
+    const supply = this.supply.of(asset)
+    this.supply.set(asset, { ...supply, burned: supply.burned + amount })
+  }
+
+  mint(amount: bigint, asset: string): void {
+    const supply = this.supply.of(asset)
+    this.supply.set(asset, { ...supply, minted: supply.minted + amount })
   }
 
   /** Marks the caller as a payer of the service; false if it already was one. */
@@ -120,22 +168,5 @@ export class Ledger {
   moveTotals(amount: bigint, count: number): void {
     const totals = this.escrowTotals.get('') ?? { amount: 0n, count: 0 }
     this.escrowTotals.set('', { amount: totals.amount + amount, count: totals.count + count })
-  }
-
-  /** Throws unless minted - burned equals all places coins can be in, and the totals equal the escrows. */
-  audit(): void {
-    const sum = (values: readonly bigint[]): bigint => values.reduce((a, b) => a + b, 0n)
-    const supply = this.supply.of(NATIVE)
-    const escrows = this.escrows.all().map(([, { amount }]) => amount)
-    const places =
-      sum(this.accounts.all().map(([, { balance }]) => balance)) +
-      sum(this.rewards.all().map(([, { amount }]) => amount)) +
-      (this.stakingPool.get('')?.accrued ?? 0n) +
-      sum(escrows)
-    if (supply.minted - supply.burned !== places)
-      throw new Error(`supply ${supply.minted - supply.burned}, places ${places}`)
-    const totals = this.escrowTotals.get('') ?? { amount: 0n, count: 0 }
-    if (totals.amount !== sum(escrows) || totals.count !== escrows.length)
-      throw new Error(`escrow totals ${totals.amount} in ${totals.count}, escrows ${sum(escrows)} in ${escrows.length}`)
   }
 }

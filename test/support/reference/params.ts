@@ -1,3 +1,6 @@
+/** Grammars of external addresses. */
+export type ReferenceFormat = 'evm' | 'solana' | 'bitcoin' | 'litecoin'
+
 /** What differs between networks, in the words of the specification; a network's own parameters fit it as they are. */
 export interface ReferenceRules {
   readonly tx: {
@@ -9,9 +12,16 @@ export interface ReferenceRules {
       readonly registerAgent: number
       readonly publishService: number
       readonly invokeRefund: number
+      readonly createMarket: number
+      readonly bridgeRecord: number
+      readonly bridgeRotation: number
     }
     readonly invokeAmountMin: bigint
     readonly invokeTerms: readonly number[]
+    readonly poolFeesBps: readonly number[]
+    readonly stakeTiers: number
+    readonly stakeAmountMin: bigint
+    readonly bridgeFormats: readonly ReferenceFormat[]
   }
   readonly block: {
     readonly bytesMax: number
@@ -28,12 +38,40 @@ export interface ReferenceRules {
     readonly pow: { readonly memoryKiB: number; readonly passes: number; readonly lanes: number }
   }
   readonly coin: {
+    readonly symbol: string
     readonly supplyCap: bigint
     readonly subsidyDivisor: bigint
     readonly stakingShareBps: bigint
     readonly rewardMaturity: number
   }
-  readonly market: { readonly epochBlocks: number; readonly deliveredBurnDivisor: bigint }
+  readonly market: {
+    readonly epochBlocks: number
+    readonly deliveredBurnDivisor: bigint
+    readonly pricedPool: { readonly dollar: string; readonly feeBps: number }
+    readonly priceEpochsKept: number
+  }
+  readonly token: { readonly createBurn: bigint }
+  readonly staking: {
+    readonly tiers: readonly { readonly lockBlocks: number; readonly yearlyBps: bigint }[]
+    readonly blocksPerYear: bigint
+  }
+  readonly bridge: {
+    readonly networks: readonly {
+      readonly asset: string
+      readonly format: ReferenceFormat
+      readonly feeBps: bigint
+      readonly minimum: bigint
+      readonly dailyMintCap: bigint
+    }[]
+    readonly dayBlocks: number
+    readonly rotationDelay: number
+  }
+}
+
+/** Rules that hold from a height on. The reference knows no network whose `block` rules change. */
+export interface ReferenceStep {
+  readonly fromHeight: number
+  readonly rules: ReferenceRules
 }
 
 /** Block 0. */
@@ -42,4 +80,36 @@ export interface ReferenceGenesis {
   readonly baseFee: bigint
   readonly message: string
   readonly allocations: readonly { readonly address: string; readonly amount: bigint }[]
+  readonly ledgers: ReferenceGenesisLedgers
+}
+
+/** What exists from the start beside the native allocations. */
+export interface ReferenceGenesisLedgers {
+  readonly tokens: readonly {
+    readonly symbol: string
+    readonly name: string
+    readonly decimals: number
+    readonly kind: 'plain' | 'stable' | 'bridged'
+    readonly maxSupply: bigint
+    readonly issuer: string | null
+    readonly freezable: boolean
+  }[]
+  readonly balances: readonly { readonly symbol: string; readonly address: string; readonly amount: bigint }[]
+  readonly stables: readonly { readonly symbol: string; readonly reserveSymbol: string; readonly reserve: bigint }[]
+  readonly pools: readonly {
+    readonly assetA: string
+    readonly assetB: string
+    readonly feeBps: number
+    readonly amountA: bigint
+    readonly amountB: bigint
+    readonly owner: string
+  }[]
+  readonly bridge: {
+    readonly committee: {
+      readonly threshold: number
+      readonly keys: readonly { readonly scheme: number; readonly hex: string }[]
+    } | null
+    readonly vaults: readonly { readonly network: number; readonly address: string }[]
+    readonly deposited: readonly { readonly network: number; readonly amount: bigint }[]
+  }
 }

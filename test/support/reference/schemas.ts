@@ -23,7 +23,8 @@ const UNBOUNDED = 2 ** 32 - 1
 const agentId = text(32, GRAMMAR.agentId)
 const serviceId = text(48, GRAMMAR.serviceId)
 const endpoint = text(200, GRAMMAR.endpoint)
-const name = text(64)
+/** Name of an agent, a service or a token. */
+export const name = text(64)
 const requestFormat = text(240)
 const description = text(480)
 const settlers = list(b32, 8)
@@ -136,6 +137,7 @@ export const TRANSACTION_RECEIPT = container({
   fee: u128,
   burned: u128,
   entries: list(u8, 256),
+  amounts: list(u128, 4),
 })
 export const REWARD_RECEIPT = container({ height: u32, miner: b32, amount: u128 })
 export const REFUND_RECEIPT = container({ txId: b32, caller: b32, amount: u128 })

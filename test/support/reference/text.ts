@@ -95,5 +95,6 @@ export function decodeText(bytes: Uint8Array): string {
 export const GRAMMAR = {
   agentId: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/,
   serviceId: /^[a-z][a-z0-9-]{2,46}[a-z0-9]$/,
+  symbol: /^[A-Z][A-Z0-9]{1,9}$/,
   endpoint: /^(https?:\/\/[\x21-\x7e]{1,192})?$/,
 } as const

@@ -1,50 +1,17 @@
-import { concat, demand, hex, Refusal, tagged } from './bytes.ts'
+import { SIGNATURE_BYTES, unsoundness } from './account-keys.ts'
+import { concat, demand, hex, tagged } from './bytes.ts'
 import type { ReferenceRules } from './params.ts'
-import {
-  ACCOUNT_KEYS,
-  type AccountKeys,
-  AGENT_INVOKE,
-  AGENT_RECEIPT,
-  AGENT_REGISTER,
-  AGENT_UPDATE,
-  BODY,
-  type Body,
-  SERVICE_PUBLISH,
-  SERVICE_RETIRE,
-  TRANSACTION,
-  TRANSFER,
-  WITNESS,
-  type Witness,
-} from './schemas.ts'
-import type { Ssz, Value } from './ssz.ts'
+import { KINDS, type Kind, type Payload } from './payloads.ts'
+import { inRange } from './ranges.ts'
+import { ACCOUNT_KEYS, type AccountKeys, BODY, type Body, TRANSACTION, WITNESS, type Witness } from './schemas.ts'
+import type { Ssz } from './ssz.ts'
+import { declaredWrites, weightOf } from './weight.ts'
 
 type TxRules = ReferenceRules['tx']
 
-/** Payload type by kind. */
-const PAYLOADS = {
-  transfer: TRANSFER,
-  agent_register: AGENT_REGISTER,
-  agent_update: AGENT_UPDATE,
-  service_publish: SERVICE_PUBLISH,
-  service_retire: SERVICE_RETIRE,
-  agent_invoke: AGENT_INVOKE,
-  agent_receipt: AGENT_RECEIPT,
-} as const
-
-type Kind = keyof typeof PAYLOADS
-
-/** A payload with the name of its kind. */
-export type Payload = { [K in Kind]: { readonly kind: K } & Value<(typeof PAYLOADS)[K]> }[Kind]
-
-const KIND_NUMBERS: ReadonlyMap<number, Kind> = new Map([
-  [0x01, 'transfer'],
-  [0x60, 'agent_register'],
-  [0x61, 'agent_update'],
-  [0x62, 'service_publish'],
-  [0x63, 'service_retire'],
-  [0x64, 'agent_invoke'],
-  [0x65, 'agent_receipt'],
-])
+const KIND_NUMBERS: ReadonlyMap<number, Kind> = new Map(
+  (Object.keys(KINDS) as Kind[]).map((kind) => [KINDS[kind][0], kind]),
+)
 
 export interface ReferenceTransaction {
   readonly wire: Uint8Array
@@ -57,62 +24,6 @@ export interface ReferenceTransaction {
   readonly weight: number
 }
 
-const AMOUNT_END = 2n ** 112n
-const PRICE_MAX = 10n ** 12n
-const CAPABILITIES = 16
-
-const isName = (name: string): boolean => name !== '' && !name.startsWith(' ') && !name.endsWith(' ')
-
-const distinct = (values: readonly string[]): boolean => new Set(values).size === values.length
-
-/** Ranges of transactions.md, section 3. */
-function inRange(payload: Payload, rules: TxRules): boolean {
-  switch (payload.kind) {
-    case 'transfer':
-      return payload.amount >= 1n && payload.amount < AMOUNT_END
-    case 'agent_register':
-    case 'agent_update':
-      return isName(payload.name) && distinct(payload.settlers)
-    case 'service_publish':
-      return (
-        isName(payload.name) &&
-        payload.capability < CAPABILITIES &&
-        payload.priceUsdMicros >= 1n &&
-        payload.priceUsdMicros <= PRICE_MAX
-      )
-    case 'service_retire':
-      return true
-    case 'agent_invoke':
-      return (
-        payload.units === 1 &&
-        rules.invokeTerms.includes(payload.term) &&
-        payload.amount >= rules.invokeAmountMin &&
-        payload.amount < AMOUNT_END
-      )
-    case 'agent_receipt':
-      return payload.entries.length >= 1 && payload.entries.every(({ outcome }) => outcome <= 1)
-  }
-}
-
-/** Declared writes and surcharge: transactions.md, section 2. */
-function declared(payload: Payload, { weight }: TxRules): { writes: number; surcharge: number } {
-  switch (payload.kind) {
-    case 'transfer':
-      return { writes: 2, surcharge: payload.create ? weight.createAccount : 0 }
-    case 'agent_register':
-      return { writes: 3, surcharge: weight.registerAgent }
-    case 'agent_update':
-    case 'service_retire':
-      return { writes: 2, surcharge: 0 }
-    case 'service_publish':
-      return { writes: 3, surcharge: weight.publishService }
-    case 'agent_invoke':
-      return { writes: 4, surcharge: weight.invokeRefund }
-    case 'agent_receipt':
-      return { writes: 3 + 5 * payload.entries.length, surcharge: 0 }
-  }
-}
-
 /** Decodes a transaction; refuses bytes that do not decode. */
 export function readTransaction(wire: Uint8Array, rules: TxRules): ReferenceTransaction {
   const outer = TRANSACTION.decode(wire)
@@ -120,11 +31,10 @@ export function readTransaction(wire: Uint8Array, rules: TxRules): ReferenceTran
   const witness = WITNESS.decode(outer.witness)
   const kind = KIND_NUMBERS.get(body.kind)
   demand(kind !== undefined, 'transaction: kind')
-  const type = PAYLOADS[kind] as unknown as Ssz<object>
+  const type = KINDS[kind][1] as unknown as Ssz<object>
   const payload = { kind, ...type.decode(body.payload) } as Payload
-  const { writes, surcharge } = declared(payload, rules)
-  const { perSignature, perStateWrite } = rules.weight
-  const weight = wire.length + perSignature * witness.signatures.length + perStateWrite * writes + surcharge
+  const writes = declaredWrites(payload)
+  const weight = weightOf(payload, wire.length, witness.signatures.length, rules)
   const txid = tagged('tx-id', outer.body)
   return { wire, body, payload, witness, txid, wtxid: tagged('wtx-id', concat(txid, outer.witness)), writes, weight }
 }
@@ -143,22 +53,6 @@ export function checkForm({ body, payload, witness }: ReferenceTransaction, rule
   )
 }
 
-const KEY_BYTES = [0, 1_344, 1_984]
-const SIGNATURE_BYTES = [0, 2_484, 3_373]
-
-function checkSound({ scheme, threshold, keys }: AccountKeys): void {
-  for (const key of keys) {
-    demand(key.scheme === 1 || key.scheme === 2, 'keys: scheme of a key')
-    demand(key.bytes.length === KEY_BYTES[key.scheme], 'keys: length of a key')
-  }
-  if (scheme === 1 || scheme === 2) {
-    demand(keys.length === 1 && keys[0]?.scheme === scheme && threshold === 1, 'keys: not one key')
-  } else if (scheme === 3) {
-    demand(threshold >= 1 && threshold <= keys.length, 'keys: threshold')
-    demand(new Set(keys.map(({ bytes }) => hex(bytes))).size === keys.length, 'keys: not distinct')
-  } else throw new Refusal('keys: scheme')
-}
-
 /**
  * Rule 5 of transactions.md, section 1, all but rule 6: signatures are not verified here, since elliptic curves and
  * lattices would have to come from the libraries under test. `known` holds the keys that senders have shown, and gains
@@ -168,7 +62,8 @@ export function checkKeys({ body, witness }: ReferenceTransaction, known: Map<st
   if (body.nonce === 0n) {
     demand(hex(tagged('address', witness.keys)) === body.sender, 'keys: not of the sender')
     const keys = ACCOUNT_KEYS.decode(witness.keys)
-    checkSound(keys)
+    const unsound = unsoundness(keys)
+    demand(unsound === undefined, `keys: ${unsound}`)
     known.set(body.sender, keys)
   }
   const account = known.get(body.sender)

@@ -1,8 +1,14 @@
+import { audit, auditShares } from './audit.ts'
+import { activateRotation } from './bridge-kinds.ts'
 import { concat, demand, hex } from './bytes.ts'
-import { refund, runPayload } from './kinds.ts'
-import { heightId, Ledger, NATIVE, type Records } from './ledger.ts'
+import { runPayload } from './kinds.ts'
+import { assetOf, heightId, Ledger, NATIVE } from './ledger.ts'
+import { refund } from './market-kinds.ts'
 import type { ReferenceRules } from './params.ts'
+import { priceEntry } from './prices.ts'
 import { CLOSE_RECEIPT, type Header, REFUND_RECEIPT, REWARD_RECEIPT, TRANSACTION_RECEIPT } from './schemas.ts'
+import { accrue } from './staking-kinds.ts'
+import type { Records } from './table.ts'
 import type { ReferenceTransaction } from './transactions.ts'
 
 const receipt = (type: number, body: Uint8Array): Uint8Array => concat(Uint8Array.of(type), body)
@@ -40,7 +46,7 @@ function runTransaction(
   transaction: ReferenceTransaction,
   { height, baseFee }: Header,
   index: number,
-  rules: ReferenceRules,
+  { rules, genesisId }: Chain,
 ): Paid {
   const ledger = new Ledger(records)
   const { sender, nonce, validUntil, maxFeeRate, tip } = transaction.body
@@ -55,9 +61,9 @@ function runTransaction(
   const burned = weight * baseFee
   demand(fee <= account.balance, 'transaction: fee above the balance')
   ledger.accounts.set(sender, { ...account, nonce: nonce + 1n, balance: account.balance - fee })
-  const { code, entries } = runPayload(records, transaction, { rules, height, index })
+  const result = runPayload(records, transaction, { rules, genesisId, height, index })
   const txId = hex(transaction.txid)
-  const encoded = TRANSACTION_RECEIPT.encode({ txId, code, weight: transaction.weight, rate, fee, burned, entries })
+  const encoded = TRANSACTION_RECEIPT.encode({ txId, weight: transaction.weight, rate, fee, burned, ...result })
   return { receipt: receipt(1, encoded), burned, tip: fee - burned }
 }
 
@@ -82,32 +88,38 @@ function closeBlock(
   return receipt(4, CLOSE_RECEIPT.encode({ burned, subsidy, stakingShare, miner, reward }))
 }
 
+/** What starts with a block and leaves no receipt. */
+function startBlock(ledger: Ledger, height: number, { rules, old }: Chain): void {
+  if (old !== undefined && ledger.staking.get('') !== undefined) accrue({ ledger, height, rules: old })
+  priceEntry(ledger, height, rules)
+  activateRotation(ledger, height, (number) =>
+    assetOf((rules.bridge.networks[number] as ReferenceRules['bridge']['networks'][number]).asset, rules.coin.symbol),
+  )
+}
+
+/** The chain that blocks run on. */
+export interface Chain {
+  readonly rules: ReferenceRules
+  /** Rules of the block before, where this one is the first of a step. */
+  readonly old: ReferenceRules | undefined
+  readonly genesisId: string
+}
+
 /** Runs a block on the records, which it changes, and gives its receipts; refuses what makes a block invalid. */
 export function applyBlock(
   records: Records,
   header: Header,
   transactions: readonly ReferenceTransaction[],
-  rules: ReferenceRules,
+  chain: Chain,
 ): Uint8Array[] {
+  const { rules } = chain
   const ledger = new Ledger(records)
+  const parent = new Map(records)
+  startBlock(ledger, header.height, chain)
   const before = [...matureReward(ledger, header.height, rules), ...returnEscrows(ledger, header.height)]
-  const paid = transactions.map((one, index) => runTransaction(records, one, header, index, rules))
+  const paid = transactions.map((one, index) => runTransaction(records, one, header, index, chain))
   const close = closeBlock(ledger, header, paid, rules)
-  ledger.audit()
+  audit(records, rules)
+  auditShares(parent, records)
   return [...before, ...paid.map((one) => one.receipt), close]
-}
-
-/** State of genesis. */
-export function genesisRecords(
-  allocations: readonly { readonly address: string; readonly amount: bigint }[],
-  rules: ReferenceRules,
-): Records {
-  const ledger = new Ledger(new Map())
-  let minted = 0n
-  for (const { address, amount } of allocations) {
-    ledger.credit(address, amount, true)
-    minted += amount
-  }
-  ledger.supply.set(NATIVE, { minted, burned: 0n, cap: rules.coin.supplyCap })
-  return ledger.records
 }

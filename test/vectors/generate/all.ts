@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { accountsFile } from './accounts.ts'
 import { amountsFile } from './amounts.ts'
+import { CHAIN_VECTORS, vectorText } from './chain-vectors.ts'
 import { ed25519File } from './ed25519-cases.ts'
+import { externalAddressesFile } from './external-addresses.ts'
 import { listTreesFile, signingMessagesFile, taggedHashesFile } from './hashing.ts'
 import { hybridFile } from './hybrid-cases.ts'
 import { mlDsaFile } from './ml-dsa-cases.ts'
@@ -12,6 +14,7 @@ export const VECTOR_FILES: Readonly<Record<string, () => VectorFile>> = {
   'accounts.json': accountsFile,
   'amounts.json': amountsFile,
   'ed25519.json': ed25519File,
+  'external-addresses.json': externalAddressesFile,
   'hybrid.json': hybridFile,
   'list-trees.json': listTreesFile,
   'ml-dsa-44.json': () => mlDsaFile(44),
@@ -20,9 +23,9 @@ export const VECTOR_FILES: Readonly<Record<string, () => VectorFile>> = {
   'tagged-hashes.json': taggedHashesFile,
 }
 
-/** `node test/vectors/generate/all.ts` writes the files anew. */
+/** `node test/vectors/generate/all.ts` writes the files anew, and those of the chain with them. */
 if (import.meta.main) {
-  for (const [name, make] of Object.entries(VECTOR_FILES)) {
-    writeFileSync(new URL(`../${name}`, import.meta.url), render(make()))
-  }
+  const write = (name: string, text: string) => writeFileSync(new URL(`../${name}`, import.meta.url), text)
+  for (const [name, make] of Object.entries(VECTOR_FILES)) write(name, render(make()))
+  for (const [name, make] of Object.entries(CHAIN_VECTORS)) write(`${name}.json`, vectorText(make()))
 }

@@ -10,7 +10,8 @@ import {
   workTarget,
 } from './block-wire.ts'
 import { hex, join } from './bytes.ts'
-import { bodyBytes, fillerSignature, PAYLOADS, rawBody, SOUND, wireBytes, witnessBytes } from './tx-fields.ts'
+import { bodyBytes, fillerSignature, wireBytes, witnessBytes } from './tx-fields.ts'
+import { PAYLOADS, rawBody, SOUND } from './tx-payloads.ts'
 import { container, listOfVarying, listRoot, shortHex, tagged, type VectorSet, vary } from './tx-wire.ts'
 
 /** A header in all its forms. */

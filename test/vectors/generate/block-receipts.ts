@@ -17,16 +17,20 @@ interface TransactionFields {
   readonly fee: bigint
   readonly burned: bigint
   readonly entries: readonly number[]
+  readonly amounts: readonly bigint[]
 }
 
 function transaction(name: string, fields: TransactionFields): ReceiptCase {
   const txId = made('receipt tx')
-  const { code, weight, rate, fee, burned, entries } = fields
+  const { code, weight, rate, fee, burned, entries, amounts } = fields
   const ssz = container(
     ...[txId, u16(code), u32(weight), u64(rate), u128(fee), u128(burned)],
-    vary(Uint8Array.from(entries)),
+    ...[vary(Uint8Array.from(entries)), vary(join(...amounts.map(u128)))],
   )
-  const shown = { txId: hex(txId), code, weight, rate: `${rate}`, fee: `${fee}`, burned: `${burned}`, entries }
+  const shown = {
+    ...{ txId: hex(txId), code, weight, rate: `${rate}`, fee: `${fee}`, burned: `${burned}` },
+    ...{ entries, amounts: amounts.map(String) },
+  }
   return { name, type: 'transaction', fields: shown, bytes: hex(join(u8(1), ssz)) }
 }
 
@@ -59,11 +63,29 @@ function close(name: string, [burned, subsidy, stakingShare, paid]: readonly [bi
 }
 
 const LARGEST = 2n ** 128n - 1n
-const CODES = [1, 2, 3, 16, 17, 18, 19, 20, 21]
+/** Codes that a whole transaction can fail with: those of single entries (32 to 34) are not among them. */
+const CODES = [
+  ...[1, 2, 3, 16, 17, 18, 19, 20, 21, 48, 49, 50, 51, 52, 53, 54, 55, 64, 65, 66, 80, 81, 82, 83, 84, 96, 97, 98],
+  ...[112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122],
+]
+
+/** What payloads that succeed tell (ledgers.md, sections 6 to 9). */
+const AMOUNTS: readonly (readonly [string, readonly bigint[]])[] = [
+  ['what a stable_redeem paid', [999_999n]],
+  ['the amounts of a pool_create and its shares', [40_000_000_000_000n, 100_000_000_000n, 1_999_999_999_000n]],
+  ['the amounts of a liquidity_add and its shares', [400_001n, 1_001n, 20_000n]],
+  ['the amounts of a liquidity_remove, one of nothing', [400_000n, 0n]],
+  ['a swap through one pool', [5_000_000n, 12_463n]],
+  ['a swap through two pools', [5_000_000n, 12_463n, 37_011n]],
+  ['a swap through three pools', [5_000_000n, 12_463n, 37_011n, 1n]],
+  ['the coins of an unstake', [100_000_000n]],
+  ['the reward of a claim', [1n]],
+  ['what a bridge_withdraw leaves after its fee', [4_995_000n]],
+]
 
 /** `block-receipts.json`. */
 export function blockReceipts(): VectorSet<ReceiptCase> {
-  const paid = { weight: 4_686, rate: 34n, fee: 159_324n, burned: 149_952n, entries: [] }
+  const paid = { weight: 4_686, rate: 34n, fee: 159_324n, burned: 149_952n, entries: [], amounts: [] }
   return {
     about: 'Receipts of every type. Numbers above 32 bits are decimal text.',
     spec: 'blocks.md, section 7; transactions.md, section 4',
@@ -72,9 +94,10 @@ export function blockReceipts(): VectorSet<ReceiptCase> {
       ...CODES.map((code) => transaction(`a transaction that failed with ${code}`, { ...paid, code })),
       transaction('entries of an agent_receipt', { ...paid, code: 0, entries: [0, 32, 33, 34, 0] }),
       transaction('256 entries', { ...paid, code: 0, entries: Array.from({ length: 256 }, (_, i) => (i % 2) * 32) }),
+      ...AMOUNTS.map(([name, amounts]) => transaction(name, { ...paid, code: 0, amounts })),
       transaction('the largest numbers', {
         ...{ code: 65_535, weight: 2 ** 32 - 1, rate: 2n ** 64n - 1n },
-        ...{ fee: LARGEST, burned: LARGEST, entries: [255] },
+        ...{ fee: LARGEST, burned: LARGEST, entries: [255], amounts: [LARGEST, LARGEST, LARGEST, LARGEST] },
       }),
       reward(1, 1_072_883_605n),
       reward(2 ** 32 - 1, LARGEST),

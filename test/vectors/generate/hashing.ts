@@ -34,6 +34,10 @@ const TAGS: Readonly<Record<string, string>> = {
   redeemLock: 'farthing/redeem-lock/1',
   result: 'farthing/result/1',
   payer: 'farthing/payer/1',
+  poolId: 'farthing/pool-id/1',
+  attestation: 'farthing/attestation/1',
+  bridgeDeposit: 'farthing/bridge-deposit/1',
+  bridgeRotation: 'farthing/bridge-rotation/1',
   rules: 'farthing/rules/1',
 }
 
@@ -153,6 +157,8 @@ export function signingMessagesFile(): VectorFile {
     ...[0, 255, 256, 65_536, 0xffffffff].map((chainId) => statement({ chainId })),
     statement({ genesis: '00'.repeat(32) }),
     statement({ subject: 'ff'.repeat(32) }),
+    statement({ scheme: 3, domain: 'attestation', subject: hex(madeBytes('attested digest', 32)) }),
+    statement({ scheme: 3, domain: 'attestation', genesis: '00'.repeat(32), chainId: 255 }),
     statement({ domain: 'text', subject: '' }),
     statement({ domain: 'text', subject: 'höher, 高い, 🪙' }),
     statement({ domain: 'text', subject: 'two\nlines\u0000' }),

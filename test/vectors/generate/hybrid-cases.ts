@@ -6,11 +6,11 @@ import { countGroups, type SpelledBytes, spell, spellTable, type VectorFile } fr
 
 /** What is signed, in the terms of the specification (section 6). */
 export interface Statement {
-  readonly domain: 'transaction' | 'text'
+  readonly domain: 'transaction' | 'text' | 'attestation'
   readonly chainId: number
   readonly genesis: string
   readonly scheme: 1 | 2 | 3
-  /** Transaction id in hex, or the text. */
+  /** Transaction id or digest of an attestation in hex, or the text. */
   readonly subject: string
 }
 
@@ -44,12 +44,12 @@ const STATEMENT: Statement = {
 
 /** Label of a domain: it opens the message and is the ML-DSA context. */
 export function label(domain: Statement['domain']): Uint8Array {
-  return utf8(domain === 'transaction' ? 'farthing-transaction/1' : 'farthing-text/1')
+  return utf8(`farthing-${domain}/1`)
 }
 
 /** label || chain id || genesis || scheme || digest. */
 export function messageOf({ domain, chainId, genesis, scheme, subject }: Statement): Uint8Array {
-  const digest = domain === 'transaction' ? Buffer.from(subject, 'hex') : taggedSha256('farthing/text/1', utf8(subject))
+  const digest = domain === 'text' ? taggedSha256('farthing/text/1', utf8(subject)) : Buffer.from(subject, 'hex')
   const id = toLittleEndian(BigInt(chainId), 4)
   return join(label(domain), id, Buffer.from(genesis, 'hex'), Uint8Array.of(scheme), digest)
 }
@@ -152,6 +152,7 @@ function goodOnes(key: HybridKey, statement: Statement): Draft[] {
   return [
     good('transaction', statement),
     good('member of a policy', { ...statement, scheme: 3 }),
+    good('attestation', { ...statement, scheme: 3, domain: 'attestation' }),
     good('text', { ...statement, domain: 'text', subject: 'I own this address' }),
     good('empty text', { ...statement, domain: 'text', subject: '' }),
   ]
@@ -242,6 +243,7 @@ function otherStatements(key: HybridKey, statement: Statement): Draft[] {
   })
   const text: Statement = { ...statement, domain: 'text', subject: 'I own this address' }
   const digest = hex(taggedSha256('farthing/text/1', utf8(text.subject)))
+  const attestation: Statement = { ...statement, scheme: 3, domain: 'attestation' }
   const otherScheme = statement.scheme === 1 ? 2 : 1
   const bare = Buffer.from(statement.subject, 'hex')
   return [
@@ -255,6 +257,11 @@ function otherStatements(key: HybridKey, statement: Statement): Draft[] {
     draft('another text', text, { ...text, subject: 'I own this address.' }),
     draft('a text shown as a transaction', text, { ...statement, subject: digest }),
     draft('a transaction shown as a text', { ...statement, subject: digest }, text),
+    draft('a transaction of a policy shown as an attestation', { ...statement, scheme: 3 }, attestation),
+    draft('an attestation shown as a transaction of a policy', attestation, { ...statement, scheme: 3 }),
+    draft('an attestation on another network', attestation, {
+      ...{ ...attestation, genesis: hex(madeBytes('another genesis', 32)) },
+    }),
     draft('a text on another network', text, { ...text, genesis: hex(madeBytes('another genesis', 32)) }),
     draft('a text for a policy', text, { ...text, scheme: 3 }),
     draft('the bare transaction id signed', statement, statement, signBytes(key, bare, label('transaction'))),

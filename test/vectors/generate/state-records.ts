@@ -1,30 +1,8 @@
 import { hex, join, utf8 } from './bytes.ts'
+import { stateMoneyRecords } from './state-money-records.ts'
+import { NATIVE, type RecordCase, recordCase, type RecordSample as Sample } from './state-record-case.ts'
 import { made } from './tx-fields.ts'
-import { container, tagged, u8, u16, u32, u64, u128, type VectorSet, vary } from './tx-wire.ts'
-
-/** A state record with its key and bytes. */
-export interface RecordCase {
-  readonly name: string
-  readonly table: string
-  readonly rooted: boolean
-  readonly id: unknown
-  readonly record: unknown
-  readonly key: string
-  readonly bytes: string
-  /** Path in the state tree, and hash of the record as its leaf holds it. */
-  readonly path: string
-  readonly valueHash: string
-}
-
-interface Sample {
-  readonly name?: string
-  readonly table: string
-  readonly prefix: number
-  readonly id: unknown
-  readonly idBytes: Uint8Array
-  readonly record: unknown
-  readonly bytes: Uint8Array
-}
+import { container, tagged, u8, u16, u32, u64, u128, type VectorSet, vary, words } from './tx-wire.ts'
 
 const [OWNER, PAYOUT, CALLER] = [made('owner'), made('payout'), made('caller')]
 const SETTLERS = [made('settler 1'), made('settler 2')]
@@ -33,7 +11,6 @@ const SERVICE_ID = utf8('acme-labs/summarise')
 const SHOWN = { owner: hex(OWNER), payout: hex(PAYOUT), caller: hex(CALLER) }
 const ZERO_32 = new Uint8Array(32)
 const be32 = (value: number) => u32(value).reverse()
-const words = (text: string) => vary(utf8(text))
 const statistics = {
   record: { calls: 12, volume: '96000000', payers: 3 },
   bytes: join(u64(12), u128(96_000_000), u64(3)),
@@ -45,6 +22,7 @@ function accounts(): readonly Sample[] {
     ...{ name, table: 'accounts', prefix: 0x01, id: SHOWN.owner, idBytes: OWNER },
     record: { version: 1, nonce: `${nonce}`, balance: `${balance}`, auth: hex(ZERO_32) },
     bytes: join(u8(1), u64(nonce), u128(balance), ZERO_32),
+    holds: [[NATIVE, balance]],
   })
   return [
     account('an account', 7n, 99_999_850_000_000n),
@@ -60,15 +38,18 @@ function coins(): readonly Sample[] {
       ...{ table: 'supply', prefix: 0x02, id: hex(ZERO_32), idBytes: ZERO_32 },
       record: { minted: '1001192092895', burned: '149952', cap: '10000000000000000' },
       bytes: join(u128(1_001_192_092_895n), u128(149_952), u128(10n ** 16n)),
+      holds: [[NATIVE, 149_952n - 1_001_192_092_895n]],
     },
     {
       ...{ table: 'staking-pool', prefix: 0x03, id: null, idBytes: new Uint8Array(0) },
       ...{ record: { accrued: '119209289' }, bytes: u128(119_209_289) },
+      holds: [[NATIVE, 119_209_289n]],
     },
     ...[1, 258, 2 ** 32 - 1].map((height) => ({
       ...{ name: `the reward of block ${height}`, table: 'rewards', prefix: 0x04, id: height, idBytes: be32(height) },
       record: { miner: hex(reward.miner), amount: `${reward.amount}` },
       bytes: join(reward.miner, u128(reward.amount)),
+      holds: [[NATIVE, reward.amount] as const],
     })),
   ]
 }
@@ -119,6 +100,7 @@ function escrows(): readonly Sample[] {
         ...[words(SERVICE.agentId), words(SERVICE.serviceId), CALLER, PAYOUT, u128(8_000_000), u8(1)],
         ...[u32(1_000), u32(379), u32(1_400), commitment, lock],
       ),
+      holds: [[NATIVE, 8_000_000n]],
     },
     {
       ...{ table: 'escrow-totals', prefix: 0x66, id: null, idBytes: new Uint8Array(0) },
@@ -135,21 +117,13 @@ function escrows(): readonly Sample[] {
   ]
 }
 
-function recordCase({ name, table, prefix, id, idBytes, record, bytes }: Sample): RecordCase {
-  const key = join(u8(prefix), idBytes)
-  return {
-    ...{ name: name ?? `a record of ${table}`, table, rooted: prefix < 0xe0, id, record },
-    ...{ key: hex(key), bytes: hex(bytes) },
-    path: hex(tagged('farthing/state-key/1', key)),
-    valueHash: hex(tagged('farthing/state-value/1', bytes)),
-  }
-}
-
 /** `state-records.json`. */
 export function stateRecords(): VectorSet<RecordCase> {
   return {
-    about: 'A record of every table: key, bytes, path and value hash. Numbers of 64 bits and more are decimal text.',
+    about:
+      'Records of every table: key, bytes, path and value hash; units that they account for, positive where held and negative ' +
+      'where issued, the shares of a pool as an asset of the pool’s id. Numbers of 64 bits and more are decimal text.',
     spec: 'ledgers.md; blocks.md, section 6',
-    cases: [...accounts(), ...coins(), ...registry(), ...escrows()].map(recordCase),
+    cases: [...accounts(), ...coins(), ...registry(), ...escrows(), ...stateMoneyRecords()].map(recordCase),
   }
 }

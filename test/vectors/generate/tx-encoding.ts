@@ -1,21 +1,10 @@
-import { hex, join, madeBytes } from './bytes.ts'
-import {
-  accountKeys,
-  addressOf,
-  bodyBytes,
-  fillerKey,
-  fillerSignature,
-  KIND_NUMBERS,
-  made,
-  PAYLOADS,
-  type PayloadKind,
-  type RawBody,
-  type RawWitness,
-  rawBody,
-  SOUND,
-  wireBytes,
-  witnessBytes,
-} from './tx-fields.ts'
+import { hex, join } from './bytes.ts'
+import { shownFields } from './shown.ts'
+import type { RawAttestation } from './tx-bridge-payloads.ts'
+import { bodyBytes, fillerSignature, type RawWitness, wireBytes, witnessBytes } from './tx-fields.ts'
+import { MARKET_SAMPLES } from './tx-market-samples.ts'
+import { MONEY_SAMPLES } from './tx-money-samples.ts'
+import { KIND_NUMBERS, PAYLOADS, type PayloadKind, rawBody, type Sample } from './tx-payloads.ts'
 import { shortHex, tagged, type VectorSet } from './tx-wire.ts'
 
 /** One transaction in all its forms. */
@@ -36,157 +25,35 @@ export interface EncodingCase {
   readonly declaredWrites: number
 }
 
-interface Sample {
-  readonly name: string
-  readonly kind: PayloadKind
-  readonly payload: Readonly<Record<string, unknown>>
-  readonly envelope?: Partial<RawBody>
-  readonly witness?: RawWitness
-}
-
 const ONE_SIGNATURE: RawWitness = { keys: new Uint8Array(0), signatures: [fillerSignature(0)] }
-const SINGLE = accountKeys(1, 1, [fillerKey(1, 0x11)])
-const VAULT = accountKeys(2, 1, [fillerKey(2, 0x22)])
-const POLICY = accountKeys(3, 2, [fillerKey(1, 0x11), fillerKey(2, 0x22), fillerKey(1, 0x33)])
-const ENTRY = SOUND.agent_receipt.entries[0]
-const LONG = { agentId: 'a'.repeat(32), serviceId: `s${'-'.repeat(46)}9` }
 
-/** Code points just outside the ranges that no text may hold. */
-const NEIGHBOURS = [
-  ...[0x20, 0x7e, 0xa1, 0xac, 0xae, 0x034e, 0x0350, 0x061b, 0x061d, 0x115e, 0x1161, 0x167f, 0x1681, 0x17b3, 0x17b6],
-  ...[0x180a, 0x1810, 0x1fff, 0x2010, 0x2027, 0x2030, 0x205e, 0x2070, 0x2fff, 0x3001, 0x3163, 0x3165, 0xfdff],
-  ...[0xfe10, 0xfefe, 0xff00, 0xff9f, 0xffa1, 0xffef, 0xfffc, 0xffff, 0x1d172, 0x1d17b, 0xdffff, 0xe1000, 0x10ffff],
-]
-
-const SAMPLES: readonly Sample[] = [
-  { name: 'a transfer', kind: 'transfer', payload: SOUND.transfer },
-  {
-    name: 'a transfer that may open an account, first of its sender, with its key',
-    kind: 'transfer',
-    payload: { ...SOUND.transfer, create: 1 },
-    envelope: { nonce: 0n, sender: addressOf(SINGLE) },
-    witness: { keys: SINGLE, signatures: [fillerSignature(0)] },
-  },
-  {
-    name: 'a transfer of the largest amount with every field of the envelope at its end',
-    kind: 'transfer',
-    payload: { ...SOUND.transfer, amount: 2n ** 112n - 1n },
-    envelope: {
-      nonce: 2n ** 64n - 1n,
-      maxFeeRate: 2n ** 64n - 1n,
-      tip: 2n ** 64n - 1n,
-      validUntil: 2 ** 32 - 1,
-      memo: madeBytes('tx memo', 128),
-    },
-  },
-  {
-    name: 'a first transfer of a vault key',
-    kind: 'transfer',
-    payload: { ...SOUND.transfer, amount: 1n },
-    envelope: { nonce: 0n, sender: addressOf(VAULT) },
-    witness: { keys: VAULT, signatures: [fillerSignature(0, 2)] },
-  },
-  {
-    name: 'a first transfer of a two-of-three policy',
-    kind: 'transfer',
-    payload: SOUND.transfer,
-    envelope: { nonce: 0n, sender: addressOf(POLICY) },
-    witness: { keys: POLICY, signatures: [fillerSignature(1, 2), fillerSignature(2)] },
-  },
-  { name: 'an agent registered with two settlers', kind: 'agent_register', payload: SOUND.agent_register },
-  {
-    name: 'an agent registered with everything at its shortest',
-    kind: 'agent_register',
-    payload: { ...SOUND.agent_register, agentId: 'a-9', name: 'A', endpoint: '', settlers: [], capabilities: 0 },
-  },
-  {
-    name: 'an agent registered with everything at its longest',
-    kind: 'agent_register',
-    payload: {
-      ...SOUND.agent_register,
-      agentId: LONG.agentId,
-      name: `${'ä'.repeat(30)}🜚`,
-      endpoint: `https://${'~'.repeat(192)}`,
-      capabilities: 0xffff,
-      settlers: Array.from({ length: 8 }, (_, i) => made(`settler ${i}`)),
-    },
-  },
-  { name: 'an agent updated', kind: 'agent_update', payload: SOUND.agent_update },
-  { name: 'a service published', kind: 'service_publish', payload: SOUND.service_publish },
-  {
-    name: 'a service published with everything at its longest',
-    kind: 'service_publish',
-    payload: {
-      ...LONG,
-      capability: 15,
-      priceUsdMicros: 1_000_000_000_000n,
-      name: 'n'.repeat(64),
-      requestFormat: 'é'.repeat(120),
-      description: '漢'.repeat(160),
-    },
-  },
-  {
-    name: 'a service published with everything at its shortest',
-    kind: 'service_publish',
-    payload: {
-      ...{ agentId: '0a0', serviceId: 'abcd', capability: 0, priceUsdMicros: 1n },
-      ...{ name: '.', requestFormat: '', description: '' },
-    },
-  },
-  {
-    name: 'a service whose description holds the visible neighbours of what cannot be seen',
-    kind: 'service_publish',
-    payload: { ...SOUND.service_publish, description: String.fromCodePoint(...NEIGHBOURS) },
-  },
-  { name: 'a service retired', kind: 'service_retire', payload: SOUND.service_retire },
-  { name: 'a locked invoke for 400 blocks', kind: 'agent_invoke', payload: SOUND.agent_invoke },
-  ...[100, 400, 1200, 9600].map((term) => ({
-    name: `a plain invoke of the least amount for ${term} blocks`,
-    kind: 'agent_invoke' as const,
-    payload: {
-      ...{ ...SOUND.agent_invoke, amount: 100_000n, term },
-      ...{ requestCommitment: new Uint8Array(32), redeemLock: new Uint8Array(32) },
-    },
-  })),
-  { name: 'a receipt of two entries', kind: 'agent_receipt', payload: SOUND.agent_receipt },
-  {
-    name: 'a receipt of 256 entries',
-    kind: 'agent_receipt',
-    payload: {
-      entries: Array.from({ length: 256 }, (_, i) => ({
-        ...ENTRY,
-        txId: new Uint8Array(32).fill(i),
-        resultHash: new Uint8Array(32).fill(0xaa),
-        opener: new Uint8Array(32).fill(0xbb),
-      })),
-    },
-  },
-]
-
+/** Sections 2 and 3: declared writes beside those of entries and hops. */
 const WRITES: Readonly<Record<PayloadKind, number>> = {
-  ...{ transfer: 2, agent_register: 3, agent_update: 2, service_publish: 3, service_retire: 2, agent_invoke: 4 },
+  ...{ transfer: 2, token_create: 5, token_mint: 4, token_transfer: 4, stable_mint: 4 },
+  ...{ token_burn: 3, stable_deposit: 3, stable_withdraw: 3, token_flags: 2, token_issuer: 2, stable_redeem: 5 },
+  ...{ pool_create: 5, liquidity_add: 5, liquidity_remove: 5, swap: 3, stake: 4, unstake: 4, claim: 4 },
+  ...{ bridge_deposit: 6, bridge_withdraw: 5, bridge_cancel: 5, bridge_release: 3, bridge_sign: 2, bridge_halt: 2 },
+  ...{ bridge_rotate: 2, agent_register: 3, agent_update: 2, service_publish: 3, service_retire: 2, agent_invoke: 4 },
   agent_receipt: 3,
 }
 
+const SURCHARGES: Readonly<Partial<Record<PayloadKind, number>>> = {
+  ...{ token_create: 20_000, pool_create: 20_000, agent_register: 20_000, service_publish: 2_000, agent_invoke: 800 },
+  ...{ bridge_deposit: 2_000, bridge_withdraw: 2_000, bridge_rotate: 2_400 },
+}
+
 function writesOf({ kind, payload }: Sample): number {
-  return WRITES[kind] + 5 * ((payload.entries as readonly unknown[] | undefined)?.length ?? 0)
+  const [entries, hops] = [payload.entries, payload.hops] as (readonly unknown[] | undefined)[]
+  return WRITES[kind] + 5 * (entries?.length ?? 0) + (hops?.length ?? 0)
 }
 
 function surchargeOf({ kind, payload }: Sample): number {
-  const surcharges = {
-    ...{ agent_register: 20_000, agent_update: 0, service_publish: 2_000, service_retire: 0, agent_invoke: 800 },
-    ...{ agent_receipt: 0, transfer: payload.create === 1 ? 2_000 : 0 },
-  }
-  return surcharges[kind]
+  return (SURCHARGES[kind] ?? 0) + (payload.create === 1 ? 2_000 : 0)
 }
 
-/** JSON of a value: bytes as hex, large numbers as decimal text. */
-function plain(value: unknown): unknown {
-  if (value instanceof Uint8Array) return hex(value)
-  if (typeof value === 'bigint') return value.toString()
-  if (Array.isArray(value)) return value.map(plain)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]))
+function signaturesOf({ payload, witness = ONE_SIGNATURE }: Sample): number {
+  const attestation = payload.attestation as RawAttestation | undefined
+  return witness.signatures.length + (attestation?.signatures.length ?? 0)
 }
 
 function encodingCase(sample: Sample): EncodingCase {
@@ -198,9 +65,8 @@ function encodingCase(sample: Sample): EncodingCase {
   const txId = tagged('farthing/tx-id/1', body)
   const { version, kind: number, payload: encoded, ...envelope } = raw
   const writes = writesOf(sample)
-  const shown = kind === 'transfer' ? { ...payload, create: payload.create === 1 } : payload
   return {
-    ...{ name, kind, body: plain({ ...envelope, payload: shown }) as EncodingCase['body'] },
+    ...{ name, kind, body: shownFields({ ...envelope, payload }) as EncodingCase['body'] },
     signatures: witness.signatures.map(({ keyIndex, bytes }) => ({ keyIndex, bytes: shortHex(bytes) })),
     keys: shortHex(witness.keys),
     bodyBytes: shortHex(body),
@@ -209,7 +75,7 @@ function encodingCase(sample: Sample): EncodingCase {
     txId: hex(txId),
     wtxId: hex(tagged('farthing/wtx-id/1', join(txId, signed))),
     size: wire.length,
-    weight: wire.length + 400 * witness.signatures.length + 200 * writes + surchargeOf(sample),
+    weight: wire.length + 400 * signaturesOf(sample) + 200 * writes + surchargeOf(sample),
     declaredWrites: writes,
   }
 }
@@ -221,7 +87,7 @@ export function txEncoding(): VectorSet<EncodingCase> {
       'Every transaction kind with its encodings, ids, weight and declared writes. Keys and signatures are filler of ' +
       'the right length. `[5a*2484]` in hex stands for 2,484 bytes 5a.',
     spec: 'transactions.md, sections 1 to 3',
-    cases: SAMPLES.map(encodingCase),
+    cases: [...MARKET_SAMPLES, ...MONEY_SAMPLES].map(encodingCase),
   }
 }
 

@@ -6,25 +6,14 @@ import {
   fillerKey,
   fillerSignature,
   made,
-  PAYLOADS,
   type RawSignature,
-  rawBody,
-  SOUND,
   wireBytes,
   witnessBytes,
 } from './tx-fields.ts'
-import { shortHex } from './tx-wire.ts'
+import { type MalformedCase, malformed } from './tx-malformed-case.ts'
+import { PAYLOADS, rawBody, SOUND } from './tx-payloads.ts'
 
 /** Malformed transactions by rules 4 and 5: keys and signatures that do not fit the sender, whatever they sign. */
-
-/** Wire bytes that no block may hold, and the fault that says so. A null in the detail is any text. */
-export interface MalformedCase {
-  readonly name: string
-  /** Number of the rule in transactions.md, section 1. */
-  readonly rule: number
-  readonly wire: string
-  readonly fault: { readonly code: string; readonly detail: Readonly<Record<string, unknown>> }
-}
 
 const NO_KEYS = new Uint8Array(0)
 const SINGLE = accountKeys(1, 1, [fillerKey(1, 0x11)])
@@ -40,16 +29,6 @@ function wireOf(
 ): Uint8Array {
   const body = bodyBytes(rawBody('transfer', PAYLOADS.transfer(SOUND.transfer), { nonce, sender }))
   return wireBytes(body, witnessBytes({ keys, signatures }))
-}
-
-function malformed(
-  rule: number,
-  name: string,
-  wire: Uint8Array,
-  code: string,
-  detail: MalformedCase['fault']['detail'] = {},
-): MalformedCase {
-  return { name, rule, wire: shortHex(wire), fault: { code, detail } }
 }
 
 function forms(): readonly MalformedCase[] {

@@ -1,43 +1,21 @@
 import { hex, join, patched, unhex, utf8 } from './bytes.ts'
-import {
-  type AgentFields,
-  bodyBytes,
-  type EntryFields,
-  fillerSignature,
-  type InvokeFields,
-  made,
-  PAYLOADS,
-  type PayloadKind,
-  type RawBody,
-  rawBody,
-  type ServiceFields,
-  SOUND,
-  wireBytes,
-  witnessBytes,
-} from './tx-fields.ts'
-import { type MalformedCase, txMalformedWitnesses } from './tx-malformed-witness.ts'
-import { shortHex, u32, type VectorSet } from './tx-wire.ts'
+import { bodyBytes, fillerSignature, made, type RawBody, wireBytes, witnessBytes } from './tx-fields.ts'
+import { txMalformedAssets } from './tx-malformed-assets.ts'
+import { txMalformedBridge } from './tx-malformed-bridge.ts'
+import { GRAMMAR, type MalformedCase, malformed, ONE_WITNESS, wireOf } from './tx-malformed-case.ts'
+import { txMalformedWitnesses } from './tx-malformed-witness.ts'
+import type { AgentFields, EntryFields, InvokeFields, ServiceFields } from './tx-market-payloads.ts'
+import { PAYLOADS, type PayloadKind, rawBody, SOUND } from './tx-payloads.ts'
+import { u32, type VectorSet } from './tx-wire.ts'
 
-const WITNESS = witnessBytes({ keys: new Uint8Array(0), signatures: [fillerSignature(0)] })
 const BODY = bodyBytes(rawBody('transfer', PAYLOADS.transfer(SOUND.transfer)))
-const GRAMMAR = 'text outside its grammar'
-
-function malformed(
-  rule: number,
-  name: string,
-  wire: Uint8Array,
-  code: string,
-  detail: MalformedCase['fault']['detail'],
-): MalformedCase {
-  return { name, rule, wire: shortHex(wire), fault: { code, detail } }
-}
 
 /** Bytes that are no transaction, body or witness at all; the words of the reason are the decoder's own. */
 function undecodable(): readonly MalformedCase[] {
   const of = (type: string, name: string, wire: Uint8Array) =>
     malformed(1, name, wire, 'codec/malformed', { type, reason: null })
-  const sound = wireBytes(BODY, WITNESS)
-  const withBody = (body: Uint8Array) => wireBytes(body, WITNESS)
+  const sound = wireBytes(BODY, ONE_WITNESS)
+  const withBody = (body: Uint8Array) => wireBytes(body, ONE_WITNESS)
   const withWitness = (witness: Uint8Array) => wireBytes(BODY, witness)
   const plain = (change: Partial<RawBody>) =>
     withBody(bodyBytes(rawBody('transfer', PAYLOADS.transfer(SOUND.transfer), change)))
@@ -46,20 +24,23 @@ function undecodable(): readonly MalformedCase[] {
   return [
     of('Transaction', 'no bytes', new Uint8Array(0)),
     of('Transaction', 'half an offset', sound.slice(0, 6)),
-    of('Transaction', 'a gap before the body', join(u32(9), u32(9 + BODY.length), Uint8Array.of(0), BODY, WITNESS)),
+    of('Transaction', 'a gap before the body', join(u32(9), u32(9 + BODY.length), Uint8Array.of(0), BODY, ONE_WITNESS)),
     of('Transaction', 'a body that begins among the offsets', patched(sound, 0, u32(4))),
     of('Transaction', 'a witness that begins before the body', patched(sound, 4, u32(7))),
     of('Transaction', 'a witness that begins after the end', patched(sound, 4, u32(sound.length + 1))),
-    of('Transaction', 'a witness of 49,153 bytes', withWitness(join(WITNESS, new Uint8Array(49_153 - WITNESS.length)))),
+    of(
+      'Transaction',
+      'a witness of 49,153 bytes',
+      withWitness(join(ONE_WITNESS, new Uint8Array(49_153 - ONE_WITNESS.length))),
+    ),
     of('TransactionBody', 'an empty body', withBody(new Uint8Array(0))),
     of('TransactionBody', 'a body of 73 bytes', withBody(BODY.slice(0, 73))),
     of('TransactionBody', 'a gap before the memo', withBody(patched(BODY, 66, u32(75)))),
     of('TransactionBody', 'a payload that begins after the end', withBody(patched(BODY, 70, u32(BODY.length + 1)))),
     of('TransactionBody', 'a memo of 129 bytes', plain({ memo: new Uint8Array(129) })),
-    of('TransactionBody', 'a payload longer than any kind has', plain({ payload: new Uint8Array(25_861) })),
-    of('TransactionBody', 'a receipt of 257 entries', wireOf('agent_receipt', receipt(new Array(257).fill(ENTRY)))),
+    of('TransactionBody', 'a payload longer than any kind has', plain({ payload: new Uint8Array(44_626) })),
     of('Witness', 'an empty witness', withWitness(new Uint8Array(0))),
-    of('Witness', 'a gap before the keys', withWitness(join(u32(9), u32(9), Uint8Array.of(0), WITNESS.slice(8)))),
+    of('Witness', 'a gap before the keys', withWitness(join(u32(9), u32(9), Uint8Array.of(0), ONE_WITNESS.slice(8)))),
     of('Witness', 'keys of 15,951 bytes', withWitness(witnessBytes({ keys: new Uint8Array(15_951), signatures: [] }))),
     of('Witness', 'nine signatures', withWitness(signatures(9))),
     of('Witness', 'a list of signatures that begins at 0', withWitness(join(u32(8), u32(8), u32(0)))),
@@ -74,10 +55,6 @@ function signatureOf(length: number): Uint8Array {
   return witnessBytes({ keys: new Uint8Array(0), signatures: [{ keyIndex: 0, bytes: new Uint8Array(length) }] })
 }
 
-function wireOf(kind: PayloadKind, payload: Uint8Array, change: Partial<RawBody> = {}): Uint8Array {
-  return wireBytes(bodyBytes(rawBody(kind, payload, change)), WITNESS)
-}
-
 const transfer = (change: Partial<typeof SOUND.transfer>) => PAYLOADS.transfer({ ...SOUND.transfer, ...change })
 const register = (change: Partial<AgentFields>) => PAYLOADS.agent_register({ ...SOUND.agent_register, ...change })
 const update = (change: Partial<AgentFields>) => PAYLOADS.agent_update({ ...SOUND.agent_update, ...change })
@@ -88,7 +65,7 @@ const receipt = (entries: readonly EntryFields[]) => PAYLOADS.agent_receipt({ en
 const ENTRY = SOUND.agent_receipt.entries[0] as EntryFields
 
 function unknownKinds(): readonly MalformedCase[] {
-  return [0x00, 0x02, 0x10, 0x33, 0x42, 0x56, 0x5f, 0x66, 0xff].map((kind) =>
+  return [0x00, 0x02, 0x03, 0x0f, 0x16, 0x1f, 0x24, 0x2f, 0x34, 0x3f, 0x43, 0x4f, 0x57, 0x5f, 0x66, 0xff].map((kind) =>
     malformed(
       1,
       `the kind 0x${kind.toString(16).padStart(2, '0')}`,
@@ -148,6 +125,7 @@ function undecodablePayloads(): readonly MalformedCase[] {
     of('service_retire', 'an empty agent id', retire('', 'summarise'), GRAMMAR),
     of('agent_invoke', 'an amount of 15 bytes', invoke({}).slice(1)),
     of('agent_receipt', 'a byte after its entries', join(receipt([ENTRY]), Uint8Array.of(0))),
+    of('agent_receipt', '257 entries', receipt(new Array(257).fill(ENTRY))),
     of('agent_receipt', 'a gap before its entries', join(u32(5), Uint8Array.of(0), receipt([ENTRY]).slice(4))),
   ]
 }
@@ -276,6 +254,8 @@ export function txMalformed(): VectorSet<MalformedCase> {
       ...envelopes(),
       ...outOfRange(),
       ...txMalformedWitnesses(),
+      ...txMalformedAssets(),
+      ...txMalformedBridge(),
     ],
   }
 }

@@ -1,18 +1,8 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { ml_dsa44, ml_dsa65 } from '@noble/post-quantum/ml-dsa.js'
 import { hex, join, madeBytes, utf8 } from './bytes.ts'
-import {
-  accountKeys,
-  addressOf,
-  bodyBytes,
-  made,
-  PAYLOADS,
-  type RawSignature,
-  rawBody,
-  SOUND,
-  wireBytes,
-  witnessBytes,
-} from './tx-fields.ts'
+import { accountKeys, addressOf, bodyBytes, made, type RawSignature, wireBytes, witnessBytes } from './tx-fields.ts'
+import { PAYLOADS, rawBody, SOUND } from './tx-payloads.ts'
 import { shortHex, tagged, u8, u32, type VectorSet } from './tx-wire.ts'
 
 /** A transaction with real signatures, and whether they hold on the network of that genesis. */

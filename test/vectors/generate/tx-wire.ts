@@ -17,6 +17,11 @@ export function vary(bytes: Uint8Array): Varying {
   return { varying: bytes }
 }
 
+/** A text or byte string in a container. */
+export function words(text: string): Varying {
+  return vary(utf8(text))
+}
+
 /** Little-endian integers of 8 to 256 bits. */
 export const u8 = (value: number | bigint): Uint8Array => toLittleEndian(BigInt(value), 1)
 export const u16 = (value: number | bigint): Uint8Array => toLittleEndian(BigInt(value), 2)

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { historyProof, verifyHistoryProof } from '../../../../consensus/block/history.ts'
 import { ChainDatabase, UNDO_BLOCKS } from '../../../../consensus/chain/database.ts'
-import { computeGenesis } from '../../../../consensus/chain/genesis.ts'
 import { MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
 import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
 import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
-import { toHex } from '../../../../consensus/primitives/bytes.ts'
+import { fromHex, toHex } from '../../../../consensus/primitives/bytes.ts'
 import { encode } from '../../../../consensus/primitives/codec.ts'
 import { PAGE_SLOTS } from '../../../../consensus/state/page.ts'
 import { proveState, verifyStateProof } from '../../../../consensus/state/proof.ts'
@@ -16,6 +15,8 @@ import { fork, importAll, mineBranch } from '../../../support/branches.ts'
 import { TestChain, wallet } from '../../../support/chain.ts'
 import { testParams, testRuleBook } from '../../../support/network.ts'
 import { filled, SAMPLE, units } from '../../../support/unsigned.ts'
+import { treeHash } from '../../../vectors/generate/state-tree.ts'
+import { tagged } from '../../../vectors/generate/tx-wire.ts'
 
 const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 
@@ -125,14 +126,19 @@ describe('opening a store', () => {
     const store = new MemoryKeyValueStore()
     await TestChain.open(undefined, store)
     const params = { ...testParams(), name: 'other', genesis: { ...testParams().genesis, message: 'another' } }
-    const other = await ChainDatabase.open(store, createRuleBook(params, PROTOCOL), computeGenesis(params), '/data')
-    const mine = computeGenesis(testParams()).block.id.slice(0, 12)
+    const other = await ChainDatabase.open(
+      store,
+      createRuleBook(params, PROTOCOL),
+      createRuleBook(params, PROTOCOL).genesis,
+      '/data',
+    )
+    const mine = createRuleBook(testParams(), PROTOCOL).genesis.block.id.slice(0, 12)
     expect(other).toEqual({
       code: 'storage/other-genesis',
       detail: {
         folder: '/data',
         found: `test (genesis ${mine})`,
-        expected: `other (genesis ${computeGenesis(params).block.id.slice(0, 12)})`,
+        expected: `other (genesis ${createRuleBook(params, PROTOCOL).genesis.block.id.slice(0, 12)})`,
       },
     })
   })
@@ -142,18 +148,28 @@ describe('opening a store', () => {
     const test = await TestChain.open(undefined, store)
     const key = Uint8Array.of(0, ...new TextEncoder().encode('schema'))
     await store.batch([{ key, value: Uint8Array.of(9, 0) }], () => {})
-    const refused = await ChainDatabase.open(store, testRuleBook(), computeGenesis(test.ruleBook.params), '/data')
+    const refused = await ChainDatabase.open(store, testRuleBook(), test.ruleBook.genesis, '/data')
     expect(refused).toMatchObject({ code: 'storage/other-schema', detail: { folder: '/data', found: 9 } })
   })
 
   it('that is empty writes genesis, whose state has the root of its header', async () => {
     const test = await TestChain.open()
     const { database, head } = test.chain
-    expect(head.id).toBe(computeGenesis(test.ruleBook.params).block.id)
+    expect(head.id).toBe(test.ruleBook.genesis.block.id)
     expect([head.anchor, head.invalid, database.idAt(0)]).toEqual([null, false, head.id])
     expect(database.receipts(head.id)).toEqual([])
-    const records: string[] = []
-    for await (const { key } of database.stateRecords()) records.push(key)
-    expect(records.length).toBe(11)
+    const records: { path: Uint8Array; value: Uint8Array }[] = []
+    for await (const { key, value } of database.stateRecords()) {
+      records.push({
+        path: tagged('farthing/state-key/1', fromHex(key)),
+        value: tagged('farthing/state-value/1', value),
+      })
+    }
+    expect(toHex(treeHash(records))).toBe(head.header.stateRoot)
+    const coins = { accounts: 10, supply: 1, skeleton: 1 }
+    const tokens = { records: 3 * 6, balances: 4 * 10, reserves: 1 }
+    const market = { pools: 3, shares: 3, priceEntries: 1, networks: 10, committee: 1 }
+    const counts = Object.values({ ...coins, ...tokens, ...market })
+    expect(records.length).toBe(counts.reduce((sum, count) => sum + count, 0))
   })
 })

@@ -92,7 +92,7 @@ describe('a transaction whose payload fails', () => {
     const fee = BigInt(weight) * 35n
     expect(receipts[0]).toEqual({
       ...{ type: 'transaction', txId: tx.txId, code: 2, weight, rate: 35n, fee, burned: BigInt(weight) * 32n },
-      entries: [],
+      ...{ entries: [], amounts: [] },
     })
     expect(ledger.get(ACCOUNTS, ALICE)).toMatchObject({ nonce: 1n, balance: FUNDS - fee })
     expect(changes.map(({ table }) => table.name).toSorted()).toEqual(['accounts', 'rewards', 'staking-pool', 'supply'])

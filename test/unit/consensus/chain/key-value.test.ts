@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
+import { keyValueStoreSuite } from '../../../contract/key-value-store.suite.ts'
+
+keyValueStoreSuite('a store in memory', () => ({
+  open: async () => new MemoryKeyValueStore(),
+  remove: async () => {},
+}))
 
 const key = (...bytes: number[]) => Uint8Array.of(...bytes)
 

@@ -54,7 +54,9 @@ describe('records of the chain’s store', () => {
 
   it('that are damaged are not read as something else', () => {
     expect(() => decodeEntry(new Uint8Array(10))).toThrow()
-    expect(() => decodePage(Uint8Array.of(1, 2, 3))).toThrow()
+    const twice = Uint8Array.of(0b1, 0, 0b1, 0, ...new Uint8Array(128))
+    for (const bytes of [Uint8Array.of(1, 2, 3), Uint8Array.of(1, 0, 0, 0, ...new Uint8Array(64)), twice])
+      expect(() => decodePage(bytes)).toThrow('does not decode')
   })
 })
 

@@ -9,11 +9,13 @@ import {
   type Rules,
   refundsPerBlockMax,
 } from '../../../../consensus/chain/params.ts'
+import type { GenesisToken } from '../../../../consensus/ledger/rules.ts'
+import type { TokenSymbol } from '../../../../consensus/primitives/ids.ts'
 import { weightOf } from '../../../../consensus/tx/weight.ts'
 import { testParams } from '../../../support/network.ts'
 import { agentId, filled, SAMPLE, serviceId, unsigned } from '../../../support/unsigned.ts'
 
-const { block, tx, coin, market } = LAUNCH_RULES
+const { block, tx, coin, market, staking, bridge } = LAUNCH_RULES
 
 function withRules(change: Partial<Rules>): NetworkParams {
   return { ...testParams(), steps: [{ fromHeight: 0, rules: { ...LAUNCH_RULES, ...change } }] }
@@ -36,16 +38,23 @@ describe('network parameters', () => {
     ['a target of 257 bits', { block: { ...block, powLimit: 1n << 256n } }, 'targets fit'],
     ['a supply of 2^112', { coin: { ...coin, supplyCap: 1n << 112n } }, 'supply stays below'],
     ['a staking share above the whole', { coin: { ...coin, stakingShareBps: 10_001n } }, 'staking share'],
+    ['a supply without a cap', { coin: { ...coin, supplyCap: 0n } }, 'supply has a cap'],
     ['rewards that mature at once', { coin: { ...coin, rewardMaturity: 0 } }, 'rewards mature'],
     ['rewards that mature between blocks', { coin: { ...coin, rewardMaturity: 1.5 } }, 'rewards mature'],
     ['a subsidy of everything divided by nothing', { coin: { ...coin, subsidyDivisor: 0n } }, 'divisors'],
     ['a burn divided by nothing', { market: { ...market, deliveredBurnDivisor: 0n } }, 'divisors'],
     ['a term of no blocks', { tx: { ...tx, invokeTerms: [0] } }, 'whole numbers'],
     ['half a term', { tx: { ...tx, invokeTerms: [1.5] } }, 'whole numbers'],
+    ['a term that ends at no height there is', { tx: { ...tx, invokeTerms: [2 ** 31] } }, 'whole numbers'],
     ['a term named twice', { tx: { ...tx, invokeTerms: [5, 5] } }, 'named twice'],
     ['no terms', { tx: { ...tx, invokeTerms: [] } }, 'invokes have terms'],
     ['an amount of nothing', { tx: { ...tx, invokeAmountMin: 0n } }, 'invokes have terms'],
-    ['no epochs', { market: { ...market, epochBlocks: 0 } }, 'price'],
+    ['a burn below nothing', { token: { createBurn: -1n } }, 'creating a token burns'],
+    ['a burn of 2^112', { token: { createBurn: 1n << 112n } }, 'creating a token burns'],
+    ['half a day', { bridge: { ...bridge, dayBlocks: 0.5 } }, 'days and delays'],
+    ['a delay between blocks', { bridge: { ...bridge, rotationDelay: 1.5 } }, 'days and delays'],
+    ['a delay that ends at no height there is', { bridge: { ...bridge, rotationDelay: 2 ** 31 } }, 'days and delays'],
+    ['no epochs', { market: { ...market, epochBlocks: 0 } }, 'epoch has blocks'],
     ['more refunds in a block than are bounded', { tx: { ...tx, invokeTerms: [1, 2, 3, 4, 5, 6] } }, 'refunds due'],
     [
       'refunds that nobody pays for',
@@ -54,6 +63,34 @@ describe('network parameters', () => {
     ],
   ])('with %s are refused', (_, change, says) => {
     expect(() => assertParams(withRules(change))).toThrow(says)
+  })
+
+  it('with a bridge to what is no bridged token, in any step, are refused', () => {
+    for (const symbol of ['FUSD', 'NONE'] as TokenSymbol[]) {
+      const networks = bridge.networks.map((network, i) => (i === 9 ? { ...network, asset: symbol } : network))
+      expect(() => assertParams(withRules({ bridge: { ...bridge, networks } }))).toThrow('bridged token')
+    }
+  })
+
+  it('with a mint cap below the least deposit are refused: what arrived could never be minted', () => {
+    const capped = (dailyMintCap: bigint) =>
+      withRules({ bridge: { ...bridge, networks: bridge.networks.map((network) => ({ ...network, dailyMintCap })) } })
+    const most = bridge.networks.reduce((max, { minimum }) => (minimum > max ? minimum : max), 0n)
+    expect(() => assertParams(capped(most))).not.toThrow()
+    expect(() => assertParams(capped(most - 1n))).toThrow('a mint cap')
+  })
+
+  it('with a market dollar that anybody could create, or that counts otherwise, are refused', () => {
+    const params = testParams()
+    const { ledgers } = params.genesis
+    const { dollar } = market.pricedPool
+    const dollars = (change: (token: GenesisToken) => readonly GenesisToken[]): NetworkParams => {
+      const tokens = ledgers.tokens.flatMap((token) => (token.symbol === dollar ? change(token) : [token]))
+      return { ...params, genesis: { ...params.genesis, ledgers: { ...ledgers, tokens } } }
+    }
+    expect(() => assertParams(dollars((token) => [token]))).not.toThrow()
+    expect(() => assertParams(dollars(() => []))).toThrow('market dollar')
+    expect(() => assertParams(dollars((token) => [{ ...token, decimals: 8 }]))).toThrow('market dollar')
   })
 
   it('with steps that do not begin at 0 or do not ascend are refused', () => {
@@ -82,6 +119,37 @@ describe('network parameters', () => {
       const supplyCap = coin.supplyCap + change
       expect(() => assertParams(withLater({ coin: { ...coin, supplyCap } }))).toThrow('keeps the supply cap')
     }
+  })
+
+  it('with a step under another chain id are refused: signatures and attestations are made for the first', () => {
+    expect(() => assertParams(withLater({ tx: { ...tx, chainId: tx.chainId + 1 } }))).toThrow('keeps the chain id')
+  })
+
+  it('with a step that reads a bridge network otherwise are refused: withdrawals under way name addresses of it', () => {
+    const networks = bridge.networks.map((one, i) => (i === 0 ? { ...one, format: 'solana' as const } : one))
+    const bridgeFormats = networks.map(({ format }) => format)
+    const later = withLater({ bridge: { ...bridge, networks }, tx: { ...tx, bridgeFormats } })
+    expect(() => assertParams(later)).toThrow('keeps every bridge network')
+  })
+
+  it('with rates, locks or years that the staking ledger could not count are refused', () => {
+    const tiers = (change: Partial<(typeof staking.tiers)[number]>) =>
+      withRules({ staking: { ...staking, tiers: staking.tiers.map((tier) => ({ ...tier, ...change })) } })
+    expect(() => assertParams(tiers({ yearlyBps: 1_000_000n, lockBlocks: 2 ** 31 - 1 }))).not.toThrow()
+    expect(() => assertParams(tiers({ yearlyBps: 1_000_001n }))).toThrow('locks and rates')
+    expect(() => assertParams(tiers({ lockBlocks: 2 ** 31 }))).toThrow('locks end')
+    const year = (blocksPerYear: bigint) => withRules({ staking: { ...staking, blocksPerYear } })
+    expect(() => assertParams(year((1n << 32n) - 1n))).not.toThrow()
+    for (const blocks of [0n, 1n << 32n]) expect(() => assertParams(year(blocks))).toThrow('a year has blocks')
+    expect(() => assertParams(withRules({ tx: { ...tx, stakeAmountMin: 0n } }))).toThrow('least amount')
+  })
+
+  it('with a step that drops a tier or names another year are refused: stakes are counted by them', () => {
+    const later = (change: Partial<typeof staking>, stakeTiers: number) =>
+      withLater({ staking: { ...staking, ...change }, tx: { ...tx, stakeTiers } })
+    const { length } = staking.tiers
+    expect(() => assertParams(later({ tiers: staking.tiers.slice(1) }, length - 1))).toThrow('keeps every staking tier')
+    expect(() => assertParams(later({ blocksPerYear: staking.blocksPerYear + 1n }, length))).toThrow('blocks of a year')
   })
 
   it('with steps that only together owe too many refunds in a block are refused', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { EMPTY_LEDGERS } from '../../../../config/networks/ledgers.ts'
 import { LAUNCH_RULES } from '../../../../config/networks/rules.ts'
 import { NETWORKS } from '../../../../config/networks/table.ts'
 import type { NetworkParams } from '../../../../consensus/chain/params.ts'
@@ -8,7 +9,7 @@ import { PROTOCOL } from '../../../../src/protocol.ts'
 import { testParams } from '../../../support/network.ts'
 
 const { steps } = testParams()
-const LATER = { ...LAUNCH_RULES, market: { ...LAUNCH_RULES.market, epochBlocks: 40 } }
+const LATER = { ...LAUNCH_RULES, market: { ...LAUNCH_RULES.market, deliveredBurnDivisor: 50n } }
 
 function fingerprint(change: Partial<NetworkParams> = {}, protocol = PROTOCOL): string {
   return createRuleBook({ ...testParams(), ...change }, protocol).fingerprint
@@ -18,34 +19,37 @@ describe('rules by height', () => {
   const book = createRuleBook({ ...testParams(), steps: [...steps, { fromHeight: 10, rules: LATER }] }, PROTOCOL)
 
   it.each([
-    [0, 20],
-    [9, 20],
-    [10, 40],
-    [2 ** 32, 40],
-  ])('at %i are those of the last step that has begun', (height, epochBlocks) => {
-    expect(book.at(height).market.epochBlocks).toBe(epochBlocks)
+    [0, 100n],
+    [9, 100n],
+    [10, 50n],
+    [2 ** 32, 50n],
+  ])('at %i are those of the last step that has begun', (height, divisor) => {
+    expect(book.at(height).market.deliveredBurnDivisor).toBe(divisor)
   })
 })
 
 describe('the fingerprint of rules', () => {
   it('is the same for equal rules, however they are written down', () => {
     const [step] = steps
-    const { tx, block, coin, market } = step!.rules
-    const reordered = [{ rules: { market, coin, block, tx }, fromHeight: 0 }]
+    const { tx, block, coin, market, token, staking, bridge } = step!.rules
+    const reordered = [{ rules: { bridge, staking, token, market, coin, block, tx }, fromHeight: 0 }]
     expect(fingerprint({ steps: reordered })).toBe(fingerprint())
   })
 
   it('differs with any rule, step, genesis, ledger or order of ledgers', () => {
     const { rules } = steps[0]!
     const genesis = testParams().genesis
+    const [first, second, ...others] = PROTOCOL.modules
     const prints = [
       fingerprint(),
       fingerprint({ steps: [...steps, { fromHeight: 10, rules: LATER }] }),
       fingerprint({ steps: [{ fromHeight: 0, rules: { ...rules, market: LATER.market } }] }),
+      fingerprint({ steps: [{ fromHeight: 0, rules: { ...rules, token: { createBurn: 1n } } }] }),
       fingerprint({ steps: [{ fromHeight: 0, rules: { ...rules, block: { ...rules.block, anchorResetGapMs: 1 } } }] }),
       fingerprint({ genesis: { ...genesis, timeMs: genesis.timeMs + 1 } }),
       fingerprint({ genesis: { ...genesis, allocations: genesis.allocations.slice(1) } }),
-      fingerprint({}, { ...PROTOCOL, modules: PROTOCOL.modules.toReversed() }),
+      fingerprint({ genesis: { ...genesis, ledgers: EMPTY_LEDGERS } }),
+      fingerprint({}, { ...PROTOCOL, modules: [second!, first!, ...others] }),
       fingerprint({}, { ...PROTOCOL, modules: PROTOCOL.modules.slice(1) }),
       ...Object.values(NETWORKS).map((params) => createRuleBook(params, PROTOCOL).fingerprint),
     ]

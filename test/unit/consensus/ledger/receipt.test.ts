@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import {
   decodeReceipt,
   encodeReceipt,
+  RECEIPT_AMOUNTS_MAX,
   type Receipt,
+  type ReceiptOf,
   receiptsRoot,
   resultHash,
 } from '../../../../consensus/ledger/receipt.ts'
@@ -16,7 +18,7 @@ const RECEIPTS: readonly Receipt[] = [
   { type: 'refund', txId: filled<TxId>(2), caller: filled<Address>(3), amount: units(6) },
   {
     ...{ type: 'transaction', txId: filled<TxId>(4), code: 3, weight: 10, rate: 33n, entries: [0, 32] },
-    ...{ fee: units(330), burned: units(320) },
+    ...{ fee: units(330), burned: units(320), amounts: [units(7), units(8), units(9), units(10)] },
   },
   {
     ...{ type: 'close', burned: units(320), subsidy: units(100), stakingShare: units(10) },
@@ -28,6 +30,13 @@ describe('a receipt', () => {
   it('begins with the number of its type and decodes to itself', () => {
     expect(RECEIPTS.map((receipt) => encodeReceipt(receipt)[0])).toEqual([2, 3, 1, 4])
     for (const receipt of RECEIPTS) expect(decodeReceipt(encodeReceipt(receipt))).toEqual(receipt)
+  })
+
+  it('tells at most four amounts', () => {
+    const receipt = RECEIPTS[2] as ReceiptOf<'transaction'>
+    expect(RECEIPT_AMOUNTS_MAX).toBe(4)
+    expect(decodeReceipt(encodeReceipt({ ...receipt, amounts: [] }))).toEqual({ ...receipt, amounts: [] })
+    expect(() => encodeReceipt({ ...receipt, amounts: [...receipt.amounts, units(11)] })).toThrow()
   })
 
   it.each([0, 5, 255])('of type %i is unknown', (type) => {

@@ -11,6 +11,8 @@ import { filled, SAMPLE } from '../../../support/unsigned.ts'
 
 const ALICE = filled<Address>(1)
 const CAP = 10n ** 16n
+/** Coins of genesis: those of six accounts, and what the pools of the devnet hold, 400,000 and 40,000 coins. */
+const MINTED = 6n * FUNDS + 440_000n * 10n ** 8n
 
 function closeOf(receipts: readonly { readonly type: string }[]): ReceiptOf<'close'> {
   return receipts.at(-1) as ReceiptOf<'close'>
@@ -19,14 +21,13 @@ function closeOf(receipts: readonly { readonly type: string }[]): ReceiptOf<'clo
 describe('the close of a block', () => {
   it('mints a 2^23rd of the headroom, a tenth of it for stakers, the rest for the miner', () => {
     const ledger = new TestLedger()
-    const minted = 6n * FUNDS
-    const subsidy = (CAP - minted) / 2n ** 23n
+    const subsidy = (CAP - MINTED) / 2n ** 23n
     const stakingShare = subsidy / 10n
     const close = closeOf(ledger.block().receipts)
     expect(close).toEqual({
       ...{ type: 'close', burned: 0n, subsidy, stakingShare, miner: MINER, reward: subsidy - stakingShare },
     })
-    expect(nativeSupply(ledger.state)).toEqual({ minted: minted + subsidy, burned: 0n, cap: CAP })
+    expect(nativeSupply(ledger.state)).toEqual({ minted: MINTED + subsidy, burned: 0n, cap: CAP })
     expect(ledger.get(STAKING_POOL, undefined)).toEqual({ accrued: stakingShare })
     expect(ledger.get(REWARDS, 1)).toEqual({ miner: MINER, amount: subsidy - stakingShare })
   })
@@ -34,7 +35,7 @@ describe('the close of a block', () => {
   it('mints a little less with every block, and adds up the stakers’ share', () => {
     const ledger = new TestLedger()
     const [one, two] = [closeOf(ledger.block().receipts), closeOf(ledger.block().receipts)]
-    expect(two.subsidy).toBe((CAP - 6n * FUNDS - one.subsidy) / 2n ** 23n)
+    expect(two.subsidy).toBe((CAP - MINTED - one.subsidy) / 2n ** 23n)
     expect(two.subsidy < one.subsidy).toBe(true)
     expect(ledger.get(STAKING_POOL, undefined)?.accrued).toBe(one.stakingShare + two.stakingShare)
   })
@@ -86,7 +87,7 @@ describe('a reward', () => {
   it('of nothing is entered, credited and receipted like any other, when every coin is minted', () => {
     const { params } = fundedRuleBook()
     const { rules } = params.steps[0] as (typeof params.steps)[number]
-    const capped = { ...rules, coin: { ...rules.coin, supplyCap: 6n * FUNDS } }
+    const capped = { ...rules, coin: { ...rules.coin, supplyCap: MINTED } }
     const ledger = new TestLedger(createRuleBook({ ...params, steps: [{ fromHeight: 0, rules: capped }] }, PROTOCOL))
     expect(closeOf(ledger.block().receipts)).toMatchObject({ subsidy: 0n, stakingShare: 0n, reward: 0n })
     expect(ledger.get(REWARDS, 1)).toEqual({ miner: MINER, amount: 0n })

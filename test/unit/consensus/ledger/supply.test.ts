@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import {
   accrueStaking,
+  burnAsset,
   burnNative,
+  headroomOf,
+  mintAsset,
   mintNative,
   nativeSupply,
+  openSupply,
   STAKING_POOL,
   SUPPLY,
+  supplyOf,
 } from '../../../../consensus/ledger/supply.ts'
+import { SUPPLY_BOUND } from '../../../../consensus/primitives/amount.ts'
+import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { Overlay } from '../../../../consensus/state/overlay.ts'
 import { NATIVE_ASSET } from '../../../../consensus/state/table.ts'
 import { MemoryState } from '../../../../consensus/state/view.ts'
-import { units } from '../../../support/unsigned.ts'
+import { filled, units } from '../../../support/unsigned.ts'
 
 function overlayWith(minted: number, burned: number, cap: number): Overlay {
   const overlay = new Overlay(new MemoryState())
@@ -39,7 +46,7 @@ describe('the native supply', () => {
   })
 
   it('is there from genesis, or something is badly wrong', () => {
-    expect(() => nativeSupply(new MemoryState())).toThrow('the native supply record is missing')
+    expect(() => nativeSupply(new MemoryState())).toThrow(/supply record of 0{64} is missing/)
   })
 })
 
@@ -49,5 +56,38 @@ describe('the stakers’ pool', () => {
     accrueStaking(overlay, units(3))
     accrueStaking(overlay, units(4))
     expect(overlay.get(STAKING_POOL, undefined)).toEqual({ accrued: 7n })
+  })
+})
+
+describe('the supply of any asset', () => {
+  const ASSET = filled<Hash>(7)
+
+  function opened(cap: bigint): Overlay {
+    const overlay = new Overlay(new MemoryState())
+    openSupply(overlay, ASSET, units(cap))
+    return overlay
+  }
+
+  it('opens empty, once', () => {
+    const overlay = opened(9n)
+    expect(overlay.get(SUPPLY, ASSET)).toEqual({ minted: 0n, burned: 0n, cap: 9n })
+    expect(() => openSupply(overlay, ASSET, units(9))).toThrow('the asset has a supply record')
+  })
+
+  it('is what was minted less what was burned, nothing without a record', () => {
+    const overlay = opened(9n)
+    mintAsset(overlay, ASSET, units(9))
+    burnAsset(overlay, ASSET, units(4))
+    expect(supplyOf(overlay, ASSET)).toBe(5n)
+    expect(supplyOf(overlay, filled<Hash>(8))).toBe(0n)
+    expect(() => mintAsset(overlay, ASSET, units(1))).toThrow('minting beyond the cap')
+  })
+
+  it('without a cap has room up to 2^112 - 1 in all', () => {
+    const overlay = opened(0n)
+    mintAsset(overlay, ASSET, units(SUPPLY_BOUND - 3n))
+    burnAsset(overlay, ASSET, units(5))
+    expect(headroomOf(overlay.get(SUPPLY, ASSET)!)).toBe(2n)
+    expect(() => mintAsset(overlay, ASSET, units(3))).toThrow('minting beyond the cap')
   })
 })

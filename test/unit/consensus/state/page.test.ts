@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toHex, ZERO_32 } from '../../../../consensus/primitives/bytes.ts'
+import { concat, toHex, ZERO_32 } from '../../../../consensus/primitives/bytes.ts'
 import {
   EMPTY,
   hashStateNode,
@@ -8,6 +9,7 @@ import {
   type Leaf,
   makeLeaf,
   PAGE_ROOT,
+  PAGE_SLOTS,
   Page,
   SINGLE,
 } from '../../../../consensus/state/page.ts'
@@ -50,11 +52,45 @@ function rootOf(slots: Readonly<Record<number, Content>>): string | null {
   return page.kind(PAGE_ROOT) === EMPTY ? null : toHex(page.hash(PAGE_ROOT))
 }
 
+function afterStep(page: Page, step: string, slot: number, fill: number): Page {
+  switch (step) {
+    case 'leaf':
+      page.setLeaf(slot, leaf(fill))
+      return page
+    case 'inner':
+      page.setInner(slot, inner(fill))
+      return page
+    case 'clear':
+      page.clear(slot)
+      return page
+    case 'rehash':
+      Page.rehash([page])
+      return page
+    case 'copy':
+      return page.copy()
+    case 'store':
+      return Page.ofForm(page.form())
+    default:
+      return Page.ofForm(concat(Uint8Array.of(0), page.form()).subarray(1))
+  }
+}
+
 describe('hashes of the state tree', () => {
   it('of leaves and nodes are those of the specification', () => {
     const made = leaf(3)
     expect(makeLeaf(made)).toEqual(made)
     expect(toHex(hashStateNode(inner(1), inner(2)))).toBe(toHex(node(inner(1), inner(2))))
+  })
+})
+
+describe('a slot', () => {
+  it('holds a leaf by its path, stored or set since', () => {
+    const page = pageOf({ 3: { leaf: leaf(3) }, 4: { inner: inner(4) } })
+    for (const shown of [page, page.copy()]) {
+      expect(shown.holds(3, leaf(3).path)).toBe(true)
+      expect(shown.holds(3, leaf(4).path)).toBe(false)
+      expect([4, 5].some((slot) => shown.holds(slot, inner(4)))).toBe(false)
+    }
   })
 })
 
@@ -127,6 +163,28 @@ describe('the root of a page', () => {
     const fresh = pageOf(contents)
     Page.rehash([fresh])
     expect(shownPage(page)).toEqual(shownPage(fresh))
+  })
+
+  it('is that of a fresh page after any changes, hashed, copied and stored between them or not', () => {
+    const slot = fc.nat({ max: PAGE_SLOTS - 1 })
+    const steps = fc.oneof(
+      fc.record({ step: fc.constantFrom('leaf', 'inner', 'clear'), slot, fill: fc.integer({ min: 1, max: 200 }) }),
+      fc.record({ step: fc.constantFrom('rehash', 'copy', 'store', 'store off a word'), slot, fill: fc.constant(0) }),
+    )
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 40 }), (list) => {
+        const contents = new Map<number, Content>()
+        let page = Page.empty()
+        for (const { step, slot, fill } of list) {
+          page = afterStep(page, step, slot, fill)
+          if (step === 'leaf') contents.set(slot, { leaf: leaf(fill) })
+          else if (step === 'inner') contents.set(slot, { inner: inner(fill) })
+          else if (step === 'clear') contents.delete(slot)
+        }
+        expect(shownPage(page)).toEqual(shownPage(pageOf(Object.fromEntries(contents))))
+      }),
+      { numRuns: 300 },
+    )
   })
 
   it('of a copy changes alone', () => {

@@ -5,13 +5,8 @@ import type { HybridPublicKey } from '../../../../consensus/crypto/hybrid.ts'
 import { KEY_SCHEMES, type KeyScheme } from '../../../../consensus/crypto/schemes.ts'
 import { SUPPLY_BOUND } from '../../../../consensus/primitives/amount.ts'
 import type { BlockId } from '../../../../consensus/primitives/ids.ts'
-import {
-  CAPABILITY_COUNT,
-  checkTransaction,
-  checkWitnessAgainst,
-  PRICE_USD_MICROS_MAX,
-  signatureJob,
-} from '../../../../consensus/tx/check.ts'
+import { checkTransaction, checkWitnessAgainst, signatureJob } from '../../../../consensus/tx/check.ts'
+import { CAPABILITY_COUNT, PRICE_USD_MICROS_MAX } from '../../../../consensus/tx/check-payload.ts'
 import type { Transaction } from '../../../../consensus/tx/transaction.ts'
 import { CAPABILITIES } from '../../../../marketplace/ledger/capabilities.ts'
 import { filled, fillerSignature, SAMPLE, units, unsigned } from '../../../support/unsigned.ts'

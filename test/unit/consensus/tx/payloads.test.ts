@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decode } from '../../../../consensus/primitives/codec.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { AGENT_REGISTER, agentIdCodec, RECEIPT_ENTRY, serviceIdCodec } from '../../../../consensus/tx/payloads.ts'
-import { PAYLOADS, SOUND } from '../../../vectors/generate/tx-fields.ts'
+import { PAYLOADS, SOUND } from '../../../vectors/generate/tx-payloads.ts'
 
 const outside = (codec: { readonly typeName: string }) => ({
   ok: false,
@@ -49,7 +49,7 @@ describe('endpoints', () => {
 })
 
 describe('receipt entries', () => {
-  it('take 101 bytes, so that 256 of them and an offset are the longest payload', () => {
+  it('take 101 bytes each', () => {
     expect(RECEIPT_ENTRY.fixedSize).toBe(101)
   })
 })

@@ -12,11 +12,13 @@ import {
   type Transaction,
   TX_BYTES_MAX,
 } from '../../../../consensus/tx/transaction.ts'
+import { MONEY_KINDS, MONEY_SAMPLE } from '../../../support/money-samples.ts'
 import { runs } from '../../../support/runs.ts'
 import { fillerSignature, SAMPLE, unsigned } from '../../../support/unsigned.ts'
 
 /** One transaction per kind, with short signatures so that mutations hit what decides. */
 const WITNESS = { witness: { signatures: [{ keyIndex: 0, bytes: Uint8Array.of(1, 2, 3) }] } }
+const SHORT_ATTESTATION = { epoch: 1, ...WITNESS.witness }
 const SAMPLES: readonly Transaction[] = [
   unsigned('transfer', SAMPLE.transfer(), WITNESS),
   unsigned('agent_register', SAMPLE.agent_register(), { ...WITNESS, memo: Uint8Array.of(9, 9) }),
@@ -25,6 +27,12 @@ const SAMPLES: readonly Transaction[] = [
   unsigned('service_retire', SAMPLE.service_retire(), WITNESS),
   unsigned('agent_invoke', SAMPLE.agent_invoke(), WITNESS),
   unsigned('agent_receipt', SAMPLE.agent_receipt([{}, { outcome: 1 }]), WITNESS),
+  ...MONEY_KINDS.filter((kind) => !kind.startsWith('bridge_')).map((kind) =>
+    unsigned(kind, MONEY_SAMPLE[kind], WITNESS),
+  ),
+  unsigned('bridge_withdraw', MONEY_SAMPLE.bridge_withdraw, WITNESS),
+  unsigned('bridge_deposit', { ...MONEY_SAMPLE.bridge_deposit, attestation: SHORT_ATTESTATION }, WITNESS),
+  unsigned('bridge_rotate', { ...MONEY_SAMPLE.bridge_rotate, keys: [], attestation: SHORT_ATTESTATION }, WITNESS),
 ]
 
 /** Wire bytes with a few bytes changed, left out or put in. */
@@ -70,7 +78,11 @@ describe('the encoding of a transaction', () => {
   })
 
   it('fits the largest of every field', () => {
-    expect(PAYLOAD_BYTES_MAX).toBe(4 + 256 * 101)
+    // The longest payload is that of a rotation: eight keys, sixteen vaults and networks to resume, eight signatures.
+    const keys = 8 * (4 + 5 + 1_984)
+    const vaults = 16 * (4 + 5 + 90)
+    const attestation = 8 + 8 * (4 + 5 + 3_373)
+    expect(PAYLOAD_BYTES_MAX).toBe(17 + keys + vaults + 16 + attestation)
     expect(TX_BYTES_MAX).toBe(8 + (74 + 128 + PAYLOAD_BYTES_MAX) + 49_152)
   })
 })

@@ -4,6 +4,7 @@ import { computeQuote, type QuoteBasis, workBlocks } from '../../../../marketpla
 import { DEFAULT_MARKET_SETTINGS } from '../../../../marketplace/checkout/settings.ts'
 import type { Agent, Service } from '../../../../marketplace/ledger/agents.ts'
 import { TestChain } from '../../../support/chain.ts'
+import { coinAt } from '../../../support/price.ts'
 import { TEST_SERVICES } from '../../../support/test-services.ts'
 import { agentId, filled } from '../../../support/unsigned.ts'
 
@@ -13,7 +14,7 @@ const AGENT: Agent = {
   ...{ version: 1, owner: filled(1), payout: filled(3), settlers: [filled(4)], name: 'Acme', endpoint: '' },
   ...{ capabilities: 1, registeredAt: 1 },
 }
-const COIN_USD: NativePriceSource = { usdMicrosIn: () => 250_000n }
+const COIN_USD: NativePriceSource = coinAt(() => 250_000n)
 
 /** A service at a price; what is left out costs 2,000 millionths and was never changed. */
 function serviceAt(priceUsdMicros: bigint, change: Partial<Service> = {}): Service {
@@ -29,15 +30,16 @@ interface Case {
   readonly timeoutMs?: number
   readonly price?: NativePriceSource
   readonly chain?: TestChain
+  readonly settings?: QuoteBasis['settings']
 }
 
 function quoted({ priceUsdMicros = 2_000n, timeoutMs = 3_000, price = COIN_USD, ...rest }: Case = {}) {
-  const { service = serviceAt(priceUsdMicros), chain = test } = rest
+  const { service = serviceAt(priceUsdMicros), chain = test, settings = DEFAULT_MARKET_SETTINGS } = rest
   return computeQuote({
     ...{
       chain: chain.chain,
       price,
-      settings: DEFAULT_MARKET_SETTINGS,
+      settings,
       agentId: agentId('acme'),
       agent: AGENT,
       service,
@@ -115,7 +117,20 @@ describe('there is no quote', () => {
   })
 
   it('where the coin has no price', () => {
-    expect(reasonOf({ price: { usdMicrosIn: () => undefined } })).toBe('the native coin has no usable price')
+    expect(reasonOf({ price: coinAt(() => undefined) })).toBe('there is no pool')
+  })
+
+  it('where the price is more than the chain can hold', () => {
+    const price = { ...COIN_USD, priceOfMicros: () => undefined }
+    expect(reasonOf({ price })).toBe('its price is more than the chain can hold')
+  })
+
+  it('where the pool is too shallow or the coin out of bounds', () => {
+    const shallow = { ...COIN_USD, depthMicros: () => 1n }
+    expect(reasonOf({ price: shallow })).toContain('below market.min-pool-depth-usd of $10000')
+    expect(quoted({ settings: { ...DEFAULT_MARKET_SETTINGS, nativeUsdMaxMicros: 249_999n } }).reason).toBe(
+      'a coin is worth $0.25, above market.native-usd-max of $0.249999',
+    )
   })
 
   it('where no term is long enough', () => {

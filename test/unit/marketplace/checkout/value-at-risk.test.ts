@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { NativePriceSource } from '../../../../marketplace/checkout/price.ts'
 import { ValueAtRisk } from '../../../../marketplace/checkout/value-at-risk.ts'
 import { TestChain } from '../../../support/chain.ts'
+import { coinAt } from '../../../support/price.ts'
 import { filled } from '../../../support/unsigned.ts'
 
 const [FIRST, SECOND, THIRD] = [filled(1), filled(2), filled(3)]
 /** A coin is a quarter of a dollar. */
-const QUARTER: NativePriceSource = { usdMicrosIn: () => 250_000n }
+const QUARTER = coinAt(() => 250_000n)
 const COIN = 100_000_000n
 
 async function atRisk(price: NativePriceSource = QUARTER) {
@@ -45,12 +46,12 @@ describe('the value at risk in a block', () => {
   })
 
   it('is worked out at the price of the block’s epoch', async () => {
-    const { risk } = await atRisk({ usdMicrosIn: (epoch) => BigInt(1 + epoch) * 100_000n })
+    const { risk } = await atRisk(coinAt((epoch) => BigInt(1 + epoch) * 100_000n))
     expect([19, 20, 40].map((height) => risk.withOneMore(FIRST, height, COIN))).toEqual([100_000n, 200_000n, 300_000n])
   })
 
   it('is nothing where the coin has no price', async () => {
-    const { risk } = await atRisk({ usdMicrosIn: () => undefined })
+    const { risk } = await atRisk(coinAt(() => undefined))
     risk.take(FIRST, 5, COIN)
     expect(risk.withOneMore(SECOND, 5, COIN)).toBe(0n)
   })

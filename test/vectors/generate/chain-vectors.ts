@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { assetIds, poolIds } from './assets.ts'
+import { attestations } from './attestations.ts'
 import { blockAnchor, blockAsert, blockBaseFee } from './block-difficulty.ts'
 import { blockEncoding, blockHeader, blockWork } from './block-header.ts'
 import { blockHistory } from './block-history.ts'
@@ -7,6 +8,7 @@ import { networkGenesis } from './network-genesis.ts'
 import { stateRecords } from './state-records.ts'
 import { stateTree } from './state-tree.ts'
 import { txEncoding, txKinds } from './tx-encoding.ts'
+import { txJson } from './tx-json.ts'
 import { txMalformed } from './tx-malformed.ts'
 import { txSigned } from './tx-signed.ts'
 
@@ -14,8 +16,12 @@ import { txSigned } from './tx-signed.ts'
 export const CHAIN_VECTORS = {
   'tx-encoding': txEncoding,
   'tx-kinds': txKinds,
+  'tx-json': txJson,
   'tx-malformed': txMalformed,
   'tx-signed': txSigned,
+  'asset-ids': assetIds,
+  'pool-ids': poolIds,
+  attestations,
   'block-header': blockHeader,
   'block-work': blockWork,
   'block-encoding': blockEncoding,
@@ -35,10 +41,4 @@ export function vectorText(set: { readonly cases: readonly unknown[] }): string 
   const lines = cases.map((one) => `    ${JSON.stringify(one)}`)
   const opening = JSON.stringify(head, null, 2).replace(/\n}$/, ',')
   return `${opening}\n  "cases": [\n${lines.join(',\n')}\n  ]\n}\n`
-}
-
-if (import.meta.main) {
-  for (const [name, generate] of Object.entries(CHAIN_VECTORS)) {
-    writeFileSync(new URL(`../${name}.json`, import.meta.url), vectorText(generate()))
-  }
 }

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { COIN } from '../../config/networks/rules.ts'
+import { HEIGHT, LyingNode } from '../support/lying-node.ts'
+
+const node = new LyingNode()
+beforeAll(() => node.open())
+afterAll(() => node.close())
+beforeEach(() => node.reset())
+
+/** A quote of so many base units for an agent of whoever runs the node; a payment is refused for good. */
+function quotes(amount: bigint): void {
+  const extra = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
+  const accepts = [{ scheme: 'native-x402', maxAmountRequired: amount.toString(), extra }]
+  node.answers('/api/x402', () =>
+    node.sent.length === 0
+      ? { status: 402, json: { available: true, requestValid: true, accepts } }
+      : { status: 409, json: { error: 'no', code: 'payment_already_redeemed' } },
+  )
+}
+
+const amounts = () => node.sent.map(({ body }) => (body.payload as { readonly amount?: bigint }).amount)
+
+it('a call is paid up to a hundred coins, and beyond only by who says how much', async () => {
+  quotes(100n * COIN + 1n)
+  const limit = '100 FAR'
+  expect((await node.run('call', 'node-x', 'a text')).fault).toEqual({
+    code: 'cli/price-too-high',
+    detail: { price: '100.00000001 FAR', limit },
+  })
+  expect(amounts()).toEqual([])
+  await node.run('call', 'node-x', 'a text', '--max-price', '100.00000001')
+  expect(amounts()).toEqual([100n * COIN + 1n])
+})
+
+it('a call of a hundred coins is paid', async () => {
+  quotes(100n * COIN)
+  await node.run('call', 'node-x', 'a text')
+  expect(amounts()).toEqual([100n * COIN])
+})

@@ -1,0 +1,52 @@
+import { afterEach, expect, it } from 'vitest'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import type { MarketApi, NodeApi } from '../../rpc/node.ts'
+import { QuoteBook } from '../../rpc/quotes.ts'
+import { registryEntries } from '../../rpc/registry.ts'
+import { closeMarkets, ONCE, TestMarket } from '../support/market.ts'
+import { overtake } from '../support/mempool.ts'
+
+afterEach(closeMarkets)
+
+const BASE_URL = 'http://here'
+
+/** What a caller and a reader of the registry are told now. */
+function told({ test: { chain }, ...parts }: TestMarket, book: QuoteBook) {
+  const { shop, price } = parts
+  const offer = shop.offer(ONCE)!
+  const node = { chain, market: { shop, price, settings: DEFAULT_MARKET_SETTINGS } } as unknown as NodeApi
+  const { error, available, accepts } = JSON.parse(book.unpaid(offer, 'ok', { requestId: 'x', baseUrl: BASE_URL })) as {
+    error: string
+    available: boolean
+    accepts: readonly { readonly extra: { readonly available: boolean; readonly validUntil: number } }[]
+  }
+  const listed = registryEntries(node, BASE_URL).find(({ serviceId }) => serviceId === ONCE)!
+  return { error, available, option: accepts[0]?.extra.available, listed: listed.available }
+}
+
+it('nobody is told to pay by a head that is only passed through', async () => {
+  const market = await TestMarket.open()
+  const { chain } = market.test
+  await market.test.mineTo(45)
+  const api = { shop: market.shop, price: market.price, settings: DEFAULT_MARKET_SETTINGS } as unknown as MarketApi
+  const book = new QuoteBook(chain, api)
+  const open = { available: true, option: true, listed: true }
+  expect(told(market, book)).toMatchObject(open)
+  const { database } = chain
+  const disconnect = database.disconnect.bind(database)
+  const passing: unknown[] = []
+  database.disconnect = async (...parts) => {
+    await disconnect(...parts)
+    passing.push({ height: chain.head.header.height, ...told(market, book) })
+  }
+  await overtake(
+    market.test,
+    10,
+    Array.from({ length: 11 }, () => []),
+  )
+  const shut = { available: false, option: false, listed: false, error: expect.stringContaining('Do not pay now') }
+  expect(passing).toHaveLength(10)
+  for (const one of passing) expect(one).toMatchObject(shut)
+  expect(chain.head.header.height).toBe(46)
+  expect(told(market, book)).toMatchObject(open)
+})

@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
+import { Mempool } from '../../mempool/mempool.ts'
+import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import type { NodeApi } from '../../rpc/node.ts'
+import { createServer } from '../../rpc/server.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { LevelStore } from '../../src/storage/level-store.ts'
+import { TestChain } from './chain.ts'
+import { removeFolder, temporaryFolder } from './processes.ts'
+
+const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
+const RATE = 1_000_000
+const RATES = { read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, health: RATE }
+
+/** The API in this process: a real server over a chain on a real LevelDB whose blocks the test mines. */
+export class ApiServer {
+  readonly test: TestChain
+  readonly url: string
+  /** Bugs of the node: what it could not answer. */
+  readonly errors: unknown[]
+  readonly #app: FastifyInstance
+  readonly #store: LevelStore
+  readonly #folder: string
+
+  private constructor(
+    test: TestChain,
+    app: FastifyInstance,
+    place: { url: string; store: LevelStore; folder: string },
+    errors: unknown[],
+  ) {
+    this.test = test
+    this.url = place.url
+    this.errors = errors
+    this.#app = app
+    this.#store = place.store
+    this.#folder = place.folder
+  }
+
+  static async open(): Promise<ApiServer> {
+    const folder = temporaryFolder()
+    const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
+    const test = await TestChain.open(undefined, store)
+    const errors: unknown[] = []
+    const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES }
+    const onError = (error: unknown): void => {
+      errors.push(error)
+    }
+    const app = await createServer(nodeOf(test), { limits, trustProxy: false, onError, onAnswer: () => {} })
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    return new ApiServer(test, app, { url, store, folder }, errors)
+  }
+
+  async close(): Promise<void> {
+    await this.#app.close()
+    await this.#store.close()
+    removeFolder(this.#folder)
+  }
+}
+
+function nodeOf(test: TestChain): NodeApi {
+  const { chain } = test
+  const verifier = createInlineVerifier(NATIVE_BACKEND)
+  return {
+    version: 'test',
+    startedAtMs: 0,
+    clock: { now: () => test.nowMs },
+    chain,
+    mempool: new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY }),
+    market: null,
+    mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
+    peerCount: () => 0,
+    notReadyBecause: () => [],
+    metrics: async () => '',
+    publicUrl: null,
+  }
+}

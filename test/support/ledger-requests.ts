@@ -1,0 +1,131 @@
+import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
+import type { Reply } from './api.ts'
+import type { Caller } from './caller.ts'
+import { units } from './unsigned.ts'
+
+/** Requests of the operations on ledgers, good and bad, for a devnet on which something of everything was done. */
+
+/** Requests of one operation. */
+export type Asked = (
+  send: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>,
+) => Promise<Reply>[]
+
+/** What the requests name: things that are there. */
+export interface LedgerScene {
+  readonly agentId: string
+  /** An account, and an address that has none. */
+  readonly address: string
+  readonly absent: string
+  readonly withdrawal: string
+}
+
+const UNKNOWN = 'ab'.repeat(32)
+
+/** Makes trades, a token, a pool, a stake and a withdrawal, so that no list is empty; the id of the withdrawal. */
+export async function doSomethingOfEverything(buyer: Caller): Promise<string> {
+  const hops = (...way: readonly (readonly [string, number])[]) =>
+    way.map(([asset, feeBps]) => ({ asset: asset as TokenSymbol, feeBps }))
+  const trade = { assetIn: 'FAR' as TokenSymbol, exactOut: false, amount: units(10n ** 9n), limit: units(0) }
+  const mud = 'MUD' as TokenSymbol
+  const token = { symbol: mud, name: 'Mud', decimals: 3, maxSupply: units(0), freezable: true }
+  const pool = {
+    assetA: 'FAR' as TokenSymbol,
+    assetB: mud,
+    feeBps: 100,
+    amountA: units(10n ** 9n),
+    amountB: units(10n ** 6n),
+  }
+  const away = { network: 1, amount: units(10_000_000n), recipient: '0x000000000000000000000000000000000000dEaD' }
+  await buyer.send('swap', { ...trade, hops: hops(['FUSD', 30]) })
+  await buyer.send('swap', { ...trade, hops: hops(['SALT', 30], ['WOOL', 100]) })
+  await buyer.send('token_create', token)
+  await buyer.send('token_mint', { symbol: mud, to: buyer.key.address, amount: units(10n ** 7n), create: false })
+  await buyer.send('pool_create', pool)
+  await buyer.send('stake', { tier: 1, amount: units(10n ** 9n) })
+  const { txId } = await buyer.send('bridge_withdraw', away)
+  if (!(await buyer.mined(txId)).receipt.success) throw new Error('the withdrawal failed')
+  return txId
+}
+
+/** Requests by operation; the scene is looked at when they are made. */
+export function ledgerRequests(scene: () => LedgerScene): Readonly<Record<string, Asked>> {
+  return {
+    getHistory: (send) =>
+      accountPaths(scene(), 'history', [
+        '',
+        '?limit=1',
+        '?limit=50',
+        '?limit=51',
+        '?cursor=x',
+        '?cursor=5-0',
+        '?more=1',
+      ]).map((path) => send(path)),
+    getHoldings: (send) => accountPaths(scene(), 'holdings', ['', '?more=1']).map((path) => send(path)),
+    listTokens: (send) =>
+      ['', '?limit=2', '?limit=0', '?limit=201', '?cursor=FAR', '?cursor=far', '?cursor=ZZZ', '?more=1'].map((query) =>
+        send(`/api/v1/tokens${query}`),
+      ),
+    getToken: (send) =>
+      ['FAR', 'FUSD', 'SALT', 'XBTC', 'NONE', 'far', 'TOOLONGSYMBOL', '%20'].map((name) =>
+        send(`/api/v1/tokens/${name}`),
+      ),
+    listHolders: (send) =>
+      ['FAR/holders', 'SALT/holders?limit=2', 'XBTC/holders', 'NONE/holders', 'FAR/holders?cursor=x', 'x/holders'].map(
+        (path) => send(`/api/v1/tokens/${path}`),
+      ),
+    listStables: (send) => [send('/api/v1/stables')],
+    listPools: (send) =>
+      ['', '?limit=1', '?asset=SALT', '?asset=NONE', '?asset=x', `?cursor=${UNKNOWN}`, '?cursor=x', '?limit=x'].map(
+        (query) => send(`/api/v1/pools${query}`),
+      ),
+    getPool: (send) =>
+      ['FAR-FUSD-30', 'WOOL-SALT-100', 'FAR-FUSD-5', UNKNOWN, 'x', 'FAR-FAR-30'].map((id) =>
+        send(`/api/v1/pools/${id}`),
+      ),
+    listCandles: (send) =>
+      ['', '?limit=1000', '?limit=1001', '?cursor=490000', '?cursor=x'].flatMap((query) => [
+        send(`/api/v1/pools/FAR-FUSD-30/candles${query}`),
+        send(`/api/v1/pools/FAR-FUSD-5/candles${query}`),
+      ]),
+    listSwaps: (send) =>
+      ['', '?limit=1', '?pool=FAR-SALT-30', '?pool=FAR-FUSD-5', '?pool=x', '?cursor=5-0-0', '?cursor=5', '?more=1'].map(
+        (query) => send(`/api/v1/swaps${query}`),
+      ),
+    getQuote: (send) =>
+      [
+        'from=FAR&to=WOOL&amount=1.5',
+        'from=WOOL&to=FUSD&amount=12&slippageBps=0',
+        'from=FUSD&to=FAR&amountOut=3.25&slippageBps=10000',
+        'from=FAR&to=FAR&amount=1',
+        'from=FAR&to=XBTC&amount=1',
+        'from=FAR&to=NONE&amount=1',
+        'from=FAR&to=SALT',
+        'from=FAR&to=SALT&amount=1&amountOut=1',
+        'from=FAR&to=SALT&amount=0',
+        'from=FAR&to=SALT&amount=0.000000001',
+        'from=FAR&to=SALT&amount=0.00000001',
+        'from=FAR&to=SALT&amountOut=99999999',
+        'from=FAR&to=WOOL&amountOut=1',
+        'from=FAR&to=SALT&amount=-1',
+        'from=FAR&to=SALT&amount=1&slippageBps=10001',
+        'from=far&to=SALT&amount=1',
+        '',
+      ].map((query) => send(`/api/v1/quote?${query}`)),
+    getStaking: (send) => [send('/api/v1/staking')],
+    listAgents: (send) =>
+      ['', '?limit=1', '?limit=51', '?cursor=zz-top', '?cursor=X'].map((query) => send(`/api/v1/agents${query}`)),
+    getAgent: (send) => [scene().agentId, 'nobody', 'X', 'a'].map((id) => send(`/api/v1/agents/${id}`)),
+    getBridge: (send) => [send('/api/v1/bridge')],
+    getBridgeNetwork: (send) => ['base', '1', '99', 'none', '%20'].map((id) => send(`/api/v1/bridge/${id}`)),
+    getWithdrawal: (send) => [scene().withdrawal, UNKNOWN, 'x'].map((id) => send(`/api/v1/bridge/withdrawals/${id}`)),
+  }
+}
+
+/** A list of one account's, good and bad, and the same of accounts that are not there. */
+function accountPaths({ address, absent }: LedgerScene, list: string, queries: readonly string[]): string[] {
+  const others = [absent, `x${address}`, 'dfar1']
+  return [
+    ...queries.map((query) => `/api/v1/accounts/${address}/${list}${query}`),
+    ...others.map((other) => `/api/v1/accounts/${other}/${list}`),
+  ]
+}

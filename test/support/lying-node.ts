@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { resolveConfig } from '../../config/load.ts'
+import { DEVNET } from '../../config/networks/devnet.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
+import { parseCommandLine } from '../../src/cli/args.ts'
+import { COMMANDS } from '../../src/cli/table.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** What a node says at one path; a function is asked anew each time and may hang up by giving null. */
+export type Told = { readonly status: number; readonly json: unknown } | null
+
+/** What a command came to. */
+export interface Ran {
+  /** Exit code, or the fault in words. */
+  readonly end: number | string
+  readonly fault: Fault | null
+  /** Lines for people and lines of output. */
+  readonly notes: readonly string[]
+  readonly prints: readonly string[]
+}
+
+/** Height that the node names unless it is told otherwise. */
+export const HEIGHT = 100
+
+/** A node that answers whatever a test wants, and keeps every transaction that commands hand it. It has no code of ours. */
+export class LyingNode {
+  readonly #answers = new Map<string, () => Told>()
+  readonly #folder = mkdtempSync(join(tmpdir(), 'farthing-lying-'))
+  readonly sent: Transaction[] = []
+  readonly #server: Server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://node')
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (request.method === 'POST' && pathname === '/api/v1/tx') this.#keep(Buffer.concat(chunks))
+      const told = this.#tell(pathname)
+      if (told === null) return void request.socket.destroy()
+      response.writeHead(told.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(told.json))
+    })
+  })
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+  }
+
+  /** Where it answers. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  /** Forgets what it was told and is an honest node with a funded account and nothing else. */
+  reset(): void {
+    this.#answers.clear()
+    this.sent.length = 0
+    const account = { exists: true, balance: '1', nonce: '1', height: HEIGHT, pending: { nextNonce: '1' } }
+    this.says('/api/v1/accounts', account)
+    this.status({})
+    this.says('/api/v1/fees', { suggested: { maxFeeRate: '20', tip: '1' } })
+    this.says('/api/v1/tx', { status: 'mempool' })
+    this.says('/api/v1/tx/', { status: 'unknown', confirmations: 0 })
+  }
+
+  /** Answers at paths that begin so; of several the longest counts. */
+  says(path: string, json: unknown, status = 200): void {
+    this.answers(path, () => ({ status, json }))
+  }
+
+  /** Answers as a function says, each time anew; null hangs up. */
+  answers(path: string, told: () => Told): void {
+    this.#answers.set(path, told)
+  }
+
+  status(change: Json): void {
+    const genesis = createRuleBook(DEVNET, PROTOCOL).genesis.block.id
+    this.says('/api/v1/status', { networkName: 'devnet', genesis, chainId: 1, height: HEIGHT, ...change })
+  }
+
+  /** Runs a command against this node. */
+  async run(...args: readonly string[]): Promise<Ran> {
+    const line = parseCommandLine(args)
+    if (!line.ok) throw new Error(faultMessage(line.fault))
+    const { words, flags } = line.value
+    const named = (name: string) => COMMANDS.find((command) => command.name === name)
+    const command = named(words.slice(0, 2).join(' ')) ?? named(words[0] as string)
+    if (command === undefined) throw new Error(`no command ${words.join(' ')}`)
+    const resolved = resolveConfig(
+      [{ origin: 'flag', values: { 'data-dir': this.#folder }, callsIt: (name) => name }],
+      this.#folder,
+    )
+    if (!resolved.ok) throw new Error(faultMessage(resolved.fault))
+    const notes: string[] = []
+    const prints: string[] = []
+    const outcome = await command.run({
+      ...resolved.value,
+      params: DEVNET,
+      words: words.slice(command.name.split(' ').length),
+      flags: { rpc: this.url, ...flags },
+      logger: undefined as never,
+      print: (text) => prints.push(text),
+      note: (text) => notes.push(text),
+    })
+    const fault = typeof outcome === 'number' ? null : outcome
+    return { end: fault === null ? (outcome as number) : faultMessage(fault), fault, notes, prints }
+  }
+
+  #tell(pathname: string): Told {
+    const paths = [...this.#answers.keys()].filter((path) => pathname.startsWith(path))
+    const longest = paths.sort((a, b) => b.length - a.length)[0]
+    const told = longest === undefined ? undefined : this.#answers.get(longest)
+    return told === undefined ? { status: 404, json: { error: 'nothing here', code: 'not_found' } } : told()
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const decoded = decodeTransaction(new Uint8Array(bytes))
+    if (!decoded.ok) throw new Error(faultMessage(decoded.fault))
+    this.sent.push(decoded.value)
+  }
+}

@@ -1,0 +1,139 @@
+import type { Block } from '../../consensus/block/block.ts'
+import type { ChainIndex } from '../../consensus/chain/chain-index.ts'
+import type { KeyValueStore } from '../../consensus/chain/key-value.ts'
+import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
+import { fromHex, toHex, uint32LE, uintBE } from '../../consensus/primitives/bytes.ts'
+import type { Address, TxId } from '../../consensus/primitives/ids.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
+import { blocksFrom } from './branches.ts'
+import { TestChain, WALLETS, wallet } from './chain.ts'
+import { testParams } from './network.ts'
+import { dumpStore } from './stores.ts'
+import { agentId, SAMPLE, units } from './unsigned.ts'
+
+/** Chains of random transfers and paid calls, with escrows that end in every way within a few blocks. */
+
+/** Terms of escrows in these chains. */
+const TERMS = [2, 3, 5, 9]
+const STRETCH = 4
+
+/** Transactions of every four blocks, and how often each miner has mined: an index that folds. */
+export const TALLY: ChainIndex = {
+  name: 'tally',
+  prefix: 0xf0,
+  fold: ({ block: { header, transactions } }, read) => {
+    const stretch = uintBE(BigInt(Math.floor(header.height / STRETCH)), 4)
+    const counted = (key: Uint8Array, more: number) => {
+      const before = read(key)
+      const count = before === undefined ? 0 : new DataView(before.buffer, before.byteOffset).getUint32(0, true)
+      return { key, value: uint32LE(count + more) }
+    }
+    const miner = fromHex(header.miner)
+    // Now and then it forgets, since indexes may delete as well.
+    const tally = header.height % 7 === 6 ? { key: stretch } : counted(stretch, transactions.length)
+    return [tally, counted(miner, 1)]
+  },
+}
+
+/** The program's rules and indexes with short terms, rewards that mature soon, and {@link TALLY}. */
+export function restlessRuleBook(): RuleBook {
+  const params = testParams()
+  const { rules } = params.steps[0] as (typeof params.steps)[number]
+  const change = { tx: { ...rules.tx, invokeTerms: TERMS }, coin: { ...rules.coin, rewardMaturity: 3 } }
+  const steps = [{ fromHeight: 0, rules: { ...rules, ...change } }]
+  return createRuleBook({ ...params, steps }, { ...PROTOCOL, indexes: [...PROTOCOL.indexes, TALLY] })
+}
+
+const AGENTS = ['agent-one', 'agent-two'].map(agentId)
+
+/** Grows a chain by random blocks. */
+export class RandomChain {
+  readonly test: TestChain
+  readonly #random: () => number
+  #open: TxId[] = []
+
+  constructor(test: TestChain, random: () => number) {
+    this.test = test
+    this.#random = random
+  }
+
+  /** Mines so many blocks. */
+  async grow(count: number): Promise<readonly Block[]> {
+    const blocks: Block[] = []
+    for (let i = 0; i < count; i++) {
+      const transactions: Transaction[] = this.test.height === 0 ? await this.#opening() : []
+      for (let n = this.#below(5); n > 0; n--) transactions.push(await this.#transaction())
+      const extra = new Uint8Array(32).map(() => this.#below(256))
+      blocks.push(await this.test.mine(transactions, { miner: wallet(1 + this.#below(10)).address, extra }))
+    }
+    return blocks
+  }
+
+  /** A chain with this one's blocks up to a height. */
+  async branch(height: number): Promise<RandomChain> {
+    const test = await TestChain.open(this.test.ruleBook)
+    test.nowMs = this.test.nowMs
+    for (const block of blocksFrom(this.test, 1).slice(0, height)) await test.import(block)
+    return new RandomChain(test, this.#random)
+  }
+
+  #below(bound: number): number {
+    return Math.floor(this.#random() * bound)
+  }
+
+  #pick<T>(values: readonly T[]): T {
+    return values[this.#below(values.length)] as T
+  }
+
+  /** Two agents with a service each. */
+  async #opening(): Promise<Transaction[]> {
+    const made = AGENTS.map(async (agentId, i) => {
+      const owner = wallet(1 + i)
+      const register = SAMPLE.agent_register({ agentId, payout: owner.address, settlers: [] })
+      return [
+        await this.test.tx(owner, 'agent_register', register),
+        await this.test.tx(owner, 'service_publish', SAMPLE.service_publish({ agentId })),
+      ]
+    })
+    return (await Promise.all(made)).flat()
+  }
+
+  async #transaction(): Promise<Transaction> {
+    const { test } = this
+    const agent = { agentId: this.#pick(AGENTS), payout: this.#pick(WALLETS).address }
+    // The first two wallets own an agent each, so that most changes and receipts are by the right one.
+    const owner = wallet(1 + AGENTS.indexOf(agent.agentId))
+    const choice = this.#below(10)
+    if (choice === 0) return test.tx(owner, 'agent_register', SAMPLE.agent_register({ ...agent, settlers: [] }))
+    if (choice === 1) return test.tx(owner, 'agent_update', SAMPLE.agent_update({ ...agent, owner: owner.address }))
+    if (choice < 5 && this.#open.length > 0) {
+      const txIds = [...new Set([this.#pick(this.#open), this.#open.at(-1) as TxId])]
+      const entries = txIds.map((txId) => ({ txId, outcome: this.#below(2) }))
+      return test.tx(owner, 'agent_receipt', SAMPLE.agent_receipt(entries))
+    }
+    if (choice < 7) return this.#transfer()
+    const tx = await test.tx(
+      this.#pick(WALLETS),
+      'agent_invoke',
+      SAMPLE.agent_invoke({ agentId: agent.agentId, term: this.#pick(TERMS) }),
+    )
+    this.#open = [...this.#open.slice(-5), tx.txId]
+    return tx
+  }
+
+  #transfer(): Promise<Transaction> {
+    const fresh = toHex(uintBE(BigInt(1 + this.#below(1_000)), 32)) as Address
+    const to = this.#random() < 0.3 ? fresh : this.#pick(WALLETS).address
+    const amount = units(1 + this.#below(1_000))
+    const create = this.#random() < 0.8
+    return this.test.tx(this.#pick(WALLETS), 'transfer', SAMPLE.transfer({ to, amount, create }))
+  }
+}
+
+/** Everything that indexes keep in a store: entries, undo records, marks, and what a rebuild left behind. */
+export async function indexSpace(store: KeyValueStore): Promise<ReadonlyMap<string, string>> {
+  const marks = ['indexes', 'reindex'].map((name) => `00${toHex(new TextEncoder().encode(name))}`)
+  const entries = [...(await dumpStore(store))]
+  return new Map(entries.filter(([key]) => /^0[def]/.test(key) || marks.includes(key)))
+}

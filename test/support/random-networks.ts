@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import type { NetworkParams, Rules } from '../../consensus/chain/params.ts'
+import type { GenesisLedgers } from '../../consensus/ledger/rules.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
+import { NEWCOMERS } from './actors.ts'
+import { testParams } from './network.ts'
+
+const EASIEST = 2n ** 256n - 1n
+
+/** Native base units that the test network begins with, those of its pools included. */
+const MINTED = 1_044_000_000_000_000n
+
+/** Choices of the ledgers of money. */
+const money = fc.record({
+  locks: fc.constantFrom([0, 1, 3, 10], [1, 2, 2, 5], [10, 100, 1_000, 10_000]),
+  rates: fc.constantFrom([100n, 300n, 500n, 800n], [0n, 1n, 10_000n, 1_000_000n], [7n, 7n, 7n, 7n]),
+  blocksPerYear: fc.constantFrom(10_512_000n, 1_000n, 50n),
+  stakingShareBps: fc.constantFrom(1_000n, 10_000n, 1n, 0n),
+  rotationDelay: fc.constantFrom(1, 2, 5, 20),
+  dayBlocks: fc.constantFrom(28_800, 3, 10),
+  /** Most minted in a day, in least deposits. */
+  dailyDeposits: fc.constantFrom(200_000n, 3n, 10n),
+  feeBps: fc.constantFrom(10n, 0n, 9_999n),
+  createBurn: fc.constantFrom(1_000_000_000n, 0n, 10n ** 14n),
+})
+
+/** Choices of what there is in the beginning. */
+const beginning = fc.record({
+  /** Reserve of the stable dollar, in percent of its supply. */
+  backing: fc.constantFrom(100n, 100n, 150n, 150n, 60n, 1n, 0n),
+  freezableStable: fc.boolean(),
+  stableCap: fc.constantFrom(0n, 0n, 210_000_000_000n),
+  pools: fc.constantFrom(3, 3, 3, 2, 0),
+  committee: fc.constantFrom(2, 2, 2, 2, 2, 2, 1, 1, 1, 3, 3, null),
+  gift: fc.boolean(),
+  vaults: fc.constantFrom(10, 10, 10, 9, 8, 2),
+})
+
+type Money = typeof money extends fc.Arbitrary<infer T> ? T : never
+type Beginning = typeof beginning extends fc.Arbitrary<infer T> ? T : never
+
+/** Rules of the ledgers of money. */
+function moneyRules(base: Rules, choice: Money): Pick<Rules, 'staking' | 'bridge' | 'token'> {
+  const { staking, bridge } = base
+  const { rates, locks, blocksPerYear, rotationDelay, dayBlocks, dailyDeposits, feeBps, createBurn } = choice
+  const tiers = staking.tiers.map((_, i) => ({ lockBlocks: locks[i] as number, yearlyBps: rates[i] as bigint }))
+  const networks = bridge.networks.map((one) => ({ ...one, feeBps, dailyMintCap: one.minimum * dailyDeposits }))
+  return {
+    staking: { tiers, blocksPerYear },
+    bridge: { networks, dayBlocks, rotationDelay },
+    token: { createBurn },
+  }
+}
+
+/** The genesis ledgers with another backing, fewer pools, another committee; the bridge's books balance. */
+function genesisLedgers(base: GenesisLedgers, choice: Beginning): GenesisLedgers {
+  const [stable] = base.stables
+  const [deposit] = base.bridge.deposited
+  const committee = base.bridge.committee
+  if (stable === undefined || deposit === undefined || committee === null) throw new Error('not the test network')
+  const reserve = (stable.reserve * choice.backing) / 100n
+  const tokens = base.tokens.map((token) =>
+    token.kind === 'stable' ? { ...token, freezable: choice.freezableStable, maxSupply: choice.stableCap } : token,
+  )
+  const amount = deposit.amount + reserve - stable.reserve
+  // Somebody without an allocation, who has an account all the same.
+  const newcomer = NEWCOMERS[4]?.address as Address
+  const plain = base.tokens.find(({ kind }) => kind === 'plain')?.symbol
+  const gift = plain === undefined ? [] : [{ symbol: plain, address: newcomer, amount: 77n }]
+  return {
+    ...base,
+    tokens,
+    balances: choice.gift ? [...base.balances, ...gift] : base.balances,
+    stables: [{ ...stable, reserve }],
+    pools: base.pools.slice(0, choice.pools),
+    bridge: {
+      committee: choice.committee === null ? null : { ...committee, threshold: choice.committee },
+      vaults: base.bridge.vaults.slice(0, choice.vaults),
+      deposited: [{ ...deposit, amount }],
+    },
+  }
+}
+
+const chain = fc.record({
+  invokeTerms: fc.constantFrom([100, 400, 1_200, 9_600], [1, 2, 3, 4], [3, 10, 25, 60]),
+  rewardMaturity: fc.constantFrom(100, 1, 2, 7),
+  epochBlocks: fc.constantFrom(20, 1, 3),
+  powLimit: fc.constantFrom(EASIEST, 2n ** 250n, 2n ** 256n / 1_000n - 1n),
+  harder: fc.nat(20),
+  // Not shorter: work that no machine could ever do would sum to more than 256 bits.
+  halfLifeMs: fc.constantFrom(300_000, 20_000, 6_000),
+  anchorResetGapMs: fc.constantFrom(null, 120_000, 2_000),
+  baseFee: fc.constantFrom(32n, 33n, 1_000n, 100_000n),
+  supplyCap: fc.constantFrom(10n ** 16n, 10n ** 16n, MINTED, MINTED + 10_000n),
+  subsidyDivisor: fc.constantFrom(2n ** 23n, 100n),
+  deliveredBurnDivisor: fc.constantFrom(100n, 3n, 1n),
+})
+
+type Chain = typeof chain extends fc.Arbitrary<infer T> ? T : never
+
+/** The first step's rules. */
+function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
+  const { invokeTerms, rewardMaturity, epochBlocks, supplyCap, subsidyDivisor, deliveredBurnDivisor } = choice
+  const { powLimit, halfLifeMs, anchorResetGapMs } = choice
+  const { stakingShareBps } = moneyChoice
+  const initialTarget = powLimit >> BigInt(choice.harder)
+  // As few as the longest term allows, so that some are dropped.
+  const priceEpochsKept = Math.ceil(Math.max(...invokeTerms) / epochBlocks) + 3
+  return {
+    ...rules,
+    ...moneyRules(rules, moneyChoice),
+    tx: { ...rules.tx, invokeTerms },
+    block: { ...rules.block, powLimit, initialTarget, halfLifeMs, anchorResetGapMs },
+    coin: { ...rules.coin, rewardMaturity, supplyCap, subsidyDivisor, stakingShareBps },
+    market: { ...rules.market, epochBlocks, deliveredBurnDivisor, priceEpochsKept },
+  }
+}
+
+const NEW_TIER = { lockBlocks: 2, yearlyBps: 250_000n }
+const NEW_FEE_BPS = 1_000
+
+/** Other rates, caps and delays, and one more of what there may be more of. */
+function laterRules(rules: Rules, choice: Money): Rules {
+  const { staking, bridge, token } = moneyRules(rules, choice)
+  const { blocksPerYear } = rules.staking
+  const tiers = [...staking.tiers, NEW_TIER]
+  const { stakingShareBps } = choice
+  return {
+    ...rules,
+    bridge,
+    token,
+    staking: { tiers, blocksPerYear },
+    coin: { ...rules.coin, stakingShareBps, subsidyDivisor: 1_000n },
+    tx: { ...rules.tx, stakeTiers: tiers.length, poolFeesBps: [...rules.tx.poolFeesBps, NEW_FEE_BPS] },
+  }
+}
+
+/** Height of a second step, if there is one. */
+const secondStep = fc.constantFrom(null, null, 5, 9, 20)
+
+/** Networks that differ in whatever a network may differ in, the launch rules first. */
+export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
+  .record({ chain, money, beginning, secondStep, later: money })
+  .map((choice) => {
+    const base = testParams()
+    const [step] = base.steps
+    if (step === undefined) throw new Error('no rules')
+    const rules = firstRules(step.rules, choice.chain, choice.money)
+    const ledgers = genesisLedgers(base.genesis.ledgers, choice.beginning)
+    const { secondStep: fromHeight } = choice
+    const later = fromHeight === null ? [] : [{ fromHeight, rules: laterRules(rules, choice.later) }]
+    return {
+      ...base,
+      genesis: { ...base.genesis, baseFee: choice.chain.baseFee, ledgers },
+      steps: [{ fromHeight: 0, rules }, ...later],
+    }
+  })

@@ -1,0 +1,62 @@
+/** Outcome codes of transactions.md, section 4; code 1 would need a broken invariant. */
+export const CODE = {
+  success: 0,
+  noAccount: 2,
+  insufficientBalance: 3,
+  agentExists: 16,
+  agentUnknown: 17,
+  notOwner: 18,
+  payoutNoAccount: 19,
+  serviceUnknown: 20,
+  serviceRetired: 21,
+  closed: 32,
+  foreign: 33,
+  badOpener: 34,
+  symbolTaken: 48,
+  lookAlike: 49,
+  tokenUnknown: 50,
+  wrongKind: 51,
+  notIssuer: 52,
+  frozen: 53,
+  notFreezable: 54,
+  maxSupply: 55,
+  underBacked: 64,
+  noSurplus: 65,
+  belowMinimumPaid: 66,
+  poolExists: 80,
+  poolUnknown: 81,
+  limit: 82,
+  tooSmall: 83,
+  tooLarge: 84,
+  stakeUnknown: 96,
+  stakeLocked: 97,
+  nothingDue: 98,
+  bridgeClosed: 112,
+  halted: 113,
+  epoch: 114,
+  attestation: 115,
+  depositKnown: 116,
+  mintCap: 117,
+  float: 118,
+  withdrawalUnknown: 119,
+  withdrawalState: 120,
+  rotationPending: 121,
+  belowMinimum: 122,
+} as const
+
+export type CodeName = keyof typeof CODE
+
+/** A payload failed; whatever it had changed is forgotten. */
+export class Failure extends Error {
+  readonly code: number
+
+  constructor(name: CodeName) {
+    super(name)
+    this.code = CODE[name]
+  }
+}
+
+/** Fails the payload unless `condition` holds. */
+export function need(condition: boolean, otherwise: CodeName): asserts condition {
+  if (!condition) throw new Failure(otherwise)
+}

@@ -1,0 +1,45 @@
+import { Compile } from 'typebox/compile'
+import { describe, expect, it } from 'vitest'
+import { fitsText } from '../../../../consensus/primitives/text.ts'
+import { DESCRIPTION_BYTES_MAX, NAME_BYTES_MAX, REQUEST_FORMAT_BYTES_MAX } from '../../../../consensus/tx/payloads.ts'
+import { CAPABILITIES } from '../../../../marketplace/ledger/capabilities.ts'
+import { readRequest } from '../../../../marketplace/services/service.ts'
+import { SERVICE_TABLE } from '../../../../marketplace/services/table.ts'
+import { SERVICE_CASES } from '../../../support/service-cases.ts'
+
+const byId = Object.fromEntries(SERVICE_TABLE.map((definition) => [definition.serviceId as string, definition]))
+
+describe('the table of services', () => {
+  it('has every id once', () => {
+    expect(Object.keys(byId)).toHaveLength(SERVICE_TABLE.length)
+  })
+
+  it('sells something of every capability', () => {
+    expect(CAPABILITIES.filter((one) => !SERVICE_TABLE.some(({ capability }) => capability === one))).toEqual([])
+  })
+
+  for (const definition of SERVICE_TABLE) {
+    const { serviceId, name, description, requestFormat, sample, resultSchema, resultBytesMax } = definition
+    describe(serviceId, () => {
+      it('shows a sample that it could have given', () => {
+        expect([...Compile(resultSchema).Errors(sample)]).toEqual([])
+        expect(JSON.stringify(sample).length).toBeLessThan(resultBytesMax)
+        expect(sample).toMatchObject({ service: serviceId })
+      })
+
+      it('takes the example that it shows', () => {
+        expect(readRequest(definition, definition.example).ok).toBe(true)
+      })
+
+      it('can be published as it is', () => {
+        expect(fitsText(name, NAME_BYTES_MAX)).toBe(true)
+        expect(fitsText(description, DESCRIPTION_BYTES_MAX)).toBe(true)
+        expect(requestFormat === '' || fitsText(requestFormat, REQUEST_FORMAT_BYTES_MAX)).toBe(true)
+      })
+
+      it('has requests whose results are kept', () => {
+        expect(SERVICE_CASES[serviceId]).toBeDefined()
+      })
+    })
+  }
+})

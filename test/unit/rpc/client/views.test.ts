@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { readAgent, readHoldings } from '../../../../rpc/client/account-views.ts'
+import { amountOf, readPool, readQuote, readStables, readToken, unitsOf } from '../../../../rpc/client/ledger-views.ts'
+import { readSimulation } from '../../../../rpc/client/simulation-view.ts'
+
+const far = { symbol: 'FAR', decimals: 8, units: '100', text: '0.000001' }
+const salt = { symbol: 'SALT', decimals: 4, units: '7', text: '0.0007' }
+const id = 'ab'.repeat(32)
+const pool = { id, name: 'FAR-SALT-30', feeBps: 30, x: far, y: salt, shares: '1000' }
+const stake = {
+  ...{ stakeId: id, tier: 0, staked: far, pending: far, unlocksAt: 5, unlocked: false },
+}
+const service = { serviceId: 'abcd', name: 'A', description: '', requestFormat: '', capability: 'search' }
+const agent = {
+  ...{ agentId: 'abc', name: 'A', endpoint: '', owner: 'x', payout: 'x' },
+  ...{ capabilities: ['search'], settlers: ['x'], services: [service] },
+}
+const holdings = { native: far, tokens: [salt], positions: [], stakes: [stake], truncated: { stakes: true } }
+const simulation = { wouldMine: true, success: true, code: null, fee: '1', amounts: ['2'], changes: [] }
+
+/** Everything that one field may be in place of what it should be. */
+const GARBAGE: readonly unknown[] = [
+  undefined,
+  null,
+  {},
+  [],
+  'x',
+  '-1',
+  '1e9',
+  '01',
+  -1,
+  1.5,
+  Number.NaN,
+  true,
+  '\u0000',
+]
+
+/** A reader with an answer that it takes, the object whose fields are spoilt, and the fields that it must not trust. */
+const READERS: readonly (readonly [string, (answer: never) => unknown, object, string | null, readonly string[]])[] = [
+  [
+    'a token',
+    readToken,
+    { token: { ...far, frozen: false, hidden: false } },
+    'token',
+    ['symbol', 'decimals', 'frozen'],
+  ],
+  ['a pool', readPool, { pool }, 'pool', ['id', 'feeBps', 'x', 'y', 'shares']],
+  ['a quote', readQuote, quoteOf(), null, ['amountIn', 'amountOut', 'route']],
+  ['holdings', readHoldings, holdings, null, ['native']],
+  ['an agent', readAgent, { agent }, 'agent', ['capabilities']],
+  ['a simulation', readSimulation, simulation, null, ['wouldMine', 'success', 'fee']],
+]
+
+function quoteOf() {
+  return { amountIn: far, amountOut: salt, route: [{ pool: 'FAR-SALT-30', feeBps: 30, out: salt }] }
+}
+
+describe('what a node answers', () => {
+  it.each(READERS)('is taken where it is %s, and nothing else in its place', (_, read, answer, inside, fields) => {
+    expect(read(answer as never)).toBeDefined()
+    const target = (inside === null ? answer : (answer as Record<string, object>)[inside]) as object
+    for (const field of fields) {
+      const original = (target as Record<string, unknown>)[field]
+      for (const value of GARBAGE) {
+        // A boolean in a boolean's place, and an empty list of things that may be none, are what they should be.
+        if (typeof value === typeof original && typeof value === 'boolean') continue
+        if (Array.isArray(original) && Array.isArray(value) && field !== 'route') continue
+        const spoilt = { ...target, [field]: value }
+        const whole = inside === null ? spoilt : { ...answer, [inside]: spoilt }
+        expect({ field, value, read: read(whole as never) }).toEqual({ field, value, read: undefined })
+      }
+    }
+  })
+
+  it('counts in base units below 2^112', () => {
+    expect(amountOf('0')).toBe(0n)
+    expect(amountOf((2n ** 112n - 1n).toString())).toBe(2n ** 112n - 1n)
+    for (const value of [(2n ** 112n).toString(), '', '00', '+1', ' 1', '1_0', '0x1', 1, 1n, '9'.repeat(400)])
+      expect(amountOf(value)).toBeUndefined()
+    expect(unitsOf({ ...far, decimals: 19 })).toBeUndefined()
+    expect(unitsOf({ ...far, symbol: 'far' })).toBeUndefined()
+  })
+
+  it('is no pool without anything in it: what it is worth is divided by that', () => {
+    for (const empty of [{ x: { ...far, units: '0' } }, { y: { ...salt, units: '0' } }, { shares: '0' }, { y: far }])
+      expect(readPool({ pool: { ...pool, ...empty } })).toBeUndefined()
+  })
+
+  it('is a list only if every item is what it should be', () => {
+    const stable = { symbol: 'FUSD', supply: far, reserve: salt }
+    expect(readStables({ stables: [stable, stable] })).toHaveLength(2)
+    expect(readStables({ stables: [stable, { ...stable, reserve: null }] })).toBeUndefined()
+    expect(readStables({})).toBeUndefined()
+    expect(readHoldings({ ...holdings, stakes: [stake, { ...stake, stakeId: 'x' }] })).toBeUndefined()
+  })
+})

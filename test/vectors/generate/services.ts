@@ -1,0 +1,17 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { SERVICE_CASES } from '../../support/service-cases.ts'
+import { caseChains, serviceResults } from '../../support/service-results.ts'
+
+/**
+ * `node test/vectors/generate/services.ts [service id...]` writes anew what services answer to their cases. Unlike the other
+ * vectors these are the program's own results, to be read by somebody before they are kept.
+ */
+if (import.meta.main) {
+  const chains = await caseChains()
+  const ids = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SERVICE_CASES)
+  mkdirSync(new URL('../services/', import.meta.url), { recursive: true })
+  for (const id of ids) {
+    const results = await serviceResults(id, ...chains)
+    writeFileSync(new URL(`../services/${id}.json`, import.meta.url), `${JSON.stringify(results, null, 1)}\n`)
+  }
+}

@@ -62,8 +62,8 @@ const MIB = 1_048_576
  * How long a stopping node waits for calls under way, and then for answers on their way out. The rest of the five seconds that a
  * stop may take belongs to the disk and to what is being verified: on a busy machine that is more than half of them.
  */
-const CALLS_GRACE_MS = 1_500
-const ANSWERS_GRACE_MS = 500
+const CALLS_GRACE_MS = 1_200
+const ANSWERS_GRACE_MS = 300
 const SAVE_MEMPOOL_MS = 60_000
 const PRUNE_MS = 600_000
 
@@ -111,7 +111,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   if (!url.ok) return url
   stops.push(async () => {
     state.stopping = true
-    await closeMarket(market.value)
+    await Promise.all([mining.value.stop(), closeMarket(market.value)])
   })
   mining.value.start()
   logger.info({ network: options.params.name, height: chain.head.header.height, url: url.value }, 'ready')
@@ -194,17 +194,18 @@ async function openMarket(
 
 interface Mining {
   readonly start: () => void
+  readonly stop: Stop
   readonly facts: () => MiningFacts
 }
 
 function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core, stops: Stop[]): Result<Mining> {
   const { config, logger, wallet, onFatal } = options
   const { threads } = config.mine
-  if (threads === 0) return ok({ start: () => {}, facts: () => ({ threads, hashesPerSecond: 0, rewardTo: null }) })
+  if (threads === 0)
+    return ok({ start: () => {}, stop: () => {}, facts: () => ({ threads, hashesPerSecond: 0, rewardTo: null }) })
   const rewardTo = rewardAddress(options)
   if (!rewardTo.ok) return rewardTo
   const pool = new MiningPool(threads, (error) => logger.error({ error }, 'a mining thread failed'))
-  stops.push(() => pool.close())
   const miner = new Miner(
     {
       chain,
@@ -223,11 +224,16 @@ function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core, st
     },
     rewardTo.value,
   )
-  stops.push(() => miner.stop())
+  const stop = async (): Promise<void> => {
+    await miner.stop()
+    await pool.close()
+  }
+  stops.push(stop)
   const rate = new HashRate(() => pool.hashes)
   const address = wallet === null && config.mine.address === null ? null : rewardTo.value
   return ok({
     start: () => miner.start(),
+    stop,
     facts: () => ({ threads, hashesPerSecond: rate.perSecond(), rewardTo: address }),
   })
 }

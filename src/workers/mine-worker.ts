@@ -24,8 +24,8 @@ let lowered = false
 
 /** Thread entry: searches job after job until a nonce is found. */
 export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce {
-  lowerPriority()
   const control = new MiningControl(buffer)
+  lowerPriority((id) => control.nameThread(thread, id))
   for (let done = seen; ; ) {
     const { generation, job } = control.read(done)
     const nonce = searchNonce({ ...job, start: BigInt(thread), stride: BigInt(threads) }, nativePowHasher, {
@@ -38,9 +38,10 @@ export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce 
 }
 
 /** A miner must not slow verification: on Linux a thread can lower itself; elsewhere there is no per-thread priority. */
-function lowerPriority(): void {
+function lowerPriority(onThreadId: (id: number) => void): void {
   if (lowered || process.platform !== 'linux') return
   lowered = true
   const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+  onThreadId(threadId)
   setPriority(threadId, LOWEST_PRIORITY)
 }

@@ -12,25 +12,27 @@ const LANES = 4
 const WORDS = 8
 const INPUT_OFFSET = WORDS * 4
 const TARGET_OFFSET = INPUT_OFFSET + 32
-const COUNTERS_OFFSET = TARGET_OFFSET + 32
+/** Two numbers a thread: its hashes so far, and its id in the operating system. */
+const THREADS_OFFSET = TARGET_OFFSET + 32
+const THREAD_WORDS = 2
 
 /** Job and counters, shared by all threads. */
 export class MiningControl {
   readonly buffer: SharedArrayBuffer
   readonly #words: Int32Array
   readonly #bytes: Uint8Array
-  readonly #counters: BigUint64Array
+  readonly #threads: BigUint64Array
 
   constructor(buffer: SharedArrayBuffer) {
     this.buffer = buffer
     this.#words = new Int32Array(buffer, 0, WORDS)
     this.#bytes = new Uint8Array(buffer)
-    this.#counters = new BigUint64Array(buffer, COUNTERS_OFFSET)
+    this.#threads = new BigUint64Array(buffer, THREADS_OFFSET)
   }
 
   /** Control block for a number of threads. */
   static create(threads: number): MiningControl {
-    return new MiningControl(new SharedArrayBuffer(COUNTERS_OFFSET + threads * 8))
+    return new MiningControl(new SharedArrayBuffer(THREADS_OFFSET + threads * THREAD_WORDS * 8))
   }
 
   get generation(): number {
@@ -39,7 +41,14 @@ export class MiningControl {
 
   /** Hashes of all threads so far. */
   get hashes(): bigint {
-    return this.#counters.reduce((sum, _, i) => sum + Atomics.load(this.#counters, i), 0n)
+    return this.#ofThreads(0).reduce((sum, hashes) => sum + hashes, 0n)
+  }
+
+  /** Ids in the operating system of the threads that said theirs. */
+  get threadIds(): readonly number[] {
+    return this.#ofThreads(1)
+      .filter((id) => id > 0n)
+      .map(Number)
   }
 
   /** Writes a job, or rest, and wakes every thread. Returns its generation. */
@@ -77,7 +86,17 @@ export class MiningControl {
 
   /** Counts one hash of a thread. */
   count(thread: number): void {
-    Atomics.add(this.#counters, thread, 1n)
+    Atomics.add(this.#threads, thread * THREAD_WORDS, 1n)
+  }
+
+  /** Notes the id that the operating system has for a thread. */
+  nameThread(thread: number, id: number): void {
+    Atomics.store(this.#threads, thread * THREAD_WORDS + 1, BigInt(id))
+  }
+
+  #ofThreads(word: number): bigint[] {
+    const count = this.#threads.length / THREAD_WORDS
+    return Array.from({ length: count }, (_, i) => Atomics.load(this.#threads, i * THREAD_WORDS + word))
   }
 
   #word(index: number): number {

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import type { MiningJob, NonceSearcher } from '../../miner/miner.ts'
@@ -20,6 +21,7 @@ export class MiningPool implements NonceSearcher {
   #job: MiningJob | null = null
   #generation = 0
   #closed = false
+  #closing: Promise<void> | undefined
 
   constructor(threads: number, onFailure: (error: unknown) => void) {
     this.#threads = threads
@@ -54,9 +56,16 @@ export class MiningPool implements NonceSearcher {
     this.#listeners.push(listener)
   }
 
-  /** Ends the threads. */
-  async close(): Promise<void> {
+  /** Ends the threads. On a busy machine that takes seconds where the system does not let them have their priority back. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
     this.#closed = true
+    this.#control.write(null)
+    this.#control.threadIds.forEach(raisePriority)
     await this.#pool.destroy()
   }
 
@@ -80,5 +89,19 @@ export class MiningPool implements NonceSearcher {
     const job = this.#job
     if (job === null || generation !== this.#generation) return
     for (const listener of this.#listeners) listener(nonce, job)
+  }
+}
+
+const NORMAL_PRIORITY = 0
+
+/** Not allowed, as only root or a process with a limit for it may raise a priority; or the thread has ended by itself. */
+const MAY_FAIL_WITH = new Set(['EACCES', 'EPERM', 'ESRCH'])
+
+/** A thread of the lowest priority also ends at that priority. */
+function raisePriority(threadId: number): void {
+  try {
+    setPriority(threadId, NORMAL_PRIORITY)
+  } catch (error) {
+    if (!MAY_FAIL_WITH.has(String((error as { info?: { code?: string } }).info?.code))) throw error
   }
 }

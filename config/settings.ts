@@ -68,7 +68,52 @@ export const SETTINGS = {
   'rpc.rate-transaction': integer('Transactions per minute and address', 6_000, RATES),
   'rpc.rate-quote': integer('Quotes and paid calls per minute and address', 9_000, RATES),
   'rpc.concurrent-max': integer('Requests answered at once', 1_024, [1, 100_000]),
+  'p2p.enabled': flag('Whether this node talks to others', true),
+  'p2p.host': text(
+    'IP address that peers reach; default: all of this machine, on the devnet 127.0.0.1',
+    null,
+    'an IP address',
+    /^[0-9a-fA-F.:]{2,45}$/,
+  ),
   'p2p.port': integer('Port of the peer-to-peer network; 0 takes a free one', 8421, PORTS),
+  'p2p.peers': text(
+    'Nodes to stay connected to, separated by commas: /ip4/10.0.0.2/tcp/8421/p2p/<id>',
+    null,
+    'multiaddresses separated by commas',
+    /^\/[^\s,]+(,\/[^\s,]+)*$/,
+  ),
+  'p2p.outbound': integer('Connections that this node seeks by itself', 8, [0, 64]),
+  'p2p.inbound-max': integer('Connections of others that it takes', 48, [0, 1_024]),
+  'p2p.mdns': choice('Whether nodes on the local network are found; auto: on the devnet', 'auto', [
+    'auto',
+    'true',
+    'false',
+  ]),
+  'p2p.dht': flag('Whether nodes are found through a Kademlia table', true),
+  'p2p.upnp': flag('Whether the router is asked to forward the port (UPnP)', false),
+  'p2p.autonat': flag('Whether peers are asked if this node can be reached', false),
+  'p2p.announce': text(
+    'Address that others are told, where it differs from the one listened on',
+    null,
+    'a multiaddress like /dns4/node.example/tcp/8421',
+    /^\/[^\s,]+$/,
+  ),
+  'sync.snapshot': choice(
+    'How a new node gets the state; auto: by its blocks where a peer has them all, else from a snapshot',
+    'auto',
+    ['auto', 'always', 'never'],
+  ),
+  'storage.mode': choice(
+    'What is kept: archive everything, full all blocks and the witnesses of some days, pruned only recent blocks',
+    'full',
+    ['archive', 'full', 'pruned'],
+  ),
+  'storage.witness-days': integer('Days for which a full node keeps witnesses', 7, [1, 3_650]),
+  'storage.snapshot-blocks': integer(
+    'Blocks between the snapshots that are offered to new nodes',
+    1_200,
+    [10, 100_000],
+  ),
   'mine.threads': integer('Mining threads; 0 does not mine', 0, THREADS),
   'mine.address': text('Address that mining pays; default: the market wallet', null, 'an address of the network'),
   'verify.threads': integer('Signature verification threads; 0: one per core', 0, THREADS),
@@ -148,7 +193,21 @@ export interface Config {
     readonly rateQuote: number
     readonly concurrentMax: number
   }
-  readonly p2p: { readonly port: number }
+  readonly p2p: {
+    readonly enabled: boolean
+    /** Null is the network's default. */
+    readonly host: string | null
+    readonly port: number
+    readonly peers: readonly string[]
+    readonly outbound: number
+    readonly inboundMax: number
+    readonly mdns: 'auto' | 'true' | 'false'
+    readonly dht: boolean
+    readonly upnp: boolean
+    readonly autonat: boolean
+    readonly announce: string | null
+  }
+  readonly sync: { readonly snapshot: 'auto' | 'always' | 'never' }
   readonly mine: { readonly threads: number; readonly address: string | null }
   readonly verify: { readonly threads: number }
   readonly devKey: number
@@ -170,6 +229,12 @@ export interface Config {
   }
   readonly chain: { readonly reorganisationMax: number }
   readonly mempool: { readonly countMax: number; readonly mibMax: number }
-  readonly storage: { readonly cacheMib: number; readonly writeBufferMib: number }
+  readonly storage: {
+    readonly cacheMib: number
+    readonly writeBufferMib: number
+    readonly mode: 'archive' | 'full' | 'pruned'
+    readonly witnessDays: number
+    readonly snapshotBlocks: number
+  }
   readonly log: { readonly level: string; readonly format: 'auto' | 'json' | 'pretty' }
 }

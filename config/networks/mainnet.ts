@@ -16,5 +16,6 @@ export const MAINNET: NetworkParams = {
     ledgers: EMPTY_LEDGERS,
   },
   steps: [{ fromHeight: 0, rules: LAUNCH_RULES }],
+  minimumWork: 0n,
   seeds: [],
 }

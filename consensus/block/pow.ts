@@ -25,6 +25,28 @@ export function powHash(hasher: PowHasher, headerBytes: Uint8Array, cost: PowRul
   return hasher(concat(powInput(headerBytes), headerBytes.subarray(HEADER_BYTES - NONCE_BYTES)), POW_SALT, cost)
 }
 
+/** A header whose proof of work is to be checked, at the cost that its height has. */
+export interface WorkJob {
+  readonly bytes: Uint8Array
+  readonly target: bigint
+  readonly cost: PowRules
+}
+
+/** Checks the proof of work of many headers; the answer has one verdict per job, in order. */
+export interface WorkVerifier {
+  verifyWork(jobs: readonly WorkJob[]): Promise<readonly boolean[]>
+}
+
+/** Verdict on one job. */
+export function verifyWorkJob(hasher: PowHasher, { bytes, target, cost }: WorkJob): boolean {
+  return meetsTarget(powHash(hasher, bytes, cost), target)
+}
+
+/** A work verifier that hashes on the calling thread: for tools and tests. */
+export function createInlineWorkVerifier(hasher: PowHasher): WorkVerifier {
+  return { verifyWork: (jobs) => Promise.resolve(jobs.map((job) => verifyWorkJob(hasher, job))) }
+}
+
 /** Whether the hash, read as a big-endian number, is at or below the target. */
 export function meetsTarget(hash: Uint8Array, target: bigint): boolean {
   return readUintBE(hash) <= target

@@ -19,6 +19,7 @@ import { pathBetween } from './fork-choice.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
+import { ProvenHeaders } from './proven-headers.ts'
 import type { RuleBook } from './rule-book.ts'
 import { VerifiedWitnesses } from './verified-witnesses.ts'
 
@@ -53,6 +54,8 @@ class VerifierFailure extends Error {
 
 /** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
 const SIDE_PRUNE_BLOCKS = 100
+/** Blocks of the head's work by which a branch may fall short and still be stored block by block. */
+const SIDE_SLACK_BLOCKS = 144n
 /** The signatures of a block that was on the best chain before. */
 const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
 
@@ -68,6 +71,7 @@ export class Chain {
   readonly #deps: ChainDependencies
   readonly keys: KeyRegistry
   readonly verified = new VerifiedWitnesses()
+  readonly proven = new ProvenHeaders()
   readonly #listeners: HeadListener[] = []
   #queue: Promise<unknown> = Promise.resolve()
   #stopped = false
@@ -114,10 +118,14 @@ export class Chain {
     })
   }
 
-  /** Validates a block and adds it to the chain, or says why not. */
-  import(block: Block): Promise<Result<ImportOutcome>> {
+  /**
+   * Validates a block and adds it to the chain, or says why not. `provenWork` is the work of the branch that the block is
+   * known to lie on, if its headers were proven that far: a block off the best chain is stored only where a branch of about
+   * the head's work stands behind it, or a flood of old easy blocks would fill the disk.
+   */
+  import(block: Block, provenWork = 0n): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
-      const outcome = await this.#import(block)
+      const outcome = await this.#import(block, provenWork)
       await this.#pruneSide()
       return outcome
     })
@@ -140,12 +148,24 @@ export class Chain {
 
   /** Checks a header on a known parent, cheapest first, the proof of work last. */
   checkHeader(header: SealedHeader, parent: BlockEntry): Fault | null {
+    const cheap = this.checkHeaderCheaply(header, parent)
+    if (cheap !== null || this.proven.has(header.id)) return cheap
+    return checkProofOfWork(header, this.#deps.powHasher, this.#deps.ruleBook.at(header.header.height).block)
+  }
+
+  /** Every check of a header on a known parent but the proof of work. */
+  checkHeaderCheaply(header: SealedHeader, parent: BlockEntry): Fault | null {
     const rules = this.#deps.ruleBook.at(header.header.height).block
     return (
       checkHeader(header, { parent: parent.header, ...this.childOf(parent) }, rules) ??
-      checkHeaderClock(header, this.#deps.clock.now(), rules) ??
-      checkProofOfWork(header, this.#deps.powHasher, rules)
+      checkHeaderClock(header, this.#deps.clock.now(), rules)
     )
+  }
+
+  /** Whether a branch of this work is worth storing: it is not far below the head's. */
+  isNearHead(totalWork: bigint): boolean {
+    const { header, totalWork: best } = this.head
+    return totalWork + workOfTarget(header.target) * SIDE_SLACK_BLOCKS >= best
   }
 
   #serialised<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
@@ -156,7 +176,7 @@ export class Chain {
     return run
   }
 
-  async #import(block: Block): Promise<Result<ImportOutcome>> {
+  async #import(block: Block, provenWork: bigint): Promise<Result<ImportOutcome>> {
     const known = this.database.entry(block.id)
     if (known !== undefined)
       return fail(fault(known.invalid ? 'chain/invalid-ancestor' : 'chain/known-block', { id: block.id }))
@@ -165,9 +185,11 @@ export class Chain {
     if (parent.invalid) return fail(fault('chain/invalid-ancestor', { id: parent.id }))
     const depth = this.#forkDepth(parent)
     if (depth > UNDO_BLOCKS) return fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
+    const entry = this.#entryOf(block, parent)
+    const claimed = entry.totalWork > provenWork ? entry.totalWork : provenWork
+    if (parent.id !== this.head.id && !this.isNearHead(claimed)) return fail(fault('chain/branch-too-light'))
     const badHeader = this.checkHeader(block, parent)
     if (badHeader !== null) return fail(badHeader)
-    const entry = this.#entryOf(block, parent)
     const badBody = checkBody(block, this.#deps.ruleBook.at(block.header.height))
     if (badBody !== null) return this.#condemn(entry, badBody)
     if (parent.id === this.head.id) return this.#extend(block, entry)

@@ -35,6 +35,8 @@ export interface NetworkParams {
   readonly decimals: number
   readonly genesis: GenesisParams
   readonly steps: readonly RuleStep[]
+  /** Work that a chain must claim before its headers are hashed: that of the chain when the release was made. */
+  readonly minimumWork: bigint
   /** Addresses of first peers; none exist before a network has operators. */
   readonly seeds: readonly string[]
 }

@@ -34,6 +34,8 @@ export interface RuleBook extends Protocol {
   readonly at: (height: number) => Rules
   /** Hash of all rules at all heights: two nodes with different fingerprints are on different networks. */
   readonly fingerprint: Hash
+  /** Hash of the rules in force up to a height: what two nodes must agree on while the chain is no longer. */
+  readonly fingerprintAt: (height: number) => Hash
   /** Whether a payload's signatures verify. Remembers verdicts: miners and validators ask again and again. */
   readonly verifies: (job: SignatureJob) => boolean
   /** Table that a state key belongs to. */
@@ -46,6 +48,9 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
   const tables = tablesByPrefix(protocol.modules)
   const genesis = computeGenesis(params, protocol.modules)
   const { chainId } = (params.steps[0] as RuleStep).rules.tx
+  const fingerprints = params.steps.map((_, i) =>
+    fingerprintOf({ ...params, steps: params.steps.slice(0, i + 1) }, [...tables.values()]),
+  )
   return {
     ...protocol,
     params,
@@ -54,7 +59,8 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
     verifies: rememberingVerifier(protocol.signatures),
     at: (height) =>
       (params.steps.findLast(({ fromHeight }) => fromHeight <= height) as NetworkParams['steps'][number]).rules,
-    fingerprint: fingerprintOf(params, [...tables.values()]),
+    fingerprint: fingerprints.at(-1) as Hash,
+    fingerprintAt: (height) => fingerprints[params.steps.findLastIndex((step) => step.fromHeight <= height)] as Hash,
     tableOf: (key) => {
       const table = tables.get(key.slice(0, 2))
       assert(table !== undefined, `no table has the prefix of state key ${key}`)

@@ -1,5 +1,6 @@
 import { type FaultRow, later, nobody, sender } from './fault-row.ts'
 import { LEDGER_FAULTS } from './ledger-faults.ts'
+import { NETWORK_FAULTS } from './network-faults.ts'
 
 /** The one table of everything that can be refused, by code: see {@link FaultRow}. */
 export const FAULT_TABLE = {
@@ -111,6 +112,11 @@ export const FAULT_TABLE = {
     503,
     'the head moved {tries} times while this was read; the same request works in a moment',
   ),
+  'chain/branch-too-light': later(
+    'branch_too_light',
+    409,
+    'the block is off the best chain and its branch has far less work; it is taken when the work of the whole branch is shown',
+  ),
   'chain/stopped': later('node_stopping', 503, 'the node is stopping'),
 
   'mempool/known': nobody('transaction_known', 200, 'the transaction is in the mempool already'),
@@ -143,6 +149,8 @@ export const FAULT_TABLE = {
   ),
 
   'mempool/unverified': later('node_busy', 503, 'the signature could not be checked just now: {reason}'),
+
+  ...NETWORK_FAULTS,
 
   'service/not-found': sender('service_not_found', 404, 'there is no service {serviceId} here'),
   'service/invalid-request': sender('invalid_request', 400, 'unusable request: {reason}'),

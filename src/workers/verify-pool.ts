@@ -1,8 +1,10 @@
 import { Piscina } from 'piscina'
+import type { WorkJob, WorkVerifier } from '../../consensus/block/pow.ts'
 import type { SignatureJob } from '../../consensus/crypto/signing.ts'
 import { type SignatureVerifier, verifyJob } from '../../consensus/crypto/verifier.ts'
 import { NATIVE_BACKEND } from '../crypto/native-backend.ts'
 import { packJobs } from './verify-packing.ts'
+import { packWork } from './work-packing.ts'
 
 /** Jobs of a chunk: large enough to pay for the crossing, small enough (about 5 ms) to leave no long tail. */
 const CHUNK_JOBS_MAX = 32
@@ -10,6 +12,8 @@ const CHUNK_JOBS_MIN = 4
 const CHUNKS_PER_THREAD = 4
 /** Up to this many jobs are checked at once on the calling thread: crossing would take longer. */
 const INLINE_JOBS_MAX = 3
+/** Headers of a chunk: about 4 ms of hashing. */
+const CHUNK_HEADERS = 32
 /** Memory of one verification thread. */
 const THREAD_HEAP_MB = { young: 4, old: 64 }
 
@@ -20,10 +24,10 @@ interface Pending {
 }
 
 /**
- * Verifies signatures on worker threads. Calls that arrive in the same turn of the event loop are packed together, so a
+ * Verifies signatures and proofs of work on worker threads. Calls that arrive in the same turn of the event loop are packed together, so a
  * stream of single transactions is checked in chunks too.
  */
-export class VerifyPool implements SignatureVerifier {
+export class VerifyPool implements SignatureVerifier, WorkVerifier {
   readonly #pool: Piscina
   readonly #threads: number
   #pending: Pending[] = []
@@ -54,6 +58,16 @@ export class VerifyPool implements SignatureVerifier {
     if (jobs.length > CHUNK_JOBS_MAX) void this.#flush()
     else if (this.#pending.length === 1) setImmediate(() => void this.#flush())
     return verdicts
+  }
+
+  async verifyWork(jobs: readonly WorkJob[]): Promise<readonly boolean[]> {
+    if (this.#closed) throw new Error('the verification threads have ended')
+    const chunks: Promise<Uint8Array>[] = []
+    for (let start = 0; start < jobs.length; start += CHUNK_HEADERS) {
+      const packed = packWork(jobs.slice(start, start + CHUNK_HEADERS))
+      chunks.push(this.#pool.run(Piscina.move(packed), { name: 'verifyWorkPacked' }) as Promise<Uint8Array>)
+    }
+    return (await Promise.all(chunks)).flatMap((verdicts) => Array.from(verdicts, (verdict) => verdict === 1))
   }
 
   /** Ends the threads; nothing is verified afterwards. */

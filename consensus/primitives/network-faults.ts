@@ -1,0 +1,12 @@
+import { later, nobody, sender } from './fault-row.ts'
+
+/** What can go wrong between nodes. */
+export const NETWORK_FAULTS = {
+  'p2p/unreachable': later('peer_unreachable', 502, 'the peer cannot be reached: {reason}'),
+  'p2p/timeout': later('peer_timeout', 504, 'the peer did not answer {protocol} in {ms} ms'),
+  'p2p/too-large': sender('peer_message_too_large', 502, 'a message of {protocol} has more than {bytesMax} bytes'),
+  'p2p/malformed': sender('peer_message_malformed', 502, 'a message of {protocol} does not decode: {reason}'),
+  'p2p/refused': later('peer_refused', 502, 'the peer refused {protocol}: {reason}'),
+  'p2p/address': sender('invalid_peer_address', 400, '"{text}" is not the address of a node: {reason}'),
+  'p2p/not-banned': nobody('peer_not_banned', 404, '{peer} is not banned'),
+} as const

@@ -1,0 +1,150 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { decode, encode } from '../../../consensus/primitives/codec.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, type Result } from '../../../consensus/primitives/result.ts'
+import { decodeText, encodeText } from '../../../consensus/primitives/text.ts'
+import type { Network, PeerId } from '../network.ts'
+import { type ReplyOf, type RequestOf, replyCodec, requestCodec } from '../wire/messages.ts'
+import { PROTOCOLS, type ProtocolName } from '../wire/protocols.ts'
+import type { Budget } from './budget.ts'
+import type { Offence } from './offences.ts'
+
+/** Why a request is not answered, as it stands in the reply behind its first byte. */
+export const REFUSALS = ['busy', 'not-held', 'unknown', 'not-ready', 'other-network'] as const
+/** Why a request is not answered. */
+export type Refusal = (typeof REFUSALS)[number]
+
+/** What became of a request that we answer. */
+export type Answer<P extends ProtocolName> = { readonly reply: ReplyOf<P> } | { readonly refusal: Refusal }
+
+/** Answers one protocol. It never rejects. */
+export type Answerer<P extends ProtocolName> = (from: PeerId, request: RequestOf<P>) => Promise<Answer<P>> | Answer<P>
+
+/** What the exchange needs to know of peers. */
+export interface Conduct {
+  /** Undefined for peers that are gone. */
+  budgetOf(peer: PeerId): Budget | undefined
+  report(peer: PeerId, offence: Offence, about: string): void
+  /** Whether a peer has shaken hands. */
+  isReady(peer: PeerId): boolean
+}
+
+const ANSWERED = 0
+const REFUSED = 1
+
+/** Latencies and counts of requests, for metrics. */
+export interface ExchangeListener {
+  asked(protocol: ProtocolName, outcome: 'answered' | 'refused' | 'failed', ms: number, bytes: number): void
+  answered(protocol: ProtocolName, outcome: 'answered' | 'refused', bytes: number): void
+}
+
+/**
+ * Typed requests and replies over a network: encodes, decodes, charges budgets, and reports whoever breaks the rules.
+ * Whether what a reply says is true is for the asker to judge.
+ */
+export class Exchange {
+  readonly #network: Network
+  readonly #conduct: Conduct
+  readonly #clock: Clock
+  readonly #listeners: ExchangeListener[] = []
+  readonly #running = new Map<string, number>()
+
+  constructor(network: Network, conduct: Conduct, clock: Clock) {
+    this.#network = network
+    this.#conduct = conduct
+    this.#clock = clock
+  }
+
+  onExchange(listener: ExchangeListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /**
+   * Asks a peer. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`, `p2p/malformed` (all but the first reported
+   * here), `p2p/refused` with the peer's reason.
+   */
+  async ask<P extends ProtocolName>(peer: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
+    const startedMs = this.#clock.now()
+    const body = encode(requestCodec(protocol), request)
+    const raw = await this.#network.request(peer, protocol, body)
+    const result = raw.ok ? this.#read(peer, protocol, raw.value) : this.#failed(peer, protocol, raw.fault)
+    const outcome = result.ok ? 'answered' : result.fault.code === 'p2p/refused' ? 'refused' : 'failed'
+    const ms = this.#clock.now() - startedMs
+    for (const listener of this.#listeners) listener.asked(protocol, outcome, ms, raw.ok ? raw.value.length : 0)
+    return result
+  }
+
+  /** Sets who answers a protocol; once for each. */
+  answer<P extends ProtocolName>(protocol: P, answerer: Answerer<P>): void {
+    this.#network.serve(protocol, async (from, body) => {
+      const answer = await this.#answerOne(protocol, answerer, from, body)
+      const bytes = 'refusal' in answer ? refusalBytes(answer.refusal) : replyBytes(protocol, answer.reply)
+      const outcome = 'refusal' in answer ? 'refused' : 'answered'
+      for (const listener of this.#listeners) listener.answered(protocol, outcome, bytes.length)
+      return this.#conduct.budgetOf(from)?.take('bytesOut', bytes.length) === false ? refusalBytes('busy') : bytes
+    })
+  }
+
+  async #answerOne<P extends ProtocolName>(
+    ...[protocol, answerer, from, body]: [P, Answerer<P>, PeerId, Uint8Array]
+  ): Promise<Answer<P>> {
+    const budget = this.#conduct.budgetOf(from)
+    if (budget === undefined) return { refusal: 'not-ready' }
+    if (!(budget.take('requests', 1) && budget.take('bytesIn', body.length))) {
+      this.#conduct.report(from, 'flood', protocol)
+      return { refusal: 'busy' }
+    }
+    if (protocol !== 'status' && !this.#conduct.isReady(from)) return { refusal: 'not-ready' }
+    const request = decode(requestCodec(protocol), body)
+    if (!request.ok) {
+      this.#conduct.report(from, 'malformed', `${protocol}: ${String(request.fault.detail.reason)}`)
+      return { refusal: 'unknown' }
+    }
+    const slot = `${from} ${protocol}`
+    const running = this.#running.get(slot) ?? 0
+    if (running >= PROTOCOLS[protocol].concurrentMax) return { refusal: 'busy' }
+    this.#running.set(slot, running + 1)
+    try {
+      return await answerer(from, request.value)
+    } finally {
+      const left = (this.#running.get(slot) as number) - 1
+      if (left === 0) this.#running.delete(slot)
+      else this.#running.set(slot, left)
+    }
+  }
+
+  #read<P extends ProtocolName>(peer: PeerId, protocol: P, bytes: Uint8Array): Result<ReplyOf<P>> {
+    const rest = bytes.subarray(1)
+    if (bytes[0] === REFUSED) {
+      const reason = decodeText(rest)
+      if (REFUSALS.includes(reason as Refusal))
+        return fail(fault('p2p/refused', { protocol, reason: reason as string }))
+    }
+    if (bytes[0] !== ANSWERED) return this.#malformed(peer, protocol, 'neither reply nor refusal')
+    const reply = decode(replyCodec(protocol), rest)
+    return reply.ok ? reply : this.#malformed(peer, protocol, String(reply.fault.detail.reason))
+  }
+
+  #malformed(peer: PeerId, protocol: ProtocolName, reason: string): Result<never> {
+    this.#conduct.report(peer, 'malformed', `${protocol}: ${reason}`)
+    return fail(fault('p2p/malformed', { protocol, reason }))
+  }
+
+  #failed(peer: PeerId, protocol: ProtocolName, cause: Fault): Result<never> {
+    if (cause.code === 'p2p/timeout') this.#conduct.report(peer, 'timeout', protocol)
+    if (cause.code === 'p2p/too-large') this.#conduct.report(peer, 'oversize', protocol)
+    return fail(cause)
+  }
+}
+
+function replyBytes<P extends ProtocolName>(protocol: P, reply: ReplyOf<P>): Uint8Array {
+  const encoded = encode(replyCodec(protocol), reply)
+  const bytes = new Uint8Array(1 + encoded.length)
+  bytes[0] = ANSWERED
+  bytes.set(encoded, 1)
+  return bytes
+}
+
+function refusalBytes(refusal: Refusal): Uint8Array {
+  return Uint8Array.of(REFUSED, ...encodeText(refusal))
+}

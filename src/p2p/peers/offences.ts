@@ -1,0 +1,45 @@
+/**
+ * What a peer can do wrong, and how many points it gets for it. At {@link DISCONNECT_POINTS} it is disconnected, at
+ * {@link BAN_POINTS} banned; points fade by half every {@link HALF_LIFE_MS}. What no honest node of any release does is
+ * a ban at once; what a slow or misled one may do takes many times.
+ */
+export const OFFENCES = {
+  /** A message that does not decode, or breaks its own rules. */
+  malformed: 100,
+  /** More bytes than the protocol allows. */
+  oversize: 100,
+  /** A header whose proof of work is false. */
+  'bad-work': 100,
+  /** A header that contradicts its parent. */
+  'bad-header': 100,
+  /** A block that consensus refuses. */
+  'bad-block': 100,
+  /** A part of the state that its root does not prove. */
+  'bad-state': 100,
+  /** Keys that are not those of the address. */
+  'bad-keys': 100,
+  /** A body that its header does not name. */
+  'bad-body': 50,
+  /** A transaction that no block can hold, or a false signature. */
+  'bad-transaction': 20,
+  /** Something nobody asked for, or something other than asked for. */
+  unasked: 20,
+  /** More than its budget of requests, bytes or verification. */
+  flood: 10,
+  /** No answer in time. */
+  timeout: 10,
+  /** Did not have what it said it had. */
+  useless: 5,
+} as const satisfies Record<string, number>
+
+/** Name of an offence. */
+export type Offence = keyof typeof OFFENCES
+
+/** Points at which a peer is disconnected. */
+export const DISCONNECT_POINTS = 50
+/** Points at which a peer is banned. */
+export const BAN_POINTS = 100
+/** Time in which points fade by half. */
+export const HALF_LIFE_MS = 600_000
+/** How long a ban lasts. */
+export const BAN_MS = 86_400_000

@@ -1,0 +1,214 @@
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { Network, NetworkLog, PeerId, PeerInfo } from '../network.ts'
+import type { Status } from '../wire/messages.ts'
+import { WIRE_VERSION } from '../wire/protocols.ts'
+import { Budget } from './budget.ts'
+import { type Conduct, Exchange } from './exchange.ts'
+import type { Offence } from './offences.ts'
+import { Reputation } from './reputation.ts'
+
+/** The newest block that a peer is known to have. */
+export interface PeerHead {
+  readonly id: BlockId
+  readonly height: number
+  readonly totalWork: bigint
+}
+
+/** A peer that has shaken hands. */
+export interface Peer {
+  readonly info: PeerInfo
+  readonly connectedAtMs: number
+  /** What it said last of itself; its head may be older than `head`. */
+  readonly status: Status
+  /** The heaviest head that it told of or sent. */
+  readonly head: PeerHead
+  /** Milliseconds of the last status exchange, null before the first that we asked for. */
+  readonly latencyMs: number | null
+}
+
+/** Hears of peers that have shaken hands, of their news, and of those that leave. */
+export interface PeerListener {
+  ready?(peer: Peer): void
+  /** The peer has a new head. */
+  news?(peer: Peer): void
+  gone?(id: PeerId): void
+}
+
+/** What the peers are made of. */
+export interface PeersDependencies {
+  readonly network: Network
+  readonly ruleBook: RuleBook
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: NetworkLog
+  /** What we say of ourselves. */
+  readonly ownStatus: () => Status
+}
+
+/** A peer is asked again how it stands so often: gossip may have been lost, and a silent one may be dead. */
+export const STATUS_EVERY_MS = 20_000
+
+interface Member {
+  readonly info: PeerInfo
+  readonly budget: Budget
+  readonly connectedAtMs: number
+  peer: Peer | undefined
+  cancel: () => void
+}
+
+/**
+ * Connected peers: shakes hands, keeps their standing and budgets, and ends connections with those that are of another
+ * network or misbehave.
+ */
+export class Peers implements Conduct {
+  readonly exchange: Exchange
+  readonly reputation: Reputation
+  readonly #deps: PeersDependencies
+  readonly #members = new Map<PeerId, Member>()
+  readonly #listeners: PeerListener[] = []
+  readonly #offenceListeners: ((peer: PeerId, offence: Offence) => void)[] = []
+
+  constructor(dependencies: PeersDependencies) {
+    this.#deps = dependencies
+    this.reputation = new Reputation(dependencies.clock)
+    this.exchange = new Exchange(dependencies.network, this, dependencies.clock)
+    this.exchange.answer('status', (from, status) => {
+      if (!this.#take(from, status, null)) return { refusal: 'other-network' }
+      return { reply: this.#deps.ownStatus() }
+    })
+    dependencies.network.onConnection({
+      connected: (info) => this.#join(info),
+      disconnected: (id) => this.#leave(id),
+    })
+    for (const info of dependencies.network.peers()) this.#join(info)
+  }
+
+  /** Peers that have shaken hands, longest connected first. */
+  list(): readonly Peer[] {
+    return [...this.#members.values()].flatMap(({ peer }) => (peer === undefined ? [] : [peer]))
+  }
+
+  get(id: PeerId): Peer | undefined {
+    return this.#members.get(id)?.peer
+  }
+
+  onPeer(listener: PeerListener): void {
+    this.#listeners.push(listener)
+  }
+
+  onOffence(listener: (peer: PeerId, offence: Offence) => void): void {
+    this.#offenceListeners.push(listener)
+  }
+
+  isReady(id: PeerId): boolean {
+    return this.#members.get(id)?.peer !== undefined
+  }
+
+  budgetOf(id: PeerId): Budget | undefined {
+    return this.#members.get(id)?.budget
+  }
+
+  /** Takes time of a core for checking what a peer sent; false where it has used up too much, which is an offence. */
+  chargeVerification(id: PeerId, ms: number): boolean {
+    const budget = this.#members.get(id)?.budget
+    if (budget === undefined) return false
+    if (budget.take('verificationMs', ms)) return true
+    this.report(id, 'flood', 'verification')
+    return false
+  }
+
+  /** Gives back what was charged for something that turned out good. */
+  creditVerification(id: PeerId, ms: number): void {
+    this.#members.get(id)?.budget.giveBack('verificationMs', ms)
+  }
+
+  report(id: PeerId, offence: Offence, about: string): void {
+    const consequence = this.reputation.add(id, offence)
+    this.#deps.log.debug({ peer: id, offence, about, consequence }, 'a peer misbehaved')
+    for (const listener of this.#offenceListeners) listener(id, offence)
+    if (consequence !== 'none') this.#deps.network.disconnect(id, offence, consequence === 'ban')
+  }
+
+  /** Notes that a peer has a block: it sent or announced it. Heads count by work, the first seen on a tie. */
+  noteHead(id: PeerId, head: PeerHead): void {
+    const member = this.#members.get(id)
+    if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
+    member.peer = { ...member.peer, head }
+    for (const listener of this.#listeners) listener.news?.(member.peer)
+  }
+
+  /** Ends all timers; connections are the network's. */
+  stop(): void {
+    for (const member of this.#members.values()) member.cancel()
+  }
+
+  #join(info: PeerInfo): void {
+    if (this.#members.has(info.id)) return
+    const { clock } = this.#deps
+    const member: Member = {
+      info,
+      budget: new Budget(clock),
+      connectedAtMs: clock.now(),
+      peer: undefined,
+      cancel: () => {},
+    }
+    this.#members.set(info.id, member)
+    if (info.direction === 'outbound') void this.#greet(member)
+    else member.cancel = this.#deps.timers.after(STATUS_EVERY_MS, () => void this.#greet(member))
+  }
+
+  #leave(id: PeerId): void {
+    const member = this.#members.get(id)
+    if (member === undefined) return
+    member.cancel()
+    this.#members.delete(id)
+    if (member.peer !== undefined) for (const listener of this.#listeners) listener.gone?.(id)
+  }
+
+  /** Asks a peer how it stands, now and again. */
+  async #greet(member: Member): Promise<void> {
+    const { id } = member.info
+    const startedMs = this.#deps.clock.now()
+    const status = await this.exchange.ask(id, 'status', this.#deps.ownStatus())
+    if (this.#members.get(id) !== member) return
+    if (status.ok) this.#take(id, status.value, this.#deps.clock.now() - startedMs)
+    else if (member.peer === undefined) this.#deps.network.disconnect(id, status.fault.code)
+    if (this.#members.get(id) === member) {
+      member.cancel = this.#deps.timers.after(STATUS_EVERY_MS, () => void this.#greet(member))
+    }
+  }
+
+  /** Takes what a peer says of itself; false, and the end of the connection, if it is of another network. */
+  #take(id: PeerId, status: Status, latencyMs: number | null): boolean {
+    const member = this.#members.get(id)
+    if (member === undefined) return false
+    const misfit = this.#misfitOf(status)
+    if (misfit !== null) {
+      this.#deps.log.info({ peer: id, agent: status.agent, height: status.height }, misfit)
+      this.#deps.network.disconnect(id, misfit)
+      return false
+    }
+    const first = member.peer === undefined
+    const told = { id: status.head, height: status.height, totalWork: status.totalWork }
+    const known = member.peer?.head
+    const head = known !== undefined && known.totalWork >= told.totalWork ? known : told
+    const latency = latencyMs ?? member.peer?.latencyMs ?? null
+    member.peer = { info: member.info, connectedAtMs: member.connectedAtMs, status, head, latencyMs: latency }
+    for (const listener of this.#listeners) {
+      if (first) listener.ready?.(member.peer)
+      else if (head !== known) listener.news?.(member.peer)
+    }
+    return true
+  }
+
+  #misfitOf({ version, genesis, rules, height }: Status): string | null {
+    const { ruleBook } = this.#deps
+    if (version !== WIRE_VERSION) return 'the peer speaks another version of the protocol'
+    if (genesis !== ruleBook.genesis.block.id) return 'the peer is of another network'
+    // Rules that begin above its head are no difference yet: an upgrade must not part the network before its height.
+    if (rules !== ruleBook.fingerprintAt(height)) return 'the peer follows other rules than this release'
+    return null
+  }
+}

@@ -62,7 +62,7 @@ const MIB = 1_048_576
  * How long a stopping node waits for calls under way, and then for answers on their way out. The rest of the five seconds that a
  * stop may take belongs to the disk and to what is being verified: on a busy machine that is more than half of them.
  */
-const CALLS_GRACE_MS = 1_200
+const CALLS_GRACE_MS = 800
 const ANSWERS_GRACE_MS = 300
 const SAVE_MEMPOOL_MS = 60_000
 const PRUNE_MS = 600_000

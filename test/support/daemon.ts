@@ -42,6 +42,9 @@ const UNLIMITED = {
   FARTHING_RPC_RATE_QUOTE: '100000000',
 }
 
+/** Nodes of one machine would find each other and become one chain: a test that wants peers says so. */
+const ALONE = { FARTHING_P2P_ENABLED: 'false' }
+
 /** One line of a daemon's log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: string }
 
@@ -129,7 +132,7 @@ export class Workshop {
   /** Begins to start a daemon on a folder. */
   begin(dataDir: string, { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1 }: StartOptions = {}): Program {
     const args = ['start', '--data-dir', dataDir, '--rpc-port', '0', '--mine-threads', String(mine), ...flags]
-    return this.launch(args, { entry, env: { ...UNLIMITED, ...env } })
+    return this.launch(args, { entry, env: { ...UNLIMITED, ...ALONE, ...env } })
   }
 
   /** Starts a daemon on a folder and waits until it answers. */

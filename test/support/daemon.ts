@@ -115,7 +115,12 @@ export class Workshop {
   /** Starts a command and does not wait for it. */
   launch(args: readonly string[], { entry = SHIPPED, env, ...options }: CommandOptions = {}): Program {
     const compiled = { NODE_COMPILE_CACHE: join(this.root, 'compiled') }
-    const program = new Program({ entry, args, env: { ...compiled, ...env }, ...options })
+    const program = new Program({
+      entry,
+      args,
+      env: { ...compiled, ...(args.includes('start') && ALONE), ...env },
+      ...options,
+    })
     this.#programs.push(program)
     return program
   }
@@ -132,7 +137,7 @@ export class Workshop {
   /** Begins to start a daemon on a folder. */
   begin(dataDir: string, { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1 }: StartOptions = {}): Program {
     const args = ['start', '--data-dir', dataDir, '--rpc-port', '0', '--mine-threads', String(mine), ...flags]
-    return this.launch(args, { entry, env: { ...UNLIMITED, ...ALONE, ...env } })
+    return this.launch(args, { entry, env: { ...UNLIMITED, ...env } })
   }
 
   /** Starts a daemon on a folder and waits until it answers. */

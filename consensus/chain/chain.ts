@@ -44,7 +44,7 @@ interface Progress {
 }
 
 /** The verifier failed by itself. Nothing is known of the block, and nothing of it was written. */
-class VerifierFailure extends Error {
+export class VerifierFailure extends Error {
   override name = 'VerifierFailure'
 
   constructor(cause: unknown) {
@@ -109,7 +109,7 @@ export class Chain {
     this.#listeners.push(listener)
   }
 
-  /** Takes up a stored heavier branch that a crash interrupted; call once before anything else. */
+  /** Takes up a stored heavier branch that a crash, a failing verifier or missing keys held up. */
   resume(): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
       const { id } = this.head

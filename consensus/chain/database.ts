@@ -35,12 +35,14 @@ import {
 import type { RuleBook } from './rule-book.ts'
 import { storedTransactionAt, storedTransactionIds, storedTransactions } from './stored-bodies.ts'
 import {
+  type AddressKeys,
   blockWrites,
   type Connection,
   checkMarks,
   connectionWrites,
   disconnectionWrites,
   genesisWrites,
+  keysWrite,
 } from './writes.ts'
 
 /** Blocks that can be unwound; undo records older than this are dropped. */
@@ -231,6 +233,11 @@ export class ChainDatabase implements StateView, PageReader {
   /** Encoded public keys behind an address, if a transaction ever brought them. */
   keysOf(address: Address): Uint8Array | undefined {
     return this.#store.get(KEYS.keys(address))
+  }
+
+  /** Stores keys that no block here brought; their addresses commit to them. */
+  async storeKeys(keys: readonly AddressKeys[]): Promise<void> {
+    await this.#store.batch(keys.map(keysWrite), () => {})
   }
 
   /** Entry of an index over the best chain. */

@@ -1,9 +1,11 @@
 import type { Block } from '../block/block.ts'
 import { appendLeaf, type HistoryNodeAt, historyLeaf } from '../block/history.ts'
+import { addressOfKeys, decodeAccountKeys } from '../crypto/account-keys.ts'
+import { assert } from '../primitives/assert.ts'
 import { equal, fromHex, toHex } from '../primitives/bytes.ts'
 import { decodeOwn, encode } from '../primitives/codec.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
-import type { BlockId } from '../primitives/ids.ts'
+import type { Address, BlockId } from '../primitives/ids.ts'
 import type { StateKey } from '../state/table.ts'
 import type { TreeUpdate } from '../state/tree.ts'
 import { MemoryState, type StateChange } from '../state/view.ts'
@@ -141,6 +143,18 @@ export function blockWrites(block: Block, entry: BlockEntry): readonly Write[] {
       ),
     },
   ]
+}
+
+/** Encoded keys with the address that commits to them. */
+export interface AddressKeys {
+  readonly address: Address
+  readonly encoded: Uint8Array
+}
+
+/** Keys from elsewhere. Whatever the head is, they are facts about their address, and nothing else may be stored as such. */
+export function keysWrite({ address, encoded }: AddressKeys): Write {
+  assert(addressOfKeys(encoded) === address && decodeAccountKeys(encoded).ok, 'keys that are not those of the address')
+  return { key: KEYS.keys(address), value: encoded }
 }
 
 /** One state record. */

@@ -117,6 +117,7 @@ export const FAULT_TABLE = {
     409,
     'the block is off the best chain and its branch has far less work; it is taken when the work of the whole branch is shown',
   ),
+  'chain/unverified': later('node_busy', 503, 'the signatures of the block could not be checked just now: {reason}'),
   'chain/stopped': later('node_stopping', 503, 'the node is stopping'),
 
   'mempool/known': nobody('transaction_known', 200, 'the transaction is in the mempool already'),

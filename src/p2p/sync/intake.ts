@@ -1,0 +1,134 @@
+import type { Block } from '../../../consensus/block/block.ts'
+import type { WorkVerifier } from '../../../consensus/block/pow.ts'
+import { type Chain, type ImportOutcome, VerifierFailure } from '../../../consensus/chain/chain.ts'
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { type Fault, fault, faultRow } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { NetworkLog, PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import { HeldBlocks } from './held-blocks.ts'
+import { fetchKeys } from './key-fetch.ts'
+import { missingKeys } from './missing-keys.ts'
+
+/** What the intake works with. */
+export interface IntakeDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly workVerifier: WorkVerifier
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: NetworkLog
+  /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Each round brings keys that were not here, so a block that still lacks some after this many has a liar behind it. */
+const KEY_ROUNDS = 8
+/** Wait after the verifier failed until a stored branch is tried again; doubled each time. */
+const RESUME_MS = 1_000
+const RESUME_MS_MAX = 60_000
+
+/**
+ * Where every block from other nodes enters the chain: fetches the keys that it lacks, holds what comes too early, and says
+ * who is to blame for a bad one.
+ */
+export class BlockIntake {
+  readonly #deps: IntakeDependencies
+  readonly #held: HeldBlocks
+  #stopped = false
+  #cancelResume: (() => void) | null = null
+
+  constructor(dependencies: IntakeDependencies) {
+    this.#deps = dependencies
+    this.#held = new HeldBlocks(dependencies, (block, from) => this.take(block, from))
+  }
+
+  /** Ends all timers and drops what is held; calls under way end by themselves. */
+  stop(): void {
+    this.#stopped = true
+    this.#held.clear()
+    this.#cancelResume?.()
+  }
+
+  /**
+   * Imports a block. `from` answers for the block: name the peer on whose best chain it lies, and null where it was passed on
+   * before it was checked, as gossip is, for then no peer is to blame. `provenWork` is as in {@link Chain.import}. A
+   * mismatch of roots counts as a false body. Faults are the chain's; it never rejects.
+   */
+  async take(block: Block, from: PeerId | null, provenWork = 0n): Promise<Result<ImportOutcome>> {
+    let outcome = await this.#import(() => this.#deps.chain.import(block, provenWork))
+    for (let round = 0; round < KEY_ROUNDS && !outcome.ok && outcome.fault.code === 'chain/keys-missing'; round++) {
+      if (!(await this.#fetchKeys(block, from))) break
+      outcome = await this.#again(block, provenWork)
+    }
+    if (!outcome.ok) this.#judge(block, from, outcome.fault)
+    return outcome
+  }
+
+  /** A block of a side branch was stored before its keys were missed: then the branch is what is tried again. */
+  async #again(block: Block, provenWork: bigint): Promise<Result<ImportOutcome>> {
+    const { chain } = this.#deps
+    const stored = chain.database.entry(block.id)
+    if (stored === undefined) return this.#import(() => chain.import(block, provenWork))
+    const resumed = await this.#import(() => chain.resume())
+    if (!resumed.ok) return resumed
+    if (chain.database.isCanonical(stored)) return ok('connected')
+    const lacking = missingKeys(chain, block)
+    return lacking.length === 0 ? ok('side') : fail(fault('chain/keys-missing', { address: lacking[0] as string }))
+  }
+
+  async #import(work: () => Promise<Result<ImportOutcome>>): Promise<Result<ImportOutcome>> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof VerifierFailure) {
+        this.#deps.log.warn({ reason: error.message }, 'signatures of a block could not be checked; it is tried again')
+        this.#resumeIn(RESUME_MS)
+        return fail(fault('chain/unverified', { reason: error.message }))
+      }
+      this.#deps.onFatal(error)
+      return fail(fault('chain/stopped'))
+    }
+  }
+
+  /** Without this a heavier branch that is stored would wait for the next block. */
+  #resumeIn(ms: number): void {
+    if (this.#stopped || this.#cancelResume !== null) return
+    this.#cancelResume = this.#deps.timers.after(ms, () => void this.#resume(ms))
+  }
+
+  async #resume(waitedMs: number): Promise<void> {
+    try {
+      await this.#deps.chain.resume()
+      this.#cancelResume = null
+    } catch (error) {
+      this.#cancelResume = null
+      if (error instanceof VerifierFailure) this.#resumeIn(Math.min(RESUME_MS_MAX, 2 * waitedMs))
+      else this.#deps.onFatal(error)
+    }
+  }
+
+  /** Whether any key came that was not here. */
+  async #fetchKeys(block: Block, from: PeerId | null): Promise<boolean> {
+    const { chain, peers, log } = this.#deps
+    const addresses = missingKeys(chain, block)
+    const found = await fetchKeys(peers, addresses, from)
+    log.info({ block: block.id, missing: addresses.length, found: found.length }, 'fetched the keys of a block')
+    if (found.length === 0) return false
+    try {
+      await chain.database.storeKeys(found)
+    } catch (error) {
+      this.#deps.onFatal(error)
+      return false
+    }
+    return true
+  }
+
+  #judge(block: Block, from: PeerId | null, { code, detail }: Fault): void {
+    if (code === 'block/time-too-new') return void this.#held.hold(block, from)
+    if (from === null || faultRow(code).blame !== 'sender') return
+    const mismatch = code === 'block/transactions-root' || code === 'block/witness-root'
+    const offence = mismatch ? 'bad-body' : code === 'block/proof-of-work' ? 'bad-work' : 'bad-block'
+    this.#deps.peers.report(from, offence, `${block.id}: ${code} ${JSON.stringify(detail)}`)
+  }
+}

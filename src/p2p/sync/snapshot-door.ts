@@ -1,0 +1,54 @@
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
+import type { PeerId } from '../network.ts'
+import type { SnapshotRef, StorageMode } from '../wire/messages.ts'
+
+/** Which blocks and snapshots a node holds: what it says of itself, and what it serves. */
+export interface HeldRange {
+  readonly mode: StorageMode
+  /** Lowest height from which on all bodies are held. */
+  readonly bodiesFrom: number
+  /** Lowest height from which on all witnesses are held too. */
+  readonly witnessesFrom: number
+  readonly snapshots: readonly SnapshotRef[]
+}
+
+/** When a node begins from a snapshot: if no peer has all blocks from its own height on; whenever it is far behind; never. */
+export type SnapshotSetting = 'auto' | 'always' | 'never'
+
+/** A state to be taken. */
+export interface SnapshotPlan {
+  /** A block of the kept headers. */
+  readonly snapshot: SnapshotRef
+  /** End of the kept headers: so much work stands on the snapshot. */
+  readonly tip: HeaderTip
+  /** Peers that serve the snapshot just now. */
+  readonly peers: () => readonly PeerId[]
+  /** Whether the node is about to stop: then what was taken is kept for the next start. */
+  readonly stopped: () => boolean
+  /** Hears how much of the state is there, 0 to 1. */
+  readonly report: (part: number) => void
+}
+
+/**
+ * Begins from a snapshot in place of executing every block. The synchroniser hands over the headers as it proves them, so
+ * that their number is bounded by the disk and not by memory, and a restart goes on where they ended; then it names the
+ * snapshot. Headers on the head's branch alone are handed over, oldest first, without gaps. Nothing here rejects but for a
+ * failing disk.
+ */
+export interface SnapshotDoor {
+  /** Last of the headers kept for a snapshot that is not taken yet: the next one handed over is its child. */
+  keptTip(): HeaderTip | undefined
+  /** Id of the kept header at a height. */
+  keptIdAt(height: number): BlockId | undefined
+  /** Keeps headers whose work was proven, durably: children of the kept tip, or of the chain's head if none is kept. */
+  keepHeaders(headers: readonly HeaderTip[]): Promise<void>
+  /** Lets go of the kept headers: their branch is not the one to follow, or the blocks are there by other means. */
+  dropHeaders(): Promise<void>
+  /**
+   * Takes the state of a snapshot; after success it is the chain's head, and blocks are fetched from there on. After a
+   * fault what was proven so far is kept, and another peer or a later call goes on with it.
+   */
+  run(plan: SnapshotPlan): Promise<Result<void>>
+}

@@ -34,6 +34,7 @@ const FILE_BYTES_MAX = 32 * 1024 * 1024
 export class LevelStore implements KeyValueStore {
   readonly #database: Database
   #view: View
+  #writing: Promise<void> = Promise.resolve()
 
   private constructor(database: Database) {
     this.#database = database
@@ -72,7 +73,18 @@ export class LevelStore implements KeyValueStore {
     return this.#list(range, view)
   }
 
-  async batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
+  /** One after another: reads must not show what a batch wrote before those who wait for that batch know of it. */
+  batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
+    const written = this.#writing.then(() => this.#write(writes, onDurable))
+    this.#writing = written.catch(() => {})
+    return written
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close()
+  }
+
+  async #write(writes: readonly Write[], onDurable: () => void): Promise<void> {
     const batch = this.#database.batch()
     for (const { key, value } of writes) {
       if (value === undefined) batch.del(key)
@@ -84,10 +96,6 @@ export class LevelStore implements KeyValueStore {
     onDurable()
     old.stale = true
     await release(old)
-  }
-
-  async close(): Promise<void> {
-    await this.#database.close()
   }
 
   async *#list({ gte, lt, reverse = false, limit }: KeyRange, view: View): AsyncIterable<KeyValueEntry> {

@@ -7,6 +7,7 @@ import {
   type Write,
 } from '../../consensus/chain/key-value.ts'
 
+type Batch = ReturnType<Database['batch']>
 type Database = Level<Uint8Array, Uint8Array>
 type Snapshot = ReturnType<Database['snapshot']>
 
@@ -75,7 +76,12 @@ export class LevelStore implements KeyValueStore {
 
   /** One after another: reads must not show what a batch wrote before those who wait for that batch know of it. */
   batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
-    const written = this.#writing.then(() => this.#write(writes, onDurable))
+    const batch = this.#database.batch()
+    for (const { key, value } of writes) {
+      if (value === undefined) batch.del(key)
+      else batch.put(key, value)
+    }
+    const written = this.#writing.then(() => this.#commit(batch, onDurable))
     this.#writing = written.catch(() => {})
     return written
   }
@@ -84,12 +90,7 @@ export class LevelStore implements KeyValueStore {
     await this.#database.close()
   }
 
-  async #write(writes: readonly Write[], onDurable: () => void): Promise<void> {
-    const batch = this.#database.batch()
-    for (const { key, value } of writes) {
-      if (value === undefined) batch.del(key)
-      else batch.put(key, value)
-    }
+  async #commit(batch: Batch, onDurable: () => void): Promise<void> {
     await batch.write({ sync: true } as never)
     const old = this.#view
     this.#view = { snapshot: this.#database.snapshot(), listings: 0, stale: false }

@@ -9,11 +9,17 @@ export class Pool {
   readonly #byWitness = new Map<WtxId, MempoolEntry>()
   readonly #accounts = new Map<Address, AccountQueue>()
   readonly #listeners: ((address: Address) => void)[] = []
+  readonly #removalListeners: ((entry: MempoolEntry) => void)[] = []
   #bytes = 0
 
   /** Hears of every account of which an entry came or went. */
   onChange(listener: (address: Address) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** Hears of every entry that was taken out. */
+  onRemoval(listener: (entry: MempoolEntry) => void): void {
+    this.#removalListeners.push(listener)
   }
 
   get count(): number {
@@ -26,6 +32,10 @@ export class Pool {
 
   get(txId: TxId): MempoolEntry | undefined {
     return this.#byId.get(txId)
+  }
+
+  byWitness(wtxId: WtxId): MempoolEntry | undefined {
+    return this.#byWitness.get(wtxId)
   }
 
   hasWitness(wtxId: WtxId): boolean {
@@ -71,6 +81,7 @@ export class Pool {
     queue?.remove(nonce)
     if (queue?.size === 0) this.#accounts.delete(sender)
     this.#tell(sender)
+    for (const listener of this.#removalListeners) listener(entry)
   }
 
   #tell(address: Address): void {

@@ -42,6 +42,7 @@ const TAG_NAMES = {
   bridgeDeposit: 'farthing/bridge-deposit/1',
   bridgeRotation: 'farthing/bridge-rotation/1',
   rules: 'farthing/rules/1',
+  shortId: 'farthing/short-id/1',
 } as const
 
 /** A use of the hash function. */

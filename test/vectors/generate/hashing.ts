@@ -39,6 +39,7 @@ const TAGS: Readonly<Record<string, string>> = {
   bridgeDeposit: 'farthing/bridge-deposit/1',
   bridgeRotation: 'farthing/bridge-rotation/1',
   rules: 'farthing/rules/1',
+  shortId: 'farthing/short-id/1',
 }
 
 /** Lengths around the block size of SHA-256, its padding, and the tag in front. */

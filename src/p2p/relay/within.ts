@@ -1,0 +1,20 @@
+import type { Timers } from '../../../consensus/chain/ports.ts'
+
+/** What a promise gives if it does so in time; undefined if it does not, or fails. The work itself goes on. */
+export function within<T>(timers: Timers, ms: number, work: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const cancel = timers.after(ms, () => resolve(undefined))
+    const settle = (value: T | undefined): void => {
+      cancel()
+      resolve(value)
+    }
+    work.then(settle, () => settle(undefined))
+  })
+}
+
+/** Waits a while. */
+export function pause(timers: Timers, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    timers.after(ms, resolve)
+  })
+}

@@ -1,10 +1,12 @@
 import type { Chain } from '../consensus/chain/chain.ts'
 import type { HeadChange } from '../consensus/chain/events.ts'
+import type { BlockEntry } from '../consensus/chain/layout.ts'
 import type { Rules } from '../consensus/chain/params.ts'
+import { type Pacer, runPaced } from '../consensus/chain/ports.ts'
 import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
-import type { Address, BlockId, TxId } from '../consensus/primitives/ids.ts'
+import type { Address, BlockId, TxId, WtxId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { carriedKeys, signatureJob } from '../consensus/tx/check.ts'
 import { detached, type Transaction } from '../consensus/tx/transaction.ts'
@@ -59,6 +61,7 @@ export class Mempool {
       },
       nonceOf: (address) => this.#nonceOf(address),
     })
+    chain.onMove((change, pacer) => this.#makeReady(change, pacer))
     chain.onHeadChange((change) => this.#follow(change))
   }
 
@@ -85,6 +88,11 @@ export class Mempool {
     this.#listeners.push(listener)
   }
 
+  /** Hears of every transaction that leaves from now on, mined and replaced ones too; it may have come back by then. */
+  onRemoval(listener: (tx: Transaction) => void): void {
+    this.#pool.onRemoval(({ tx }) => listener(tx))
+  }
+
   /**
    * Holds an account's transactions dear, whatever they pay: the operator's own. They are never evicted for strangers' and
    * come first among the candidates; their number is bounded like that of every account.
@@ -95,6 +103,11 @@ export class Mempool {
 
   get(txId: TxId): Transaction | undefined {
     return this.#pool.get(txId)?.tx
+  }
+
+  /** The waiting transaction with these very signatures. */
+  byWitness(wtxId: WtxId): Transaction | undefined {
+    return this.#pool.byWitness(wtxId)?.tx
   }
 
   /** Waiting transactions as a block would take them: those of protected accounts, then the others, dearest first. */
@@ -207,12 +220,51 @@ export class Mempool {
   }
 
   /**
-   * Mined ones leave, unwound ones come back, and what the new head made impossible goes. A move that was taken back names
-   * the same blocks as unwound and as connected: nothing comes back then, and everything is looked at again.
+   * Unwound transactions come back and what the new branch made impossible goes, before anybody hears of the move: whoever
+   * looked in between would miss payments, and take nonces that are not free. A block that has left and joined again, for the
+   * move was taken back, gives nothing back.
    */
-  #follow({ connected, disconnected }: HeadChange): void {
+  async #makeReady({ connected, disconnected }: HeadChange, pacer: Pacer): Promise<void> {
     this.#floorRate = 0n
     this.#ranking.forget()
+    this.#judgeAnew()
+    const rejoined = new Set(connected.map(({ id }) => id))
+    const unwound = disconnected.filter(({ id }) => !rejoined.has(id)).reverse()
+    await runPaced(this.#takeBack(unwound), pacer)
+  }
+
+  *#takeBack(unwound: readonly BlockEntry[]): Generator<void, void> {
+    for (const address of this.#addresses()) {
+      this.#dropUsed(address)
+      yield
+    }
+    for (const { id } of unwound) {
+      for (const tx of this.#transactionsOf(id)) {
+        this.#giveBack(tx)
+        yield
+      }
+    }
+    for (const address of this.#addresses()) {
+      this.#recheck(address)
+      yield
+    }
+  }
+
+  /** Mined ones leave, and what the new head made impossible goes. */
+  #follow({ connected, disconnected }: HeadChange): void {
+    const moved = disconnected.length > 0
+    if (!moved) {
+      this.#floorRate = 0n
+      this.#ranking.forget()
+    }
+    const touched = moved ? new Set<Address>() : this.#dropMined(connected)
+    const rulesChanged = this.#judgeAnew()
+    // Only its own transactions take from an account, unless they weigh otherwise now.
+    for (const address of rulesChanged ? this.#addresses() : touched) this.#recheck(address)
+    this.#dropExhausted()
+  }
+
+  #dropMined(connected: readonly BlockEntry[]): ReadonlySet<Address> {
     const touched = new Set<Address>()
     for (const { id } of connected) {
       for (const tx of this.#transactionsOf(id)) {
@@ -220,12 +272,11 @@ export class Mempool {
         this.drop(tx.txId)
       }
     }
-    const rulesChanged = this.#judgeAnew()
-    for (const { id } of disconnected.toReversed()) this.#giveBack(this.#transactionsOf(id))
-    // Only its own transactions take from an account, unless blocks were unwound or weigh otherwise now.
-    const all = disconnected.length > 0 || rulesChanged
-    for (const address of all ? [...this.#pool.accounts()].map(([owner]) => owner) : touched) this.#recheck(address)
-    this.#dropExhausted()
+    return touched
+  }
+
+  #addresses(): readonly Address[] {
+    return [...this.#pool.accounts()].map(([owner]) => owner)
   }
 
   #transactionsOf(id: BlockId): readonly Transaction[] {
@@ -253,23 +304,28 @@ export class Mempool {
    * Unwound transactions were valid once and their signatures are known: they skip the fee floor and the limits of an
    * account, not those of the pool.
    */
-  #giveBack(transactions: readonly Transaction[]): void {
-    for (const tx of transactions) {
-      if (this.#chain.database.location(tx.txId) !== undefined) continue
-      if (this.#pool.account(tx.body.sender)?.at(tx.body.nonce) !== undefined) continue
-      this.#chain.verified.add(tx.wtxId)
-      const entry = this.#measured(detached(tx), this.#sequence++)
-      if (checkStanding(entry, this.#chain) === null) this.#insert(entry)
+  #giveBack(tx: Transaction): void {
+    const { sender, nonce } = tx.body
+    if (nonce < this.#nonceOf(sender) || this.#pool.account(sender)?.at(nonce) !== undefined) return
+    const entry = this.#measured(detached(tx), this.#sequence++)
+    if (checkStanding(entry, this.#chain) !== null) return
+    this.#chain.verified.add(tx.wtxId)
+    this.#insert(entry)
+  }
+
+  /** Drops used nonces. */
+  #dropUsed(address: Address): void {
+    const next = this.#nonceOf(address)
+    for (const entry of this.#pool.account(address)?.entries() ?? []) {
+      if (entry.tx.body.nonce >= next) break
+      this.#pool.remove(entry)
     }
   }
 
   /** Drops used nonces and, from the last on, what the balance no longer covers. */
   #recheck(address: Address): void {
     const account = this.#chain.database.get(ACCOUNTS, address)
-    for (const entry of this.#pool.account(address)?.entries() ?? []) {
-      if (account !== undefined && entry.tx.body.nonce >= account.nonce) break
-      this.#pool.remove(entry)
-    }
+    if (account !== undefined) this.#dropUsed(address)
     for (let queue = this.#pool.account(address); queue !== undefined; queue = this.#pool.account(address)) {
       const last = queue.last()
       if (last === undefined || queue.needs() <= (account?.balance ?? 0n)) return

@@ -1,6 +1,6 @@
-import { type Block, bodySize } from '../block/block.ts'
+import type { Block } from '../block/block.ts'
 import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
-import { anchorAfter, targetAfter } from '../block/difficulty.ts'
+import { targetAfter } from '../block/difficulty.ts'
 import type { SealedHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
 import { type PowHasher, workOfTarget } from '../block/pow.ts'
@@ -12,14 +12,16 @@ import type { BlockId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { updateTree } from '../state/tree.ts'
 import type { Transaction } from '../tx/transaction.ts'
+import { entryOf } from './block-entry.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
-import type { HeadListener } from './events.ts'
+import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
 import { pathBetween } from './fork-choice.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
 import { ProvenHeaders } from './proven-headers.ts'
+import { forkDepth, type RefusedBranch, refusedBranch } from './refused-branch.ts'
 import type { RuleBook } from './rule-book.ts'
 import { VerifiedWitnesses } from './verified-witnesses.ts'
 
@@ -73,6 +75,8 @@ export class Chain {
   readonly verified = new VerifiedWitnesses()
   readonly proven = new ProvenHeaders()
   readonly #listeners: HeadListener[] = []
+  readonly #followers: HeadFollower[] = []
+  readonly #refusalListeners: (() => void)[] = []
   #queue: Promise<unknown> = Promise.resolve()
   #stopped = false
   #moving = false
@@ -107,6 +111,21 @@ export class Chain {
   /** Hears of every change of head from now on. */
   onHeadChange(listener: HeadListener): void {
     this.#listeners.push(listener)
+  }
+
+  /** Takes part in every move that leaves blocks behind, before it is told: see {@link HeadFollower}. */
+  onMove(follower: HeadFollower): void {
+    this.#followers.push(follower)
+  }
+
+  /** Hears whenever a block of a heavier branch came that is not taken without the operator: {@link refusedBranch}. */
+  onBranchRefused(listener: () => void): void {
+    this.#refusalListeners.push(listener)
+  }
+
+  /** The heaviest stored branch, if it is heavier than the head's and not taken because it forks too deep. */
+  get refusedBranch(): RefusedBranch | null {
+    return this.#moving ? null : refusedBranch(this.database, this.#depthMax)
   }
 
   /** Takes up a stored heavier branch that a crash, a failing verifier or missing keys held up. */
@@ -183,9 +202,9 @@ export class Chain {
     const parent = this.database.entry(block.header.parent)
     if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: block.header.parent }))
     if (parent.invalid) return fail(fault('chain/invalid-ancestor', { id: parent.id }))
-    const depth = this.#forkDepth(parent)
+    const depth = forkDepth(this.database, parent)
     if (depth > UNDO_BLOCKS) return fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
-    const entry = this.#entryOf(block, parent)
+    const entry = entryOf(block, parent, this.#deps.ruleBook)
     const claimed = entry.totalWork > provenWork ? entry.totalWork : provenWork
     if (parent.id !== this.head.id && !this.isNearHead(claimed)) return fail(fault('chain/branch-too-light'))
     const badHeader = this.checkHeader(block, parent)
@@ -201,7 +220,7 @@ export class Chain {
   async #extend(block: Block, entry: BlockEntry): Promise<Result<ImportOutcome>> {
     const cause = await this.#connect(block, entry, this.#checkSignatures(block.transactions))
     if (cause !== null) return this.#condemn(entry, cause)
-    this.#announce([], [entry])
+    this.#announce({ head: this.head, disconnected: [], connected: [entry] })
     return ok('connected')
   }
 
@@ -253,13 +272,14 @@ export class Chain {
     return fail(cause)
   }
 
-  /** What became of a block after the branches were looked at. */
+  /** What became of a block after the branches were looked at. One that is heavier, sound and not taken forks too deep. */
   #outcomeOf(entry: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
     const own = faults.get(entry.id)
     if (own !== undefined) return fail(own)
     if (this.database.isCanonical(entry)) return ok('connected')
-    // Heavier, sound as far as anybody knows, and yet not taken.
-    return entry.totalWork > this.head.totalWork ? fail(this.#tooDeep(entry)) : ok('side')
+    if (entry.totalWork <= this.head.totalWork) return ok('side')
+    for (const listener of this.#refusalListeners) listener()
+    return fail(this.#tooDeep(entry))
   }
 
   /**
@@ -284,14 +304,8 @@ export class Chain {
     return Math.min(this.#deps.reorganisationDepthMax, UNDO_BLOCKS)
   }
 
-  /** How many blocks must be unwound to take a branch through a known, sound block. */
-  #forkDepth({ id, header }: BlockEntry): number {
-    const { side } = this.database
-    return this.head.header.height - (side.has(id) ? side.forkHeight(id) : header.height)
-  }
-
   #tooDeep(entry: BlockEntry): Fault {
-    return fault('chain/reorganisation-too-deep', { depth: this.#forkDepth(entry), depthMax: this.#depthMax })
+    return fault('chain/reorganisation-too-deep', { depth: forkDepth(this.database, entry), depthMax: this.#depthMax })
   }
 
   /**
@@ -307,10 +321,10 @@ export class Chain {
     this.#moving = true
     for (let i = 0; i < disconnect.length; i++) await this.#disconnectHead()
     const { done, refusal, failure } = await this.#connectAll(connect)
-    if (this.head.totalWork > before.totalWork) this.#announce(disconnect, connect.slice(0, done))
+    if (this.head.totalWork > before.totalWork) await this.#announceMove(disconnect, connect.slice(0, done))
     else {
       await this.#restore(done, disconnect)
-      this.#announce(disconnect, disconnect.toReversed())
+      await this.#announceMove(disconnect, disconnect.toReversed())
     }
     if (failure !== undefined) throw failure
     return refusal
@@ -360,20 +374,6 @@ export class Chain {
     await this.database.disconnect(changes, tree)
   }
 
-  #entryOf(block: Block, parent: BlockEntry): BlockEntry {
-    const rules = this.#deps.ruleBook.at(block.header.height).block
-    return {
-      header: block.header,
-      bytes: block.bytes,
-      id: block.id,
-      totalWork: parent.totalWork + workOfTarget(block.header.target),
-      totalTransactions: parent.totalTransactions + block.transactions.length,
-      bodyBytes: bodySize(block.transactions),
-      anchor: anchorAfter(parent.anchor, parent.header, block.header, rules),
-      invalid: false,
-    }
-  }
-
   #mustEntry(id: BlockId): BlockEntry {
     const entry = this.database.entry(id)
     assert(entry !== undefined, `block ${id} is missing from the store`)
@@ -386,9 +386,15 @@ export class Chain {
     return block
   }
 
-  #announce(disconnected: readonly BlockEntry[], connected: readonly BlockEntry[]): void {
+  /** Tells of a move once everybody who takes part in it is ready; until then the head counts as a passing one. */
+  async #announceMove(disconnected: readonly BlockEntry[], connected: readonly BlockEntry[]): Promise<void> {
+    const change = { head: this.head, disconnected, connected }
+    for (const follower of this.#followers) await follower(change, this.#deps.pacer)
+    this.#announce(change)
+  }
+
+  #announce(change: HeadChange): void {
     this.#moving = false
-    if (disconnected.length + connected.length === 0) return
-    for (const listener of this.#listeners) listener({ head: this.head, disconnected, connected })
+    for (const listener of this.#listeners) listener(change)
   }
 }

@@ -2,6 +2,7 @@ import type { Block } from '../block/block.ts'
 import type { Receipt } from '../ledger/receipt.ts'
 import type { StateChange, StateView } from '../state/view.ts'
 import type { BlockEntry } from './layout.ts'
+import type { Pacer } from './ports.ts'
 
 /** A block on the best chain with what it did. */
 export interface ConnectedBlock {
@@ -28,3 +29,9 @@ export interface HeadChange {
 
 /** Called after a move is complete and durable, in order of subscription. A listener must not throw. */
 export type HeadListener = (change: HeadChange) => void
+
+/**
+ * Makes ready for a move that left blocks behind, before any listener hears of it, in slices: a deep move leaves much to do.
+ * Until it is ready the head counts as a passing one, so that nobody sees what is half made ready. An error stops the chain.
+ */
+export type HeadFollower = (change: HeadChange, pacer: Pacer) => Promise<void>

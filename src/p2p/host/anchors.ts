@@ -1,0 +1,36 @@
+import { parseNodeAddress } from './node-address.ts'
+import type { PeerRecords, RecordWriter } from './peer-records.ts'
+
+/** Outbound peers that are dialled first after a restart, so that a restart is no chance to surround us. */
+export const ANCHORS_MAX = 2
+const KIND = 'anchor'
+
+/** Addresses of the outbound peers that have been connected for longest; outlive the process. */
+export class Anchors {
+  readonly #writer: RecordWriter
+  #texts: readonly string[] = []
+
+  constructor(writer: RecordWriter) {
+    this.#writer = writer
+  }
+
+  /** Addresses as multiaddr texts, at most {@link ANCHORS_MAX}. */
+  get texts(): readonly string[] {
+    return this.#texts
+  }
+
+  /** Takes what an earlier run wrote. */
+  async load(records: PeerRecords): Promise<void> {
+    const found = await records.load(KIND, ANCHORS_MAX)
+    this.#texts = found.map(([, text]) => text).filter((text) => parseNodeAddress(text).ok)
+  }
+
+  /** Sets the anchors. None at all changes nothing: those of before are better than none. */
+  set(texts: readonly string[]): void {
+    if (texts.length === 0) return
+    for (let i = 0; i < ANCHORS_MAX; i++) {
+      if (texts[i] !== this.#texts[i]) this.#writer.put(`${KIND}/${i}`, texts[i] ?? null)
+    }
+    this.#texts = texts.slice(0, ANCHORS_MAX)
+  }
+}

@@ -1,0 +1,51 @@
+/** Text records that outlive the process: addresses, bans and anchors. Keys are `<kind>/<name>`. */
+export interface PeerRecords {
+  /** Every record of a kind, at most `limit`. */
+  load(kind: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>
+  /** Writes all changes in one step; null removes. */
+  write(changes: ReadonlyMap<string, string | null>): Promise<void>
+}
+
+/** Changes that wait at most; the newest of a key counts, so only a stuck disk gets there. */
+const CHANGES_MAX = 32_768
+
+/** Writes changes behind the caller's back: one batch at a time, each as large as what came during the last. */
+export class RecordWriter {
+  readonly #records: PeerRecords
+  readonly #onError: (error: unknown) => void
+  #changes = new Map<string, string | null>()
+  #running: Promise<void> | null = null
+
+  /** `onError` hears of every batch that was lost; what it held is not tried again. */
+  constructor(records: PeerRecords, onError: (error: unknown) => void) {
+    this.#records = records
+    this.#onError = onError
+  }
+
+  /** Sets a record soon; null removes it. */
+  put(key: string, value: string | null): void {
+    if (this.#changes.size >= CHANGES_MAX && !this.#changes.has(key)) return
+    this.#changes.set(key, value)
+    this.#running ??= this.#run()
+  }
+
+  /** Resolves when everything put before is written or lost. */
+  async flush(): Promise<void> {
+    while (this.#running !== null) await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // What one turn of the event loop changes goes into one batch.
+    await Promise.resolve()
+    while (this.#changes.size > 0) {
+      const changes = this.#changes
+      this.#changes = new Map()
+      try {
+        await this.#records.write(changes)
+      } catch (error) {
+        this.#onError(error)
+      }
+    }
+    this.#running = null
+  }
+}

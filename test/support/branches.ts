@@ -11,11 +11,14 @@ import { testParams } from './network.ts'
 
 /** Chains that share a past: what forks, reorganisations and crashes are made of. */
 
+/** Work of a branch whose headers were proven to be heavier than any chain of these tests. */
+export const PROVEN_WORK = 1n << 200n
+
 /** Imports a block through its wire bytes: where it ended up, or the whole fault. */
-export async function outcomeOf({ chain }: TestChain, block: Block): Promise<ImportOutcome | Fault> {
+export async function outcomeOf({ chain }: TestChain, block: Block, provenWork = 0n): Promise<ImportOutcome | Fault> {
   const decoded = decodeBlock(encodeBlock(block))
   if (!decoded.ok) return decoded.fault
-  const outcome = await chain.import(decoded.value)
+  const outcome = await chain.import(decoded.value, provenWork)
   return outcome.ok ? outcome.value : outcome.fault
 }
 
@@ -50,11 +53,15 @@ export async function mineBranch(test: TestChain, count: number, mark: number): 
 }
 
 /** Imports all blocks; the last outcome. */
-export async function importAll(test: TestChain, blocks: readonly Block[]): Promise<ImportOutcome | Fault> {
+export async function importAll(
+  test: TestChain,
+  blocks: readonly Block[],
+  provenWork = 0n,
+): Promise<ImportOutcome | Fault> {
   let last: ImportOutcome | Fault = 'side'
   for (const block of blocks) {
     test.nowMs = Math.max(test.nowMs, block.header.timeMs)
-    last = await outcomeOf(test, block)
+    last = await outcomeOf(test, block, provenWork)
   }
   return last
 }

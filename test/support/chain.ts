@@ -38,7 +38,7 @@ export interface TxOptions {
 }
 
 /** What a test may put in the place of a chain's usual parts. */
-export type ChainParts = Partial<Pick<ChainDependencies, 'powHasher' | 'verifier' | 'reorganisationDepthMax'>>
+export type ChainParts = Partial<Pick<ChainDependencies, 'powHasher' | 'verifier' | 'reorganisationDepthMax' | 'pacer'>>
 
 /** A chain in this process over a given store, with a clock the test moves and a miner that mines on demand. */
 export class TestChain {

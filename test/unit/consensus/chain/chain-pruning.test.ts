@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Block } from '../../../../consensus/block/block.ts'
 import { UNDO_BLOCKS } from '../../../../consensus/chain/database.ts'
 import { MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
-import { blocksFrom, fork, importAll, mineBranch, outcomeOf } from '../../../support/branches.ts'
+import { blocksFrom, fork, importAll, mineBranch, outcomeOf, PROVEN_WORK } from '../../../support/branches.ts'
 import { TestChain } from '../../../support/chain.ts'
 import { copyStore, dumpStore } from '../../../support/stores.ts'
 
@@ -43,7 +43,7 @@ describe('a branch that can no longer be reached', () => {
   it('is dropped with all its blocks at once, and none of them comes back without new work', async () => {
     const { test, store } = await node()
     const five = theirs.slice(0, 5)
-    expect(await importAll(test, five.slice(0, 4))).toBe('side')
+    expect(await importAll(test, five.slice(0, 4), PROVEN_WORK)).toBe('side')
     await test.mineTo(FORK + UNDO_BLOCKS)
     expect(test.chain.database.side.size).toBe(4)
     await test.mineTo(2_500)
@@ -62,7 +62,7 @@ describe('a branch that can no longer be reached', () => {
     const { test } = await node()
     await test.mineTo(FORK + UNDO_BLOCKS)
     const [first, second] = theirs as [Block, Block]
-    expect(await outcomeOf(test, first)).toBe('side')
+    expect(await outcomeOf(test, first, PROVEN_WORK)).toBe('side')
     await test.mine()
     const deep = { code: 'chain/fork-too-deep', detail: { depth: UNDO_BLOCKS + 1, depthMax: UNDO_BLOCKS } }
     expect(await outcomeOf(test, second)).toEqual(deep)
@@ -71,7 +71,7 @@ describe('a branch that can no longer be reached', () => {
   it('does not keep a node from starting, however heavy it is', async () => {
     const { test, store } = await node()
     const depthMax = 1_200
-    const outcome = await importAll(test, theirs)
+    const outcome = await importAll(test, theirs, PROVEN_WORK)
     const depth = HEARD_AT - FORK
     expect(outcome).toEqual({ code: 'chain/reorganisation-too-deep', detail: { depth, depthMax } })
     await test.mineTo(2_500)
@@ -88,23 +88,23 @@ describe('a branch that can be reached', () => {
   it('of the very depth is taken by a node whose operator allows it', async () => {
     const own = await copyStore(here)
     const test = await TestChain.open(undefined, own, { reorganisationDepthMax: UNDO_BLOCKS })
-    await importAll(test, theirs.slice(0, 1))
+    await importAll(test, theirs.slice(0, 1), PROVEN_WORK)
     await test.mineTo(FORK + UNDO_BLOCKS)
-    expect(await importAll(test, theirs.slice(1))).toBe('connected')
+    expect(await importAll(test, theirs.slice(1), PROVEN_WORK)).toBe('connected')
     expect(test.chain.head.id).toBe(theirs.at(-1)?.id)
   })
 
   it('stays when others are dropped beside it', async () => {
     const { test } = await node()
-    await importAll(test, theirs.slice(0, 3))
+    await importAll(test, theirs.slice(0, 3), PROVEN_WORK)
     const near = await TestChain.open(undefined, await copyStore(atFork))
     await importAll(near, blocksFrom(test, FORK + 1).slice(0, 10))
     const kept = await mineBranch(near, 3, 8)
-    await importAll(test, kept)
+    await importAll(test, kept, PROVEN_WORK)
     await test.mineTo(2_500)
     expect([...test.chain.database.side.ids()].toSorted()).toEqual(kept.map(({ id }) => id).toSorted())
     const [more] = await mineBranch(near, 1, 8)
-    expect(await outcomeOf(test, more as Block)).toBe('side')
+    expect(await outcomeOf(test, more as Block, PROVEN_WORK)).toBe('side')
     const again = await fork(near)
     expect(again.chain.head.id).toBe(more?.id)
   })

@@ -6,9 +6,9 @@ import type { Chain } from '../consensus/chain/chain.ts'
 import type { Clock, Pacer, Timers } from '../consensus/chain/ports.ts'
 import { uintBE } from '../consensus/primitives/bytes.ts'
 import type { Fault } from '../consensus/primitives/fault.ts'
-import type { FaultCode } from '../consensus/primitives/fault-table.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import type { Mempool } from '../mempool/mempool.ts'
+import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
 import { buildTemplate, type Template } from './template.ts'
 
 /** What threads search over. */
@@ -17,6 +17,8 @@ export interface MiningJob {
   /** Big-endian, 32 bytes. */
   readonly target: Uint8Array
   readonly cost: PowRules
+  /** First nonce, below 2^63 and 0 unless said: who shares a job with others begins elsewhere. */
+  readonly start?: bigint
 }
 
 /** Threads that search for nonces. */
@@ -46,17 +48,6 @@ export interface MinerDependencies {
 
 /** How often a waiting template is looked at: for better fees, to keep its time near the clock, and for its parent. */
 export const REFRESH_MS = 1_000
-
-/** Own blocks refused on one head after which its templates stay empty: what is in them may be why. */
-const FULL_REFUSALS_MAX = 2
-
-/** Why a candidate may be left out today and mined another day; for any other reason it never will be. */
-const PASSING: ReadonlySet<FaultCode> = new Set<FaultCode>([
-  'tx/sender-unknown',
-  'tx/nonce-too-high',
-  'tx/fee-rate-below-base',
-  'tx/fee-unpayable',
-])
 
 /**
  * Keeps the threads at work on the best head: an empty block at once when the head moves, so that nobody searches on a
@@ -142,7 +133,7 @@ export class Miner {
     const template = await buildTemplate(chain, pacer, request)
     // Undefined: the head moves. Its listener queues the next build, or the refresh does once the chain rests.
     if (template === undefined || !this.#running) return
-    for (const { tx, fault } of template.refused) if (!PASSING.has(fault.code)) mempool.drop(tx.txId)
+    dropHopeless(mempool, template)
     this.#publish(template)
   }
 
@@ -204,8 +195,6 @@ export class Miner {
   #blame(block: Block, fault: Fault): void {
     this.#refusals++
     this.#deps.onRefused(block, fault)
-    const { index } = fault.detail
-    const guilty = fault.code === 'block/transaction' ? block.transactions[Number(index)] : undefined
-    if (guilty !== undefined) this.#deps.mempool.drop(guilty.txId)
+    dropGuilty(this.#deps.mempool, block, fault)
   }
 }

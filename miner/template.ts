@@ -27,6 +27,8 @@ export interface Template {
   readonly parent: BlockEntry
   /** Fees that go to the miner. */
   readonly tips: bigint
+  /** What the block earns its miner in all: his share of the subsidy, and the tips. */
+  readonly reward: bigint
   readonly refused: readonly Refusal[]
 }
 
@@ -77,7 +79,8 @@ export async function buildTemplate(
     extra: request.extra,
     nonce: 0n,
   }
-  return { block: { ...sealHeader(header), transactions }, parent, tips: tipsOf(executed), refused }
+  const earned = { tips: tipsOf(executed), reward: rewardOf(executed) }
+  return { block: { ...sealHeader(header), transactions }, parent, ...earned, refused }
 }
 
 /** Takes candidates while they fit; one that is too big leaves room for smaller ones of other accounts behind it. */
@@ -147,4 +150,8 @@ function tipsOf({ receipts }: ExecutedBlock): bigint {
     (sum, receipt) => (receipt.type === 'transaction' ? sum + receipt.fee - receipt.burned : sum),
     0n,
   )
+}
+
+function rewardOf({ receipts }: ExecutedBlock): bigint {
+  return receipts.reduce((sum, receipt) => (receipt.type === 'close' ? sum + receipt.reward : sum), 0n)
 }

@@ -12,8 +12,27 @@ export interface ApiRequest {
   readonly baseUrl: string
 }
 
-/** What a handler answers: an object for JSON, or text or bytes with their type. */
+/** One server-sent event; its data becomes one line of JSON. */
+export interface StreamEvent {
+  readonly event: string
+  /** No line breaks. */
+  readonly id: string
+  readonly data: object
+}
+
+/** Where a stream's events go. A reader that does not keep up is cut off; sending to one that is gone does nothing. */
+export interface EventSink {
+  send(event: StreamEvent): void
+  /** Ends the stream as the node's own wish: whoever reads may connect again. */
+  end(): void
+}
+
+/** Begins to send events, from within or later; `stop` is called once when the stream is over. After a fault nothing is sent. */
+export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
+
+/** What a handler answers: an object for JSON, text or bytes with their type, or a stream of events. */
 export type Answer =
+  | { readonly stream: StreamBegin }
   | { readonly status: number; readonly json: object; readonly headers?: Headers }
   | {
       readonly status: number

@@ -1,4 +1,5 @@
 import type { RateBucket } from './contract/route.ts'
+import type { StreamLimits } from './streams.ts'
 
 /** Requests per minute and address, by bucket. */
 export type RateLimits = Readonly<Record<RateBucket, number>>
@@ -11,6 +12,7 @@ export interface HttpLimits {
   readonly ratesPerMinute: RateLimits
   /** A request that takes longer to arrive is cut off. */
   readonly receiveTimeoutMs: number
+  readonly streams: StreamLimits
 }
 
 /** Reads that a page of a long list, at its worst some 25 ms of work, counts as. */
@@ -26,7 +28,9 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
     transaction: 6_000,
     simulate: 1_200,
     quote: 9_000,
+    mining: 1_200,
     health: 6_000,
   },
   receiveTimeoutMs: 30_000,
+  streams: { openMax: 256, openPerAddressMax: 16, bufferBytesMax: 65_536, heartbeatMs: 10_000 },
 }

@@ -9,6 +9,7 @@ import type { Sender } from '../marketplace/checkout/sender.ts'
 import type { MarketSettings } from '../marketplace/checkout/settings.ts'
 import type { Settler } from '../marketplace/checkout/settler.ts'
 import type { Mempool } from '../mempool/mempool.ts'
+import type { RemoteWork } from '../miner/remote-work.ts'
 
 /** The market as the API shows it. */
 export interface MarketApi {
@@ -37,6 +38,8 @@ export interface NodeApi {
   readonly mempool: Mempool
   readonly market: MarketApi | null
   readonly mining: () => MiningFacts
+  /** Work for miners outside of this process. */
+  readonly remoteWork: RemoteWork
   readonly peerCount: () => number
   /** Why the node is not ready, empty if it is. */
   readonly notReadyBecause: () => readonly string[]

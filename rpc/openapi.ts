@@ -3,12 +3,13 @@ import { ERROR, type Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
 
 /** Version of the interface, not of the software. */
-export const OPENAPI_VERSION = '2.20.0'
+export const OPENAPI_VERSION = '2.21.0'
 
 const TAGS = [
   { name: 'chain', description: 'Blocks, transactions, accounts, mempool' },
   { name: 'assets', description: 'Tokens, pools, prices, staking, what addresses hold and did' },
   { name: 'market', description: 'Pay-per-call services for agents' },
+  { name: 'mining', description: 'Work for miners outside of the node' },
   { name: 'operations', description: 'For those who run the node' },
 ]
 

@@ -1,10 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, faultRow } from '../consensus/primitives/fault.ts'
-import type { Answer } from './answer.ts'
+import type { Answer, StreamBegin } from './answer.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
 import type { HttpLimits } from './limits.ts'
+import type { Streams } from './streams.ts'
 
 /** What a server is made with. */
 export interface ServerOptions {
@@ -36,8 +37,8 @@ export class Refusal extends Error {
   }
 }
 
-/** Sends a handler's answer. */
-export function send(reply: FastifyReply, result: Answer): FastifyReply {
+/** Sends a handler's answer, if it is no stream. */
+export function send(reply: FastifyReply, result: Exclude<Answer, { readonly stream: unknown }>): FastifyReply {
   reply.code(result.status)
   if (result.headers !== undefined) reply.headers(result.headers)
   if ('json' in result) return reply.type('application/json; charset=utf-8').send(JSON.stringify(result.json))
@@ -67,24 +68,47 @@ export function bodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 }
 
-/** Headers of every answer, the bound on requests at once, and what is told of each. */
-export function guards(app: FastifyInstance, { limits, onAnswer }: ServerOptions): void {
+/** Opens a stream in place of an answer. It counts no longer as a request under way: streams have a bound of their own. */
+export function openStream(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  begin: StreamBegin,
+  { streams, settle }: { readonly streams: Streams; readonly settle: (request: FastifyRequest) => void },
+): FastifyReply {
+  if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
+  const place = { raw: reply.raw, address: request.ip, headers: reply.getHeaders() }
+  const cause = streams.open(place, begin)
+  if (cause !== null) return sendFault(reply, request, cause)
+  reply.hijack()
+  settle(request)
+  return reply
+}
+
+/** Headers of every answer, the bound on requests at once, and what is told of each: by the function given back, or at its end. */
+export function guards(
+  app: FastifyInstance,
+  { limits, onAnswer }: Pick<ServerOptions, 'limits' | 'onAnswer'>,
+): (request: FastifyRequest) => void {
   let running = 0
+  const under = new WeakMap<FastifyRequest, () => void>()
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     running += 1
     const startedMs = performance.now()
-    // 'close' comes for answered and for abandoned requests alike.
-    reply.raw.once('close', () => {
+    const settle = (): void => {
+      if (!under.delete(request)) return
       running -= 1
       const seconds = (performance.now() - startedMs) / 1_000
       const route = request.routeOptions.url ?? 'unknown'
       onAnswer({ requestId: request.id, method: request.method, route, status: reply.statusCode, seconds })
-    })
+    }
+    under.set(request, settle)
+    // 'close' comes for answered and for abandoned requests alike.
+    reply.raw.once('close', settle)
     if (running > limits.concurrentMax) sendFault(reply, request, fault('rpc/busy'))
     else done()
   })
+  return (request) => under.get(request)?.()
 }
 
 /** Everything that goes wrong outside a handler becomes the same envelope; a bug is told and shows nothing of itself. */

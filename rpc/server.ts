@@ -13,12 +13,14 @@ import {
   failures,
   guards,
   mediaTypeFault,
+  openStream,
   Refusal,
   refuseUnroutable,
   type ServerOptions,
   send,
   sendFault,
 } from './server-edges.ts'
+import { Streams } from './streams.ts'
 
 const MINUTE_MS = 60_000
 
@@ -39,14 +41,18 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   })
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   bodyParsers(app)
-  guards(app, options)
+  const settle = guards(app, options)
   failures(app, options)
   await app.register(cors, CORS)
   await app.register(rateLimit, {
     global: false,
     errorResponseBuilder: (_, { ttl }) => new Refusal(fault('rpc/rate-limited', { seconds: Math.ceil(ttl / 1_000) })),
   })
-  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute({ app, node, options }, operation)
+  const streams = new Streams(limits.streams)
+  // Before the server waits for its connections: a stream ends by itself only when it is told to.
+  app.addHook('preClose', async () => streams.close())
+  const wiring = { app, node, options, streams, settle }
+  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)
   return app
 }
 
@@ -68,9 +74,11 @@ interface Wiring {
   readonly app: FastifyInstance
   readonly node: NodeApi
   readonly options: ServerOptions
+  readonly streams: Streams
+  readonly settle: (request: FastifyRequest) => void
 }
 
-function addRoute({ app, node, options }: Wiring, operation: OperationId): void {
+function addRoute({ app, node, options, streams, settle }: Wiring, operation: OperationId): void {
   const route: Route = ROUTES[operation]
   const handler = HANDLERS[operation]
   const schema = {
@@ -95,7 +103,9 @@ function addRoute({ app, node, options }: Wiring, operation: OperationId): void 
     },
     handler: async (request, reply) => {
       const result = await handler(node, apiRequest(node, request))
-      return isFault(result) ? sendFault(reply, request, result) : send(reply, result)
+      if (isFault(result)) return sendFault(reply, request, result)
+      if ('stream' in result) return openStream({ request, reply }, result.stream, { streams, settle })
+      return send(reply, result)
     },
   })
 }

@@ -15,6 +15,7 @@ import type { ServiceDefinition } from '../marketplace/services/service.ts'
 import { Mempool } from '../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../mempool/policy.ts'
 import { Miner } from '../miner/miner.ts'
+import { RemoteWork } from '../miner/remote-work.ts'
 import { DEFAULT_HTTP_LIMITS, LIST_COST } from '../rpc/limits.ts'
 import type { MiningFacts, NodeApi } from '../rpc/node.ts'
 import { createServer } from '../rpc/server.ts'
@@ -64,6 +65,8 @@ const MIB = 1_048_576
  */
 const CALLS_GRACE_MS = 800
 const ANSWERS_GRACE_MS = 300
+/** Reasons for which a node that is not ready has no head worth mining on. */
+const NOTHING_TO_MINE = /^(stopping|syncing)/
 const SAVE_MEMPOOL_MS = 60_000
 const PRUNE_MS = 600_000
 
@@ -92,6 +95,9 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   const mining = openMiner(options, core.value, stops)
   if (!mining.ok) return mining
   const state = { stopping: false }
+  const notReadyBecause = (): readonly string[] => (state.stopping ? ['stopping'] : [])
+  const remoteWork = openRemoteWork(options, core.value, notReadyBecause)
+  stops.push(() => remoteWork.stop())
   const node: NodeApi = {
     version: VERSION,
     startedAtMs: systemClock.now(),
@@ -100,8 +106,9 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     mempool,
     market: market.value,
     mining: mining.value.facts,
+    remoteWork,
     peerCount: noPeers,
-    notReadyBecause: () => (state.stopping ? ['stopping'] : []),
+    notReadyBecause,
     metrics: () => metrics.text(),
     publicUrl: config.rpc.publicUrl,
   }
@@ -111,7 +118,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   if (!url.ok) return url
   stops.push(async () => {
     state.stopping = true
-    await Promise.all([mining.value.stop(), closeMarket(market.value)])
+    await Promise.all([mining.value.stop(), remoteWork.stop(), closeMarket(market.value)])
   })
   mining.value.start()
   logger.info({ network: options.params.name, height: chain.head.header.height, url: url.value }, 'ready')
@@ -134,6 +141,7 @@ function noPeers(): number {
 interface Core {
   readonly chain: Chain
   readonly mempool: Mempool
+  readonly verifier: VerifyPool
   readonly metrics: Metrics
 }
 
@@ -163,7 +171,7 @@ async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[
   const save = (): Promise<void> => saveMempool(mempoolPath, mempool.transactions())
   stops.push(save)
   stops.push(repeat(SAVE_MEMPOOL_MS, save, onFatal))
-  return ok({ chain, mempool, metrics: new Metrics() })
+  return ok({ chain, mempool, verifier, metrics: new Metrics() })
 }
 
 async function openMarket(
@@ -235,6 +243,31 @@ function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core, st
     start: () => miner.start(),
     stop,
     facts: () => ({ threads, hashesPerSecond: rate.perSecond(), rewardTo: address }),
+  })
+}
+
+/** Work for external miners, each of whom names his own address. */
+function openRemoteWork(
+  { logger, onFatal }: DaemonOptions,
+  { chain, mempool, verifier, metrics }: Core,
+  notReadyBecause: () => readonly string[],
+): RemoteWork {
+  return new RemoteWork({
+    chain,
+    mempool,
+    verifier,
+    clock: systemClock,
+    pacer: eventLoopPacer(),
+    timers: systemTimers,
+    extra: new Uint8Array(randomBytes(32)),
+    notReadyBecause: () => notReadyBecause().filter((reason) => NOTHING_TO_MINE.test(reason)),
+    onMined: ({ header, id, transactions }) => {
+      metrics.mined()
+      logger.info({ height: header.height, id, transactions: transactions.length }, 'mined by an external miner')
+    },
+    onRefused: (block, cause) =>
+      logger.warn({ height: block.header.height, code: cause.code }, 'block of an external miner refused'),
+    onFatal,
   })
 }
 

@@ -1,5 +1,6 @@
 import { type FaultRow, later, nobody, sender } from './fault-row.ts'
 import { LEDGER_FAULTS } from './ledger-faults.ts'
+import { MINING_FAULTS } from './mining-faults.ts'
 import { NETWORK_FAULTS } from './network-faults.ts'
 
 /** The one table of everything that can be refused, by code: see {@link FaultRow}. */
@@ -152,6 +153,7 @@ export const FAULT_TABLE = {
   'mempool/unverified': later('node_busy', 503, 'the signature could not be checked just now: {reason}'),
 
   ...NETWORK_FAULTS,
+  ...MINING_FAULTS,
 
   'service/not-found': sender('service_not_found', 404, 'there is no service {serviceId} here'),
   'service/invalid-request': sender('invalid_request', 400, 'unusable request: {reason}'),
@@ -226,6 +228,7 @@ export const FAULT_TABLE = {
   'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
   'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
   'rpc/rate-limited': later('rate_limited', 429, 'too many requests; try again in {seconds} s'),
+  'rpc/too-many-streams': later('too_many_streams', 429, 'too many streams of events are open'),
   'rpc/busy': later('node_busy', 503, 'too many requests at once'),
   'rpc/internal': nobody('internal_error', 500, 'an error of this node; its log has it under the request id'),
   'rpc/block-not-found': sender('block_not_found', 404, 'there is no block {id} here'),

@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 
 /** Which rate limit a route counts against. A `list` costs the node many times what other reads do. */
-export type RateBucket = 'read' | 'list' | 'transaction' | 'simulate' | 'quote' | 'health'
+export type RateBucket = 'read' | 'list' | 'transaction' | 'simulate' | 'quote' | 'mining' | 'health'
 
 /** One operation of the API: everything that server, document and client must agree on. */
 export interface Route {
@@ -9,7 +9,7 @@ export interface Route {
   /** Path in OpenAPI form, `{name}` for parameters. */
   readonly path: string
   readonly operationId: string
-  readonly tag: 'chain' | 'assets' | 'market' | 'operations'
+  readonly tag: 'chain' | 'assets' | 'market' | 'mining' | 'operations'
   readonly summary: string
   readonly description?: string
   readonly params?: TObject

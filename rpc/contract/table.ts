@@ -3,6 +3,7 @@ import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
 import { MARKET_ROUTES } from './market.ts'
+import { MINING_ROUTES } from './mining.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
 import { POOL_ROUTES } from './pools.ts'
 import type { Route } from './route.ts'
@@ -21,6 +22,7 @@ export const ROUTES = {
   ...BRIDGE_ROUTES,
   ...AGENT_ROUTES,
   ...MARKET_ROUTES,
+  ...MINING_ROUTES,
   ...OPERATIONS_ROUTES,
 } as const satisfies Record<string, Route>
 

@@ -5,6 +5,7 @@ import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
 import * as market from './market.ts'
+import * as mining from './mining.ts'
 import * as operations from './operations.ts'
 import * as pools from './pools.ts'
 import { getQuote } from './quote.ts'
@@ -49,6 +50,9 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getProtocolJson: market.getProtocol,
   listRequests: market.listRequests,
   getRequest: market.getRequest,
+  getMiningTemplate: mining.getMiningTemplate,
+  submitWork: mining.submitWork,
+  followMiningJobs: mining.followMiningJobs,
   getStatus: operations.getStatus,
   getHealth: operations.getHealth,
   getReady: operations.getReady,

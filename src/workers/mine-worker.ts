@@ -28,7 +28,7 @@ export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce 
   lowerPriority((id) => control.nameThread(thread, id))
   for (let done = seen; ; ) {
     const { generation, job } = control.read(done)
-    const nonce = searchNonce({ ...job, start: BigInt(thread), stride: BigInt(threads) }, nativePowHasher, {
+    const nonce = searchNonce({ ...job, start: job.start + BigInt(thread), stride: BigInt(threads) }, nativePowHasher, {
       stopped: () => control.generation !== generation,
       onHash: () => control.count(thread),
     })

@@ -9,6 +9,9 @@ const ACTIVE = 1
 const MEMORY_KIB = 2
 const PASSES = 3
 const LANES = 4
+/** Low and high half of the first nonce. */
+const START_LOW = 5
+const START_HIGH = 6
 const WORDS = 8
 const INPUT_OFFSET = WORDS * 4
 const TARGET_OFFSET = INPUT_OFFSET + 32
@@ -59,6 +62,8 @@ export class MiningControl {
       Atomics.store(this.#words, MEMORY_KIB, job.cost.memoryKiB)
       Atomics.store(this.#words, PASSES, job.cost.passes)
       Atomics.store(this.#words, LANES, job.cost.lanes)
+      Atomics.store(this.#words, START_LOW, Number(BigInt.asIntN(32, job.start ?? 0n)))
+      Atomics.store(this.#words, START_HIGH, Number(BigInt.asIntN(32, (job.start ?? 0n) >> 32n)))
       this.#bytes.set(job.input, INPUT_OFFSET)
       this.#bytes.set(job.target, TARGET_OFFSET)
     }
@@ -68,7 +73,7 @@ export class MiningControl {
   }
 
   /** Waits for a job newer than `seen` and copies it out; threads only. */
-  read(seen: number): { readonly generation: number; readonly job: MiningJob } {
+  read(seen: number): { readonly generation: number; readonly job: Required<MiningJob> } {
     for (;;) {
       const generation = this.generation
       if (generation % 2 !== 0 || generation === seen || Atomics.load(this.#words, ACTIVE) === 0) {
@@ -79,6 +84,7 @@ export class MiningControl {
         input: this.#bytes.slice(INPUT_OFFSET, INPUT_OFFSET + 32),
         target: this.#bytes.slice(TARGET_OFFSET, TARGET_OFFSET + 32),
         cost: { memoryKiB: this.#word(MEMORY_KIB), passes: this.#word(PASSES), lanes: this.#word(LANES) },
+        start: (BigInt(this.#word(START_HIGH) >>> 0) << 32n) | BigInt(this.#word(START_LOW) >>> 0),
       }
       if (this.generation === generation) return { generation, job }
     }

@@ -38,6 +38,8 @@ import { WHALE_WINDOW } from '../../marketplace/services/node-whale-watch.ts'
 import { RESULTS_KEPT_MAX } from '../../marketplace/services/result-cache.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
+import { REMOTE_ADDRESSES_MAX } from '../../miner/remote-work.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
@@ -106,6 +108,17 @@ const NODE: readonly Row[] = [
   ['transactions per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.transaction, '', 'rpc.rate-transaction'],
   ['quotes and paid calls per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.quote, '', 'rpc.rate-quote'],
   ['transactions tried out per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.simulate, '', 'rpc/limits.ts'],
+  [
+    'templates and solutions of external miners per minute and address',
+    DEFAULT_HTTP_LIMITS.ratesPerMinute.mining,
+    '',
+    'rpc/limits.ts',
+  ],
+  ['streams of events, in all', DEFAULT_HTTP_LIMITS.streams.openMax, '', 'rpc/limits.ts'],
+  ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/limits.ts'],
+  ['what a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.bufferBytesMax, 'bytes', 'rpc/limits.ts'],
+  ['addresses that external miners mine for at once', REMOTE_ADDRESSES_MAX, '', 'miner/remote-work.ts'],
+  ['jobs of an address that can be solved', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
   ['health checks per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.health, '', 'rpc/limits.ts'],
   ['tokens, pool positions and stakes of an address that are listed, each', HOLDINGS_MAX, '', 'facts/accounts.ts'],
   ['services of an agent that are listed', AGENT_SERVICES_MAX, '', 'facts/agents.ts'],

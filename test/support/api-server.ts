@@ -10,10 +10,11 @@ import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { LevelStore } from '../../src/storage/level-store.ts'
 import { TestChain } from './chain.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
+import { testRemoteWork } from './remote-work.ts'
 
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const RATE = 1_000_000
-const RATES = { read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, health: RATE }
+const RATES = { read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, mining: RATE, health: RATE }
 
 /** The API in this process: a real server over a chain on a real LevelDB whose blocks the test mines. */
 export class ApiServer {
@@ -63,14 +64,16 @@ export class ApiServer {
 function nodeOf(test: TestChain): NodeApi {
   const { chain } = test
   const verifier = createInlineVerifier(NATIVE_BACKEND)
+  const mempool = new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
   return {
     version: 'test',
     startedAtMs: 0,
     clock: { now: () => test.nowMs },
     chain,
-    mempool: new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY }),
+    mempool,
     market: null,
     mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
+    remoteWork: testRemoteWork({ chain, mempool, clock: { now: () => test.nowMs } }),
     peerCount: () => 0,
     notReadyBecause: () => [],
     metrics: async () => '',

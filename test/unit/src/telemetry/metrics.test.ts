@@ -5,6 +5,7 @@ import { Metrics } from '../../../../src/telemetry/metrics.ts'
 import { fork, importAll, mineBranch } from '../../../support/branches.ts'
 import { TestChain } from '../../../support/chain.ts'
 import { TestMempool } from '../../../support/mempool.ts'
+import { testRemoteWork } from '../../../support/remote-work.ts'
 
 interface Sample {
   readonly name: string
@@ -72,6 +73,7 @@ async function watched(metrics: Metrics) {
   const node: NodeApi = {
     ...{ version: '0', startedAtMs: 0, clock: { now: () => 0 }, chain: test.chain, mempool, market: null },
     mining: () => ({ threads: 1, hashesPerSecond: facts.hashesPerSecond, rewardTo: null }),
+    remoteWork: testRemoteWork({ chain: test.chain, mempool }),
     peerCount: () => facts.peers,
     notReadyBecause: () => facts.reasons,
     metrics: () => metrics.text(),

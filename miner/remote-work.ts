@@ -1,0 +1,345 @@
+import type { Block } from '../consensus/block/block.ts'
+import { sealHeader } from '../consensus/block/header.ts'
+import type { WorkVerifier } from '../consensus/block/pow.ts'
+import type { Chain } from '../consensus/chain/chain.ts'
+import type { Clock, Pacer, Timers } from '../consensus/chain/ports.ts'
+import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import type { Address } from '../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import type { Transaction } from '../consensus/tx/transaction.ts'
+import type { Mempool } from '../mempool/mempool.ts'
+import { JOBS_PER_ADDRESS, JobBook, type JobListener, type RemoteJob, type Seat } from './job-book.ts'
+import { REFRESH_MS } from './miner.ts'
+import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
+import { buildTemplate, type Template } from './template.ts'
+
+/** What work for external miners is made with. */
+export interface RemoteWorkDependencies {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly verifier: WorkVerifier
+  readonly clock: Clock
+  readonly pacer: Pacer
+  readonly timers: Timers
+  /** 32 bytes that tell these headers from those of the node's own miner. */
+  readonly extra: Uint8Array
+  /** Why nothing should be mined on the present head, empty if it should: the node is syncing, or stops. */
+  readonly notReadyBecause: () => readonly string[]
+  /** A block of an external miner became the head. */
+  readonly onMined: (block: Block) => void
+  /** A solved block that the chain refused all the same: overtaken, or a bug. */
+  readonly onRefused: (block: Block, fault: Fault) => void
+  /** An error that no miner can cause: a bug, or a failing disk. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Addresses that are mined for at once. */
+export const REMOTE_ADDRESSES_MAX = 64
+/** An address that nobody asks for any more is forgotten after this. */
+export const UNUSED_MS = 60_000
+/** Age at which a waiting header gets a new time. */
+export const RETIME_MS = 5_000
+/** Longest wait of whoever asks for a template: longer than it takes to build empty ones for all addresses. */
+export const WAIT_MS_MAX = 5_000
+/** Submissions that are checked at once. */
+export const CHECKING_MAX = 32
+/** Rest after a full template, as a multiple of the time that it took: the node's own miner and everything else go on. */
+const REST_FACTOR = 3
+const REST_MS_MAX = 2_000
+/** A template that has seen no admission, not even the number 0. */
+const NOTHING = -1
+
+/**
+ * Work for miners outside of this process. Every address has templates of its own, since the state root depends on who is
+ * paid: an empty one at once when the head moves, then a full one, then better ones. They are built one after another.
+ */
+export class RemoteWork {
+  readonly #deps: RemoteWorkDependencies
+  readonly #book = new JobBook()
+  /** Least recently used first. */
+  readonly #seats = new Map<Address, Seat>()
+  #admissions = 0
+  #refusals = 0
+  #checking = 0
+  #building = false
+  #resting = false
+  #stopped = false
+  #idle: Promise<void> = Promise.resolve()
+  #cancelTick: (() => void) | undefined
+  #cancelRest: () => void = () => {}
+
+  constructor(dependencies: RemoteWorkDependencies) {
+    this.#deps = dependencies
+    dependencies.chain.onHeadChange(() => this.#startOver())
+    dependencies.mempool.onAdmission(() => {
+      this.#admissions += 1
+    })
+  }
+
+  /** Addresses that are mined for. */
+  get addresses(): number {
+    return this.#seats.size
+  }
+
+  /** Jobs that can be solved. */
+  get jobs(): number {
+    return this.#book.size
+  }
+
+  /** The newest job of an address. Faults: `mining/not-ready`, `mining/busy`. */
+  async template(address: Address): Promise<Result<RemoteJob>> {
+    const seat = this.#seatFor(address)
+    if (!seat.ok) return seat
+    const newest = this.#newest(seat.value)
+    return newest === undefined ? this.#awaitJob(seat.value) : ok(newest)
+  }
+
+  /**
+   * Tells a listener of the address's newest job, as soon as there is one, and of all that follow. The function given back
+   * ends it. Faults as those of {@link template}.
+   */
+  subscribe(address: Address, listener: JobListener): Result<() => void> {
+    const seat = this.#seatFor(address)
+    if (!seat.ok) return seat
+    const { listeners } = seat.value
+    listeners.add(listener)
+    const newest = this.#newest(seat.value)
+    if (newest !== undefined) listener.job(newest)
+    return ok(() => {
+      listeners.delete(listener)
+      seat.value.usedMs = this.#deps.clock.now()
+    })
+  }
+
+  /**
+   * Takes a nonce for a job, cheapest check first: one hash at most, in the verifier's threads. Faults:
+   * `mining/unknown-job`, `mining/stale-job`, `mining/low-work`, `mining/busy`, and those of a block that the chain refuses.
+   */
+  async submit(jobId: string, nonce: bigint): Promise<Result<Block>> {
+    const job = this.#book.get(jobId)
+    if (job === undefined) return fail(this.#book.isDead(jobId) ? stale(jobId) : fault('mining/unknown-job', { jobId }))
+    if (!this.#isCurrent(job)) return fail(stale(jobId))
+    if (this.#checking >= CHECKING_MAX) return fail(fault('mining/busy'))
+    const { block } = job.template
+    const solved = { ...sealHeader({ ...block.header, nonce }), transactions: block.transactions }
+    this.#checking += 1
+    try {
+      if (!(await this.#meetsTarget(solved))) return fail(fault('mining/low-work', { jobId }))
+    } finally {
+      this.#checking -= 1
+    }
+    return this.#isCurrent(job) ? this.#import(solved, jobId) : fail(stale(jobId))
+  }
+
+  /** Ends every subscription and waits for work under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancelTick?.()
+    this.#cancelRest()
+    for (const { listeners } of this.#seats.values()) for (const listener of listeners) listener.end()
+    this.#seats.clear()
+    await this.#idle
+  }
+
+  get #blocked(): readonly string[] {
+    return this.#stopped ? ['stopping'] : this.#deps.notReadyBecause()
+  }
+
+  #seatFor(address: Address): Result<Seat> {
+    const reasons = this.#blocked
+    if (reasons.length > 0) return fail(fault('mining/not-ready', { reasons }))
+    const seat = this.#seats.get(address) ?? this.#newSeat(address)
+    if (seat === undefined) return fail(fault('mining/busy'))
+    seat.usedMs = this.#deps.clock.now()
+    this.#seats.delete(address)
+    this.#seats.set(address, seat)
+    this.#cancelTick ??= this.#scheduleTick()
+    this.#work()
+    return ok(seat)
+  }
+
+  #newSeat(address: Address): Seat | undefined {
+    if (this.#seats.size >= REMOTE_ADDRESSES_MAX) {
+      const unused = [...this.#seats.values()].find(({ listeners }) => listeners.size === 0)
+      if (unused === undefined) return undefined
+      this.#drop(unused)
+    }
+    return { address, listeners: new Set(), jobs: [], usedMs: 0, owed: true, knows: NOTHING }
+  }
+
+  #drop(seat: Seat): void {
+    this.#seats.delete(seat.address)
+    this.#book.end(seat.jobs)
+    seat.jobs = []
+  }
+
+  #newest({ jobs: [newest] }: Seat): RemoteJob | undefined {
+    return newest !== undefined && this.#isCurrent(newest) ? newest : undefined
+  }
+
+  #isCurrent({ template }: RemoteJob): boolean {
+    const { chain } = this.#deps
+    return template.parent.id === chain.head.id && !chain.moving
+  }
+
+  /** Waits for the job that is being built. */
+  #awaitJob(seat: Seat): Promise<Result<RemoteJob>> {
+    return new Promise((resolve) => {
+      const done = (result: Result<RemoteJob>): void => {
+        cancel()
+        seat.listeners.delete(listener)
+        resolve(result)
+      }
+      const listener: JobListener = {
+        job: (job) => done(ok(job)),
+        end: () => done(fail(fault('mining/not-ready', { reasons: ['stopping'] }))),
+      }
+      const cancel = this.#deps.timers.after(WAIT_MS_MAX, () => done(fail(fault('mining/busy'))))
+      seat.listeners.add(listener)
+    })
+  }
+
+  #startOver(): void {
+    this.#refusals = 0
+    for (const seat of this.#seats.values()) {
+      this.#book.end(seat.jobs)
+      seat.jobs = []
+      seat.owed = true
+      seat.knows = NOTHING
+    }
+    this.#work()
+  }
+
+  /** Begins to build what is lacking, unless that is under way. */
+  #work(): void {
+    if (this.#building || this.#stopped) return
+    this.#building = true
+    this.#idle = this.#buildAll()
+      .catch((error: unknown) => {
+        this.#stopped = true
+        this.#deps.onFatal(error)
+      })
+      .finally(() => {
+        this.#building = false
+        // What came up between the last look and now.
+        if (this.#next() !== undefined) this.#work()
+      })
+  }
+
+  async #buildAll(): Promise<void> {
+    // Whoever else hears of the head goes first: it may be the listener of the node's own miner that called.
+    await Promise.resolve()
+    for (let seat = this.#next(); seat !== undefined; seat = this.#next()) await this.#buildFor(seat)
+  }
+
+  /** The address whose turn it is: first those without a job, listened to before others, then those owed a full template. */
+  #next(): Seat | undefined {
+    if (this.#seats.size === 0 || this.#blocked.length > 0 || this.#deps.chain.moving) return undefined
+    const seats = [...this.#seats.values()].sort((a, b) => b.listeners.size - a.listeners.size)
+    const idle = seats.find((seat) => seat.jobs.length === 0)
+    if (idle !== undefined || this.#resting) return idle
+    return seats.find((seat) => seat.owed && this.#wantsFull(seat))
+  }
+
+  #wantsFull({ knows }: Seat): boolean {
+    const full = this.#deps.mempool.count > 0 && this.#refusals < FULL_REFUSALS_MAX
+    return full && knows < this.#admissions
+  }
+
+  async #buildFor(seat: Seat): Promise<void> {
+    const { mempool, clock } = this.#deps
+    if (seat.jobs.length === 0) return this.#build(seat, [])
+    const [startedMs, known] = [clock.now(), this.#admissions]
+    seat.owed = false
+    seat.knows = known
+    await this.#build(seat, mempool.candidates())
+    this.#rest(Math.min(REST_MS_MAX, (clock.now() - startedMs) * REST_FACTOR))
+  }
+
+  async #build(seat: Seat, candidates: Iterable<Transaction>): Promise<void> {
+    const { chain, pacer, clock, extra, mempool } = this.#deps
+    const request = { miner: seat.address, nowMs: clock.now(), candidates, extra }
+    const template = await buildTemplate(chain, pacer, request)
+    // Undefined: the head moved meanwhile, and everybody is owed a new template.
+    if (template === undefined || this.#stopped || this.#seats.get(seat.address) !== seat) return
+    dropHopeless(mempool, template)
+    this.#publish(seat, template)
+  }
+
+  #publish(seat: Seat, template: Template): void {
+    const job = JobBook.job(template, this.#deps.clock.now())
+    this.#book.add(job)
+    const jobs = [job, ...seat.jobs.filter(({ id }) => id !== job.id)]
+    this.#book.end(jobs.slice(JOBS_PER_ADDRESS))
+    seat.jobs = jobs.slice(0, JOBS_PER_ADDRESS)
+    for (const listener of [...seat.listeners]) listener.job(job)
+  }
+
+  #rest(ms: number): void {
+    if (ms <= 0) return
+    this.#resting = true
+    this.#cancelRest = this.#deps.timers.after(ms, () => {
+      this.#resting = false
+      this.#work()
+    })
+  }
+
+  #scheduleTick(): () => void {
+    return this.#deps.timers.after(REFRESH_MS, () => {
+      this.#cancelTick = undefined
+      this.#tick()
+      if (this.#seats.size > 0 && !this.#stopped) this.#cancelTick = this.#scheduleTick()
+    })
+  }
+
+  #tick(): void {
+    const nowMs = this.#deps.clock.now()
+    for (const seat of [...this.#seats.values()]) {
+      if (seat.listeners.size === 0 && nowMs - seat.usedMs >= UNUSED_MS) this.#drop(seat)
+      else this.#refresh(seat, nowMs)
+    }
+    this.#work()
+  }
+
+  #refresh(seat: Seat, nowMs: number): void {
+    const newest = this.#newest(seat)
+    if (newest === undefined) return
+    if (this.#wantsFull(seat)) seat.owed = true
+    else if (nowMs - newest.madeMs >= RETIME_MS) {
+      // The state does not depend on the time, so the header alone is made anew.
+      const { block } = newest.template
+      const header = { ...block.header, timeMs: Math.max(nowMs, block.header.timeMs) }
+      this.#publish(seat, {
+        ...newest.template,
+        block: { ...sealHeader(header), transactions: block.transactions },
+      })
+    }
+  }
+
+  async #meetsTarget({ header, bytes, id }: Block): Promise<boolean> {
+    const { chain, verifier } = this.#deps
+    const { pow } = chain.ruleBook.at(header.height).block
+    const [meets] = await verifier.verifyWork([{ bytes, target: header.target, cost: pow }])
+    if (meets === true) chain.proven.add(id)
+    return meets === true
+  }
+
+  async #import(block: Block, jobId: string): Promise<Result<Block>> {
+    const { chain, mempool, onMined, onRefused } = this.#deps
+    const outcome = await chain.import(block)
+    if (outcome.ok && outcome.value === 'connected') {
+      onMined(block)
+      return ok(block)
+    }
+    // Another block was first, and this one is a side branch now.
+    if (outcome.ok) return fail(stale(jobId))
+    this.#refusals += 1
+    onRefused(block, outcome.fault)
+    dropGuilty(mempool, block, outcome.fault)
+    return outcome
+  }
+}
+
+function stale(jobId: string): Fault {
+  return fault('mining/stale-job', { jobId })
+}

@@ -1,0 +1,125 @@
+import type { ServerResponse } from 'node:http'
+import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import type { EventSink, StreamBegin, StreamEvent } from './answer.ts'
+
+/** Bounds of streams of server-sent events. */
+export interface StreamLimits {
+  readonly openMax: number
+  readonly openPerAddressMax: number
+  /** A reader that is further behind than this is cut off. */
+  readonly bufferBytesMax: number
+  /** A comment is sent so often, so that both ends learn of a dead connection. */
+  readonly heartbeatMs: number
+}
+
+/** Who asks for a stream, and what is written to. */
+export interface StreamPlace {
+  readonly raw: ServerResponse
+  /** Address that the stream counts for. */
+  readonly address: string
+  readonly headers: NodeJS.Dict<number | string | string[]>
+}
+
+/** What a client should wait before it connects again. */
+const RETRY_MS = 1_000
+
+/** The streams of one server: their number, their heartbeat, and their end when the server closes. */
+export class Streams {
+  readonly #limits: StreamLimits
+  readonly #open = new Map<Stream, string>()
+  readonly #heartbeat: NodeJS.Timeout
+  #closed = false
+
+  constructor(limits: StreamLimits) {
+    this.#limits = limits
+    this.#heartbeat = setInterval(() => {
+      for (const stream of this.#open.keys()) stream.write(':\n\n')
+    }, limits.heartbeatMs).unref()
+  }
+
+  /** Streams that are open. */
+  get count(): number {
+    return this.#open.size
+  }
+
+  /**
+   * Opens a stream; a fault says why not, and then nothing was written. Faults: `rpc/too-many-streams`, `rpc/busy` once
+   * closed, and those of `begin`.
+   */
+  open({ raw, address, headers }: StreamPlace, begin: StreamBegin): Fault | null {
+    if (this.#closed) return fault('rpc/busy')
+    if (!this.#hasRoomFor(address)) return fault('rpc/too-many-streams')
+    const stream = new Stream(raw, headers, this.#limits.bufferBytesMax)
+    const begun = begin(stream)
+    if ('code' in begun) return begun
+    this.#open.set(stream, address)
+    const over = (): void => {
+      if (this.#open.delete(stream)) begun.stop()
+    }
+    raw.once('close', over)
+    // Whoever asked may be gone already.
+    if (raw.destroyed) over()
+    else stream.start()
+    return null
+  }
+
+  /** Ends every stream and opens none any more. */
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#heartbeat)
+    for (const stream of this.#open.keys()) stream.end()
+  }
+
+  #hasRoomFor(address: string): boolean {
+    const { openMax, openPerAddressMax } = this.#limits
+    if (this.#open.size >= openMax) return false
+    let own = 0
+    for (const each of this.#open.values()) if (each === address) own += 1
+    return own < openPerAddressMax
+  }
+}
+
+/** One stream. Its head is written with the first event. */
+class Stream implements EventSink {
+  readonly #raw: ServerResponse
+  readonly #headers: StreamPlace['headers']
+  readonly #bufferBytesMax: number
+
+  constructor(raw: ServerResponse, headers: StreamPlace['headers'], bufferBytesMax: number) {
+    this.#raw = raw
+    this.#headers = headers
+    this.#bufferBytesMax = bufferBytesMax
+  }
+
+  start(): void {
+    if (this.#raw.headersSent) return
+    // A reader that goes away while something is written to it is no error of ours.
+    this.#raw.on('error', () => {})
+    this.#raw.writeHead(200, {
+      ...this.#headers,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // A proxy that gathers answers would hold events back.
+      'x-accel-buffering': 'no',
+      connection: 'close',
+    })
+    this.write(`retry: ${RETRY_MS}\n\n`)
+  }
+
+  send({ event, id, data }: StreamEvent): void {
+    this.start()
+    this.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+
+  end(): void {
+    this.start()
+    this.#raw.end()
+  }
+
+  write(text: string): void {
+    const raw = this.#raw
+    if (raw.destroyed || raw.writableEnded) return
+    raw.write(text)
+    if (raw.writableLength > this.#bufferBytesMax) raw.destroy()
+  }
+}

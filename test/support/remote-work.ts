@@ -1,0 +1,30 @@
+import { createInlineWorkVerifier } from '../../consensus/block/pow.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { UNPACED } from '../../consensus/chain/ports.ts'
+import type { Mempool } from '../../mempool/mempool.ts'
+import { RemoteWork, type RemoteWorkDependencies } from '../../miner/remote-work.ts'
+import { nativePowHasher } from '../../src/crypto/native-pow.ts'
+import { systemClock, systemTimers } from '../../src/runtime.ts'
+
+/** What the headers of a test's remote work carry. */
+export const REMOTE_EXTRA = new Uint8Array(32).fill(0x43)
+
+/** Work for external miners in this process; whatever goes wrong without anybody's fault is thrown. */
+export function testRemoteWork(
+  parts: Partial<RemoteWorkDependencies> & { readonly chain: Chain; readonly mempool: Mempool },
+): RemoteWork {
+  return new RemoteWork({
+    verifier: createInlineWorkVerifier(nativePowHasher),
+    clock: systemClock,
+    pacer: UNPACED,
+    timers: systemTimers,
+    extra: REMOTE_EXTRA,
+    notReadyBecause: () => [],
+    onMined: () => {},
+    onRefused: () => {},
+    onFatal: (error) => {
+      throw error
+    },
+    ...parts,
+  })
+}

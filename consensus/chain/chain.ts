@@ -24,6 +24,7 @@ import { ProvenHeaders } from './proven-headers.ts'
 import { forkDepth, type RefusedBranch, refusedBranch } from './refused-branch.ts'
 import type { RuleBook } from './rule-book.ts'
 import { VerifiedWitnesses } from './verified-witnesses.ts'
+import { VerifierFailure } from './verifier-failure.ts'
 
 /** What a chain works with. */
 export interface ChainDependencies {
@@ -43,15 +44,6 @@ interface Progress {
   readonly done: number
   readonly refusal?: { readonly at: BlockEntry; readonly fault: Fault }
   readonly failure?: VerifierFailure
-}
-
-/** The verifier failed by itself. Nothing is known of the block, and nothing of it was written. */
-export class VerifierFailure extends Error {
-  override name = 'VerifierFailure'
-
-  constructor(cause: unknown) {
-    super(`signatures could not be verified: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-  }
 }
 
 /** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
@@ -147,6 +139,16 @@ export class Chain {
       const outcome = await this.#import(block, provenWork)
       await this.#pruneSide()
       return outcome
+    })
+  }
+
+  /** Makes the block of a snapshot the head, whose state is complete in the database's staging; imports wait meanwhile. */
+  adopt(): Promise<Result<void>> {
+    return this.#serialised(async () => {
+      this.#moving = true
+      await this.database.adopt()
+      await this.#announceMove([], [this.head])
+      return ok(undefined)
     })
   }
 

@@ -1,5 +1,5 @@
 import type { Block } from '../block/block.ts'
-import { appendLeaf, type HistoryNode, type HistoryPeak, historyLeaf, peakPositions } from '../block/history.ts'
+import { appendLeaf, type HistoryNode, type HistoryPeak, historyLeaf } from '../block/history.ts'
 import { decodeReceipt } from '../ledger/receipt.ts'
 import { assert } from '../primitives/assert.ts'
 import { toHex } from '../primitives/bytes.ts'
@@ -13,27 +13,33 @@ import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
 import { UnwoundState } from '../state/unwound.ts'
 import type { StateChange, StateView } from '../state/view.ts'
 import type { Transaction } from '../tx/transaction.ts'
+import { finishAdoption, storedBase, storedHeld } from './adoption.ts'
 import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { SideBranches } from './fork-choice.ts'
 import type { Genesis } from './genesis.ts'
 import { type IndexRange, indexEntry, indexListing } from './index-reads.ts'
 import { connectIndexes, disconnectIndexes } from './index-writes.ts'
-import { collect, type KeyValueStore, keyAfter, mapListing, prefixRange } from './key-value.ts'
+import { collect, type KeyValueStore, mapListing } from './key-value.ts'
 import {
   type BlockEntry,
   BYTES_LIST,
   decodeEntry,
-  decodeHistoryNode,
   decodePage,
   encodeEntry,
+  type HeldBodies,
   idOfKey,
   KEYS,
   LOCATION,
+  type Location,
   prefixKey,
   UNDO,
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
-import { storedTransactionAt, storedTransactionIds, storedTransactions } from './stored-bodies.ts'
+import { otherSpace, SpacedStore, spaceOf } from './spaced-store.ts'
+import { StateCache } from './state-cache.ts'
+import { type StoredRecord, storedRange, storedRecords } from './state-reads.ts'
+import { storedEncodings, storedTransactionAt, storedTransactionIds, storedTransactions } from './stored-bodies.ts'
+import { storedHistoryNode, storedPeaks } from './stored-history.ts'
 import {
   type AddressKeys,
   blockWrites,
@@ -48,20 +54,9 @@ import {
 /** Blocks that can be unwound; undo records older than this are dropped. */
 export const UNDO_BLOCKS = 2_400
 
-const CACHED_RECORDS = 50_000
-/** Pages deeper than those that all ways go through; one takes about a kilobyte. */
-const CACHED_PAGES = 24_576
-/** Pages down to this depth are kept for good: there are 4,369 of them at most. */
-const KEPT_PAGE_DEPTH = 3
 const CACHED_ENTRIES = 4_096
 /** Blocks just connected, for those who hear of it. */
 const CACHED_BLOCKS = 2
-
-/** Where the best chain holds a transaction. */
-export interface Location {
-  readonly height: number
-  readonly index: number
-}
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -75,12 +70,10 @@ export interface OpenOptions {
  * are synchronous and always show one head.
  */
 export class ChainDatabase implements StateView, PageReader {
-  readonly #store: KeyValueStore
+  readonly #raw: KeyValueStore
+  readonly #store: SpacedStore
   readonly #ruleBook: RuleBook
-  readonly #records = new LruMap<StateKey, { readonly value: unknown }>(CACHED_RECORDS)
-  readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
-  /** Every change goes through these, so that deep pages must not push them out. */
-  readonly #topPages = new Map<PageId, Page>()
+  readonly #cache = new StateCache()
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
@@ -89,7 +82,8 @@ export class ChainDatabase implements StateView, PageReader {
   #head: BlockEntry
 
   private constructor(store: KeyValueStore, ruleBook: RuleBook) {
-    this.#store = store
+    this.#raw = store
+    this.#store = new SpacedStore(store, spaceOf(store))
     this.#ruleBook = ruleBook
     const headId = store.get(KEYS.meta('head'))
     assert(headId !== undefined, 'an initialised store has a head')
@@ -98,7 +92,7 @@ export class ChainDatabase implements StateView, PageReader {
 
   /**
    * Opens a store of this network, writing genesis into an empty one. Another network or schema is a fault, and so are
-   * indexes that are not complete.
+   * indexes that are not complete. A snapshot that was complete when the process died becomes the head's state first.
    */
   static async open(
     store: KeyValueStore,
@@ -112,6 +106,7 @@ export class ChainDatabase implements StateView, PageReader {
     else {
       const misfit = checkMarks({ store, folder, staleIndexes }, mark, ruleBook, genesis)
       if (misfit !== null) return misfit
+      await finishAdoption(store, () => {})
     }
     const database = new ChainDatabase(store, ruleBook)
     for await (const [key] of store.entries(prefixKey('side'))) {
@@ -125,32 +120,49 @@ export class ChainDatabase implements StateView, PageReader {
     return this.#head
   }
 
+  /** The store under it, for those who keep it in order; keys of the state are those of the first room. */
+  get store(): KeyValueStore {
+    return this.#store
+  }
+
+  /** The store with the room for a state to come; see {@link SpacedStore}. */
+  staging(): KeyValueStore {
+    return new SpacedStore(this.#raw, otherSpace(this.#store.space))
+  }
+
+  /** Height of the snapshot that the store began from, 0 without one: indexes over blocks begin after it. */
+  get base(): number {
+    return storedBase(this.#store)
+  }
+
+  /** From which heights on all bodies, and all witnesses, of the best chain are held. */
+  get held(): HeldBodies {
+    return storedHeld(this.#store)
+  }
+
   get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined {
     const key = table.key(id)
-    const cached = this.#records.get(key)
+    const cached = this.#cache.records.get(key)
     if (cached !== undefined) return cached.value as T | undefined
     const bytes = this.#store.get(KEYS.state(key))
     const value = bytes === undefined ? undefined : decodeOwn(table.codec, bytes)
-    this.#records.set(key, { value })
+    this.#cache.records.set(key, { value })
     return value
   }
 
   page(id: PageId): Page | undefined {
-    const cache = this.#cacheOf(id)
-    const cached = cache.get(id)
+    const cached = this.#cache.page(id)
     if (cached !== undefined) return cached
     const bytes = this.#store.get(KEYS.page(id))
     if (bytes === undefined) return undefined
     const page = decodePage(bytes)
-    cache.set(id, page)
+    this.#cache.setPage(id, page)
     return page
   }
 
   /** Every record of the head's state, encoded: for audits and rebuilds. */
-  async *stateRecords(): AsyncIterable<{ readonly key: StateKey; readonly value: Uint8Array }> {
-    for await (const [key, value] of this.#store.entries(KEYS.state('' as StateKey))) {
-      yield { key: idOfKey(key) as StateKey, value }
-    }
+  stateRecords(): AsyncIterable<StoredRecord> {
+    return storedRecords(this.#store)
   }
 
   /**
@@ -163,12 +175,7 @@ export class ChainDatabase implements StateView, PageReader {
     limit: number,
     after?: StateKey,
   ): AsyncIterable<{ readonly key: StateKey; readonly value: T }> {
-    const prefix = KEYS.state((toHex(Uint8Array.of(table.prefix)) + idPrefix) as StateKey)
-    const gte = after === undefined ? prefix : keyAfter(KEYS.state(after))
-    return mapListing(this.#store.range({ ...prefixRange(prefix), gte, limit }), ([key, value]) => ({
-      key: idOfKey(key) as StateKey,
-      value: decodeOwn(table.codec, value),
-    }))
+    return storedRange(this.#store, table, { idPrefix, limit, after })
   }
 
   /** What is known of a block, on the best chain or off it. */
@@ -197,6 +204,11 @@ export class ChainDatabase implements StateView, PageReader {
   /** Transactions of a stored block. */
   transactions(id: BlockId): readonly Transaction[] | undefined {
     return storedTransactions(this.#store, id)
+  }
+
+  /** Wire bytes of a stored block's transactions: for other nodes. */
+  encodedTransactions(id: BlockId): readonly Uint8Array[] | undefined {
+    return storedEncodings(this.#store, id)
   }
 
   /** One transaction of a stored block; the others are not decoded. */
@@ -257,16 +269,14 @@ export class ChainDatabase implements StateView, PageReader {
 
   /** A perfect node of the best chain's history tree. */
   historyNode(level: number, index: number): HistoryNode {
-    const bytes = this.#store.get(KEYS.history(level, index))
-    assert(bytes !== undefined, `history node ${level}/${index} is missing`)
-    return decodeHistoryNode(bytes)
+    return storedHistoryNode(this.#store, level, index)
   }
 
   /** Peaks of the history tree with the block as its last leaf: what the block's children commit to. */
   peaksThrough(entry: BlockEntry): readonly HistoryPeak[] {
     const cached = this.#peaks.get(entry.id)
     if (cached !== undefined) return cached
-    const peaks = this.isCanonical(entry) ? this.#storedPeaks(entry.header.height + 1) : this.#sidePeaks(entry)
+    const peaks = this.isCanonical(entry) ? storedPeaks(this.#store, entry.header.height + 1) : this.#sidePeaks(entry)
     this.#peaks.set(entry.id, peaks)
     return peaks
   }
@@ -284,6 +294,7 @@ export class ChainDatabase implements StateView, PageReader {
 
   /** Whether the best chain can be unwound until the block at a height is its head. */
   canUnwindTo(height: number): boolean {
+    if (height < this.base) return false
     const above = this.idAt(height + 1)
     return above === undefined || this.#store.get(KEYS.undo(above)) !== undefined
   }
@@ -297,7 +308,7 @@ export class ChainDatabase implements StateView, PageReader {
     const indexes = connectIndexes(this.#ruleBook.indexes, { block, receipts, changes, parentState: this }, this.#read)
     const writes = connectionWrites(connection, nodes, indexes, this.idAt(height - UNDO_BLOCKS))
     await this.#store.batch(writes, () => {
-      this.#remember(changes, tree, false)
+      this.#cache.remember(changes, tree, false)
       this.#peaks.set(block.id, peaks)
       this.#entries.set(block.id, entry)
       this.side.delete(block.id)
@@ -316,10 +327,21 @@ export class ChainDatabase implements StateView, PageReader {
     const undo = this.#store.get(KEYS.indexUndo(unwound.id))
     const indexes = disconnectIndexes(this.#ruleBook.indexes, connected, this.#read, undo)
     await this.#store.batch(disconnectionWrites(block, changes, tree, indexes), () => {
-      this.#remember(changes, tree, true)
+      this.#cache.remember(changes, tree, true)
       this.side.addUnwound(unwound)
       this.#head = parent
     })
+  }
+
+  /** Makes the block of a snapshot the head, whose state is complete in {@link staging} and marked so. */
+  async adopt(): Promise<void> {
+    await this.dropSide([...this.side.ids()])
+    const adopted = await finishAdoption(this.#raw, (head) => {
+      for (const cache of [this.#cache, this.#peaks, this.#entries]) cache.clear()
+      this.#store.space = otherSpace(this.#store.space)
+      this.#head = head
+    })
+    assert(adopted, 'there is no snapshot to adopt')
   }
 
   /** Stores a block off the best chain. */
@@ -364,10 +386,6 @@ export class ChainDatabase implements StateView, PageReader {
     return entry
   }
 
-  #storedPeaks(count: number): readonly HistoryPeak[] {
-    return peakPositions(count).map(({ level, index }) => ({ ...this.historyNode(level, index), level }))
-  }
-
   /** Walks back to a block whose peaks are known and appends forward; a branch may be long, so without recursion. */
   #sidePeaks(entry: BlockEntry): readonly HistoryPeak[] {
     const branch: BlockEntry[] = []
@@ -376,22 +394,7 @@ export class ChainDatabase implements StateView, PageReader {
       branch.push(at)
       at = this.#mustEntry(at.header.parent)
     }
-    const start = this.#peaks.get(at.id) ?? this.#storedPeaks(at.header.height + 1)
+    const start = this.#peaks.get(at.id) ?? storedPeaks(this.#store, at.header.height + 1)
     return branch.reduceRight((peaks, block) => appendLeaf(peaks, historyLeaf(block), block.header.height).peaks, start)
-  }
-
-  #remember(changes: readonly StateChange[], tree: TreeUpdate, unwind: boolean): void {
-    for (const { table, key, before, after } of changes) {
-      const bytes = unwind ? before : after
-      this.#records.set(key, { value: bytes === undefined ? undefined : decodeOwn(table.codec, bytes) })
-    }
-    for (const [id, page] of tree.pages) {
-      if (page === null) this.#cacheOf(id).delete(id)
-      else this.#cacheOf(id).set(id, page)
-    }
-  }
-
-  #cacheOf(id: PageId): LruMap<PageId, Page> | Map<PageId, Page> {
-    return id.length <= KEPT_PAGE_DEPTH ? this.#topPages : this.#pages
   }
 }

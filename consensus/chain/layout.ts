@@ -2,7 +2,7 @@ import type { Anchor } from '../block/difficulty.ts'
 import { decodeHeader, HEADER_BYTES, type SealedHeader } from '../block/header.ts'
 import type { HistoryNode } from '../block/history.ts'
 import { assert } from '../primitives/assert.ts'
-import { toHex, writeHex } from '../primitives/bytes.ts'
+import { copy, toHex, writeHex } from '../primitives/bytes.ts'
 import {
   bool,
   byteList,
@@ -16,6 +16,7 @@ import {
   uint16,
   uint32,
   uint256,
+  type ValueOf,
 } from '../primitives/codec.ts'
 import type { Address, BlockId, TxId } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
@@ -63,7 +64,30 @@ const PREFIX = {
   indexUndo: 0x0e,
   /** State key -> record of the state that a rebuild of the indexes has come to; empty otherwise. */
   replay: 0x0f,
+  /** Height (big-endian) -> entry of a header that was proven for a snapshot; empty otherwise. */
+  kept: 0x10,
 } as const
+
+/** What a head's state is made of: `state`, `page` and `index`. A store has room for it twice: see `SpacedStore`. */
+const SPACED: readonly number[] = [PREFIX.state, PREFIX.page, PREFIX.index]
+/** How far the second room's prefixes lie above the first one's: 0x1a, 0x1b and 0x1d are taken by it. */
+const SPACE_STEP = 0x10
+
+/** One of the two rooms for a state. */
+export type Space = 0 | 1
+
+/** Whether keys with this first byte exist in both rooms. */
+export function isSpaced(prefix: number | undefined): boolean {
+  return prefix !== undefined && SPACED.includes(prefix)
+}
+
+/** A key of the first room as it stands in a room; other keys are the same in both. */
+export function keyInSpace(key: Uint8Array, space: Space): Uint8Array {
+  if (space === 0 || !isSpaced(key[0])) return key
+  const moved = copy(key)
+  moved[0] = (key[0] as number) + SPACE_STEP
+  return moved
+}
 
 type Prefix = keyof typeof PREFIX
 
@@ -118,7 +142,7 @@ function pageKey(id: PageId): Uint8Array {
 
 /** Keys by what they name. */
 export const KEYS = {
-  meta: (name: 'schema' | 'network' | 'head' | 'indexes' | 'reindex') => keyOf('meta', encodeText(name)),
+  meta: (name: MetaName) => keyOf('meta', encodeText(name)),
   entry: (id: BlockId) => idKey('entry', id),
   canonical: (height: number) => keyOf('canonical', bigEndian32(height)),
   bodies: (id: BlockId) => idKey('bodies', id),
@@ -134,7 +158,27 @@ export const KEYS = {
   index: indexKey,
   indexUndo: (id: BlockId) => idKey('indexUndo', id),
   replay: (key: StateKey) => idKey('replay', key),
+  kept: (height: number) => keyOf('kept', bigEndian32(height)),
 } as const
+
+/**
+ * Names of the marks: `space` the room that the head's state is in, `base` where a store began from a snapshot, `kept` the end
+ * of the headers kept for one, `taking` how far one was taken, `adopting` that one is complete and becomes the head's, `residue` that the other room is to be emptied, `held` which
+ * bodies are there.
+ */
+type MetaName =
+  | 'schema'
+  | 'network'
+  | 'head'
+  | 'indexes'
+  | 'reindex'
+  | 'space'
+  | 'base'
+  | 'kept'
+  | 'taking'
+  | 'adopting'
+  | 'residue'
+  | 'held'
 
 /** Id at the end of a key made by {@link KEYS}. */
 export function idOfKey(key: Uint8Array): string {
@@ -213,9 +257,19 @@ export function encodeUndo(replaced: readonly Replaced[]): Uint8Array {
 
 /** Place of a transaction on the best chain. */
 export const LOCATION = container('Location', { height: uint32, index: uint32 })
+/** Where the best chain holds a transaction. */
+export type Location = ValueOf<typeof LOCATION>
 
 /** How far a rebuild of the indexes has come: the next height, and which indexes are rebuilt. */
 export const REINDEX_MARK = container('ReindexMark', { next: uint32, indexes: byteList(4_096) })
+
+/** Height of the snapshot that a store began from: nothing up to it was executed here. */
+export const BASE_MARK = container('BaseMark', { height: uint32 })
+
+/** From which heights on bodies and witnesses are held. */
+export const HELD_MARK = container('HeldMark', { bodiesFrom: uint32, witnessesFrom: uint32 })
+/** From which heights on, up to the head, bodies and witnesses of all blocks are held. */
+export type HeldBodies = ValueOf<typeof HELD_MARK>
 
 /** Which network a store belongs to. */
 export const NETWORK_MARK = container('NetworkMark', { name: text(64), genesis: byteVector(32) })

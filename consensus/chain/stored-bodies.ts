@@ -1,7 +1,7 @@
 import { assert } from '../primitives/assert.ts'
 import { decodeOwn } from '../primitives/codec.ts'
 import type { BlockId, TxId } from '../primitives/ids.ts'
-import { assembleTransaction, type Transaction, transactionId } from '../tx/transaction.ts'
+import { assembleTransaction, encodeTransaction, type Transaction, transactionId } from '../tx/transaction.ts'
 import type { KeyValueStore } from './key-value.ts'
 import { BYTES_LIST, KEYS } from './layout.ts'
 
@@ -11,6 +11,14 @@ type Reader = Pick<KeyValueStore, 'get'>
 export function storedTransactions(store: Reader, id: BlockId): readonly Transaction[] | undefined {
   const parts = partsOf(store, id)
   return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
+}
+
+/** Wire bytes of a block's transactions, if the store has it; they are not decoded. */
+export function storedEncodings(store: Reader, id: BlockId): readonly Uint8Array[] | undefined {
+  const parts = partsOf(store, id)
+  return parts?.bodies.map((bodyBytes, i) =>
+    encodeTransaction({ bodyBytes, witnessBytes: parts.witnesses[i] as Uint8Array }),
+  )
 }
 
 /** One transaction of a block; the others are not decoded. */

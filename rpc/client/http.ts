@@ -14,11 +14,15 @@ const TIMEOUT_MS = 90_000
 export async function askNode(baseUrl: string, path: string, init: RequestInit = {}): Promise<Result<NodeAnswer>> {
   try {
     const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init })
-    const text = await response.text()
-    return ok({ status: response.status, body: parse(text) })
+    return ok(await readAnswer(response))
   } catch {
     return fail(fault('cli/node-unreachable', { url: baseUrl }))
   }
+}
+
+/** Reads an HTTP answer to its end. */
+export async function readAnswer(response: Response): Promise<NodeAnswer> {
+  return { status: response.status, body: parse(await response.text()) }
 }
 
 /** Sends JSON to a node. */

@@ -48,7 +48,7 @@ export async function openSession(context: CommandContext): Promise<Result<Sessi
 }
 
 /** Address of the wallet that a command names. On the devnet the funded ones are there for everybody. */
-async function ownWallet(context: CommandContext): Promise<Result<Address>> {
+export async function ownWallet(context: CommandContext): Promise<Result<Address>> {
   const { config, params } = context
   const name = walletName(context)
   if (!name.ok) return name

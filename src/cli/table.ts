@@ -4,6 +4,7 @@ import { exportCommand, importCommand } from './commands/blocks.ts'
 import { callCommand } from './commands/call.ts'
 import { initCommand } from './commands/init.ts'
 import { blockCommand, configPrintCommand, txCommand } from './commands/inspect.ts'
+import { mineCommand } from './commands/mine.ts'
 import { reindexCommand } from './commands/reindex.ts'
 import { startCommand } from './commands/start.ts'
 import {
@@ -20,6 +21,7 @@ import { LEDGER_COMMANDS } from './ledger-commands.ts'
 export const COMMANDS: readonly Command[] = [
   startCommand,
   initCommand,
+  mineCommand,
   walletNewCommand,
   walletImportCommand,
   walletAddressCommand,

@@ -1,0 +1,145 @@
+import { setTimeout } from 'node:timers/promises'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
+import type { MiningJob, NonceSearcher } from '../../miner/miner.ts'
+import {
+  askJob,
+  followJobs,
+  type JobOwner,
+  type JobView,
+  submitNonce,
+  type WorkAnswer,
+} from '../../rpc/client/mining.ts'
+
+/** What an external miner works with. */
+export interface ExternalMinerParts {
+  readonly url: string
+  readonly owner: JobOwner
+  readonly searcher: NonceSearcher
+  /** First nonce to try, anew for each job: others may search the same one. */
+  readonly firstNonce: () => bigint
+  readonly onMined: (block: { readonly id: string; readonly height: number; readonly transactions: number }) => void
+  /** Says one line to whoever watches. */
+  readonly note: (line: string) => void
+  /** Ends the work. */
+  readonly signal: AbortSignal
+}
+
+/** Waits between attempts to reach a node, doubled from the first to the last. */
+const RETRY_MS = { first: 250, last: 5_000 }
+/** Where streams are refused, templates are asked for so often, and the stream again after so many. */
+const POLL_MS = 1_000
+const POLLS = 30
+/** Attempts to submit one nonce to a node that is busy or away. */
+const ATTEMPTS = 10
+
+/** What a node may think differently of a moment later, for the same nonce. */
+const PASSING: ReadonlySet<string> = new Set(['mining_busy', 'rate_limited', 'node_busy', 'mining_not_ready'])
+/** Another block was first, or the node has started anew: its next job says what to do. */
+const OVER: ReadonlySet<string> = new Set(['stale_job', 'unknown_job', 'known_block'])
+
+/** Follows the jobs of a node, lets threads search them, and submits what they find. It outlives the node's restarts. */
+export class ExternalMiner {
+  readonly #parts: ExternalMinerParts
+  #current: { readonly job: JobView; readonly work: MiningJob } | undefined
+  #retryMs = RETRY_MS.first
+  #said = ''
+
+  constructor(parts: ExternalMinerParts) {
+    this.#parts = parts
+    parts.searcher.onFound((nonce, work) => void this.#found(nonce, work))
+  }
+
+  /** Works until the signal ends it. */
+  async run(): Promise<void> {
+    const { url, owner, signal } = this.#parts
+    while (!signal.aborted) {
+      const jobs = await followJobs(url, owner, signal)
+      if (jobs.ok) {
+        for await (const job of jobs.value) this.#take(job)
+        await this.#pause()
+      } else if (jobs.fault.code === 'cli/node-unreachable') {
+        // A block found now could reach nobody.
+        this.#rest()
+        this.#say(faultMessage(jobs.fault))
+        await this.#pause()
+      } else await this.#poll(faultMessage(jobs.fault))
+    }
+    this.#rest()
+  }
+
+  async #poll(reason: string): Promise<void> {
+    const { url, owner, signal } = this.#parts
+    for (let i = 0; i < POLLS && !signal.aborted; i++) {
+      const job = await askJob(url, owner)
+      if (!job.ok) {
+        this.#rest()
+        this.#say(faultMessage(job.fault))
+        return this.#pause()
+      }
+      if (job.value.jobId !== this.#current?.job.jobId) this.#take(job.value, `asking for jobs: ${reason}`)
+      await this.#wait(POLL_MS)
+    }
+  }
+
+  #take(job: JobView, how = 'following its jobs'): void {
+    const { url, owner, signal } = this.#parts
+    if (signal.aborted) return
+    this.#retryMs = RETRY_MS.first
+    this.#say(`mining on ${url} for ${owner.text}, ${how}`)
+    this.#search(job)
+  }
+
+  #search(job: JobView): void {
+    const { input, target, cost } = job
+    const work = { input, target, cost, start: this.#parts.firstNonce() }
+    this.#current = { job, work }
+    this.#parts.searcher.assign(work)
+  }
+
+  #rest(): void {
+    this.#current = undefined
+    this.#parts.searcher.assign(null)
+  }
+
+  async #found(nonce: bigint, work: MiningJob): Promise<void> {
+    const { onMined, searcher, note, signal } = this.#parts
+    const found = this.#current
+    if (found === undefined || found.work !== work) return
+    // A second solution of the same job would be worth nothing.
+    searcher.assign(null)
+    const answer = await this.#submit(found.job, nonce)
+    if (signal.aborted) return
+    if (answer?.accepted === true) return onMined({ ...answer, transactions: found.job.transactions })
+    if (answer !== undefined) note(`block ${found.job.height} was not taken: ${answer.message} (${answer.code})`)
+    const over = answer !== undefined && OVER.has(answer.code)
+    if (this.#current === found && !over) this.#search(found.job)
+  }
+
+  /** Submits a nonce as long as its job is the newest; undefined where the node could not be asked. */
+  async #submit({ jobId }: JobView, nonce: bigint): Promise<WorkAnswer | undefined> {
+    let said: WorkAnswer | undefined
+    for (let i = 0; i < ATTEMPTS && !this.#parts.signal.aborted; i++) {
+      const answer = await submitNonce(this.#parts.url, jobId, nonce)
+      said = answer.ok ? answer.value : undefined
+      if (said?.accepted === true || (said !== undefined && !PASSING.has(said.code))) return said
+      await this.#wait(RETRY_MS.first)
+    }
+    return said
+  }
+
+  /** Tells what changed. */
+  #say(line: string): void {
+    if (line === this.#said || this.#parts.signal.aborted) return
+    this.#said = line
+    this.#parts.note(line)
+  }
+
+  async #pause(): Promise<void> {
+    await this.#wait(this.#retryMs)
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS.last)
+  }
+
+  async #wait(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#parts.signal }).catch(() => {})
+  }
+}

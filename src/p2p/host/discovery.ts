@@ -1,0 +1,118 @@
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import type { PeerId, PeerInfo } from '../network.ts'
+import type { Peer, Peers } from '../peers/peers.ts'
+import { AddressAsker, serveAddresses } from '../serve/addresses.ts'
+import { type AddressBook, sourceOf } from './address-book.ts'
+import { formatIp } from './address-groups.ts'
+import { ipOf, parseNodeAddress, withPeer } from './node-address.ts'
+import type { PeerManager } from './peer-manager.ts'
+
+/** How addresses were found: on the local network, in the table of nodes, or told by the peer itself when it connected. */
+export type FoundBy = 'mdns' | 'kad' | 'identify'
+
+/** What finds nodes beside the `addresses` protocol. */
+export interface Finder {
+  /** Multiaddrs, with the node's id or without. */
+  onFound(listener: (peer: PeerId, addresses: readonly string[], by: FoundBy) => void): void
+  /** Looks around a random place of the table of nodes, for half a minute at most; it never rejects. */
+  walk(): Promise<void>
+}
+
+/** What discovery works with. */
+export interface DiscoveryDependencies {
+  readonly finder: Finder
+  readonly book: AddressBook
+  readonly manager: Pick<PeerManager, 'poke' | 'isNeedy'>
+  readonly peers: Peers
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+const FIRST_WALK_MS = 5_000
+const NEEDY_WALK_MS = 60_000
+const WALK_MS = 600_000
+/** Addresses that are taken from a peer about itself. */
+const OWN_ADDRESSES_MAX = 8
+/** Peers whose own addresses are remembered until they shake hands. */
+const CLAIMS_MAX = 1_024
+
+/** Fills the address book: from the table of nodes, the local network, peers about themselves and about others. */
+export class Discovery {
+  readonly #deps: DiscoveryDependencies
+  readonly #asker: AddressAsker
+  readonly #claims = new LruMap<PeerId, readonly string[]>(CLAIMS_MAX)
+  #running = false
+  #cancel: () => void = () => {}
+
+  constructor(dependencies: DiscoveryDependencies) {
+    this.#deps = dependencies
+    const { peers, book, finder, clock, timers } = dependencies
+    const served = serveAddresses(peers.exchange, { good: (limit) => book.good(limit), now: () => clock.now() })
+    this.#asker = new AddressAsker({ peers, timers, hear: (peer, addresses) => this.#hear(peer, addresses) })
+    finder.onFound((peer, addresses, by) => this.#found(peer, addresses.slice(0, OWN_ADDRESSES_MAX), by))
+    peers.onPeer({
+      ready: ({ info }) => this.#takeClaims(info),
+      gone: (id) => {
+        served.forget(id)
+        this.#claims.delete(id)
+      },
+    })
+  }
+
+  start(): void {
+    this.#running = true
+    this.#asker.start()
+    this.#cancel = this.#deps.timers.after(FIRST_WALK_MS, () => void this.#walk())
+  }
+
+  stop(): void {
+    this.#running = false
+    this.#cancel()
+    this.#asker.stop()
+  }
+
+  async #walk(): Promise<void> {
+    await this.#deps.finder.walk()
+    if (!this.#running) return
+    const ms = this.#deps.manager.isNeedy() ? NEEDY_WALK_MS : WALK_MS
+    this.#cancel = this.#deps.timers.after(ms, () => void this.#walk())
+  }
+
+  #found(peer: PeerId, addresses: readonly string[], by: FoundBy): void {
+    if (by === 'identify') {
+      this.#claims.set(peer, addresses)
+      const ready = this.#deps.peers.get(peer)
+      if (ready !== undefined) this.#takeClaims(ready.info)
+      return
+    }
+    for (const text of named(addresses, peer)) this.#deps.book.add(text, by)
+    if (by === 'mdns') this.#deps.manager.poke()
+  }
+
+  /** What a peer says about itself is believed as far as it is where it says: at that IP address. */
+  #takeClaims({ id, address }: PeerInfo): void {
+    const ip = ipOf(address)
+    const place = ip === undefined ? '' : formatIp(ip)
+    for (const text of named(this.#claims.get(id) ?? [], id)) {
+      const isThere = text.split('/')[2] === place
+      if (this.#deps.book.add(text, sourceOf(ip)) && isThere) this.#deps.book.seen(text)
+    }
+  }
+
+  #hear({ info }: Peer, addresses: readonly string[]): boolean {
+    const source = sourceOf(ipOf(info.address))
+    const parsed = addresses.map(parseNodeAddress)
+    for (const address of parsed) if (address.ok) this.#deps.book.add(address.value.text, source)
+    this.#deps.manager.poke()
+    return parsed.every((address) => address.ok && address.value.ip !== null && address.value.peer !== null)
+  }
+}
+
+/** The addresses that are one of a node, with its id; those that name another are left out. */
+function named(addresses: readonly string[], peer: PeerId): readonly string[] {
+  return addresses.map(parseNodeAddress).flatMap((address) => {
+    if (!address.ok || (address.value.peer !== null && address.value.peer !== peer)) return []
+    return [withPeer(address.value, peer).text]
+  })
+}

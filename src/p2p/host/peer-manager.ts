@@ -1,0 +1,371 @@
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import type { NetworkLog, PeerId } from '../network.ts'
+import { BAN_MS } from '../peers/offences.ts'
+import type { AddressBook, BookEntry } from './address-book.ts'
+import { type Ip, isDialable, mayReachOut, mayTakeIn } from './address-groups.ts'
+import { ANCHORS_MAX, type Anchors } from './anchors.ts'
+import type { Bans } from './bans.ts'
+import type { Connection, Dialer, Gate } from './dialer.ts'
+import { surplusOf } from './duplicates.ts'
+import { type Merits, protectedOf, victimOf } from './eviction.ts'
+import { ipOf, type NodeAddress, parseNodeAddress, withPeer } from './node-address.ts'
+import { Pin } from './pins.ts'
+
+/** How many connections a node has and to whom. */
+export interface PeerManagerSettings {
+  /** Connections that it seeks by itself, beside those to configured peers. */
+  readonly outbound: number
+  readonly inboundMax: number
+  /** Whether loopback and private addresses are nodes like others: on the devnet. */
+  readonly allowPrivate: boolean
+  /** Multiaddrs of peers to stay connected to. */
+  readonly configured: readonly string[]
+  /** Multiaddrs of first peers, asked where nobody else is known. */
+  readonly seeds: readonly string[]
+}
+
+/** What the manager works with. */
+export interface PeerManagerDependencies {
+  readonly dialer: Dialer
+  readonly book: AddressBook
+  readonly bans: Bans
+  readonly anchors: Anchors
+  readonly clock: Clock
+  readonly timers: Timers
+  /** A number from 0 to below 1. */
+  readonly random: () => number
+  readonly log: NetworkLog
+  readonly settings: PeerManagerSettings
+  /** Milliseconds of a peer's last answer; null where none is known. */
+  readonly latencyOf: (peer: PeerId) => number | null
+}
+
+const TICK_MS = 1_000
+/** Dials of our own choice under way at once. */
+const DIALS_MAX = 4
+/** The table of nodes dials as well; what it dialled may finish its questions before we hang up. */
+const STRAY_MS = 30_000
+/** A peer is an anchor only after it lasted this long. */
+const ANCHOR_MS = 30_000
+
+interface Member {
+  readonly connection: Connection
+  /** What of the address book it was dialled by. */
+  readonly text: string | null
+}
+
+/** Keeps the wanted connections, and lets in whom there is room for. */
+export class PeerManager implements Gate {
+  readonly #deps: PeerManagerDependencies
+  readonly #pins: readonly Pin[]
+  readonly #members = new Map<string, Member>()
+  readonly #ready = new Set<PeerId>()
+  readonly #merits = new Map<PeerId, { blockMs: number; transactionMs: number }>()
+  /** Addresses that we are dialling by our own choice. */
+  readonly #dials = new Map<string, NodeAddress>()
+  #anchors: NodeAddress[] = []
+  #cancel: (() => void) | null = null
+  #stopped = false
+
+  constructor(dependencies: PeerManagerDependencies) {
+    this.#deps = dependencies
+    const { configured, seeds } = dependencies.settings
+    this.#pins = [
+      ...this.#pinned(configured, 'configured'),
+      ...this.#pinned(
+        seeds.filter((seed) => !configured.includes(seed)),
+        'seed',
+      ),
+    ]
+    dependencies.dialer.watch({
+      opened: (connection) => this.#opened(connection),
+      closed: (connection) => this.#closed(connection),
+    })
+    for (const connection of dependencies.dialer.connections()) this.#opened(connection)
+  }
+
+  /** Begins to dial: the anchors of the last run first. */
+  start(): void {
+    this.#anchors = this.#deps.anchors.texts.flatMap((text) => addressesIn([text]))
+    this.#tick()
+  }
+
+  /** Dials nobody any more; connections are the transport's. */
+  stop(): void {
+    this.#stopped = true
+    this.#cancel?.()
+    this.#noteAnchors()
+  }
+
+  /** Looks at once what is to be done, because something new is known. */
+  poke(): void {
+    if (this.#cancel === null || this.#stopped) return
+    this.#cancel()
+    this.#tick()
+  }
+
+  /** A peer has shaken hands: it is of this network. */
+  ready(peer: PeerId): void {
+    this.#ready.add(peer)
+    for (const { connection, text } of this.#members.values())
+      if (connection.peer === peer && text !== null) this.#deps.book.succeeded(text)
+  }
+
+  /** A block or a transaction was first seen from a peer. */
+  useful(peer: PeerId, what: 'block' | 'transaction'): void {
+    if (!this.#connections().some((connection) => connection.peer === peer)) return
+    const merits = this.#merits.get(peer) ?? { blockMs: 0, transactionMs: 0 }
+    this.#merits.set(peer, merits)
+    merits[what === 'block' ? 'blockMs' : 'transactionMs'] = this.#deps.clock.now()
+  }
+
+  /** Bans a peer that misbehaved, with the addresses that it is connected from, and ends its connections. */
+  ban(peer: PeerId, reason: string, forMs = BAN_MS): void {
+    const own = this.#connections().filter((connection) => connection.peer === peer)
+    this.#deps.bans.banPeer(peer, ipsOf(own), forMs, reason)
+    this.#deps.book.forget(peer)
+    this.hangUpBanned()
+  }
+
+  /** Ends every connection that a ban forbids. */
+  hangUpBanned(): void {
+    for (const { id, peer, address } of this.#connections()) {
+      const ip = ipOf(address)
+      if (this.#deps.bans.isBannedPeer(peer) || (ip !== undefined && this.#deps.bans.isBannedIp(ip)))
+        this.#deps.dialer.hangUp(id, 'banned')
+    }
+  }
+
+  /** Whether a peer stays whoever else wants in: outbound, configured, or protected by its merits. */
+  isProtected(peer: PeerId): boolean {
+    const own = this.#connections().filter((connection) => connection.peer === peer)
+    const stays = protectedOf(this.#inbound(), (each) => this.#meritsOf(each))
+    return this.#isConfigured(peer) || own.some((each) => each.direction === 'outbound' || stays.has(each))
+  }
+
+  /** Whether connections are missing, so that waiting long for one that may be back would be wrong. */
+  isNeedy(): boolean {
+    return this.#members.size === 0 || this.#sought().length < this.#deps.settings.outbound
+  }
+
+  mayAccept(address: string): boolean {
+    const ip = ipOf(address)
+    if (ip === undefined || this.#stopped) return false
+    return !this.#deps.bans.isBannedIp(ip) && mayTakeIn(ipsOf(this.#inbound()), ip, this.#deps.settings.allowPrivate)
+  }
+
+  mayKeep(peer: PeerId, address: string, direction: 'inbound' | 'outbound'): boolean {
+    if (this.#stopped || this.#deps.bans.isBannedPeer(peer)) return false
+    if (direction === 'outbound' || this.#isConfigured(peer)) return true
+    return this.mayAccept(address) && this.#roomFor(peer)
+  }
+
+  mayDial(peer: PeerId | null, address: string): boolean {
+    if (this.#stopped || (peer !== null && this.#deps.bans.isBannedPeer(peer))) return false
+    const ip = ipOf(address)
+    if (ip === undefined || this.#isNamed(peer, address)) return true
+    return !this.#deps.bans.isBannedIp(ip) && isDialable(ip, this.#deps.settings.allowPrivate)
+  }
+
+  #tick(): void {
+    this.#cancel = this.#deps.timers.after(TICK_MS, () => this.#tick())
+    this.#trim()
+    this.#redial()
+    this.#seek()
+    this.#noteAnchors()
+  }
+
+  /** Hangs up duplicates, what the table of nodes left behind, and what came in while others were let in. */
+  #trim(): void {
+    const { dialer, clock, settings } = this.#deps
+    const now = clock.now()
+    for (const { id } of surplusOf(this.#connections(), dialer.self, now)) dialer.hangUp(id, 'duplicate')
+    const kept = ipsOf(
+      this.#connections().filter(({ direction, peer }) => direction === 'outbound' && this.#isConfigured(peer)),
+    )
+    let count = 0
+    for (const { id, address, openedAtMs } of this.#sought()) {
+      const ip = ipOf(address)
+      const fits = ip === undefined || mayReachOut(kept, ip, settings.allowPrivate)
+      if (fits && count < settings.outbound) {
+        count += 1
+        if (ip !== undefined) kept.push(ip)
+      } else if (now - openedAtMs >= STRAY_MS) dialer.hangUp(id, 'not needed')
+    }
+    const inbound = this.#inbound().toSorted((a, b) => a.openedAtMs - b.openedAtMs)
+    for (const { id, peer } of inbound.slice(settings.inboundMax))
+      if (!this.#isConfigured(peer)) dialer.hangUp(id, 'full')
+  }
+
+  /** Dials configured peers that are not connected, always again. */
+  #redial(): void {
+    const needy = this.isNeedy()
+    for (const pin of this.#pins)
+      if (pin.kind === 'configured' && !this.#isConnected(pin.peer) && pin.isDue(needy)) void this.#dialPin(pin)
+  }
+
+  /** Dials others until the wanted number is connected or being dialled. */
+  #seek(): void {
+    const connected = this.#sought().length
+    while (connected + this.#dials.size < this.#deps.settings.outbound && this.#dials.size < DIALS_MAX) {
+      const seed = this.#dueSeed()
+      const next = this.#connections().length === 0 && seed !== undefined ? undefined : this.#nextAddress()
+      if (next !== undefined) void this.#dialOwn(next)
+      else if (seed !== undefined) void this.#dialSeed(seed)
+      else return
+    }
+  }
+
+  #dueSeed(): Pin | undefined {
+    const needy = this.isNeedy()
+    return this.#pins.find((pin) => pin.kind === 'seed' && !this.#isConnected(pin.peer) && pin.isDue(needy))
+  }
+
+  /** The next anchor, or an address of the book in a network that we are not connected to. */
+  #nextAddress(): NodeAddress | undefined {
+    for (let anchor = this.#anchors.shift(); anchor !== undefined; anchor = this.#anchors.shift())
+      if (this.#fits(anchor)) return anchor
+    const entry = this.#deps.book.pick((each) => this.#fits(addressOf(each)), this.isNeedy())
+    return entry === undefined ? undefined : addressOf(entry)
+  }
+
+  #fits({ peer, ip, text }: NodeAddress): boolean {
+    const { dialer, settings } = this.#deps
+    if (peer === null || peer === dialer.self || this.#isConnected(peer) || this.#isConfigured(peer)) return false
+    const dials = [...this.#dials.values()]
+    if (dials.some((dial) => dial.peer === peer) || !this.mayDial(peer, text)) return false
+    const outbound = this.#connections().filter(({ direction }) => direction === 'outbound')
+    const others = [...ipsOf(outbound), ...dials.map((dial) => dial.ip).filter((each) => each !== null)]
+    return ip === null || mayReachOut(others, ip, settings.allowPrivate)
+  }
+
+  async #dialPin(pin: Pin): Promise<void> {
+    pin.dialing()
+    const result = await this.#deps.dialer.dial(pin.address.text)
+    if (!result.ok) this.#deps.log.debug({ address: pin.address.text }, faultMessage(result.fault))
+    pin.dialed(result.ok ? result.value : null)
+    if (result.ok && !this.#isConnected(result.value)) pin.lost(0)
+  }
+
+  async #dialSeed(pin: Pin): Promise<void> {
+    const { text } = pin.address
+    this.#dials.set(text, pin.address)
+    await this.#dialPin(pin)
+    this.#dials.delete(text)
+  }
+
+  async #dialOwn(address: NodeAddress): Promise<void> {
+    const { dialer, book, log } = this.#deps
+    this.#dials.set(address.text, address)
+    const result = await dialer.dial(address.text)
+    this.#dials.delete(address.text)
+    if (result.ok) return
+    log.debug({ address: address.text }, faultMessage(result.fault))
+    book.failed(address.text)
+  }
+
+  #opened(connection: Connection): void {
+    const { direction, address, peer } = connection
+    const [found] = direction === 'outbound' ? addressesIn([address]) : []
+    const text = found === undefined ? null : withPeer(found, peer).text
+    this.#members.set(connection.id, { connection, text })
+    if (text !== null && this.#ready.has(peer)) this.#deps.book.succeeded(text)
+  }
+
+  #closed({ id, peer, openedAtMs }: Connection): void {
+    const text = this.#members.get(id)?.text ?? null
+    this.#members.delete(id)
+    if (this.#isConnected(peer)) return
+    if (!this.#ready.has(peer) && text !== null) this.#deps.book.failed(text)
+    const livedMs = this.#ready.has(peer) ? this.#deps.clock.now() - openedAtMs : 0
+    this.#ready.delete(peer)
+    this.#merits.delete(peer)
+    for (const pin of this.#pins) if (pin.peer === peer) pin.lost(livedMs)
+  }
+
+  /** Room for one more inbound peer, if need be at the cost of another. */
+  #roomFor(peer: PeerId): boolean {
+    const { dialer, settings } = this.#deps
+    const inbound = this.#inbound()
+    if (inbound.length < settings.inboundMax) return true
+    const others = inbound.filter((each) => each.peer !== peer && !this.#isConfigured(each.peer))
+    const victim = victimOf(others, (each) => this.#meritsOf(each))
+    if (victim === undefined) return false
+    dialer.hangUp(victim.id, 'made room for another')
+    this.#members.delete(victim.id)
+    return true
+  }
+
+  #noteAnchors(): void {
+    const now = this.#deps.clock.now()
+    const lasting = this.#sought().filter(
+      ({ peer, openedAtMs }) => this.#ready.has(peer) && now - openedAtMs >= ANCHOR_MS,
+    )
+    const texts = lasting.flatMap(({ id }) => this.#members.get(id)?.text ?? [])
+    this.#deps.anchors.set(texts.slice(0, ANCHORS_MAX))
+  }
+
+  #connections(): readonly Connection[] {
+    return [...this.#members.values()].map(({ connection }) => connection)
+  }
+
+  /** Outbound connections beside those to configured peers, the oldest first. */
+  #sought(): readonly Connection[] {
+    return this.#connections()
+      .filter(({ direction, peer }) => direction === 'outbound' && !this.#isConfigured(peer))
+      .toSorted((a, b) => a.openedAtMs - b.openedAtMs)
+  }
+
+  #inbound(): readonly Connection[] {
+    return this.#connections().filter(({ direction }) => direction === 'inbound')
+  }
+
+  #isConnected(peer: PeerId | null): boolean {
+    return peer !== null && this.#connections().some((connection) => connection.peer === peer)
+  }
+
+  #isConfigured(peer: PeerId): boolean {
+    return this.#pins.some((pin) => pin.kind === 'configured' && pin.peer === peer)
+  }
+
+  /** Whether the operator or the release named the peer or the address. */
+  #isNamed(peer: PeerId | null, address: string): boolean {
+    const [found] = addressesIn([address])
+    const isSame = (pin: Pin): boolean =>
+      (peer !== null && pin.peer === peer) || (found !== undefined && placeOf(pin.address) === placeOf(found))
+    return this.#pins.some(isSame)
+  }
+
+  #meritsOf(peer: PeerId): Merits {
+    const { blockMs = 0, transactionMs = 0 } = this.#merits.get(peer) ?? {}
+    return { blockMs, transactionMs, latencyMs: this.#deps.latencyOf(peer) }
+  }
+
+  #pinned(texts: readonly string[], kind: Pin['kind']): readonly Pin[] {
+    return texts.flatMap((text) => {
+      const address = parseNodeAddress(text)
+      if (address.ok) return [new Pin(address.value, kind, this.#deps)]
+      this.#deps.log.warn({ address: text }, faultMessage(address.fault))
+      return []
+    })
+  }
+}
+
+function ipsOf(connections: readonly Connection[]): Ip[] {
+  return connections.map(({ address }) => ipOf(address)).filter((ip) => ip !== undefined)
+}
+
+function addressesIn(texts: readonly string[]): NodeAddress[] {
+  return texts.map(parseNodeAddress).flatMap((address) => (address.ok ? [address.value] : []))
+}
+
+function addressOf({ text, peer, ip }: BookEntry): NodeAddress {
+  const port = Number(text.split('/')[4])
+  return { text, peer, ip, port }
+}
+
+/** The address without who is there. */
+function placeOf({ text }: NodeAddress): string {
+  return text.split('/').slice(0, 5).join('/')
+}

@@ -147,15 +147,14 @@ export class Chain {
     return this.#serialised(async () => {
       this.#moving = true
       await this.database.adopt()
-      await this.#announceMove([], [this.head])
-      return ok(undefined)
+      return ok(await this.#announceMove([], [this.head]))
     })
   }
 
   /** Lets the running import finish and refuses further ones. */
-  async stop(): Promise<void> {
+  stop(): Promise<unknown> {
     this.#stopped = true
-    await this.#queue
+    return this.#queue
   }
 
   /** Target, history root and anchor that a child of the entry gets. */

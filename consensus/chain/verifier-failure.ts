@@ -1,5 +1,5 @@
 /** The verifier failed by itself. Nothing is known of the block, and nothing of it was written. */
-export export class VerifierFailure extends Error {
+export class VerifierFailure extends Error {
   override name = 'VerifierFailure'
 
   constructor(cause: unknown) {

@@ -32,6 +32,10 @@ class Shelf {
     }
   }
 
+  has(wtxId: WtxId): boolean {
+    return this.#held.has(wtxId)
+  }
+
   values(): IterableIterator<Transaction> {
     return this.#held.values()
   }
@@ -64,6 +68,11 @@ export class ExtraPool {
   /** Keeps one that was refused for what it pays. */
   refused(tx: Transaction): void {
     this.#refused.put(tx)
+  }
+
+  /** Whether a transaction was in the mempool not long ago: mined since, most likely. */
+  hasLeft(wtxId: WtxId): boolean {
+    return this.#left.has(wtxId)
   }
 
   transactions(): readonly Transaction[] {

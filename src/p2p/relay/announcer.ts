@@ -1,0 +1,95 @@
+import type { Timers } from '../../../consensus/chain/ports.ts'
+import type { WtxId } from '../../../consensus/primitives/ids.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import type { PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import { TRANSACTION_IDS_MAX } from '../wire/messages.ts'
+
+/** How long ids are gathered for one message. */
+const GATHER_MS = 5
+/** Ids that wait to be told to one peer; it finds the others in our pool. */
+const QUEUE_MAX = 8_192
+/** Ids of which it is remembered that a peer knows them. */
+const KNOWN_MAX = 8_192
+
+interface Listener {
+  readonly known: LruMap<WtxId, true>
+  readonly queue: Set<WtxId>
+  cancel: (() => void) | null
+  telling: boolean
+}
+
+/** Tells peers of transactions by their ids, many in one message, and nobody of what he told us of. */
+export class Announcer {
+  readonly #peers: Peers
+  readonly #timers: Timers
+  readonly #onTold: (ids: number) => void
+  readonly #listeners = new Map<PeerId, Listener>()
+  #stopped = false
+
+  /** `onTold` hears how many ids a message had. */
+  constructor(peers: Peers, timers: Timers, onTold: (ids: number) => void) {
+    this.#peers = peers
+    this.#timers = timers
+    this.#onTold = onTold
+  }
+
+  /** Notes that a peer has transactions. */
+  knows(peer: PeerId, ids: readonly WtxId[]): void {
+    const { known } = this.#listenerOf(peer)
+    for (const id of ids) known.set(id, true)
+  }
+
+  /** Tells every peer that is not known to have it. */
+  tell(id: WtxId): void {
+    if (this.#stopped) return
+    for (const { info } of this.#peers.list()) {
+      const listener = this.#listenerOf(info.id)
+      if (listener.known.has(id) || listener.queue.size >= QUEUE_MAX) continue
+      listener.known.set(id, true)
+      listener.queue.add(id)
+      this.#schedule(info.id, listener)
+    }
+  }
+
+  gone(peer: PeerId): void {
+    this.#listeners.get(peer)?.cancel?.()
+    this.#listeners.delete(peer)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const { cancel } of this.#listeners.values()) cancel?.()
+    this.#listeners.clear()
+  }
+
+  #listenerOf(peer: PeerId): Listener {
+    const listener = this.#listeners.get(peer) ?? {
+      known: new LruMap<WtxId, true>(KNOWN_MAX),
+      queue: new Set<WtxId>(),
+      cancel: null,
+      telling: false,
+    }
+    this.#listeners.set(peer, listener)
+    return listener
+  }
+
+  #schedule(peer: PeerId, listener: Listener): void {
+    if (listener.cancel !== null || listener.telling || listener.queue.size === 0) return
+    listener.cancel = this.#timers.after(GATHER_MS, () => {
+      listener.cancel = null
+      void this.#flush(peer, listener)
+    })
+  }
+
+  /** One message at a time: a peer that reads slowly gets fewer and longer ones. */
+  async #flush(peer: PeerId, listener: Listener): Promise<void> {
+    const ids = [...listener.queue].slice(0, TRANSACTION_IDS_MAX)
+    for (const id of ids) listener.queue.delete(id)
+    listener.telling = true
+    this.#onTold(ids.length)
+    await this.#peers.exchange.ask(peer, 'announce', ids).catch(() => undefined)
+    listener.telling = false
+    if (this.#listeners.get(peer) === listener && !this.#stopped) this.#schedule(peer, listener)
+  }
+}

@@ -1,0 +1,91 @@
+import { type Block, transactionsRoot, witnessRoot } from '../../../consensus/block/block.ts'
+import type { SealedHeader } from '../../../consensus/block/header.ts'
+import type { Timers } from '../../../consensus/chain/ports.ts'
+import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
+import type { PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { Slots } from '../wire/compact-block.ts'
+import type { ReplyOf } from '../wire/messages.ts'
+import { within } from './within.ts'
+
+/** What fetching works with. */
+export interface FetchDependencies {
+  readonly peers: Peers
+  readonly timers: Timers
+}
+
+/** How long one peer may keep us from asking the next one. */
+const PATIENCE_MS = 2_000
+const BODY_PATIENCE_MS = 4_000
+
+/** The body if its roots are those of the header. */
+export function bodyOf(header: SealedHeader, slots: Slots): readonly Transaction[] | undefined {
+  const transactions = slots.filter((tx) => tx !== undefined)
+  if (transactions.length < slots.length) return undefined
+  const { header: said } = header
+  const matches =
+    transactionsRoot(transactions) === said.transactionsRoot && witnessRoot(transactions) === said.witnessRoot
+  return matches ? transactions : undefined
+}
+
+/** The block of a header and its body. */
+export function blockOf({ header, bytes, id }: SealedHeader, transactions: readonly Transaction[]): Block {
+  return { header, bytes, id, transactions }
+}
+
+/**
+ * Asks a peer for what is missing; undefined if it does not help. That an answer fills the slots with something else is
+ * nobody's fault: whoever made the message may have named places that the block does not have.
+ */
+export async function fetchMissing(
+  { peers, timers }: FetchDependencies,
+  ...[from, header, slots]: [PeerId, SealedHeader, Slots]
+): Promise<Slots | undefined> {
+  const indexes = slots.flatMap((tx, index) => (tx === undefined ? [index] : []))
+  const asked = peers.exchange.ask(from, 'blockTransactions', { block: header.id, indexes })
+  const reply = await within(timers, PATIENCE_MS, asked)
+  if (reply === undefined || !reply.ok) return undefined
+  if (reply.value.length !== indexes.length) {
+    peers.report(from, 'unasked', `${reply.value.length} transactions in place of ${indexes.length}`)
+    return undefined
+  }
+  const came = decoded(peers, from, reply.value)
+  if (came === undefined) return undefined
+  const filled = [...slots]
+  for (const [i, index] of indexes.entries()) filled[index] = came[i]
+  return filled
+}
+
+/** Asks a peer for the whole body; what does not match the header is its fault. */
+export async function fetchBody(
+  { peers, timers }: FetchDependencies,
+  ...[from, header]: [PeerId, SealedHeader]
+): Promise<readonly Transaction[] | undefined> {
+  const reply = await within(timers, BODY_PATIENCE_MS, peers.exchange.ask(from, 'bodies', [header.id]))
+  if (reply === undefined || !reply.ok) return undefined
+  const [first] = reply.value
+  if (first === undefined || reply.value.length > 1) {
+    peers.report(from, 'unasked', `${reply.value.length} bodies in place of one`)
+    return undefined
+  }
+  const transactions = decoded(peers, from, first)
+  if (transactions === undefined) return undefined
+  const body = bodyOf(header, transactions)
+  if (body === undefined) peers.report(from, 'bad-body', header.id)
+  return body
+}
+
+function decoded(
+  ...[peers, from, transactions]: [Peers, PeerId, ReplyOf<'transactions'>]
+): readonly Transaction[] | undefined {
+  const read: Transaction[] = []
+  for (const bytes of transactions) {
+    const tx = decodeTransaction(bytes)
+    if (!tx.ok) {
+      peers.report(from, 'malformed', `a transaction of a block: ${tx.fault.code}`)
+      return undefined
+    }
+    read.push(tx.value)
+  }
+  return read
+}

@@ -1,0 +1,158 @@
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import { type Fault, fault, faultRow } from '../../../consensus/primitives/fault.ts'
+import type { FaultCode } from '../../../consensus/primitives/fault-table.ts'
+import type { WtxId } from '../../../consensus/primitives/ids.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
+import type { Mempool } from '../../../mempool/mempool.ts'
+import type { PeerId, Verdict } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { ExtraPool } from './extra-pool.ts'
+import type { TransactionFacts } from './relay-facts.ts'
+
+/** What the judge works with. */
+export interface TransactionJudgeDependencies {
+  readonly peers: Peers
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly extra: ExtraPool
+  readonly facts: TransactionFacts
+  /** A transaction could not be looked at just now: the pool of whoever sent it is worth a look later. */
+  readonly onPostponed: (from: PeerId) => void
+}
+
+/** Time of a core that a hybrid signature takes, and that everything before it does. */
+export const SIGNATURE_MS = 0.25
+const CHECKS_MS = 0.05
+/** Admissions of peers' transactions under way at once, and of one peer. */
+const ADMISSIONS_MAX = 512
+const ADMISSIONS_MAX_EACH = 128
+const FALSE_REMEMBERED = 16_384
+/** Nodes whose heads are so many blocks apart may live by different rules, and both be right. */
+const RULES_MARGIN_BLOCKS = 20
+
+/** Refusals that say something about the state, or the moment, and nothing about whoever sent the transaction. */
+const OF_THE_STATE: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  'tx/sender-unknown',
+  'tx/nonce-too-low',
+  'tx/nonce-too-high',
+  'tx/expired',
+  'tx/fee-rate-below-base',
+  'tx/fee-unpayable',
+  'tx/keys-missing',
+])
+/** Refusals of what another node may have room or taste for. */
+const OF_THE_FEE: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  'mempool/fee-too-low',
+  'mempool/full',
+  'mempool/replacement-fee-too-low',
+])
+/** Refusals that no rules of any height would change. */
+const UNDER_ALL_RULES: ReadonlySet<FaultCode> = new Set<FaultCode>(['tx/bad-signature', 'tx/keys-not-of-sender'])
+
+/** Judges transactions of peers: none is checked twice at once, false ones never again, and nobody can crowd out others. */
+export class TransactionJudge {
+  readonly #deps: TransactionJudgeDependencies
+  readonly #false = new LruMap<WtxId, true>(FALSE_REMEMBERED)
+  readonly #underway = new Map<WtxId, Promise<Fault | null>>()
+  readonly #admissionsOf = new Map<PeerId, number>()
+
+  constructor(dependencies: TransactionJudgeDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** Whether there is nothing to be gained from asking for a transaction. */
+  isSettled(wtxId: WtxId): boolean {
+    const { mempool, extra } = this.#deps
+    if (mempool.byWitness(wtxId) !== undefined || this.#underway.has(wtxId)) return true
+    return this.#false.has(wtxId) || extra.hasLeft(wtxId)
+  }
+
+  /** Decodes a peer's transaction; undefined, and the peer reported, if it does not decode. */
+  read(from: PeerId, bytes: Uint8Array): Transaction | undefined {
+    const tx = decodeTransaction(bytes)
+    if (tx.ok) return tx.value
+    this.#blame(from, tx.fault.code)
+    return undefined
+  }
+
+  /** Admits a peer's transaction or says what is to be thought of it. */
+  async judge(from: PeerId, tx: Transaction): Promise<Verdict> {
+    const { mempool, facts } = this.#deps
+    if (this.#false.has(tx.wtxId)) return this.#blame(from, 'again')
+    if (mempool.byWitness(tx.wtxId) !== undefined) {
+      facts.ignored++
+      return 'ignore'
+    }
+    const refusal = await (this.#underway.get(tx.wtxId) ?? this.#admit(from, tx))
+    if (refusal === null) {
+      facts.accepted++
+      return 'accept'
+    }
+    if (refusal !== 'postponed' && this.#isFalse(refusal)) return this.#condemn(from, tx, refusal)
+    if (refusal !== 'postponed' && OF_THE_FEE.has(refusal.code)) this.#deps.extra.refused(tx)
+    facts.ignored++
+    return 'ignore'
+  }
+
+  /** Why the mempool refuses a transaction, or null; `postponed` if it was not asked. */
+  async #admit(from: PeerId, tx: Transaction): Promise<Fault | null | 'postponed'> {
+    const signaturesMs = tx.witness.signatures.length * SIGNATURE_MS
+    const { peers, mempool } = this.#deps
+    const own = this.#admissionsOf.get(from) ?? 0
+    if (own >= ADMISSIONS_MAX_EACH || this.#underway.size >= ADMISSIONS_MAX) return this.#postpone(from)
+    if (!peers.chargeVerification(from, signaturesMs + CHECKS_MS)) return this.#postpone(from)
+    this.#admissionsOf.set(from, own + 1)
+    const admission = mempool.submit(tx).then(
+      (submitted) => (submitted.ok ? null : submitted.fault),
+      () => fault('mempool/busy'),
+    )
+    this.#underway.set(tx.wtxId, admission)
+    try {
+      const refusal = await admission
+      if (refusal?.code !== 'tx/bad-signature') peers.creditVerification(from, signaturesMs)
+      if (refusal === null) peers.creditVerification(from, CHECKS_MS)
+      if (refusal?.code === 'mempool/busy' || refusal?.code === 'mempool/unverified') return this.#postpone(from)
+      return refusal
+    } finally {
+      this.#underway.delete(tx.wtxId)
+      this.#leave(from)
+    }
+  }
+
+  #leave(from: PeerId): void {
+    const left = (this.#admissionsOf.get(from) ?? 1) - 1
+    if (left === 0) this.#admissionsOf.delete(from)
+    else this.#admissionsOf.set(from, left)
+  }
+
+  #postpone(from: PeerId): 'postponed' {
+    this.#deps.facts.postponed++
+    this.#deps.onPostponed(from)
+    return 'postponed'
+  }
+
+  /** Whether no honest node of any state could have passed it on. */
+  #isFalse({ code }: Fault): boolean {
+    if (faultRow(code).blame !== 'sender' || code.startsWith('mempool/') || OF_THE_STATE.has(code)) return false
+    return UNDER_ALL_RULES.has(code) || this.#rulesAreSettled()
+  }
+
+  #rulesAreSettled(): boolean {
+    const { ruleBook, head } = this.#deps.chain
+    const { height } = head.header
+    const before = ruleBook.at(Math.max(0, height - RULES_MARGIN_BLOCKS))
+    return before === ruleBook.at(height + RULES_MARGIN_BLOCKS)
+  }
+
+  #condemn(from: PeerId, tx: Transaction, { code }: Fault): Verdict {
+    this.#false.set(tx.wtxId, true)
+    return this.#blame(from, code)
+  }
+
+  #blame(from: PeerId, about: string): Verdict {
+    this.#deps.facts.rejected++
+    this.#deps.peers.report(from, 'bad-transaction', about)
+    return 'reject'
+  }
+}

@@ -1,0 +1,176 @@
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { Timers } from '../../../consensus/chain/ports.ts'
+import type { WtxId } from '../../../consensus/primitives/ids.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
+import type { Mempool } from '../../../mempool/mempool.ts'
+import type { Network, NetworkLog, PeerId, Verdict } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import { Announcer } from './announcer.ts'
+import type { ExtraPool } from './extra-pool.ts'
+import { PoolSync } from './pool-sync.ts'
+import { Puller } from './puller.ts'
+import { noTransactions, type TransactionFacts } from './relay-facts.ts'
+import { TransactionJudge } from './transaction-judge.ts'
+
+/** How a node tells of transactions: whole by gossip, or by their ids. Every node understands both. */
+export type TransactionMode = 'gossip' | 'announce'
+
+/** What the relay of transactions works with. */
+export interface TransactionRelayDependencies {
+  readonly network: Network
+  readonly peers: Peers
+  readonly mempool: Mempool
+  readonly extra: ExtraPool
+  readonly chain: Chain
+  readonly timers: Timers
+  readonly log: NetworkLog
+  readonly mode: TransactionMode
+  /** Whether this node is still catching up. */
+  readonly behind: () => boolean
+}
+
+/** Transactions of which it is remembered that others have them. */
+const SPREAD_REMEMBERED = 65_536
+/** Transactions told of at once, the wait until the next so many are, and how many may wait: a deep reorganisation gives back many. */
+const OUTBOX_BATCH = 64
+const OUTBOX_MS = 20
+const OUTBOX_MAX = 8_192
+
+/** Transactions to and from other nodes. */
+export class TransactionRelay {
+  readonly facts: TransactionFacts = noTransactions()
+  readonly #deps: TransactionRelayDependencies
+  readonly #judge: TransactionJudge
+  readonly #puller: Puller
+  readonly #announcer: Announcer
+  readonly #poolSync: PoolSync
+  readonly #spread = new LruMap<WtxId, true>(SPREAD_REMEMBERED)
+  /** Transactions that gossip passes on by itself once they are admitted. */
+  readonly #byGossip = new Set<WtxId>()
+  readonly #outbox = new Map<WtxId, Transaction>()
+  #cancelOutbox: (() => void) | null = null
+  #running = false
+
+  constructor(dependencies: TransactionRelayDependencies) {
+    this.#deps = dependencies
+    const { peers, chain, mempool, extra, timers, behind, network } = dependencies
+    const onPostponed = (from: PeerId): void => this.#poolSync.postponed(from)
+    this.#judge = new TransactionJudge({ peers, chain, mempool, extra, facts: this.facts, onPostponed })
+    this.#puller = new Puller({
+      peers,
+      timers,
+      isSettled: (id) => this.#judge.isSettled(id),
+      read: (from, bytes) => this.#judge.read(from, bytes),
+      take: (from, tx) => this.#takePulled(from, tx),
+    })
+    this.#announcer = new Announcer(peers, timers, (ids) => {
+      this.facts.idsSent += ids
+    })
+    this.#poolSync = new PoolSync({ peers, timers, behind, onIds: (from, ids) => this.heardOf(from, ids) })
+    network.subscribe('transactions', (from, bytes) => this.#hear(from, bytes))
+    mempool.onAdmission((tx) => this.#admitted(tx))
+    peers.onPeer({
+      ready: ({ info }) => {
+        if (this.#running) this.#poolSync.joined(info.id, info.direction)
+      },
+      gone: (id) => this.#forget(id),
+    })
+  }
+
+  start(): void {
+    this.#running = true
+    for (const { info } of this.#deps.peers.list()) this.#poolSync.joined(info.id, info.direction)
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#cancelOutbox?.()
+    this.#outbox.clear()
+    this.#poolSync.stop()
+    this.#puller.stop()
+    this.#announcer.stop()
+  }
+
+  /** Whether others are likely to have a transaction: it was told to them, or came from them. */
+  isSpread(wtxId: WtxId): boolean {
+    return this.#spread.has(wtxId)
+  }
+
+  /** A peer says that it has these; those that we lack are asked for. */
+  heardOf(from: PeerId, ids: readonly WtxId[]): void {
+    if (!this.#running) return
+    this.facts.idsHeard += ids.length
+    this.#announcer.knows(from, ids)
+    // What waits elsewhere cannot be judged by a state of long ago.
+    if (!this.#deps.behind()) this.#puller.want(from, ids)
+  }
+
+  #forget(peer: PeerId): void {
+    this.#puller.gone(peer)
+    this.#announcer.gone(peer)
+    this.#poolSync.gone(peer)
+  }
+
+  async #hear(from: PeerId, bytes: Uint8Array): Promise<Verdict> {
+    const { peers, behind } = this.#deps
+    if (!this.#running || peers.get(from) === undefined) return 'ignore'
+    this.facts.heard++
+    this.facts.bytes += bytes.length
+    if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) {
+      peers.report(from, 'flood', 'transactions')
+      return 'ignore'
+    }
+    if (behind()) return 'ignore'
+    const tx = this.#judge.read(from, bytes)
+    if (tx === undefined) return 'reject'
+    this.#announcer.knows(from, [tx.wtxId])
+    this.#byGossip.add(tx.wtxId)
+    try {
+      return await this.#judge.judge(from, tx)
+    } finally {
+      this.#byGossip.delete(tx.wtxId)
+    }
+  }
+
+  async #takePulled(from: PeerId, tx: Transaction): Promise<void> {
+    this.facts.pulled++
+    this.facts.bytes += tx.size
+    await this.#judge.judge(from, tx)
+  }
+
+  /** What the mempool admits is told of once; what a reorganisation gives back, once more: others may not have had it. */
+  #admitted(tx: Transaction): void {
+    const givenBack = this.#deps.chain.moving
+    if (this.#spread.has(tx.wtxId) && !givenBack) return
+    this.#spread.set(tx.wtxId, true)
+    if (!this.#running || this.#outbox.size >= OUTBOX_MAX) return
+    if (this.#deps.mode === 'gossip' && this.#byGossip.has(tx.wtxId)) return
+    this.#outbox.set(tx.wtxId, tx)
+    if (this.#outbox.size === 1 && this.#cancelOutbox === null) this.#flushIn(0)
+  }
+
+  #flushIn(ms: number): void {
+    this.#cancelOutbox = this.#deps.timers.after(ms, () => {
+      this.#cancelOutbox = null
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    for (const [wtxId, tx] of [...this.#outbox].slice(0, OUTBOX_BATCH)) {
+      this.#outbox.delete(wtxId)
+      this.#tell(tx)
+    }
+    if (this.#outbox.size > 0) this.#flushIn(OUTBOX_MS)
+  }
+
+  #tell(tx: Transaction): void {
+    if (this.#deps.mode === 'announce') {
+      this.#announcer.tell(tx.wtxId)
+      return
+    }
+    this.facts.published++
+    this.#deps.network.publish('transactions', encodeTransaction(tx))
+  }
+}

@@ -306,7 +306,12 @@ export class Mempool {
    */
   #giveBack(tx: Transaction): void {
     const { sender, nonce } = tx.body
-    if (nonce < this.#nonceOf(sender) || this.#pool.account(sender)?.at(nonce) !== undefined) return
+    const next = this.#nonceOf(sender)
+    const queue = this.#pool.account(sender)
+    if (nonce < next || queue?.at(nonce) !== undefined) return
+    // Behind one that had to go for want of room it would only take room itself.
+    const follows = nonce === next + BigInt(queue?.executableCount(next) ?? 0)
+    if (!follows && this.#floorRate > 0n) return
     const entry = this.#measured(detached(tx), this.#sequence++)
     if (checkStanding(entry, this.#chain) !== null) return
     this.#chain.verified.add(tx.wtxId)

@@ -128,7 +128,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
 /** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */
 async function closeMarket(market: Market | null): Promise<void> {
   if (market === null) return
-  market.shop.closedBecause = 'the node is stopping'
+  market.shop.closeWhile(() => 'the node is stopping')
   await Promise.race([market.checkout.stop(), setTimeout(CALLS_GRACE_MS)])
   market.checkout.abandon()
 }

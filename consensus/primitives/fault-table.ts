@@ -178,6 +178,11 @@ export const FAULT_TABLE = {
     402,
     'Do not pay again: the payment {txId} has {confirmations} of {needed} confirmations; repeat this call with the same payment',
   ),
+  'pay/held': later(
+    'payment_unconfirmed',
+    402,
+    'Do not pay again: the payment {txId} is good and nothing of it is used, but {reason}; repeat this call with the same payment',
+  ),
   'pay/failed': nobody(
     'payment_failed',
     402,

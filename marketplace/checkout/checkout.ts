@@ -15,7 +15,14 @@ import { type Claim, type FinishedClaim, isFinished, type OpenClaim, requestHash
 import type { ClaimStore } from './claim-store.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
-import { judgePayment, type PaymentContext, type PaymentVerdict, standingOf, wrongSecret } from './payment.ts'
+import {
+  judgePayment,
+  type PaymentContext,
+  type PaymentVerdict,
+  standingOf,
+  whyAdrift,
+  wrongSecret,
+} from './payment.ts'
 import type { NativePriceSource } from './price.ts'
 import { runService } from './run-service.ts'
 import type { MarketSettings } from './settings.ts'
@@ -66,7 +73,7 @@ export class Checkout {
   readonly #slots = new WorkSlots()
   readonly #room: WaitingRoom
   readonly #results: ResultCache
-  /** Taken calls whose payments a reorganisation has put back among the waiting ones: they begin when it is mined again. */
+  /** Taken calls that do not begin now: a reorganisation took their payments, or the market is closed. Each head is asked anew. */
   readonly #adrift = new Map<TxId, () => void>()
   #stopped = false
   #abandoned = false
@@ -105,6 +112,7 @@ export class Checkout {
     if (unfit !== null) return fail(unfit)
     const verdict = await this.#awaitPayment(call, offer)
     if (verdict.state === 'waiting') return fail(unconfirmed(call.txId, verdict))
+    if (verdict.state === 'held') return fail(fault('pay/held', { txId: call.txId, reason: verdict.reason }))
     if (verdict.state === 'refused') return fail(verdict.fault)
     // The chain has gone on while the payment was waited for.
     const unfitNow = inputFault(definition, input.value, this.#deps.shop.context)
@@ -117,9 +125,13 @@ export class Checkout {
    * not waited for, so that a node with much of it starts at once.
    */
   async resume(): Promise<void> {
-    for (const claim of await this.#deps.store.open()) {
-      this.#judge.atRisk.take(claim.txId, claim.minedAt, BigInt(claim.amount))
-      if (isFinished(claim)) this.#deps.settler.owe(claim)
+    const { chain, settler, store } = this.#deps
+    // The process may have ended between a move and what it left to be owed again.
+    await settler.takeUp([...chain.database.side.ids()])
+    for (const claim of await store.open()) {
+      const minedAt = chain.database.location(claim.txId)?.height ?? claim.minedAt
+      this.#judge.atRisk.take(claim.txId, minedAt, BigInt(claim.amount))
+      if (isFinished(claim)) settler.owe(claim)
       else this.#resumeClaim(claim)
     }
   }
@@ -161,7 +173,8 @@ export class Checkout {
     if (claim.opener !== null && openerOf(call.secret as Uint8Array) !== claim.opener)
       return fail(wrongSecret(call.txId))
     const finished = isFinished(claim) ? claim : await this.#room.run(claim.txId, () => this.#finished(claim))
-    return finished === null ? fail(underWay(call.txId)) : answer(finished, true)
+    if (finished !== null) return answer(finished, true)
+    return fail(whyAdrift(this.#judge, call.txId) ?? underWay(call.txId))
   }
 
   /** Waits for the end of a claim's work, here or in another replica; null if that takes too long. */
@@ -184,11 +197,11 @@ export class Checkout {
     const { settings, clock } = this.#deps
     const untilMs = clock.now() + settings.settleWaitMs
     const now = this.#verdict(call, offer)
-    if (now.state !== 'waiting') return now
+    if (!isPassing(now)) return now
     const later = await this.#room.run(call.txId, async () => {
       for (let verdict: PaymentVerdict = now; ; verdict = this.#verdict(call, offer)) {
         const leftMs = untilMs - clock.now()
-        if (verdict.state !== 'waiting' || leftMs <= 0 || this.#stopped) return verdict
+        if (!isPassing(verdict) || leftMs <= 0 || this.#stopped) return verdict
         await this.#room.pause(leftMs)
       }
     })
@@ -201,8 +214,11 @@ export class Checkout {
     if (service === undefined) return { state: 'refused', fault: unavailable(serviceId, 'not published yet') }
     const offered = { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs }
     const verdict = judgePayment(this.#judge, offered)
+    if (verdict.state !== 'good') return verdict
+    const { closedBecause } = shop
+    if (closedBecause !== null) return { state: 'held', reason: closedBecause }
     // Counted in the same step: everybody else who waited for this block is judged right after.
-    if (verdict.state === 'good') this.#judge.atRisk.take(call.txId, verdict.escrow.minedAt, verdict.escrow.amount)
+    this.#judge.atRisk.take(call.txId, verdict.escrow.minedAt, verdict.escrow.amount)
     return verdict
   }
 
@@ -265,8 +281,8 @@ export class Checkout {
     while (chain.moving && !this.#stopped) await this.#room.pause(JOIN_POLL_MS)
     if (this.#stopped) return null
     // It may have waited for its turn, or for this node to start again.
-    const standing = standingOf(chain, claim, timeoutMs)
-    if (standing === 'adrift') {
+    const standing = standingOf(this.#judge, claim, timeoutMs)
+    if (standing === 'adrift' || shop.closedBecause !== null) {
       this.#adrift.set(claim.txId, () => void this.#start(claim, { definition }, input))
       return null
     }
@@ -313,6 +329,11 @@ function unconfirmed(
   { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
 ): Fault {
   return fault('pay/unconfirmed', { txId, confirmations, needed })
+}
+
+/** Whether waiting may better it. */
+function isPassing({ state }: PaymentVerdict): boolean {
+  return state === 'waiting' || state === 'held'
 }
 
 /** The work of this payment goes on, elsewhere or after a start. */

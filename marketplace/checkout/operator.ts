@@ -58,8 +58,7 @@ export class Shop {
   readonly #chain: Chain
   readonly #context: ServiceContext
   readonly #offers: ReadonlyMap<ServiceId, Offer>
-  /** Why nothing is sold at the moment (not synced, stopping), or null. */
-  closedBecause: string | null = null
+  readonly #closings: (() => string | null)[] = []
 
   constructor(operator: Operator, offers: readonly Offer[], context: ServiceContext) {
     this.operator = operator
@@ -83,6 +82,20 @@ export class Shop {
   /** Everything this operator could sell, in the order of the table. */
   get offers(): readonly Offer[] {
     return [...this.#offers.values()]
+  }
+
+  /** Sells nothing as long as somebody gives a reason; a payment that is offered meanwhile is neither taken nor lost. */
+  closeWhile(reason: () => string | null): void {
+    this.#closings.push(reason)
+  }
+
+  /** Why nothing is sold at the moment (syncing, reorganised, stopping), or null. */
+  get closedBecause(): string | null {
+    for (const reasonOf of this.#closings) {
+      const reason = reasonOf()
+      if (reason !== null) return reason
+    }
+    return null
   }
 
   /** An offer by its id. */

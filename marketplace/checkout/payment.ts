@@ -30,6 +30,8 @@ export interface OfferedPayment {
 export type PaymentVerdict =
   | { readonly state: 'good'; readonly escrow: Escrow; readonly blockId: BlockId }
   | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
+  /** Good, and not taken: nothing is sold at the moment. */
+  | { readonly state: 'held'; readonly reason: string }
   | { readonly state: 'refused'; readonly fault: Fault }
 
 /** What payments are judged by. */
@@ -154,15 +156,21 @@ function checkDepth(
   blockId: BlockId,
   offered: OfferedPayment,
 ): PaymentVerdict {
-  const { chain, settings, atRisk } = context
-  const confirmations = chain.head.header.height - escrow.minedAt + 1
-  const usdMicros = atRisk.withOneMore(offered.txId, escrow.minedAt, escrow.amount)
-  const needed = confirmationsFor(usdMicros, settings)
+  const { txId, timeoutMs } = offered
+  const { confirmations, needed } = depthOf(context, txId, escrow)
   const missing = Math.max(0, needed - confirmations)
-  if (blocksToSpare(chain, escrow, offered.timeoutMs) < missing) {
-    return refused(fault('pay/too-late', { txId: offered.txId, deadline: escrow.deadline }))
+  if (blocksToSpare(context.chain, escrow, timeoutMs) < missing) {
+    return refused(fault('pay/too-late', { txId, deadline: escrow.deadline }))
   }
   return missing > 0 ? waiting(confirmations, needed) : { state: 'good', escrow, blockId }
+}
+
+type DepthContext = Pick<PaymentContext, 'chain' | 'settings' | 'atRisk'>
+
+/** Confirmations that a payment has, and that what is at risk with it in its block wants. */
+function depthOf({ chain, settings, atRisk }: DepthContext, txId: TxId, { minedAt, amount }: Escrow) {
+  const needed = confirmationsFor(atRisk.withOneMore(txId, minedAt, amount), settings)
+  return { confirmations: chain.head.header.height - minedAt + 1, needed }
 }
 
 /** Blocks that may pass before the work must begin; negative where it is too late. */
@@ -175,15 +183,28 @@ const ADRIFT_BLOCKS_MAX = 12_000
 
 /**
  * How the payment of a claim stands: open with time for the work and its receipt, too late for that, or adrift: neither
- * open nor closed, since a reorganisation took it and it may be mined again.
+ * open nor closed, or no longer as deep as it must be, since a reorganisation took it and it may be mined again.
  */
 export function standingOf(
-  chain: Chain,
+  context: DepthContext,
   { txId, minedAt }: { readonly txId: TxId; readonly minedAt: number },
   timeoutMs: number,
 ): 'open' | 'late' | 'adrift' {
+  const { chain } = context
   const escrow = chain.database.get(ESCROWS, txId)
-  if (escrow !== undefined) return blocksToSpare(chain, escrow, timeoutMs) >= 0 ? 'open' : 'late'
+  if (escrow !== undefined) {
+    if (blocksToSpare(chain, escrow, timeoutMs) < 0) return 'late'
+    const { confirmations, needed } = depthOf(context, txId, escrow)
+    return confirmations >= needed ? 'open' : 'adrift'
+  }
   const gone = chain.head.header.height - minedAt > ADRIFT_BLOCKS_MAX
   return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
+}
+
+/** What to tell of a payment that was taken and whose work is not done, where a reorganisation is why; else null. */
+export function whyAdrift({ chain, sink, mined }: PaymentContext, txId: TxId): Fault | null {
+  if (chain.moving || chain.database.get(ESCROWS, txId) !== undefined) return null
+  const call = mined.find(txId)
+  if (call !== undefined) return checkOutcome(txId, call)
+  return sink.get(txId) === undefined ? fault('pay/not-found', { txId }) : null
 }

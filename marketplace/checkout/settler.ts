@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { Hash, TxId } from '../../consensus/primitives/ids.ts'
+import type { BlockId, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import {
   OUTCOME_DELIVERED,
   OUTCOME_FAILED,
@@ -10,7 +10,7 @@ import {
   type ReceiptEntry,
 } from '../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
-import { closureOf } from '../ledger/closures.ts'
+import { closedBy, closureOf } from '../ledger/closures.ts'
 import { ESCROWS } from '../ledger/escrow.ts'
 import { type FinishedClaim, isFinished } from './claim.ts'
 import type { ClaimStore } from './claim-store.ts'
@@ -59,7 +59,10 @@ export class Settler {
 
   constructor(dependencies: SettlerDependencies) {
     this.#deps = dependencies
-    dependencies.chain.onHeadChange(() => this.#schedule(0))
+    dependencies.chain.onHeadChange(({ disconnected }) => {
+      if (disconnected.length > 0) void this.takeUp(disconnected.map(({ id }) => id))
+      this.#schedule(0)
+    })
   }
 
   /** Finished calls whose receipt is not final yet. */
@@ -73,6 +76,17 @@ export class Settler {
     const { txId, minedAt, amount } = claim
     this.#owed.set(txId, { entry: entryOf(claim), amount: BigInt(amount), minedAt })
     this.#schedule(GATHER_MS)
+  }
+
+  /**
+   * Owes again what was settled for good by blocks that have left the best chain: no depth is too deep for whoever has the
+   * work. Resolves when these are looked through.
+   */
+  takeUp(left: readonly BlockId[]): Promise<void> {
+    this.#work = this.#work.then(async () => {
+      for (const id of left) for (const txId of closedBy(this.#deps.chain.database, id)) await this.#reopen(txId)
+    })
+    return this.#work
   }
 
   /** Stops sending and waits for work under way. */
@@ -137,15 +151,29 @@ export class Settler {
     return this.#deps.chain.database.get(ESCROWS, txId)
   }
 
+  async #reopen(txId: TxId): Promise<void> {
+    const { store } = this.#deps
+    if (this.#stopped || this.#owed.has(txId)) return
+    const claim = await store.get(txId)
+    if (claim === undefined || !isFinished(claim) || claim.settlement === 'owed' || this.#isFinal(txId)) return
+    const owed = { ...claim, settlement: 'owed' } as const
+    if (await store.advance(claim.state, owed)) this.owe(owed)
+  }
+
+  /** Whether the escrow of a payment is closed so deep that nothing more is owed. */
+  #isFinal(txId: TxId): boolean {
+    const { database, head } = this.#deps.chain
+    const closure = closureOf(database, txId)
+    return closure !== undefined && head.header.height - closure.height >= FINAL_DEPTH
+  }
+
   /** An escrow that is closed deep enough, or a payment that is gone for good, needs nothing more. */
   async #finalise(): Promise<void> {
     const { database, head } = this.#deps.chain
-    const { height } = head.header
     for (const [txId, { minedAt }] of [...this.#owed]) {
       if (this.#escrow(txId) !== undefined) continue
-      const closure = closureOf(database, txId)
-      const over = closure === undefined ? height - minedAt >= GONE_BLOCKS : height - closure.height >= FINAL_DEPTH
-      if (!over) continue
+      const gone = head.header.height - minedAt >= GONE_BLOCKS && closureOf(database, txId) === undefined
+      if (!gone && !this.#isFinal(txId)) continue
       await this.#close(txId)
       this.#owed.delete(txId)
     }

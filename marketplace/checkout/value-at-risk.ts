@@ -1,4 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
+import type { HeadChange } from '../../consensus/chain/events.ts'
+import { runPaced } from '../../consensus/chain/ports.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import type { NativePriceSource } from './price.ts'
@@ -6,35 +8,79 @@ import type { NativePriceSource } from './price.ts'
 /** Blocks after which no number of confirmations is asked for any more. */
 const FORGET_BLOCKS = 1_000
 
+/** A payment that was taken for work: base units, and what they are worth in the epoch of its block. */
+interface Taken {
+  readonly amount: bigint
+  readonly usdMicros: bigint
+}
+
 /**
  * What a reorganisation of one block would take from this operator: the payments mined in it that were taken for work.
  * Payments that nobody redeemed do not count; they go back to their callers anyway, and a stranger's could otherwise make
- * everybody in its block wait.
+ * everybody in its block wait. After a reorganisation a payment counts in the block that holds it now, and in none while
+ * none does.
  */
 export class ValueAtRisk {
   readonly #chain: Chain
   readonly #price: NativePriceSource
-  readonly #taken = new Map<number, Map<TxId, bigint>>()
+  readonly #taken = new Map<number, Map<TxId, Taken>>()
+  /** Payments that no block holds at the moment, with the height that they were taken at. */
+  readonly #adrift = new Map<TxId, { readonly minedAt: number; readonly amount: bigint }>()
 
   constructor(chain: Chain, price: NativePriceSource) {
     this.#chain = chain
     this.#price = price
+    chain.onMove((change, pacer) => runPaced(this.#move(change), pacer))
+    chain.onHeadChange((change) => this.#pickUp(change))
   }
 
   /** Counts a payment that was taken. */
   take(txId: TxId, minedAt: number, amount: bigint): void {
-    const block = this.#taken.get(minedAt) ?? new Map<TxId, bigint>()
-    block.set(txId, this.#usdMicros(minedAt, amount))
-    this.#taken.set(minedAt, block)
+    this.#place(txId, minedAt, amount)
     const oldest = this.#chain.head.header.height - FORGET_BLOCKS
     for (const height of this.#taken.keys()) if (height < oldest) this.#taken.delete(height)
+    for (const [adrift, { minedAt: height }] of this.#adrift) if (height < oldest) this.#adrift.delete(adrift)
   }
 
   /** Millionths of a dollar at risk in a block if one more payment of it is taken. */
   withOneMore(txId: TxId, minedAt: number, amount: bigint): bigint {
     let sum = this.#usdMicros(minedAt, amount)
-    for (const [other, usdMicros] of this.#taken.get(minedAt) ?? []) if (other !== txId) sum += usdMicros
+    for (const [other, { usdMicros }] of this.#taken.get(minedAt) ?? []) if (other !== txId) sum += usdMicros
     return sum
+  }
+
+  #place(txId: TxId, minedAt: number, amount: bigint): void {
+    this.#adrift.delete(txId)
+    const block = this.#taken.get(minedAt) ?? new Map<TxId, Taken>()
+    block.set(txId, { amount, usdMicros: this.#usdMicros(minedAt, amount) })
+    this.#taken.set(minedAt, block)
+  }
+
+  /** Puts what the unwound blocks held, and what was adrift before, where the new branch has it. */
+  *#move({ disconnected }: HeadChange): Generator<void, void> {
+    const lowest = disconnected.at(-1)?.header.height ?? Number.POSITIVE_INFINITY
+    for (const [minedAt, block] of [...this.#taken].filter(([height]) => height >= lowest)) {
+      this.#taken.delete(minedAt)
+      for (const [txId, { amount }] of block) this.#adrift.set(txId, { minedAt, amount })
+      yield
+    }
+    for (const [txId, { amount }] of [...this.#adrift]) {
+      const location = this.#chain.database.location(txId)
+      if (location !== undefined) this.#place(txId, location.height, amount)
+      yield
+    }
+  }
+
+  /** A payment that was adrift counts again in the block that mines it. */
+  #pickUp({ connected, disconnected }: HeadChange): void {
+    // What a move brings was looked up when it was made.
+    if (this.#adrift.size === 0 || disconnected.length > 0) return
+    for (const { id, header } of connected) {
+      for (const { txId } of this.#chain.database.block(id)?.transactions ?? []) {
+        const adrift = this.#adrift.get(txId)
+        if (adrift !== undefined) this.#place(txId, header.height, adrift.amount)
+      }
+    }
   }
 
   #usdMicros(minedAt: number, amount: bigint): bigint {

@@ -2,9 +2,10 @@ import type { ChainIndex, IndexEntry } from '../../consensus/chain/chain-index.t
 import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { ConnectedBlock } from '../../consensus/chain/events.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
-import { fromHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
+import { fromHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { container, decodeOwn, encode, hex32, uint8, uint32 } from '../../consensus/primitives/codec.ts'
-import type { Hash, TxId } from '../../consensus/primitives/ids.ts'
+import type { BlockId, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 
 const HOW = ['delivered', 'failed', 'expired'] as const
@@ -45,7 +46,15 @@ export function closureOf(database: ChainDatabase, txId: TxId): Closure | undefi
   }
 }
 
-function entriesOf({ block, receipts }: ConnectedBlock): readonly IndexEntry[] {
+/** Payments whose escrows a block closed, if it was on the best chain at some time; it may have left it since. */
+export function closedBy(database: ChainDatabase, id: BlockId): readonly TxId[] {
+  const block = database.block(id)
+  const receipts = database.receipts(id)
+  if (block === undefined || receipts === undefined) return []
+  return entriesOf({ block, receipts: receipts.map(decodeReceipt) }).map(({ key }) => toHex(key) as TxId)
+}
+
+function entriesOf({ block, receipts }: Pick<ConnectedBlock, 'block' | 'receipts'>): readonly IndexEntry[] {
   const { height } = block.header
   const transactions = new Map(block.transactions.map((tx) => [tx.txId, tx]))
   return receipts.flatMap((receipt) => {

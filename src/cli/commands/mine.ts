@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
-import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { JobOwner } from '../../../rpc/client/mining.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
@@ -110,13 +110,9 @@ async function rewardOwner(context: CommandContext): Promise<Result<JobOwner>> {
 }
 
 /** A node of another network would pay an address that is somebody else's there. One that is away may come back. */
-async function otherNetwork(url: string, { params, note }: CommandContext): Promise<Fault | null> {
+async function otherNetwork(url: string, { params }: CommandContext): Promise<Fault | null> {
   const status = await new NodeClient(url).status()
-  if (!status.ok) {
-    if (status.fault.code !== 'cli/node-unreachable') return status.fault
-    note(faultMessage(status.fault))
-    return null
-  }
+  if (!status.ok) return status.fault.code === 'cli/node-unreachable' ? null : status.fault
   if (status.value.genesis === createRuleBook(params, PROTOCOL).genesis.block.id) return null
   const message = `the node is on ${status.value.networkName}, this command is set to ${params.name}; see --network`
   return fault('cli/refused', { message })

@@ -25,6 +25,7 @@ interface Network {
   readonly name: string
   readonly addressPrefix: string
   readonly message: string
+  readonly timeMs: number
   readonly powLimit: bigint
   readonly initialTarget: bigint
   readonly anchorResetGapMs: number | null
@@ -39,6 +40,8 @@ const GRANT = 1_000_000n * COIN
 const CAP = 10n ** 16n
 /** 2026-11-01T00:00:00Z. */
 const TIME_MS = 1_793_491_200_000
+/** 2026-11-15T00:00:00Z. */
+const TESTNET_TIME_MS = 1_794_700_800_000
 
 /** Seeds of development key `number`, whose own is H(text tag, "farthing devnet key N"), under a scheme. */
 function devSeeds(number: number, scheme: number): readonly [classical: Uint8Array, lattice: Uint8Array] {
@@ -65,14 +68,23 @@ const DAY = 28_800
 
 function networks(): readonly Network[] {
   const locks = [7 * DAY, 30 * DAY, 90 * DAY, 365 * DAY]
-  const start = { powLimit: EASY, initialTarget: EASY, anchorResetGapMs: null }
+  const start = { timeMs: TIME_MS, powLimit: EASY, initialTarget: EASY, anchorResetGapMs: null }
   const main = { ...start, locks, rotationDelay: DAY, allocations: [], ledgers: EMPTY }
   const addresses = Array.from({ length: 10 }, (_, i) => devAddress(i + 1))
   return [
     { ...main, name: 'mainnet', addressPrefix: 'far', message: 'Farthing mainnet' },
-    { ...main, name: 'testnet', addressPrefix: 'tfar', message: 'Farthing testnet' },
     {
-      ...{ name: 'devnet', addressPrefix: 'dfar', message: 'Farthing devnet', anchorResetGapMs: 120_000 },
+      ...{ ...main, name: 'testnet', addressPrefix: 'tfar', message: 'Farthing testnet', timeMs: TESTNET_TIME_MS },
+      ...{ powLimit: workTarget(2n ** 12n), initialTarget: workTarget(2n ** 16n) },
+    },
+    {
+      ...{
+        timeMs: TIME_MS,
+        name: 'devnet',
+        addressPrefix: 'dfar',
+        message: 'Farthing devnet',
+        anchorResetGapMs: 120_000,
+      },
       ...{ powLimit: workTarget(1_000n), initialTarget: workTarget(12_000n) },
       ...{ locks: [10, 100, 1_000, 10_000], rotationDelay: 20 },
       allocations: addresses.map((address) => ({ address, amount: GRANT })),
@@ -95,10 +107,10 @@ function stateRoot({ allocations, ledgers }: Network): Uint8Array {
 }
 
 function genesisHeader(network: Network): Uint8Array {
-  const { message, powLimit } = network
+  const { message, powLimit, timeMs } = network
   const text = utf8(message)
   return headerBytes({
-    ...{ version: 1, height: 0, parent: new Uint8Array(32), timeMs: TIME_MS, target: powLimit },
+    ...{ version: 1, height: 0, parent: new Uint8Array(32), timeMs, target: powLimit },
     transactionsRoot: listRoot('tx', []),
     witnessRoot: listRoot('witness', []),
     receiptsRoot: listRoot('receipt', []),
@@ -212,8 +224,8 @@ const TABLES = [
 ]
 
 function fingerprint(network: Network): string {
-  const { message, allocations, ledgers } = network
-  const genesis = { timeMs: TIME_MS, baseFee: 32n, message, allocations, ledgers }
+  const { timeMs, message, allocations, ledgers } = network
+  const genesis = { timeMs, baseFee: 32n, message, allocations, ledgers }
   const steps = [{ fromHeight: 0, rules: rulesOf(network) }]
   return hex(tagged('farthing/rules/1', utf8(sortedJson({ kinds: KINDS, state: TABLES, steps, genesis }))))
 }

@@ -9,9 +9,11 @@ import {
   type Rules,
   refundsPerBlockMax,
 } from '../../../../consensus/chain/params.ts'
+import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
 import type { GenesisToken } from '../../../../consensus/ledger/rules.ts'
 import type { TokenSymbol } from '../../../../consensus/primitives/ids.ts'
 import { weightOf } from '../../../../consensus/tx/weight.ts'
+import { PROTOCOL } from '../../../../src/protocol.ts'
 import { testParams } from '../../../support/network.ts'
 import { agentId, filled, SAMPLE, serviceId, unsigned } from '../../../support/unsigned.ts'
 
@@ -29,6 +31,26 @@ function withLater(change: Partial<Rules>): NetworkParams {
 describe('network parameters', () => {
   it.each(Object.values(NETWORKS))('of $name are sound', (params) => {
     expect(() => assertParams(params)).not.toThrow()
+  })
+
+  it('of no two networks begin with the same block, or share addresses or rules', () => {
+    const all = Object.values(NETWORKS)
+    const books = all.map((params) => createRuleBook(params, PROTOCOL))
+    for (const names of [
+      all.map(({ addressPrefix }) => addressPrefix),
+      books.map(({ genesis }) => genesis.block.id),
+      books.map(({ fingerprint }) => fingerprint),
+    ])
+      expect(new Set(names).size).toBe(all.length)
+  })
+
+  it('leave a network that people join no rule for machines that sleep', () => {
+    const gaps = Object.values(NETWORKS).map(({ name, steps }) => [name, steps[0]?.rules.block.anchorResetGapMs])
+    expect(gaps).toEqual([
+      ['mainnet', null],
+      ['testnet', null],
+      ['devnet', 120_000],
+    ])
   })
 
   it.each([

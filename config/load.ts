@@ -236,6 +236,7 @@ function configOf(resolution: Resolution): Config {
       minPoolDepthMicros: parseDollars(text('market.min-pool-depth-usd')) ?? 0n,
       nativeUsdMinMicros: parseDollars(optional('market.native-usd-min') ?? ''),
       nativeUsdMaxMicros: parseDollars(optional('market.native-usd-max') ?? ''),
+      pauseDepth: integer('market.pause-depth'),
       settleWaitMs: integer('market.settle-wait-ms'),
       resultKeepHours: integer('market.result-keep-hours'),
       resultKeepMib: integer('market.result-keep-mib'),

@@ -140,6 +140,11 @@ export const SETTINGS = {
   ),
   'market.native-usd-min': dollars('Dollar price of the coin below which nothing is quoted in it', null),
   'market.native-usd-max': dollars('Dollar price of the coin above which nothing is quoted in it', null),
+  'market.pause-depth': integer(
+    'Blocks that a reorganisation must leave behind to be told and to pause sales',
+    6,
+    [1, 2_400],
+  ),
   'market.settle-wait-ms': integer('Longest wait for confirmations within one call', 30_000, [0, 120_000]),
   'market.result-keep-hours': integer('How long results are kept for repeated calls', 24, [1, 8_760]),
   'market.result-keep-mib': integer('Most MiB of kept results', 256, MIB),
@@ -223,6 +228,7 @@ export interface Config {
     readonly minPoolDepthMicros: bigint
     readonly nativeUsdMinMicros: bigint | null
     readonly nativeUsdMaxMicros: bigint | null
+    readonly pauseDepth: number
     readonly settleWaitMs: number
     readonly resultKeepHours: number
     readonly resultKeepMib: number

@@ -10,6 +10,7 @@ import type { MarketSettings } from '../marketplace/checkout/settings.ts'
 import type { Settler } from '../marketplace/checkout/settler.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import type { RemoteWork } from '../miner/remote-work.ts'
+import type { NetworkApi } from './network.ts'
 
 /** The market as the API shows it. */
 export interface MarketApi {
@@ -43,8 +44,12 @@ export interface NodeApi {
   readonly peerCount: () => number
   /** Why the node is not ready, empty if it is. */
   readonly notReadyBecause: () => readonly string[]
+  /** What the operator should know of the chain, for people; absent: nothing is watched. */
+  readonly warnings?: () => readonly string[]
   /** Metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>
   /** Public base address, or null: then each request's Host header is it. */
   readonly publicUrl: string | null
+  /** The peer-to-peer network; null or absent where it is off. */
+  readonly network?: NetworkApi | null
 }

@@ -10,6 +10,7 @@ import { parseAddress } from '../consensus/crypto/address.ts'
 import { type Fault, fault, faultMessage } from '../consensus/primitives/fault.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { type ChainAlert, ChainWatch } from '../marketplace/checkout/chain-watch.ts'
 import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
 import type { ServiceDefinition } from '../marketplace/services/service.ts'
 import { Mempool } from '../mempool/mempool.ts'
@@ -89,7 +90,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   const { config, logger } = options
   const core = await openCore(options, stops)
   if (!core.ok) return core
-  const { chain, mempool, metrics } = core.value
+  const { chain, mempool, metrics, watch } = core.value
   const market = await openMarket(options, core.value, stops)
   if (!market.ok) return market
   const mining = openMiner(options, core.value, stops)
@@ -109,11 +110,13 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     remoteWork,
     peerCount: noPeers,
     notReadyBecause,
+    warnings: () => watch.warnings,
     metrics: () => metrics.text(),
     publicUrl: config.rpc.publicUrl,
   }
   metrics.watch(node)
   await resumeWork({ options, chain, mempool, market: market.value })
+  watch.check()
   const url = await listen(options, node, { metrics, stops })
   if (!url.ok) return url
   stops.push(async () => {
@@ -143,9 +146,10 @@ interface Core {
   readonly mempool: Mempool
   readonly verifier: VerifyPool
   readonly metrics: Metrics
+  readonly watch: ChainWatch
 }
 
-async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[]): Promise<Result<Core>> {
+async function openCore({ config, params, onFatal, logger }: DaemonOptions, stops: Stop[]): Promise<Result<Core>> {
   const ruleBook = createRuleBook(params, PROTOCOL)
   const { genesis } = ruleBook
   const sizes = { cacheBytes: config.storage.cacheMib * MIB, writeBufferBytes: config.storage.writeBufferMib * MIB }
@@ -171,12 +175,19 @@ async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[
   const save = (): Promise<void> => saveMempool(mempoolPath, mempool.transactions())
   stops.push(save)
   stops.push(repeat(SAVE_MEMPOOL_MS, save, onFatal))
-  return ok({ chain, mempool, verifier, metrics: new Metrics() })
+  const metrics = new Metrics()
+  const onAlert = ({ kind, facts, message }: ChainAlert): void => {
+    if (kind === 'reorganised') metrics.reorganisedDeeply()
+    logger.warn(facts, message)
+  }
+  const { pauseDepth } = config.market
+  const watch = new ChainWatch({ chain, pauseDepth, settled: () => noPeers() > 0, behind: () => false, onAlert })
+  return ok({ chain, mempool, verifier, metrics, watch })
 }
 
 async function openMarket(
   options: DaemonOptions,
-  { chain, mempool }: Core,
+  { chain, mempool, watch }: Core,
   stops: Stop[],
 ): Promise<Result<Market | null>> {
   const { config, wallet, logger, services, onFatal } = options
@@ -191,7 +202,8 @@ async function openMarket(
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
   const market = createMarket({ config, chain, mempool, store, wallet, services, peerCount: noPeers, onFault })
   if (!market.ok) return market
-  const { settler, registrar, settings } = market.value
+  const { settler, registrar, settings, shop } = market.value
+  shop.closeWhile(() => watch.closedBecause)
   stops.push(() => settler.stop())
   stops.push(() => registrar.stop())
   const prune = (): Promise<number> =>

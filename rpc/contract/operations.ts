@@ -34,6 +34,7 @@ const STATUS = Type.Object({
     receiptsOwed: COUNT,
   }),
   ready: Type.Boolean(),
+  warnings: Type.Array(Type.String()),
   startedAt: MOMENT,
 })
 

@@ -35,6 +35,7 @@ export const getStatus: Handler = (node) => {
     mining: { ...mining, rewardTo: rewardTo === null ? null : addressText(params.addressPrefix, rewardTo) },
     market: marketFacts(node),
     ready: node.notReadyBecause().length === 0,
+    warnings: node.warnings?.() ?? [],
     startedAt: moment(node.startedAtMs),
   })
 }

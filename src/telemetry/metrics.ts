@@ -18,6 +18,7 @@ export class Metrics {
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
   readonly #answers: Histogram<'route' | 'status'>
   readonly #reorganisations: Counter
+  readonly #deepReorganisations: Counter
   readonly #blocksMined: Counter
 
   constructor() {
@@ -33,6 +34,11 @@ export class Metrics {
     this.#reorganisations = new Counter({
       name: 'farthing_reorganisations_total',
       help: 'Changes of head that left blocks behind',
+      registers,
+    })
+    this.#deepReorganisations = new Counter({
+      name: 'farthing_deep_reorganisations_total',
+      help: 'Reorganisations that paused the market',
       registers,
     })
     this.#blocksMined = new Counter({
@@ -52,7 +58,11 @@ export class Metrics {
     this.#gauge('farthing_hashes_per_second', 'Hash rate of the mining threads', () => node.mining().hashesPerSecond)
     this.#gauge('farthing_peers', 'Connected peers', () => node.peerCount())
     this.#gauge('farthing_ready', '1 if the node is ready', () => (node.notReadyBecause().length === 0 ? 1 : 0))
+    this.#gauge('farthing_warnings', 'Warnings about the chain, as in the status', () => node.warnings?.().length ?? 0)
     if (market === null) return
+    this.#gauge('farthing_market_closed', '1 while nothing is sold at all', () =>
+      market.shop.closedBecause === null ? 0 : 1,
+    )
     this.#gauge('farthing_market_running_calls', 'Paid calls under way', () => market.checkout.runningCount)
     this.#gauge(
       'farthing_market_receipts_owed',
@@ -72,6 +82,11 @@ export class Metrics {
   /** Counts a block of our own. */
   mined(): void {
     this.#blocksMined.inc()
+  }
+
+  /** Counts a reorganisation that paused the market. */
+  reorganisedDeeply(): void {
+    this.#deepReorganisations.inc()
   }
 
   /** All metrics in the Prometheus text format. */

@@ -99,7 +99,11 @@ describe('the text of the metrics', () => {
     expect(types.size).toBeGreaterThan(before.types.size + 5)
     expect([...types.keys()].filter((name) => !/^farthing_[a-z_]+$/.test(name))).toEqual([])
     const counters = [...types].filter(([, type]) => type === 'counter').map(([name]) => name)
-    expect(counters).toEqual(['farthing_reorganisations_total', 'farthing_blocks_mined_total'])
+    expect(counters).toEqual([
+      'farthing_reorganisations_total',
+      'farthing_deep_reorganisations_total',
+      'farthing_blocks_mined_total',
+    ])
     expect(samples.filter((sample) => !Number.isFinite(sample.value))).toEqual([])
     expect(new Set(samples.map(({ name, labels }) => JSON.stringify([name, labels]))).size).toBe(samples.length)
   })

@@ -8,6 +8,8 @@ export interface ApiRequest {
   readonly body: unknown
   readonly accept: string
   readonly requestId: string
+  /** Whether the operator's token came with it. */
+  readonly isOperator: boolean
   /** Public base address of this node, without a slash at the end. */
   readonly baseUrl: string
 }

@@ -34,6 +34,7 @@ export function errorType(accept: string): string {
 /** Headers that go with a fault. */
 export function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
   const { retry, status } = faultRow(fault.code)
+  if (status === 401) return { 'www-authenticate': 'Bearer' }
   const { seconds = RETRY_AFTER_SECONDS } = fault.detail
   return retry && (status === 429 || status === 503 || status === 402) ? { 'retry-after': String(seconds) } : {}
 }

@@ -3,7 +3,7 @@ import { ERROR, type Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
 
 /** Version of the interface, not of the software. */
-export const OPENAPI_VERSION = '2.21.0'
+export const OPENAPI_VERSION = '2.22.0'
 
 const TAGS = [
   { name: 'chain', description: 'Blocks, transactions, accounts, mempool' },
@@ -41,7 +41,12 @@ export function openApiDocument(baseUrl: string): object {
     tags: TAGS,
     security: [],
     paths,
-    components: { schemas: { Error: ERROR } },
+    components: {
+      schemas: { Error: ERROR },
+      securitySchemes: {
+        operator: { type: 'http', scheme: 'bearer', description: 'The token in `operator.token` of the data folder' },
+      },
+    },
   }
 }
 
@@ -68,8 +73,13 @@ function operationOf(route: Route): object {
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBodyOf(route) }),
+    ...(route.operator === undefined ? {} : { security: securityOf(route.operator) }),
     responses,
   }
+}
+
+function securityOf(operator: 'required' | 'optional'): readonly object[] {
+  return operator === 'required' ? [{ operator: [] }] : [{}, { operator: [] }]
 }
 
 function requestBodyOf({ body, takesBytes = false }: Route): object {

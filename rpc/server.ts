@@ -8,6 +8,7 @@ import type { Route } from './contract/route.ts'
 import { type OperationId, ROUTES } from './contract/table.ts'
 import { HANDLERS } from './handlers/table.ts'
 import type { NodeApi } from './node.ts'
+import { isOperator } from './operator.ts'
 import {
   bodyParsers,
   failures,
@@ -94,6 +95,8 @@ function addRoute({ app, node, options, streams, settle }: Wiring, operation: Op
       rateLimit: { max: options.limits.ratesPerMinute[route.bucket], timeWindow: MINUTE_MS, groupId: route.bucket },
     },
     preValidation: (request, _, done) => {
+      if (route.operator === 'required' && node.network && !isOperator(node, request.headers.authorization))
+        return done(new Refusal(fault('rpc/unauthorized')))
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
         return done(new Refusal(mediaTypeFault(request)))
       // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
@@ -131,6 +134,7 @@ function apiRequest(node: NodeApi, request: FastifyRequest): ApiRequest {
     body: request.body,
     accept: request.headers.accept ?? '',
     requestId: request.id,
+    isOperator: isOperator(node, request.headers.authorization),
     baseUrl: baseUrlOf(node, request),
   }
 }

@@ -230,6 +230,7 @@ export const FAULT_TABLE = {
     'the content type {contentType} is not read here; send application/json',
   ),
   'rpc/body-too-large': sender('body_too_large', 413, 'the body exceeds {limitBytes} bytes'),
+  'rpc/unauthorized': sender('unauthorized', 401, 'this is for the operator: send the token of operator.token'),
   'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
   'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
   'rpc/rate-limited': later('rate_limited', 429, 'too many requests; try again in {seconds} s'),

@@ -16,6 +16,7 @@ import {
   type TokenView,
 } from './ledger-views.ts'
 import { readSimulation, type SimulationView } from './simulation-view.ts'
+import { sound } from './sound.ts'
 
 /** Account as the API shows it, as far as clients use it. */
 export interface AccountView {
@@ -159,17 +160,4 @@ export function isHeight(value: unknown): value is number {
 
 function isOwnWord({ body: { code } }: NodeAnswer): boolean {
   return typeof code === 'string' && code !== faultRow('rpc/internal').api
-}
-
-/** What a reader makes of an answer, or a refusal of what it cannot read. */
-function sound<T>(path: string, answer: Result<NodeAnswer['body']>, reader: Reader<T>): Result<T> {
-  if (!answer.ok) return answer
-  const value = reader(answer.value)
-  return value === undefined
-    ? fail(
-        fault('cli/refused', {
-          message: `its answer at ${path.replace(/\?.*/, '')} is not what this client understands`,
-        }),
-      )
-    : ok(value)
 }

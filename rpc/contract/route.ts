@@ -5,7 +5,7 @@ export type RateBucket = 'read' | 'list' | 'transaction' | 'simulate' | 'quote' 
 
 /** One operation of the API: everything that server, document and client must agree on. */
 export interface Route {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   /** Path in OpenAPI form, `{name}` for parameters. */
   readonly path: string
   readonly operationId: string
@@ -22,6 +22,8 @@ export interface Route {
   >
   /** Whether a body of raw bytes is taken too: a transaction in its wire encoding. */
   readonly takesBytes?: boolean
+  /** Whether the operator's token must be sent, or shows more where it is. */
+  readonly operator?: 'required' | 'optional'
   readonly bucket: RateBucket
 }
 

@@ -5,6 +5,7 @@ import { CHAIN_ROUTES } from './chain.ts'
 import { MARKET_ROUTES } from './market.ts'
 import { MINING_ROUTES } from './mining.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
+import { PEER_ROUTES } from './peers.ts'
 import { POOL_ROUTES } from './pools.ts'
 import type { Route } from './route.ts'
 import { SIMULATION_ROUTES } from './simulation.ts'
@@ -23,6 +24,7 @@ export const ROUTES = {
   ...AGENT_ROUTES,
   ...MARKET_ROUTES,
   ...MINING_ROUTES,
+  ...PEER_ROUTES,
   ...OPERATIONS_ROUTES,
 } as const satisfies Record<string, Route>
 

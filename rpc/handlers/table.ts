@@ -7,6 +7,7 @@ import * as chain from './chain.ts'
 import * as market from './market.ts'
 import * as mining from './mining.ts'
 import * as operations from './operations.ts'
+import * as peers from './peers.ts'
 import * as pools from './pools.ts'
 import { getQuote } from './quote.ts'
 import { simulateTransaction } from './simulation.ts'
@@ -53,6 +54,10 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getMiningTemplate: mining.getMiningTemplate,
   submitWork: mining.submitWork,
   followMiningJobs: mining.followMiningJobs,
+  listPeers: peers.listPeers,
+  listBans: peers.listBans,
+  banPeer: peers.banPeer,
+  unbanPeer: peers.unbanPeer,
   getStatus: operations.getStatus,
   getHealth: operations.getHealth,
   getReady: operations.getReady,

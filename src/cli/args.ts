@@ -21,6 +21,7 @@ const SWITCHES = new Set([
   'exact-out',
   'freezable',
   'renounce',
+  'bans',
 ])
 
 /** Cuts `--name value`, `--name=value` and switches from the words between them; `--` ends the flags. */

@@ -5,6 +5,7 @@ import { callCommand } from './commands/call.ts'
 import { initCommand } from './commands/init.ts'
 import { blockCommand, configPrintCommand, txCommand } from './commands/inspect.ts'
 import { mineCommand } from './commands/mine.ts'
+import { banCommand, peersCommand, unbanCommand } from './commands/peers.ts'
 import { reindexCommand } from './commands/reindex.ts'
 import { startCommand } from './commands/start.ts'
 import {
@@ -33,6 +34,9 @@ export const COMMANDS: readonly Command[] = [
   callCommand,
   txCommand,
   blockCommand,
+  peersCommand,
+  banCommand,
+  unbanCommand,
   auditCommand,
   reindexCommand,
   exportCommand,

@@ -18,6 +18,8 @@ export function folderPaths(dataDir: string) {
     mempool: join(dataDir, 'mempool.bin'),
     wallets: join(dataDir, 'wallets'),
     calls: join(dataDir, 'calls'),
+    peers: join(dataDir, 'peers'),
+    operatorToken: join(dataDir, 'operator.token'),
   }
 }
 

@@ -1,0 +1,51 @@
+import type { Result } from '../../consensus/primitives/result.ts'
+import { askNode, expectOk, type NodeAnswer } from './http.ts'
+import type { Reader } from './ledger-views.ts'
+import { type BanView, type PeersView, readBan, readBans, readPeers } from './peer-views.ts'
+import { sound } from './sound.ts'
+
+const PEERS = '/api/v1/peers'
+const BANS = `${PEERS}/bans`
+
+/** What the operator of a node asks of it. The token is sent with every request: give none that is another node's. */
+export class OperatorClient {
+  readonly baseUrl: string
+  readonly #headers: Readonly<Record<string, string>>
+
+  /** `token` is the content of the node's `operator.token`; null asks as anybody. */
+  constructor(baseUrl: string, token: string | null) {
+    this.baseUrl = baseUrl
+    this.#headers = token === null ? {} : { authorization: `Bearer ${token}` }
+  }
+
+  /** Connected peers; their addresses only with the token. */
+  peers(): Promise<Result<PeersView>> {
+    return this.#ask(PEERS, {}, readPeers)
+  }
+
+  /** Who is kept away. */
+  bans(): Promise<Result<readonly BanView[]>> {
+    return this.#ask(BANS, {}, readBans)
+  }
+
+  /** Keeps a peer id or an IP address away, for a day unless `hours` are given. */
+  ban(target: { readonly peer: string } | { readonly ip: string }, hours?: number): Promise<Result<BanView>> {
+    const body = JSON.stringify(hours === undefined ? target : { ...target, hours })
+    return this.#ask(BANS, { method: 'POST', body, headers: { 'content-type': 'application/json' } }, readBan)
+  }
+
+  /** Ends a ban of a peer id or an IP address. */
+  unban(target: string): Promise<Result<BanView>> {
+    return this.#ask(`${BANS}/${encodeURIComponent(target)}`, { method: 'DELETE' }, readBan)
+  }
+
+  /** The answer to `peers` as the node gave it. */
+  async document(): Promise<Result<NodeAnswer['body']>> {
+    return expectOk(await askNode(this.baseUrl, PEERS, { headers: this.#headers }))
+  }
+
+  async #ask<T>(path: string, init: RequestInit, reader: Reader<T>): Promise<Result<T>> {
+    const headers = { ...this.#headers, ...(init.headers as Record<string, string> | undefined) }
+    return sound(path, expectOk(await askNode(this.baseUrl, path, { ...init, headers })), reader)
+  }
+}

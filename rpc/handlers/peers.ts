@@ -1,0 +1,52 @@
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import { type Answer, answer, type Handler } from '../answer.ts'
+import { BAN_HOURS } from '../contract/peers.ts'
+import { moment } from '../json.ts'
+import type { BanFacts, PeerFacts } from '../network.ts'
+
+/** Peers; their addresses for the operator alone, since public nodes show this to everybody. */
+export const listPeers: Handler = ({ network = null }, { isOperator }) =>
+  answer({
+    enabled: network !== null,
+    peers: (network?.peers() ?? []).map((peer) => peerJson(peer, isOperator)),
+    bans: network?.bans().length ?? 0,
+  })
+
+/** Who is kept away. */
+export const listBans: Handler = ({ network = null }) =>
+  network === null ? fault('p2p/disabled') : answer({ bans: network.bans().map(banJson) })
+
+/** Keeps somebody away. */
+export const banPeer: Handler = ({ network = null }, { body }) => {
+  if (network === null) return fault('p2p/disabled')
+  const { peer, ip, hours = BAN_HOURS } = body as { peer?: string; ip?: string; hours?: number }
+  const target = peer ?? ip
+  if (target === undefined || (peer !== undefined && ip !== undefined))
+    return fault('rpc/invalid-request', { fields: ['one of peer and ip'] })
+  return banAnswer(network.ban(target, hours))
+}
+
+/** Ends a ban. */
+export const unbanPeer: Handler = ({ network = null }, { params }) =>
+  network === null ? fault('p2p/disabled') : banAnswer(network.unban(params.peer as string))
+
+function banAnswer(result: Result<BanFacts>): Answer | Fault {
+  return result.ok ? answer(banJson(result.value)) : result.fault
+}
+
+function peerJson(peer: PeerFacts, withAddress: boolean): object {
+  const { address, totalWork, connectedAtMs, points, offences, ...facts } = peer
+  return {
+    ...facts,
+    address: withAddress ? address : null,
+    totalWork: totalWork.toString(),
+    connectedSince: moment(connectedAtMs),
+    points: Math.round(points),
+    misbehaviour: offences,
+  }
+}
+
+function banJson({ target, reason, sinceMs, untilMs }: BanFacts): object {
+  return { target, reason, since: moment(sinceMs), until: moment(untilMs) }
+}

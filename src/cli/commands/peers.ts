@@ -1,0 +1,132 @@
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { OperatorClient } from '../../../rpc/client/operator-client.ts'
+import type { PeerView } from '../../../rpc/client/peer-views.ts'
+import { BAN_HOURS, BAN_HOURS_MAX } from '../../../rpc/contract/peers.ts'
+import { parseIp } from '../../p2p/host/address-groups.ts'
+import { folderPaths } from '../../storage/folder.ts'
+import { readOperatorToken } from '../../storage/operator-token.ts'
+import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tableOf } from '../reading.ts'
+import { countFlag, usage } from '../values.ts'
+
+const TOKEN_FLAG = {
+  'token-file':
+    'File with the token of the operator; default: operator.token of the data folder, for a node on this machine',
+}
+
+/** `farthing peers`: who the node is connected to. */
+export const peersCommand: Command = {
+  name: 'peers',
+  usage: '',
+  wordsMax: 0,
+  about: 'List the peers of the node, or whom it keeps away',
+  example: 'peers',
+  flags: {
+    bans: 'List whom the node keeps away',
+    ...RPC_FLAG,
+    ...TOKEN_FLAG,
+    json: 'Print the whole answer of the node as JSON',
+  },
+  run: async (context) => {
+    const client = await operatorClient(context)
+    if (!client.ok) return client.fault
+    if (context.flags.bans !== undefined) return showBans(context, client.value)
+    return context.flags.json === undefined ? showPeers(context, client.value) : showDocument(context, client.value)
+  },
+}
+
+/** `farthing ban`: keeps a peer away. */
+export const banCommand: Command = {
+  name: 'ban',
+  usage: '<peer id or IP address>',
+  wordsMax: 1,
+  about: 'Keep a peer or an IP address away from the node',
+  example: 'ban 203.0.113.7 --hours 48',
+  flags: { hours: `How long, at most ${BAN_HOURS_MAX}; default ${BAN_HOURS}`, ...RPC_FLAG, ...TOKEN_FLAG },
+  run: async (context) => {
+    const [target] = context.words
+    if (target === undefined) return usage('usage: farthing ban <peer id or IP address>').fault
+    const hours = countFlag(context, 'hours', BAN_HOURS_MAX + 1)
+    if (!hours.ok) return hours.fault
+    const client = await operatorClient(context)
+    if (!client.ok) return client.fault
+    const ban = await client.value.ban(parseIp(target) === undefined ? { peer: target } : { ip: target }, hours.value)
+    if (!ban.ok) return ban.fault
+    context.print(`${ban.value.target} is kept away until ${ban.value.until}`)
+    return EXIT.ok
+  },
+}
+
+/** `farthing unban`: ends a ban. */
+export const unbanCommand: Command = {
+  name: 'unban',
+  usage: '<peer id or IP address>',
+  wordsMax: 1,
+  about: 'End a ban and forget what the peer did',
+  example: 'unban 203.0.113.7',
+  flags: { ...RPC_FLAG, ...TOKEN_FLAG },
+  run: async (context) => {
+    const [target] = context.words
+    if (target === undefined) return usage('usage: farthing unban <peer id or IP address>').fault
+    const client = await operatorClient(context)
+    if (!client.ok) return client.fault
+    const ban = await client.value.unban(target)
+    if (!ban.ok) return ban.fault
+    context.print(`${ban.value.target} may connect again`)
+    return EXIT.ok
+  },
+}
+
+/** The node with the token of its operator. That of the data folder leaves this machine only if it is named. */
+async function operatorClient(context: CommandContext): Promise<Result<OperatorClient>> {
+  const url = nodeUrl(context)
+  const named = context.flags['token-file']
+  if (named === undefined && !isHere(url)) return ok(new OperatorClient(url, null))
+  const token = await readOperatorToken(named ?? folderPaths(context.config.dataDir).operatorToken)
+  if (token === undefined && named !== undefined)
+    return fail(fault('file/unreadable', { path: named, reason: 'there is no token in it' }))
+  return ok(new OperatorClient(url, token ?? null))
+}
+
+function isHere(url: string): boolean {
+  return URL.canParse(url) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}
+
+async function showPeers({ print, note }: CommandContext, client: OperatorClient): Promise<number | Fault> {
+  const answer = await client.peers()
+  if (!answer.ok) return answer.fault
+  const { enabled, peers } = answer.value
+  const head = ['ID', 'ADDRESS', 'WAY', 'HEIGHT', 'MS', 'MODE', 'POINTS', 'AGENT', 'SINCE']
+  for (const line of tableOf([head, ...peers.map(rowOf)])) print(line)
+  if (!enabled) note('the node talks to no others')
+  else if (peers.length === 0) note('there is nothing to list')
+  return EXIT.ok
+}
+
+function rowOf(peer: PeerView): readonly string[] {
+  const { id, address, direction, height, latencyMs, mode, points, agent, connectedSince } = peer
+  const way = direction === 'inbound' ? 'in' : 'out'
+  const latency = latencyMs === null ? '-' : String(Math.round(latencyMs))
+  return [id, address ?? '-', way, String(height), latency, mode, String(points), agent, connectedSince]
+}
+
+async function showDocument({ print }: CommandContext, client: OperatorClient): Promise<number | Fault> {
+  const answer = await client.document()
+  if (!answer.ok) return answer.fault
+  print(JSON.stringify(answer.value))
+  return EXIT.ok
+}
+
+async function showBans({ print, note, flags }: CommandContext, client: OperatorClient): Promise<number | Fault> {
+  const bans = await client.bans()
+  if (!bans.ok) return bans.fault
+  if (flags.json !== undefined) print(JSON.stringify({ bans: bans.value }))
+  else {
+    const rows = bans.value.map(({ target, until, reason }) => [target, until, reason])
+    for (const line of tableOf([['WHO', 'UNTIL', 'WHY'], ...rows])) print(line)
+    if (rows.length === 0) note('nobody is kept away')
+  }
+  return EXIT.ok
+}

@@ -33,6 +33,7 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^level$/, /^src\/storage\//],
   [/^piscina$/, /^src\/workers\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
+  [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/|datastore-level$)/, /^src\/p2p\/host\//],
   [/^node:/, /^(src\/|rpc\/)/],
 ]
 

@@ -10,6 +10,9 @@ const pure = files.filter(
     !/^consensus\/chain\/(chain|database|key-value|ports)\.ts$/.test(path),
 )
 
+/** What also runs in the simulator: clock, timers, randomness and the network are handed in. */
+const simulated = files.filter(({ path }) => /^src\/p2p\/(?!host\/)/.test(path))
+
 /** What the SDK and the wallet page are made of. */
 const browserSafe = files.filter(({ path }) =>
   /^(consensus\/(primitives|crypto|external|tx)|rpc\/(contract|client))\//.test(path),
@@ -26,6 +29,9 @@ const PURE_BANS: readonly (readonly [string, RegExp])[] = [
   ['timer', /\bset(Timeout|Interval|Immediate)\b/],
 ]
 
+/** What the simulator's virtual clock and seed must decide alone. */
+const SIMULATED_BANS = PURE_BANS.filter(([name]) => ['clock', 'randomness', 'timer', 'process'].includes(name))
+
 /** Signing waits for a wallet or a device, verification for threads: their signatures are async, their work is not here. */
 const ASYNC_ALLOWED = new Set(['consensus/tx/sign.ts', 'consensus/crypto/verifier.ts'])
 
@@ -34,7 +40,8 @@ function codeLines({ lines }: SourceFile): readonly string[] {
 }
 
 describe('zones', () => {
-  test('the check sees both zones', () => {
+  test('the check sees all zones', () => {
+    expect(simulated.length).toBeGreaterThan(6)
     expect(pure.length).toBeGreaterThan(50)
     expect(browserSafe.length).toBeGreaterThan(30)
   })
@@ -51,6 +58,21 @@ describe('zones', () => {
       expect(found).toEqual([])
     })
   }
+
+  for (const [name, pattern] of SIMULATED_BANS) {
+    test(`what the simulator runs is free of: ${name}`, () => {
+      const found = simulated.flatMap((file) =>
+        codeLines(file)
+          .filter((line) => pattern.test(line))
+          .map((line) => `${file.path}: ${line.trim()}`),
+      )
+      expect(found).toEqual([])
+    })
+  }
+
+  test('what the simulator runs imports nothing of Node', () => {
+    expect(importEdges(simulated).filter(({ to }) => to.startsWith('node:'))).toEqual([])
+  })
 
   test('pure and browser-safe files import nothing of Node', () => {
     const found = importEdges([...pure, ...browserSafe]).filter(({ to }) => to.startsWith('node:'))

@@ -1,0 +1,31 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { Allowance } from '../peers/budget.ts'
+
+/** So much at once, refilled at so much a second. What was not used up does not add up beyond the burst. */
+export class Bucket {
+  readonly #allowance: Allowance
+  readonly #clock: Clock
+  #left: number
+  #atMs: number
+
+  constructor(allowance: Allowance, clock: Clock) {
+    this.#allowance = allowance
+    this.#clock = clock
+    this.#left = allowance.burst
+    this.#atMs = clock.now()
+  }
+
+  /** Takes an amount that was already used; false once more is used than there was. */
+  spend(amount: number): boolean {
+    const now = this.#clock.now()
+    const refilled = this.#left + (Math.max(0, now - this.#atMs) * this.#allowance.perSecond) / 1_000
+    this.#left = Math.min(this.#allowance.burst, refilled) - amount
+    this.#atMs = now
+    return this.#left >= 0
+  }
+
+  /** Gives back what turned out to be wanted. */
+  giveBack(amount: number): void {
+    this.#left = Math.min(this.#allowance.burst, this.#left + amount)
+  }
+}

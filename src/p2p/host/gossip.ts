@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto'
+import {
+  type GossipSub,
+  type GossipSubComponents,
+  gossipsub,
+  StrictNoSign,
+  TopicValidatorResult,
+} from '@libp2p/gossipsub'
+import type { PeerId as LibPeerId } from '@libp2p/interface'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import type { GossipJudge, NetworkLog, PeerId, TopicName, Verdict } from '../network.ts'
+import { TOPIC_BYTES_MAX, topicId } from '../wire/protocols.ts'
+import type { Blame, Links } from './links.ts'
+import { GossipMeter } from './meter.ts'
+import { reasonOf } from './streams.ts'
+
+const MIB = 1_048_576
+
+/** Longest RPC: the longest message, or a batch of short ones. */
+const FRAME_MAX = 2 * MIB
+/** What waits for a peer that reads slowly; beyond, its stream is reset and the peer goes. */
+const OUTBOUND_MAX = 2.5 * MIB
+/** Messages judged at once: of all peers, of one. Others are dropped, and may come again from somebody else. */
+const JUDGED_MAX = { all: { count: 1_024, bytes: 32 * MIB }, peer: { count: 256, bytes: 4 * MIB } } as const
+/** Ids of messages that were not passed on, so that they can be published once they turn out good. */
+const IGNORED_KEPT = 8_192
+const TOPICS = Object.keys(TOPIC_BYTES_MAX) as readonly TopicName[]
+/** One name only: gossipsub would open a stream for each. */
+const PROTOCOL = '/meshsub/1.2.0'
+
+/**
+ * Standing within the mesh. Time in it and deliveries earn little, so that nobody saves up for invalid messages; quiet
+ * topics cost nothing. Three invalid messages end all gossip with a peer for a while; what else follows is for blame.
+ */
+const TOPIC_SCORE = {
+  topicWeight: 1,
+  timeInMeshWeight: 0.01,
+  timeInMeshQuantum: 1_000,
+  timeInMeshCap: 300,
+  firstMessageDeliveriesWeight: 0.1,
+  firstMessageDeliveriesDecay: 0.99,
+  firstMessageDeliveriesCap: 50,
+  meshMessageDeliveriesWeight: 0,
+  meshMessageDeliveriesDecay: 0.5,
+  meshMessageDeliveriesCap: 100,
+  meshMessageDeliveriesThreshold: 20,
+  meshMessageDeliveriesWindow: 10,
+  meshMessageDeliveriesActivation: 5_000,
+  meshFailurePenaltyWeight: 0,
+  meshFailurePenaltyDecay: 0.5,
+  invalidMessageDeliveriesWeight: -20,
+  invalidMessageDeliveriesDecay: 0.99,
+}
+const PEER_SCORE = {
+  topicScoreCap: 10,
+  // How many connections an address may have is for the peer manager.
+  IPColocationFactorWeight: 0,
+  behaviourPenaltyWeight: -10,
+  behaviourPenaltyThreshold: 6,
+  behaviourPenaltyDecay: 0.9,
+}
+const THRESHOLDS = { gossipThreshold: -40, publishThreshold: -80, graylistThreshold: -160 }
+/** Far beyond what an honest node puts into one RPC. */
+const RPC_LIMITS = {
+  maxSubscriptions: 64,
+  maxMessages: 1_024,
+  maxIhaveMessageIDs: 5_000,
+  maxIwantMessageIDs: 5_000,
+  maxIdontwantMessageIDs: 512,
+  maxControlMessages: 256,
+  maxPeerInfos: 16,
+}
+
+/** What gossip is made of. */
+export interface GossipDependencies {
+  readonly genesis: string
+  readonly links: Links
+  readonly blame: Blame
+  readonly log: NetworkLog
+}
+
+/** What of gossipsub its public type does not show. */
+interface GossipInside {
+  readonly seenCache: { readonly entries: Map<string, unknown> }
+  getMeshPeers(topic: string): string[]
+  getScore(peer: string): number
+}
+
+/** Blocks and transactions by gossipsub: every message is judged before it is passed on. */
+export class Gossip {
+  readonly #deps: GossipDependencies
+  readonly #meter: GossipMeter
+  readonly #judges = new Map<TopicName, GossipJudge>()
+  readonly #load = new Map<PeerId | 'all', { count: number; bytes: number }>()
+  readonly #ignored = new LruMap<string, true>(IGNORED_KEPT)
+  #pubsub: (GossipSub & GossipInside) | undefined
+  #started = false
+
+  constructor(dependencies: GossipDependencies) {
+    this.#deps = dependencies
+    this.#meter = new GossipMeter({ links: dependencies.links, frameMax: FRAME_MAX, protocol: PROTOCOL })
+  }
+
+  /** The service to build the node with. */
+  service(): (components: GossipSubComponents) => GossipSub {
+    const build = gossipsub({
+      globalSignaturePolicy: StrictNoSign,
+      fallbackToFloodsub: false,
+      // Our own go to all that listen: who joined a moment ago is in no mesh yet.
+      floodPublish: true,
+      allowedTopics: TOPICS.map((topic) => this.#wireName(topic)),
+      allowPublishToZeroTopicPeers: true,
+      ignoreDuplicatePublishError: true,
+      msgIdFn: ({ data }) => idOf(data),
+      msgIdToStrFn: textOf,
+      maxInboundDataLength: FRAME_MAX,
+      maxOutboundBufferSize: OUTBOUND_MAX,
+      maxInboundStreams: 4,
+      maxOutboundStreams: 4,
+      decodeRpcLimits: RPC_LIMITS,
+      scoreParams: {
+        ...PEER_SCORE,
+        topics: Object.fromEntries(TOPICS.map((topic) => [this.#wireName(topic), TOPIC_SCORE])),
+      },
+      scoreThresholds: THRESHOLDS,
+    })
+    return (components) => {
+      const pubsub = build(this.#meter.components(components)) as GossipSub & GossipInside
+      pubsub.protocols = [PROTOCOL]
+      this.#pubsub = pubsub
+      return pubsub
+    }
+  }
+
+  /** Sets who judges a topic. */
+  judge(topic: TopicName, judge: GossipJudge): void {
+    if (this.#judges.has(topic)) throw new Error(`${topic} is judged already`)
+    this.#judges.set(topic, judge)
+    const id = this.#wireName(topic)
+    this.#pubsub?.topicValidators.set(id, async (from, { data }) => await this.#verdict(topic, judge, from, data))
+    if (this.#started) this.#pubsub?.subscribe(id)
+  }
+
+  /** Begins to listen: the node has started. */
+  start(): void {
+    this.#started = true
+    for (const topic of this.#judges.keys()) this.#pubsub?.subscribe(this.#wireName(topic))
+  }
+
+  /** Lets streams end without consequences: the node stops. */
+  stop(): void {
+    this.#meter.stop()
+  }
+
+  /** Gives a message to all that listen. It never throws; with nobody there it is lost. */
+  publish(topic: TopicName, body: Uint8Array): void {
+    const id = textOf(idOf(body))
+    if (this.#ignored.has(id)) this.#forget(id)
+    void this.#pubsub?.publish(this.#wireName(topic), body).catch((error: unknown) => {
+      this.#deps.log.debug({ topic, reason: reasonOf(error) }, 'a message was not published')
+    })
+  }
+
+  /** Peers that a topic is passed on to, for metrics. */
+  meshOf(topic: TopicName): readonly PeerId[] {
+    return (this.#pubsub?.getMeshPeers(this.#wireName(topic)) ?? []) as PeerId[]
+  }
+
+  /** Standing of a peer within gossip, for metrics. */
+  scoreOf(peer: PeerId): number {
+    return this.#pubsub?.getScore(peer) ?? 0
+  }
+
+  async #verdict(
+    ...[topic, judge, sender, data]: [TopicName, GossipJudge, LibPeerId, Uint8Array]
+  ): Promise<TopicValidatorResult> {
+    const from = sender.toString() as PeerId
+    if (data.length > TOPIC_BYTES_MAX[topic]) {
+      this.#deps.blame(from, 'oversize', topic)
+      return TopicValidatorResult.Reject
+    }
+    if (!this.#enter(from, data.length)) {
+      this.#forget(textOf(idOf(data)))
+      return TopicValidatorResult.Ignore
+    }
+    try {
+      return this.#resultOf(await judge(from, data), data)
+    } catch (error) {
+      this.#deps.log.warn({ topic, reason: reasonOf(error) }, 'a message could not be judged')
+      return TopicValidatorResult.Ignore
+    } finally {
+      this.#leave(from, data.length)
+    }
+  }
+
+  #resultOf(verdict: Verdict, data: Uint8Array): TopicValidatorResult {
+    if (verdict === 'accept') return TopicValidatorResult.Accept
+    if (verdict === 'reject') return TopicValidatorResult.Reject
+    this.#ignored.set(textOf(idOf(data)), true)
+    return TopicValidatorResult.Ignore
+  }
+
+  /** Takes a message into the load of its sender and of all; false where there is no more room. */
+  #enter(from: PeerId, bytes: number): boolean {
+    const places = [
+      [from, JUDGED_MAX.peer],
+      ['all', JUDGED_MAX.all],
+    ] as const
+    for (const [name, max] of places) {
+      const load = this.#load.get(name)
+      if (load !== undefined && (load.count >= max.count || load.bytes + bytes > max.bytes)) return false
+    }
+    for (const [name] of places) {
+      const { count, bytes: held } = this.#load.get(name) ?? { count: 0, bytes: 0 }
+      this.#load.set(name, { count: count + 1, bytes: held + bytes })
+    }
+    return true
+  }
+
+  #leave(from: PeerId, bytes: number): void {
+    for (const name of [from, 'all'] as const) {
+      const load = this.#load.get(name)
+      if (load === undefined || load.count === 1) this.#load.delete(name)
+      else this.#load.set(name, { count: load.count - 1, bytes: load.bytes - bytes })
+    }
+  }
+
+  /** Lets a message in again: gossipsub remembers for two minutes what it saw, passed on or not. */
+  #forget(id: string): void {
+    this.#pubsub?.seenCache.entries.delete(id)
+  }
+
+  #wireName(topic: TopicName): string {
+    return topicId(this.#deps.genesis, topic)
+  }
+}
+
+function idOf(data: Uint8Array): Uint8Array {
+  return createHash('sha256').update(data).digest()
+}
+
+function textOf(id: Uint8Array): string {
+  return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('base64')
+}

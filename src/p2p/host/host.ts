@@ -1,0 +1,274 @@
+import type { PeerId as LibPeerId, Libp2p, MultiaddrConnection } from '@libp2p/interface'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import type { LevelDatastore } from 'datastore-level'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type {
+  ConnectionListener,
+  GossipJudge,
+  Network,
+  NetworkLog,
+  PeerId,
+  PeerInfo,
+  RequestHandler,
+  TopicName,
+} from '../network.ts'
+import { type ProtocolName, protocolId } from '../wire/protocols.ts'
+import type { Connection, ConnectionWatcher, Dialer, Gate } from './dialer.ts'
+import type { Finder } from './discovery.ts'
+import { Gossip } from './gossip.ts'
+import { identityOf } from './identity.ts'
+import { buildNode, type NodeSettings } from './lib-node.ts'
+import { type Blame, Links } from './links.ts'
+import { ASKED_MAX, Requests, reasonOf } from './streams.ts'
+
+/** What the host is opened with. */
+export interface HostOptions extends NodeSettings {
+  /** Peer store of libp2p; opened at start, closed at stop. */
+  readonly datastore: LevelDatastore | null
+  readonly clock: Clock
+  readonly log: NetworkLog
+}
+
+const DIAL_MS = 10_000
+const STOP_MS = 2_000
+/** Inbound connections above the limit while the peer manager decides who goes. */
+const INBOUND_SPARE = 8
+
+/** Hears of a peer that was told to keep away. */
+export type BanListener = (peer: PeerInfo, reason: string) => void
+
+/** libp2p behind our own interfaces: what carries messages, dials, and finds nodes. */
+export class Host implements Network, Dialer {
+  readonly self: PeerId
+  readonly #options: HostOptions
+  readonly #links: Links
+  readonly #requests: Requests
+  readonly #gossip: Gossip
+  readonly #served = new Set<ProtocolName>()
+  readonly #banListeners: BanListener[] = []
+  #node: Libp2p | undefined
+  #finder: Finder | undefined
+  #gate: Gate | undefined
+  #blame: Blame = () => {}
+  #stopping: Promise<void> | undefined
+
+  constructor(options: HostOptions) {
+    this.#options = options
+    this.self = identityOf(options.key).peer
+    const { genesis, log, clock } = options
+    const blame: Blame = (peer, offence, about) => this.#blame(peer, offence, about)
+    this.#links = new Links({ clock, log, blame })
+    this.#requests = new Requests({ genesis, links: this.#links, blame, log })
+    this.#gossip = new Gossip({ genesis, links: this.#links, blame, log })
+  }
+
+  /** Builds what `start` starts. Rejects only where libp2p refuses its own settings. */
+  async build(): Promise<void> {
+    const { datastore, ...settings } = this.#options
+    const gater = {
+      denyDialPeer: (peer: LibPeerId) => !this.#mayDial(peer.toString() as PeerId, ''),
+      denyDialMultiaddr: (address: Multiaddr) => !this.#mayDial(null, address.toString()),
+      denyInboundConnection: ({ remoteAddr }: MultiaddrConnection) => !this.#mayAccept(remoteAddr.toString()),
+      denyInboundEncryptedConnection: (peer: LibPeerId, { remoteAddr }: MultiaddrConnection) =>
+        !this.#mayKeep(peer, remoteAddr, 'inbound'),
+      denyOutboundEncryptedConnection: (peer: LibPeerId, { remoteAddr }: MultiaddrConnection) =>
+        !this.#mayKeep(peer, remoteAddr, 'outbound'),
+    }
+    const parts = { datastore: datastore ?? undefined, gater, gossip: this.#gossip }
+    const { node, finder } = await buildNode(settings, parts)
+    node.addEventListener('connection:open', ({ detail }) => this.#links.add(detail))
+    node.addEventListener('connection:close', ({ detail }) => this.#links.remove(detail))
+    this.#node = node
+    this.#finder = finder
+  }
+
+  /** Finds nodes by the table, the local network, and what peers say of themselves. */
+  get finder(): Finder {
+    if (this.#finder === undefined) throw new Error('the host is not built')
+    return this.#finder
+  }
+
+  /** Listens and takes connections. Faults: `p2p/port-taken`, `p2p/unreachable` for any other reason not to listen. */
+  async start(): Promise<Result<void>> {
+    try {
+      await this.#options.datastore?.open()
+      await this.#lib().start()
+      this.#gossip.start()
+      return ok(undefined)
+    } catch (error) {
+      await this.stop()
+      const { host, port } = this.#options.listen
+      const text = String((error as Error).message)
+      if (text.includes('EADDRINUSE')) return fail(fault('p2p/port-taken', { host, port, setting: 'p2p.port' }))
+      return fail(fault('p2p/unreachable', { reason: reasonOf(error) }))
+    }
+  }
+
+  /** Ends everything within two seconds, whatever others do. It never rejects. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  /** Sets who hears of offences that show in the transport alone. */
+  onViolation(blame: Blame): void {
+    this.#blame = blame
+  }
+
+  /** Hears of every peer that `disconnect` was told to keep away. */
+  onBan(listener: BanListener): void {
+    this.#banListeners.push(listener)
+  }
+
+  /** Sets who decides about connections; without, all are taken. */
+  setGate(gate: Gate): void {
+    this.#gate = gate
+  }
+
+  /** Multiaddrs that we are reached at, our id included; none before the start. */
+  addresses(): readonly string[] {
+    return this.#node?.getMultiaddrs().map(String) ?? []
+  }
+
+  peers(): readonly PeerInfo[] {
+    return this.#links.peers()
+  }
+
+  onConnection(listener: ConnectionListener): void {
+    this.#links.onConnection(listener)
+  }
+
+  connections(): readonly Connection[] {
+    return this.#links.all()
+  }
+
+  watch(watcher: ConnectionWatcher): void {
+    this.#links.watch(watcher)
+  }
+
+  async dial(address: string): Promise<Result<PeerId>> {
+    const target = readAddress(address)
+    if (target === undefined) return fail(fault('p2p/address', { text: address.slice(0, 100), reason: 'no multiaddr' }))
+    const signal = AbortSignal.timeout(DIAL_MS)
+    try {
+      const { remotePeer } = await this.#lib().dial(target, { signal })
+      return ok(remotePeer.toString() as PeerId)
+    } catch (error) {
+      if (signal.aborted) return fail(fault('p2p/timeout', { protocol: 'dial', ms: DIAL_MS }))
+      return fail(fault('p2p/unreachable', { reason: reasonOf(error) }))
+    }
+  }
+
+  hangUp(connectionId: string, reason: string): void {
+    const link = this.#links.all().find(({ id }) => id === connectionId)
+    link?.connection.abort(new Error(reason))
+  }
+
+  disconnect(peer: PeerId, reason: string, banned = false): void {
+    const info = this.#links.peers().find(({ id }) => id === peer)
+    if (banned && info !== undefined) for (const listener of this.#banListeners) listener(info, reason)
+    this.#links.drop(peer, reason)
+  }
+
+  request(peer: PeerId, protocol: ProtocolName, body: Uint8Array): Promise<Result<Uint8Array>> {
+    return this.#requests.ask(peer, protocol, body)
+  }
+
+  serve(protocol: ProtocolName, handler: RequestHandler): void {
+    if (this.#served.has(protocol)) throw new Error(`${protocol} is served already`)
+    this.#served.add(protocol)
+    const id = protocolId(this.#options.genesis, protocol)
+    const limits = { maxInboundStreams: Requests.streamsMax(protocol), maxOutboundStreams: ASKED_MAX }
+    this.#lib()
+      .handle(id, (stream, connection) => this.#requests.answer(protocol, handler, stream, connection), limits)
+      .catch((error: unknown) => this.#options.log.warn({ protocol, reason: reasonOf(error) }, 'not served'))
+  }
+
+  subscribe(topic: TopicName, judge: GossipJudge): void {
+    this.#gossip.judge(topic, judge)
+  }
+
+  publish(topic: TopicName, body: Uint8Array): void {
+    this.#gossip.publish(topic, body)
+  }
+
+  /** Peers that a topic is passed on to, for metrics. */
+  meshOf(topic: TopicName): readonly PeerId[] {
+    return this.#gossip.meshOf(topic)
+  }
+
+  /** Standing of a peer within gossip, for metrics. */
+  scoreOf(peer: PeerId): number {
+    return this.#gossip.scoreOf(peer)
+  }
+
+  async #stop(): Promise<void> {
+    this.#gossip.stop()
+    this.#requests.stop()
+    // Closing in good order waits for peers that may not answer.
+    for (const { connection } of this.#links.all()) connection.abort(new Error('the node stops'))
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      this.#options.log.warn({ ms: STOP_MS }, 'the network did not stop in time')
+      late.resolve()
+    }, STOP_MS)
+    await Promise.race([this.#stopNode(), late.promise])
+    clearTimeout(timer)
+  }
+
+  async #stopNode(): Promise<void> {
+    try {
+      await this.#node?.stop()
+      await this.#options.datastore?.close()
+    } catch (error) {
+      this.#options.log.warn({ reason: reasonOf(error) }, 'the network did not stop in good order')
+    }
+  }
+
+  #mayAccept(address: string): boolean {
+    const inbound = this.#links.all().filter(({ direction }) => direction === 'inbound').length
+    if (inbound >= this.#options.inboundMax + INBOUND_SPARE) return false
+    return this.#gate?.mayAccept(address) ?? true
+  }
+
+  #mayKeep(peer: LibPeerId, address: Multiaddr, direction: 'inbound' | 'outbound'): boolean {
+    return this.#gate?.mayKeep(peer.toString() as PeerId, address.toString(), direction) ?? true
+  }
+
+  #mayDial(peer: PeerId | null, address: string): boolean {
+    return this.#gate?.mayDial(peer, address) ?? true
+  }
+
+  #lib(): Libp2p {
+    if (this.#node === undefined) throw new Error('the host is not built')
+    return this.#node
+  }
+}
+
+/**
+ * Opens the host. It listens and dials once it is started; what is served and judged is best set before. Fault:
+ * `p2p/unreachable` where libp2p refuses its settings.
+ */
+export async function openHost(options: HostOptions): Promise<Result<Host>> {
+  const host = new Host(options)
+  try {
+    await host.build()
+    return ok(host)
+  } catch (error) {
+    return fail(fault('p2p/unreachable', { reason: reasonOf(error) }))
+  }
+}
+
+function readAddress(text: string): Multiaddr | undefined {
+  try {
+    const address = multiaddr(text)
+    const id = address.getComponents().find(({ name }) => name === 'p2p')?.value
+    if (id !== undefined) peerIdFromString(id)
+    return address
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from '@libp2p/crypto/keys'
+import type { PrivateKey } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { createFileAtomically } from '../../storage/atomic-file.ts'
+import type { PeerId } from '../network.ts'
+
+/** File of the data folder that holds the key. */
+export const IDENTITY_FILE = 'p2p.key'
+const OWNER_ONLY = 0o600
+
+/** Key of a node on the network, with the name that others know it by. */
+export interface Identity {
+  readonly key: PrivateKey
+  readonly peer: PeerId
+}
+
+/**
+ * The node's Ed25519 key, made at the first start: others know a node by it, so it must outlive the process. Fault:
+ * `p2p/key-damaged`.
+ */
+export async function loadIdentity(folder: string): Promise<Result<Identity>> {
+  const path = join(folder, IDENTITY_FILE)
+  const written = await readIfThere(path)
+  if (written !== undefined) return decodeIdentity(written, path)
+  const key = await generateKeyPair('Ed25519')
+  if (await createFileAtomically(path, privateKeyToProtobuf(key), OWNER_ONLY)) return ok(identityOf(key))
+  // Somebody else made it in between: theirs is the one that stays.
+  return decodeIdentity(await readFile(path), path)
+}
+
+/** Names a key. */
+export function identityOf(key: PrivateKey): Identity {
+  return { key, peer: peerIdFromPrivateKey(key).toString() as PeerId }
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function decodeIdentity(bytes: Uint8Array, path: string): Result<Identity> {
+  try {
+    const key = privateKeyFromProtobuf(bytes)
+    if (key.type === 'Ed25519') return ok(identityOf(key))
+  } catch {
+    // What it fails with says nothing that a person could use.
+  }
+  return fail(fault('p2p/key-damaged', { path }))
+}

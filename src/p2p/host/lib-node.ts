@@ -1,0 +1,136 @@
+import { noise } from '@chainsafe/libp2p-noise'
+import { autoNAT } from '@libp2p/autonat'
+import { identify, identifyPush } from '@libp2p/identify'
+import type { ConnectionGater, Libp2p, PeerDiscovery, PrivateKey } from '@libp2p/interface'
+import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from '@libp2p/kad-dht'
+import { mdns } from '@libp2p/mdns'
+import { ping } from '@libp2p/ping'
+import { tcp } from '@libp2p/tcp'
+import { uPnPNAT } from '@libp2p/upnp-nat'
+import { yamux } from '@libp2p/yamux'
+import { createLibp2p, type Libp2pOptions } from 'libp2p'
+import { Libp2pFinder } from './finder.ts'
+import type { Gossip } from './gossip.ts'
+
+/** How a node takes part in the network. */
+export interface NodeSettings {
+  readonly key: PrivateKey
+  /** Id of the genesis block, hex. */
+  readonly genesis: string
+  /** What others see of this program. */
+  readonly agent: string
+  readonly listen: { readonly host: string; readonly port: number }
+  /** Address that others are told; null for those listened on. */
+  readonly announce: string | null
+  readonly inboundMax: number
+  readonly outboundMax: number
+  readonly dht: boolean
+  readonly mdns: boolean
+  readonly upnp: boolean
+  readonly autonat: boolean
+  /** Whether addresses of private networks and of this machine are used: devnets, tests. */
+  readonly allowPrivate: boolean
+}
+
+/** What a node is built of beside its settings. */
+export interface NodeParts {
+  readonly datastore: Libp2pOptions['datastore']
+  readonly gater: ConnectionGater
+  readonly gossip: Gossip
+}
+
+const MIB = 1_048_576
+/** A paused stream must hold a whole window, or it is reset. */
+const WINDOW_BYTES = MIB
+const READ_BUFFER_BYTES = WINDOW_BYTES + 65_536
+/** Streams that a peer may have open in all protocols together. */
+const STREAMS_MAX = 128
+/** Connections that are in their first seconds, and new ones of one address in a second. */
+const PENDING_MAX = 64
+const NEW_PER_SECOND = { public: 5, private: 200 } as const
+const UPGRADE_MS = 5_000
+const NEGOTIATION_MS = 5_000
+const CLOSE_MS = 500
+const DIGITS = 16
+/** Connections that pass for a moment: dialled to look, or in the way out. */
+const SPARE_CONNECTIONS = 32
+
+/** A node, and what finds others for it. */
+export interface BuiltNode {
+  readonly node: Libp2p
+  readonly finder: Libp2pFinder
+}
+
+/** Builds the node; it listens only once it is started. */
+export async function buildNode(settings: NodeSettings, parts: NodeParts): Promise<BuiltNode> {
+  const { key, inboundMax, outboundMax, allowPrivate } = settings
+  let found: PeerDiscovery | null = null
+  const node = await createLibp2p({
+    privateKey: key,
+    start: false,
+    nodeInfo: { userAgent: settings.agent },
+    ...(parts.datastore === undefined ? {} : { datastore: parts.datastore }),
+    addresses: addressesOf(settings),
+    transports: [tcp({ inboundSocketInactivityTimeout: 120_000, outboundSocketInactivityTimeout: 120_000 })],
+    connectionEncrypters: [noise()],
+    streamMuxers: [
+      yamux({
+        maxInboundStreams: STREAMS_MAX,
+        streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: READ_BUFFER_BYTES },
+      }),
+    ],
+    connectionGater: parts.gater,
+    connectionManager: {
+      maxConnections: inboundMax + outboundMax + SPARE_CONNECTIONS,
+      maxIncomingPendingConnections: PENDING_MAX,
+      inboundConnectionThreshold: allowPrivate ? NEW_PER_SECOND.private : NEW_PER_SECOND.public,
+      inboundUpgradeTimeout: UPGRADE_MS,
+      inboundStreamProtocolNegotiationTimeout: NEGOTIATION_MS,
+      outboundStreamProtocolNegotiationTimeout: NEGOTIATION_MS,
+      connectionCloseTimeout: CLOSE_MS,
+      // Who is dialled, and when again, is for the peer manager.
+      reconnectRetries: 0,
+    },
+    // It closes connections that do not answer in time; peers are asked how they stand, which tells as much.
+    connectionMonitor: { enabled: false },
+    peerDiscovery: settings.mdns ? [localNetwork(settings, (discovery) => (found = discovery))] : [],
+    services: servicesOf(settings, parts),
+  } as Libp2pOptions)
+  const { dht } = node.services as { dht?: KadDHT }
+  return { node, finder: new Libp2pFinder({ events: node, dht: dht ?? null, mdns: found }) }
+}
+
+function addressesOf({ listen, announce }: NodeSettings): { listen: string[]; announce: string[] } {
+  const kind = listen.host.includes(':') ? 'ip6' : 'ip4'
+  return { listen: [`/${kind}/${listen.host}/tcp/${listen.port}`], announce: announce === null ? [] : [announce] }
+}
+
+function localNetwork({ genesis }: NodeSettings, keep: (discovery: PeerDiscovery) => void) {
+  const build = mdns({ serviceTag: `_farthing-${genesis.slice(0, DIGITS)}._udp.local` })
+  return (components: Parameters<typeof build>[0]): PeerDiscovery => {
+    const discovery = build(components)
+    keep(discovery)
+    return discovery
+  }
+}
+
+function servicesOf(settings: NodeSettings, { gossip }: NodeParts): Record<string, unknown> {
+  const network = settings.genesis.slice(0, DIGITS)
+  return {
+    identify: identify(),
+    identifyPush: identifyPush(),
+    ping: ping(),
+    gossip: gossip.service(),
+    ...(settings.dht ? { dht: tableService(settings, `/farthing/${network}/kad/1`) } : {}),
+    ...(settings.autonat || settings.upnp ? { autonat: autoNAT() } : {}),
+    ...(settings.upnp ? { upnp: uPnPNAT() } : {}),
+  }
+}
+
+function tableService({ allowPrivate }: NodeSettings, protocol: string) {
+  return kadDHT({
+    protocol,
+    clientMode: false,
+    peerInfoMapper: allowPrivate ? passthroughMapper : removePrivateAddressesMapper,
+  })
+}

@@ -1,0 +1,145 @@
+import type { Connection as LibConnection, MessageStream } from '@libp2p/interface'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { ConnectionListener, NetworkLog, PeerId, PeerInfo } from '../network.ts'
+import type { Allowance } from '../peers/budget.ts'
+import type { Offence } from '../peers/offences.ts'
+import { Bucket } from './bucket.ts'
+import type { Connection, ConnectionWatcher } from './dialer.ts'
+
+const MIB = 1_048_576
+
+/**
+ * Bytes that one connection may send without having been asked, of whatever protocol, framing included. Less at once than
+ * `ALLOWANCES.bytesIn`, for this counts before anything is looked at.
+ */
+const UNASKED_BYTES: Allowance = { burst: 12 * MIB, perSecond: 4 * MIB }
+/** Frames and fields of gossip: see `RpcScanner.units`. */
+const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
+/** Queue of a connection whose other end does not read; streams have their own limits, this is the last one. */
+const WRITE_QUEUE_MAX = 2 * MIB
+/** Two nodes that dial each other at once have two connections; nobody needs more. */
+const LINKS_PER_PEER_MAX = 2
+
+/** One open connection with its meters. */
+export interface Link extends Connection {
+  readonly connection: LibConnection
+  readonly unaskedBytes: Bucket
+  readonly gossipUnits: Bucket
+}
+
+/** Who hears of offences that the transport sees. It must not throw. */
+export type Blame = (peer: PeerId, offence: Offence, about: string) => void
+
+/** What the links are made of. */
+export interface LinksDependencies {
+  readonly clock: Clock
+  readonly log: NetworkLog
+  readonly blame: Blame
+}
+
+/** Open connections by peer, metered. A peer counts as connected from its first connection to the end of its last. */
+export class Links {
+  readonly #deps: LinksDependencies
+  readonly #links = new Map<PeerId, Link[]>()
+  readonly #listeners: ConnectionListener[] = []
+  readonly #watchers: ConnectionWatcher[] = []
+
+  constructor(dependencies: LinksDependencies) {
+    this.#deps = dependencies
+  }
+
+  onConnection(listener: ConnectionListener): void {
+    this.#listeners.push(listener)
+  }
+
+  watch(watcher: ConnectionWatcher): void {
+    this.#watchers.push(watcher)
+  }
+
+  /** One entry for each peer: its oldest connection. */
+  peers(): readonly PeerInfo[] {
+    return [...this.#links.values()].map((links) => infoOf(links[0] as Link))
+  }
+
+  all(): readonly Link[] {
+    return [...this.#links.values()].flat()
+  }
+
+  /** The connection that a peer is talked to over; undefined if it is not connected. */
+  of(peer: PeerId): Link | undefined {
+    return this.#links.get(peer)?.find(({ connection }) => connection.status === 'open')
+  }
+
+  /** Takes a connection that was just opened. */
+  add(connection: LibConnection): void {
+    const link = this.#linkOf(connection)
+    const others = this.#links.get(link.peer) ?? []
+    if (others.length >= LINKS_PER_PEER_MAX) {
+      // Later: whoever announces the connection is not done with it yet.
+      queueMicrotask(() => connection.abort(new Error('more connections than a peer needs')))
+      return
+    }
+    this.#meter(link)
+    this.#links.set(link.peer, [...others, link])
+    for (const watcher of this.#watchers) watcher.opened(link)
+    if (others.length === 0) for (const listener of this.#listeners) listener.connected(infoOf(link))
+  }
+
+  /** Forgets a connection that closed. */
+  remove(connection: LibConnection): void {
+    const peer = connection.remotePeer.toString() as PeerId
+    const links = this.#links.get(peer)
+    const link = links?.find(({ id }) => id === connection.id)
+    if (links === undefined || link === undefined) return
+    const left = links.filter((other) => other !== link)
+    if (left.length > 0) this.#links.set(peer, left)
+    else this.#links.delete(peer)
+    for (const watcher of this.#watchers) watcher.closed(link)
+    if (left.length === 0) for (const listener of this.#listeners) listener.disconnected(peer)
+  }
+
+  /** Ends every connection of a peer at once: what is under way on them is lost. */
+  drop(peer: PeerId, reason: string): void {
+    for (const { connection } of this.#links.get(peer) ?? []) connection.abort(new Error(reason))
+  }
+
+  /** Blames a peer and, whatever its standing says, ends its connections: its bytes or our memory for it are too many. */
+  expel(peer: PeerId, offence: Offence, about: string): void {
+    if (!this.#links.has(peer)) return
+    this.#deps.log.debug({ peer, offence, about }, 'a connection is cut')
+    this.#deps.blame(peer, offence, about)
+    this.drop(peer, about)
+  }
+
+  #linkOf(connection: LibConnection): Link {
+    return {
+      connection,
+      id: connection.id,
+      peer: connection.remotePeer.toString() as PeerId,
+      direction: connection.direction,
+      address: connection.remoteAddr.toString(),
+      openedAtMs: this.#deps.clock.now(),
+      unaskedBytes: new Bucket(UNASKED_BYTES, this.#deps.clock),
+      gossipUnits: new Bucket(GOSSIP_UNITS, this.#deps.clock),
+    }
+  }
+
+  #meter(link: Link): void {
+    const { socket, encrypted } = layersOf(link.connection)
+    // Without a limit a peer that does not read fills our memory with answers to its pings and resets of its streams.
+    for (const layer of [socket, encrypted]) layer.maxWriteBufferLength = WRITE_QUEUE_MAX
+    socket.addEventListener('message', ({ data }) => {
+      if (!link.unaskedBytes.spend(data.byteLength)) this.expel(link.peer, 'flood', 'bytes that nobody asked for')
+    })
+  }
+}
+
+function infoOf({ peer, direction, address }: Link): PeerInfo {
+  return { id: peer, direction, address }
+}
+
+/** The layers below a connection, which its public type does not show. */
+function layersOf(connection: LibConnection): { readonly socket: MessageStream; readonly encrypted: MessageStream } {
+  const inner = connection as unknown as { maConn: MessageStream; muxer: { maConn: MessageStream } }
+  return { socket: inner.maConn, encrypted: inner.muxer.maConn }
+}

@@ -1,0 +1,120 @@
+import type { GossipSubComponents } from '@libp2p/gossipsub'
+import type { Connection, PeerId as LibPeerId, Stream, StreamHandler, Topology } from '@libp2p/interface'
+import type { PeerId } from '../network.ts'
+import type { Links } from './links.ts'
+import { RpcScanner } from './rpc-scanner.ts'
+
+type Registrar = GossipSubComponents['registrar']
+
+/** Opening a gossip stream takes a round trip or two; gossipsub opens them one after the other and waits for each. */
+const OPEN_MS = 5_000
+
+/** What the meter is made of. */
+export interface MeterDependencies {
+  readonly links: Links
+  /** Longest RPC, bytes. */
+  readonly frameMax: number
+  /** Name of the gossip protocol. */
+  readonly protocol: string
+}
+
+/**
+ * The registrar as gossipsub sees it. What peers send is followed on its way in, and whoever sends junk or too much is cut
+ * off. Streams to peers are opened before gossipsub asks for them, so that one that does not answer holds up nobody; one
+ * that dies is opened again over another connection, or the peer goes: gossipsub itself would go on without.
+ */
+export class GossipMeter {
+  readonly #deps: MeterDependencies
+  /** Peers to whom a stream is open or being opened. */
+  readonly #attached = new Set<PeerId>()
+
+  constructor(dependencies: MeterDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** Components for gossipsub with a registrar of ours. */
+  components(inner: GossipSubComponents): GossipSubComponents {
+    const { privateKey, peerId, peerStore, connectionManager, logger } = inner
+    return { privateKey, peerId, peerStore, connectionManager, logger, registrar: this.#registrar(inner.registrar) }
+  }
+
+  /** Lets streams end without consequences. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  #stopped = false
+
+  #registrar(registrar: Registrar): Registrar {
+    return facade(registrar, {
+      handle: (protocol: string, handler: StreamHandler, options?: object) =>
+        registrar.handle(protocol, (stream, connection) => this.#incoming(handler, stream, connection), options),
+      register: (protocol: string, topology: Topology) =>
+        registrar.register(protocol, {
+          ...topology,
+          onConnect: (peer: LibPeerId, connection: Connection) => void this.#attach(topology, peer, connection),
+        }),
+    })
+  }
+
+  #incoming(handler: StreamHandler, stream: Stream, connection: Connection): void | Promise<void> {
+    const link = this.#deps.links.all().find(({ id }) => id === connection.id)
+    if (link === undefined) {
+      stream.abort(new Error('the connection is not ours'))
+      return
+    }
+    const scanner = new RpcScanner(this.#deps.frameMax)
+    let counted = 0
+    let cut = false
+    stream.addEventListener('message', ({ data }) => {
+      if (cut) return
+      for (const chunk of data instanceof Uint8Array ? [data] : data) {
+        const offence = scanner.scan(chunk) ?? (link.gossipUnits.spend(scanner.units - counted) ? null : 'flood')
+        counted = scanner.units
+        if (offence === null) continue
+        cut = true
+        this.#deps.links.expel(link.peer, offence, 'gossip')
+        return
+      }
+    })
+    // Its own wish for a stream is met by `attach`, which does not hold up anybody.
+    return handler(stream, facade(connection, { newStream: () => Promise.reject(new Error('it is opened apart')) }))
+  }
+
+  /** Opens the one stream to a peer and lets gossipsub have it. It never rejects. */
+  async #attach(topology: Topology, peer: LibPeerId, connection: Connection): Promise<void> {
+    const id = peer.toString() as PeerId
+    if (this.#attached.has(id)) return
+    this.#attached.add(id)
+    try {
+      const stream = await connection.newStream([this.#deps.protocol], { signal: AbortSignal.timeout(OPEN_MS) })
+      stream.addEventListener('close', () => this.#reattach(topology, peer, connection))
+      await topology.onConnect?.(peer, facade(connection, { newStream: () => Promise.resolve(stream) }))
+    } catch {
+      this.#reattach(topology, peer, connection)
+    }
+  }
+
+  #reattach(topology: Topology, peer: LibPeerId, dead: Connection): void {
+    const id = peer.toString() as PeerId
+    this.#attached.delete(id)
+    if (this.#stopped) return
+    // Later: a connection that closes has its streams closed first.
+    queueMicrotask(() => {
+      if (dead.status === 'open') this.#deps.links.drop(id, 'its gossip stream ended')
+      const other = this.#deps.links.of(id)
+      if (other !== undefined && other.connection !== dead) void this.#attach(topology, peer, other.connection)
+    })
+  }
+}
+
+/** An object with some of its members replaced. */
+function facade<T extends object>(target: T, members: Partial<Record<keyof T, unknown>>): T {
+  return new Proxy(target, {
+    get(_, name) {
+      if (name in members) return members[name as keyof T]
+      const value = Reflect.get(target, name, target) as unknown
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

@@ -1,0 +1,214 @@
+import type { Connection, Stream } from '@libp2p/interface'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { NetworkLog, PeerId, RequestHandler } from '../network.ts'
+import type { Offence } from '../peers/offences.ts'
+import { PROTOCOLS, type ProtocolName, protocolId } from '../wire/protocols.ts'
+import type { Blame, Link, Links } from './links.ts'
+import { MessageReader, type Reading } from './message-reader.ts'
+import { type Written, writeMessage } from './message-writer.ts'
+import { ReplyRoom } from './reply-room.ts'
+
+/** Requests that we have under way at one peer. */
+export const ASKED_MAX = 64
+/** Streams of one protocol that a peer may have open: answered at once are fewer, the others are refused or wait. */
+const STREAMS_PER_ANSWER = 4
+/** A request is small: who takes longer to say it keeps a stream open for nothing. */
+const REQUEST_MS = 5_000
+/** Framing and the names of protocols, which an answer brings with it. */
+const OVERHEAD_BYTES = 512
+
+/** What requests are made of. */
+export interface RequestsDependencies {
+  /** First digits name the protocols. */
+  readonly genesis: string
+  readonly links: Links
+  readonly blame: Blame
+  readonly log: NetworkLog
+}
+
+/** Exchange of one stream: ends by itself, at its deadline, or when the host stops. */
+interface Exchange {
+  readonly signal: AbortSignal
+  end(): void
+}
+
+/** Requests and answers, one for each stream: see docs/spec/p2p.md, section 1. */
+export class Requests {
+  readonly #deps: RequestsDependencies
+  readonly #exchanges = new Set<AbortController>()
+  readonly #rooms = new Map<PeerId, ReplyRoom>()
+  readonly #asked = new Map<PeerId, number>()
+  #stopped = false
+
+  constructor(dependencies: RequestsDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** Streams of a protocol that a peer may open at once. */
+  static streamsMax(protocol: ProtocolName): number {
+    return PROTOCOLS[protocol].concurrentMax * STREAMS_PER_ANSWER
+  }
+
+  /** Sends a request and waits for the reply. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`. */
+  async ask(peer: PeerId, protocol: ProtocolName, body: Uint8Array): Promise<Result<Uint8Array>> {
+    const { requestMax, deadlineMs } = PROTOCOLS[protocol]
+    if (body.length > requestMax) return fail(fault('p2p/too-large', { protocol, bytesMax: requestMax }))
+    const link = this.#deps.links.of(peer)
+    if (link === undefined || this.#stopped) return unreachable('it is not connected')
+    const asked = this.#asked.get(peer) ?? 0
+    if (asked >= ASKED_MAX) return unreachable('too many requests are under way')
+    this.#asked.set(peer, asked + 1)
+    const exchange = this.#begin(deadlineMs)
+    try {
+      return await this.#askOver(link, protocol, body, exchange.signal)
+    } finally {
+      exchange.end()
+      const left = (this.#asked.get(peer) as number) - 1
+      if (left > 0) this.#asked.set(peer, left)
+      else this.#asked.delete(peer)
+    }
+  }
+
+  /** Answers one stream of a protocol. It never rejects. */
+  async answer(
+    ...[protocol, handler, stream, connection]: [ProtocolName, RequestHandler, Stream, Connection]
+  ): Promise<void> {
+    const exchange = this.#begin(PROTOCOLS[protocol].deadlineMs)
+    const reset = (): void => stream.abort(new Error('the deadline passed'))
+    exchange.signal.addEventListener('abort', reset, { once: true })
+    try {
+      if (this.#stopped) reset()
+      else await this.#answerOver(protocol, handler, stream, connection, exchange.signal)
+    } catch (error) {
+      this.#deps.log.warn({ protocol, reason: reasonOf(error) }, 'a request could not be answered')
+      stream.abort(new Error('no answer'))
+    } finally {
+      exchange.signal.removeEventListener('abort', reset)
+      exchange.end()
+    }
+  }
+
+  /** Ends all exchanges; later ones fail at once. */
+  stop(): void {
+    this.#stopped = true
+    for (const controller of this.#exchanges) controller.abort()
+  }
+
+  async #askOver(
+    ...[link, protocol, body, signal]: [Link, ProtocolName, Uint8Array, AbortSignal]
+  ): Promise<Result<Uint8Array>> {
+    const { replyMax, deadlineMs } = PROTOCOLS[protocol]
+    let stream: Stream | undefined
+    try {
+      stream = await link.connection.newStream([protocolId(this.#deps.genesis, protocol)], {
+        signal,
+        maxOutboundStreams: ASKED_MAX,
+      })
+      const reading = await unlessAborted(this.#converse(stream, link, protocol, body), signal)
+      if (reading.kind === 'message') return ok(reading.bytes)
+      if (reading.kind === 'oversize') return fail(fault('p2p/too-large', { protocol, bytesMax: replyMax }))
+      return unreachable('it ended the stream')
+    } catch (error) {
+      return signal.aborted && !this.#stopped
+        ? fail(fault('p2p/timeout', { protocol, ms: deadlineMs }))
+        : unreachable(reasonOf(error))
+    } finally {
+      if (stream?.status === 'open') stream.abort(new Error('the exchange is over'))
+    }
+  }
+
+  async #converse(...[stream, link, protocol, body]: [Stream, Link, ProtocolName, Uint8Array]): Promise<Reading> {
+    const { replyMax } = PROTOCOLS[protocol]
+    let wanted = replyMax
+    link.unaskedBytes.giveBack(OVERHEAD_BYTES)
+    const reader = new MessageReader(stream, {
+      bytesMax: replyMax,
+      onBytes: (bytes) => {
+        link.unaskedBytes.giveBack(Math.min(bytes, wanted))
+        wanted = Math.max(0, wanted - bytes)
+      },
+      onJunk: () => this.#deps.links.expel(link.peer, 'malformed', `${protocol}: bytes behind the reply`),
+    })
+    // An answer may come before the question is out: who refuses need not read it.
+    void writeMessage(stream, body)
+    return await reader.done
+  }
+
+  async #answerOver(
+    ...[protocol, handler, stream, connection, signal]: [ProtocolName, RequestHandler, Stream, Connection, AbortSignal]
+  ): Promise<void> {
+    const peer = connection.remotePeer.toString() as PeerId
+    const body = await this.#readRequest(protocol, peer, stream)
+    if (body === undefined) return
+    const room = this.#rooms.get(peer) ?? new ReplyRoom()
+    this.#rooms.set(peer, room)
+    let held: number = PROTOCOLS[protocol].replyMax
+    if (!(await room.take(held, signal))) return
+    try {
+      const reply = await handler(peer, body)
+      room.free(held - Math.min(held, reply.length))
+      held = Math.min(held, reply.length)
+      await this.#reply(protocol, peer, stream, reply)
+    } finally {
+      room.free(held)
+      if (room.empty) this.#rooms.delete(peer)
+    }
+  }
+
+  async #readRequest(protocol: ProtocolName, peer: PeerId, stream: Stream): Promise<Uint8Array | undefined> {
+    const expel = (offence: Offence, about: string): void =>
+      this.#deps.links.expel(peer, offence, `${protocol}: ${about}`)
+    const timer = setTimeout(() => {
+      this.#deps.blame(peer, 'timeout', `${protocol}: its request takes too long`)
+      stream.abort(new Error('the request takes too long'))
+    }, REQUEST_MS)
+    const reader = new MessageReader(stream, {
+      bytesMax: PROTOCOLS[protocol].requestMax,
+      onBytes: () => {},
+      onJunk: () => expel('malformed', 'bytes behind the request'),
+    })
+    const reading = await reader.done
+    clearTimeout(timer)
+    if (reading.kind === 'message') return reading.bytes
+    if (reading.kind === 'oversize') expel('oversize', 'a request longer than allowed')
+    if (reading.kind === 'partial') expel('malformed', 'a request that ends in the middle')
+    stream.abort(new Error('no request'))
+    return undefined
+  }
+
+  async #reply(protocol: ProtocolName, peer: PeerId, stream: Stream, reply: Uint8Array): Promise<void> {
+    if (reply.length > PROTOCOLS[protocol].replyMax) throw new Error(`a reply of ${reply.length} bytes`)
+    const written: Written = await writeMessage(stream, reply)
+    if (written === 'stalled') this.#deps.links.expel(peer, 'timeout', `${protocol}: it does not read`)
+  }
+
+  #begin(deadlineMs: number): Exchange {
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(), deadlineMs)
+    this.#exchanges.add(controller)
+    const end = (): void => {
+      clearTimeout(timer)
+      this.#exchanges.delete(controller)
+    }
+    return { signal: controller.signal, end }
+  }
+}
+
+function unreachable(reason: string): Result<never> {
+  return fail(fault('p2p/unreachable', { reason }))
+}
+
+/** What libp2p fails with: an error, or an event of a stream. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 200) : 'the stream closed'
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(new Error('aborted'))
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { LevelDatastore } from 'datastore-level'
+import { type Host, type HostOptions, openHost } from '../../src/p2p/host/host.ts'
+import type { NetworkLog, PeerId } from '../../src/p2p/network.ts'
+import type { Offence } from '../../src/p2p/peers/offences.ts'
+import { until } from './processes.ts'
+
+/** Genesis id of the network that hosts of tests are on. */
+export const TEST_GENESIS = 'ab'.repeat(32)
+
+/** What a host saw others do wrong, and what it said. */
+export interface Sightings {
+  readonly offences: { readonly peer: PeerId; readonly offence: Offence; readonly about: string }[]
+  readonly warnings: { readonly facts: object; readonly message: string }[]
+}
+
+const SIGHTINGS = new WeakMap<Host, Sightings>()
+
+/** What a host of `makeHost` saw. */
+export function sightingsOf(host: Host): Sightings {
+  return SIGHTINGS.get(host) as Sightings
+}
+
+/** Makes a host on a free port of this machine; nothing is served yet, and it is not started. */
+export async function makeHost(options: Partial<HostOptions> & { readonly folder?: string } = {}): Promise<Host> {
+  const { folder, ...given } = options
+  const sightings: Sightings = { offences: [], warnings: [] }
+  const log: NetworkLog = {
+    debug: () => {},
+    info: () => {},
+    warn: (facts, message) => sightings.warnings.push({ facts, message }),
+  }
+  const opened = await openHost({
+    key: await generateKeyPair('Ed25519'),
+    genesis: TEST_GENESIS,
+    agent: 'farthing-test',
+    listen: { host: '127.0.0.1', port: 0 },
+    announce: null,
+    inboundMax: 64,
+    outboundMax: 16,
+    dht: false,
+    mdns: false,
+    upnp: false,
+    autonat: false,
+    allowPrivate: true,
+    datastore: folder === undefined ? null : new LevelDatastore(join(folder, 'p2p')),
+    clock: { now: () => Math.round(performance.now()) },
+    log,
+    ...given,
+  })
+  if (!opened.ok) throw new Error(opened.fault.code)
+  opened.value.onViolation((peer, offence, about) => sightings.offences.push({ peer, offence, about }))
+  SIGHTINGS.set(opened.value, sightings)
+  return opened.value
+}
+
+/** Makes and starts a host. */
+export async function startHost(options: Parameters<typeof makeHost>[0] = {}): Promise<Host> {
+  const host = await makeHost(options)
+  await begin(host)
+  return host
+}
+
+/** Starts a host that must start. */
+export async function begin(host: Host): Promise<void> {
+  const started = await host.start()
+  if (!started.ok) throw new Error(`${started.fault.code} ${JSON.stringify(started.fault.detail)}`)
+}
+
+/** Connects two hosts; both see each other afterwards. */
+export async function connect(from: Host, to: Host): Promise<void> {
+  const dialled = await from.dial(to.addresses()[0] as string)
+  if (!dialled.ok) throw new Error(`${dialled.fault.code} ${JSON.stringify(dialled.fault.detail)}`)
+  await until('both see the connection', () => isConnected(from, to) && isConnected(to, from), { everyMs: 5 })
+}
+
+/** Whether a host sees another as connected. */
+export function isConnected(from: Host, to: Host): boolean {
+  return from.peers().some(({ id }) => id === to.self)
+}

@@ -1,0 +1,89 @@
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import type { NetworkApi } from '../../../rpc/network.ts'
+import type { NetworkLog, PeerId, PeerInfo } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import { AddressBook } from './address-book.ts'
+import { Anchors } from './anchors.ts'
+import { Bans } from './bans.ts'
+import type { Dialer, Gate } from './dialer.ts'
+import { Discovery, type Finder } from './discovery.ts'
+import { NetworkView } from './network-view.ts'
+import { PeerManager, type PeerManagerSettings } from './peer-manager.ts'
+import { type PeerRecords, RecordWriter } from './peer-records.ts'
+
+/** The transport, as far as connections are concerned. */
+export interface PeeringHost extends Dialer {
+  readonly finder: Finder
+  setGate(gate: Gate): void
+  onBan(listener: (peer: PeerInfo, reason: string) => void): void
+}
+
+/** What peering is made of. */
+export interface PeeringDependencies {
+  readonly host: PeeringHost
+  readonly peers: Peers
+  readonly records: PeerRecords
+  readonly settings: PeerManagerSettings
+  readonly operatorToken: string
+  readonly clock: Clock
+  readonly timers: Timers
+  /** A number from 0 to below 1. */
+  readonly random: () => number
+  readonly log: NetworkLog
+  readonly bytesOf: (peer: PeerId) => { readonly in: number; readonly out: number } | null
+}
+
+/** Who this node is connected to: the address book, bans, the manager and discovery, wired to one host. */
+export class Peering {
+  readonly manager: PeerManager
+  readonly book: AddressBook
+  readonly bans: Bans
+  /** What the API sees. */
+  readonly network: NetworkApi
+  readonly #discovery: Discovery
+  readonly #writer: RecordWriter
+
+  private constructor(
+    dependencies: PeeringDependencies,
+    parts: { book: AddressBook; bans: Bans; anchors: Anchors; writer: RecordWriter },
+  ) {
+    const { host, peers, settings, operatorToken, bytesOf, ...common } = dependencies
+    const { book, bans, anchors } = parts
+    const latencyOf = (peer: PeerId): number | null => peers.get(peer)?.latencyMs ?? null
+    this.book = book
+    this.bans = bans
+    this.#writer = parts.writer
+    this.manager = new PeerManager({ ...common, dialer: host, book, bans, anchors, settings, latencyOf })
+    this.#discovery = new Discovery({ ...common, finder: host.finder, book, manager: this.manager, peers })
+    this.network = new NetworkView({ operatorToken, peers, bans, manager: this.manager, bytesOf })
+    host.setGate(this.manager)
+    host.onBan(({ id }, reason) => this.manager.ban(id, reason))
+    peers.onPeer({ ready: ({ info }) => this.manager.ready(info.id) })
+    for (const { info } of peers.list()) this.manager.ready(info.id)
+  }
+
+  /** Reads what earlier runs wrote; nothing is dialled before `start`. The records stay the caller's to close. */
+  static async open(dependencies: PeeringDependencies): Promise<Peering> {
+    const { records, clock, random, log, settings } = dependencies
+    const writer = new RecordWriter(records, (error) =>
+      log.warn({ reason: String(error) }, 'what is known of peers could not be written'),
+    )
+    const book = new AddressBook({ clock, writer, allowPrivate: settings.allowPrivate, random })
+    const bans = new Bans(clock, writer)
+    const anchors = new Anchors(writer)
+    for (const part of [book, bans, anchors]) await part.load(records)
+    return new Peering(dependencies, { book, bans, anchors, writer })
+  }
+
+  start(): void {
+    this.manager.start()
+    this.#discovery.start()
+  }
+
+  /** Dials nobody any more and writes what is known; connections are the host's. It never rejects. */
+  async stop(): Promise<void> {
+    this.#discovery.stop()
+    this.manager.stop()
+    await this.#writer.flush()
+  }
+}

@@ -58,12 +58,20 @@ export class BlockIntake {
    */
   async take(block: Block, from: PeerId | null, provenWork = 0n): Promise<Result<ImportOutcome>> {
     let outcome = await this.#import(() => this.#deps.chain.import(block, provenWork))
+    if (this.#isWaiting(block, outcome)) outcome = await this.#again(block, provenWork)
     for (let round = 0; round < KEY_ROUNDS && !outcome.ok && outcome.fault.code === 'chain/keys-missing'; round++) {
       if (!(await this.#fetchKeys(block, from))) break
       outcome = await this.#again(block, provenWork)
     }
     if (!outcome.ok) this.#judge(block, from, outcome.fault)
     return outcome
+  }
+
+  /** Whether the block ends a stored branch that ought to be the best and is not yet: something held it up. */
+  #isWaiting({ id }: Block, outcome: Result<ImportOutcome>): boolean {
+    if (outcome.ok || outcome.fault.code !== 'chain/known-block') return false
+    const { database, head } = this.#deps.chain
+    return (database.entry(id)?.totalWork ?? 0n) > head.totalWork
   }
 
   /** A block of a side branch was stored before its keys were missed: then the branch is what is tried again. */

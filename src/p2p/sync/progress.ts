@@ -12,7 +12,7 @@ export interface SyncProgress {
   readonly targetHeight: number
   /** Peers that have shaken hands. */
   readonly peers: number
-  /** Blocks, or headers while those are proven, a second over the last minute or so; 0 until measured. */
+  /** Blocks that joined the best chain a second over the last minute; 0 until measured. */
   readonly blocksPerSecond: number
   /** Estimate of what is left, null until measured. */
   readonly secondsLeft: number | null
@@ -33,11 +33,6 @@ interface Sample {
 /** Speed of something that counts up: the average over the last minute. */
 export class RateMeter {
   readonly #samples: Sample[] = []
-
-  /** Forgets everything: something else is counted from here on. */
-  reset(): void {
-    this.#samples.length = 0
-  }
 
   /** Notes how far it has come; at most one sample a second is kept. */
   note(atMs: number, value: number): void {

@@ -1,0 +1,73 @@
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { BlockEntry } from '../../../consensus/chain/layout.ts'
+import type { Pacer } from '../../../consensus/chain/ports.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { Answer, Exchange } from '../peers/exchange.ts'
+import type { HeldRange } from '../sync/snapshot-door.ts'
+import { HEADERS_MAX, type RequestOf } from '../wire/messages.ts'
+import { PAGE_BYTES } from '../wire/protocols.ts'
+
+/** What the chain is served from. */
+export interface ServeChainDependencies {
+  readonly chain: Chain
+  readonly pacer: Pacer
+  /** What this node holds just now. */
+  readonly held: () => HeldRange
+}
+
+/** Answers `headers` and `bodies` from the stored chain. */
+export function serveChain(exchange: Exchange, dependencies: ServeChainDependencies): void {
+  exchange.answer('headers', (_, request) => headersAfter(dependencies, request))
+  exchange.answer('bodies', (_, ids) => bodiesOf(dependencies, ids))
+}
+
+/** Headers of the best chain after the first id that lies on it. */
+async function headersAfter(
+  { chain: { database }, pacer }: ServeChainDependencies,
+  { locator, limit }: RequestOf<'headers'>,
+): Promise<Answer<'headers'>> {
+  const start = commonBlock(database, locator)
+  if (start === undefined) return { refusal: 'unknown' }
+  const headers: Uint8Array[] = []
+  let parent = start.id
+  for (let height = start.header.height + 1; headers.length < Math.min(limit, HEADERS_MAX); height++) {
+    const id = database.idAt(height)
+    const entry = id === undefined ? undefined : database.entry(id)
+    // The head may move while others have their turn: what was collected is a branch still, and the rest is another.
+    if (entry === undefined || entry.header.parent !== parent) break
+    headers.push(entry.bytes)
+    parent = entry.id
+    if (pacer.due()) await pacer.pause()
+  }
+  return { reply: headers }
+}
+
+function commonBlock(database: Chain['database'], locator: readonly BlockId[]): BlockEntry | undefined {
+  for (const id of locator) {
+    const entry = database.entry(id)
+    if (entry !== undefined && database.isCanonical(entry)) return entry
+  }
+  return undefined
+}
+
+/** Transactions of the first so many blocks as fill a page; a block that is not held ends the list. */
+async function bodiesOf(
+  { chain: { database }, pacer, held }: ServeChainDependencies,
+  ids: RequestOf<'bodies'>,
+): Promise<Answer<'bodies'>> {
+  const { bodiesFrom, witnessesFrom } = held()
+  const heldFrom = Math.max(bodiesFrom, witnessesFrom)
+  const bodies: (readonly Uint8Array[])[] = []
+  let bytes = 0
+  for (const id of ids) {
+    const entry = database.entry(id)
+    if (entry === undefined || entry.invalid || entry.header.height < heldFrom) break
+    bytes += entry.bodyBytes
+    if (bodies.length > 0 && bytes > PAGE_BYTES) break
+    const transactions = database.encodedTransactions(id)
+    if (transactions === undefined) break
+    bodies.push(transactions)
+    if (pacer.due()) await pacer.pause()
+  }
+  return bodies.length > 0 || ids.length === 0 ? { reply: bodies } : { refusal: 'not-held' }
+}

@@ -1,0 +1,172 @@
+import type { Block } from '../../../consensus/block/block.ts'
+import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import { PROTOCOLS } from '../wire/protocols.ts'
+import { blockOf } from './body.ts'
+import { BodySources } from './body-sources.ts'
+import type { BranchHeader, ProvenBranch } from './proven-branch.ts'
+import type { Signal } from './signal.ts'
+
+/** Blocks fetched ahead of the import at most, and their bytes, those under way included. */
+const AHEAD_BLOCKS = 256
+const AHEAD_BYTES = 32 * 1_048_576
+/** A batch at the front that takes longer than this, or twice the median, is given to another peer too. */
+const SLOW_MS_MAX = 8_000
+const SLOW_MS_MIN = 500
+/** Peers that work on the same block at most. */
+const TWINS_MAX = 3
+const BUSY_REST_MS = 1_000
+const REST_MS = 10_000
+
+/** What bodies are fetched with. */
+export interface BodyFetchDependencies {
+  readonly peers: Peers
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly pacer: Pacer
+}
+
+interface Slot {
+  readonly header: BranchHeader
+  block: Block | undefined
+  bytes: number
+  readonly askedAt: Map<PeerId, number>
+}
+
+/**
+ * Fetches the bodies of a proven branch from all peers that hold them, so many ahead of the import as memory is set aside
+ * for. Whatever does not come is asked of another peer; roots are checked on arrival.
+ */
+export class BodyFetch {
+  readonly #deps: BodyFetchDependencies
+  readonly #branch: ProvenBranch
+  readonly #changed: Signal
+  readonly #sources: BodySources
+  readonly #slots = new Map<BlockId, Slot>()
+  #running = 0
+  #bytesHere = 0
+  #closed = false
+
+  /** `changed` is woken whenever a batch ends. */
+  constructor(dependencies: BodyFetchDependencies, branch: ProvenBranch, changed: Signal) {
+    this.#deps = dependencies
+    this.#branch = branch
+    this.#changed = changed
+    this.#sources = new BodySources(dependencies.peers, dependencies.clock)
+  }
+
+  /** The block of the branch's first header, if it is here. */
+  front(): Block | undefined {
+    const header = this.#branch.at(0)
+    return header && this.#slots.get(header.id)?.block
+  }
+
+  /** Whether any connected peer says that it holds the first block. */
+  get hasSource(): boolean {
+    const header = this.#branch.at(0)
+    return header === undefined || this.#sources.anyFor(header.height)
+  }
+
+  /** Forgets the first block; call before the branch lets go of its header. */
+  release(): void {
+    const header = this.#branch.at(0)
+    const slot = header && this.#slots.get(header.id)
+    if (slot === undefined) return
+    this.#bytesHere -= slot.bytes
+    this.#slots.delete(slot.header.id)
+  }
+
+  /** Fetches nothing more; what still comes is dropped. */
+  close(): void {
+    this.#closed = true
+    this.#slots.clear()
+  }
+
+  /** Gives work to every peer that has time for it. */
+  fill(): void {
+    for (let index = 0; index < Math.min(AHEAD_BLOCKS, this.#branch.length); index++) {
+      if (this.#closed || (index > 0 && !this.#hasRoom)) return
+      const slot = this.#slotAt(index)
+      if (slot.block !== undefined || !this.#wantsAnother(slot, index)) continue
+      const peer = this.#sources.pick(slot.header.height, new Set(slot.askedAt.keys()))
+      if (peer === undefined) continue
+      // Whoever keeps the front waiting gets nothing more for now.
+      for (const slow of slot.askedAt.keys()) this.#sources.rest(slow, REST_MS)
+      void this.#fetch(peer, this.#batchFrom(index, peer))
+    }
+  }
+
+  get #hasRoom(): boolean {
+    return this.#bytesHere + (this.#running + 1) * PROTOCOLS.bodies.replyMax <= AHEAD_BYTES
+  }
+
+  #slotAt(index: number): Slot {
+    const header = this.#branch.at(index) as BranchHeader
+    const slot = this.#slots.get(header.id) ?? { header, block: undefined, bytes: 0, askedAt: new Map() }
+    this.#slots.set(header.id, slot)
+    return slot
+  }
+
+  /** A block that nobody works on; or the one that the import waits for, where whoever works on it is slow. */
+  #wantsAnother({ askedAt }: Slot, index: number): boolean {
+    if (askedAt.size === 0) return true
+    if (index > 0 || askedAt.size >= TWINS_MAX) return false
+    const slowMs = Math.max(SLOW_MS_MIN, Math.min(SLOW_MS_MAX, 2 * (this.#sources.medianMs ?? SLOW_MS_MAX)))
+    return this.#deps.clock.now() - Math.max(...askedAt.values()) >= slowMs
+  }
+
+  /** Blocks in a row from one on that lack the same as it. */
+  #batchFrom(index: number, peer: PeerId): readonly Slot[] {
+    const end = Math.min(index + this.#sources.batchBlocks, AHEAD_BLOCKS, this.#branch.length)
+    const batch: Slot[] = []
+    const twin = this.#slotAt(index).askedAt.size > 0
+    for (let i = index; i < end; i++) {
+      const slot = this.#slotAt(i)
+      if (slot.block !== undefined || slot.askedAt.has(peer) || (!twin && slot.askedAt.size > 0)) break
+      batch.push(slot)
+    }
+    return batch
+  }
+
+  async #fetch(peer: PeerId, batch: readonly Slot[]): Promise<void> {
+    const { peers, clock } = this.#deps
+    const startedMs = clock.now()
+    for (const slot of batch) slot.askedAt.set(peer, startedMs)
+    this.#running += 1
+    this.#sources.started(peer)
+    const ids = batch.map(({ header }) => header.id)
+    const reply = await peers.exchange.ask(peer, 'bodies', ids)
+    this.#sources.ended(peer, reply.ok ? clock.now() - startedMs : null)
+    if (reply.ok) await this.#take(peer, batch, reply.value)
+    else this.#sources.rest(peer, reply.fault.detail.reason === 'busy' ? BUSY_REST_MS : REST_MS)
+    this.#running -= 1
+    for (const slot of batch) slot.askedAt.delete(peer)
+    this.#changed.wake()
+  }
+
+  async #take(peer: PeerId, batch: readonly Slot[], bodies: readonly (readonly Uint8Array[])[]): Promise<void> {
+    const { peers, pacer } = this.#deps
+    if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that nobody named')
+    // An answer without any would be asked for again at once.
+    if (bodies.length === 0) this.#sources.rest(peer, REST_MS)
+    for (const [i, slot] of batch.entries()) {
+      const body = bodies[i]
+      if (this.#closed || body === undefined) return
+      if (slot.block !== undefined || this.#slots.get(slot.header.id) !== slot) continue
+      const block = blockOf(slot.header, body)
+      if (block === undefined) {
+        this.#sources.exclude(peer)
+        peers.report(peer, 'bad-body', `${slot.header.id} at height ${slot.header.height}`)
+        return
+      }
+      slot.block = block
+      slot.bytes = body.reduce((sum, { length }) => sum + length, 0)
+      this.#bytesHere += slot.bytes
+      this.#sources.came(slot.bytes)
+      this.#changed.wake()
+      if (pacer.due()) await pacer.pause()
+    }
+  }
+}

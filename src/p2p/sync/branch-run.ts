@@ -1,0 +1,166 @@
+import type { Block } from '../../../consensus/block/block.ts'
+import type { WorkVerifier } from '../../../consensus/block/pow.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
+import { type Fault, faultRow } from '../../../consensus/primitives/fault.ts'
+import type { PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import { BodyFetch } from './body-fetch.ts'
+import type { BlockIntake } from './intake.ts'
+import { Prover, proveBranch, type Unproven } from './prove.ts'
+import { ProvenBranch } from './proven-branch.ts'
+import type { Running } from './reporter.ts'
+import type { Signal } from './signal.ts'
+
+/** What a branch is followed with. */
+export interface BranchRunDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly intake: BlockIntake
+  readonly workVerifier: WorkVerifier
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly pacer: Pacer
+}
+
+/**
+ * How a run ended: everything is imported; the peer did not have what it claimed; it came to nothing for another reason, of
+ * which whoever is to blame was told; the node stops.
+ */
+export type RunEnd = 'done' | 'useless' | 'failed' | 'stopped'
+
+/** A run without a new block for this long gives way. */
+const STALLED_MS = 30_000
+const LOOK_AGAIN_MS = 250
+/** A block that this node could not judge is tried again so often. */
+const RETRIES_MAX = 20
+const RETRY_MS = 1_000
+
+/** Follows the branch of one peer: proves its headers, fetches its blocks from everybody, and imports them in order. */
+export class BranchRun implements Running {
+  readonly #branch = new ProvenBranch()
+  readonly #deps: BranchRunDependencies
+  readonly #peer: PeerId
+  readonly #changed: Signal
+  readonly #stopped: () => boolean
+  readonly #bodies: BodyFetch
+  #end: RunEnd | null = null
+  #movedMs: number
+  #retries = 0
+
+  constructor(dependencies: BranchRunDependencies, peer: PeerId, changed: Signal, stopped: () => boolean) {
+    this.#deps = dependencies
+    this.#peer = peer
+    this.#changed = changed
+    this.#stopped = stopped
+    this.#bodies = new BodyFetch(dependencies, this.#branch, changed)
+    this.#movedMs = dependencies.clock.now()
+  }
+
+  get state(): Running['state'] {
+    return this.#branch.complete || this.#branch.full ? 'bodies' : 'headers'
+  }
+
+  get headersHeight(): number {
+    return this.#branch.height
+  }
+
+  get totalWork(): bigint {
+    return this.#branch.totalWork
+  }
+
+  get part(): null {
+    return null
+  }
+
+  /** Goes on until nothing is left or nothing moves. It never rejects. */
+  async run(unproven: Unproven): Promise<RunEnd> {
+    void this.#proveAll(unproven)
+    while (this.#end === null) {
+      if (this.#stopped()) this.#end = 'stopped'
+      else await this.#step()
+    }
+    this.#bodies.close()
+    this.#changed.wake()
+    return this.#end
+  }
+
+  async #proveAll(unproven: Unproven): Promise<void> {
+    const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), this.#take)
+    if (end === 'complete') this.#branch.complete = true
+    else this.#end ??= 'failed'
+    this.#changed.wake()
+  }
+
+  readonly #take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
+    this.#branch.push(headers)
+    this.#changed.wake()
+    while (this.#branch.full && this.#end === null) await this.#changed.wait(LOOK_AGAIN_MS)
+    return this.#end === null
+  }
+
+  async #step(): Promise<void> {
+    this.#skipStored()
+    if (this.#end !== null) return
+    if (this.#branch.length === 0 && this.#branch.complete) {
+      this.#end = 'done'
+      return
+    }
+    if (this.#isWorthBlocks) this.#bodies.fill()
+    else if (this.#branch.complete) {
+      this.#end = 'useless'
+      return
+    }
+    const block = this.#isWorthBlocks ? this.#bodies.front() : undefined
+    if (block !== undefined) return this.#import(block)
+    if (this.#deps.clock.now() - this.#movedMs > STALLED_MS)
+      this.#end = this.#branch.length > 0 && this.#bodies.hasSource ? 'useless' : 'failed'
+    else await this.#changed.wait(LOOK_AGAIN_MS)
+  }
+
+  /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */
+  get #isWorthBlocks(): boolean {
+    const front = this.#branch.at(0)
+    const { head } = this.#deps.chain
+    return front !== undefined && (front.parent === head.id || this.#branch.totalWork > head.totalWork)
+  }
+
+  /** Lets go of headers whose blocks came by other ways. */
+  #skipStored(): void {
+    const { database } = this.#deps.chain
+    for (let front = this.#branch.at(0); front !== undefined; front = this.#branch.at(0)) {
+      const entry = database.entry(front.id)
+      if (entry === undefined) return
+      if (entry.invalid) {
+        this.#deps.peers.report(this.#peer, 'bad-block', `${entry.id} is known to be invalid`)
+        this.#end = 'failed'
+        return
+      }
+      this.#next()
+    }
+  }
+
+  async #import(block: Block): Promise<void> {
+    const outcome = await this.#deps.intake.take(block, this.#peer, this.#branch.totalWork)
+    if (outcome.ok || outcome.fault.code === 'chain/known-block') this.#next()
+    else await this.#refused(outcome.fault)
+  }
+
+  #next(): void {
+    this.#bodies.release()
+    this.#branch.shift()
+    this.#movedMs = this.#deps.clock.now()
+    this.#retries = 0
+    this.#changed.wake()
+  }
+
+  /** What this node could not judge is tried again; the rest ends the run. */
+  async #refused({ code }: Fault): Promise<void> {
+    const again = code === 'chain/unverified' || code === 'chain/keys-missing' || code === 'block/time-too-new'
+    this.#retries += 1
+    if (code === 'chain/stopped') this.#end = 'stopped'
+    else if (!again || faultRow(code).blame === 'sender' || this.#retries > RETRIES_MAX) this.#end = 'failed'
+    else await this.#changed.wait(RETRY_MS)
+  }
+}

@@ -1,0 +1,106 @@
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import type { PeerId } from '../network.ts'
+import type { Peer, Peers } from '../peers/peers.ts'
+
+/** Peers that are remembered for having led nowhere. */
+const PARKED_MAX = 1_024
+const PARK_MS = 5_000
+const PARK_MS_MAX = 600_000
+/** A peer that led nowhere so often is no sign any more that we are behind. */
+const TRIES_MAX = 2
+/** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
+const WANTED_EVERY_MS = 2_000
+
+interface Parked {
+  readonly untilMs: number
+  readonly times: number
+}
+
+interface CandidatesDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly clock: Clock
+}
+
+/** Chooses whose branch is followed. */
+export class Candidates {
+  readonly #deps: CandidatesDependencies
+  readonly #parked = new LruMap<PeerId, Parked>(PARKED_MAX)
+  readonly #wanted = new Set<PeerId>()
+  readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
+
+  constructor(dependencies: CandidatesDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** A peer showed a header whose parent is not here. */
+  want(id: PeerId): void {
+    if (this.#deps.peers.isReady(id)) this.#wanted.add(id)
+  }
+
+  /** A peer's branch is about to be looked at. */
+  looking(id: PeerId): void {
+    this.#wanted.delete(id)
+    this.#lookedAt.set(id, { atMs: this.#deps.clock.now() })
+  }
+
+  /** A peer is gone. */
+  forget(id: PeerId): void {
+    this.#wanted.delete(id)
+  }
+
+  /** Leaves a peer's branch alone for a while, longer each time. */
+  park(id: PeerId): void {
+    const times = this.#parked.get(id)?.times ?? 0
+    const untilMs = this.#deps.clock.now() + Math.min(PARK_MS_MAX, PARK_MS * 2 ** times)
+    this.#parked.set(id, { untilMs, times: Math.min(times + 1, 16) })
+  }
+
+  /** A peer's branch was good. */
+  unpark(id: PeerId): void {
+    this.#parked.delete(id)
+  }
+
+  /**
+   * The peer whose branch is to be followed next, undefined if nobody claims more work than our head has. Peers that we
+   * chose come before those that chose us: whoever wants to waste our time can make many of the latter.
+   */
+  best(isBusy: (id: PeerId) => boolean): Peer | undefined {
+    const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
+    return free.filter(this.#isCandidate).sort(byPromise)[0]
+  }
+
+  /** Whether a peer claims more work than our head has, leaving out those that were tried in vain more than once. */
+  isAnyAhead(): boolean {
+    return this.#promising().length > 0
+  }
+
+  /** Height of the heaviest head that is claimed by a peer that was not tried in vain; 0 without any. */
+  targetHeight(): number {
+    return Math.max(0, ...this.#promising().map(({ head }) => head.height))
+  }
+
+  #promising(): readonly Peer[] {
+    const { chain, peers } = this.#deps
+    return peers.list().filter(({ info, head }) => {
+      return head.totalWork > chain.head.totalWork && (this.#parked.get(info.id)?.times ?? 0) < TRIES_MAX
+    })
+  }
+
+  readonly #isCandidate = ({ info, head }: Peer): boolean => {
+    const now = this.#deps.clock.now()
+    const parked = this.#parked.get(info.id)
+    if (parked !== undefined && now < parked.untilMs) return false
+    if (head.totalWork > this.#deps.chain.head.totalWork) return true
+    const looked = this.#lookedAt.get(info.id)
+    return this.#wanted.has(info.id) && (looked === undefined || now - looked.atMs >= WANTED_EVERY_MS)
+  }
+}
+
+function byPromise(a: Peer, b: Peer): number {
+  if (a.info.direction !== b.info.direction) return a.info.direction === 'outbound' ? -1 : 1
+  if (a.head.totalWork === b.head.totalWork) return a.connectedAtMs - b.connectedAtMs
+  return a.head.totalWork > b.head.totalWork ? -1 : 1
+}

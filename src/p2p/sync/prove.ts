@@ -1,0 +1,103 @@
+import type { WorkVerifier } from '../../../consensus/block/pow.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import { type Claim, keepsClaim } from './claim.ts'
+import type { HeaderPage, HeaderWalk } from './header-walk.ts'
+
+/** One hash on one core, for the budget of whoever sent the header. */
+const HASH_MS = 0.125
+/** The first batch of a peer costs a liar a ban and us some milliseconds; later ones are large enough to keep all threads busy. */
+const BATCH_FIRST = 64
+const BATCH_MAX = 512
+
+/** What proves headers. */
+export interface ProveDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly workVerifier: WorkVerifier
+}
+
+/** What became of a batch: nobody's work is false where the threads failed, or the peer's allowance is used up. */
+export type Proof = 'proven' | 'false' | 'unproven'
+
+/** Checks the proof of work of one peer's headers, in growing batches, and remembers what is proven. */
+export class Prover {
+  readonly #deps: ProveDependencies
+  readonly #peer: PeerId
+  #batch = BATCH_FIRST
+
+  constructor(dependencies: ProveDependencies, peer: PeerId) {
+    this.#deps = dependencies
+    this.#peer = peer
+  }
+
+  /** Proves headers in their order; stops at the first batch with a false one, whose sender is reported. It never rejects. */
+  async prove(headers: readonly HeaderTip[]): Promise<Proof> {
+    const { proven } = this.#deps.chain
+    const open = headers.filter(({ id }) => !proven.has(id))
+    for (let start = 0; start < open.length; ) {
+      const batch = open.slice(start, start + this.#batch)
+      const proof = await this.#proveBatch(batch)
+      if (proof !== 'proven') return proof
+      for (const { id } of batch) proven.add(id)
+      start += batch.length
+      this.#batch = Math.min(BATCH_MAX, this.#batch * 2)
+    }
+    return 'proven'
+  }
+
+  async #proveBatch(batch: readonly HeaderTip[]): Promise<Proof> {
+    const { chain, peers, workVerifier } = this.#deps
+    const cost = HASH_MS * batch.length
+    if (!peers.chargeVerification(this.#peer, cost)) return 'unproven'
+    const jobs = batch.map(({ bytes, header }) => ({
+      bytes,
+      target: header.target,
+      cost: chain.ruleBook.at(header.height).block.pow,
+    }))
+    const verdicts = await workVerifier.verifyWork(jobs).catch(() => null)
+    if (verdicts === null) return 'unproven'
+    const bad = batch.find((_, i) => verdicts[i] !== true)
+    if (bad !== undefined) {
+      peers.report(this.#peer, 'bad-work', `header ${bad.id} at height ${bad.header.height}`)
+      return 'false'
+    }
+    peers.creditVerification(this.#peer, cost)
+    return 'proven'
+  }
+}
+
+/** How the proving of a branch ended: at the branch's end; because its owner broke off, lied or changed it; because nobody wants more. */
+export type ProvenEnd = 'complete' | 'broken' | 'unwanted'
+
+/** A branch to be proven: where it is walked, and what it claimed before if it had to. */
+export interface Unproven {
+  readonly walk: HeaderWalk
+  readonly first: HeaderPage
+  readonly claim: Claim | undefined
+}
+
+/**
+ * Proves a peer's branch to its end. A page is fetched and checked while the one before is hashed. `take` receives what is
+ * proven, in order; false from it ends the work.
+ */
+export async function proveBranch(
+  { walk, first, claim }: Unproven,
+  prover: Prover,
+  take: (headers: readonly HeaderTip[]) => Promise<boolean>,
+): Promise<ProvenEnd> {
+  let page = first
+  for (let index = 0; ; index++) {
+    if (claim !== undefined && !keepsClaim(claim, index, page.headers)) return 'broken'
+    const proof = prover.prove(page.headers)
+    const following = page.more ? walk.next() : null
+    if ((await proof) !== 'proven') return 'broken'
+    if (!(await take(page.headers))) return 'unwanted'
+    if (following === null) return 'complete'
+    const next = await following
+    if (!next.ok) return 'broken'
+    page = next.value
+  }
+}

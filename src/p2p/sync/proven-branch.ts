@@ -1,0 +1,64 @@
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+
+/** A proven header whose block is to come; the header itself is decoded again when it does. */
+export interface BranchHeader {
+  readonly id: BlockId
+  readonly parent: BlockId
+  readonly height: number
+  readonly bytes: Uint8Array
+}
+
+/** Headers proven ahead of their blocks at most: about 18 MB. */
+export const WINDOW_HEADERS = 32_768
+
+/** The proven headers of the branch that is followed, from the first whose block is not imported yet. */
+export class ProvenBranch {
+  #headers: BranchHeader[] = []
+  /** How many were let go at the front of the array; it is cut now and then. */
+  #dropped = 0
+  #totalWork = 0n
+  #height = 0
+  /** Whether the peer has no more, as far as it was asked. */
+  complete = false
+
+  /** Work up to the end. */
+  get totalWork(): bigint {
+    return this.#totalWork
+  }
+
+  /** Height of the end. */
+  get height(): number {
+    return this.#height
+  }
+
+  get length(): number {
+    return this.#headers.length - this.#dropped
+  }
+
+  /** Whether no more may be proven until blocks have come. */
+  get full(): boolean {
+    return this.length >= WINDOW_HEADERS
+  }
+
+  at(index: number): BranchHeader | undefined {
+    return this.#headers[this.#dropped + index]
+  }
+
+  push(tips: readonly HeaderTip[]): void {
+    for (const { id, bytes, header } of tips)
+      this.#headers.push({ id, bytes, parent: header.parent, height: header.height })
+    const last = tips.at(-1)
+    if (last === undefined) return
+    this.#totalWork = last.totalWork
+    this.#height = last.header.height
+  }
+
+  /** Lets go of the first header: its block is imported. */
+  shift(): void {
+    this.#dropped += 1
+    if (this.#dropped < 1_024) return
+    this.#headers = this.#headers.slice(this.#dropped)
+    this.#dropped = 0
+  }
+}

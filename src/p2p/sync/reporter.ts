@@ -1,0 +1,152 @@
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import type { NetworkLog } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { Candidates } from './candidates.ts'
+import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
+
+/** What is being done, as far as the report needs it. */
+export interface Running {
+  readonly state: 'headers' | 'snapshot' | 'bodies'
+  /** Height up to which headers are proven; 0 where none is. */
+  readonly headersHeight: number
+  /** Work that is proven to stand on the branch. */
+  readonly totalWork: bigint
+  /** Part of the present stage, 0 to 1, where blocks do not tell it. */
+  readonly part: number | null
+}
+
+interface ReporterDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: NetworkLog
+  readonly expectsPeers: boolean
+}
+
+const TICK_MS = 1_000
+const LOG_MS = 10_000
+/** Nobody connected for so long after the start: then this node goes on alone. */
+const ALONE_MS = 10_000
+/** So many blocks behind a proven heavier branch, what this node shows is old. */
+const BEHIND_BLOCKS = 10
+
+/** Says how far the synchroniser has come: to listeners, to the log, to whoever asks. */
+export class Reporter {
+  readonly #deps: ReporterDependencies
+  readonly #candidates: Candidates
+  readonly #running: () => Running | null
+  readonly #rate = new RateMeter()
+  readonly #listeners: ((progress: SyncProgress) => void)[] = []
+  readonly #startedMs: number
+  #connected = 0
+  #behind = true
+  #started = false
+  #cancel: () => void = () => {}
+  #loggedMs = Number.NEGATIVE_INFINITY
+  #told = ''
+
+  constructor(dependencies: ReporterDependencies, candidates: Candidates, running: () => Running | null) {
+    this.#deps = dependencies
+    this.#candidates = candidates
+    this.#running = running
+    this.#startedMs = dependencies.clock.now()
+  }
+
+  get behind(): boolean {
+    return this.#behind
+  }
+
+  start(): void {
+    this.#started = true
+    this.#tick()
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  onProgress(listener: (progress: SyncProgress) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** So many blocks joined the best chain. */
+  connected(count: number): void {
+    this.#connected += count
+    this.#rate.note(this.#deps.clock.now(), this.#connected)
+  }
+
+  /** Works out anew whether this node is behind, and tells whoever listens where that or the state changed. */
+  refresh(): void {
+    this.#behind = this.#isBehind()
+    const progress = this.progress()
+    const told = `${progress.state} ${progress.behind}`
+    if (told === this.#told) return
+    this.#told = told
+    this.#tell(progress)
+  }
+
+  progress(): SyncProgress {
+    const { chain, peers } = this.#deps
+    const { height } = chain.head.header
+    const running = this.#running()
+    const targetHeight = Math.max(height, this.#candidates.targetHeight(), running?.headersHeight ?? 0)
+    const blocksPerSecond = this.#rate.perSecond()
+    return {
+      state: this.#stateOf(running),
+      height,
+      headersHeight: Math.max(height, running?.headersHeight ?? 0),
+      targetHeight,
+      peers: peers.list().length,
+      blocksPerSecond,
+      secondsLeft: blocksPerSecond > 0 && this.#behind ? (targetHeight - height) / blocksPerSecond : null,
+      behind: this.#behind,
+    }
+  }
+
+  #stateOf(running: Running | null): SyncState {
+    if (!this.#behind) return 'synced'
+    return running?.state ?? 'starting'
+  }
+
+  #isBehind(): boolean {
+    const { chain, peers, clock, expectsPeers } = this.#deps
+    const running = this.#running()
+    const { head } = chain
+    if (running !== null && running.totalWork > head.totalWork) {
+      if (running.headersHeight - head.header.height > BEHIND_BLOCKS) return true
+    }
+    if (!this.#behind) return false
+    if (peers.list().length === 0) return expectsPeers && clock.now() - this.#startedMs < ALONE_MS
+    return this.#candidates.isAnyAhead()
+  }
+
+  #tick(): void {
+    if (!this.#started) return
+    this.#cancel = this.#deps.timers.after(TICK_MS, () => this.#tick())
+    this.#rate.note(this.#deps.clock.now(), this.#connected)
+    this.refresh()
+    if (!this.#behind) return
+    this.#tell(this.progress())
+    const now = this.#deps.clock.now()
+    if (now - this.#loggedMs < LOG_MS) return
+    this.#loggedMs = now
+    this.#log()
+  }
+
+  #tell(progress: SyncProgress): void {
+    for (const listener of this.#listeners) listener(progress)
+  }
+
+  #log(): void {
+    const { state, height, headersHeight, targetHeight, peers, blocksPerSecond, secondsLeft } = this.progress()
+    const part = this.#running()?.part ?? (targetHeight === 0 ? 0 : height / targetHeight)
+    const facts = { state, height, headersHeight, targetHeight, peers, percent: Math.floor(part * 1_000) / 10 }
+    const pace = {
+      blocksPerSecond: Math.round(blocksPerSecond * 10) / 10,
+      secondsLeft: secondsLeft && Math.ceil(secondsLeft),
+    }
+    this.#deps.log.info({ ...facts, ...pace }, 'synchronising')
+  }
+}

@@ -1,0 +1,124 @@
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import type { NetworkLog, PeerId } from '../network.ts'
+import type { Peer, Peers } from '../peers/peers.ts'
+import type { SnapshotRef } from '../wire/messages.ts'
+import { holds } from './body-sources.ts'
+import type { BranchRunDependencies, RunEnd } from './branch-run.ts'
+import { Prover, proveBranch, type Unproven } from './prove.ts'
+import type { Running } from './reporter.ts'
+import type { SnapshotDoor, SnapshotSetting } from './snapshot-door.ts'
+
+interface SnapshotRunDependencies extends BranchRunDependencies {
+  readonly snapshots: SnapshotDoor | null
+  readonly log: NetworkLog
+}
+
+interface Wish {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly snapshots: SnapshotDoor | null
+  readonly snapshotSetting: SnapshotSetting
+}
+
+/** A snapshot that saves fewer blocks than this is not worth it. */
+const FAR_BEHIND_BLOCKS = 1_200
+/** Blocks that must stand on a snapshot: a reorganisation below it would take a whole new state. */
+const BURIED_BLOCKS = 100
+
+/** Proves a branch into the store of the snapshots, then takes the newest snapshot that lies on it deep enough. */
+export class SnapshotRun implements Running {
+  readonly #deps: SnapshotRunDependencies
+  readonly #door: SnapshotDoor
+  readonly #peer: PeerId
+  readonly #stopped: () => boolean
+  #part = 0
+  #taking = false
+
+  constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, stopped: () => boolean) {
+    this.#deps = dependencies
+    this.#door = door
+    this.#peer = peer
+    this.#stopped = stopped
+  }
+
+  /** Whether a node that far behind begins from a snapshot: where it may, and must or wants to. */
+  static isWanted({ chain, peers, snapshots, snapshotSetting }: Wish, { head }: Peer): boolean {
+    if (snapshots === null || snapshotSetting === 'never') return false
+    const { height } = chain.head.header
+    if (snapshots.keptTip() !== undefined) return true
+    if (head.height - height < FAR_BEHIND_BLOCKS) return false
+    if (!peers.list().some(({ status }) => status.snapshots.some((ref) => ref.height > height))) return false
+    return snapshotSetting === 'always' || !peers.list().some((peer) => holds(peer, height + 1))
+  }
+
+  get state(): Running['state'] {
+    return this.#taking ? 'snapshot' : 'headers'
+  }
+
+  get headersHeight(): number {
+    return this.#door.keptTip()?.header.height ?? 0
+  }
+
+  get totalWork(): bigint {
+    return this.#door.keptTip()?.totalWork ?? 0n
+  }
+
+  get part(): number | null {
+    return this.#taking ? this.#part : null
+  }
+
+  /** Goes on until the state is taken or this peer leads no further. It rejects only with the disk. */
+  async run(unproven: Unproven): Promise<RunEnd> {
+    this.#deps.log.info(
+      { peer: this.#peer, height: this.#deps.chain.head.header.height },
+      'no peer holds all blocks from here on, or the settings ask for it: this node begins from a snapshot',
+    )
+    const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), this.#keep)
+    if (this.#stopped()) return 'stopped'
+    if (end !== 'complete') return 'failed'
+    const tip = this.#door.keptTip()
+    const snapshot = tip && this.#best(tip)
+    if (tip === undefined || snapshot === undefined) return 'failed'
+    return this.#take(snapshot, tip)
+  }
+
+  readonly #keep = async (headers: readonly HeaderTip[]): Promise<boolean> => {
+    if (headers.length > 0) await this.#door.keepHeaders(headers)
+    return !this.#stopped()
+  }
+
+  /** The newest snapshot on the kept headers that enough stands on. */
+  #best(tip: HeaderTip): SnapshotRef | undefined {
+    const offers = this.#deps.peers.list().flatMap(({ status }) => status.snapshots)
+    const usable = offers.filter(
+      ({ height, id }) =>
+        height > this.#deps.chain.head.header.height &&
+        height + BURIED_BLOCKS <= tip.header.height &&
+        this.#door.keptIdAt(height) === id,
+    )
+    return usable.sort((a, b) => b.height - a.height)[0]
+  }
+
+  async #take(snapshot: SnapshotRef, tip: HeaderTip): Promise<RunEnd> {
+    this.#taking = true
+    this.#deps.log.info({ snapshot: snapshot.id, height: snapshot.height }, 'taking the state of a snapshot')
+    const taken = await this.#door.run({
+      snapshot,
+      tip,
+      peers: () =>
+        this.#deps.peers
+          .list()
+          .filter(({ status }) => status.snapshots.some(({ id }) => id === snapshot.id))
+          .map(({ info }) => info.id),
+      stopped: this.#stopped,
+      report: (part) => {
+        this.#part = part
+      },
+    })
+    if (taken.ok) return 'done'
+    this.#deps.log.warn({ snapshot: snapshot.id, reason: faultMessage(taken.fault) }, 'the snapshot was not taken')
+    return this.#stopped() ? 'stopped' : 'failed'
+  }
+}

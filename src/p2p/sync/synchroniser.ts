@@ -1,0 +1,224 @@
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
+import type { NetworkLog, PeerId } from '../network.ts'
+import type { Peer } from '../peers/peers.ts'
+import { holds } from './body-sources.ts'
+import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
+import { Candidates } from './candidates.ts'
+import { isClaimEnough } from './claim.ts'
+import { Claims } from './claims.ts'
+import { type HeaderPage, HeaderWalk } from './header-walk.ts'
+import type { SyncProgress } from './progress.ts'
+import type { Unproven } from './prove.ts'
+import { Reporter } from './reporter.ts'
+import { Signal } from './signal.ts'
+import type { SnapshotDoor, SnapshotSetting } from './snapshot-door.ts'
+import { SnapshotRun } from './snapshot-run.ts'
+
+/** What the synchroniser works with. */
+export interface SynchroniserDependencies extends BranchRunDependencies {
+  readonly log: NetworkLog
+  /** Null where this node takes no snapshots. */
+  readonly snapshots: SnapshotDoor | null
+  readonly snapshotSetting: SnapshotSetting
+  /** Whether peers or seeds are configured, or have been met before: without any nobody is waited for. */
+  readonly expectsPeers: boolean
+  /** Called with errors after which the process must not go on. */
+  readonly onFatal: (error: unknown) => void
+}
+
+const LOOK_AGAIN_MS = 1_000
+/** A peer that takes longer for its first headers gives way to others. */
+const PATIENCE_MS = 5_000
+/** The newest blocks come by gossip; those that it lost are fetched after this. */
+const GOSSIP_MS = 1_500
+const GOSSIP_BLOCKS = 2
+const KEPT_MISSES_MAX = 2
+
+/** Keeps this node at the heaviest proven branch of its peers. */
+export class Synchroniser {
+  readonly #deps: SynchroniserDependencies
+  readonly #candidates: Candidates
+  readonly #changed: Signal
+  readonly #claims: Claims
+  readonly #reporter: Reporter
+  #run: BranchRun | SnapshotRun | null = null
+  #newest: { readonly id: BlockId; readonly seenMs: number } | null = null
+  #keptMisses = 0
+  #stopped = false
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(dependencies: SynchroniserDependencies) {
+    this.#deps = dependencies
+    this.#changed = new Signal(dependencies.timers)
+    this.#candidates = new Candidates(dependencies)
+    this.#claims = new Claims(dependencies, (peer, enough) => this.#claimed(peer, enough))
+    this.#reporter = new Reporter(dependencies, this.#candidates, () => this.#run)
+    dependencies.peers.onPeer({
+      ready: () => this.#changed.wake(),
+      news: () => this.#changed.wake(),
+      gone: (id) => {
+        this.#candidates.forget(id)
+        this.#claims.forget(id)
+        this.#changed.wake()
+      },
+    })
+    dependencies.chain.onHeadChange(({ connected }) => this.#reporter.connected(connected.length))
+  }
+
+  /** Begins; call once. */
+  start(): void {
+    this.#reporter.start()
+    this.#loop = this.#follow().catch((error: unknown) => this.#deps.onFatal(error))
+  }
+
+  /** Ends; a block that is being imported is finished first. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#claims.stop()
+    this.#reporter.stop()
+    this.#changed.wake()
+    await this.#loop
+  }
+
+  /** A peer showed a header whose parent is not here: its headers are looked at soon. */
+  wanted(peer: PeerId): void {
+    this.#candidates.want(peer)
+    this.#changed.wake()
+  }
+
+  progress(): SyncProgress {
+    return this.#reporter.progress()
+  }
+
+  /** Hears of progress: at most once a second, and whenever the state or `behind` changes. */
+  onProgress(listener: (progress: SyncProgress) => void): void {
+    this.#reporter.onProgress(listener)
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#stopped) {
+      this.#reporter.refresh()
+      const peer = this.#candidates.best((id) => this.#claims.has(id))
+      const waitMs = peer === undefined ? LOOK_AGAIN_MS : this.#leftToGossip(peer)
+      if (peer === undefined || waitMs > 0) await this.#changed.wait(Math.max(1, waitMs))
+      else await this.#look(peer)
+    }
+  }
+
+  /** How long gossip may still take for a block or two that a peer has and we have not. */
+  #leftToGossip({ head }: Peer): number {
+    const { chain, clock } = this.#deps
+    if (this.#reporter.behind || head.height - chain.head.header.height > GOSSIP_BLOCKS) return 0
+    if (this.#newest?.id !== head.id) this.#newest = { id: head.id, seenMs: clock.now() }
+    return this.#newest.seenMs + GOSSIP_MS - clock.now()
+  }
+
+  /** Looks at a peer's branch, and follows it as far as it is worth it. */
+  async #look(peer: Peer): Promise<void> {
+    const { id } = peer.info
+    this.#candidates.looking(id)
+    const height = this.#deps.chain.head.header.height
+    const end = await this.#walk(peer)
+    this.#run = null
+    if (end === 'stopped' || end === 'collecting') return
+    if (end === 'useless') this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
+    const moved = this.#deps.chain.head.header.height !== height
+    if (end === 'done' && moved) this.#candidates.unpark(id)
+    else this.#candidates.park(id)
+    this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
+  }
+
+  async #walk(peer: Peer): Promise<RunEnd | 'collecting'> {
+    const { id } = peer.info
+    const claim = this.#claims.take(id)
+    const kept = this.#deps.snapshots?.keptTip()
+    const walk = new HeaderWalk(
+      this.#deps,
+      id,
+      claim === undefined ? { tip: kept } : { tip: claim.base, sizes: claim.sizes },
+    )
+    const first = await this.#patiently(walk.next())
+    if (first === null) return this.#stopped ? 'stopped' : 'failed'
+    if (!first.ok) {
+      if (kept !== undefined && first.fault.code === 'chain/unknown-parent') await this.#forgetKept()
+      return 'failed'
+    }
+    const { tip } = walk
+    if (tip === undefined) return this.#isShort(peer, 0n) ? 'useless' : 'failed'
+    if (first.value.headers.length === 0 && kept === undefined) return this.#nothingNew(peer, tip)
+    if (claim === undefined && !isClaimEnough(this.#deps.chain, tip.totalWork)) {
+      if (!first.value.more) return this.#isShort(peer, tip.totalWork) ? 'useless' : 'failed'
+      return this.#claims.collect(id, walk, first.value) ? 'collecting' : 'failed'
+    }
+    return this.#prove(peer, { walk, first: first.value, claim })
+  }
+
+  async #prove(peer: Peer, unproven: Unproven): Promise<RunEnd> {
+    const { snapshots, peers, log } = this.#deps
+    const { id } = peer.info
+    const stopped = (): boolean => this.#stopped
+    const run =
+      snapshots !== null && SnapshotRun.isWanted(this.#deps, peer)
+        ? new SnapshotRun(this.#deps, snapshots, id, stopped)
+        : new BranchRun(this.#deps, id, this.#changed, stopped)
+    const next = (unproven.walk.base?.header.height ?? 0) + 1
+    if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
+      log.warn({ height: next, peers: peers.list().length }, 'no connected peer holds the next blocks; waiting for one')
+      return 'failed'
+    }
+    this.#run = run
+    const end = await run.run(unproven)
+    return end === 'done' && this.#isShort(peer, run.totalWork) ? 'useless' : end
+  }
+
+  /** Kept headers that two peers in a row do not have are on no branch worth following. */
+  async #forgetKept(): Promise<void> {
+    this.#keptMisses += 1
+    if (this.#keptMisses < KEPT_MISSES_MAX) return
+    this.#keptMisses = 0
+    await this.#deps.snapshots?.dropHeaders()
+  }
+
+  /** A branch that was too light at its beginning is known to its end, or as far as it suffices. */
+  #claimed(peer: PeerId, enough: boolean): void {
+    if (enough) this.#candidates.unpark(peer)
+    else {
+      this.#deps.peers.report(peer, 'useless', 'its branch claims too little work')
+      this.#candidates.park(peer)
+    }
+    this.#changed.wake()
+  }
+
+  /** All that the peer has is stored here. A heavier branch that is not the best chain was held up by something. */
+  async #nothingNew(peer: Peer, tip: HeaderTip): Promise<RunEnd> {
+    const { chain, intake } = this.#deps
+    const block = tip.totalWork > chain.head.totalWork ? chain.database.block(tip.id) : undefined
+    if (block === undefined) return this.#isShort(peer, tip.totalWork) ? 'useless' : 'done'
+    const outcome = await intake.take(block, peer.info.id, tip.totalWork)
+    return outcome.ok ? 'done' : 'failed'
+  }
+
+  /** Whether the peer has less than it claimed. */
+  #isShort({ head }: Peer, totalWork: bigint): boolean {
+    return head.totalWork > totalWork
+  }
+
+  /** Waits for a peer's first headers: null where it takes too long while others wait, or the node stops. */
+  async #patiently(page: Promise<Result<HeaderPage>>): Promise<Result<HeaderPage> | null> {
+    const { clock } = this.#deps
+    const startedMs = clock.now()
+    let result: Result<HeaderPage> | null = null
+    void page.then((value) => {
+      result = value
+      this.#changed.wake()
+    })
+    while (result === null) {
+      await this.#changed.wait(LOOK_AGAIN_MS)
+      const slow = clock.now() - startedMs >= PATIENCE_MS && this.#deps.peers.list().length > 1
+      if (result === null && (this.#stopped || slow)) return null
+    }
+    return result
+  }
+}

@@ -70,7 +70,12 @@ export class RemoteWork {
 
   constructor(dependencies: RemoteWorkDependencies) {
     this.#deps = dependencies
-    dependencies.chain.onHeadChange(() => this.#startOver())
+    dependencies.chain.onHeadChange(() => {
+      this.#refusals = 0
+      // The first full template of a head is not put off by what the last one of another took.
+      this.#endRest()
+      this.#startOver()
+    })
     dependencies.mempool.onAdmission(() => {
       this.#admissions += 1
     })
@@ -135,7 +140,7 @@ export class RemoteWork {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTick?.()
-    this.#cancelRest()
+    this.#endRest()
     for (const { listeners } of this.#seats.values()) for (const listener of listeners) listener.end()
     this.#seats.clear()
     await this.#idle
@@ -199,8 +204,8 @@ export class RemoteWork {
     })
   }
 
+  /** No job is good any more: everybody is owed an empty template, then a full one. */
   #startOver(): void {
-    this.#refusals = 0
     for (const seat of this.#seats.values()) {
       this.#book.end(seat.jobs)
       seat.jobs = []
@@ -284,6 +289,11 @@ export class RemoteWork {
     })
   }
 
+  #endRest(): void {
+    this.#cancelRest()
+    this.#resting = false
+  }
+
   #scheduleTick(): () => void {
     return this.#deps.timers.after(REFRESH_MS, () => {
       this.#cancelTick = undefined
@@ -305,7 +315,7 @@ export class RemoteWork {
     const newest = this.#newest(seat)
     if (newest === undefined) return
     if (this.#wantsFull(seat)) seat.owed = true
-    else if (nowMs - newest.madeMs >= RETIME_MS) {
+    if (nowMs - newest.madeMs >= RETIME_MS) {
       // The state does not depend on the time, so the header alone is made anew.
       const { block } = newest.template
       const header = { ...block.header, timeMs: Math.max(nowMs, block.header.timeMs) }
@@ -331,11 +341,12 @@ export class RemoteWork {
       onMined(block)
       return ok(block)
     }
-    // Another block was first, and this one is a side branch now.
-    if (outcome.ok) return fail(stale(jobId))
-    this.#refusals += 1
+    // Another block was first, and this one is a side branch now; or the same nonce came twice at the same time.
+    if (outcome.ok || outcome.fault.code === 'chain/known-block') return fail(stale(jobId))
     onRefused(block, outcome.fault)
     dropGuilty(mempool, block, outcome.fault)
+    this.#refusals += 1
+    this.#startOver()
     return outcome
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
 import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/limits.ts'
 import type { NodeApi } from '../../rpc/node.ts'
 import { createServer } from '../../rpc/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
@@ -40,12 +40,12 @@ export class ApiServer {
     this.#folder = place.folder
   }
 
-  static async open(): Promise<ApiServer> {
+  static async open(change: Partial<HttpLimits> = {}): Promise<ApiServer> {
     const folder = temporaryFolder()
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
     const test = await TestChain.open(undefined, store)
     const errors: unknown[] = []
-    const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES }
+    const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, ...change }
     const onError = (error: unknown): void => {
       errors.push(error)
     }

@@ -2,7 +2,7 @@ import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
 import type { Amount } from '../primitives/amount.ts'
 import type { Fault } from '../primitives/fault.ts'
 import type { Overlay, ValueChange } from '../state/overlay.ts'
-import type { AnyStateTable } from '../state/table.ts'
+import type { AnyStateTable, StateKey } from '../state/table.ts'
 import type { TxKind } from '../tx/kinds.ts'
 import type { TxRules } from '../tx/rules.ts'
 import type { Transaction, TxBody } from '../tx/transaction.ts'
@@ -64,6 +64,11 @@ export interface LedgerModule {
   readonly handlers: Partial<KindHandlers>
   /** Effects that are due at the start of a block; always run in full, with yields on the way. */
   readonly beginBlock?: (context: BlockContext) => Iterable<void>
+  /**
+   * What a record inside the state root says of the tables outside it: after a snapshot, which brings the former alone, this is
+   * called with each of them. The overlay shows all of them, and what was derived so far.
+   */
+  readonly derive?: (overlay: Overlay, record: { readonly key: StateKey; readonly value: unknown }) => void
   /** Records that a network begins with. */
   readonly genesis?: (overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers) => void
   /** Name of an invariant of this ledger that the changes break, or null. Conservation is checked for all. */

@@ -7,6 +7,11 @@ export const NETWORK_FAULTS = {
   'p2p/too-large': sender('peer_message_too_large', 502, 'a message of {protocol} has more than {bytesMax} bytes'),
   'p2p/malformed': sender('peer_message_malformed', 502, 'a message of {protocol} does not decode: {reason}'),
   'p2p/refused': later('peer_refused', 502, 'the peer refused {protocol}: {reason}'),
+  'p2p/snapshot-unserved': later(
+    'snapshot_unserved',
+    503,
+    'no peer gives the rest of the state at height {height} just now',
+  ),
   'p2p/claim': later('peer_claim', 502, 'the branch of the peer claims work of {work}, too little to be looked at'),
   'p2p/address': sender('invalid_peer_address', 400, '"{text}" is not the address of a node: {reason}'),
   'p2p/disabled': nobody('network_disabled', 503, 'this node talks to no others'),

@@ -20,7 +20,7 @@ import {
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import type { Overlay, ValueChange } from '../../consensus/state/overlay.ts'
-import { anyTable, heightKey, NATIVE_ASSET, noKey, stateTable } from '../../consensus/state/table.ts'
+import { anyTable, heightKey, NATIVE_ASSET, noKey, type StateKey, stateTable } from '../../consensus/state/table.ts'
 import { agentIdCodec, OUTCOME_DELIVERED, type ReceiptEntry, serviceIdCodec } from '../../consensus/tx/payloads.ts'
 import { AGENTS, isInsider, liveService } from './agents.ts'
 import { AGENT_STATISTICS, countDelivery, PAYERS, SERVICE_STATISTICS } from './statistics.ts'
@@ -192,6 +192,22 @@ function* refundDue({ rules, height, overlay, emit }: BlockContext): Iterable<vo
   if (expired >= 1 && overlay.get(INVOKES, expired) !== undefined) overlay.delete(INVOKES, expired)
 }
 
+/**
+ * Lists an open escrow under its mining height, in the order of the block. Those that closed before are left out: nothing asks
+ * for them any more.
+ */
+function relistInvoke(overlay: Overlay, { key, value }: { readonly key: StateKey; readonly value: unknown }): void {
+  if (!key.startsWith(ESCROWS.key('' as TxId))) return
+  const { minedAt, deadline } = value as Escrow
+  const listed = [...(overlay.get(INVOKES, minedAt) ?? []), { txId: key.slice(2) as TxId, term: deadline - minedAt }]
+  const place = ({ txId }: { readonly txId: TxId }): number => overlay.get(ESCROWS, txId)?.index ?? 0
+  overlay.put(
+    INVOKES,
+    minedAt,
+    listed.sort((a, b) => place(a) - place(b)),
+  )
+}
+
 /** The totals must move with the escrows. */
 function escrowInvariant(changes: readonly ValueChange[]): string | null {
   let difference = 0n
@@ -215,5 +231,6 @@ export const escrowModule = {
   ),
   handlers: { agent_invoke: agentInvoke, agent_receipt: agentReceipt },
   beginBlock: refundDue,
+  derive: relistInvoke,
   invariant: escrowInvariant,
 } satisfies LedgerModule

@@ -6,8 +6,12 @@ import {
   prefixRange,
   type Write,
 } from '../../consensus/chain/key-value.ts'
+import { rangeInSpace, spaceOf } from '../../consensus/chain/spaced-store.ts'
+import type { EntriesRead } from '../p2p/serve/state.ts'
+import type { PinnedState } from './state-snapshots.ts'
 
 type Batch = ReturnType<Database['batch']>
+
 type Database = Level<Uint8Array, Uint8Array>
 type Snapshot = ReturnType<Database['snapshot']>
 
@@ -25,6 +29,9 @@ interface View {
 }
 
 const ENCODINGS = { keyEncoding: 'view', valueEncoding: 'view' } as const
+/** What one call to the database gives of a range, at most. */
+const READ_BYTES = 128 * 1024
+const READ_ENTRIES = 2_000
 /** Large files keep the number of open ones small over millions of blocks. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024
 
@@ -97,6 +104,42 @@ export class LevelStore implements KeyValueStore {
     onDurable()
     old.stale = true
     await release(old)
+  }
+
+  /**
+   * Holds on to the state that reads show now; keys of the state are those of the first room, whichever it is in. It must be
+   * released.
+   */
+  pin(): PinnedState {
+    const view = this.#view
+    view.listings += 1
+    const space = spaceOf(this)
+    return {
+      read: (range, bytesMax, overhead) => this.#readPart(rangeInSpace(range, space), view, bytesMax, overhead),
+      release: () => {
+        view.listings -= 1
+        return release(view)
+      },
+    }
+  }
+
+  async #readPart(...[{ gte, lt }, view, bytesMax, overhead]: [KeyRange, View, number, number]): Promise<EntriesRead> {
+    const options = { gte, ...(lt && { lt }), snapshot: view.snapshot, highWaterMarkBytes: READ_BYTES }
+    const iterator = this.#database.iterator(options as never)
+    const entries: KeyValueEntry[] = []
+    try {
+      for (let bytes = 0; ; ) {
+        const found = (await iterator.nextv(READ_ENTRIES)) as KeyValueEntry[]
+        if (found.length === 0) return { entries, done: true }
+        for (const entry of found) {
+          bytes += entry[0].length + entry[1].length + overhead
+          if (bytes > bytesMax && entries.length > 0) return { entries, done: false }
+          entries.push(entry)
+        }
+      }
+    } finally {
+      await iterator.close()
+    }
   }
 
   async *#list({ gte, lt, reverse = false, limit }: KeyRange, view: View): AsyncIterable<KeyValueEntry> {

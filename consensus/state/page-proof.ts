@@ -1,0 +1,102 @@
+import { equal } from '../primitives/bytes.ts'
+import { INNER, makeLeaf, PAGE_ROOT, PAGE_SLOTS, Page } from './page.ts'
+import { FORM_HEAD_BYTES, formBytes, HASH_BYTES, innerIn, leavesIn, slotAt } from './page-form.ts'
+import { nibbleOf, type PageId, pageBelow, ROOT_PAGE } from './tree.ts'
+
+/** A page of the tree as somebody else gave it. */
+export interface GivenPage {
+  readonly id: PageId
+  readonly form: Uint8Array
+}
+
+/** A page below another, and what it must hash to. */
+export interface ExpectedPage {
+  readonly id: PageId
+  readonly hash: Uint8Array
+}
+
+/**
+ * What given pages hash to, in order: worked out from their leaves and from the hashes of the pages below, for nothing else in
+ * a form is to be trusted. Undefined for a form that no page has, and for one with a leaf that belongs elsewhere.
+ */
+export function hashesOfGiven(given: readonly GivenPage[]): readonly (Uint8Array | undefined)[] {
+  const pages = given.map(rebuilt)
+  Page.rehash(pages.filter((page) => page !== undefined))
+  return pages.map((page, i) => {
+    const { id, form } = given[i] as GivenPage
+    if (page === undefined || !equal(page.form(), form)) return undefined
+    // A page with a single leaf would be that leaf, a level up.
+    return id === ROOT_PAGE || page.kind(PAGE_ROOT) === INNER ? page.hash(PAGE_ROOT) : undefined
+  })
+}
+
+/** Pages below a page, in the order of their ids. */
+export function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
+  const inner = innerIn(form)
+  const below: ExpectedPage[] = []
+  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+    if (((inner >>> slot) & 1) === 0) continue
+    const at = slotAt(form, slot)
+    below.push({ id: pageBelow(id, slot), hash: form.subarray(at, at + HASH_BYTES) })
+  }
+  return below
+}
+
+/** How many leaves a page holds. */
+export function leafCount(form: Uint8Array): number {
+  let [count, leaves] = [0, leavesIn(form)]
+  for (; leaves !== 0; leaves &= leaves - 1) count += 1
+  return count
+}
+
+/**
+ * Whether the tree has a leaf with this path and value hash. `formOf` gives the forms of its pages, which must be proven.
+ */
+export function hasLeaf(
+  formOf: (id: PageId) => Uint8Array | undefined,
+  path: Uint8Array,
+  valueHash: Uint8Array,
+): boolean {
+  let id = ROOT_PAGE
+  for (let depth = 0; depth < 2 * HASH_BYTES; depth++) {
+    const form = formOf(id)
+    if (form === undefined) return false
+    const slot = nibbleOf(path, depth)
+    if (((leavesIn(form) >>> slot) & 1) === 1) return isLeaf(form, slotAt(form, slot), path, valueHash)
+    if (((innerIn(form) >>> slot) & 1) === 0) return false
+    id = pageBelow(id, slot)
+  }
+  return false
+}
+
+/** Without views: a large state has millions of leaves. */
+function isLeaf(form: Uint8Array, at: number, path: Uint8Array, valueHash: Uint8Array): boolean {
+  for (let i = 0; i < HASH_BYTES; i++) {
+    if (form[at + i] !== path[i] || form[at + HASH_BYTES + i] !== valueHash[i]) return false
+  }
+  return true
+}
+
+/** The page made anew of its leaves and the hashes of the pages below. */
+function rebuilt({ id, form }: GivenPage): Page | undefined {
+  if (form.length < FORM_HEAD_BYTES) return undefined
+  const [leaves, inner] = [leavesIn(form), innerIn(form)]
+  if ((leaves & inner) !== 0 || form.length !== formBytes(leaves, inner)) return undefined
+  const page = Page.empty()
+  for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+    const at = slotAt(form, slot)
+    if (((inner >>> slot) & 1) === 1) page.setInner(slot, form.subarray(at, at + HASH_BYTES))
+    if (((leaves >>> slot) & 1) === 0) continue
+    const path = form.subarray(at, at + HASH_BYTES)
+    if (!belongs(path, id, slot)) return undefined
+    page.setLeaf(slot, makeLeaf({ path, value: form.subarray(at + HASH_BYTES, at + 2 * HASH_BYTES) }))
+  }
+  return page
+}
+
+function belongs(path: Uint8Array, id: PageId, slot: number): boolean {
+  for (let depth = 0; depth < id.length; depth++) {
+    if (nibbleOf(path, depth) !== Number.parseInt(id.charAt(depth), PAGE_SLOTS)) return false
+  }
+  return nibbleOf(path, id.length) === slot
+}

@@ -1,0 +1,112 @@
+import { connectIndexes } from '../../../consensus/chain/index-writes.ts'
+import { collect, type KeyValueStore, keyAfter, prefixRange, type Write } from '../../../consensus/chain/key-value.ts'
+import { idOfKey, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
+import { type Pacer, runPaced } from '../../../consensus/chain/ports.ts'
+import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
+import { decodeOwn } from '../../../consensus/primitives/codec.ts'
+import { Overlay } from '../../../consensus/state/overlay.ts'
+import type { StateKey, StateTable } from '../../../consensus/state/table.ts'
+import { MemoryState, type StateChange, type StateView } from '../../../consensus/state/view.ts'
+
+const RECORDS_PER_BATCH = 8_192
+const CLEARED_PER_BATCH = 16_384
+
+/** What is made of a state that was taken. */
+export interface Derivation {
+  readonly staging: KeyValueStore
+  readonly ruleBook: RuleBook
+  readonly pacer: Pacer
+  readonly stopped: () => boolean
+}
+
+/**
+ * Makes what follows from the records of a state that was taken: the tables outside the root, and the indexes over the state. The
+ * other indexes are empty and begin with the next block. Begun anew if it was broken off; false if it was stopped.
+ */
+export async function derive(derivation: Derivation): Promise<boolean> {
+  const { staging, ruleBook, stopped, pacer } = derivation
+  await clearPrefix(staging, prefixKey('index'))
+  for (const table of ruleBook.modules.flatMap(({ tables }) => tables)) {
+    if (!table.rooted) await clearPrefix(staging, KEYS.state(prefixHex(table.prefix) as StateKey))
+  }
+  for (let gte = prefixKey('state'); ; ) {
+    if (stopped()) return false
+    const range = { ...prefixRange(prefixKey('state')), gte, limit: RECORDS_PER_BATCH }
+    const records = await collect(staging.range(range), ([key, value]) => ({ key, value }))
+    const last = records.at(-1)
+    if (last === undefined) return true
+    const changes = await runPaced(changesOf(ruleBook, records), pacer)
+    await staging.batch([...indexWrites(derivation, changes), ...(await derivedWrites(derivation, changes))], () => {})
+    gte = keyAfter(last.key)
+  }
+}
+
+/** Deletes all keys of a prefix, in bounded batches. */
+export async function clearPrefix(store: KeyValueStore, prefix: Uint8Array): Promise<void> {
+  for (let gte = prefix; ; ) {
+    const keys = await collect(store.range({ ...prefixRange(prefix), gte, limit: CLEARED_PER_BATCH }), ([key]) => key)
+    const last = keys.at(-1)
+    if (last === undefined) return
+    await store.batch(
+      keys.map((key) => ({ key })),
+      () => {},
+    )
+    gte = keyAfter(last)
+  }
+}
+
+function prefixHex(prefix: number): string {
+  return prefix.toString(16).padStart(2, '0')
+}
+
+/** Records as if they had just been written. */
+function* changesOf(
+  ruleBook: RuleBook,
+  records: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[],
+): Generator<void, readonly StateChange[]> {
+  const changes: StateChange[] = []
+  for (const record of records) {
+    const key = idOfKey(record.key) as StateKey
+    const table = ruleBook.tableOf(key)
+    if (table.rooted) changes.push({ table, key, before: undefined, after: record.value })
+    if (changes.length % 64 === 0) yield
+  }
+  return changes
+}
+
+function indexWrites({ staging, ruleBook }: Derivation, changes: readonly StateChange[]): readonly Write[] {
+  const overState = ruleBook.indexes.filter((index) => 'changesOf' in index)
+  const { block } = ruleBook.genesis
+  const connected = { block, receipts: [], changes, parentState: new MemoryState() }
+  return connectIndexes(overState, connected, (key) => staging.get(key)).writes
+}
+
+/** What the modules derive from the records. */
+async function derivedWrites(
+  { staging, ruleBook, pacer }: Derivation,
+  changes: readonly StateChange[],
+): Promise<readonly Write[]> {
+  const overlay = new Overlay(viewOf(staging))
+  const derivers = ruleBook.modules.flatMap(({ tables, derive }) => (derive === undefined ? [] : [{ tables, derive }]))
+  for (const { tables, derive } of derivers) {
+    const prefixes = new Set(tables.map(({ prefix }) => prefix))
+    for (const { table, key, after } of changes) {
+      if (prefixes.has(table.prefix)) derive(overlay, { key, value: decodeOwn(table.codec, after as Uint8Array) })
+    }
+  }
+  const derived = await runPaced(overlay.diff(), pacer)
+  return derived.map(({ key, after }) => {
+    const write = { key: KEYS.state(key) }
+    return after === undefined ? write : { ...write, value: after }
+  })
+}
+
+/** The records of a store as a state. */
+function viewOf(store: KeyValueStore): StateView {
+  return {
+    get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined {
+      const bytes = store.get(KEYS.state(table.key(id)))
+      return bytes === undefined ? undefined : decodeOwn(table.codec, bytes)
+    },
+  }
+}

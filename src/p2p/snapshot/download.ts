@@ -1,0 +1,120 @@
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { ReplyOf, RequestOf } from '../wire/messages.ts'
+import type { ProtocolName } from '../wire/protocols.ts'
+import type { Course } from './course.ts'
+
+/** A peer that is busy or silent is left alone for so long. */
+const REST_MS = 2_000
+/** Failures in a row, of all peers together, after which a download gives up. */
+const FAILURES_MAX = 30
+/** Wait for a peer where there is none. */
+const NOBODY_MS = 1_000
+/** Waits for a peer in a row after which a download gives up. */
+const NOBODY_MAX = 30
+
+/** Whom and with what a download asks. */
+export interface Source {
+  readonly peers: Peers
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Peers that have what is wanted. */
+  readonly candidates: () => readonly PeerId[]
+  readonly stopped: () => boolean
+  /** What is wanted, for the fault if nobody has it. */
+  readonly height: number
+}
+
+interface Asked<P extends ProtocolName> {
+  readonly peer: PeerId
+  readonly reply: Promise<Result<ReplyOf<P>>>
+}
+
+/**
+ * Follows courses to their ends: asks one peer after the other, the next one already while a reply is worked through, and goes on
+ * with others where one fails, lies or has no more of it.
+ */
+export class Download {
+  readonly #source: Source
+  readonly #useless = new Set<PeerId>()
+  readonly #restUntil = new Map<PeerId, number>()
+  #turn = 0
+  #failures = 0
+
+  constructor(source: Source) {
+    this.#source = source
+  }
+
+  /** Faults: `p2p/snapshot-unserved`, `chain/stopped`. */
+  async follow<P extends ProtocolName>(course: Course<P>): Promise<Result<void>> {
+    let ahead: Asked<P> | undefined
+    for (;;) {
+      if (this.#source.stopped()) return fail(fault('chain/stopped'))
+      const asked = ahead ?? (await this.#ask(course.protocol, course.request()))
+      ahead = undefined
+      if (asked === undefined) return fail(this.#unserved())
+      const reply = await asked.reply
+      if (!reply.ok) {
+        if (!this.#excuse(asked.peer, reply.fault)) return fail(this.#unserved())
+        continue
+      }
+      const following = course.following(reply.value)
+      if (following !== undefined) ahead = await this.#ask(course.protocol, following, true)
+      const taken = await course.take(reply.value, asked.peer)
+      if (taken === 'done') return ok(undefined)
+      if (taken === 'more') this.#failures = 0
+      else {
+        this.blame(asked.peer)
+        this.#source.peers.report(asked.peer, taken, course.protocol)
+        ahead = undefined
+      }
+    }
+  }
+
+  /** Asks a peer no more. */
+  blame(peer: PeerId): void {
+    this.#useless.add(peer)
+  }
+
+  /** Undefined where there is nobody to ask; `atOnce`: or nobody who could be asked at once. */
+  async #ask<P extends ProtocolName>(
+    protocol: P,
+    request: RequestOf<P>,
+    atOnce = false,
+  ): Promise<Asked<P> | undefined> {
+    const { clock, peers, candidates, stopped } = this.#source
+    for (let waits = 0; waits < NOBODY_MAX && !stopped(); waits++) {
+      const now = clock.now()
+      const able = candidates().filter((id) => !this.#useless.has(id) && (this.#restUntil.get(id) ?? 0) <= now)
+      const peer = able[this.#turn++ % Math.max(1, able.length)]
+      if (peer !== undefined) return { peer, reply: peers.exchange.ask(peer, protocol, request) }
+      if (atOnce) return undefined
+      await this.#wait(NOBODY_MS)
+    }
+    return undefined
+  }
+
+  /** Whether it is worth going on after a failure. */
+  #excuse(peer: PeerId, { code, detail }: Fault): boolean {
+    const lost = code === 'p2p/refused' && detail.reason !== 'busy' && detail.reason !== 'not-ready'
+    if (lost || code === 'p2p/malformed' || code === 'p2p/too-large') this.#useless.add(peer)
+    this.#restUntil.set(peer, this.#source.clock.now() + REST_MS)
+    this.#failures += 1
+    return this.#failures < FAILURES_MAX
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#source.timers.after(ms, resolve)
+    })
+  }
+
+  #unserved(): Fault {
+    return this.#source.stopped()
+      ? fault('chain/stopped')
+      : fault('p2p/snapshot-unserved', { height: this.#source.height })
+  }
+}

@@ -1,0 +1,79 @@
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { KeyValueStore, Write } from '../../../consensus/chain/key-value.ts'
+import { decodeEntry, encodeEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
+import {
+  byteVector,
+  container,
+  decodeOwn,
+  encode,
+  list,
+  uint8,
+  uint32,
+  uint256,
+} from '../../../consensus/primitives/codec.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import { clearPrefix } from './derived.ts'
+
+const KEPT_MARK = container('KeptMark', {
+  height: uint32,
+  peaks: list(container('Peak', { level: uint8, hash: byteVector(32), work: uint256 }), 64),
+})
+
+/** Proven headers above the head, on the disk, for a snapshot whose state is not there yet. */
+export class KeptHeaders {
+  readonly #store: KeyValueStore
+  #tip: HeaderTip | undefined
+
+  constructor(store: KeyValueStore) {
+    this.#store = store
+    this.#tip = this.#readTip()
+  }
+
+  /** The last one, with what its child is checked against. */
+  get tip(): HeaderTip | undefined {
+    return this.#tip
+  }
+
+  idAt(height: number): BlockId | undefined {
+    return this.tipAt(height)?.id
+  }
+
+  /** The header at a height as a block's entry, without its body's facts. */
+  tipAt(height: number) {
+    if (this.#tip === undefined || height > this.#tip.header.height) return undefined
+    const bytes = this.#store.get(KEYS.kept(height))
+    return bytes && decodeEntry(bytes)
+  }
+
+  /** Keeps children of the last one. */
+  async keep(headers: readonly HeaderTip[]): Promise<void> {
+    const last = headers.at(-1)
+    if (last === undefined) return
+    const writes: Write[] = headers.map((tip) => ({ key: KEYS.kept(tip.header.height), value: encodeKept(tip) }))
+    const mark = encode(KEPT_MARK, { height: last.header.height, peaks: last.peaks })
+    await this.#store.batch([...writes, { key: KEYS.meta('kept'), value: mark }], () => {
+      this.#tip = last
+    })
+  }
+
+  /** Lets go of all. */
+  async drop(): Promise<void> {
+    await this.#store.batch([{ key: KEYS.meta('kept') }], () => {
+      this.#tip = undefined
+    })
+    await clearPrefix(this.#store, prefixKey('kept'))
+  }
+
+  #readTip(): HeaderTip | undefined {
+    const bytes = this.#store.get(KEYS.meta('kept'))
+    if (bytes === undefined) return undefined
+    const { height, peaks } = decodeOwn(KEPT_MARK, bytes)
+    const entry = this.#store.get(KEYS.kept(height))
+    return entry && { ...decodeEntry(entry), peaks }
+  }
+}
+
+/** What the body would say is not known. */
+function encodeKept(tip: HeaderTip): Uint8Array {
+  return encodeEntry({ ...tip, totalTransactions: 0, bodyBytes: 0, invalid: false })
+}

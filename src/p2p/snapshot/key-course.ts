@@ -1,0 +1,71 @@
+import { KEYS } from '../../../consensus/chain/layout.ts'
+import { addressOfKeys, decodeAccountKeys } from '../../../consensus/crypto/account-keys.ts'
+import { ACCOUNTS } from '../../../consensus/ledger/account.ts'
+import { fromHex, toHex } from '../../../consensus/primitives/bytes.ts'
+import { decodeOwn } from '../../../consensus/primitives/codec.ts'
+import type { Address } from '../../../consensus/primitives/ids.ts'
+import type { ReplyOf, RequestOf } from '../wire/messages.ts'
+import type { Course, Taken } from './course.ts'
+import type { TakingParts } from './page-course.ts'
+import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
+
+const NO_ADDRESS = '0'.repeat(64) as Address
+/** Keys of strangers that are looked at: a node that followed other branches has a few, one that makes them up has no end. */
+const STRANGERS_MAX = 20_000
+
+/**
+ * Public keys behind the addresses of a state, in the order of those. Each is what its address hashes; those of accounts that
+ * never signed anything in this state are left out. Whether any are missing cannot be known: one that is gets asked for when a
+ * transaction needs it.
+ */
+export class KeyCourse implements Course<'keyPages'> {
+  readonly protocol = 'keyPages'
+  readonly #parts: TakingParts
+  #mark: TakingMark
+  #after: Address | undefined
+  #strangers = 0
+
+  constructor(parts: TakingParts, mark: TakingMark) {
+    this.#parts = parts
+    this.#mark = mark
+    this.#after = mark.begun ? (toHex(mark.after) as Address) : undefined
+  }
+
+  request(): RequestOf<'keyPages'> {
+    return this.#requestAfter(this.#after)
+  }
+
+  following({ keys, done }: ReplyOf<'keyPages'>): RequestOf<'keyPages'> | undefined {
+    const last = keys.at(-1)
+    return last === undefined || done ? undefined : this.#requestAfter(addressOfKeys(last))
+  }
+
+  async take({ keys, done }: ReplyOf<'keyPages'>): Promise<Taken> {
+    const writes = []
+    let before = this.#after
+    for (const encoded of keys) {
+      const address = addressOfKeys(encoded)
+      if ((before !== undefined && address <= before) || !decodeAccountKeys(encoded).ok) return 'bad-keys'
+      before = address
+      if (this.#hasSigned(address)) writes.push({ key: KEYS.keys(address), value: encoded })
+      else this.#strangers += 1
+      if (this.#parts.pacer.due()) await this.#parts.pacer.pause()
+    }
+    if (keys.length === 0 && !done) return 'bad-keys'
+    if (before !== undefined) {
+      this.#mark = { ...this.#mark, stage: STAGES.keys, after: fromHex(before), begun: true }
+      await this.#parts.staging.batch([...writes, takingWrite(this.#mark)], () => {})
+      this.#after = before
+    }
+    return done || this.#strangers > STRANGERS_MAX ? 'done' : 'more'
+  }
+
+  #hasSigned(address: Address): boolean {
+    const account = this.#parts.staging.get(KEYS.state(ACCOUNTS.key(address)))
+    return account !== undefined && decodeOwn(ACCOUNTS.codec, account).nonce > 0n
+  }
+
+  #requestAfter(after: Address | undefined): RequestOf<'keyPages'> {
+    return { after: after ?? NO_ADDRESS, first: after === undefined }
+  }
+}

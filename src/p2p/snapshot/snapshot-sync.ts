@@ -1,0 +1,170 @@
+import { adoptionWrite } from '../../../consensus/chain/adoption.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { KeyValueStore } from '../../../consensus/chain/key-value.ts'
+import { type BlockEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
+import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
+import { fromHex } from '../../../consensus/primitives/bytes.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { NetworkLog } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { SnapshotDoor, SnapshotPlan } from '../sync/snapshot-door.ts'
+import type { ProtocolName } from '../wire/protocols.ts'
+import type { Course } from './course.ts'
+import { clearPrefix, derive } from './derived.ts'
+import { Download } from './download.ts'
+import { KeptHeaders } from './kept-headers.ts'
+import { KeyCourse } from './key-course.ts'
+import { PageCourse } from './page-course.ts'
+import { RecordCourse } from './record-course.ts'
+import { readTaking, STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
+
+/** What a snapshot is taken with. */
+export interface SnapshotSyncDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly pacer: Pacer
+  readonly log: NetworkLog
+}
+
+/** Share of the whole that each stage counts for in what is reported; their sizes are not known beforehand. */
+const STAGE_PART = [0, 0.45, 0.85, 0.9] as const
+const NO_BYTES = new Uint8Array(0)
+
+/**
+ * Takes a state from peers in place of executing all blocks: pages of its tree, its records, the keys of its accounts, each proven
+ * on arrival and stored beside the state in force; then it becomes the head's. What is stored stays over restarts, and what a
+ * newer snapshot has in common with an older one is not fetched twice.
+ */
+export class SnapshotSync implements SnapshotDoor {
+  readonly #deps: SnapshotSyncDependencies
+  readonly #kept: KeptHeaders
+  #running: Promise<unknown> = Promise.resolve()
+
+  constructor(dependencies: SnapshotSyncDependencies) {
+    this.#deps = dependencies
+    this.#kept = new KeptHeaders(dependencies.chain.database.store)
+  }
+
+  keptTip(): HeaderTip | undefined {
+    return this.#kept.tip
+  }
+
+  keptIdAt(height: number): BlockId | undefined {
+    return this.#kept.idAt(height)
+  }
+
+  keepHeaders(headers: readonly HeaderTip[]): Promise<void> {
+    return this.#kept.keep(headers)
+  }
+
+  dropHeaders(): Promise<void> {
+    return this.#kept.drop()
+  }
+
+  /** Waits for the take under way; its plan says when it stops. */
+  async stop(): Promise<void> {
+    await this.#running
+  }
+
+  run(plan: SnapshotPlan): Promise<Result<void>> {
+    const run = this.#running.then(() => this.#run(plan))
+    this.#running = run.catch(() => {})
+    return run
+  }
+
+  async #run(plan: SnapshotPlan): Promise<Result<void>> {
+    const { height, id } = plan.snapshot
+    const entry = this.#kept.tipAt(height)
+    if (entry?.id !== id || height <= this.#deps.chain.head.header.height)
+      return fail(fault('p2p/snapshot-unserved', { height }))
+    await this.clearResidue()
+    const taken = await this.#take(plan, entry)
+    if (!taken.ok) return taken
+    const { database } = this.#deps.chain
+    await database.store.batch([adoptionWrite(height)], () => {})
+    const adopted = await this.#deps.chain.adopt()
+    if (!adopted.ok) return adopted
+    await this.#kept.drop()
+    await this.clearResidue()
+    plan.report(1)
+    this.#deps.log.info({ height, id }, 'the state of a snapshot was taken; blocks before it were not executed here')
+    return ok(undefined)
+  }
+
+  /** Empties the other room of what was left in it by a state that is not in force any more. */
+  async clearResidue(): Promise<void> {
+    const { database } = this.#deps.chain
+    if (database.store.get(KEYS.meta('residue')) === undefined) return
+    for (const prefix of ['state', 'page', 'index'] as const) await clearPrefix(database.staging(), prefixKey(prefix))
+    await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
+  }
+
+  /** All stages that are left. */
+  async #take(plan: SnapshotPlan, entry: BlockEntry): Promise<Result<void>> {
+    const { chain, pacer, peers } = this.#deps
+    const staging = chain.database.staging()
+    const parts = { staging, pacer }
+    await this.#begin(staging, entry)
+    const download = new Download({
+      ...this.#deps,
+      candidates: plan.peers,
+      stopped: plan.stopped,
+      height: entry.header.height,
+    })
+    const blame = (peer: Parameters<typeof download.blame>[0]): void => {
+      download.blame(peer)
+      peers.report(peer, 'bad-state', 'records left out')
+    }
+    const courses: Record<number, (mark: TakingMark) => Course<ProtocolName>> = {
+      [STAGES.pages]: (mark) => new PageCourse(parts, mark, fromHex(entry.header.stateRoot)) as never,
+      [STAGES.records]: (mark) => new RecordCourse(parts, mark, blame) as never,
+      [STAGES.keys]: (mark) => new KeyCourse(parts, mark) as never,
+    }
+    for (let mark = mustMark(staging); mark.stage < STAGES.derived; mark = await this.#next(staging)) {
+      plan.report(STAGE_PART[mark.stage] as number)
+      const course = courses[mark.stage]?.(mark) as Course<ProtocolName>
+      const followed = await this.#follow(download, course)
+      if (!followed.ok) return followed
+    }
+    plan.report(STAGE_PART[STAGES.derived])
+    const derived = await derive({ staging, ruleBook: chain.ruleBook, pacer, stopped: plan.stopped })
+    return derived ? ok(undefined) : fail(fault('chain/stopped'))
+  }
+
+  async #follow(download: Download, course: Course<ProtocolName>): Promise<Result<void>> {
+    if (course instanceof PageCourse) {
+      await course.reuse()
+      if (course.done) return ok(undefined)
+    }
+    return download.follow(course)
+  }
+
+  /** Marks the next stage as begun. */
+  async #next(staging: KeyValueStore): Promise<TakingMark> {
+    const mark = mustMark(staging)
+    const next = { ...mark, stage: mark.stage + 1, after: NO_BYTES, begun: false }
+    await staging.batch([takingWrite(next)], () => {})
+    return next
+  }
+
+  /** Goes on with the same snapshot, or begins another over what is there of an older one. */
+  async #begin(staging: KeyValueStore, { id, header }: BlockEntry): Promise<void> {
+    const known = readTaking(staging)
+    if (known?.id === id) return
+    const completeTo = known === undefined ? NO_BYTES : known.completeTo
+    const mark: TakingMark = {
+      ...{ height: header.height, id, stage: STAGES.pages, after: NO_BYTES, begun: false, leaves: 0, records: 0 },
+      ...{ stale: known !== undefined, completeTo },
+    }
+    await staging.batch([takingWrite(mark)], () => {})
+  }
+}
+
+function mustMark(staging: KeyValueStore): TakingMark {
+  return readTaking(staging) as TakingMark
+}

@@ -1,0 +1,138 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { HeadChange } from '../../consensus/chain/events.ts'
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
+import type { PastState, ServedStates } from '../p2p/serve/state.ts'
+import type { SnapshotRef } from '../p2p/wire/messages.ts'
+
+/** A state of the store that stays readable until it is released. */
+export interface PinnedState extends PastState {
+  release(): Promise<void>
+}
+
+/** What snapshots are made of. */
+export interface SnapshotDependencies {
+  readonly chain: Chain
+  /** Holds on to the state that the store shows now. */
+  readonly pin: () => PinnedState
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Heights that are multiples of this get one. */
+  readonly blocks: number
+}
+
+interface Held extends SnapshotRef {
+  readonly state: PinnedState
+  readonly takenMs: number
+  usedMs: number
+  readers: number
+}
+
+/** Newest ones that are kept in any case. */
+const KEPT = 2
+/** Longest that an older one is kept for whoever is reading it. */
+const AGE_MS_MAX = 7_200_000
+/** A reader that asks for nothing for so long is gone. */
+const IDLE_MS = 120_000
+/** One is taken so long after the start, at whatever height: a node that was restarted must not serve none for an hour. */
+const FIRST_AFTER_MS = 60_000
+const TIDY_EVERY_MS = 30_000
+
+/**
+ * States of the chain that are served to nodes that begin: one at every so many blocks, taken at the moment in which its block
+ * is the head. A snapshot costs the disk what is overwritten while it is held, so few are.
+ */
+export class StateSnapshots implements ServedStates {
+  readonly #deps: SnapshotDependencies
+  #held: Held[] = []
+  #cancel: () => void = () => {}
+  #stopped = true
+  #startedMs = 0
+
+  constructor(dependencies: SnapshotDependencies) {
+    this.#deps = dependencies
+    dependencies.chain.onHeadChange((change) => this.#follow(change))
+  }
+
+  /** Begins to take snapshots. */
+  start(): void {
+    this.#stopped = false
+    this.#startedMs = this.#deps.clock.now()
+    this.#tidyLater()
+  }
+
+  /** Lets go of all of them; readers under way are told that there are none. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancel()
+    const held = this.#held
+    this.#held = []
+    await Promise.all(held.filter(({ readers }) => readers === 0).map(({ state }) => state.release()))
+  }
+
+  /** What is served, newest first. */
+  refs(): readonly SnapshotRef[] {
+    return this.#held.map(({ height, id }) => ({ height, id }))
+  }
+
+  use<T>(block: BlockId, work: (state: PastState) => Promise<T>): Promise<T | undefined> {
+    return this.#use(
+      this.#held.find(({ id }) => id === block),
+      work,
+    )
+  }
+
+  useNewest<T>(work: (state: PastState) => Promise<T>): Promise<T | undefined> {
+    return this.#use(this.#held[0], work)
+  }
+
+  async #use<T>(held: Held | undefined, work: (state: PastState) => Promise<T>): Promise<T | undefined> {
+    if (held === undefined) return undefined
+    held.readers += 1
+    held.usedMs = this.#deps.clock.now()
+    try {
+      return await work(held.state)
+    } finally {
+      held.readers -= 1
+      if (!this.#held.includes(held) && held.readers === 0) await held.state.release()
+    }
+  }
+
+  #follow({ head, disconnected }: HeadChange): void {
+    if (this.#stopped) return
+    const { database } = this.#deps.chain
+    if (disconnected.length > 0) this.#keep(({ height, id }) => database.idAt(height) === id)
+    if (head.header.height % this.#deps.blocks === 0) this.#take()
+  }
+
+  #take(): void {
+    const { chain, clock, pin } = this.#deps
+    const { header, id } = chain.head
+    if (this.#stopped || chain.moving || this.#held[0]?.id === id) return
+    const now = clock.now()
+    this.#held.unshift({ height: header.height, id, state: pin(), takenMs: now, usedMs: now, readers: 0 })
+    this.#tidy()
+  }
+
+  #tidyLater(): void {
+    this.#cancel = this.#deps.timers.after(TIDY_EVERY_MS, () => {
+      if (this.#held.length === 0 && this.#deps.clock.now() - this.#startedMs >= FIRST_AFTER_MS) this.#take()
+      this.#tidy()
+      this.#tidyLater()
+    })
+  }
+
+  /** Lets go of older ones that nobody reads any more. */
+  #tidy(): void {
+    const now = this.#deps.clock.now()
+    const fresh = new Set(this.#held.slice(0, KEPT))
+    this.#keep((held) => fresh.has(held) || (now - held.usedMs < IDLE_MS && now - held.takenMs < AGE_MS_MAX))
+  }
+
+  #keep(isKept: (held: Held) => boolean): void {
+    const left = this.#held.filter((held) => !isKept(held))
+    this.#held = this.#held.filter(isKept)
+    // A reader under way releases it when it is done.
+    for (const { readers, state } of left) if (readers === 0) state.release().catch(() => {})
+  }
+}

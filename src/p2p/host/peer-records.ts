@@ -15,6 +15,7 @@ export class RecordWriter {
   readonly #onError: (error: unknown) => void
   #changes = new Map<string, string | null>()
   #running: Promise<void> | null = null
+  #closed = false
 
   /** `onError` hears of every batch that was lost; what it held is not tried again. */
   constructor(records: PeerRecords, onError: (error: unknown) => void) {
@@ -24,7 +25,7 @@ export class RecordWriter {
 
   /** Sets a record soon; null removes it. */
   put(key: string, value: string | null): void {
-    if (this.#changes.size >= CHANGES_MAX && !this.#changes.has(key)) return
+    if (this.#closed || (this.#changes.size >= CHANGES_MAX && !this.#changes.has(key))) return
     this.#changes.set(key, value)
     this.#running ??= this.#run()
   }
@@ -32,6 +33,12 @@ export class RecordWriter {
   /** Resolves when everything put before is written or lost. */
   async flush(): Promise<void> {
     while (this.#running !== null) await this.#running
+  }
+
+  /** Writes what was put before; what comes after is forgotten. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.flush()
   }
 
   async #run(): Promise<void> {

@@ -84,6 +84,6 @@ export class Peering {
   async stop(): Promise<void> {
     this.#discovery.stop()
     this.manager.stop()
-    await this.#writer.flush()
+    await this.#writer.close()
   }
 }

@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { encode } from '../../../../../consensus/primitives/codec.ts'
+import { assembleTransaction, encodeTransaction, type Transaction } from '../../../../../consensus/tx/transaction.ts'
+import { MESSAGES } from '../../../../../src/p2p/wire/messages.ts'
+import { TestChain, wallet } from '../../../../support/chain.ts'
+import { overtake } from '../../../../support/mempool.ts'
+import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
+import { RelayNode, type RelayNodeOptions, strangerOn } from '../../../../support/p2p/relay-node.ts'
+import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
+import { units } from '../../../../support/unsigned.ts'
+
+let source: TestChain
+let hub: MemoryNetwork
+
+beforeEach(async () => {
+  source = await TestChain.open()
+  await source.mineTo(1)
+  hub = new MemoryNetwork(new VirtualTime(source.nowMs))
+})
+
+const pay = (from: number, options: Parameters<TestChain['tx']>[3] = {}): Promise<Transaction> =>
+  source.tx(wallet(from), 'transfer', { to: wallet(10).address, amount: units(5_000n), create: false }, options)
+const pays = (count: number): Promise<Transaction[]> => Promise.all(Array.from({ length: count }, (_, i) => pay(i + 1)))
+
+const open = (name: string, options: RelayNodeOptions = {}): Promise<RelayNode> =>
+  RelayNode.open(hub, name, { like: source, ...options })
+
+/** Nodes in a row, of these modes; each dials the next. */
+async function line(...modes: readonly ('gossip' | 'announce')[]): Promise<RelayNode[]> {
+  const nodes = await Promise.all(modes.map((mode, i) => open(`node ${i}`, { mode })))
+  for (let i = 1; i < nodes.length; i++) hub.connect(nodes[i - 1]?.network as never, nodes[i]?.network as never)
+  await hub.time.pass(100)
+  return nodes
+}
+
+async function pair(mode: 'gossip' | 'announce' = 'gossip'): Promise<[RelayNode, RelayNode]> {
+  const [one, other] = await line(mode, mode)
+  return [one as RelayNode, other as RelayNode]
+}
+
+/** The same payment with a signature that is false. */
+function forged(tx: Transaction): Transaction {
+  const witness = Uint8Array.from(tx.witnessBytes)
+  witness[witness.length - 1] = (witness[witness.length - 1] as number) ^ 1
+  const made = assembleTransaction(tx.bodyBytes, witness)
+  if (!made.ok) throw new Error(made.fault.code)
+  return made.value
+}
+
+const send = (from: RelayNode, to: RelayNode, tx: Transaction): void =>
+  from.network.send(to.id, 'transactions', encodeTransaction(tx))
+const verdictsOf = (node: RelayNode): readonly string[] => node.network.verdicts.map(({ verdict }) => verdict)
+const holds = (nodes: readonly RelayNode[], tx: Transaction): readonly boolean[] =>
+  nodes.map(({ mempool }) => mempool.byWitness(tx.wtxId) !== undefined)
+
+describe.each([
+  ['gossip', ['gossip', 'gossip', 'gossip', 'gossip', 'gossip']],
+  ['ids', ['announce', 'announce', 'announce', 'announce', 'announce']],
+  ['both ways mixed', ['gossip', 'announce', 'announce', 'gossip', 'announce']],
+] as const)('transactions along a line of five nodes, by %s', (_, modes) => {
+  it('reach all of them, each with its signature checked once at every node', async () => {
+    const nodes = await line(...modes)
+    const transactions = await pays(5)
+    for (const tx of transactions) expect((await nodes[0]?.mempool.submit(tx))?.ok).toBe(true)
+    await hub.time.pass(500)
+    for (const tx of transactions) expect(holds(nodes, tx)).toEqual(Array(5).fill(true))
+    expect(nodes.map(({ verifier }) => verifier.checked)).toEqual([5, 5, 5, 5, 5])
+    expect(nodes.flatMap(({ offences }) => offences)).toEqual([])
+  })
+
+  it('are told of once, however often they are submitted', async () => {
+    const nodes = await line(...modes)
+    const tx = await pay(1)
+    for (let i = 0; i < 10; i++) await nodes[0]?.mempool.submit(tx)
+    await hub.time.pass(500)
+    const { published, idsSent } = (nodes[0] as RelayNode).transactions.facts
+    expect(published + idsSent).toBe(1)
+    expect((nodes[1] as RelayNode).transactions.facts).toMatchObject({ accepted: 1, rejected: 0 })
+  })
+})
+
+describe('a transaction of a peer', () => {
+  it('with a false signature costs one check however often it comes, and each time its sender points', async () => {
+    const [one, other] = await pair()
+    const bad = forged(await pay(1))
+    for (let i = 0; i < 100; i++) send(one, other, bad)
+    await hub.time.pass(100)
+    expect(other.verifier.checked).toBe(1)
+    expect(new Set(verdictsOf(other))).toEqual(new Set(['reject']))
+    expect(new Set(other.offencesOf(one.id))).toEqual(new Set(['bad-transaction']))
+    expect(other.network.ended[0]).toMatchObject({ peer: one.id, reason: 'bad-transaction' })
+    expect(other.mempool.count).toBe(0)
+  })
+
+  it('that does not decode counts against its sender and costs no check', async () => {
+    const [one, other] = await pair()
+    one.network.send(other.id, 'transactions', new Uint8Array(300).fill(7))
+    await hub.time.pass(10)
+    expect([verdictsOf(other), other.verifier.checked]).toEqual([['reject'], 0])
+    expect(other.offencesOf(one.id)).toEqual(['bad-transaction'])
+  })
+
+  it('that another state would take is not passed on and nobody is blamed', async () => {
+    const [one, other] = await pair()
+    const far = await pay(1, { nonce: 500n, maxFeeRate: 10_000n })
+    const cheap = await pay(2, { maxFeeRate: 1n, tip: 0n })
+    const used = await pay(3)
+    await other.test.import(await source.mine([used]))
+    const replay = await source.tx(
+      wallet(3),
+      'transfer',
+      { to: wallet(4).address, amount: units(1n), create: false },
+      { nonce: 0n },
+    )
+    const expired = await pay(4, { validUntil: 1 })
+    for (const tx of [far, cheap, replay, used, expired]) send(one, other, tx)
+    await hub.time.pass(50)
+    expect(verdictsOf(other)).toEqual(Array(5).fill('ignore'))
+    expect([other.offences, other.verifier.checked]).toEqual([[], 1])
+  })
+
+  it('that is in the pool already is ignored and costs nothing', async () => {
+    const [one, other] = await pair()
+    const tx = await pay(1)
+    for (let i = 0; i < 100; i++) send(one, other, tx)
+    await hub.time.pass(100)
+    expect([holds([other], tx), other.verifier.checked, other.offences]).toEqual([[true], 1, []])
+    expect(other.peers.budgetOf(one.id)?.take('verificationMs', 4_000)).toBe(true)
+  })
+
+  it('is not looked at beyond the time of a core that its sender may cost', async () => {
+    const [one, other] = await pair()
+    const good = await pay(1)
+    other.peers.budgetOf(one.id)?.take('verificationMs', 4_000)
+    send(one, other, good)
+    await hub.time.pass(1)
+    expect([verdictsOf(other), other.verifier.checked, other.offencesOf(one.id)]).toEqual([['ignore'], 0, ['flood']])
+  })
+})
+
+describe('a busy node', () => {
+  it('puts off what it cannot check now and finds it in the pool of whoever sent it', async () => {
+    const one = await open('one')
+    const other = await open('other', { verifyingMax: 2, verifyMs: 50 })
+    hub.connect(one.network, other.network)
+    await hub.time.pass(100)
+    const transactions = await pays(8)
+    for (const tx of transactions) await one.mempool.submit(tx)
+    await hub.time.pass(30)
+    expect(other.transactions.facts.postponed).toBe(6)
+    await hub.time.pass(60_000)
+    for (const tx of transactions) expect(holds([other], tx)).toEqual([true])
+    expect(other.offences).toEqual([])
+  })
+})
+
+describe('pools are looked through', () => {
+  it('after the handshake, by whoever dialled', async () => {
+    const one = await open('one')
+    const other = await open('other')
+    const transactions = await pays(6)
+    for (const tx of transactions) await other.mempool.submit(tx)
+    await hub.time.pass(100)
+    hub.connect(one.network, other.network)
+    await hub.time.pass(500)
+    expect(one.mempool.count).toBe(0)
+    await hub.time.pass(2_000)
+    for (const tx of transactions) expect(holds([one], tx)).toEqual([true])
+    expect(one.transactions.facts).toMatchObject({ pulled: 6, accepted: 6 })
+    expect(other.network.requests.filter(({ protocol }) => protocol === 'poolIds')).toHaveLength(1)
+    expect(one.network.requests.filter(({ protocol }) => protocol === 'poolIds')).toHaveLength(0)
+  })
+
+  it('not before the node has caught up', async () => {
+    const one = await open('one')
+    const other = await open('other')
+    const tx = await pay(1)
+    await other.mempool.submit(tx)
+    one.behind = true
+    hub.connect(one.network, other.network)
+    await hub.time.pass(10_000)
+    expect(holds([one], tx)).toEqual([false])
+    one.behind = false
+    await hub.time.pass(10_000)
+    expect(holds([one], tx)).toEqual([true])
+  })
+})
+
+describe('a peer that tells of transactions and does not give them', () => {
+  it('holds up nobody: the next who told of them is asked', async () => {
+    const one = await open('one', { mode: 'announce' })
+    const other = await open('other', { mode: 'announce' })
+    const transactions = await pays(4)
+    const liar = strangerOn(hub, 'liar', one.test)
+    liar.serve('transactions', () => new Promise(() => {}))
+    hub.connect(liar, other.network)
+    hub.connect(one.network, other.network)
+    await hub.time.pass(100)
+    const ids = transactions.map(({ wtxId }) => wtxId)
+    void liar.request(other.id, 'announce', encode(MESSAGES.announce.request, ids))
+    await hub.time.pass(100)
+    for (const tx of transactions) await one.mempool.submit(tx)
+    await hub.time.pass(500)
+    expect(holds([other], transactions[0] as Transaction)).toEqual([false])
+    await hub.time.pass(2_500)
+    for (const tx of transactions) expect(holds([other], tx)).toEqual([true])
+    expect(one.network.requests.filter(({ protocol }) => protocol === 'transactions')).toHaveLength(1)
+  })
+
+  it('or gives others, gets points', async () => {
+    const other = await open('other', { mode: 'announce' })
+    const [asked, unasked] = (await pays(2)) as [Transaction, Transaction]
+    const liar = strangerOn(hub, 'liar', other.test)
+    const reply = encode(MESSAGES.transactions.reply, [encodeTransaction(unasked)])
+    liar.serve('transactions', () => Promise.resolve(Uint8Array.of(0, ...reply)))
+    hub.connect(liar, other.network)
+    await hub.time.pass(100)
+    void liar.request(other.id, 'announce', encode(MESSAGES.announce.request, [asked.wtxId]))
+    await hub.time.pass(100)
+    expect(other.offencesOf(liar.self)).toEqual(['unasked', 'useless'])
+    expect([other.mempool.count, other.verifier.checked]).toEqual([0, 0])
+  })
+})
+
+describe('a reorganisation', () => {
+  it.each(['gossip', 'announce'] as const)('gives transactions back to peers as well, by %s', async (mode) => {
+    const node = await open('node', { mode })
+    const transactions = await pays(3)
+    for (const tx of transactions) await node.test.import(await source.mine([tx]))
+    // It never saw the branch that had them.
+    const fresh = await RelayNode.open(hub, 'fresh', { mode })
+    await fresh.test.import(source.chain.database.block(source.chain.database.idAt(1) as never) as never)
+    hub.connect(fresh.network, node.network)
+    await hub.time.pass(5_000)
+    expect(fresh.mempool.count).toBe(0)
+    await overtake(node.test, 3, [[], [], [], []])
+    await hub.time.pass(500)
+    for (const tx of transactions) expect(holds([node, fresh], tx)).toEqual([true, true])
+    const { published, idsSent } = node.transactions.facts
+    expect(published + idsSent).toBe(3)
+  })
+})

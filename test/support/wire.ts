@@ -1,0 +1,107 @@
+import type { Timers } from '../../consensus/chain/ports.ts'
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type {
+  ConnectionListener,
+  Network,
+  NetworkLog,
+  PeerId,
+  PeerInfo,
+  RequestHandler,
+} from '../../src/p2p/network.ts'
+import { Peers } from '../../src/p2p/peers/peers.ts'
+import type { Status } from '../../src/p2p/wire/messages.ts'
+import type { ProtocolName } from '../../src/p2p/wire/protocols.ts'
+
+/** Changes what a node answers, byte for byte; undefined: no answer at all. */
+export type Tamper = (protocol: ProtocolName, reply: Uint8Array, request: Uint8Array) => Uint8Array | undefined
+
+/** A network in this process, without delay: nodes that are wired to each other by name. */
+export class Wire implements Network {
+  readonly self: PeerId
+  readonly #handlers = new Map<ProtocolName, RequestHandler>()
+  readonly #others = new Map<PeerId, { readonly wire: Wire; readonly direction: PeerInfo['direction'] }>()
+  readonly #listeners: ConnectionListener[] = []
+  /** How this node lies. */
+  tamper: Tamper = (_, reply) => reply
+  /** Requests that it was asked. */
+  readonly asked: ProtocolName[] = []
+  /** Whom it threw out, and why. */
+  readonly ended = new Map<PeerId, string>()
+
+  constructor(name: string) {
+    this.self = name as PeerId
+  }
+
+  /** Connects two nodes; this one has dialled. */
+  join(other: Wire): void {
+    // Who is dialled knows it first: the dialler speaks at once.
+    other.#join(this, 'inbound')
+    this.#join(other, 'outbound')
+  }
+
+  peers(): readonly PeerInfo[] {
+    return [...this.#others].map(([id, { direction }]) => ({ id, direction, address: '/memory' }))
+  }
+
+  onConnection(listener: ConnectionListener): void {
+    this.#listeners.push(listener)
+  }
+
+  async request(peer: PeerId, protocol: ProtocolName, body: Uint8Array): Promise<Result<Uint8Array>> {
+    const other = this.#others.get(peer)?.wire
+    const handler = other === undefined ? undefined : other.#handlers.get(protocol)
+    if (other === undefined || handler === undefined) return fail(fault('p2p/unreachable', { reason: 'not connected' }))
+    other.asked.push(protocol)
+    const reply = other.tamper(protocol, await handler(this.self, body), body)
+    return reply === undefined ? fail(fault('p2p/timeout', { protocol, ms: 0 })) : ok(reply)
+  }
+
+  serve(protocol: ProtocolName, handler: RequestHandler): void {
+    this.#handlers.set(protocol, handler)
+  }
+
+  publish(): void {}
+
+  subscribe(): void {}
+
+  disconnect(peer: PeerId, reason: string): void {
+    this.ended.set(peer, reason)
+    const other = this.#others.get(peer)?.wire
+    this.#leave(peer)
+    if (other !== undefined) other.#leave(this.self)
+  }
+
+  #join(other: Wire, direction: PeerInfo['direction']): void {
+    this.#others.set(other.self, { wire: other, direction })
+    for (const listener of this.#listeners) listener.connected({ id: other.self, direction, address: '/memory' })
+  }
+
+  #leave(peer: PeerId): void {
+    if (!this.#others.delete(peer)) return
+    for (const listener of this.#listeners) listener.disconnected(peer)
+  }
+}
+
+/** Runs what is due at once, in the order of the calls; what is due later never. */
+export const IMPATIENT: Timers = {
+  after: (ms, callback) => {
+    if (ms > 5_000) return () => {}
+    const timer = setTimeout(callback, 0)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** A log that nobody reads. */
+export const SILENT: NetworkLog = { debug: () => {}, info: () => {}, warn: () => {} }
+
+/** Peers over a wire, which say of themselves what `status` says. */
+export function peersOver(network: Wire, ruleBook: RuleBook, status: () => Partial<Status>, now: () => number): Peers {
+  const genesis = ruleBook.genesis.block.id
+  const ownStatus = (): Status => ({
+    ...{ version: 1, genesis, rules: ruleBook.fingerprintAt(0), agent: network.self, head: genesis, height: 0 },
+    ...{ totalWork: 1n, mode: 0, bodiesFrom: 0, witnessesFrom: 0, snapshots: [], ...status() },
+  })
+  return new Peers({ network, ruleBook, clock: { now }, timers: IMPATIENT, log: SILENT, ownStatus })
+}

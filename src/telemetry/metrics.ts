@@ -5,6 +5,7 @@ import type { Mempool } from '../../mempool/mempool.ts'
 import type { NodeApi } from '../../rpc/node.ts'
 import { offerState } from '../../rpc/quotes.ts'
 import type { AnswerFacts } from '../../rpc/server-edges.ts'
+import { type WatchedNetwork, watchNetwork } from './network-metrics.ts'
 
 const NANOSECONDS = 1e9
 /** The histogram measures whole timer periods: the period itself is no delay. */
@@ -56,6 +57,7 @@ export class Metrics {
     this.#watchChain(chain)
     this.#watchMempool(mempool)
     this.#gauge('farthing_hashes_per_second', 'Hash rate of the mining threads', () => node.mining().hashesPerSecond)
+    this.#gauge('farthing_mining_addresses', 'Addresses that external miners mine for', () => node.remoteWork.addresses)
     this.#gauge('farthing_peers', 'Connected peers', () => node.peerCount())
     this.#gauge('farthing_ready', '1 if the node is ready', () => (node.notReadyBecause().length === 0 ? 1 : 0))
     this.#gauge('farthing_warnings', 'Warnings about the chain, as in the status', () => node.warnings?.().length ?? 0)
@@ -72,6 +74,11 @@ export class Metrics {
     const available = (): number =>
       market.shop.offers.filter((offer) => offerState(chain, market, offer).reason === null).length
     this.#gauge('farthing_market_services_available', 'Services that can be sold now', available)
+  }
+
+  /** Shows the numbers of the peer-to-peer network from now on. */
+  watchNetwork(network: WatchedNetwork): void {
+    watchNetwork(this.#registry, network)
   }
 
   /** Counts an answered request. */

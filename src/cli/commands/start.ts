@@ -1,11 +1,14 @@
+import type { Config } from '../../../config/settings.ts'
 import { InvariantError } from '../../../consensus/chain/execution.ts'
 import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { AssertionError } from '../../../consensus/primitives/assert.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
-import type { Result } from '../../../consensus/primitives/result.ts'
+import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
+import type { DaemonOptions } from '../../core.ts'
 import type { WalletKey } from '../../crypto/wallet-key.ts'
-import { type Daemon, type DaemonOptions, startDaemon } from '../../daemon.ts'
+import { type Daemon, startDaemon } from '../../daemon.ts'
+import { parseNodeAddress } from '../../p2p/host/node-address.ts'
 import { PROTOCOL } from '../../protocol.ts'
 import { checkMarker, folderPaths, isStorageFailure } from '../../storage/folder.ts'
 import { LevelClaimStore } from '../../storage/level-claims.ts'
@@ -27,13 +30,18 @@ export const startCommand: Command = {
   usage: '',
   wordsMax: 0,
   about: 'Run the node',
-  flags: {},
+  flags: {
+    peer: 'Node to join, as its log and `farthing peers` name it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; several by commas',
+  },
   run: (context) => runDaemon(context, { services: SERVICE_TABLE, openClaims: (path) => LevelClaimStore.open(path) }),
 }
 
 /** Runs a daemon with the parts given until it is told to stop. */
 export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
-  const { config, params, logger } = context
+  const { params, logger } = context
+  const joined = withPeers(context)
+  if (!joined.ok) return joined.fault
+  const config = joined.value
   const marked = await checkMarker(config.dataDir, {
     network: params.name,
     genesis: createRuleBook(params, PROTOCOL).genesis.block.id,
@@ -44,18 +52,34 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   if (params.name !== 'devnet' && params.seeds.length === 0) {
     logger.warn(`no public seeds of ${params.name} exist yet: this node runs alone`)
   }
-  const wallet = await marketWallet(context)
+  const wallet = await marketWallet({ ...context, config })
   if (wallet !== null && !wallet.ok) return wallet.fault
   const onFatal = fatalHandler(logger)
   const told = toldToStop(logger)
   const options = { config, params, ...parts, wallet: wallet === null ? null : wallet.value, logger, onFatal }
   const daemon = await startDaemon(options).catch(onFatal)
   if (!daemon.ok) return daemon.fault
-  greet(context, daemon.value)
+  greet({ ...context, config }, daemon.value)
   await told
   await daemon.value.stop().catch(onFatal)
   logger.info('stopped')
   return EXIT.ok
+}
+
+/**
+ * The configuration with the peers that the command line names beside it. The keys of the devnet are everybody's: two nodes
+ * that sell by the same one would each work for the same payment, so one that joins others sells only with a key of its own.
+ */
+function withPeers({ config, flags, params, resolution, note }: CommandContext): Result<Config> {
+  const peers = [...config.p2p.peers, ...(flags.peer?.split(',') ?? [])]
+  for (const text of peers) {
+    const address = parseNodeAddress(text)
+    if (!address.ok) return address
+  }
+  const shared = params.name === 'devnet' && peers.length > 0 && resolution['dev-key'].origin === 'default'
+  if (shared) note('This node sells nothing: with --dev-key 3 (or another from 3 to 6) it has keys of its own and does')
+  const market = { ...config.market, enabled: config.market.enabled && !shared }
+  return ok({ ...config, market, p2p: { ...config.p2p, peers } })
 }
 
 /** The wallet that sells, opened; null where nothing is sold. */
@@ -83,10 +107,11 @@ function fatalHandler(logger: Logger): (error: unknown) => never {
   return onFatal
 }
 
-function greet({ note, params, config }: CommandContext, { url, node }: Daemon): void {
+function greet({ note, params, config }: CommandContext, { url, node, peerAddresses }: Daemon): void {
   note(`${params.name} node, API at ${url}`)
+  if (peerAddresses[0] !== undefined) note(`Others join with:  --peer ${peerAddresses[0]}`)
   // A devnet has no other miners: without a block nothing is published and nothing paid.
-  const idle = params.name === 'devnet' && config.mine.threads === 0
+  const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
   // One that takes no request: the line works as it stands.
   const offer = node.market?.shop.offers.find(({ definition }) => definition.example === '')?.definition
   if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')

@@ -1,0 +1,60 @@
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { fault } from '../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { DEFAULT_HTTP_LIMITS, LIST_COST } from '../rpc/limits.ts'
+import type { NodeApi } from '../rpc/node.ts'
+import { createServer } from '../rpc/server.ts'
+import type { DaemonOptions, Stop } from './core.ts'
+import { isStorageFailure } from './storage/folder.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+/** How long a stopping node waits for answers on their way out. */
+const ANSWERS_GRACE_MS = 300
+
+/** Opens the HTTP API and says where. Faults: `rpc/port-taken`, `rpc/address-unusable`. */
+export async function listen(
+  { config, logger, onFatal }: DaemonOptions,
+  node: NodeApi,
+  { metrics, stops }: { readonly metrics: Metrics; readonly stops: Stop[] },
+): Promise<Result<string>> {
+  const { host, port, rateRead, rateTransaction, rateQuote, concurrentMax, trustProxy } = config.rpc
+  const ratesPerMinute = {
+    ...DEFAULT_HTTP_LIMITS.ratesPerMinute,
+    read: rateRead,
+    list: Math.ceil(rateRead / LIST_COST),
+    transaction: rateTransaction,
+    quote: rateQuote,
+  }
+  const app = await createServer(node, {
+    limits: { ...DEFAULT_HTTP_LIMITS, ratesPerMinute, concurrentMax },
+    trustProxy,
+    onError: (error, requestId) => {
+      logger.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, 'error while answering')
+      if (isStorageFailure(error)) onFatal(error)
+    },
+    onAnswer: (facts) => {
+      metrics.answered(facts)
+      logger.debug(facts, 'answered')
+    },
+  })
+  stops.push(() => closeServer(app))
+  return bind(app, host, port)
+}
+
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const closed = app.close()
+  await Promise.race([closed, setTimeout(ANSWERS_GRACE_MS)])
+  app.server.closeAllConnections()
+  await closed
+}
+
+async function bind(app: FastifyInstance, host: string, port: number): Promise<Result<string>> {
+  try {
+    return ok(await app.listen({ host, port }))
+  } catch (error) {
+    const { code = '', message } = error as { code?: string; message: string }
+    if (code === 'EADDRINUSE') return fail(fault('rpc/port-taken', { host, port }))
+    return fail(fault('rpc/address-unusable', { host, port, reason: message }))
+  }
+}

@@ -1,0 +1,109 @@
+import type { WorkVerifier } from '../../consensus/block/pow.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Clock, Pacer, Timers } from '../../consensus/chain/ports.ts'
+import type { Mempool } from '../../mempool/mempool.ts'
+import type { Network, NetworkLog } from './network.ts'
+import { Peers } from './peers/peers.ts'
+import { BlockRelay } from './relay/block-relay.ts'
+import { ExtraPool } from './relay/extra-pool.ts'
+import { type TransactionMode, TransactionRelay } from './relay/transaction-relay.ts'
+import { serveChain } from './serve/chain.ts'
+import { serveKeys } from './serve/keys.ts'
+import { servePool } from './serve/pool.ts'
+import { BlockIntake } from './sync/intake.ts'
+import type { HeldRange, SnapshotDoor, SnapshotSetting } from './sync/snapshot-door.ts'
+import { Synchroniser } from './sync/synchroniser.ts'
+import { STORAGE_MODES, type Status } from './wire/messages.ts'
+import { WIRE_VERSION } from './wire/protocols.ts'
+
+/** What a node's part of the network is made of: the daemon hands in libp2p, the simulator virtual links. */
+export interface PeerNodeDependencies {
+  readonly network: Network
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly workVerifier: WorkVerifier
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Makes a pacer for one stream of work. */
+  readonly pacer: () => Pacer
+  readonly log: NetworkLog
+  /** 64 random bits. */
+  readonly random: () => bigint
+  /** Program and release, for people. */
+  readonly agent: string
+  /** What this node holds just now. */
+  readonly held: () => HeldRange
+  readonly transactionMode: TransactionMode
+  /** Makes what takes snapshots; null where this node takes none. */
+  readonly snapshots: ((peers: Peers) => SnapshotDoor) | null
+  readonly snapshotSetting: SnapshotSetting
+  /** Whether peers or seeds are configured, or have been met before. */
+  readonly expectsPeers: boolean
+  /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** A node among others: handshakes, sync, relay and answers over one network. */
+export class PeerNode {
+  readonly peers: Peers
+  readonly synchroniser: Synchroniser
+  readonly blocks: BlockRelay
+  readonly transactions: TransactionRelay
+  readonly intake: BlockIntake
+
+  constructor(dependencies: PeerNodeDependencies) {
+    const { network, chain, mempool, clock, timers, log, pacer, held } = dependencies
+    const ownStatus = (): Status => statusOf(dependencies)
+    this.peers = new Peers({ network, ruleBook: chain.ruleBook, clock, timers, log, ownStatus })
+    const { peers } = this
+    const common = { ...dependencies, peers, pacer: pacer() }
+    this.intake = new BlockIntake(common)
+    const extra = new ExtraPool(mempool)
+    const behind = (): boolean => this.synchroniser.progress().behind
+    this.transactions = new TransactionRelay({ ...common, extra, mode: dependencies.transactionMode, behind })
+    this.blocks = new BlockRelay({
+      ...common,
+      extra,
+      intake: this.intake,
+      behind,
+      isSpread: (wtxId) => this.transactions.isSpread(wtxId),
+      onUnknownParent: (peer) => this.synchroniser.wanted(peer),
+    })
+    const snapshots = dependencies.snapshots?.(peers) ?? null
+    this.synchroniser = new Synchroniser({ ...common, intake: this.intake, snapshots })
+    serveChain(peers.exchange, { chain, pacer: pacer(), held })
+    serveKeys(peers.exchange, chain.database)
+    servePool(peers.exchange, { ...common, blocks: this.blocks, transactions: this.transactions })
+  }
+
+  start(): void {
+    this.blocks.start()
+    this.transactions.start()
+    this.synchroniser.start()
+  }
+
+  /** Takes and tells nothing more; a block that is being imported is finished. The network is the caller's to end. */
+  async stop(): Promise<void> {
+    this.intake.stop()
+    await Promise.all([this.blocks.stop(), this.transactions.stop(), this.synchroniser.stop()])
+    this.peers.stop()
+  }
+}
+
+function statusOf({ chain, agent, held }: PeerNodeDependencies): Status {
+  const { id, header, totalWork } = chain.head
+  const { mode, bodiesFrom, witnessesFrom, snapshots } = held()
+  return {
+    version: WIRE_VERSION,
+    genesis: chain.ruleBook.genesis.block.id,
+    rules: chain.ruleBook.fingerprintAt(header.height),
+    agent,
+    head: id,
+    height: header.height,
+    totalWork,
+    mode: STORAGE_MODES.indexOf(mode),
+    bodiesFrom,
+    witnessesFrom,
+    snapshots,
+  }
+}

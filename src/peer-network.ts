@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Config } from '../config/settings.ts'
+import type { WorkVerifier } from '../consensus/block/pow.ts'
+import type { Chain } from '../consensus/chain/chain.ts'
+import type { NetworkParams } from '../consensus/chain/params.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import type { Mempool } from '../mempool/mempool.ts'
+import type { NetworkApi } from '../rpc/network.ts'
+import { peerDatastore } from './p2p/host/datastore.ts'
+import { type Host, openHost } from './p2p/host/host.ts'
+import { loadIdentity } from './p2p/host/identity.ts'
+import { Peering } from './p2p/host/peering.ts'
+import { PeerNode } from './p2p/node.ts'
+import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
+import { folderPaths, storageFault } from './storage/folder.ts'
+import { LevelPeers } from './storage/level-peers.ts'
+import { makeOperatorToken } from './storage/operator-token.ts'
+import type { Logger } from './telemetry/logger.ts'
+import { VERSION } from './version.ts'
+
+/** What the network part of a daemon is made of. */
+export interface PeerNetworkOptions {
+  readonly config: Config
+  readonly params: NetworkParams
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly workVerifier: WorkVerifier
+  readonly logger: Logger
+  readonly onFatal: (error: unknown) => void
+}
+
+/** A node's part of the peer-to-peer network. */
+export interface PeerNetwork {
+  readonly node: PeerNode
+  /** What the API sees. */
+  readonly api: NetworkApi
+  /** Multiaddrs that others reach us at; none before the start. */
+  readonly addresses: () => readonly string[]
+  /** Peers that a topic is passed on to. */
+  readonly meshSize: () => number
+  /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/unreachable`. */
+  readonly start: () => Promise<Result<void>>
+  /** Ends everything within a few seconds, whatever others do. */
+  readonly stop: () => Promise<void>
+}
+
+const DEVNET_HOST = '127.0.0.1'
+const EVERYWHERE = '0.0.0.0'
+
+/** Opens the network part; nobody is talked to before its start. */
+export async function openPeerNetwork(options: PeerNetworkOptions): Promise<Result<PeerNetwork>> {
+  const { config, logger } = options
+  const paths = folderPaths(config.dataDir)
+  try {
+    const identity = await loadIdentity(config.dataDir)
+    if (!identity.ok) return identity
+    const operatorToken = await makeOperatorToken(paths.operatorToken)
+    const records = await LevelPeers.open(join(paths.peers, 'records'), (reason) =>
+      logger.warn({ reason }, 'what was known of peers is damaged; it was moved aside'),
+    )
+    const host = await openHost(hostOptions(options, identity.value.key))
+    if (!host.ok) {
+      await records.close()
+      return host
+    }
+    return ok(await assemble(options, { host: host.value, records, operatorToken }))
+  } catch (error) {
+    return fail(storageFault(config.dataDir, error))
+  }
+}
+
+interface Parts {
+  readonly host: Host
+  readonly records: LevelPeers
+  readonly operatorToken: string
+}
+
+function hostOptions(
+  { config, params, chain, logger }: PeerNetworkOptions,
+  key: Parameters<typeof openHost>[0]['key'],
+) {
+  const { p2p } = config
+  const isDevnet = params.name === 'devnet'
+  return {
+    key,
+    genesis: chain.ruleBook.genesis.block.id,
+    agent: agentText(),
+    listen: { host: p2p.host ?? (isDevnet ? DEVNET_HOST : EVERYWHERE), port: p2p.port },
+    announce: p2p.announce,
+    inboundMax: p2p.inboundMax,
+    outboundMax: p2p.outbound,
+    dht: p2p.dht,
+    mdns: p2p.mdns === 'auto' ? isDevnet : p2p.mdns === 'true',
+    upnp: p2p.upnp,
+    autonat: p2p.autonat,
+    allowPrivate: isDevnet,
+    datastore: peerDatastore(join(folderPaths(config.dataDir).peers, 'store')),
+    clock: systemClock,
+    log: logger,
+  }
+}
+
+async function assemble(options: PeerNetworkOptions, { host, records, operatorToken }: Parts): Promise<PeerNetwork> {
+  const { config, params, logger, ...rest } = options
+  const { p2p } = config
+  const node = new PeerNode({
+    ...rest,
+    network: host,
+    clock: systemClock,
+    timers: systemTimers,
+    pacer: eventLoopPacer,
+    log: logger,
+    random: () => randomBytes(8).readBigUInt64LE(),
+    agent: agentText(),
+    transactionMode: 'gossip',
+    held: () => ({ mode: config.storage.mode, bodiesFrom: 0, witnessesFrom: 0, snapshots: [] }),
+    snapshots: null,
+    snapshotSetting: config.sync.snapshot,
+    expectsPeers: params.seeds.length + p2p.peers.length > 0,
+  })
+  host.onViolation((peer, offence, about) => node.peers.report(peer, offence, about))
+  const peering = await Peering.open({
+    host,
+    peers: node.peers,
+    records,
+    settings: {
+      outbound: p2p.outbound,
+      inboundMax: p2p.inboundMax,
+      allowPrivate: params.name === 'devnet',
+      configured: p2p.peers,
+      seeds: params.seeds,
+    },
+    operatorToken,
+    clock: systemClock,
+    timers: systemTimers,
+    random: Math.random,
+    log: logger,
+    bytesOf: () => null,
+  })
+  return {
+    node,
+    api: Object.assign(peering.network, { sync: () => node.synchroniser.progress() }),
+    addresses: () => host.addresses(),
+    meshSize: () => host.meshOf('blocks').length,
+    start: async () => {
+      const started = await host.start()
+      if (!started.ok) return started
+      node.start()
+      peering.start()
+      logger.info({ addresses: host.addresses() }, 'listening for peers')
+      return started
+    },
+    stop: async () => {
+      await node.stop()
+      await peering.stop()
+      await host.stop()
+      await records.close()
+    },
+  }
+}
+
+function agentText(): string {
+  return `farthing/${VERSION}`
+}

@@ -1,0 +1,422 @@
+import { describe, expect, it } from 'vitest'
+import { AddressBook } from '../../../../../src/p2p/host/address-book.ts'
+import { groupOf } from '../../../../../src/p2p/host/address-groups.ts'
+import { Anchors } from '../../../../../src/p2p/host/anchors.ts'
+import { Bans } from '../../../../../src/p2p/host/bans.ts'
+import type { Connection } from '../../../../../src/p2p/host/dialer.ts'
+import { ipOf } from '../../../../../src/p2p/host/node-address.ts'
+import { PeerManager, type PeerManagerSettings } from '../../../../../src/p2p/host/peer-manager.ts'
+import { RecordWriter } from '../../../../../src/p2p/host/peer-records.ts'
+import type { PeerId } from '../../../../../src/p2p/network.ts'
+import { seeded } from '../../../../sim/miners.ts'
+import { addressOf, FakeDialer, MemoryRecords, peerId, SILENT, virtualTime } from '../../../../support/peering.ts'
+
+const DEFAULTS: PeerManagerSettings = { outbound: 4, inboundMax: 12, allowPrivate: false, configured: [], seeds: [] }
+
+/** One node with its manager in a world of made-up peers. */
+class Station {
+  readonly time
+  readonly dialer
+  readonly book
+  readonly bans
+  readonly manager
+  readonly records
+  readonly writer
+  readonly latencies = new Map<PeerId, number>()
+
+  private constructor(
+    settings: Partial<PeerManagerSettings>,
+    parts: { records: MemoryRecords; anchors: Anchors; writer: RecordWriter; seed: number },
+  ) {
+    const { time, node } = virtualTime()
+    const random = seeded(parts.seed)
+    const all = { ...DEFAULTS, ...settings }
+    this.time = time
+    this.records = parts.records
+    this.writer = parts.writer
+    this.dialer = new FakeDialer(time)
+    this.book = new AddressBook({ clock: node, writer: parts.writer, allowPrivate: all.allowPrivate, random })
+    this.bans = new Bans(node, parts.writer)
+    this.manager = new PeerManager({
+      dialer: this.dialer,
+      book: this.book,
+      bans: this.bans,
+      anchors: parts.anchors,
+      clock: node,
+      timers: node,
+      random,
+      log: SILENT,
+      settings: all,
+      latencyOf: (peer) => this.latencies.get(peer) ?? null,
+    })
+  }
+
+  static async open(
+    settings: Partial<PeerManagerSettings> = {},
+    entries?: Map<string, string>,
+    seed = 1,
+  ): Promise<Station> {
+    const records = new MemoryRecords(entries)
+    const writer = new RecordWriter(records, (error) => {
+      throw error
+    })
+    const anchors = new Anchors(writer)
+    await anchors.load(records)
+    const station = new Station(settings, { records, anchors, writer, seed })
+    await station.book.load(records)
+    return station
+  }
+
+  /** A peer that can be dialled, and that the book knows. */
+  node(number: number, ip = `60.${number}.0.1`): PeerId {
+    this.dialer.online.set(`${ip}:8421`, peerId(number))
+    this.book.add(addressOf(number, ip), 'kad')
+    return peerId(number)
+  }
+
+  /** Lets time pass; whoever is connected shakes hands. */
+  async pass(ms: number): Promise<void> {
+    const endMs = this.time.nowMs + ms
+    while (this.time.nowMs < endMs) {
+      await this.time.pass(Math.min(500, endMs - this.time.nowMs))
+      for (const peer of this.dialer.peers) this.manager.ready(peer)
+    }
+  }
+
+  get outbound(): readonly Connection[] {
+    return this.dialer.connections().filter(({ direction }) => direction === 'outbound')
+  }
+
+  /** A peer comes by itself and is let in if it may. */
+  arrive(number: number, ip: string, port = 40_000): Connection | undefined {
+    const address = `/ip4/${ip}/tcp/${port + number}`
+    if (!this.manager.mayAccept(address) || !this.manager.mayKeep(peerId(number), address, 'inbound')) return undefined
+    return this.dialer.open(peerId(number), address)
+  }
+
+  /** Times between the dials of an address. */
+  gaps(address: string): readonly number[] {
+    const times = this.dialer.dials.filter((dial) => dial.address === address).map(({ atMs }) => atMs)
+    return times.slice(1).map((atMs, i) => atMs - times[i]!)
+  }
+}
+
+describe('outbound connections', () => {
+  it('are as many as wanted, each to another network, and are made up for', async () => {
+    const station = await Station.open()
+    for (let i = 1; i <= 12; i++) station.node(i, `60.${i % 6}.${i}.1`)
+    station.manager.start()
+    await station.pass(5_000)
+    expect(station.outbound.length).toBe(4)
+    const groups = station.outbound.map(({ address }) => groupOf(ipOf(address)!))
+    expect(new Set(groups).size).toBe(4)
+    const [lost] = station.outbound
+    station.dialer.online.delete(`${lost!.address.split('/')[2]}:8421`)
+    station.dialer.close(lost!)
+    await station.pass(5_000)
+    expect(station.outbound.length).toBe(4)
+    expect(station.outbound.map(({ peer }) => peer)).not.toContain(lost!.peer)
+  })
+
+  it('go to one network where there is but one on the devnet, and to nobody private elsewhere', async () => {
+    for (const [allowPrivate, wanted] of [
+      [true, 4],
+      [false, 0],
+    ] as const) {
+      const station = await Station.open({ allowPrivate })
+      for (let i = 1; i <= 6; i++) station.node(i, `127.0.0.${i}`)
+      station.manager.start()
+      await station.pass(5_000)
+      expect(station.outbound.length).toBe(wanted)
+      expect(station.manager.mayDial(null, '/ip4/10.0.0.1/tcp/1')).toBe(allowPrivate)
+    }
+  })
+
+  it('are sought by a few dials at once, never to ourselves and never twice to one', async () => {
+    const station = await Station.open({ outbound: 10 })
+    station.node(0)
+    for (let i = 1; i <= 9; i++) station.node(i)
+    station.book.add(addressOf(3, '61.3.0.1'), 'kad')
+    station.dialer.online.set('61.3.0.1:8421', peerId(3))
+    station.manager.start()
+    expect(station.dialer.dials.length).toBe(4)
+    await station.pass(10_000)
+    expect(station.dialer.peers.length).toBe(9)
+    expect(station.dialer.dials.length).toBe(9)
+  })
+
+  it('to peers that never shake hands count as failures of their address', async () => {
+    const station = await Station.open()
+    station.node(1)
+    station.manager.start()
+    for (let i = 0; i < 4; i++) {
+      await station.time.pass(1_500)
+      for (const connection of station.dialer.connections()) station.dialer.close(connection)
+      await station.time.pass(60_000)
+    }
+    expect(station.book.size).toBe(0)
+    expect(station.dialer.dials.length).toBe(3)
+  })
+
+  it('that others dialled are hung up in a while if they are too many or of one network', async () => {
+    const station = await Station.open({ outbound: 2 })
+    station.manager.start()
+    for (const [i, ip] of ['60.1.0.1', '60.1.0.2', '60.2.0.1', '60.3.0.1'].entries()) {
+      station.dialer.open(peerId(i + 1), addressOf(i + 1, ip), 'outbound')
+      await station.pass(1_000)
+    }
+    await station.pass(20_000)
+    expect(station.outbound.length).toBe(4)
+    await station.pass(20_000)
+    expect(station.outbound.map(({ peer }) => peer)).toEqual([peerId(1), peerId(3)])
+  })
+})
+
+describe('configured peers', () => {
+  const PEER = addressOf(1, '127.0.0.1')
+
+  it('are dialled with delays that double to a minute, give or take a fifth', async () => {
+    const station = await Station.open({ outbound: 0, configured: [PEER, addressOf(2, '127.0.0.2')] })
+    station.dialer.online.set('127.0.0.2:8421', peerId(2))
+    station.manager.start()
+    await station.pass(600_000)
+    const gaps = station.gaps(PEER)
+    expect(gaps.length).toBeGreaterThan(12)
+    gaps.forEach((gap, i) => {
+      const delay = Math.min(60_000, 1_000 * 2 ** i)
+      expect(gap, `gap ${i}`).toBeGreaterThanOrEqual(0.8 * delay)
+      // The manager looks once a second.
+      expect(gap, `gap ${i}`).toBeLessThanOrEqual(1.2 * delay + 1_100)
+    })
+    expect(new Set(gaps.slice(7)).size).toBeGreaterThan(2)
+  })
+
+  it('that come late are connected within 15 s, however late, as long as connections are missing', async () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      for (const outbound of [0, 4]) {
+        const station = await Station.open({ outbound, configured: [PEER] }, undefined, seed)
+        station.manager.start()
+        await station.pass(300_000 + seed * 1_717)
+        station.dialer.online.set('127.0.0.1:8421', peerId(1))
+        await station.pass(15_000)
+        expect(station.dialer.peers).toEqual([peerId(1)])
+      }
+    }
+  })
+
+  it('are back at once after a long connection, but not where each ends at once', async () => {
+    const station = await Station.open({ configured: [PEER] })
+    station.dialer.online.set('127.0.0.1:8421', peerId(1))
+    station.manager.start()
+    await station.pass(30_000)
+    station.dialer.close(station.outbound[0]!)
+    await station.pass(1_100)
+    expect(station.outbound.length).toBe(1)
+    for (let i = 0; i < 100; i++) {
+      for (const connection of station.outbound) station.dialer.close(connection)
+      await station.time.pass(600)
+    }
+    expect(station.dialer.dials.length).toBeLessThan(14)
+  })
+
+  it('come beside the wanted number, private or crowded as they may be, and are known by the id that answered', async () => {
+    const place = '/ip4/60.1.0.9/tcp/8421'
+    const station = await Station.open({ outbound: 2, configured: [place, PEER] })
+    station.dialer.online.set('60.1.0.9:8421', peerId(9))
+    station.dialer.online.set('127.0.0.1:8421', peerId(1))
+    for (let i = 2; i <= 5; i++) station.node(i)
+    station.manager.start()
+    await station.pass(60_000)
+    expect(station.outbound.length).toBe(4)
+    expect(station.dialer.peers).toEqual(expect.arrayContaining([peerId(9), peerId(1)]))
+    expect(station.dialer.dials.length).toBe(4)
+    station.dialer.online.set('60.1.0.9:8421', peerId(10))
+    station.dialer.close(station.outbound.find(({ peer }) => peer === peerId(9))!)
+    await station.pass(3_000)
+    expect(station.dialer.peers).toContain(peerId(10))
+  })
+
+  it('that are no addresses are left out', async () => {
+    const station = await Station.open({ configured: ['/ip4/1.2.3.4', 'x', PEER] })
+    station.manager.start()
+    await station.pass(1_000)
+    expect(station.dialer.dials.map(({ address }) => address)).toEqual([PEER])
+  })
+})
+
+describe('seeds', () => {
+  it('are dialled where nobody else is known, again and again, by name too', async () => {
+    const named = `/dns4/seed.example/tcp/8421/p2p/${peerId(7)}`
+    const station = await Station.open({ seeds: [named] })
+    station.manager.start()
+    await station.pass(120_000)
+    expect(station.dialer.dials.length).toBeGreaterThan(8)
+    station.dialer.online.set('seed.example:8421', peerId(7))
+    await station.pass(15_000)
+    expect(station.dialer.peers).toEqual([peerId(7)])
+  })
+
+  it('are left in peace where others are there', async () => {
+    const station = await Station.open({ outbound: 2, seeds: [addressOf(9, '90.0.0.1')] })
+    for (let i = 1; i <= 3; i++) station.node(i)
+    station.dialer.open(peerId(20), '/ip4/80.0.0.1/tcp/1')
+    station.manager.start()
+    await station.pass(60_000)
+    expect(station.outbound.length).toBe(2)
+    expect(station.dialer.dials.map(({ address }) => address)).not.toContain(addressOf(9, '90.0.0.1'))
+  })
+})
+
+describe('anchors', () => {
+  it('are two that lasted, and the first that are dialled after a restart', async () => {
+    const first = await Station.open()
+    for (let i = 1; i <= 4; i++) first.node(i)
+    first.manager.start()
+    await first.pass(40_000)
+    first.manager.stop()
+    await first.writer.flush()
+    const anchors = [0, 1].map((i) => first.records.entries.get(`anchor/${i}`))
+    expect(anchors).toEqual(first.outbound.slice(0, 2).map(({ address }) => address))
+    for (let seed = 1; seed <= 5; seed++) {
+      const next = await Station.open({}, new Map(first.records.entries), seed)
+      next.manager.start()
+      expect(next.dialer.dials.slice(0, 2).map(({ address }) => address)).toEqual(anchors)
+    }
+  })
+
+  it('of before stay while nobody lasts, and banned ones are not dialled', async () => {
+    const entries = new Map([
+      ['anchor/0', addressOf(1, '60.1.0.1')],
+      ['anchor/1', addressOf(2, '60.2.0.1')],
+    ])
+    const station = await Station.open({}, entries)
+    station.bans.ban(peerId(2), 1e9, 'x')
+    station.manager.start()
+    await station.pass(60_000)
+    station.manager.stop()
+    await station.writer.flush()
+    expect(station.dialer.dials.map(({ address }) => address)).toEqual([addressOf(1, '60.1.0.1')])
+    expect(station.records.entries.get('anchor/0')).toBe(addressOf(1, '60.1.0.1'))
+  })
+})
+
+describe('inbound connections', () => {
+  it('are bounded by machine and network, but not among neighbours on the devnet', async () => {
+    const station = await Station.open({ inboundMax: 100 })
+    const letIn = (ips: readonly string[]): number =>
+      ips.filter((ip, i) => station.arrive(100 + station.dialer.peers.length + i, ip) !== undefined).length
+    expect(letIn(Array(5).fill('60.1.1.1'))).toBe(2)
+    expect(letIn(Array.from({ length: 20 }, (_, i) => `60.2.2.${i}`))).toBe(8)
+    expect(letIn(Array.from({ length: 20 }, (_, i) => `60.3.${i}.1`))).toBe(20)
+    expect(letIn(Array(5).fill('127.0.0.1'))).toBe(2)
+    const devnet = await Station.open({ inboundMax: 100, allowPrivate: true })
+    for (let i = 1; i <= 30; i++) expect(devnet.arrive(i, '127.0.0.1')).toBeDefined()
+    expect(station.manager.mayAccept('/dns4/x.example/tcp/1')).toBe(false)
+  })
+
+  it('make room for others when there are too many, the useful and the old excepted', async () => {
+    const station = await Station.open({ inboundMax: 12 })
+    station.manager.start()
+    for (let i = 1; i <= 12; i++) {
+      expect(station.arrive(i, `70.1.${i}.1`)).toBeDefined()
+      await station.pass(1_000)
+    }
+    station.manager.useful(peerId(12), 'block')
+    station.manager.useful(peerId(11), 'transaction')
+    station.latencies.set(peerId(10), 3)
+    expect([12, 11, 10, 1].map((i) => station.manager.isProtected(peerId(i)))).toEqual([true, true, true, true])
+    expect(station.arrive(20, '80.1.1.1')).toBeDefined()
+    expect(station.dialer.hungUp.map(({ peer }) => peer)).toEqual([peerId(9)])
+    expect(station.dialer.connections().length).toBe(12)
+    for (let i = 21; i <= 60; i++) {
+      station.arrive(i, `70.2.${i}.1`)
+      await station.pass(1_000)
+    }
+    expect(station.dialer.connections().length).toBe(12)
+    expect(station.dialer.peers).toEqual(expect.arrayContaining([12, 11, 10, 1, 20].map(peerId)))
+  })
+
+  it('of configured peers are always taken, and never make room', async () => {
+    const configured = Array.from({ length: 4 }, (_, i) => addressOf(i + 1, '60.1.1.1'))
+    const station = await Station.open({ inboundMax: 4, configured })
+    for (let i = 1; i <= 4; i++) expect(station.arrive(i, `60.${i}.1.1`)).toBeDefined()
+    expect(station.arrive(9, '70.0.0.1')).toBeUndefined()
+    expect(station.dialer.hungUp).toEqual([])
+    expect(station.manager.isProtected(peerId(2))).toBe(true)
+  })
+
+  it('merits of peers that are gone are forgotten', async () => {
+    const station = await Station.open({ inboundMax: 12 })
+    const connection = station.arrive(12, '70.1.12.1')!
+    station.manager.useful(peerId(12), 'block')
+    station.dialer.close(connection)
+    station.manager.useful(peerId(12), 'block')
+    for (let i = 1; i <= 12; i++) {
+      station.arrive(i, `70.1.${i}.1`)
+      await station.pass(1_000)
+    }
+    expect(station.manager.isProtected(peerId(12))).toBe(false)
+  })
+})
+
+describe('duplicate connections', () => {
+  it('are collapsed to one, and the peer is not dialled again for it', async () => {
+    const station = await Station.open({ configured: [addressOf(5, '60.5.0.1')] })
+    station.dialer.online.set('60.5.0.1:8421', peerId(5))
+    station.manager.start()
+    await station.pass(100)
+    station.dialer.open(peerId(5), '/ip4/60.5.0.1/tcp/40000')
+    await station.pass(30_000)
+    expect(station.dialer.connections().map(({ direction }) => direction)).toEqual(['outbound'])
+    expect(station.dialer.dials.length).toBe(1)
+  })
+})
+
+describe('a ban', () => {
+  it('ends the connections of the peer and keeps it away by id and address', async () => {
+    const station = await Station.open()
+    station.node(1)
+    station.manager.start()
+    await station.pass(2_000)
+    station.arrive(30, '60.1.0.1')
+    expect(station.dialer.peers).toEqual([peerId(1), peerId(30)])
+    station.manager.ban(peerId(1), 'bad-block')
+    expect(station.dialer.peers).toEqual([])
+    expect(station.book.size).toBe(0)
+    expect(station.arrive(1, '61.0.0.1')).toBeUndefined()
+    expect(station.arrive(31, '60.1.0.1')).toBeUndefined()
+    expect(station.arrive(31, '60.1.0.2')).toBeDefined()
+    expect(station.manager.mayDial(peerId(1), addressOf(1, '61.0.0.1'))).toBe(false)
+    expect(station.manager.mayDial(null, '/ip4/60.1.0.1/tcp/8421')).toBe(false)
+    expect(station.manager.mayKeep(peerId(1), addressOf(1, '61.0.0.1'), 'outbound')).toBe(false)
+    const dials = station.dialer.dials.length
+    station.book.add(addressOf(1, '60.1.0.1'), 'kad')
+    await station.pass(60_000)
+    expect(station.dialer.dials.length).toBe(dials)
+  })
+
+  it('of one on the devnet does not keep away the others of its machine', async () => {
+    const station = await Station.open({ allowPrivate: true })
+    station.arrive(1, '127.0.0.1')
+    station.arrive(2, '127.0.0.1')
+    station.manager.ban(peerId(1), 'bad-block')
+    expect(station.dialer.peers).toEqual([peerId(2)])
+    expect(station.arrive(3, '127.0.0.1')).toBeDefined()
+  })
+})
+
+describe('a manager that is stopped', () => {
+  it('dials nobody and lets nobody in', async () => {
+    const station = await Station.open({ configured: [addressOf(9, '60.9.0.1')] })
+    for (let i = 1; i <= 4; i++) station.node(i)
+    station.manager.start()
+    await station.pass(2_000)
+    station.manager.stop()
+    const dials = station.dialer.dials.length
+    for (const connection of station.dialer.connections()) station.dialer.close(connection)
+    station.manager.poke()
+    await station.pass(120_000)
+    expect(station.dialer.dials.length).toBe(dials)
+    expect(station.arrive(30, '80.0.0.1')).toBeUndefined()
+  })
+})

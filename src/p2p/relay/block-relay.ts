@@ -234,7 +234,8 @@ export class BlockRelay {
     await this.#imports.get(header.parent)
     if (!this.#running) return
     const outcome = body && (await this.#deps.intake.take(blockOf(compact, body), null))
-    if (outcome?.ok) return
+    // Whoever synchronises may have been quicker.
+    if (outcome?.ok || outcome?.fault.code === 'chain/known-block') return
     this.facts.lost++
     this.#failures.set(id, (this.#failures.get(id) ?? 0) + 1)
     this.#deps.log.debug({ block: id, fault: outcome?.fault ?? null }, 'a block of gossip was not taken')

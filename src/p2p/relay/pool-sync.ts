@@ -9,29 +9,28 @@ export interface PoolSyncDependencies {
   readonly timers: Timers
   /** Whether this node is still catching up: what waits elsewhere means nothing to it yet. */
   readonly behind: () => boolean
-  /** Takes ids that a peer has. */
-  readonly onIds: (from: PeerId, ids: readonly WtxId[]) => void
+  /** Takes ids that a peer has; false if there was no room for all. */
+  readonly onIds: (from: PeerId, ids: readonly WtxId[]) => boolean
 }
 
-/** Wait after the handshake, and while this node is behind. */
-const FIRST_MS = 1_000
-const BEHIND_MS = 5_000
-/** Wait after transactions were put off because too many came. */
-const POSTPONED_MS = 5_000
+/** Wait after the handshake: with peers that we chose, with those that came to us. */
+const FIRST_MS = { outbound: 1_000, inbound: 3_000 } as const
+/** Wait while this node is behind, or transactions were put off because too many came. */
+const LATER_MS = 5_000
 /** Gossip may lose something at any time, and seldom does. */
 const REPEAT_MS = 600_000
 /** Pages of one pool; a mempool has fewer ids. */
 const PAGES_MAX = 4
 
 /**
- * Looks through the pools of peers that we chose ourselves: for what was told while we were away, or had no time. Those that
- * came to us are looked through only when they had to be put off.
+ * Looks through the pools of others for what was told while we were away, or had no time: of peers that we chose ourselves
+ * now and again, of those that came to us once, one after another, for they may be many and slow.
  */
 export class PoolSync {
   readonly #deps: PoolSyncDependencies
   /** The next look at each peer's pool. */
   readonly #due = new Map<PeerId, { readonly soon: boolean; readonly cancel: () => void }>()
-  #looking = false
+  #lookingInbound = false
   #stopped = false
 
   constructor(dependencies: PoolSyncDependencies) {
@@ -40,12 +39,12 @@ export class PoolSync {
 
   /** A peer has shaken hands. */
   joined(peer: PeerId, direction: 'inbound' | 'outbound'): void {
-    if (direction === 'outbound') this.#schedule(peer, FIRST_MS)
+    this.#schedule(peer, FIRST_MS[direction])
   }
 
   /** Something that a peer sent was put off: its pool is looked through soon. */
   postponed(peer: PeerId): void {
-    if (this.#due.get(peer)?.soon !== true) this.#schedule(peer, POSTPONED_MS)
+    if (this.#due.get(peer)?.soon !== true) this.#schedule(peer, LATER_MS)
   }
 
   gone(peer: PeerId): void {
@@ -66,27 +65,31 @@ export class PoolSync {
     this.#due.set(peer, { soon: ms < REPEAT_MS, cancel })
   }
 
-  async #look(peer: PeerId): Promise<void> {
-    this.#due.delete(peer)
-    if (this.#deps.behind() || this.#looking) return this.#schedule(peer, BEHIND_MS)
-    this.#looking = true
-    try {
-      await this.#pages(peer)
-    } finally {
-      this.#looking = false
-    }
-    if (!this.#due.has(peer)) this.#schedule(peer, REPEAT_MS)
+  async #look(id: PeerId): Promise<void> {
+    this.#due.delete(id)
+    const { peers, behind } = this.#deps
+    const inbound = peers.get(id)?.info.direction === 'inbound'
+    if (behind() || (inbound && this.#lookingInbound)) return this.#schedule(id, LATER_MS)
+    if (inbound) this.#lookingInbound = true
+    const complete = await this.#pages(id)
+    if (inbound) this.#lookingInbound = false
+    if (this.#due.has(id)) return
+    if (!complete) this.#schedule(id, LATER_MS)
+    else if (!inbound) this.#schedule(id, REPEAT_MS)
   }
 
-  async #pages(peer: PeerId): Promise<void> {
+  /** Whether there was room for all that the peer named. */
+  async #pages(peer: PeerId): Promise<boolean> {
     let cursor = 0
+    let complete = true
     for (let page = 0; page < PAGES_MAX && !this.#stopped; page++) {
       const reply = await this.#deps.peers.exchange.ask(peer, 'poolIds', { cursor })
-      if (!reply.ok || this.#stopped) return
+      if (!reply.ok || this.#stopped) break
       const { ids, next } = reply.value
-      this.#deps.onIds(peer, ids)
-      if (next <= cursor) return
+      complete = this.#deps.onIds(peer, ids) && complete
+      if (next <= cursor) break
       cursor = next
     }
+    return complete
   }
 }

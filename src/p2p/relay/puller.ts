@@ -54,11 +54,13 @@ export class Puller {
     return this.#wanted.size
   }
 
-  /** A peer has these. Those that we lack are asked for, as far as there is room. */
-  want(from: PeerId, ids: readonly WtxId[]): void {
-    if (this.#stopped) return
-    for (const id of ids) this.#note(from, id)
+  /** A peer has these. Those that we lack are asked for, as far as there is room; whether there was for all. */
+  want(from: PeerId, ids: readonly WtxId[]): boolean {
+    if (this.#stopped) return true
+    let all = true
+    for (const id of ids) all = this.#note(from, id) && all
     void this.#pump(from)
+    return all
   }
 
   /** A peer is gone: others are asked for what it owes. */
@@ -74,17 +76,19 @@ export class Puller {
     this.#queues.clear()
   }
 
-  #note(from: PeerId, id: WtxId): void {
+  #note(from: PeerId, id: WtxId): boolean {
     const wanted = this.#wanted.get(id)
     if (wanted !== undefined) {
       const { current, next } = wanted
       if (current !== from && next.length < SOURCES_MAX && !next.includes(from)) next.push(from)
-      return
+      return true
     }
+    if (this.#deps.isSettled(id)) return true
     const queue = this.#queueOf(from)
-    if (this.#wanted.size >= WANTED_MAX || queue.size >= QUEUE_MAX || this.#deps.isSettled(id)) return
+    if (this.#wanted.size >= WANTED_MAX || queue.size >= QUEUE_MAX) return false
     this.#wanted.set(id, { current: from, next: [] })
     queue.add(id)
+    return true
   }
 
   #queueOf(peer: PeerId): Set<WtxId> {

@@ -56,6 +56,8 @@ export class TransactionJudge {
   readonly #false = new LruMap<WtxId, true>(FALSE_REMEMBERED)
   readonly #underway = new Map<WtxId, Promise<Fault | null>>()
   readonly #admissionsOf = new Map<PeerId, number>()
+  /** The last admission under way of each peer and account. */
+  readonly #lastOf = new Map<string, Promise<unknown>>()
 
   constructor(dependencies: TransactionJudgeDependencies) {
     this.#deps = dependencies
@@ -98,15 +100,12 @@ export class TransactionJudge {
   /** Why the mempool refuses a transaction, or null; `postponed` if it was not asked. */
   async #admit(from: PeerId, tx: Transaction): Promise<Fault | null | 'postponed'> {
     const signaturesMs = tx.witness.signatures.length * SIGNATURE_MS
-    const { peers, mempool } = this.#deps
+    const { peers } = this.#deps
     const own = this.#admissionsOf.get(from) ?? 0
     if (own >= ADMISSIONS_MAX_EACH || this.#underway.size >= ADMISSIONS_MAX) return this.#postpone(from)
     if (!peers.chargeVerification(from, signaturesMs + CHECKS_MS)) return this.#postpone(from)
     this.#admissionsOf.set(from, own + 1)
-    const admission = mempool.submit(tx).then(
-      (submitted) => (submitted.ok ? null : submitted.fault),
-      () => fault('mempool/busy'),
-    )
+    const admission = this.#inTurn(from, tx)
     this.#underway.set(tx.wtxId, admission)
     try {
       const refusal = await admission
@@ -118,6 +117,25 @@ export class TransactionJudge {
       this.#underway.delete(tx.wtxId)
       this.#leave(from)
     }
+  }
+
+  /**
+   * One peer's transactions of one account are admitted in the order in which they came: each makes room for the next one,
+   * which would be refused while it is still being checked.
+   */
+  #inTurn(from: PeerId, tx: Transaction): Promise<Fault | null> {
+    const queue = `${from} ${tx.body.sender}`
+    const before = this.#lastOf.get(queue)
+    const admission = (before ?? Promise.resolve())
+      .then(() => this.#deps.mempool.submit(tx))
+      .then(
+        (submitted) => (submitted.ok ? null : submitted.fault),
+        () => fault('mempool/busy'),
+      )
+    this.#lastOf.set(queue, admission)
+    return admission.finally(() => {
+      if (this.#lastOf.get(queue) === admission) this.#lastOf.delete(queue)
+    })
   }
 
   #leave(from: PeerId): void {

@@ -97,13 +97,13 @@ export class TransactionRelay {
     return this.#spread.has(wtxId)
   }
 
-  /** A peer says that it has these; those that we lack are asked for. */
-  heardOf(from: PeerId, ids: readonly WtxId[]): void {
-    if (!this.#running) return
+  /** A peer says that it has these; those that we lack are asked for. False where there was no room for all. */
+  heardOf(from: PeerId, ids: readonly WtxId[]): boolean {
+    if (!this.#running) return true
     this.facts.idsHeard += ids.length
     this.#announcer.knows(from, ids)
     // What waits elsewhere cannot be judged by a state of long ago.
-    if (!this.#deps.behind()) this.#puller.want(from, ids)
+    return this.#deps.behind() || this.#puller.want(from, ids)
   }
 
   #forget(peer: PeerId): void {

@@ -138,6 +138,21 @@ describe('a transaction of a peer', () => {
   })
 })
 
+describe('transactions of one account in one burst', () => {
+  it('are admitted in order, though each is refused as long as the one before is being checked', async () => {
+    const one = await open('one')
+    const other = await open('other', { verifyMs: 5 })
+    hub.connect(one.network, other.network)
+    await hub.time.pass(100)
+    const run: Transaction[] = []
+    for (let nonce = 0; nonce < 40; nonce++) run.push(await pay(1, { nonce: BigInt(nonce) }))
+    for (const tx of run) await one.mempool.submit(tx)
+    await hub.time.pass(600)
+    expect(other.mempool.count).toBe(40)
+    expect(other.transactions.facts).toMatchObject({ accepted: 40, ignored: 0, postponed: 0, pulled: 0 })
+  })
+})
+
 describe('a busy node', () => {
   it('puts off what it cannot check now and finds it in the pool of whoever sent it', async () => {
     const one = await open('one')
@@ -155,20 +170,26 @@ describe('a busy node', () => {
 })
 
 describe('pools are looked through', () => {
-  it('after the handshake, by whoever dialled', async () => {
+  it('after the handshake, by both sides', async () => {
     const one = await open('one')
     const other = await open('other')
     const transactions = await pays(6)
-    for (const tx of transactions) await other.mempool.submit(tx)
+    for (const tx of transactions.slice(0, 4)) await other.mempool.submit(tx)
+    for (const tx of transactions.slice(4)) await one.mempool.submit(tx)
     await hub.time.pass(100)
     hub.connect(one.network, other.network)
     await hub.time.pass(500)
-    expect(one.mempool.count).toBe(0)
-    await hub.time.pass(2_000)
-    for (const tx of transactions) expect(holds([one], tx)).toEqual([true])
-    expect(one.transactions.facts).toMatchObject({ pulled: 6, accepted: 6 })
-    expect(other.network.requests.filter(({ protocol }) => protocol === 'poolIds')).toHaveLength(1)
-    expect(one.network.requests.filter(({ protocol }) => protocol === 'poolIds')).toHaveLength(0)
+    expect([one.mempool.count, other.mempool.count]).toEqual([2, 4])
+    await hub.time.pass(5_000)
+    for (const tx of transactions) expect(holds([one, other], tx)).toEqual([true, true])
+    expect(one.transactions.facts).toMatchObject({ pulled: 4, accepted: 4 })
+    expect(other.transactions.facts).toMatchObject({ pulled: 2, accepted: 2 })
+    const looks = (node: RelayNode): number =>
+      node.network.requests.filter(({ protocol }) => protocol === 'poolIds').length
+    await hub.time.pass(300_000)
+    expect([looks(one), looks(other)]).toEqual([1, 1])
+    await hub.time.pass(600_000)
+    expect([looks(one), looks(other)]).toEqual([1, 2])
   })
 
   it('not before the node has caught up', async () => {

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Verdict } from '../support/sim/verdict.ts'
+
+/** Simulations; all of them within three minutes on two cores. */
+const COUNT = Number(process.env.FARTHING_SIM_SEEDS ?? 12)
+const SEEDS = Array.from({ length: COUNT }, (_, i) => i + 1)
+const SECONDS_EACH = 90
+const ENTRY = 'test/support/sim-entry.ts'
+
+type Line = Verdict & { readonly seed: number; readonly seconds: number }
+
+const lines = new Map<
+  number,
+  { promise: Promise<Line>; resolve: (line: Line) => void; reject: (error: Error) => void }
+>(SEEDS.map((seed) => [seed, Promise.withResolvers<Line>()]))
+const children: ChildProcess[] = []
+
+/** The one command that runs it exactly so again. */
+const againOf = (seed: number): string => `again: node ${ENTRY} ${seed}`
+
+/** Runs some of the seeds in a process of their own. */
+function run(seeds: readonly number[]): void {
+  const child = spawn(process.execPath, [ENTRY, ...seeds.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] })
+  children.push(child)
+  let complaint = ''
+  child.stderr.on('data', (data) => {
+    complaint = `${complaint}${data}`.slice(-4_000)
+  })
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line = JSON.parse(text) as Line
+    lines[line.seed - 1]?.resolve(line)
+  })
+  // Only the seeds whose lines never came still listen.
+  child.on('close', () => {
+    for (const seed of seeds) lines[seed - 1]?.reject(new Error(`no end of it; ${againOf(seed)}\n${complaint}`))
+  })
+}
+
+beforeAll(() => {
+  for (const { promise } of lines) promise.catch(() => {})
+  const processes = Math.min(COUNT, availableParallelism())
+  for (let first = 0; first < processes; first++) run(SEEDS.filter((_, i) => i % processes === first))
+})
+
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+describe('twenty nodes over 200 blocks and whatever befalls them', () => {
+  it.each(SEEDS)(
+    'agree at last, and wrong nobody (seed %i)',
+    { timeout: COUNT * SECONDS_EACH * 1_000 },
+    async (seed) => {
+      const again = againOf(seed)
+      const { wrong, height, transactions, seconds, ...figures } = await lines[seed - 1]!.promise
+      console.log(
+        `  seed ${seed}: ${height} blocks, ${transactions} transactions, ${seconds} s, ${JSON.stringify(figures)}`,
+      )
+      expect(wrong, again).toEqual([])
+      expect(height, again).toBeGreaterThanOrEqual(200)
+      expect(transactions, again).toBeGreaterThan(100)
+    },
+  )
+})

@@ -1,0 +1,88 @@
+import { ACCOUNTS } from '../../../consensus/ledger/account.ts'
+import type { Transaction } from '../../../consensus/tx/transaction.ts'
+import { nextHeight } from '../../../mempool/admission.ts'
+import { auditState } from '../../../src/cli/commands/audit.ts'
+import type { SimNode } from './sim-node.ts'
+import type { World } from './world.ts'
+
+/** What a simulation came to. */
+export interface Verdict {
+  /** What should not be, none if all is well. */
+  readonly wrong: readonly string[]
+  readonly height: number
+  /** Transactions of the best chain. */
+  readonly transactions: number
+  /** Blocks found by honest miners that are not on the best chain. */
+  readonly stale: number
+  readonly deepest: number
+  readonly abandoned: number
+  readonly bans: number
+  readonly events: number
+  /** Hash of everything that happened. */
+  readonly digest: string
+}
+
+/** Looks at a world that has come to rest. */
+export async function verdictOn(world: World): Promise<Verdict> {
+  const { honest, network, log, plan } = world
+  const honestNames = new Set(honest.map(({ name }) => name))
+  const down = honest.filter(({ up }) => !up).map(({ name }) => `${name} is down`)
+  const chain = (honest.find(({ up }) => up) as SimNode).life.chain
+  const { header, totalTransactions } = chain.head
+  const bans = network.partings.filter(({ banned }) => banned)
+  const wrong = [
+    ...down,
+    ...world.complaints,
+    ...disagreements(honest),
+    ...(header.height < plan.blocks ? [`height ${header.height} is less than ${plan.blocks}`] : []),
+    ...bans
+      .filter(({ by, from }) => honestNames.has(by) && honestNames.has(from))
+      .map((ban) => `honest nodes fell out: ${JSON.stringify(ban)}`),
+    ...[...world.abandoned.values()].flatMap((tx) => lostBecause(tx, honest) ?? []),
+    ...(await unsound(honest)),
+  ]
+  const found = honest.reduce((sum, { mined }) => sum + mined, 0)
+  return {
+    ...{ wrong, height: header.height, transactions: totalTransactions, deepest: world.deepest },
+    stale: Math.max(0, found - header.height),
+    ...{ abandoned: world.abandoned.size, bans: bans.length, events: log.count, digest: log.digest() },
+  }
+}
+
+function disagreements(honest: readonly SimNode[]): readonly string[] {
+  const byHead = new Map<string, string[]>()
+  for (const node of honest) {
+    if (!node.up) continue
+    const { header, id } = node.life.chain.head
+    const head = `${header.height} ${id.slice(0, 12)} state ${header.stateRoot.slice(0, 12)}`
+    byHead.set(head, [...(byHead.get(head) ?? []), node.name])
+  }
+  if (byHead.size <= 1) return []
+  return [`heads differ: ${[...byHead].map(([head, names]) => `${head}: ${names.join(' ')}`).join('; ')}`]
+}
+
+/** Why a transaction is neither on the best chain nor impossible. */
+function lostBecause(tx: Transaction, honest: readonly SimNode[]): string | undefined {
+  const { chain } = (honest.find(({ up }) => up) as SimNode).life
+  const { sender, nonce, validUntil, maxFeeRate } = tx.body
+  if (chain.database.location(tx.txId) !== undefined) return undefined
+  const account = chain.database.get(ACCOUNTS, sender)
+  // Another one of the same nonce was mined; or its time is over.
+  if (account === undefined || nonce < account.nonce) return undefined
+  if (validUntil !== 0 && validUntil < nextHeight(chain)) return undefined
+  if (maxFeeRate < chain.head.header.baseFee) return undefined
+  // One before it is impossible, and nobody has sent another in its place.
+  if (nonce > account.nonce) return undefined
+  const holders = honest.filter(({ up, life }) => up && life.mempool.get(tx.txId) !== undefined).map(({ name }) => name)
+  return `transaction ${tx.txId} of an abandoned branch is lost; it waits at: ${holders.join(' ') || 'nobody'}`
+}
+
+async function unsound(honest: readonly SimNode[]): Promise<readonly string[]> {
+  const wrong: string[] = []
+  for (const node of honest) {
+    if (!node.up) continue
+    const report = await auditState(node.life.chain)
+    if (!report.sound) wrong.push(`${node.name} is unsound: ${JSON.stringify(report)}`)
+  }
+  return wrong
+}

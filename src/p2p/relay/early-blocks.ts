@@ -21,10 +21,6 @@ export class EarlyBlocks {
     this.#timers = timers
   }
 
-  get size(): number {
-    return this.#held.size
-  }
-
   /** Holds a block if there is room; one is held once. */
   hold(from: PeerId, id: BlockId, { ms, release }: Hold): void {
     if (this.#held.has(id) || this.#held.size >= HELD_MAX) return

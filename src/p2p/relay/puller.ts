@@ -49,11 +49,6 @@ export class Puller {
     this.#deps = dependencies
   }
 
-  /** Ids that are looked for. */
-  get size(): number {
-    return this.#wanted.size
-  }
-
   /** A peer has these. Those that we lack are asked for, as far as there is room; whether there was for all. */
   want(from: PeerId, ids: readonly WtxId[]): boolean {
     if (this.#stopped) return true

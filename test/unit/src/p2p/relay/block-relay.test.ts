@@ -270,6 +270,52 @@ describe('a liar', () => {
   })
 })
 
+describe('a block whose header is good', () => {
+  it('and whose body the chain refuses is executed once, and nobody who passed it on is blamed', async () => {
+    const nodes = await line(3)
+    const [one] = nodes as [RelayNode]
+    const bad = withHeader(await source.build([]), { stateRoot: 'ab'.repeat(32) as never })
+    for (let salt = 0n; salt < 20n; salt++) {
+      one.network.send('node 1' as never, 'blocks', makeCompactBlock(bad, salt, none))
+      await hub.time.pass(10)
+    }
+    expect(nodes.map(({ taken }) => taken.length)).toEqual([0, 1, 1])
+    expect(nodes.flatMap(({ offences }) => offences)).toEqual([])
+    expect(nodes.map(({ blocks }) => blocks.facts.lost)).toEqual([0, 1, 1])
+  })
+
+  it('and whose body nobody gives is let go of, and looked for again when it is heard of again', async () => {
+    const [one, other] = await pair()
+    const block = await source.mine(await pays(2))
+    one.network.send(other.id, 'blocks', makeCompactBlock(block, 1n, none))
+    await hub.time.pass(60_000)
+    expect([other.taken, other.wanted]).toEqual([[], [one.id]])
+    expect(other.offences).toEqual([])
+    one.behind = true
+    await one.test.import(block)
+    one.network.send(other.id, 'blocks', makeCompactBlock(block, 2n, none))
+    await hub.time.pass(10)
+    expect(heads([other])).toEqual([block.id])
+    expect([other.hashes, verdictsOf(other)]).toEqual([1, ['accept', 'ignore']])
+  })
+
+  it('and whose transactions were mined by a rival a moment ago is put together without asking', async () => {
+    const [one, other] = await pair()
+    const transactions = await pays(5)
+    await admitAll(other, transactions)
+    await hub.time.pass(100)
+    const rival = await source.build(transactions)
+    const block = await source.mine(transactions)
+    for (const message of [block, rival]) {
+      one.network.send(other.id, 'blocks', makeCompactBlock(message, 1n, none))
+      await hub.time.pass(20)
+    }
+    expect(other.taken.map(({ id }) => id)).toEqual([block.id, rival.id])
+    expect(other.mempool.count).toBe(0)
+    expect(other.blocks.facts).toMatchObject({ fromPool: 2, missingTransactions: 0, completed: 0 })
+  })
+})
+
 describe('a node that catches up', () => {
   it('announces nothing, and a new head afterwards once', async () => {
     const [one, other] = await pair()

@@ -4,6 +4,7 @@ import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
 import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/limits.ts'
+import type { NetworkApi } from '../../rpc/network.ts'
 import type { NodeApi } from '../../rpc/node.ts'
 import { createServer } from '../../rpc/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
@@ -40,7 +41,7 @@ export class ApiServer {
     this.#folder = place.folder
   }
 
-  static async open(change: Partial<HttpLimits> = {}): Promise<ApiServer> {
+  static async open(change: Partial<HttpLimits> = {}, network: NetworkApi | null = null): Promise<ApiServer> {
     const folder = temporaryFolder()
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
     const test = await TestChain.open(undefined, store)
@@ -49,7 +50,10 @@ export class ApiServer {
     const onError = (error: unknown): void => {
       errors.push(error)
     }
-    const app = await createServer(nodeOf(test), { limits, trustProxy: false, onError, onAnswer: () => {} })
+    const app = await createServer(
+      { ...nodeOf(test), network },
+      { limits, trustProxy: false, onError, onAnswer: () => {} },
+    )
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     return new ApiServer(test, app, { url, store, folder }, errors)
   }

@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { LevelDatastore } from 'datastore-level'
 import { type Host, type HostOptions, openHost } from '../../src/p2p/host/host.ts'
-import type { NetworkLog, PeerId } from '../../src/p2p/network.ts'
+import type { Blame } from '../../src/p2p/host/links.ts'
+import type { GossipJudge, NetworkLog, PeerId } from '../../src/p2p/network.ts'
 import type { Offence } from '../../src/p2p/peers/offences.ts'
+import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
 import { until } from './processes.ts'
 
 /** Genesis id of the network that hosts of tests are on. */
@@ -78,4 +80,33 @@ export async function connect(from: Host, to: Host): Promise<void> {
 /** Whether a host sees another as connected. */
 export function isConnected(from: Host, to: Host): boolean {
   return from.peers().some(({ id }) => id === to.self)
+}
+
+/** A page as long as pages get. */
+const PAGE = new Uint8Array(PROTOCOLS.bodies.replyMax).fill(7)
+
+/**
+ * Starts a host that answers `status` with what was asked, `bodies` with a page as long as pages get, and passes on blocks
+ * and transactions but those that begin with an exclamation mark, which it rejects.
+ */
+export async function startVictim(
+  blame: Blame,
+): Promise<{ readonly host: Host; readonly warnings: readonly string[] }> {
+  const host = await makeHost()
+  host.onViolation(blame)
+  host.serve('status', async (_, body) => body)
+  host.serve('bodies', async () => PAGE.slice())
+  const judge: GossipJudge = async (from, body) => {
+    if (body[0] !== '!'.charCodeAt(0)) return 'accept'
+    blame(from, 'bad-transaction', 'it begins with an exclamation mark')
+    return 'reject'
+  }
+  host.subscribe('blocks', judge)
+  host.subscribe('transactions', judge)
+  await begin(host)
+  const warnings: string[] = []
+  for (const name of ['unhandledRejection', 'uncaughtException']) {
+    process.on(name, (error: unknown) => warnings.push(`${name} ${String(error)}`))
+  }
+  return { host, warnings }
 }

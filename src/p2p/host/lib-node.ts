@@ -45,10 +45,10 @@ const WINDOW_BYTES = MIB
 const READ_BUFFER_BYTES = WINDOW_BYTES + 65_536
 /** Streams that a peer may have open in all protocols together. */
 const STREAMS_MAX = 128
-/** Connections that are in their first seconds, and new ones of one address in a second. */
-const PENDING_MAX = 64
-const NEW_PER_SECOND = { public: 5, private: 200 } as const
-const UPGRADE_MS = 5_000
+/** New connections of one address in a second; in the time that each has to say who it is they never fill the room. */
+const NEW_PER_SECOND = { public: 5, private: 30 } as const
+const UPGRADE_MS = 4_000
+const PENDING_MAX = 128
 const NEGOTIATION_MS = 5_000
 const CLOSE_MS = 500
 const DIGITS = 16

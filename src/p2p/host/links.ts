@@ -12,7 +12,7 @@ const MIB = 1_048_576
  * Bytes that one connection may send without having been asked, of whatever protocol, framing included. Less at once than
  * `ALLOWANCES.bytesIn`, for this counts before anything is looked at.
  */
-const UNASKED_BYTES: Allowance = { burst: 12 * MIB, perSecond: 4 * MIB }
+const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: 4 * MIB }
 /** Frames and fields of gossip: see `RpcScanner.units`. */
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
 /** Queue of a connection whose other end does not read; streams have their own limits, this is the last one. */

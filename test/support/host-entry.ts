@@ -1,0 +1,55 @@
+import { setInterval } from 'node:timers'
+import { Reputation } from '../../src/p2p/peers/reputation.ts'
+import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
+import { startVictim } from './hosts.ts'
+
+/** What a host in a process of its own tells. */
+export interface HostReport {
+  readonly address: string
+  readonly peers: readonly string[]
+  readonly offences: readonly string[]
+  readonly warnings: readonly string[]
+  /** Bytes of the heap and outside it, now and at most since the last report, after collecting. */
+  readonly bytes: number
+  readonly bytesMax: number
+}
+
+const SAMPLE_MS = 200
+const clock = { now: () => Math.round(performance.now()) }
+const reputation = new Reputation(clock)
+const offences: string[] = []
+const { host, warnings } = await startVictim((peer, offence, about) => {
+  offences.push(`${peer} ${offence} ${about}`)
+  const consequence = reputation.add(peer, offence)
+  if (consequence !== 'none') host.disconnect(peer, offence, consequence === 'ban')
+})
+
+let bytesMax = 0
+function collect(): void {
+  // The second one waits for what the first left to be freed aside.
+  globalThis.gc?.()
+  globalThis.gc?.()
+}
+function used(): number {
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  bytesMax = Math.max(bytesMax, heapUsed + external)
+  return heapUsed + external
+}
+
+setInterval(used, SAMPLE_MS)
+process.on('message', () => {
+  const bytes = used()
+  const report: HostReport = {
+    address: host.addresses()[0] as string,
+    peers: host.peers().map(({ id }) => id),
+    offences,
+    warnings,
+    bytes,
+    bytesMax,
+  }
+  bytesMax = 0
+  process.send?.(report)
+})
+process.on('disconnect', () => process.exit(0))
+process.send?.({ ready: PROTOCOLS.status.replyMax })

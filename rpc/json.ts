@@ -1,4 +1,4 @@
-import type { Block } from '../consensus/block/block.ts'
+import { type Block, bodySize } from '../consensus/block/block.ts'
 import { HEADER_BYTES, type Header } from '../consensus/block/header.ts'
 import { workOfTarget } from '../consensus/block/pow.ts'
 import type { BlockEntry } from '../consensus/chain/layout.ts'
@@ -47,16 +47,18 @@ export function merkleProofToJson({ index, count, siblings }: MerkleProof): {
   return { index, count, siblings: siblings.map(toHex) }
 }
 
-/** What a block list shows. */
-export function blockSummary(prefix: string, entry: BlockEntry, parent: BlockEntry | undefined): object {
+/** What a block list shows; `base` is the height of the snapshot that the chain began from here, 0 without one. */
+export function blockSummary(prefix: string, entry: BlockEntry, parent: BlockEntry | undefined, base: number): object {
   const { header, id, bodyBytes, totalTransactions } = entry
+  // Of the blocks up to a snapshot that the chain began from here only the headers are known.
+  const known = header.height === 0 || header.height > base
   return {
     height: header.height,
     id,
     time: moment(header.timeMs),
     miner: formatAddress(prefix, header.miner),
-    transactions: totalTransactions - (parent?.totalTransactions ?? 0),
-    size: HEADER_BYTES + bodyBytes,
+    transactions: known ? totalTransactions - (parent?.totalTransactions ?? 0) : null,
+    size: known ? HEADER_BYTES + bodyBytes : null,
     weightUsed: header.weightUsed,
     baseFee: header.baseFee.toString(),
   }
@@ -76,7 +78,8 @@ export function blockToJson(
   const { header, bytes, transactions } = block
   return {
     ...headerToJson(prefix, header),
-    ...blockSummary(prefix, facts.entry, undefined),
+    ...blockSummary(prefix, facts.entry, undefined, 0),
+    size: HEADER_BYTES + bodySize(transactions),
     totalWork: facts.entry.totalWork.toString(),
     header: toHex(bytes),
     canonical: facts.canonical,

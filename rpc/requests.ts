@@ -1,7 +1,7 @@
 import type { Chain } from '../consensus/chain/chain.ts'
+import { storedBodyAt } from '../consensus/chain/stored-bodies.ts'
 import { faultRow } from '../consensus/primitives/fault.ts'
 import type { TxId } from '../consensus/primitives/ids.ts'
-import type { Transaction } from '../consensus/tx/transaction.ts'
 import type { Claim } from '../marketplace/checkout/claim.ts'
 import { type Closure, closureOf } from '../marketplace/ledger/closures.ts'
 import { ESCROWS } from '../marketplace/ledger/escrow.ts'
@@ -96,8 +96,8 @@ function minedInvoke({ database }: Chain, txId: TxId) {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
   if (location === undefined || blockId === undefined) return undefined
-  const { body } = database.transactionAt(blockId, location.index) as Transaction
-  return body.kind === 'agent_invoke' ? { ...body, height: location.height } : undefined
+  const body = storedBodyAt(database.store, blockId, location.index)
+  return body?.kind === 'agent_invoke' ? { ...body, height: location.height } : undefined
 }
 
 /** The refund of a payment that this node holds no claim for. */

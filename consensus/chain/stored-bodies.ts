@@ -1,7 +1,14 @@
 import { assert } from '../primitives/assert.ts'
 import { decodeOwn } from '../primitives/codec.ts'
 import type { BlockId, TxId } from '../primitives/ids.ts'
-import { assembleTransaction, encodeTransaction, type Transaction, transactionId } from '../tx/transaction.ts'
+import {
+  assembleTransaction,
+  decodeBody,
+  encodeTransaction,
+  type Transaction,
+  type TxBody,
+  transactionId,
+} from '../tx/transaction.ts'
 import type { KeyValueStore } from './key-value.ts'
 import { BYTES_LIST, KEYS } from './layout.ts'
 
@@ -28,9 +35,22 @@ export function storedTransactionAt(store: Reader, id: BlockId, index: number): 
   return body && mustAssemble(body, parts?.witnesses[index] as Uint8Array)
 }
 
-/** Ids of the transactions of a block, if the store has it. */
+/** Ids of the transactions of a block, if the store has its bodies; witnesses are not needed. */
 export function storedTransactionIds(store: Reader, id: BlockId): readonly TxId[] | undefined {
-  return partsOf(store, id)?.bodies.map(transactionId)
+  return bodiesOf(store, id)?.map(transactionId)
+}
+
+/** Body of one transaction of a block, if the store has it; witnesses are not needed. */
+export function storedBodyAt(store: Reader, id: BlockId, index: number): TxBody | undefined {
+  const bytes = bodiesOf(store, id)?.[index]
+  const body = bytes && decodeBody(bytes)
+  assert(body?.ok !== false, 'a stored transaction does not decode')
+  return body?.value
+}
+
+function bodiesOf(store: Reader, id: BlockId): readonly Uint8Array[] | undefined {
+  const bodies = store.get(KEYS.bodies(id))
+  return bodies && decodeOwn(BYTES_LIST, bodies)
 }
 
 interface Parts {

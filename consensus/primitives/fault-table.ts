@@ -343,6 +343,11 @@ export const FAULT_TABLE = {
     503,
     'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx farthing reindex --data-dir {folder}',
   ),
+  'storage/pruned': nobody(
+    'pruned',
+    410,
+    'this node does not hold what was in block {height}: it has bodies from height {bodiesFrom} on and witnesses from {witnessesFrom} on; ask a node that keeps more',
+  ),
   'storage/not-initialised': nobody(
     'storage_missing',
     503,

@@ -19,8 +19,8 @@ const BLOCK_SUMMARY = Type.Object({
   id: HEX_32,
   time: MOMENT,
   miner: ADDRESS_TEXT,
-  transactions: COUNT,
-  size: COUNT,
+  transactions: Type.Union([COUNT, Type.Null()]),
+  size: Type.Union([COUNT, Type.Null()]),
   weightUsed: COUNT,
   baseFee: UINT_TEXT,
 })

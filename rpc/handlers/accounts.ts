@@ -1,10 +1,11 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { storedBodyAt } from '../../consensus/chain/stored-bodies.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
-import type { Transaction } from '../../consensus/tx/transaction.ts'
+import type { TxBody } from '../../consensus/tx/transaction.ts'
 import { type Holdings, holdingsOf, type Valued, type ValuedPosition } from '../../marketplace/facts/accounts.ts'
 import type { StakeFacts } from '../../marketplace/facts/staking.ts'
 import { type HistoryEntry, historyOf } from '../../marketplace/ledger/history.ts'
@@ -37,21 +38,24 @@ export const getHistory: Handler = ({ chain }, { params, query }) => {
 
 function eventJson(chain: Chain, { height, position, event, roles, txId, code }: HistoryEntry): object {
   const { addressPrefix } = chain.ruleBook.params
-  const tx = txId === null ? undefined : minedTransaction(chain, txId)
+  const body = txId === null ? undefined : minedBody(chain, txId)
   return {
     ...{ height, position, time: blockTime(chain, height), event, roles, txId },
-    kind: tx?.body.kind ?? null,
-    sender: tx === undefined ? null : addressText(addressPrefix, tx.body.sender),
-    payload: tx === undefined ? null : payloadToJson(addressPrefix, tx.body),
+    kind: body?.kind ?? null,
+    sender: body === undefined ? null : addressText(addressPrefix, body.sender),
+    payload: body === undefined ? null : payloadToJson(addressPrefix, body),
     success: code === OUTCOME_OK,
     outcome: outcomeCode(code) ?? null,
   }
 }
 
-function minedTransaction({ database }: Chain, txId: TxId): Transaction | undefined {
+/** What was signed, undefined where the block was pruned. */
+function minedBody({ database }: Chain, txId: TxId): TxBody | undefined {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
-  return location === undefined || blockId === undefined ? undefined : database.transactionAt(blockId, location.index)
+  return location === undefined || blockId === undefined
+    ? undefined
+    : storedBodyAt(database.store, blockId, location.index)
 }
 
 function blockTime({ database, head }: Chain, height: number): string {

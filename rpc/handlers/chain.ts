@@ -1,6 +1,7 @@
 import { encodeBlock } from '../../consensus/block/block.ts'
 import { historyProof } from '../../consensus/block/history.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import { prunedFault } from '../../consensus/chain/pruned.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
 import { merkleProof, RECEIPT_TREE, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
@@ -12,7 +13,6 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
 import { proveState } from '../../consensus/state/proof.ts'
 import { transactionToJson } from '../../consensus/tx/json.ts'
-import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
@@ -42,7 +42,8 @@ export const listBlocks: Handler = ({ chain }, { query }) => {
   const prefix = chain.ruleBook.params.addressPrefix
   const blocks = heights.flatMap((height) => {
     const entry = findEntry({ chain }, String(height))
-    return entry === undefined ? [] : [blockSummary(prefix, entry, chain.database.entry(entry.header.parent))]
+    if (entry === undefined) return []
+    return [blockSummary(prefix, entry, chain.database.entry(entry.header.parent), chain.database.base)]
   })
   const next = from - heights.length
   return answer({ blocks, nextCursor: next >= 0 ? String(next) : null })
@@ -53,7 +54,8 @@ export const getBlock: Handler = (node, { params, accept }) => {
   const { chain } = node
   const entry = findEntry(node, params.id as string)
   const block = entry && chain.database.block(entry.id)
-  if (entry === undefined || block === undefined) return fault('rpc/block-not-found', { id: params.id as string })
+  if (entry === undefined) return fault('rpc/block-not-found', { id: params.id as string })
+  if (block === undefined) return prunedFault(chain.database, entry.header.height)
   if (accept.includes('application/octet-stream')) {
     return { status: 200, content: encodeBlock(block), contentType: 'application/octet-stream' }
   }
@@ -95,6 +97,7 @@ export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
   }
   const { height, index } = location
   const mined = minedFacts({ chain }, blockId, { txId, index })
+  if (mined === undefined) return prunedFault(chain.database, height)
   return answer({
     txId,
     status: 'mined',
@@ -110,15 +113,17 @@ function minedFacts(
   { chain }: Pick<NodeApi, 'chain'>,
   blockId: BlockId,
   { txId, index }: { txId: TxId; index: number },
-): object {
+): object | undefined {
   const { database } = chain
   const prefix = chain.ruleBook.params.addressPrefix
-  const encodedReceipts = database.receipts(blockId) as readonly Uint8Array[]
+  const encodedReceipts = database.receipts(blockId)
+  const tx = database.transactionAt(blockId, index)
+  if (encodedReceipts === undefined || tx === undefined) return undefined
   const receipts = encodedReceipts.map(decodeReceipt)
   const receiptIndex = receipts.findIndex((receipt) => receipt.type === 'transaction' && receipt.txId === txId)
   const ids = (database.transactionIds(blockId) as readonly TxId[]).map(fromHex)
   return {
-    transaction: transactionToJson(prefix, database.transactionAt(blockId, index) as Transaction),
+    transaction: transactionToJson(prefix, tx),
     receipt: receiptToJson(prefix, receipts[receiptIndex] as (typeof receipts)[number]),
     proof: {
       header: toHex((database.entry(blockId) as BlockEntry).bytes),

@@ -130,7 +130,9 @@ function paymentProof({ database }: Chain, txId: TxId): object {
   const blockId = location === undefined ? undefined : database.idAt(location.height)
   const entry = blockId === undefined ? undefined : database.entry(blockId)
   if (location === undefined || entry === undefined) return {}
-  const ids = (database.transactionIds(entry.id) as readonly TxId[]).map(fromHex)
+  const ids = database.transactionIds(entry.id)?.map(fromHex)
+  // The block was pruned: where it was mined is known still.
+  if (ids === undefined) return { blockHeight: location.height, blockHash: entry.id }
   const proof = merkleProofToJson(merkleProof(TRANSACTION_TREE, ids, location.index))
   return { blockHeight: location.height, blockHash: entry.id, proof: { header: toHex(entry.bytes), ...proof } }
 }

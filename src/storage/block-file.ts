@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { encodeBlock } from '../../consensus/block/block.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { prunedFault } from '../../consensus/chain/pruned.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { fromHex, toHex, uint32LE } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -23,8 +24,11 @@ export interface HeightRange {
   readonly to: number
 }
 
-/** Writes the best chain's blocks of a range; the number written. */
+/** Writes the best chain's blocks of a range; the number written. Blocks that are not held are a fault, and nothing is written. */
 export async function exportBlocks(chain: Chain, path: string, range: HeightRange): Promise<Result<number>> {
+  const first = Math.max(1, range.from)
+  const { witnessesFrom } = chain.database.held
+  if (first <= range.to && first < witnessesFrom) return fail(prunedFault(chain.database, first))
   try {
     await writeBlocks(chain, path, range)
   } catch (error) {

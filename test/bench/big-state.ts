@@ -108,8 +108,8 @@ async function createWorld(folder: string, accounts: number, verifier: VerifyPoo
 }
 
 /** Accounts are written beside the genesis state as blocks would have left them: records, tree, holders. */
-async function seedFolder(folder: string, accounts: number): Promise<void> {
-  const ruleBook = createRuleBook(FIXTURE.params, PROTOCOL)
+export async function seedFolder(folder: string, accounts: number, params = FIXTURE.params): Promise<void> {
+  const ruleBook = createRuleBook(params, PROTOCOL)
   for (let first = 0; first < accounts; first += PER_BATCH) {
     // Opened anew for each batch: the database must not remember pages that are written behind its back.
     const opened = await openChain(folder, ruleBook, ruleBook.genesis, BENCH_SIZES)

@@ -1,3 +1,4 @@
+import { prunedFault } from '../../../consensus/chain/pruned.ts'
 import { rebuildIndexes } from '../../storage/reindex.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -18,6 +19,10 @@ export const reindexCommand: Command = {
     if (!opened.ok) return opened.fault
     const { chain, store, close } = opened.value
     const { height: head } = chain.head.header
+    if (chain.database.base > 0 || chain.database.held.witnessesFrom > 0) {
+      await close()
+      return prunedFault(chain.database, chain.database.base + 1)
+    }
     let toldMs = performance.now()
     const onProgress = (height: number): void => {
       if (performance.now() - toldMs < PROGRESS_MS) return

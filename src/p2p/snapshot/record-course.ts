@@ -2,7 +2,6 @@ import { keyAfter, type Write } from '../../../consensus/chain/key-value.ts'
 import { KEYS } from '../../../consensus/chain/layout.ts'
 import { taggedHash } from '../../../consensus/crypto/hash.ts'
 import { compare, concat, copy, toHex } from '../../../consensus/primitives/bytes.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { hasLeaf } from '../../../consensus/state/page-proof.ts'
 import type { StateKey } from '../../../consensus/state/table.ts'
 import { type PageId, valueHash } from '../../../consensus/state/tree.ts'
@@ -14,8 +13,8 @@ import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 /** Records checked before others may get a turn. */
 const RECORDS_PER_STEP = 64
-/** Forms of pages held: those near the root, which every record's way goes through, and some below. */
-const FORMS_KEPT = 16_384
+/** Pages down to this depth are held, for every record's way goes through them: there are 4,369 of them at most. */
+const KEPT_DEPTH = 3
 /** Times that all records are gone through: the second time finds who left some out. */
 const PASSES_MAX = 3
 /** Byte before the keys of the state in a store. */
@@ -38,7 +37,7 @@ export class RecordCourse implements Course<'stateRecords'> {
   readonly protocol = 'stateRecords'
   readonly #parts: TakingParts
   readonly #blame: (peer: PeerId) => void
-  readonly #forms = new LruMap<PageId, Uint8Array>(FORMS_KEPT)
+  readonly #forms = new Map<PageId, Uint8Array>()
   #mark: TakingMark
   #after: Uint8Array
   /** Whether what was stored before came from peers that are not known any more. */
@@ -93,7 +92,7 @@ export class RecordCourse implements Course<'stateRecords'> {
     const known = this.#forms.get(id)
     if (known !== undefined) return known
     const form = this.#parts.staging.get(KEYS.page(id))
-    if (form !== undefined) this.#forms.set(id, form)
+    if (form !== undefined && id.length <= KEPT_DEPTH) this.#forms.set(id, form)
     return form
   }
 

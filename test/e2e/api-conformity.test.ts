@@ -5,6 +5,9 @@ import { transactionToJson } from '../../consensus/tx/json.ts'
 import { encodeTransaction } from '../../consensus/tx/transaction.ts'
 import { CAPABILITIES } from '../../marketplace/ledger/capabilities.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import { searchNonce } from '../../miner/search.ts'
+import { askJob } from '../../rpc/client/mining.ts'
+import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
@@ -96,6 +99,23 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
       send(`/api/x402/requests${query}`),
     ),
   getRequest: (send) => [paid.txId, UNKNOWN, 'x'].map((id) => send(`/api/x402/requests/${id}`)),
+  getMiningTemplate: (send) => [
+    send(`/api/v1/mining/template?address=${buyer.address}`),
+    send('/api/v1/mining/template'),
+    send('/api/v1/mining/template?address=far1nobody-at-all-is-here'),
+  ],
+  submitWork: (send) => [
+    submitFirstNonce(),
+    send('/api/v1/mining/submit', { jobId: '00'.repeat(16), nonce: '0' }),
+    send('/api/v1/mining/submit', { jobId: '00'.repeat(16), nonce: String(2n ** 64n) }),
+    send('/api/v1/mining/submit', { jobId: 7 }),
+  ],
+  followMiningJobs: (send) => [
+    beginningOf(`/api/v1/mining/jobs?address=${buyer.address}`),
+    send('/api/v1/mining/jobs'),
+    send('/api/v1/mining/jobs?address=far1nobody-at-all-is-here'),
+  ],
+  listPeers: (send) => [send('/api/v1/peers')],
   getStatus: (send) => [send('/api/v1/status')],
   getHealth: (send) => [send('/health')],
   getReady: (send) => [send('/ready')],
@@ -103,6 +123,9 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   getOpenApi: (send) => [send('/openapi.json')],
   getHome: (send) => [send('/')],
 }
+
+/** What only operators of nodes among others do: held against the document in test/integration/api-peers.test.ts. */
+const OPERATORS = ['listBans', 'banPeer', 'unbanPeer']
 
 function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
   const raw = Buffer.from(encodeTransaction(paid.tx))
@@ -120,6 +143,26 @@ function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
     send(path, {}),
     send(path, '{'),
   ]
+}
+
+/** Mines a block as an external miner, as often as another one is first. */
+async function submitFirstNonce(): Promise<Reply> {
+  for (;;) {
+    const asked = await askJob(daemon.url, { address: buyer.key.address, text: buyer.address })
+    const job = asked.ok ? asked.value : expect.fail('no job')
+    const nonce = searchNonce({ ...job, start: 0n, stride: 1n }, nativePowHasher, { stopped: () => false, onHash() {} })
+    const reply = await post(daemon.url, '/api/v1/mining/submit', { jobId: job.jobId, nonce: String(nonce) })
+    if (reply.body.code !== 'stale_job') return reply
+  }
+}
+
+/** What comes first of an answer that does not end. */
+async function beginningOf(path: string): Promise<Reply> {
+  const over = new AbortController()
+  const { status, headers, body } = await fetch(`${daemon.url}${path}`, { signal: over.signal })
+  const { value = '' } = await body!.pipeThrough(new TextDecoderStream()).getReader().read()
+  over.abort()
+  return { status, headers, text: value, body: {} }
 }
 
 async function submitFresh(path: string): Promise<Reply> {
@@ -140,7 +183,8 @@ describe('the document of the API', () => {
   })
 
   it('has no operation that is not called here', () => {
-    expect(checker.operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(REQUESTS).sort())
+    const called = [...Object.keys(REQUESTS), ...OPERATORS]
+    expect(checker.operations.map(({ operationId }) => operationId).sort()).toEqual(called.sort())
   })
 
   it('is held against answers by a check that sees what is wrong', async () => {

@@ -56,6 +56,7 @@ interface MineOptions {
 
 async function mine({ print, note }: CommandContext, { url, owner, threads }: MineOptions): Promise<number> {
   const told = new AbortController()
+  const over = new Promise<void>((resolve) => told.signal.addEventListener('abort', () => resolve()))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => told.abort())
   const pool = new MiningPool(threads, (error) => note(`a mining thread failed: ${String(error)}`))
   let blocks = 0
@@ -69,7 +70,8 @@ async function mine({ print, note }: CommandContext, { url, owner, threads }: Mi
       print(`block ${height} ${id} with ${transactions} transactions`)
     },
   })
-  await miner.run()
+  // An answer that a node still owes is not waited for.
+  await Promise.race([miner.run(), over])
   rates.stop()
   await Promise.race([pool.close(), setTimeout(THREADS_END_MS)])
   return EXIT.ok

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encode } from '../../../../../consensus/primitives/codec.ts'
 import { assembleTransaction, encodeTransaction, type Transaction } from '../../../../../consensus/tx/transaction.ts'
@@ -226,6 +227,35 @@ describe('a peer that tells of transactions and does not give them', () => {
     await hub.time.pass(2_500)
     for (const tx of transactions) expect(holds([other], tx)).toEqual([true])
     expect(one.network.requests.filter(({ protocol }) => protocol === 'transactions')).toHaveLength(1)
+  })
+
+  it('and of very many, does not stand in the way of others', async () => {
+    const one = await open('one', { mode: 'announce' })
+    const other = await open('other', { mode: 'announce' })
+    const liar = strangerOn(hub, 'liar', one.test)
+    const asked: number[] = []
+    liar.serve('transactions', (_, body) => {
+      asked.push(body.length / 32)
+      return new Promise(() => {})
+    })
+    hub.connect(liar, other.network)
+    hub.connect(one.network, other.network)
+    await hub.time.pass(100)
+    for (let message = 0; message < 10; message++) {
+      const ids = Array.from({ length: 1_024 }, (_, i) => hash('sha256', `${message} ${i}`) as Transaction['wtxId'])
+      void liar.request(other.id, 'announce', encode(MESSAGES.announce.request, ids))
+      await hub.time.pass(10)
+    }
+    const tx = await pay(1)
+    await one.mempool.submit(tx)
+    await hub.time.pass(100)
+    expect(holds([other], tx)).toEqual([true])
+    await hub.time.pass(30_000)
+    expect(asked[0]).toBe(128)
+    // Nobody else has them, so none is looked for any longer once the first request has failed.
+    expect(asked.length).toBeLessThanOrEqual(2)
+    expect(other.offencesOf(one.id)).toEqual([])
+    expect(other.offencesOf(liar.self)).toContain('timeout')
   })
 
   it('or gives others, gets points', async () => {

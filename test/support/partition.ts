@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import type { TxId } from '../../consensus/primitives/ids.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { auditState } from '../../src/cli/commands/audit.ts'
+import { LevelStore } from '../../src/storage/level-store.ts'
+import { blocksFrom, fork, importAll, PROVEN_WORK } from './branches.ts'
+import { type ChainParts, TestChain } from './chain.ts'
+import { type MarketParts, TestMarket } from './market.ts'
+import { testRuleBook } from './network.ts'
+import { removeFolder, temporaryFolder } from './processes.ts'
+
+const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
+/** What tells the blocks of the other half from ours. */
+const OTHER = { extra: new Uint8Array(32).fill(0x5a) }
+
+/** Transactions by the place of their block on a branch, 1 for the first after the fork. */
+export type Plan = Readonly<Record<number, readonly Transaction[]>>
+
+interface OpenStore {
+  readonly folder: string
+  store: LevelStore
+}
+
+const stores: OpenStore[] = []
+
+/** A chain on a LevelDB of its own. */
+export async function levelChain(ruleBook: RuleBook = testRuleBook(), parts: ChainParts = {}): Promise<TestChain> {
+  const folder = temporaryFolder()
+  const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
+  stores.push({ folder, store })
+  return TestChain.open(ruleBook, store, parts)
+}
+
+/** The chain as a process finds it that starts on the LevelDB of the one opened last, with other settings. */
+export async function restartedChain(test: TestChain, parts: ChainParts = {}): Promise<TestChain> {
+  await test.chain.stop()
+  const open = stores.at(-1) as OpenStore
+  await open.store.close()
+  open.store = await LevelStore.open(join(open.folder, 'chain'), SIZES, false)
+  const again = await TestChain.open(test.ruleBook, open.store, parts)
+  again.nowMs = test.nowMs
+  return again
+}
+
+/** Closes the databases that tests have opened; call when nothing uses them any more. */
+export async function closeStores(): Promise<void> {
+  for (const { store, folder } of stores.splice(0)) {
+    await store.close()
+    removeFolder(folder)
+  }
+}
+
+/** A network in two halves: a market with its node on one, a chain of others on the other. They meet when they heal. */
+export class Partition {
+  readonly market: TestMarket
+  readonly theirs: TestChain
+  /** Height of the last block that both have. */
+  readonly forkHeight: number
+
+  private constructor(market: TestMarket, theirs: TestChain) {
+    this.market = market
+    this.theirs = theirs
+    this.forkHeight = market.test.height
+  }
+
+  /** Parts the network behind a market that sells; `common` blocks lie behind it. */
+  static async open(parts: MarketParts = {}, chainParts: ChainParts = {}): Promise<Partition> {
+    const test = parts.test ?? (await levelChain(parts.ruleBook, chainParts))
+    const market = await TestMarket.open({ ...parts, test })
+    await market.mine()
+    return new Partition(market, await fork(test))
+  }
+
+  /** Grows our half by hand up to `count` blocks behind the fork. */
+  async growOurs(count: number, plan: Plan = {}): Promise<void> {
+    const { market } = this
+    while (market.test.height < this.forkHeight + count) {
+      await market.mine(plan[market.test.height + 1 - this.forkHeight])
+    }
+  }
+
+  /** Grows the other half by hand up to `count` blocks behind the fork. */
+  async growTheirs(count: number, plan: Plan = {}): Promise<void> {
+    const { theirs, forkHeight } = this
+    while (theirs.height < forkHeight + count) await theirs.mine(plan[theirs.height + 1 - forkHeight], OTHER)
+  }
+
+  /** Our half hears of the other one, which is heavier. */
+  async heal(): Promise<void> {
+    const { market, theirs, forkHeight } = this
+    expect(await importAll(market.test, blocksFrom(theirs, forkHeight + 1), PROVEN_WORK)).toBe('connected')
+    expect(market.test.chain.head.id).toBe(theirs.chain.head.id)
+    await market.quiet()
+  }
+
+  /** Every coin is where it should be, and every index says what the state says. */
+  async audit(): Promise<void> {
+    expect(await auditState(this.market.test.chain)).toMatchObject({ sound: true })
+  }
+
+  /** How often the work of a payment's call was begun. */
+  runsOf({ serviceId, request }: { readonly serviceId: string; readonly request: string }): number {
+    return this.market.workbench.begun.filter((one) => one === `${serviceId} ${request}`).length
+  }
+
+  /** State and settlement of a payment's claim. */
+  async claimOf({ txId }: { readonly txId: TxId }): Promise<readonly (string | undefined)[]> {
+    const claim = await this.market.store.get(txId)
+    return claim === undefined ? [] : [claim.state, 'settlement' in claim ? claim.settlement : undefined]
+  }
+}

@@ -1,0 +1,145 @@
+import { createServer } from 'node:net'
+import { generateKeyPair } from '@libp2p/crypto/keys'
+import { afterEach, expect, test } from 'vitest'
+import { DEVNET } from '../../config/networks/devnet.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
+import type { Host } from '../../src/p2p/host/host.ts'
+import { Peering } from '../../src/p2p/host/peering.ts'
+import { Peers } from '../../src/p2p/peers/peers.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
+import { systemClock, systemTimers } from '../../src/runtime.ts'
+import { begin, makeHost } from '../support/hosts.ts'
+import { MemoryRecords, SILENT } from '../support/peering.ts'
+import { until } from '../support/processes.ts'
+
+const ruleBook = createRuleBook(DEVNET, PROTOCOL)
+const genesis = ruleBook.genesis.block
+/** A part of the network among others: a real host, real handshakes, no chain. */
+interface Part {
+  readonly host: Host
+  readonly peers: Peers
+  readonly peering: Peering
+}
+const parts: Part[] = []
+
+afterEach(async () => {
+  await Promise.all(parts.splice(0).map(stop))
+})
+
+async function stop({ host, peers, peering }: Part): Promise<void> {
+  peers.stop()
+  await peering.stop()
+  await host.stop()
+}
+
+async function open(
+  settings: { readonly configured?: readonly string[]; readonly outbound?: number } = {},
+  options: Parameters<typeof makeHost>[0] = {},
+  records = new MemoryRecords(),
+): Promise<Part> {
+  const host = await makeHost({ genesis: genesis.id, ...options })
+  const ownStatus = () => ({
+    version: 1,
+    genesis: genesis.id,
+    rules: ruleBook.fingerprintAt(0),
+    agent: 'farthing-test',
+    head: genesis.id,
+    height: 0,
+    totalWork: 0n,
+    mode: 1,
+    bodiesFrom: 0,
+    witnessesFrom: 0,
+    snapshots: [],
+  })
+  const common = { clock: systemClock, timers: systemTimers, log: SILENT }
+  const peers = new Peers({ network: host, ruleBook, ownStatus, ...common })
+  host.onViolation((peer, offence, about) => peers.report(peer, offence, about))
+  const peering = await Peering.open({
+    ...common,
+    host,
+    peers,
+    records,
+    settings: { outbound: 0, inboundMax: 32, allowPrivate: true, configured: [], seeds: [], ...settings },
+    operatorToken: '00'.repeat(32),
+    random: Math.random,
+    bytesOf: () => null,
+  })
+  const part = { host, peers, peering }
+  parts.push(part)
+  await begin(host)
+  peering.start()
+  return part
+}
+
+const addressOf = ({ host }: Part): string => host.addresses()[0] as string
+const isConnected = (a: Part, b: Part): boolean => a.peers.isReady(b.host.self) && b.peers.isReady(a.host.self)
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+test('a configured peer that comes late, goes and comes back is connected each time', async () => {
+  const port = await freePort()
+  const key = await generateKeyPair('Ed25519')
+  const early = await open({ configured: [`/ip4/127.0.0.1/tcp/${port}`] })
+  for (let life = 0; life < 2; life++) {
+    expect(early.host.peers()).toEqual([])
+    const late = await open({}, { key, listen: { host: '127.0.0.1', port } })
+    await until('the late peer is connected', () => isConnected(early, late))
+    await stop(late)
+    parts.splice(parts.indexOf(late), 1)
+    await until('its end is seen', () => early.host.peers().length === 0)
+  }
+})
+
+test('nodes that know one find each other by asking it', async () => {
+  const seed = await open()
+  const others: Part[] = []
+  for (let i = 0; i < 3; i++) {
+    const part = await open({ configured: [addressOf(seed)], outbound: 3 })
+    others.push(part)
+    await until('the seed is connected', () => isConnected(seed, part))
+  }
+  await until('everybody knows everybody', () => others.every((a) => others.every((b) => a === b || isConnected(a, b))))
+  const facts = seed.peering.network.peers()
+  expect(facts.map(({ id }) => id).toSorted()).toEqual(others.map(({ host }) => host.self).toSorted())
+  expect(facts.every(({ direction, agent }) => direction === 'inbound' && agent === 'farthing-test')).toBe(true)
+})
+
+test('two that dial each other at once end up with one connection', async () => {
+  const ports = [await freePort(), await freePort()] as const
+  const at = (port: number): string => `/ip4/127.0.0.1/tcp/${port}`
+  const [a, b] = await Promise.all([
+    open({ configured: [at(ports[1])] }, { listen: { host: '127.0.0.1', port: ports[0] } }),
+    open({ configured: [at(ports[0])] }, { listen: { host: '127.0.0.1', port: ports[1] } }),
+  ])
+  await until('they are connected by both', () => isConnected(a, b))
+  const links = (): number => a.host.connections().length + b.host.connections().length
+  await until('one connection is left', () => links() === 2)
+  expect(isConnected(a, b)).toBe(true)
+})
+
+test('a ban ends the connection, outlives a restart and is lifted', async () => {
+  const records = new MemoryRecords()
+  const port = await freePort()
+  const key = await generateKeyPair('Ed25519')
+  const listen = { host: '127.0.0.1', port }
+  const judge = await open({}, { key, listen }, records)
+  const culprit = await open({ configured: [addressOf(judge)] })
+  await until('they are connected', () => isConnected(judge, culprit))
+  judge.peers.report(culprit.host.self, 'malformed', 'a test')
+  await until('it is over', () => judge.host.peers().length === 0)
+  expect(judge.peering.network.bans()).toMatchObject([{ target: culprit.host.self, reason: 'malformed' }])
+  await stop(judge)
+  parts.splice(parts.indexOf(judge), 1)
+  const again = await open({}, { key, listen }, records)
+  await culprit.host.dial(addressOf(again))
+  await until('it is turned away', () => culprit.host.peers().length === 0)
+  expect(again.peers.list()).toEqual([])
+  expect(again.peering.network.unban(culprit.host.self)).toMatchObject({ ok: true })
+  await until('it is connected again', () => isConnected(again, culprit))
+})

@@ -11,10 +11,11 @@ import { DEFAULT_MEMPOOL_POLICY } from '../mempool/policy.ts'
 import { nativePowHasher } from './crypto/native-pow.ts'
 import type { WalletKey } from './crypto/wallet-key.ts'
 import { PROTOCOL } from './protocol.ts'
-import { eventLoopPacer, systemClock } from './runtime.ts'
+import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
 import { folderPaths, openChain } from './storage/folder.ts'
 import type { LevelStore } from './storage/level-store.ts'
 import { saveMempool } from './storage/mempool-file.ts'
+import { Pruning } from './storage/pruning.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { Metrics } from './telemetry/metrics.ts'
 import { VerifyPool } from './workers/verify-pool.ts'
@@ -72,6 +73,9 @@ export async function openCore({ config, params, onFatal }: DaemonOptions, stops
     reorganisationDepthMax: config.chain.reorganisationMax,
   })
   stops.push(() => chain.stop())
+  const pruning = new Pruning({ chain, retention: config.storage, timers: systemTimers, onFatal })
+  stops.push(() => pruning.stop())
+  pruning.start()
   const policy = { ...DEFAULT_MEMPOOL_POLICY, countMax: config.mempool.countMax, bytesMax: config.mempool.mibMax * MIB }
   const mempool = new Mempool({ chain, verifier, policy })
   const { mempool: mempoolPath } = folderPaths(config.dataDir)

@@ -97,11 +97,20 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
 /** Opens the node's part of the peer-to-peer network; null where it is off. */
 async function openNetwork(
   { config, params, logger, onFatal }: DaemonOptions,
-  { chain, mempool, verifier }: Core,
+  { chain, store, mempool, verifier }: Core,
   stops: Stop[],
 ): Promise<Result<PeerNetwork | null>> {
   if (!config.p2p.enabled) return ok(null)
-  const opened = await openPeerNetwork({ config, params, chain, mempool, workVerifier: verifier, logger, onFatal })
+  const opened = await openPeerNetwork({
+    config,
+    params,
+    chain,
+    store,
+    mempool,
+    workVerifier: verifier,
+    logger,
+    onFatal,
+  })
   if (opened.ok) stops.push(() => opened.value.stop())
   return opened
 }

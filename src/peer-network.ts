@@ -12,10 +12,18 @@ import { type Host, openHost } from './p2p/host/host.ts'
 import { loadIdentity } from './p2p/host/identity.ts'
 import { Peering } from './p2p/host/peering.ts'
 import { PeerNode } from './p2p/node.ts'
+import { serveState } from './p2p/serve/state.ts'
+import { Backfill } from './p2p/snapshot/backfill.ts'
+import { heldRange } from './p2p/snapshot/held.ts'
+import { SnapshotSync } from './p2p/snapshot/snapshot-sync.ts'
+import type { HeldRange } from './p2p/sync/snapshot-door.ts'
 import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
 import { LevelPeers } from './storage/level-peers.ts'
+import type { LevelStore } from './storage/level-store.ts'
 import { makeOperatorToken } from './storage/operator-token.ts'
+import { wantedFrom } from './storage/pruning.ts'
+import { StateSnapshots } from './storage/state-snapshots.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { VERSION } from './version.ts'
 
@@ -24,6 +32,8 @@ export interface PeerNetworkOptions {
   readonly config: Config
   readonly params: NetworkParams
   readonly chain: Chain
+  /** Where the chain is stored. */
+  readonly store: LevelStore
   readonly mempool: Mempool
   readonly workVerifier: WorkVerifier
   readonly logger: Logger
@@ -102,23 +112,11 @@ function hostOptions(
 }
 
 async function assemble(options: PeerNetworkOptions, { host, records, operatorToken }: Parts): Promise<PeerNetwork> {
-  const { config, params, logger, ...rest } = options
+  const { config, params, logger } = options
   const { p2p } = config
-  const node = new PeerNode({
-    ...rest,
-    network: host,
-    clock: systemClock,
-    timers: systemTimers,
-    pacer: eventLoopPacer,
-    log: logger,
-    random: () => randomBytes(8).readBigUInt64LE(),
-    agent: agentText(),
-    transactionMode: 'gossip',
-    held: () => ({ mode: config.storage.mode, bodiesFrom: 0, witnessesFrom: 0, snapshots: [] }),
-    snapshots: null,
-    snapshotSetting: config.sync.snapshot,
-    expectsPeers: params.seeds.length + p2p.peers.length > 0,
-  })
+  const past = new Past(options)
+  const node = joinNetwork(options, host, past)
+  past.serve(node)
   host.onViolation((peer, offence, about) => node.peers.report(peer, offence, about))
   const peering = await Peering.open({
     host,
@@ -148,15 +146,92 @@ async function assemble(options: PeerNetworkOptions, { host, records, operatorTo
       if (!started.ok) return started
       node.start()
       peering.start()
+      past.start()
       logger.info({ addresses: host.addresses() }, 'listening for peers')
       return started
     },
     stop: async () => {
+      await past.stop()
       await node.stop()
       await peering.stop()
       await host.stop()
       await records.close()
     },
+  }
+}
+
+function joinNetwork(options: PeerNetworkOptions, network: Host, past: Past): PeerNode {
+  const { config, params, logger, chain } = options
+  return new PeerNode({
+    ...options,
+    network,
+    clock: systemClock,
+    timers: systemTimers,
+    pacer: eventLoopPacer,
+    log: logger,
+    random: () => randomBytes(8).readBigUInt64LE(),
+    agent: agentText(),
+    held: () => past.held(),
+    transactionMode: 'gossip',
+    snapshots: (peers) =>
+      new SnapshotSync({
+        chain,
+        peers,
+        clock: systemClock,
+        timers: systemTimers,
+        pacer: eventLoopPacer(),
+        log: logger,
+      }),
+    snapshotSetting: config.sync.snapshot,
+    expectsPeers: params.seeds.length + config.p2p.peers.length > 0,
+  })
+}
+
+/** What this node keeps of the past and shows to others: states at snapshots, and blocks that it fetches behind them. */
+class Past {
+  readonly #options: PeerNetworkOptions
+  readonly #states: StateSnapshots
+  #backfill: Backfill | undefined
+
+  constructor(options: PeerNetworkOptions) {
+    this.#options = options
+    const { chain, store, config } = options
+    this.#states = new StateSnapshots({
+      chain,
+      pin: () => store.pin(),
+      clock: systemClock,
+      timers: systemTimers,
+      blocks: config.storage.snapshotBlocks,
+    })
+  }
+
+  held(): HeldRange {
+    const { chain, config } = this.#options
+    return heldRange(chain.database, config.storage.mode, this.#states.refs())
+  }
+
+  serve({ peers, synchroniser }: PeerNode): void {
+    const { chain, config, logger, onFatal } = this.#options
+    serveState(peers.exchange, this.#states, chain.ruleBook)
+    this.#backfill = new Backfill({
+      chain,
+      peers,
+      timers: systemTimers,
+      log: logger,
+      wanted: (height) => wantedFrom(config.storage, height),
+      allowed: () => !synchroniser.progress().behind,
+      onFatal,
+    })
+  }
+
+  start(): void {
+    this.#states.start()
+    this.#backfill?.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#backfill?.stop()
+    await this.#states.stop()
   }
 }
 

@@ -10,6 +10,7 @@ import { benchLongRun } from './long-run.ts'
 import { benchMining } from './mining.ts'
 import { benchQuotes } from './quotes.ts'
 import { type BenchRow, printTable } from './report.ts'
+import { benchStaleRate } from './stale-rate.ts'
 
 /** Every benchmark by the name that chooses it: `npm run bench -- import quotes`. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
@@ -23,6 +24,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   state: benchBigState,
   kinds: benchKinds,
   long: benchLongRun,
+  'stale-rate': benchStaleRate,
 }
 
 const wanted = process.argv.slice(2)

@@ -12,10 +12,7 @@ const ENTRY = 'test/support/sim-entry.ts'
 
 type Line = Verdict & { readonly seed: number; readonly seconds: number }
 
-const lines = new Map<
-  number,
-  { promise: Promise<Line>; resolve: (line: Line) => void; reject: (error: Error) => void }
->(SEEDS.map((seed) => [seed, Promise.withResolvers<Line>()]))
+const lines = SEEDS.map(() => Promise.withResolvers<Line>())
 const children: ChildProcess[] = []
 
 /** The one command that runs it exactly so again. */

@@ -77,7 +77,7 @@ function nodesOf(dice: Dice, count: number): readonly NodePlan[] {
       .map((i) => [i, dice.pick(LIES)]),
   )
   const selfish = dice.chance(0.4) ? 1 + dice.below(count - 1) : undefined
-  const shares = Array.from({ length: count }, (_, i) => (i > 0 && dice.chance(0.4) ? 0 : dice.between(0.2, 1)))
+  const shares = Array.from({ length: count }, (_, i) => (i > 0 && dice.chance(0.6) ? 0 : dice.between(0.2, 1)))
   const total = Number(HASHES_PER_BLOCK) / SPACING_S
   const sum = shares.reduce((all, share) => all + share, 0)
   return shares.map((share, i) => {

@@ -30,12 +30,25 @@ export interface BranchRunDependencies {
  */
 export type RunEnd = 'done' | 'useless' | 'failed' | 'stopped'
 
-/** A run without a new block for this long gives way. */
+/** A run that waits for so long without a new block ends. */
 const STALLED_MS = 30_000
+/**
+ * A run that has waited for so long gives way to another peer's branch; each block makes up for some. Otherwise a branch of
+ * little work whose owner gives a block now and then would keep us from all others for days.
+ */
+const WAITED_MS_MAX = 30_000
+const WAIT_PAID_MS = 500
 const LOOK_AGAIN_MS = 250
 /** A block that this node could not judge is tried again so often. */
 const RETRIES_MAX = 20
 const RETRY_MS = 1_000
+
+/** What a run must know of the world around it. */
+export interface RunSurroundings {
+  readonly stopped: () => boolean
+  /** Whether another peer's branch could be followed in its place. */
+  readonly others: () => boolean
+}
 
 /** Follows the branch of one peer: proves its headers, fetches its blocks from everybody, and imports them in order. */
 export class BranchRun implements Running {
@@ -43,17 +56,18 @@ export class BranchRun implements Running {
   readonly #deps: BranchRunDependencies
   readonly #peer: PeerId
   readonly #changed: Signal
-  readonly #stopped: () => boolean
+  readonly #around: RunSurroundings
   readonly #bodies: BodyFetch
   #end: RunEnd | null = null
   #movedMs: number
+  #waitedMs = 0
   #retries = 0
 
-  constructor(dependencies: BranchRunDependencies, peer: PeerId, changed: Signal, stopped: () => boolean) {
+  constructor(dependencies: BranchRunDependencies, peer: PeerId, changed: Signal, around: RunSurroundings) {
     this.#deps = dependencies
     this.#peer = peer
     this.#changed = changed
-    this.#stopped = stopped
+    this.#around = around
     this.#bodies = new BodyFetch(dependencies, this.#branch, changed)
     this.#movedMs = dependencies.clock.now()
   }
@@ -78,7 +92,7 @@ export class BranchRun implements Running {
   async run(unproven: Unproven): Promise<RunEnd> {
     void this.#proveAll(unproven)
     while (this.#end === null) {
-      if (this.#stopped()) this.#end = 'stopped'
+      if (this.#around.stopped()) this.#end = 'stopped'
       else await this.#step()
     }
     this.#bodies.close()
@@ -95,6 +109,7 @@ export class BranchRun implements Running {
 
   readonly #take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
     this.#branch.push(headers)
+    this.#movedMs = this.#deps.clock.now()
     this.#changed.wake()
     while (this.#branch.full && this.#end === null) await this.#changed.wait(LOOK_AGAIN_MS)
     return this.#end === null
@@ -109,14 +124,23 @@ export class BranchRun implements Running {
     }
     if (this.#isWorthBlocks) this.#bodies.fill()
     else if (this.#branch.complete) {
-      this.#end = 'useless'
+      // Lighter than ours after all. Whether that is less than the peer claimed is looked at elsewhere.
+      this.#end = 'done'
       return
     }
     const block = this.#isWorthBlocks ? this.#bodies.front() : undefined
     if (block !== undefined) return this.#import(block)
-    if (this.#deps.clock.now() - this.#movedMs > STALLED_MS)
-      this.#end = this.#branch.length > 0 && this.#bodies.hasSource ? 'useless' : 'failed'
-    else await this.#changed.wait(LOOK_AGAIN_MS)
+    await this.#wait()
+  }
+
+  async #wait(): Promise<void> {
+    const { clock } = this.#deps
+    const beganMs = clock.now()
+    await this.#changed.wait(LOOK_AGAIN_MS)
+    this.#waitedMs += clock.now() - beganMs
+    const stalled = clock.now() - this.#movedMs > STALLED_MS
+    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX && this.#around.others())) return
+    this.#end ??= this.#branch.length > 0 && this.#bodies.hasSource ? 'useless' : 'failed'
   }
 
   /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */
@@ -151,6 +175,7 @@ export class BranchRun implements Running {
     this.#bodies.release()
     this.#branch.shift()
     this.#movedMs = this.#deps.clock.now()
+    this.#waitedMs = Math.max(0, this.#waitedMs - WAIT_PAID_MS)
     this.#retries = 0
     this.#changed.wake()
   }

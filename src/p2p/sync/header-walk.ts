@@ -52,6 +52,7 @@ export class HeaderWalk {
   #base: HeaderTip | undefined
   /** Below the first new header all are stored, above it none: looking up each would take as long as checking it. */
   #fresh: boolean
+  #early = false
 
   constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes }: WalkStart) {
     this.#deps = dependencies
@@ -67,6 +68,11 @@ export class HeaderWalk {
   /** End of what was walked; undefined before the first page. A block of the chain where the peer has nothing new. */
   get tip(): HeaderTip | undefined {
     return this.#tip
+  }
+
+  /** Whether the walk ended at a header from the future: nobody is to blame for what is not shown then. */
+  get early(): boolean {
+    return this.#early
   }
 
   /** What the first new header stands on. */
@@ -112,7 +118,10 @@ export class HeaderWalk {
         const tip = this.#extended(next.value)
         if (!tip.ok) return tip
         const rules = chain.ruleBook.at(next.value.header.height).block
-        if (checkHeaderClock(next.value, clock.now(), rules) !== null) return ok({ headers, whole: false })
+        if (checkHeaderClock(next.value, clock.now(), rules) !== null) {
+          this.#early = true
+          return ok({ headers, whole: false })
+        }
         this.#tip = tip.value
         headers.push(tip.value)
       }

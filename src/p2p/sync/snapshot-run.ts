@@ -34,6 +34,7 @@ export class SnapshotRun implements Running {
   readonly #peer: PeerId
   readonly #stopped: () => boolean
   #part = 0
+  #totalWork: bigint
   #taking = false
 
   constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, stopped: () => boolean) {
@@ -41,6 +42,7 @@ export class SnapshotRun implements Running {
     this.#door = door
     this.#peer = peer
     this.#stopped = stopped
+    this.#totalWork = door.keptTip()?.totalWork ?? 0n
   }
 
   /** Whether a node that far behind begins from a snapshot: where it may, and must or wants to. */
@@ -62,7 +64,7 @@ export class SnapshotRun implements Running {
   }
 
   get totalWork(): bigint {
-    return this.#door.keptTip()?.totalWork ?? 0n
+    return this.#totalWork
   }
 
   get part(): number | null {
@@ -86,6 +88,7 @@ export class SnapshotRun implements Running {
 
   readonly #keep = async (headers: readonly HeaderTip[]): Promise<boolean> => {
     if (headers.length > 0) await this.#door.keepHeaders(headers)
+    this.#totalWork = headers.at(-1)?.totalWork ?? this.#totalWork
     return !this.#stopped()
   }
 

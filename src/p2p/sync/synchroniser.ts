@@ -147,9 +147,10 @@ export class Synchroniser {
     }
     const { tip } = walk
     if (tip === undefined) return this.#isShort(peer, 0n) ? 'useless' : 'failed'
-    if (first.value.headers.length === 0 && kept === undefined) return this.#nothingNew(peer, tip)
+    if (first.value.headers.length === 0 && kept === undefined)
+      return walk.early ? 'failed' : this.#nothingNew(peer, tip)
     if (claim === undefined && !isClaimEnough(this.#deps.chain, tip.totalWork)) {
-      if (!first.value.more) return this.#isShort(peer, tip.totalWork) ? 'useless' : 'failed'
+      if (!first.value.more) return !walk.early && this.#isShort(peer, tip.totalWork) ? 'useless' : 'failed'
       return this.#claims.collect(id, walk, first.value) ? 'collecting' : 'failed'
     }
     return this.#prove(peer, { walk, first: first.value, claim })
@@ -162,7 +163,7 @@ export class Synchroniser {
     const run =
       snapshots !== null && SnapshotRun.isWanted(this.#deps, peer)
         ? new SnapshotRun(this.#deps, snapshots, id, stopped)
-        : new BranchRun(this.#deps, id, this.#changed, stopped)
+        : new BranchRun(this.#deps, id, this.#changed, { stopped, others: () => this.#isAnotherWaiting(id) })
     const next = (unproven.walk.base?.header.height ?? 0) + 1
     if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
       log.warn({ height: next, peers: peers.list().length }, 'no connected peer holds the next blocks; waiting for one')
@@ -170,7 +171,12 @@ export class Synchroniser {
     }
     this.#run = run
     const end = await run.run(unproven)
-    return end === 'done' && this.#isShort(peer, run.totalWork) ? 'useless' : end
+    return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'useless' : end
+  }
+
+  /** Whether another peer's branch could be followed in place of this one's. */
+  #isAnotherWaiting(id: PeerId): boolean {
+    return this.#candidates.best((other) => other === id || this.#claims.has(other)) !== undefined
   }
 
   /** Kept headers that two peers in a row do not have are on no branch worth following. */

@@ -4,18 +4,18 @@ import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
 import type { SignatureJob } from '../../../consensus/crypto/signing.ts'
 import { createInlineVerifier, type SignatureVerifier } from '../../../consensus/crypto/verifier.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
-import type { PeerId } from '../../../src/p2p/network.ts'
+import type { NetworkLog, PeerId } from '../../../src/p2p/network.ts'
 import type { Offence } from '../../../src/p2p/peers/offences.ts'
 import { Peers } from '../../../src/p2p/peers/peers.ts'
 import { serveChain } from '../../../src/p2p/serve/chain.ts'
 import { serveKeys } from '../../../src/p2p/serve/keys.ts'
 import { BlockIntake } from '../../../src/p2p/sync/intake.ts'
-import type { HeldRange } from '../../../src/p2p/sync/snapshot-door.ts'
+import type { HeldRange, SnapshotDoor, SnapshotSetting } from '../../../src/p2p/sync/snapshot-door.ts'
 import { Synchroniser } from '../../../src/p2p/sync/synchroniser.ts'
 import type { Status } from '../../../src/p2p/wire/messages.ts'
 import { TestChain } from '../chain.ts'
 import type { MemoryNetwork, MemoryPeer } from './memory-network.ts'
-import { SILENT_LOG, statusOf } from './relay-node.ts'
+import { statusOf } from './relay-node.ts'
 
 const ARCHIVE: HeldRange = { mode: 'archive', bodiesFrom: 0, witnessesFrom: 0, snapshots: [] }
 
@@ -41,6 +41,8 @@ export interface SyncNodeOptions {
   /** Rules that it claims to follow. */
   readonly rules?: RuleBook
   readonly expectsPeers?: boolean
+  readonly door?: SnapshotDoor
+  readonly snapshotSetting?: SnapshotSetting
   /** What the chain of `test` verifies with. */
   readonly verifier?: FallibleVerifier
 }
@@ -61,6 +63,8 @@ export class SyncNode {
   /** Says which headers' work is false. */
   isFalse: (job: WorkJob) => boolean = () => false
   readonly fatal: unknown[] = []
+  /** What was logged at info and above. */
+  readonly log: { readonly facts: object; readonly message: string }[] = []
 
   private constructor(
     hub: MemoryNetwork,
@@ -76,7 +80,7 @@ export class SyncNode {
     this.network = hub.join(name)
     this.test = test
     this.verifier = verifier
-    const shared = { network: this.network, ruleBook, chain, clock, timers, log: SILENT_LOG, pacer: UNPACED }
+    const shared = { network: this.network, ruleBook, chain, clock, timers, log: this.#keepLog(), pacer: UNPACED }
     const ownStatus = (): Status => says(statusOf({ head: chain.head, ruleBook }))
     this.peers = new Peers({ ...shared, ownStatus })
     this.peers.onOffence((peer, offence) => this.offences.push({ peer, offence }))
@@ -91,7 +95,8 @@ export class SyncNode {
     this.intake = new BlockIntake(common)
     serveChain(this.peers.exchange, { chain, pacer: UNPACED, held: () => ARCHIVE })
     serveKeys(this.peers.exchange, chain.database)
-    const snapshots = { snapshots: null, snapshotSetting: 'auto' as const }
+    const { door = null, snapshotSetting = 'auto' } = options
+    const snapshots = { snapshots: door, snapshotSetting }
     this.synchroniser = new Synchroniser({ ...common, ...snapshots, intake: this.intake, expectsPeers })
   }
 
@@ -104,6 +109,11 @@ export class SyncNode {
 
   get height(): number {
     return this.test.height
+  }
+
+  #keepLog(): NetworkLog {
+    const keep = (facts: object, message: string): void => void this.log.push({ facts, message })
+    return { debug: () => {}, info: keep, warn: keep }
   }
 
   /** Offences of one peer, in order. */

@@ -138,7 +138,7 @@ describe('a long branch of easy headers from genesis', () => {
   }, 60_000)
 
   it('is not hashed where the second telling differs from the first', async () => {
-    const enough = createRuleBook({ ...testParams(), minimumWork: 40_000n }, PROTOCOL)
+    const enough = createRuleBook({ ...testParams(), minimumWork: 6_000n }, PROTOCOL)
     const test = await TestChain.open(enough)
     const other = headerBranch(enough, genesisTip(test), 2_000, { extra: new Uint8Array(32).fill(7) })
     let fromGenesis = 0

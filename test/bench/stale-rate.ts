@@ -6,9 +6,9 @@ import { World } from '../support/sim/world.ts'
 import { type BenchRow, median } from './report.ts'
 
 /** One way over one link, ms. */
-const LATENCIES_MS = [25, 50, 100, 250, 500, 1_000, 2_000]
+const LATENCIES_MS = [50, 100, 200, 500, 1_000, 2_000]
 const MINERS = 10
-const BLOCKS = 1_000
+const BLOCKS = 600
 const SPACING_MS = 3_000
 const SEED = 20_261_104
 /** What the relay may add to what the delay alone costs; chance moves the figure by a tenth or two. */

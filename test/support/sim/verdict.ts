@@ -17,6 +17,8 @@ export interface Verdict {
   readonly deepest: number
   readonly abandoned: number
   readonly bans: number
+  /** Times that an honest node left an honest one for what it did. */
+  readonly quarrels: number
   readonly events: number
   /** Hash of everything that happened. */
   readonly digest: string
@@ -30,6 +32,7 @@ export async function verdictOn(world: World): Promise<Verdict> {
   const chain = (honest.find(({ up }) => up) as SimNode).life.chain
   const { header, totalTransactions } = chain.head
   const bans = network.partings.filter(({ banned }) => banned)
+  const quarrels = network.partings.filter(({ by, from }) => honestNames.has(by) && honestNames.has(from))
   const wrong = [
     ...down,
     ...world.complaints,
@@ -45,7 +48,13 @@ export async function verdictOn(world: World): Promise<Verdict> {
   return {
     ...{ wrong, height: header.height, transactions: totalTransactions, deepest: world.deepest },
     stale: Math.max(0, found - header.height),
-    ...{ abandoned: world.abandoned.size, bans: bans.length, events: log.count, digest: log.digest() },
+    ...{
+      abandoned: world.abandoned.size,
+      bans: bans.length,
+      quarrels: quarrels.length,
+      events: log.count,
+      digest: log.digest(),
+    },
   }
 }
 
@@ -73,8 +82,8 @@ function lostBecause(tx: Transaction, honest: readonly SimNode[]): string | unde
   if (maxFeeRate < chain.head.header.baseFee) return undefined
   // One before it is impossible, and nobody has sent another in its place.
   if (nonce > account.nonce) return undefined
-  const holders = honest.filter(({ up, life }) => up && life.mempool.get(tx.txId) !== undefined).map(({ name }) => name)
-  return `transaction ${tx.txId} of an abandoned branch is lost; it waits at: ${holders.join(' ') || 'nobody'}`
+  const holders = honest.filter((node) => node.up && node.life.mempool.get(tx.txId) !== undefined)
+  return `transaction ${tx.txId} of an abandoned branch is lost; it waits at: ${holders.map(({ name }) => name).join(' ') || 'nobody'}`
 }
 
 async function unsound(honest: readonly SimNode[]): Promise<readonly string[]> {

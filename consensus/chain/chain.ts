@@ -277,8 +277,7 @@ export class Chain {
   #outcomeOf(entry: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
     const own = faults.get(entry.id)
     if (own !== undefined) return fail(own)
-    if (this.database.isCanonical(entry)) return ok('connected')
-    if (entry.totalWork <= this.head.totalWork) return ok('side')
+    if (entry.totalWork <= this.head.totalWork) return ok(this.database.isCanonical(entry) ? 'connected' : 'side')
     for (const listener of this.#refusalListeners) listener()
     return fail(this.#tooDeep(entry))
   }

@@ -153,10 +153,10 @@ describe.each(DEPTHS)('a call whose work is under way while %i blocks are replac
     const { market } = halves
     const payment = await market.order('ok', { term: 9_600 })
     await halves.growOurs(depth, { 1: [payment.tx] })
+    await halves.growTheirs(depth + 1, depth === 10 ? {} : { [LATER]: [payment.tx] })
     market.workbench.hold()
     const answer = market.settle(payment)
     await market.quiet()
-    await halves.growTheirs(depth + 1, depth === 10 ? {} : { [LATER]: [payment.tx] })
     await halves.heal()
     const again = market.settle(payment)
     await market.quiet()

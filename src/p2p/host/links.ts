@@ -15,6 +15,8 @@ const MIB = 1_048_576
 const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: 4 * MIB }
 /** Frames and fields of gossip: see `RpcScanner.units`. */
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
+/** Pings of the muxer, which answers each: honest ones come twice a minute, and a small one costs as much as a page. */
+const PINGS: Allowance = { burst: 100, perSecond: 2 }
 /** Queue of a connection whose other end does not read; streams have their own limits, this is the last one. */
 const WRITE_QUEUE_MAX = 2 * MIB
 /** Two nodes that dial each other at once have two connections; nobody needs more. */
@@ -105,7 +107,8 @@ export class Links {
 
   /** Blames a peer and, whatever its standing says, ends its connections: its bytes or our memory for it are too many. */
   expel(peer: PeerId, offence: Offence, about: string): void {
-    if (!this.#links.has(peer)) return
+    // What is still in our buffers when a connection is cut would count again.
+    if (this.of(peer) === undefined) return
     this.#deps.log.debug({ peer, offence, about }, 'a connection is cut')
     this.#deps.blame(peer, offence, about)
     this.drop(peer, about)
@@ -125,12 +128,18 @@ export class Links {
   }
 
   #meter(link: Link): void {
-    const { socket, encrypted } = layersOf(link.connection)
+    const { socket, encrypted, muxer } = layersOf(link.connection)
     // Without a limit a peer that does not read fills our memory with answers to its pings and resets of its streams.
     for (const layer of [socket, encrypted]) layer.maxWriteBufferLength = WRITE_QUEUE_MAX
     socket.addEventListener('message', ({ data }) => {
       if (!link.unaskedBytes.spend(data.byteLength)) this.expel(link.peer, 'flood', 'bytes that nobody asked for')
     })
+    const pings = new Bucket(PINGS, this.#deps.clock)
+    const answer = muxer.handlePing.bind(muxer)
+    muxer.handlePing = (header) => {
+      if (pings.spend(1)) answer(header)
+      else this.expel(link.peer, 'flood', 'pings')
+    }
   }
 }
 
@@ -138,8 +147,13 @@ function infoOf({ peer, direction, address }: Link): PeerInfo {
   return { id: peer, direction, address }
 }
 
+interface Muxer {
+  readonly maConn: MessageStream
+  handlePing(header: object): void
+}
+
 /** The layers below a connection, which its public type does not show. */
-function layersOf(connection: LibConnection): { readonly socket: MessageStream; readonly encrypted: MessageStream } {
-  const inner = connection as unknown as { maConn: MessageStream; muxer: { maConn: MessageStream } }
-  return { socket: inner.maConn, encrypted: inner.muxer.maConn }
+function layersOf(connection: LibConnection) {
+  const { maConn, muxer } = connection as unknown as { maConn: MessageStream; muxer: Muxer }
+  return { socket: maConn, encrypted: muxer.maConn, muxer }
 }

@@ -20,7 +20,7 @@ export interface Claim {
 const ID_BYTES = 32
 
 /** Commitment to a page: SHA-256 over its ids. */
-export function commitmentTo(headers: readonly HeaderTip[]): Uint8Array {
+function commitmentTo(headers: readonly HeaderTip[]): Uint8Array {
   const ids = new Uint8Array(headers.length * ID_BYTES)
   headers.forEach(({ id }, i) => {
     writeHex(ids, i * ID_BYTES, id)

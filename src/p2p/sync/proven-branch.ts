@@ -10,7 +10,7 @@ export interface BranchHeader {
 }
 
 /** Headers proven ahead of their blocks at most: about 18 MB. */
-export const WINDOW_HEADERS = 32_768
+const WINDOW_HEADERS = 32_768
 
 /** The proven headers of the branch that is followed, from the first whose block is not imported yet. */
 export class ProvenBranch {

@@ -29,7 +29,7 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@noble\//, /^consensus\/(crypto\/|external\/eip55\.ts|block\/pow\.ts|primitives\/bytes\.ts)/],
   [/^@scure\//, /^consensus\/crypto\//],
   [/^typebox$/, /^(rpc\/contract|rpc\/openapi\.ts|marketplace\/services|marketplace\/checkout\/run-service\.ts)/],
-  [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges)?\.ts|src\/daemon\.ts)$/],
+  [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges)?\.ts|src\/http-api\.ts)$/],
   [/^level$/, /^src\/storage\//],
   [/^piscina$/, /^src\/workers\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],

@@ -136,6 +136,8 @@ interface Slices {
 }
 
 async function runWhile<T>(steps: Generator<void, T>, { pacer, current }: Slices): Promise<T | undefined> {
+  // Between two of these runs others had their turn as well, however short.
+  if (!current()) return undefined
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

@@ -1,9 +1,8 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { UNDO_BLOCKS } from '../../consensus/chain/database.ts'
-import type { Write } from '../../consensus/chain/key-value.ts'
-import { HELD_MARK, type HeldBodies, KEYS } from '../../consensus/chain/layout.ts'
+import { type ChainDatabase, UNDO_BLOCKS } from '../../consensus/chain/database.ts'
+import { changeHeld } from '../../consensus/chain/held-bodies.ts'
+import { type HeldBodies, KEYS } from '../../consensus/chain/layout.ts'
 import type { Timers } from '../../consensus/chain/ports.ts'
-import { encode } from '../../consensus/primitives/codec.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { StorageMode } from '../p2p/wire/messages.ts'
 
@@ -68,22 +67,22 @@ export class Pruning {
   }
 
   /** Deletes the parts of the next blocks that are not to be kept; whether there are more. */
-  async step(): Promise<boolean> {
+  step(): Promise<boolean> {
     const { database, head } = this.#deps.chain
-    const { held } = database
     const wanted = wantedFrom(this.#deps.retention, head.header.height)
-    const bodiesFrom = next(held.bodiesFrom, wanted.bodiesFrom)
-    const witnessesFrom = next(held.witnessesFrom, Math.max(wanted.witnessesFrom, bodiesFrom))
-    if (bodiesFrom === held.bodiesFrom && witnessesFrom === held.witnessesFrom) return false
-    const writes: Write[] = [{ key: KEYS.meta('held'), value: encode(HELD_MARK, { bodiesFrom, witnessesFrom }) }]
-    for (let height = Math.max(1, held.witnessesFrom); height < witnessesFrom; height++)
-      writes.push({ key: KEYS.witnesses(database.idAt(height) as BlockId) })
-    for (let height = Math.max(1, held.bodiesFrom); height < bodiesFrom; height++) {
-      const id = database.idAt(height) as BlockId
-      writes.push({ key: KEYS.bodies(id) }, { key: KEYS.receipts(id) })
-    }
-    await database.store.batch(writes, () => {})
-    return true
+    return changeHeld(database, (held) => {
+      const bodiesFrom = next(held.bodiesFrom, wanted.bodiesFrom)
+      const witnessesFrom = next(held.witnessesFrom, Math.max(wanted.witnessesFrom, bodiesFrom))
+      if (bodiesFrom === held.bodiesFrom && witnessesFrom === held.witnessesFrom) return undefined
+      const writes = [
+        ...idsBetween(database, held.witnessesFrom, witnessesFrom).map((id) => ({ key: KEYS.witnesses(id) })),
+        ...idsBetween(database, held.bodiesFrom, bodiesFrom).flatMap((id) => [
+          { key: KEYS.bodies(id) },
+          { key: KEYS.receipts(id) },
+        ]),
+      ]
+      return { held: { bodiesFrom, witnessesFrom }, writes }
+    })
   }
 
   #later(ms: number): void {
@@ -98,4 +97,10 @@ export class Pruning {
 /** How far one batch goes towards what is wanted; what is missing already is not brought back by deleting. */
 function next(held: number, wanted: number): number {
   return Math.max(held, Math.min(wanted, held + BLOCKS_PER_BATCH))
+}
+
+/** Blocks of the best chain from a height up to, not with, another; genesis stays. */
+function idsBetween(database: ChainDatabase, from: number, to: number): readonly BlockId[] {
+  const first = Math.max(1, from)
+  return Array.from({ length: Math.max(0, to - first) }, (_, i) => database.idAt(first + i) as BlockId)
 }

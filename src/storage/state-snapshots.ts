@@ -3,7 +3,7 @@ import type { HeadChange } from '../../consensus/chain/events.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { PastState, ServedStates } from '../p2p/serve/state.ts'
-import type { SnapshotRef } from '../p2p/wire/messages.ts'
+import { SNAPSHOTS_MAX, type SnapshotRef } from '../p2p/wire/messages.ts'
 
 /** A state of the store that stays readable until it is released. */
 export interface PinnedState extends PastState {
@@ -24,7 +24,8 @@ export interface SnapshotDependencies {
 interface Held extends SnapshotRef {
   readonly state: PinnedState
   readonly takenMs: number
-  usedMs: number
+  /** Null before anybody read it. */
+  usedMs: number | null
   readers: number
 }
 
@@ -110,7 +111,7 @@ export class StateSnapshots implements ServedStates {
     const { header, id } = chain.head
     if (this.#stopped || chain.moving || this.#held[0]?.id === id) return
     const now = clock.now()
-    this.#held.unshift({ height: header.height, id, state: pin(), takenMs: now, usedMs: now, readers: 0 })
+    this.#held.unshift({ height: header.height, id, state: pin(), takenMs: now, usedMs: null, readers: 0 })
     this.#tidy()
   }
 
@@ -125,8 +126,10 @@ export class StateSnapshots implements ServedStates {
   /** Lets go of older ones that nobody reads any more. */
   #tidy(): void {
     const now = this.#deps.clock.now()
-    const fresh = new Set(this.#held.slice(0, KEPT))
-    this.#keep((held) => fresh.has(held) || (now - held.usedMs < IDLE_MS && now - held.takenMs < AGE_MS_MAX))
+    const [fresh, others] = [new Set(this.#held.slice(0, KEPT)), new Set(this.#held.slice(0, SNAPSHOTS_MAX))]
+    const isRead = ({ usedMs, takenMs }: Held): boolean =>
+      usedMs !== null && now - usedMs < IDLE_MS && now - takenMs < AGE_MS_MAX
+    this.#keep((held) => fresh.has(held) || (others.has(held) && isRead(held)))
   }
 
   #keep(isKept: (held: Held) => boolean): void {

@@ -8,6 +8,7 @@ import { type PageId, valueHash } from '../../../consensus/state/tree.ts'
 import type { PeerId } from '../network.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import type { Course, Taken } from './course.ts'
+import { type LeafTable, leafTableOf } from './leaf-table.ts'
 import type { TakingParts } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
@@ -37,6 +38,7 @@ export class RecordCourse implements Course<'stateRecords'> {
   readonly protocol = 'stateRecords'
   readonly #parts: TakingParts
   readonly #blame: (peer: PeerId) => void
+  #table: Promise<LeafTable | undefined> | undefined
   readonly #forms = new Map<PageId, Uint8Array>()
   #mark: TakingMark
   #after: Uint8Array
@@ -77,13 +79,17 @@ export class RecordCourse implements Course<'stateRecords'> {
 
   /** Whether every record is a leaf of the tree, in the order of keys. */
   async #areTrue(records: readonly Entry[]): Promise<boolean> {
+    const { staging, pacer } = this.#parts
+    this.#table ??= leafTableOf(staging, this.#mark.leaves, pacer)
+    const table = await this.#table
+    const formOf = (id: PageId): Uint8Array | undefined => this.#formOf(id)
     let before = this.#after
     for (const [i, { key, value }] of records.entries()) {
       if (compareKeys(before, key) >= 0) return false
-      const found = hasLeaf((id) => this.#formOf(id), taggedHash('stateKey', key), valueHash(value))
-      if (!found) return false
+      const [path, hash] = [taggedHash('stateKey', key), valueHash(value)]
+      if (!(table === undefined ? hasLeaf(formOf, path, hash) : table.has(path, hash))) return false
       before = key
-      if (i % RECORDS_PER_STEP === 0 && this.#parts.pacer.due()) await this.#parts.pacer.pause()
+      if (i % RECORDS_PER_STEP === 0 && pacer.due()) await pacer.pause()
     }
     return true
   }

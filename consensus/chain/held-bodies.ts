@@ -1,0 +1,34 @@
+import { encode } from '../primitives/codec.ts'
+import type { ChainDatabase } from './database.ts'
+import type { Write } from './key-value.ts'
+import { HELD_MARK, type HeldBodies, KEYS } from './layout.ts'
+
+/** A new range of what is held, with the writes that make it true. */
+export interface HeldChange {
+  readonly held: HeldBodies
+  readonly writes: readonly Write[]
+}
+
+const QUEUES = new WeakMap<ChainDatabase, Promise<unknown>>()
+
+/**
+ * Changes what a store holds of its blocks, together with the mark that says so: one change after another, for each begins with
+ * what the one before left. `change` may find that there is nothing to do; whether there was.
+ */
+export function changeHeld(
+  database: ChainDatabase,
+  change: (held: HeldBodies) => HeldChange | undefined,
+): Promise<boolean> {
+  const run = (QUEUES.get(database) ?? Promise.resolve()).then(async () => {
+    const found = change(database.held)
+    if (found === undefined) return false
+    const mark = { key: KEYS.meta('held'), value: encode(HELD_MARK, found.held) }
+    await database.store.batch([...found.writes, mark], () => {})
+    return true
+  })
+  QUEUES.set(
+    database,
+    run.catch(() => {}),
+  )
+  return run
+}

@@ -1,0 +1,154 @@
+import { type Block, transactionsRoot, witnessRoot } from '../../../consensus/block/block.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import { changeHeld } from '../../../consensus/chain/held-bodies.ts'
+import type { Write } from '../../../consensus/chain/key-value.ts'
+import { type HeldBodies, prefixKey } from '../../../consensus/chain/layout.ts'
+import type { Timers } from '../../../consensus/chain/ports.ts'
+import { blockWrites } from '../../../consensus/chain/writes.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
+import type { NetworkLog, PeerId } from '../network.ts'
+import type { Peers } from '../peers/peers.ts'
+
+/** What old blocks are fetched with. */
+export interface BackfillDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly timers: Timers
+  readonly log: NetworkLog
+  /** Heights from which on bodies and witnesses are wanted, by the height of the head. */
+  readonly wanted: (height: number) => HeldBodies
+  /** Whether blocks before the head may be fetched now: not while the chain itself is behind. */
+  readonly allowed: () => boolean
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Blocks asked for at once. */
+const BLOCKS_PER_REQUEST = 32
+/** Between two requests, so that the chain itself comes first. */
+const PAUSE_MS = 100
+const EVERY_MS = 10_000
+
+/**
+ * Fetches the bodies of blocks that the node does not hold and is to keep, from the newest to the oldest, from peers that have them:
+ * after a snapshot, or where a folder kept less before. Each is checked against the roots in its header; the mark of what is held
+ * moves with the bodies, so it is true at every moment and a restart goes on there.
+ */
+export class Backfill {
+  readonly #deps: BackfillDependencies
+  #cancel: () => void = () => {}
+  #running: Promise<unknown> = Promise.resolve()
+  #stopped = true
+  #turn = 0
+  #told = false
+
+  constructor(dependencies: BackfillDependencies) {
+    this.#deps = dependencies
+  }
+
+  start(): void {
+    this.#stopped = false
+    this.#later(EVERY_MS)
+  }
+
+  /** Waits for the blocks under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancel()
+    await this.#running
+  }
+
+  /** Fetches the next older blocks; whether any came. */
+  async step(): Promise<boolean> {
+    const { chain, allowed } = this.#deps
+    const { held } = chain.database
+    const wanted = this.#deps.wanted(chain.head.header.height)
+    const top = held.witnessesFrom > wanted.witnessesFrom ? held.witnessesFrom : held.bodiesFrom
+    const bottom = held.witnessesFrom > wanted.witnessesFrom ? wanted.witnessesFrom : wanted.bodiesFrom
+    if (top <= bottom || !allowed()) return false
+    const from = Math.max(1, bottom, top - BLOCKS_PER_REQUEST)
+    // Genesis has no body that anybody would send.
+    if (top <= 1) return this.#mark(0, top, [])
+    const peer = this.#peerWith(from)
+    if (peer === undefined) return this.#tell(top, bottom)
+    return this.#fetch(peer, top - 1, from)
+  }
+
+  async #fetch(peer: PeerId, newest: number, oldest: number): Promise<boolean> {
+    const { chain, peers } = this.#deps
+    const ids: BlockId[] = []
+    for (let height = newest; height >= oldest; height--) ids.push(chain.database.idAt(height) as BlockId)
+    const reply = await peers.exchange.ask(peer, 'bodies', ids)
+    if (!reply.ok) return false
+    const writes: Write[] = []
+    let lowest = newest + 1
+    for (const [i, encoded] of reply.value.entries()) {
+      const block = this.#blockOf(ids[i], encoded)
+      if (block === undefined) {
+        peers.report(peer, 'bad-body', `block ${ids[i] ?? 'nobody asked for'}`)
+        break
+      }
+      lowest = block.header.height
+      const entry = chain.database.entry(block.id)
+      if (entry !== undefined) writes.push(...blockWrites(block, entry))
+    }
+    if (lowest > newest || this.#stopped) return false
+    return this.#mark(lowest, newest + 1, writes)
+  }
+
+  /** The block, if these are its transactions. */
+  #blockOf(id: BlockId | undefined, encoded: readonly Uint8Array[]): Block | undefined {
+    const entry = id && this.#deps.chain.database.entry(id)
+    const transactions: Transaction[] = []
+    for (const bytes of encoded) {
+      const tx = decodeTransaction(bytes)
+      if (!tx.ok) return undefined
+      transactions.push(tx.value)
+    }
+    const { header } = entry ?? {}
+    if (entry === undefined || header === undefined) return undefined
+    const same = transactionsRoot(transactions) === header.transactionsRoot
+    if (!same || witnessRoot(transactions) !== header.witnessRoot) return undefined
+    return { header, bytes: entry.bytes, id: entry.id, transactions }
+  }
+
+  /** Stores blocks from a height up to those that are held; witnesses that are not wanted are left out. */
+  #mark(lowest: number, top: number, blocks: readonly Write[]): Promise<boolean> {
+    const { database, head } = this.#deps.chain
+    const wanted = this.#deps.wanted(head.header.height)
+    return changeHeld(database, (held) => {
+      const witnesses = held.witnessesFrom > wanted.witnessesFrom
+      // What is held has changed meanwhile: there would be a gap.
+      if ((witnesses ? held.witnessesFrom : held.bodiesFrom) !== top) return undefined
+      const witnessPrefix = prefixKey('witnesses')[0]
+      return {
+        held: {
+          bodiesFrom: Math.min(held.bodiesFrom, lowest),
+          witnessesFrom: witnesses ? lowest : held.witnessesFrom,
+        },
+        writes: witnesses ? blocks : blocks.filter(({ key }) => key[0] !== witnessPrefix),
+      }
+    })
+  }
+
+  /** Peers that hold bodies with witnesses there, in turn. */
+  #peerWith(height: number): PeerId | undefined {
+    const able = this.#deps.peers.list().filter(({ status }) => status.witnessesFrom <= height)
+    return able[this.#turn++ % Math.max(1, able.length)]?.info.id
+  }
+
+  #tell(top: number, bottom: number): false {
+    const facts = { heldFrom: top, wantedFrom: bottom }
+    if (!this.#told) this.#deps.log.warn(facts, 'older blocks are missing, and no peer that has them is connected')
+    this.#told = true
+    return false
+  }
+
+  #later(ms: number): void {
+    if (this.#stopped) return
+    this.#cancel = this.#deps.timers.after(ms, () => {
+      const run = this.step().then((more) => this.#later(more ? PAUSE_MS : EVERY_MS))
+      this.#running = run.catch((error: unknown) => this.#deps.onFatal(error))
+    })
+  }
+}

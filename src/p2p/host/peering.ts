@@ -58,7 +58,10 @@ export class Peering {
     this.network = new NetworkView({ operatorToken, peers, bans, manager: this.manager, bytesOf })
     host.setGate(this.manager)
     host.onBan(({ id }, reason) => this.manager.ban(id, reason))
-    peers.onPeer({ ready: ({ info }) => this.manager.ready(info.id) })
+    peers.onPeer({
+      ready: ({ info }) => this.manager.ready(info.id),
+      useful: (id, what) => this.manager.useful(id, what),
+    })
     for (const { info } of peers.list()) this.manager.ready(info.id)
   }
 

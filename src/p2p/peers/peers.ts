@@ -34,7 +34,12 @@ export interface PeerListener {
   /** The peer has a new head. */
   news?(peer: Peer): void
   gone?(id: PeerId): void
+  /** Something good was first heard of from a peer. */
+  useful?(id: PeerId, what: News): void
 }
+
+/** What a peer can be the first to tell of. */
+export type News = 'block' | 'transaction'
 
 /** What the peers are made of. */
 export interface PeersDependencies {
@@ -137,6 +142,11 @@ export class Peers implements Conduct {
     if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
     member.peer = { ...member.peer, head }
     for (const listener of this.#listeners) listener.news?.(member.peer)
+  }
+
+  /** Notes that a peer was the first to tell of something good. */
+  noteUseful(id: PeerId, what: News): void {
+    for (const listener of this.#listeners) listener.useful?.(id, what)
   }
 
   /** Ends all timers; connections are the network's. */

@@ -169,6 +169,7 @@ export class BlockRelay {
     }
     this.#passedOn.set(id, true)
     this.facts.firstSeen++
+    this.#deps.peers.noteUseful(from, 'block')
     this.facts.delayMs += Math.max(0, this.#deps.clock.now() - header.timeMs)
     return 'accept'
   }

@@ -89,6 +89,7 @@ export class TransactionJudge {
     const refusal = await (this.#underway.get(tx.wtxId) ?? this.#admit(from, tx))
     if (refusal === null) {
       facts.accepted++
+      this.#deps.peers.noteUseful(from, 'transaction')
       return 'accept'
     }
     if (refusal !== 'postponed' && this.#isFalse(refusal)) return this.#condemn(from, tx, refusal)

@@ -18,6 +18,8 @@ export const GOSSIP = '/meshsub/1.2.0'
 
 /** A host in a process of its own, so that its memory is its own. */
 export class VictimProcess {
+  /** The most that any report said since this was set to 0. */
+  bytesMax = 0
   readonly #child: ChildProcess
 
   private constructor(child: ChildProcess) {
@@ -41,6 +43,7 @@ export class VictimProcess {
   async report(): Promise<HostReport> {
     this.#child.send({})
     const [report] = (await once(this.#child, 'message')) as [HostReport]
+    this.bytesMax = Math.max(this.bytesMax, report.bytesMax)
     return report
   }
 

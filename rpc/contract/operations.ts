@@ -12,6 +12,8 @@ const STATUS = Type.Object({
   decimals: COUNT,
   addressPrefix: Type.String(),
   height: HEIGHT,
+  indexedFrom: HEIGHT,
+  held: Type.Object({ bodiesFrom: HEIGHT, witnessesFrom: HEIGHT }),
   blockId: HEX_32,
   blockTime: MOMENT,
   stateRoot: HEX_32,

@@ -24,6 +24,9 @@ export const getStatus: Handler = (node) => {
     decimals: params.decimals,
     addressPrefix: params.addressPrefix,
     height: header.height,
+    // Histories, trades, candles and transactions by id are known from there on; before it the node executed nothing.
+    indexedFrom: chain.database.base === 0 ? 0 : chain.database.base + 1,
+    held: chain.database.held,
     blockId: id,
     blockTime: moment(header.timeMs),
     stateRoot: header.stateRoot,

@@ -96,11 +96,15 @@ export class SnapshotSync implements SnapshotDoor {
     return ok(undefined)
   }
 
-  /** Empties the other room of what was left in it by a state that is not in force any more. */
+  /**
+   * Empties the other room of what was left in it by a state that is not in force any more, with the headers that led to the one
+   * that is. To be called once after the start too, in the background: a crash may have come between.
+   */
   async clearResidue(): Promise<void> {
     const { database } = this.#deps.chain
     if (database.store.get(KEYS.meta('residue')) === undefined) return
     for (const prefix of ['state', 'page', 'index'] as const) await clearPrefix(database.staging(), prefixKey(prefix))
+    if (this.#kept.tip === undefined) await clearPrefix(database.store, prefixKey('kept'))
     await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
   }
 

@@ -49,6 +49,8 @@ export interface PeerNetwork {
   readonly addresses: () => readonly string[]
   /** Peers that a topic is passed on to. */
   readonly meshSize: () => number
+  /** Bytes over all connections since the start. */
+  readonly bytes: () => { readonly in: number; readonly out: number }
   /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/unreachable`. */
   readonly start: () => Promise<Result<void>>
   /** Ends everything within a few seconds, whatever others do. */
@@ -134,13 +136,14 @@ async function assemble(options: PeerNetworkOptions, { host, records, operatorTo
     timers: systemTimers,
     random: Math.random,
     log: logger,
-    bytesOf: () => null,
+    bytesOf: (peer) => host.bytesOf(peer),
   })
   return {
     node,
     api: Object.assign(peering.network, { sync: () => node.synchroniser.progress() }),
     addresses: () => host.addresses(),
     meshSize: () => host.meshOf('blocks').length,
+    bytes: () => host.totalBytes,
     start: async () => {
       const started = await host.start()
       if (!started.ok) return started

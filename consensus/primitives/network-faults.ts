@@ -4,8 +4,8 @@ import { later, nobody, sender } from './fault-row.ts'
 export const NETWORK_FAULTS = {
   'p2p/unreachable': later('peer_unreachable', 502, 'the peer cannot be reached: {reason}'),
   'p2p/timeout': later('peer_timeout', 504, 'the peer did not answer {protocol} in {ms} ms'),
-  'p2p/too-large': sender('peer_message_too_large', 502, 'a message of {protocol} has more than {bytesMax} bytes'),
-  'p2p/malformed': sender('peer_message_malformed', 502, 'a message of {protocol} does not decode: {reason}'),
+  'p2p/too-large': sender('peer_message_too_large', 400, 'a message of {protocol} has more than {bytesMax} bytes'),
+  'p2p/malformed': sender('peer_message_malformed', 400, 'a message of {protocol} does not decode: {reason}'),
   'p2p/refused': later('peer_refused', 502, 'the peer refused {protocol}: {reason}'),
   'p2p/snapshot-unserved': later(
     'snapshot_unserved',

@@ -21,6 +21,7 @@ export class Metrics {
   readonly #reorganisations: Counter
   readonly #deepReorganisations: Counter
   readonly #blocksMined: Counter
+  readonly #staleBlocks: Counter
 
   constructor() {
     this.#loopDelay.enable()
@@ -40,6 +41,11 @@ export class Metrics {
     this.#deepReorganisations = new Counter({
       name: 'farthing_deep_reorganisations_total',
       help: 'Reorganisations that paused the market',
+      registers,
+    })
+    this.#staleBlocks = new Counter({
+      name: 'farthing_stale_blocks_total',
+      help: 'Blocks that left the best chain',
       registers,
     })
     this.#blocksMined = new Counter({
@@ -110,9 +116,13 @@ export class Metrics {
     )
     this.#gauge('farthing_base_fee', 'Base fee of the head', () => Number(chain.head.header.baseFee))
     this.#gauge('farthing_transactions_total', 'Transactions on the best chain', () => chain.head.totalTransactions)
-    chain.onHeadChange(({ disconnected: [left], head }) => {
+    this.#gauge('farthing_side_blocks', 'Stored blocks off the best chain', () => chain.database.side.size)
+    chain.onHeadChange(({ disconnected, head }) => {
+      const [left] = disconnected
       // A move that was taken back names the old head as left, and is there again.
-      if (left !== undefined && left.id !== head.id) this.#reorganisations.inc()
+      if (left === undefined || left.id === head.id) return
+      this.#reorganisations.inc()
+      this.#staleBlocks.inc(disconnected.length)
     })
   }
 

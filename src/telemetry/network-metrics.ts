@@ -8,6 +8,7 @@ import { PROTOCOL_NAMES } from '../p2p/wire/protocols.ts'
 export interface WatchedNetwork {
   readonly node: PeerNode
   readonly meshSize: () => number
+  readonly bytes: () => { readonly in: number; readonly out: number }
 }
 
 /** Every count of the relay, by the label that it gets. */
@@ -40,7 +41,7 @@ const TRANSACTION_EVENTS: readonly (keyof TransactionFacts)[] = [
 ]
 
 /** Adds the network's metrics to a registry. */
-export function watchNetwork(registry: Registry, { node, meshSize }: WatchedNetwork): void {
+export function watchNetwork(registry: Registry, { node, meshSize, bytes }: WatchedNetwork): void {
   const registers = [registry]
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -53,6 +54,8 @@ export function watchNetwork(registry: Registry, { node, meshSize }: WatchedNetw
     })
   }
   peersByDirection(registry, node)
+  gauge('farthing_peer_bytes_in_total', 'Bytes that came over connections to peers', () => bytes().in)
+  gauge('farthing_peer_bytes_out_total', 'Bytes that went over connections to peers', () => bytes().out)
   gauge('farthing_gossip_mesh_peers', 'Peers that blocks are passed on to', meshSize)
   gauge('farthing_peer_points_max', 'Most points for misbehaviour of a connected peer', () =>
     Math.max(0, ...node.peers.list().map(({ info }) => node.peers.reputation.pointsOf(info.id))),

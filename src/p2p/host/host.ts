@@ -195,6 +195,16 @@ export class Host implements Network, Dialer {
     this.#gossip.publish(topic, body)
   }
 
+  /** Bytes over the connections of a peer, null if it is not connected. */
+  bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | null {
+    return this.#links.bytesOf(peer) ?? null
+  }
+
+  /** Bytes over all connections since the start, for metrics. */
+  get totalBytes(): { readonly in: number; readonly out: number } {
+    return this.#links.total
+  }
+
   /** Peers that a topic is passed on to, for metrics. */
   meshOf(topic: TopicName): readonly PeerId[] {
     return this.#gossip.meshOf(topic)

@@ -27,6 +27,8 @@ export interface Link extends Connection {
   readonly connection: LibConnection
   readonly unaskedBytes: Bucket
   readonly gossipUnits: Bucket
+  /** Bytes of the whole connection so far, framing included. */
+  readonly bytes: { in: number; out: number }
 }
 
 /** Who hears of offences that the transport sees. It must not throw. */
@@ -41,6 +43,8 @@ export interface LinksDependencies {
 
 /** Open connections by peer, metered. A peer counts as connected from its first connection to the end of its last. */
 export class Links {
+  /** Bytes over all connections since the start. */
+  readonly total = { in: 0, out: 0 }
   readonly #deps: LinksDependencies
   readonly #links = new Map<PeerId, Link[]>()
   readonly #listeners: ConnectionListener[] = []
@@ -70,6 +74,12 @@ export class Links {
   /** The connection that a peer is talked to over; undefined if it is not connected. */
   of(peer: PeerId): Link | undefined {
     return this.#links.get(peer)?.find(({ connection }) => connection.status === 'open')
+  }
+
+  /** Bytes over the open connections of a peer, undefined if it is not connected. */
+  bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | undefined {
+    const links = this.#links.get(peer)
+    return links?.reduce((sum, { bytes }) => ({ in: sum.in + bytes.in, out: sum.out + bytes.out }), { in: 0, out: 0 })
   }
 
   /** Takes a connection that was just opened. */
@@ -124,6 +134,7 @@ export class Links {
       openedAtMs: this.#deps.clock.now(),
       unaskedBytes: new Bucket(UNASKED_BYTES, this.#deps.clock),
       gossipUnits: new Bucket(GOSSIP_UNITS, this.#deps.clock),
+      bytes: { in: 0, out: 0 },
     }
   }
 
@@ -131,7 +142,15 @@ export class Links {
     const { socket, encrypted, muxer } = layersOf(link.connection)
     // Without a limit a peer that does not read fills our memory with answers to its pings and resets of its streams.
     for (const layer of [socket, encrypted]) layer.maxWriteBufferLength = WRITE_QUEUE_MAX
+    const send = socket.send.bind(socket)
+    socket.send = (data) => {
+      link.bytes.out += data.byteLength
+      this.total.out += data.byteLength
+      return send(data)
+    }
     socket.addEventListener('message', ({ data }) => {
+      link.bytes.in += data.byteLength
+      this.total.in += data.byteLength
       if (!link.unaskedBytes.spend(data.byteLength)) this.expel(link.peer, 'flood', 'bytes that nobody asked for')
     })
     const pings = new Bucket(PINGS, this.#deps.clock)

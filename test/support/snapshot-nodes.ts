@@ -106,7 +106,7 @@ export async function connect(a: { wire: Wire; peers: Peers }, b: { wire: Wire; 
 }
 
 /** Headers of a best chain above a height, as they follow from those before. */
-export function headersAbove({ chain }: Pick<TestChain, "chain">, height: number): readonly HeaderTip[] {
+export function headersAbove({ chain }: Pick<TestChain, 'chain'>, height: number): readonly HeaderTip[] {
   const { database, ruleBook } = chain
   const entryAt = (at: number) => database.entry(database.idAt(at) as never) as NonNullable<typeof database.head>
   let tip = headerTipOf(database, entryAt(height))

@@ -6,7 +6,7 @@ import { SETTINGS } from '../../config/settings.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { folderPaths } from '../storage/folder.ts'
+import { folderPaths, storageFault } from '../storage/folder.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { VERSION } from '../version.ts'
 import { type CommandLine, parseCommandLine } from './args.ts'
@@ -59,9 +59,23 @@ export async function runCommandLine(
     )
   const context = await createContext(command, line.value, networks)
   if (!context.ok) return refuse(context.fault, EXIT.usage)
-  const outcome = await command.run(context.value)
+  const outcome = await runOnDisk(command, context.value)
   if (typeof outcome === 'number') return outcome
-  return refuse(outcome, USAGE_FAULTS.has(outcome.code) ? EXIT.usage : EXIT.failed)
+  return refuse(outcome, exitCodeOf(outcome))
+}
+
+/** A disk can fail under every command, wherever it writes. */
+async function runOnDisk(command: Command, context: CommandContext): Promise<number | Fault> {
+  try {
+    return await command.run(context)
+  } catch (error) {
+    return storageFault(context.config.dataDir, error)
+  }
+}
+
+function exitCodeOf({ code }: Fault): number {
+  if (code === 'storage/full') return EXIT.storage
+  return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed
 }
 
 /** The command that the first words choose; two-word names win. */

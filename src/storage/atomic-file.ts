@@ -27,14 +27,24 @@ export async function createFileAtomically(path: string, content: string | Uint8
 /** Writes and flushes a file beside the one meant; its name. */
 async function writeBeside(path: string, content: string | Uint8Array, mode: number): Promise<string> {
   const temporary = `${path}.${process.pid}-${written++}.tmp`
-  const file = await open(temporary, 'w', mode)
+  try {
+    await writeFlushed(temporary, content, mode)
+  } catch (error) {
+    // On a full disk it would keep what little room there is, once for every attempt.
+    await rm(temporary, { force: true })
+    throw error
+  }
+  return temporary
+}
+
+async function writeFlushed(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const file = await open(path, 'w', mode)
   try {
     await file.writeFile(content)
     await file.sync()
   } finally {
     await file.close()
   }
-  return temporary
 }
 
 /** Makes the rename itself durable; some file systems cannot, and then it is as durable as they make it. */

@@ -101,19 +101,25 @@ export async function isInitialised(dataDir: string): Promise<boolean> {
   )
 }
 
-const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXIST|EDQUOT)$/
+const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXIST|EDQUOT|EFBIG)$/
 
 /** What LevelDB says where files of its own are gone, cut off or something else. */
 const LOST_FILES = /create_if_missing is false|No such file|Not a directory|File exists|Invalid argument/
 
 /** The fault behind an error of the file system or of LevelDB; errors of other kinds are bugs and thrown on. */
 export function storageFault(folder: string, error: unknown): Fault {
+  const found = storageFaultOf(folder, error)
+  if (found === undefined) throw error
+  return found
+}
+
+/** The fault behind an error, undefined where neither the file system nor what LevelDB found there is to blame. */
+export function storageFaultOf(folder: string, error: unknown): Fault | undefined {
   const { code, reason } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })
   if (code === 'LEVEL_CORRUPTION' || (code.startsWith('LEVEL_') && LOST_FILES.test(reason)))
     return fault('storage/damaged', { folder, reason })
-  if (DISK_ERRORS.test(code)) return fault('storage/full', { folder, reason })
-  throw error
+  return DISK_ERRORS.test(code) ? fault('storage/full', { folder, reason }) : undefined
 }
 
 /** Whether an error came from the disk or the database on it. */

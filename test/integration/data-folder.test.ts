@@ -227,6 +227,7 @@ describe('an error of storage', () => {
     ['EACCES', 'storage/full'],
     ['EIO', 'storage/full'],
     ['EDQUOT', 'storage/full'],
+    ['EFBIG', 'storage/full'],
   ])('%s is the fault %s, by itself and behind another', (code, expected) => {
     const wrapped = Object.assign(new Error('not open', { cause: coded(code) }), { code: 'LEVEL_DATABASE_NOT_OPEN' })
     for (const error of [coded(code), wrapped]) {

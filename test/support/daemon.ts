@@ -18,6 +18,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Mining threads, one unless said. */
   readonly mine?: number
+  /** The Node that runs it; default the pinned one. */
+  readonly node?: string
 }
 
 /** How a test runs a command. */
@@ -135,9 +137,12 @@ export class Workshop {
   }
 
   /** Begins to start a daemon on a folder. */
-  begin(dataDir: string, { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1 }: StartOptions = {}): Program {
+  begin(
+    dataDir: string,
+    { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1, ...options }: StartOptions = {},
+  ): Program {
     const args = ['start', '--data-dir', dataDir, '--rpc-port', '0', '--mine-threads', String(mine), ...flags]
-    return this.launch(args, { entry, env: { ...UNLIMITED, ...env } })
+    return this.launch(args, { entry, env: { ...UNLIMITED, ...env }, ...options })
   }
 
   /** Starts a daemon on a folder and waits until it answers. */

@@ -2,7 +2,7 @@ import type { Config } from '../../../config/settings.ts'
 import { InvariantError } from '../../../consensus/chain/execution.ts'
 import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { AssertionError } from '../../../consensus/primitives/assert.ts'
-import type { Fault } from '../../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
 import type { DaemonOptions } from '../../core.ts'
@@ -10,7 +10,7 @@ import type { WalletKey } from '../../crypto/wallet-key.ts'
 import { type Daemon, startDaemon } from '../../daemon.ts'
 import { parseNodeAddress } from '../../p2p/host/node-address.ts'
 import { PROTOCOL } from '../../protocol.ts'
-import { checkMarker, folderPaths, isStorageFailure } from '../../storage/folder.ts'
+import { checkMarker, folderPaths, isStorageFailure, storageFaultOf } from '../../storage/folder.ts'
 import { LevelClaimStore } from '../../storage/level-claims.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { walletNames } from '../../wallet/keystore.ts'
@@ -54,7 +54,7 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   }
   const wallet = await marketWallet({ ...context, config })
   if (wallet !== null && !wallet.ok) return wallet.fault
-  const onFatal = fatalHandler(logger)
+  const onFatal = fatalHandler(logger, config.dataDir)
   const told = toldToStop(logger)
   const options = { config, params, ...parts, wallet: wallet === null ? null : wallet.value, logger, onFatal }
   const daemon = await startDaemon(options).catch(onFatal)
@@ -92,19 +92,23 @@ async function marketWallet({ config, params, logger }: CommandContext): Promise
 }
 
 /** What must not be survived: the process ends with a code that says why, before anything wrong is committed. */
-function fatalHandler(logger: Logger): (error: unknown) => never {
+function fatalHandler(logger: Logger, dataDir: string): (error: unknown) => never {
   const onFatal = (error: unknown): never => {
     const bug = error instanceof InvariantError || error instanceof AssertionError
     const code = bug ? EXIT.invariant : isStorageFailure(error) ? EXIT.storage : EXIT.failed
-    logger.fatal(
-      { error: error instanceof Error ? (error.stack ?? error.message) : String(error), code },
-      'the node stops',
-    )
+    const disk = storageFaultOf(dataDir, error)
+    // Where the disk is to blame a person needs to know which and why; our stack says nothing of that.
+    if (disk !== undefined) logger.fatal({ code }, `the node stops: ${faultMessage(disk)}`)
+    else logger.fatal({ error: textOf(error), code }, 'the node stops')
     return process.exit(code)
   }
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
   return onFatal
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 function greet({ note, params, config }: CommandContext, { url, node, peerAddresses }: Daemon): void {

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PINNED_NODE } from './processes.ts'
+
+const MIB = 1_048_576
+
+/** A place for a data folder where room can run out. */
+export interface SmallDisk {
+  /** What a full one is called by the system. */
+  readonly fullness: RegExp
+  /** An empty folder on it. */
+  readonly folder: string
+  /** Node for programs that are started while it is full; undefined for any. */
+  readonly fullNode: string | undefined
+  /** Leaves room for so many bytes more, at most; `pid` is the program that writes there. */
+  fill(roomBytes: number, pid: number | null): void
+  /** Takes away what filled it. Programs that ran meanwhile must have ended. */
+  free(): void
+  remove(): void
+}
+
+/** A file system of its own, in memory; only root may mount one. */
+function mounted(root: string): SmallDisk {
+  const folder = join(root, 'data')
+  const ballast = join(root, 'ballast')
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${24 * MIB}`, 'tmpfs', root])
+  mkdirSync(folder)
+  return {
+    fullness: /No space left on device|ENOSPC/,
+    folder,
+    fullNode: undefined,
+    fill: (roomBytes) => {
+      const { bavail, bsize } = statfsSync(root)
+      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - roomBytes), 1))
+    },
+    free: () => rmSync(ballast),
+    // Lazily: what an ended program held is let go of a moment later.
+    remove: () => void execFileSync('umount', ['--lazy', root]),
+  }
+}
+
+/** A limit to the size of files, which nobody needs to be root for. */
+function limited(root: string): SmallDisk {
+  const folder = join(root, 'data')
+  const fullNode = join(root, 'node')
+  mkdirSync(folder)
+  writeFileSync(fullNode, `#!/bin/sh\nulimit -f 0\nexec '${PINNED_NODE}' "$@"\n`)
+  chmodSync(fullNode, 0o755)
+  return {
+    fullness: /File too large|EFBIG/,
+    folder,
+    fullNode,
+    fill: (roomBytes, pid) => {
+      if (pid === null) return
+      const largest = Math.max(0, ...filesIn(folder).map((path) => statSync(path).size))
+      const limit = roomBytes === 0 ? 0 : largest + roomBytes
+      execFileSync('prlimit', ['--pid', String(pid), `--fsize=${limit}:${limit}`])
+    },
+    free: () => {},
+    remove: () => {},
+  }
+}
+
+function filesIn(folder: string): readonly string[] {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+}
+
+/** Every kind of small disk that this user may make, by name; each takes an empty folder to be made in. */
+export const SMALL_DISKS: readonly (readonly [name: string, make: (root: string) => SmallDisk])[] = [
+  ...(process.getuid?.() === 0 ? [['a full file system', mounted] as const] : []),
+  ['a limit to the size of files', limited] as const,
+]

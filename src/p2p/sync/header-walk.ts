@@ -93,7 +93,15 @@ export class HeaderWalk {
       if (last.ok) this.#ahead = this.#ask(last.value.id)
     }
     const headers = await this.#checked(raw.value)
+    this.#noteShown()
     return headers.ok ? ok({ headers: headers.value.headers, more: full && headers.value.whole }) : headers
+  }
+
+  /** What it shows it has, which may be newer by far than what it said last of itself: its blocks are asked of it too. */
+  #noteShown(): void {
+    if (this.#tip === undefined) return
+    const { id, header, totalWork } = this.#tip
+    this.#deps.peers.noteHead(this.#peer, { id, height: header.height, totalWork })
   }
 
   get #limit(): number {

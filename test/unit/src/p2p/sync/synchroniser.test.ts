@@ -150,6 +150,22 @@ describe('a new node', () => {
     expect(node.height).toBe(21)
     await node.stop()
   })
+
+  it('fetches what a peer shows in its headers, long before that says again how it stands', async () => {
+    const hub = hubNow()
+    const good = await SyncNode.open(hub, 'good', { test: await copyTo(20) })
+    const node = await SyncNode.open(hub, 'node', { test: await copyTo(20) })
+    hub.connect(node.network, good.network)
+    node.synchroniser.start()
+    await hub.time.pass(2_000)
+    expect(node.synchroniser.progress().state).toBe('synced')
+    await importAll(good.test, blocks.slice(20, 60))
+    node.synchroniser.wanted(good.network.self)
+    await hub.time.pass(5_000)
+    expect(node.height).toBe(60)
+    expect(node.offencesOf('good')).toEqual([])
+    await node.stop()
+  })
 })
 
 describe('a node on another branch', () => {

@@ -4,8 +4,16 @@ import { verdictOn } from '../support/sim/verdict.ts'
 import { World } from '../support/sim/world.ts'
 
 const SIZE = { nodes: 8, blocks: 30 }
-/** A seed with liars, a split and crashes. */
-const SEED = 4
+const SEED = firstWithEverything()
+
+/** The first seed with liars, a split and crashes. */
+function firstWithEverything(): number {
+  for (let seed = 1; ; seed++) {
+    const { incidents, nodes } = planOf(seed, SIZE)
+    const kinds = new Set(incidents.map(({ kind }) => kind))
+    if (kinds.size === 2 && nodes.some(({ lie }) => lie !== undefined)) return seed
+  }
+}
 
 async function ran(plan: Plan): Promise<World> {
   const world = new World(plan)
@@ -16,8 +24,6 @@ async function ran(plan: Plan): Promise<World> {
 describe('a simulation', () => {
   it('is the same for the same seed, event by event, and another for another', async () => {
     const plan = planOf(SEED, SIZE)
-    const kinds = new Set(plan.incidents.map(({ kind }) => kind))
-    expect([kinds, plan.nodes.some(({ lie }) => lie !== undefined)]).toEqual([new Set(['split', 'crash']), true])
     const [first, second] = [await verdictOn(await ran(plan)), await verdictOn(await ran(plan))]
     expect(first.wrong).toEqual([])
     expect(second).toEqual(first)

@@ -12,6 +12,7 @@ import type { BlockId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { updateTree } from '../state/tree.ts'
 import type { Transaction } from '../tx/transaction.ts'
+import { adoptionPath } from './adoption-path.ts'
 import { entryOf } from './block-entry.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
@@ -21,7 +22,7 @@ import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
 import { ProvenHeaders } from './proven-headers.ts'
-import { forkDepth, type RefusedBranch, refusedBranch } from './refused-branch.ts'
+import { forkDepth, type RefusedBranch, refusedBranch, tooDeep } from './refused-branch.ts'
 import type { RuleBook } from './rule-book.ts'
 import { VerifiedWitnesses } from './verified-witnesses.ts'
 import { VerifierFailure } from './verifier-failure.ts'
@@ -142,12 +143,16 @@ export class Chain {
     })
   }
 
-  /** Makes the block of a snapshot the head, whose state is complete in the database's staging; imports wait meanwhile. */
-  adopt(): Promise<Result<void>> {
+  /** Makes the block of a snapshot the head, whose state is complete in staging; imports wait. Faults: {@link adoptionPath}. */
+  adopt(height: number): Promise<Result<void>> {
     return this.#serialised(async () => {
+      const left = adoptionPath(this.database, height)
+      if (!left.ok) return left
       this.#moving = true
-      await this.database.adopt()
-      return ok(await this.#announceMove([], [this.head]))
+      await this.database.dropSide([...this.database.side.ids()])
+      for (let i = 0; i < left.value.length; i++) await this.#disconnectHead()
+      await this.database.adopt(height)
+      return ok(await this.#announceMove(left.value, [this.head]))
     })
   }
 
@@ -279,7 +284,7 @@ export class Chain {
     if (own !== undefined) return fail(own)
     if (entry.totalWork <= this.head.totalWork) return ok(this.database.isCanonical(entry) ? 'connected' : 'side')
     for (const listener of this.#refusalListeners) listener()
-    return fail(this.#tooDeep(entry))
+    return fail(tooDeep(this.database, entry, this.#depthMax))
   }
 
   /**
@@ -304,10 +309,6 @@ export class Chain {
     return Math.min(this.#deps.reorganisationDepthMax, UNDO_BLOCKS)
   }
 
-  #tooDeep(entry: BlockEntry): Fault {
-    return fault('chain/reorganisation-too-deep', { depth: forkDepth(this.database, entry), depthMax: this.#depthMax })
-  }
-
   /**
    * Unwinds to the fork and connects the branch. If a block of it cannot be connected, its blocks before that one stay if
    * they are heavier than the old branch, which is restored otherwise; listeners hear what left and what came either way.
@@ -317,7 +318,7 @@ export class Chain {
     const { disconnect, connect } = pathBetween(this.database, before, target)
     // After a move to a shorter branch fewer blocks can be unwound than otherwise.
     if (!this.database.canUnwindTo(before.header.height - disconnect.length))
-      return { at: connect[0] as BlockEntry, fault: this.#tooDeep(target) }
+      return { at: connect[0] as BlockEntry, fault: tooDeep(this.database, target, this.#depthMax) }
     this.#moving = true
     for (let i = 0; i < disconnect.length; i++) await this.#disconnectHead()
     const { done, refusal, failure } = await this.#connectAll(connect)
@@ -361,8 +362,7 @@ export class Chain {
     const stretch = Math.floor(height / SIDE_PRUNE_BLOCKS)
     if (stretch === this.#prunedIn) return
     this.#prunedIn = stretch
-    const stale = this.database.side.forkingBelow(height - UNDO_BLOCKS)
-    if (stale.length > 0) await this.database.dropSide(stale)
+    await this.database.dropSide(this.database.side.forkingBelow(height - UNDO_BLOCKS))
   }
 
   async #disconnectHead(): Promise<void> {

@@ -13,7 +13,7 @@ import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
 import { UnwoundState } from '../state/unwound.ts'
 import type { StateChange, StateView } from '../state/view.ts'
 import type { Transaction } from '../tx/transaction.ts'
-import { finishAdoption, storedBase, storedHeld } from './adoption.ts'
+import { adoptionWrite, finishAdoption, storedBase, storedHeld } from './adoption.ts'
 import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { SideBranches } from './fork-choice.ts'
 import type { Genesis } from './genesis.ts'
@@ -333,9 +333,9 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Makes the block of a snapshot the head, whose state is complete in {@link staging} and marked so. */
-  async adopt(): Promise<void> {
-    await this.dropSide([...this.side.ids()])
+  /** Makes the block of a snapshot the head: its state is complete in {@link staging}, its headers are kept from the head on. */
+  async adopt(height: number): Promise<void> {
+    await this.#store.batch([adoptionWrite(height)], () => {})
     const adopted = await finishAdoption(this.#raw, (head) => {
       for (const cache of [this.#cache, this.#peaks, this.#entries]) cache.clear()
       this.#store.space = otherSpace(this.#store.space)

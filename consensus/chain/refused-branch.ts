@@ -1,4 +1,5 @@
 import { assert } from '../primitives/assert.ts'
+import { type Fault, fault } from '../primitives/fault.ts'
 import type { BlockId } from '../primitives/ids.ts'
 import type { ChainDatabase } from './database.ts'
 import type { BlockEntry } from './layout.ts'
@@ -27,4 +28,9 @@ export function refusedBranch(database: ChainDatabase, depthMax: number): Refuse
 /** How many blocks must be unwound to take a branch through a known, sound block. */
 export function forkDepth({ side, head }: ChainDatabase, { id, header }: BlockEntry): number {
   return head.header.height - (side.has(id) ? side.forkHeight(id) : header.height)
+}
+
+/** Why a branch through a known, sound block is not taken without the operator. */
+export function tooDeep(database: ChainDatabase, entry: BlockEntry, depthMax: number): Fault {
+  return fault('chain/reorganisation-too-deep', { depth: forkDepth(database, entry), depthMax })
 }

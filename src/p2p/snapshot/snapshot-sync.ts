@@ -1,4 +1,3 @@
-import { adoptionWrite } from '../../../consensus/chain/adoption.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { KeyValueStore } from '../../../consensus/chain/key-value.ts'
@@ -85,9 +84,7 @@ export class SnapshotSync implements SnapshotDoor {
     await this.clearResidue()
     const taken = await this.#take(plan, entry)
     if (!taken.ok) return taken
-    const { database } = this.#deps.chain
-    await database.store.batch([adoptionWrite(height)], () => {})
-    const adopted = await this.#deps.chain.adopt()
+    const adopted = await this.#deps.chain.adopt(height)
     if (!adopted.ok) return adopted
     await this.#kept.drop()
     await this.clearResidue()

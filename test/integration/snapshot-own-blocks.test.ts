@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { HeadChange } from '../../consensus/chain/events.ts'
+import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
+import { auditState } from '../../src/cli/commands/audit.ts'
+import type { SnapshotRef } from '../../src/p2p/wire/messages.ts'
+import { seeded } from '../sim/miners.ts'
+import { blocksFrom } from '../support/branches.ts'
+import { TestChain } from '../support/chain.ts'
+import { RandomChain, restlessRuleBook } from '../support/random-chain.ts'
+import {
+  connect,
+  type JoiningNode,
+  joiningNode,
+  type ServingNode,
+  servingNode,
+  takeSnapshot,
+} from '../support/snapshot-nodes.ts'
+
+const RULES = restlessRuleBook()
+const BEFORE = 24
+const AFTER = 8
+
+let source: TestChain
+let server: ServingNode
+let snapshot: SnapshotRef
+
+beforeAll(async () => {
+  const store = new MemoryKeyValueStore()
+  source = await TestChain.open(RULES, store)
+  server = servingNode('server', source, store, { every: BEFORE })
+  const random = new RandomChain(source, seeded(5))
+  await random.grow(BEFORE)
+  snapshot = server.snapshots.refs()[0] as SnapshotRef
+  await random.grow(AFTER)
+})
+
+/** Expects a node to be where the source is once it has the blocks after the snapshot, whatever it mined before. */
+async function expectJoined({ test }: JoiningNode): Promise<void> {
+  const { database } = test.chain
+  expect(test.chain.head.id).toBe(snapshot.id)
+  test.nowMs = source.nowMs
+  for (const block of blocksFrom(source, BEFORE + 1)) expect(await test.import(block)).toBe('connected')
+  expect(test.chain.head.id).toBe(source.chain.head.id)
+  for (let height = 0; height <= source.height; height++)
+    expect(database.idAt(height), `height ${height}`).toBe(source.chain.database.idAt(height))
+  expect((await auditState(test.chain)).sound).toBe(true)
+}
+
+describe('a node that mined before it met others', () => {
+  it('leaves its own blocks for the branch of the snapshot, and tells of them', async () => {
+    const store = new MemoryKeyValueStore()
+    const node = await joiningNode(RULES, store)
+    await connect(node, server)
+    const own = [await node.test.mine(), await node.test.mine(), await node.test.mine()]
+    const changes: HeadChange[] = []
+    node.test.chain.onHeadChange((change) => changes.push(change))
+    const start = { test: { height: 0 } }
+    expect((await takeSnapshot({ ...node, ...start } as never, source, snapshot)).ok).toBe(true)
+    expect(changes.map(({ disconnected }) => disconnected.map(({ id }) => id))).toEqual([
+      own.map(({ id }) => id).toReversed(),
+    ])
+    await expectJoined(node)
+  })
+
+  it('leaves those too that it mines while it takes the state', async () => {
+    const node = await joiningNode(RULES, new MemoryKeyValueStore())
+    await connect(node, server)
+    let mined = 0
+    const peers = () => {
+      if (mined++ < 4) void node.test.mine()
+      return node.peers.list().map(({ info }) => info.id)
+    }
+    expect((await takeSnapshot(node, source, snapshot, { peers })).ok).toBe(true)
+    expect(mined).toBeGreaterThan(4)
+    await expectJoined(node)
+  })
+})

@@ -10,6 +10,7 @@ import { Mempool } from '../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../mempool/policy.ts'
 import { nativePowHasher } from './crypto/native-pow.ts'
 import type { WalletKey } from './crypto/wallet-key.ts'
+import type { TransactionMode } from './p2p/relay/transaction-relay.ts'
 import { PROTOCOL } from './protocol.ts'
 import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
 import { folderPaths, openChain } from './storage/folder.ts'
@@ -33,6 +34,8 @@ export interface DaemonOptions {
   /** Wallet of the market; null where there is none, then nothing is sold. */
   readonly wallet: WalletKey | null
   readonly logger: Logger
+  /** How this node tells others of transactions, by gossip unless said: not a setting, for measuring. */
+  readonly transactionMode?: TransactionMode
   /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void
 }

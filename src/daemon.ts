@@ -96,7 +96,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
 
 /** Opens the node's part of the peer-to-peer network; null where it is off. */
 async function openNetwork(
-  { config, params, logger, onFatal }: DaemonOptions,
+  { config, params, logger, onFatal, transactionMode = 'gossip' }: DaemonOptions,
   { chain, store, mempool, verifier }: Core,
   stops: Stop[],
 ): Promise<Result<PeerNetwork | null>> {
@@ -108,6 +108,7 @@ async function openNetwork(
     store,
     mempool,
     workVerifier: verifier,
+    transactionMode,
     logger,
     onFatal,
   })

@@ -12,6 +12,8 @@ import { type Host, openHost } from './p2p/host/host.ts'
 import { loadIdentity } from './p2p/host/identity.ts'
 import { Peering } from './p2p/host/peering.ts'
 import { PeerNode } from './p2p/node.ts'
+import type { Peers } from './p2p/peers/peers.ts'
+import type { TransactionMode } from './p2p/relay/transaction-relay.ts'
 import { serveState } from './p2p/serve/state.ts'
 import { Backfill } from './p2p/snapshot/backfill.ts'
 import { heldRange } from './p2p/snapshot/held.ts'
@@ -36,6 +38,7 @@ export interface PeerNetworkOptions {
   readonly store: LevelStore
   readonly mempool: Mempool
   readonly workVerifier: WorkVerifier
+  readonly transactionMode: TransactionMode
   readonly logger: Logger
   readonly onFatal: (error: unknown) => void
 }
@@ -154,8 +157,8 @@ async function assemble(options: PeerNetworkOptions, { host, records, operatorTo
       return started
     },
     stop: async () => {
-      await past.stop()
-      await node.stop()
+      // A snapshot that is being taken ends when the node is told to stop.
+      await Promise.all([node.stop(), past.stop()])
       await peering.stop()
       await host.stop()
       await records.close()
@@ -164,7 +167,7 @@ async function assemble(options: PeerNetworkOptions, { host, records, operatorTo
 }
 
 function joinNetwork(options: PeerNetworkOptions, network: Host, past: Past): PeerNode {
-  const { config, params, logger, chain } = options
+  const { config, params, logger } = options
   return new PeerNode({
     ...options,
     network,
@@ -175,26 +178,18 @@ function joinNetwork(options: PeerNetworkOptions, network: Host, past: Past): Pe
     random: () => randomBytes(8).readBigUInt64LE(),
     agent: agentText(),
     held: () => past.held(),
-    transactionMode: 'gossip',
-    snapshots: (peers) =>
-      new SnapshotSync({
-        chain,
-        peers,
-        clock: systemClock,
-        timers: systemTimers,
-        pacer: eventLoopPacer(),
-        log: logger,
-      }),
+    snapshots: (peers) => past.takes(peers),
     snapshotSetting: config.sync.snapshot,
     expectsPeers: params.seeds.length + config.p2p.peers.length > 0,
   })
 }
 
-/** What this node keeps of the past and shows to others: states at snapshots, and blocks that it fetches behind them. */
+/** What this node takes and keeps of the past, and shows to others: states at snapshots, and blocks that it fetches behind them. */
 class Past {
   readonly #options: PeerNetworkOptions
   readonly #states: StateSnapshots
   #backfill: Backfill | undefined
+  #taking: SnapshotSync | undefined
 
   constructor(options: PeerNetworkOptions) {
     this.#options = options
@@ -211,6 +206,16 @@ class Past {
   held(): HeldRange {
     const { chain, config } = this.#options
     return heldRange(chain.database, config.storage.mode, this.#states.refs())
+  }
+
+  /** What takes snapshots from peers. */
+  takes(peers: Peers): SnapshotSync {
+    const { chain, logger } = this.#options
+    this.#taking = new SnapshotSync({
+      ...{ chain, peers, clock: systemClock, timers: systemTimers },
+      ...{ pacer: eventLoopPacer(), log: logger },
+    })
+    return this.#taking
   }
 
   serve({ peers, synchroniser }: PeerNode): void {
@@ -230,9 +235,11 @@ class Past {
   start(): void {
     this.#states.start()
     this.#backfill?.start()
+    this.#taking?.clearResidue().catch(this.#options.onFatal)
   }
 
   async stop(): Promise<void> {
+    await this.#taking?.stop()
     await this.#backfill?.stop()
     await this.#states.stop()
   }

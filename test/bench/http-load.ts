@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { nowMs } from './report.ts'
 
 /** Bytes of one HTTP request with a body. */
 export function httpRequest(path: string, contentType: string, body: Uint8Array): Buffer {
@@ -28,6 +30,40 @@ export async function sendAll(port: number, requests: readonly Buffer[], connect
   }
   await Promise.all(Array.from({ length: connections }, lane))
   return counts
+}
+
+/** A request that is due at a time of {@link nowMs}. */
+export interface TimedRequest {
+  readonly dueMs: number
+  readonly request: Buffer
+}
+
+/**
+ * Sends requests when they are due, whatever became of those before as long as a connection is free; times at which they
+ * were sent, in their order. A status other than 200 is an error.
+ */
+export async function sendTimed(
+  port: number,
+  requests: readonly TimedRequest[],
+  connections: number,
+): Promise<readonly number[]> {
+  const sentMs: number[] = []
+  let next = 0
+  const lane = async (): Promise<void> => {
+    const socket = await open(port)
+    const answers = statusesOf(socket)
+    for (let i = next++; i < requests.length; i = next++) {
+      const { dueMs, request } = requests[i] as TimedRequest
+      await setTimeout(Math.max(0, dueMs - nowMs()))
+      sentMs[i] = nowMs()
+      socket.write(request)
+      const { value: status } = await answers.next()
+      if (status !== 200) throw new Error(`request ${i} was answered with ${status}`)
+    }
+    socket.destroy()
+  }
+  await Promise.all(Array.from({ length: connections }, lane))
+  return sentMs
 }
 
 function open(port: number): Promise<Socket> {

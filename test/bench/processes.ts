@@ -34,14 +34,18 @@ export async function startServer(
   entry: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  readyMsMax = READY.ms,
 ): Promise<Server> {
   const startedMs = performance.now()
   const program = new Program({ entry, args, env, flags: LAUNCH_FLAGS })
   const address = /http:\/\/127\.0\.0\.1:(\d+)/
   const port = await until(
     `${entry} is ready`,
-    () => Number(address.exec(program.stdout + program.stderr)?.[1] ?? 0) || null,
-    READY,
+    () => {
+      if (program.ended !== null) throw new Error(`${entry} ended: ${program.stderr}`)
+      return Number(address.exec(program.stdout + program.stderr)?.[1] ?? 0) || null
+    },
+    { ...READY, ms: readyMsMax },
   )
   const readyMs = performance.now() - startedMs
   return { program, port, pid: program.pid, readyMs }

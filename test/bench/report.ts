@@ -6,7 +6,8 @@ export interface BenchRow {
   /** Figure divided by its bound, both measured in this run; null where the goal is absolute. */
   readonly ratio: number | null
   readonly goal: string
-  readonly met: boolean
+  /** Null where the figure has no goal of its own. */
+  readonly met: boolean | null
 }
 
 /** A row whose goal is a least share of a bound. */
@@ -26,6 +27,11 @@ export function valueRow(
   return { what, figure, ratio: null, goal: `<= ${goal.most} ${unit}`, met: value <= goal.most }
 }
 
+/** A row that stands beside others: its figure has no goal. */
+export function factRow(what: string, figure: string): BenchRow {
+  return { what, figure, ratio: null, goal: '', met: null }
+}
+
 /** The table. A figure that falls short is shown as it is. */
 export function printTable(rows: readonly BenchRow[]): void {
   const cells = rows.map(({ what, figure, ratio, goal, met }) => [
@@ -33,7 +39,7 @@ export function printTable(rows: readonly BenchRow[]): void {
     figure,
     ratio === null ? '' : ratio.toFixed(2),
     goal,
-    met ? 'met' : 'SHORT',
+    met === null ? '' : met ? 'met' : 'SHORT',
   ])
   const head = ['measured', 'figure', 'ratio', 'goal', '']
   const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => (row[i] as string).length)))
@@ -51,6 +57,11 @@ export function round(value: number): number {
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[sorted.length >> 1] as number
+}
+
+/** Milliseconds of a clock that all processes of this machine share. */
+export function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
 }
 
 /** Milliseconds that work takes. */

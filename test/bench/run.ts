@@ -1,6 +1,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { benchAdmission } from './admission.ts'
 import { benchBigState } from './big-state.ts'
+import { benchDisk } from './disk.ts'
 import { benchEventLoop } from './event-loop.ts'
 import { benchHolders } from './holders.ts'
 import { benchHttpAdmission } from './http-admission.ts'
@@ -8,6 +9,12 @@ import { benchImport } from './import.ts'
 import { benchKinds } from './kinds.ts'
 import { benchLongRun } from './long-run.ts'
 import { benchMining } from './mining.ts'
+import { benchNetworkBlocks } from './network-blocks.ts'
+import { benchNetworkHeaders } from './network-headers.ts'
+import { benchNetworkLine } from './network-line.ts'
+import { benchNetworkSnapshot } from './network-snapshot.ts'
+import { benchNetworkSustained } from './network-sustained.ts'
+import { benchNetworkSync } from './network-sync.ts'
 import { benchQuotes } from './quotes.ts'
 import { type BenchRow, printTable } from './report.ts'
 import { benchStaleRate } from './stale-rate.ts'
@@ -24,7 +31,14 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   state: benchBigState,
   kinds: benchKinds,
   long: benchLongRun,
+  disk: benchDisk,
   'stale-rate': benchStaleRate,
+  'network-line': benchNetworkLine,
+  'block-relay': benchNetworkBlocks,
+  sync: benchNetworkSync,
+  'header-sync': benchNetworkHeaders,
+  'snapshot-sync': benchNetworkSnapshot,
+  sustained: benchNetworkSustained,
 }
 
 const wanted = process.argv.slice(2)

@@ -41,6 +41,27 @@ import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
 import { REMOTE_ADDRESSES_MAX } from '../../miner/remote-work.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { ADDRESSES_MAX } from '../../src/p2p/host/address-book.ts'
+import { INBOUND_PER_HOST, INBOUND_PER_NET, OUTBOUND_PER_GROUP } from '../../src/p2p/host/address-groups.ts'
+import { BANS_MAX } from '../../src/p2p/host/bans.ts'
+import { ALLOWANCES, type Resource } from '../../src/p2p/peers/budget.ts'
+import {
+  BAN_MS,
+  BAN_POINTS,
+  DISCONNECT_POINTS,
+  HALF_LIFE_MS,
+  OFFENCES,
+  type Offence,
+} from '../../src/p2p/peers/offences.ts'
+import {
+  BODIES_MAX,
+  HEADERS_MAX,
+  POOL_IDS_MAX,
+  SNAPSHOTS_MAX,
+  TRANSACTION_IDS_MAX,
+} from '../../src/p2p/wire/messages.ts'
+import { PROTOCOL_NAMES, PROTOCOLS, TOPIC_BYTES_MAX } from '../../src/p2p/wire/protocols.ts'
+import { KEPT_BLOCKS } from '../../src/storage/pruning.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
 
@@ -126,6 +147,48 @@ const NODE: readonly Row[] = [
   ['pools that a quote looks at', QUOTE_POOLS_MAX, '', 'amm/quote.ts'],
 ]
 
+const RESOURCES: Readonly<Record<Resource, readonly [string, string]>> = {
+  requests: ['requests of a peer that are answered', ''],
+  bytesIn: ['bytes of the requests and gossip of a peer', 'bytes'],
+  bytesOut: ['bytes of our replies to a peer', 'bytes'],
+  verificationMs: ['time of a core for worthless things of a peer', 'ms'],
+}
+
+const NETWORK: readonly Row[] = [
+  ['outbound connections sought', SETTINGS['p2p.outbound'].default as string, '', 'p2p.outbound'],
+  ['inbound connections', SETTINGS['p2p.inbound-max'].default as string, '', 'p2p.inbound-max'],
+  ['outbound connections into a /16 of IPv4 or a /32 of IPv6', OUTBOUND_PER_GROUP, '', 'p2p/host/address-groups.ts'],
+  ['inbound connections from an address (IPv6: a /64)', INBOUND_PER_HOST, '', 'p2p/host/address-groups.ts'],
+  ['inbound connections from a /24 (IPv6: a /48)', INBOUND_PER_NET, '', 'p2p/host/address-groups.ts'],
+  ['addresses that are remembered', ADDRESSES_MAX, '', 'p2p/host/address-book.ts'],
+  ['bans', BANS_MAX, '', 'p2p/host/bans.ts'],
+  ...PROTOCOL_NAMES.flatMap((name): readonly Row[] => {
+    const { requestMax, replyMax, deadlineMs, concurrentMax } = PROTOCOLS[name]
+    const value = `${requestMax} / ${replyMax} bytes, ${deadlineMs} ms, ${concurrentMax} at once`
+    return [[`request and reply of ${name}, deadline, of a peer`, value, '', 'p2p/wire/protocols.ts']]
+  }),
+  ['gossiped block', TOPIC_BYTES_MAX.blocks, 'bytes', 'p2p/wire/protocols.ts'],
+  ['gossiped transaction', TOPIC_BYTES_MAX.transactions, 'bytes', 'p2p/wire/protocols.ts'],
+  ['headers of a reply', HEADERS_MAX, '', 'p2p/wire/messages.ts'],
+  ['blocks of a request for bodies', BODIES_MAX, '', 'p2p/wire/messages.ts'],
+  ['transactions of a request or an announcement', TRANSACTION_IDS_MAX, '', 'p2p/wire/messages.ts'],
+  ['ids of a page of the mempool', POOL_IDS_MAX, '', 'p2p/wire/messages.ts'],
+  ['snapshots that a node offers', SNAPSHOTS_MAX, '', 'p2p/wire/messages.ts'],
+  ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'storage/pruning.ts'],
+  ...(Object.keys(ALLOWANCES) as Resource[]).map((resource): Row => {
+    const { burst, perSecond } = ALLOWANCES[resource]
+    const [what, unit] = RESOURCES[resource]
+    return [what, `${burst}, and ${perSecond} a second`, unit, 'p2p/peers/budget.ts']
+  }),
+  ...(Object.keys(OFFENCES) as Offence[]).map(
+    (offence): Row => [`points for ${offence}`, OFFENCES[offence], 'points', 'p2p/peers/offences.ts'],
+  ),
+  ['points at which a peer is disconnected', DISCONNECT_POINTS, 'points', 'p2p/peers/offences.ts'],
+  ['points at which a peer is banned', BAN_POINTS, 'points', 'p2p/peers/offences.ts'],
+  ['time in which points fade by half', HALF_LIFE_MS, 'ms', 'p2p/peers/offences.ts'],
+  ['time of a ban', BAN_MS, 'ms', 'p2p/peers/offences.ts'],
+]
+
 const MARKET: readonly Row[] = [
   ['wait for confirmations within one call', DEFAULT_MARKET_SETTINGS.settleWaitMs, 'ms', 'market.settle-wait-ms'],
   ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
@@ -190,6 +253,7 @@ export function limitsDocument(): string {
     HEAD,
     section('Consensus', CONSENSUS),
     section('Node', NODE),
+    section('Network', NETWORK),
     section('Market', [...MARKET, ...SERVICES, ...services]),
   ].join('\n')
 }

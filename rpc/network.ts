@@ -58,5 +58,6 @@ export interface NetworkApi {
   ban(target: string, hours: number): Result<BanFacts>
   /** Ends a ban and forgets what the peer did. Fault: `p2p/not-banned`. */
   unban(target: string): Result<BanFacts>
+  /** Where the node stands; absent where nothing synchronises. */
   readonly sync?: () => SyncFacts
 }

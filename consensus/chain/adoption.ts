@@ -26,6 +26,21 @@ export function storedBase(store: Pick<KeyValueStore, 'get'>): number {
   return mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height
 }
 
+/** First height whose block was executed here: from there on transactions are found by their ids, unless they were pruned. */
+export function executedFrom({ base }: { readonly base: number }): number {
+  return base === 0 ? 0 : base + 1
+}
+
+/**
+ * From which height on the indexes over a store's blocks are complete: its first blocks, unless a rebuild could not begin there.
+ * Indexes that follow from the state always are.
+ */
+export function indexedFrom({ store }: { readonly store: Pick<KeyValueStore, 'get'> }): number {
+  const mark = store.get(KEYS.meta('indexedFrom'))
+  const restarted = mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height
+  return Math.max(executedFrom({ base: storedBase(store) }), restarted)
+}
+
 /** What a store holds of its blocks; everything unless it says otherwise. */
 export function storedHeld(store: Pick<KeyValueStore, 'get'>): HeldBodies {
   const mark = store.get(KEYS.meta('held'))

@@ -164,7 +164,7 @@ export const KEYS = {
 /**
  * Names of the marks: `space` the room that the head's state is in, `base` where a store began from a snapshot, `kept` the end
  * of the headers kept for one, `taking` how far one was taken, `adopting` that one is complete and becomes the head's, `residue` that the other room is to be emptied, `held` which
- * bodies are there.
+ * bodies are there, `indexedFrom` the height from which on indexes over blocks are complete where a rebuild could not begin with the first block.
  */
 type MetaName =
   | 'schema'
@@ -179,6 +179,7 @@ type MetaName =
   | 'adopting'
   | 'residue'
   | 'held'
+  | 'indexedFrom'
 
 /** Id at the end of a key made by {@link KEYS}. */
 export function idOfKey(key: Uint8Array): string {

@@ -33,6 +33,26 @@ export interface StatusView {
   readonly genesis: string
   readonly chainId: number
   readonly height: number
+  /** Heights from which on the node executed blocks, and its histories, trades and candles are complete; 0 is all of the chain. */
+  readonly executedFrom: number
+  readonly indexedFrom: number
+  /** Heights from which on it holds transactions, and their witnesses. */
+  readonly held: { readonly bodiesFrom: number; readonly witnessesFrom: number }
+  /** Where it stands on its way to the head; null where it is alone. */
+  readonly sync: SyncView | null
+}
+
+/** A node on its way to the head of the network. */
+export interface SyncView {
+  readonly state: 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
+  readonly height: number
+  readonly headersHeight: number
+  readonly targetHeight: number
+  readonly peers: number
+  readonly blocksPerSecond: number
+  /** Estimate, null until measured. */
+  readonly secondsLeft: number | null
+  readonly behind: boolean
 }
 
 /** What the API says about fees. */

@@ -1,6 +1,23 @@
 import { Type } from 'typebox'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
 
+/** How far the node is behind the network, as far as it knows. */
+const SYNC = Type.Object({
+  state: Type.Union(
+    (['starting', 'headers', 'snapshot', 'bodies', 'synced'] as const).map((state) => Type.Literal(state)),
+    { description: 'Nothing known yet; proving headers; taking a snapshot; fetching blocks; at the best head known' },
+  ),
+  height: HEIGHT,
+  headersHeight: Type.Integer({ minimum: 0, description: 'Height up to which headers are proven' }),
+  targetHeight: Type.Integer({ minimum: 0, description: 'Height of the heaviest head that a peer claims, or our own' }),
+  peers: COUNT,
+  blocksPerSecond: Type.Number({ minimum: 0, description: 'Over the last minute; 0 until measured' }),
+  secondsLeft: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description: 'Estimate; null until measured' }),
+  behind: Type.Boolean({
+    description: 'Whether the network is known, or must be taken, to have more than is shown here',
+  }),
+})
+
 const STATUS = Type.Object({
   version: Type.String(),
   networkName: Type.String(),
@@ -12,8 +29,19 @@ const STATUS = Type.Object({
   decimals: COUNT,
   addressPrefix: Type.String(),
   height: HEIGHT,
-  indexedFrom: HEIGHT,
-  held: Type.Object({ bodiesFrom: HEIGHT, witnessesFrom: HEIGHT }),
+  executedFrom: Type.Integer({
+    minimum: 0,
+    description: 'First height whose block was executed here: transactions by id and receipts are known from there on',
+  }),
+  indexedFrom: Type.Integer({
+    minimum: 0,
+    description: 'Height from which on histories, trades, candles and outcomes of calls are complete',
+  }),
+  held: Type.Object(
+    { bodiesFrom: HEIGHT, witnessesFrom: HEIGHT },
+    { description: 'Heights from which on transactions, and their witnesses, are held' },
+  ),
+  sync: Type.Union([SYNC, Type.Null()], { description: 'Null where the peer-to-peer network is off' }),
   blockId: HEX_32,
   blockTime: MOMENT,
   stateRoot: HEX_32,

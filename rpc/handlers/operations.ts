@@ -1,4 +1,5 @@
 import { workOfTarget } from '../../consensus/block/pow.ts'
+import { executedFrom, indexedFrom } from '../../consensus/chain/adoption.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
 import { addressText, moment } from '../json.ts'
@@ -24,9 +25,10 @@ export const getStatus: Handler = (node) => {
     decimals: params.decimals,
     addressPrefix: params.addressPrefix,
     height: header.height,
-    // Histories, trades, candles and transactions by id are known from there on; before it the node executed nothing.
-    indexedFrom: chain.database.base === 0 ? 0 : chain.database.base + 1,
+    executedFrom: executedFrom(chain.database),
+    indexedFrom: indexedFrom(chain.database),
     held: chain.database.held,
+    sync: node.network?.sync?.() ?? null,
     blockId: id,
     blockTime: moment(header.timeMs),
     stateRoot: header.stateRoot,

@@ -49,6 +49,16 @@ const GUARDED = [
   ['unbanPeer', `${BANS}/${peerId(3)}`, { method: 'DELETE' }],
 ] as const
 
+describe('the status', () => {
+  it('says where the node stands on its way to the head, and nothing where it is alone', async () => {
+    const [reply, alone] = [await send('/api/v1/status'), await send('/api/v1/status', { url: lonely.url })]
+    expect([checker.misfits('getStatus', reply), checker.misfits('getStatus', alone)]).toEqual([[], []])
+    expect(reply.body.sync).toEqual(network.sync())
+    expect(alone.body.sync).toBeNull()
+    expect(alone.body).toMatchObject({ executedFrom: 0, indexedFrom: 0, held: { bodiesFrom: 0, witnessesFrom: 0 } })
+  })
+})
+
 describe('the list of peers', () => {
   it('shows addresses to the operator alone', async () => {
     const wrong = ['Bearer ', `Bearer ${'5e'.repeat(31)}5f`, `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN}0`]

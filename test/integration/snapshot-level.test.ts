@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { KEYS } from '../../consensus/chain/layout.ts'
 import { auditState } from '../../src/cli/commands/audit.ts'
 import { serveState } from '../../src/p2p/serve/state.ts'
 import { LevelStore } from '../../src/storage/level-store.ts'
@@ -8,11 +9,12 @@ import { seeded } from '../sim/miners.ts'
 import { TestChain } from '../support/chain.ts'
 import { removeFolder, temporaryFolder } from '../support/processes.ts'
 import { RandomChain, restlessRuleBook } from '../support/random-chain.ts'
-import { connect, joiningNode, takeSnapshot } from '../support/snapshot-nodes.ts'
+import { connect, headersAbove, joiningNode, takeSnapshot } from '../support/snapshot-nodes.ts'
 import { IMPATIENT, peersOver, Wire } from '../support/wire.ts'
 
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const RULES = restlessRuleBook()
+const residue = { key: KEYS.meta('residue'), value: new Uint8Array(0) }
 
 let folder: string
 const stores: LevelStore[] = []
@@ -89,6 +91,56 @@ describe('a snapshot of a real database', () => {
     expect(await takeSnapshot(last, turned.test, served)).toEqual({ ok: true, value: undefined })
     expect((await auditState(last.test.chain)).sound).toBe(true)
     expect(last.test.stateRoot).toBe(turned.test.stateRoot)
+  })
+
+  it('leaves a room that is emptied after a crash, whatever is kept for a newer one meanwhile, and before the next take', async () => {
+    const server = await serving(await open('server'))
+    const random = new RandomChain(server.test, seeded(7))
+    await random.grow(10)
+    const snapshot = { height: 10, id: server.test.chain.head.id }
+    await random.grow(15)
+    const store = await open('joining')
+    const node = await joiningNode(RULES, store)
+    await connect(node, server)
+    expect(await takeSnapshot(node, server.test, snapshot)).toEqual({ ok: true, value: undefined })
+    // As a process leaves it that dies before it has tidied up.
+    const { database } = node.test.chain
+    const rest = [KEYS.state('0a01' as never), KEYS.page('0' as never)]
+    await database.staging().batch(
+      rest.map((key) => ({ key, value: key })),
+      () => {},
+    )
+    await store.batch([...rest.map(() => ({ key: KEYS.kept(3), value: rest[0]! })), residue], () => {})
+    await close(store)
+
+    const again = await joiningNode(RULES, await open('joining', false), 'again')
+    const cleared = again.sync.clearResidue()
+    await again.sync.keepHeaders(headersAbove(server.test, 10))
+    await connect(again, server)
+    const newer = server.snapshots.refs()[0] as typeof snapshot
+    expect(newer.height).toBe(20)
+    expect(await takeSnapshot(again, server.test, newer)).toEqual({ ok: true, value: undefined })
+    await cleared
+    const after = again.test.chain.database
+    expect(after.store.get(residue.key)).toBeUndefined()
+    for (const key of [...rest, KEYS.kept(3)]) expect(after.staging().get(key)).toBeUndefined()
+    expect((await auditState(again.test.chain)).sound).toBe(true)
+  })
+
+  it('leaves a room whose emptying ends at a stop, and goes on at the next start', async () => {
+    const store = await open('alone')
+    const node = await joiningNode(RULES, store)
+    const key = KEYS.state('0a01' as never)
+    const writes = [{ key, value: key }]
+    await node.test.chain.database.staging().batch(writes, () => {})
+    await store.batch([residue], () => {})
+    const cleared = node.sync.clearResidue()
+    await node.sync.stop()
+    await cleared
+    expect(store.get(residue.key)).toBeDefined()
+    const again = await joiningNode(RULES, store, 'again')
+    await again.sync.clearResidue()
+    expect([store.get(residue.key), again.test.chain.database.staging().get(key)]).toEqual([undefined, undefined])
   })
 
   it('is dropped when its block leaves the best chain', async () => {

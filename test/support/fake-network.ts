@@ -1,5 +1,5 @@
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { BanFacts, NetworkApi, PeerFacts } from '../../rpc/network.ts'
+import type { BanFacts, NetworkApi, PeerFacts, SyncFacts } from '../../rpc/network.ts'
 import { Bans } from '../../src/p2p/host/bans.ts'
 import { RecordWriter } from '../../src/p2p/host/peer-records.ts'
 import { addressOf, MemoryRecords, peerId } from './peering.ts'
@@ -44,6 +44,13 @@ export class FakeNetwork implements NetworkApi {
         protected: true,
       },
     ]
+  }
+
+  sync(): SyncFacts {
+    return {
+      ...{ state: 'bodies', height: 5, headersHeight: 9, targetHeight: 12, peers: 2 },
+      ...{ blocksPerSecond: 1.5, secondsLeft: 4.7, behind: true },
+    }
   }
 
   bans(): readonly BanFacts[] {

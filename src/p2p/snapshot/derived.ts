@@ -1,5 +1,12 @@
 import { connectIndexes } from '../../../consensus/chain/index-writes.ts'
-import { collect, type KeyValueStore, keyAfter, prefixRange, type Write } from '../../../consensus/chain/key-value.ts'
+import {
+  collect,
+  type KeyRange,
+  type KeyValueStore,
+  keyAfter,
+  prefixRange,
+  type Write,
+} from '../../../consensus/chain/key-value.ts'
 import { idOfKey, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import { type Pacer, runPaced } from '../../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
@@ -41,10 +48,19 @@ export async function derive(derivation: Derivation): Promise<boolean> {
   }
 }
 
-/** Deletes all keys of a prefix, in bounded batches. */
-export async function clearPrefix(store: KeyValueStore, prefix: Uint8Array): Promise<void> {
-  for (let gte = prefix; ; ) {
-    const keys = await collect(store.range({ ...prefixRange(prefix), gte, limit: CLEARED_PER_BATCH }), ([key]) => key)
+/** Deletes all keys of a prefix, in bounded batches, or some of them when it is stopped. */
+export function clearPrefix(store: KeyValueStore, prefix: Uint8Array, stopped?: () => boolean): Promise<void> {
+  return clearRange(store, prefixRange(prefix), stopped)
+}
+
+/** Deletes all keys from one up to, not with, another as {@link clearPrefix} does. */
+export async function clearRange(
+  store: KeyValueStore,
+  range: Pick<KeyRange, 'gte' | 'lt'>,
+  stopped = () => false,
+): Promise<void> {
+  for (let { gte } = range; !stopped(); ) {
+    const keys = await collect(store.range({ ...range, gte, limit: CLEARED_PER_BATCH }), ([key]) => key)
     const last = keys.at(-1)
     if (last === undefined) return
     await store.batch(

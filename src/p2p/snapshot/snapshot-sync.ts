@@ -12,7 +12,7 @@ import type { Peers } from '../peers/peers.ts'
 import type { SnapshotDoor, SnapshotPlan } from '../sync/snapshot-door.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 import type { Course } from './course.ts'
-import { clearPrefix, derive } from './derived.ts'
+import { clearPrefix, clearRange, derive } from './derived.ts'
 import { Download } from './download.ts'
 import { KeptHeaders } from './kept-headers.ts'
 import { KeyCourse } from './key-course.ts'
@@ -43,6 +43,7 @@ export class SnapshotSync implements SnapshotDoor {
   readonly #deps: SnapshotSyncDependencies
   readonly #kept: KeptHeaders
   #running: Promise<unknown> = Promise.resolve()
+  #stopped = false
 
   constructor(dependencies: SnapshotSyncDependencies) {
     this.#deps = dependencies
@@ -65,13 +66,28 @@ export class SnapshotSync implements SnapshotDoor {
     return this.#kept.drop()
   }
 
-  /** Waits for the take under way; its plan says when it stops. */
+  /** Waits for the take under way, whose plan says when it stops, or for what is being deleted. */
   async stop(): Promise<void> {
+    this.#stopped = true
     await this.#running
   }
 
   run(plan: SnapshotPlan): Promise<Result<void>> {
-    const run = this.#running.then(() => this.#run(plan))
+    return this.#next(() => this.#run(plan))
+  }
+
+  /**
+   * Empties the other room of what was left in it by a state that is not in force any more, with the headers that led to the one
+   * that is. To be called once after the start too, in the background: a crash may have come between. Never while a
+   * snapshot is taken, which uses that room. Rejects where the disk fails.
+   */
+  clearResidue(): Promise<void> {
+    return this.#next(() => this.#clearResidue())
+  }
+
+  /** One piece of work after another. */
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#running.then(work)
     this.#running = run.catch(() => {})
     return run
   }
@@ -81,28 +97,27 @@ export class SnapshotSync implements SnapshotDoor {
     const entry = this.#kept.tipAt(height)
     if (entry?.id !== id || height <= this.#deps.chain.head.header.height)
       return fail(fault('p2p/snapshot-unserved', { height }))
-    await this.clearResidue()
+    await this.#clearResidue()
     const taken = await this.#take(plan, entry)
     if (!taken.ok) return taken
     const adopted = await this.#deps.chain.adopt(height)
     if (!adopted.ok) return adopted
     await this.#kept.drop()
-    await this.clearResidue()
+    await this.#clearResidue()
     plan.report(1)
     this.#deps.log.info({ height, id }, 'the state of a snapshot was taken; blocks before it were not executed here')
     return ok(undefined)
   }
 
-  /**
-   * Empties the other room of what was left in it by a state that is not in force any more, with the headers that led to the one
-   * that is. To be called once after the start too, in the background: a crash may have come between.
-   */
-  async clearResidue(): Promise<void> {
+  async #clearResidue(): Promise<void> {
     const { database } = this.#deps.chain
+    const stopped = (): boolean => this.#stopped
     if (database.store.get(KEYS.meta('residue')) === undefined) return
-    for (const prefix of ['state', 'page', 'index'] as const) await clearPrefix(database.staging(), prefixKey(prefix))
-    if (this.#kept.tip === undefined) await clearPrefix(database.store, prefixKey('kept'))
-    await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
+    for (const prefix of ['state', 'page', 'index'] as const)
+      await clearPrefix(database.staging(), prefixKey(prefix), stopped)
+    // Headers above it may be kept meanwhile, for a newer snapshot.
+    await clearRange(database.store, { gte: prefixKey('kept'), lt: KEYS.kept(database.base + 1) }, stopped)
+    if (!this.#stopped) await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
   }
 
   /** All stages that are left. */
@@ -126,7 +141,7 @@ export class SnapshotSync implements SnapshotDoor {
       [STAGES.records]: (mark) => new RecordCourse(parts, mark, blame) as never,
       [STAGES.keys]: (mark) => new KeyCourse(parts, mark) as never,
     }
-    for (let mark = mustMark(staging); mark.stage < STAGES.derived; mark = await this.#next(staging)) {
+    for (let mark = mustMark(staging); mark.stage < STAGES.derived; mark = await this.#nextStage(staging)) {
       plan.report(STAGE_PART[mark.stage] as number)
       const course = courses[mark.stage]?.(mark) as Course<ProtocolName>
       const followed = await this.#follow(download, course)
@@ -146,7 +161,7 @@ export class SnapshotSync implements SnapshotDoor {
   }
 
   /** Marks the next stage as begun. */
-  async #next(staging: KeyValueStore): Promise<TakingMark> {
+  async #nextStage(staging: KeyValueStore): Promise<TakingMark> {
     const mark = mustMark(staging)
     const next = { ...mark, stage: mark.stage + 1, after: NO_BYTES, begun: false }
     await staging.batch([takingWrite(next)], () => {})

@@ -18,6 +18,7 @@ export default defineConfig({
       project('tidy', ['test/tidy/**/*.test.ts']),
       project('unit', ['test/unit/**/*.test.ts', 'test/vectors/**/*.test.ts']),
       project('property', ['test/property/**/*.test.ts', 'test/sim/**/*.test.ts'], TIMEOUT_MS.slow),
+      project('fuzz', ['test/fuzz/**/*.test.ts'], TIMEOUT_MS.slow),
       project('integration', ['test/integration/**/*.test.ts'], TIMEOUT_MS.slow),
       project('e2e', ['test/e2e/**/*.test.ts'], TIMEOUT_MS.slow),
     ],

@@ -1,0 +1,1 @@
+export const REPLY_TARGETS: readonly import('../target.ts').Target[] = []

@@ -1,0 +1,1 @@
+export const SNAPSHOT_TARGETS: readonly import('../target.ts').Target[] = []

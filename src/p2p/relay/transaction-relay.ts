@@ -48,7 +48,7 @@ export class TransactionRelay {
   readonly #spread = new LruMap<WtxId, true>(SPREAD_REMEMBERED)
   /** Transactions that gossip passes on by itself once they are admitted. */
   readonly #byGossip = new Set<WtxId>()
-  readonly #outbox = new Map<WtxId, Transaction>()
+  readonly #outbox = new Map<WtxId, { readonly tx: Transaction; readonly givenBack: boolean }>()
   #cancelOutbox: (() => void) | null = null
   #running = false
 
@@ -146,7 +146,7 @@ export class TransactionRelay {
     this.#spread.set(tx.wtxId, true)
     if (!this.#running || this.#outbox.size >= OUTBOX_MAX) return
     if (this.#deps.mode === 'gossip' && this.#byGossip.has(tx.wtxId)) return
-    this.#outbox.set(tx.wtxId, tx)
+    this.#outbox.set(tx.wtxId, { tx, givenBack })
     if (this.#outbox.size === 1 && this.#cancelOutbox === null) this.#flushIn(0)
   }
 
@@ -158,15 +158,16 @@ export class TransactionRelay {
   }
 
   #flush(): void {
-    for (const [wtxId, tx] of [...this.#outbox].slice(0, OUTBOX_BATCH)) {
+    for (const [wtxId, { tx, givenBack }] of [...this.#outbox].slice(0, OUTBOX_BATCH)) {
       this.#outbox.delete(wtxId)
-      this.#tell(tx)
+      this.#tell(tx, givenBack)
     }
     if (this.#outbox.size > 0) this.#flushIn(OUTBOX_MS)
   }
 
-  #tell(tx: Transaction): void {
-    if (this.#deps.mode === 'announce') {
+  /** Gossip passes nothing on twice for minutes, so what was told of before it was mined goes by its id. */
+  #tell(tx: Transaction, givenBack: boolean): void {
+    if (givenBack || this.#deps.mode === 'announce') {
       this.#announcer.tell(tx.wtxId)
       return
     }

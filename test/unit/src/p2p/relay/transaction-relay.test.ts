@@ -290,4 +290,26 @@ describe('a reorganisation', () => {
     const { published, idsSent } = node.transactions.facts
     expect(published + idsSent).toBe(3)
   })
+
+  it.each(['gossip', 'announce'] as const)(
+    'gives back also what was told of before it was mined, by %s',
+    async (mode) => {
+      const [node, near] = [await open('node', { mode }), await open('near', { mode })]
+      const apart = await open('apart', { mode })
+      hub.connect(node.network, near.network)
+      await hub.time.pass(100)
+      const [tx] = (await pays(1)) as [Transaction]
+      expect(await node.mempool.submit(tx)).toMatchObject({ ok: true })
+      await hub.time.pass(500)
+      expect(holds([near], tx)).toEqual([true])
+      const mined = await source.mine([tx])
+      for (const half of [node, near]) await half.test.import(mined)
+      hub.connect(near.network, apart.network)
+      await hub.time.pass(5_000)
+      expect(holds([node, near, apart], tx)).toEqual([false, false, false])
+      for (const half of [node, near]) await overtake(half.test, 1, [[], []])
+      await hub.time.pass(500)
+      expect(holds([node, near, apart], tx)).toEqual([true, true, true])
+    },
+  )
 })

@@ -102,6 +102,7 @@ describe('the text of the metrics', () => {
     expect(counters).toEqual([
       'farthing_reorganisations_total',
       'farthing_deep_reorganisations_total',
+      'farthing_stale_blocks_total',
       'farthing_blocks_mined_total',
     ])
     expect(samples.filter((sample) => !Number.isFinite(sample.value))).toEqual([])

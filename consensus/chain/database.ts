@@ -368,9 +368,8 @@ export class ChainDatabase implements StateView, PageReader {
   /** Drops stored blocks off the best chain, with everything known of them: whole branches, or what is left is no branch. */
   async dropSide(ids: readonly BlockId[]): Promise<void> {
     if (ids.length === 0) return
-    const writes = ids.flatMap((id) =>
-      [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side].map((keyOf) => ({ key: keyOf(id) })),
-    )
+    const keysOf = [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side]
+    const writes = ids.flatMap((id) => keysOf.map((keyOf) => ({ key: keyOf(id) })))
     await this.#store.batch(writes, () => {
       for (const id of ids) {
         this.side.delete(id)

@@ -9,7 +9,7 @@ import { TEST_SERVICES } from './test-services.ts'
 
 /**
  * The real program with what tests add: services that fail on demand, a claim store that can die at a chosen point, and
- * (with TEST_FAST_BLOCKS) a devnet whose blocks cost one hash at first. Everything else is the program as shipped.
+ * (with TEST_FAST_BLOCKS) a devnet whose blocks cost that many hashes at first. Everything else is the program as shipped.
  */
 const start = {
   ...startCommand,
@@ -17,6 +17,7 @@ const start = {
     runDaemon(context, { services: [...SERVICE_TABLE, ...TEST_SERVICES], openClaims: openCrashingClaims }),
 }
 const commands = COMMANDS.map((command) => (command.name === 'start' ? start : command))
-const networks = process.env.TEST_FAST_BLOCKS === undefined ? NETWORKS : { ...NETWORKS, devnet: fastDevnet() }
+const hashes = process.env.TEST_FAST_BLOCKS
+const networks = hashes === undefined ? NETWORKS : { ...NETWORKS, devnet: fastDevnet(BigInt(hashes)) }
 
 void runCommandLine(commands, process.argv.slice(2), networks).then((code) => process.exit(code))

@@ -1,5 +1,6 @@
 import { DEVNET } from '../../config/networks/devnet.ts'
 import { LAUNCH_RULES } from '../../config/networks/rules.ts'
+import { targetOfWork } from '../../consensus/block/pow.ts'
 import type { NetworkParams, Rules } from '../../consensus/chain/params.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
@@ -18,9 +19,12 @@ export function testRuleBook(change: Partial<Rules> = {}): RuleBook {
   return createRuleBook(testParams(change), PROTOCOL)
 }
 
-/** The devnet with blocks that cost one hash until the difficulty has caught up: a hundred blocks take seconds. */
-export function fastDevnet(): NetworkParams {
+/**
+ * The devnet with blocks that cost `hashes`, one unless said, until the difficulty has caught up: a hundred blocks take seconds.
+ * Another number is another genesis.
+ */
+export function fastDevnet(hashes = 1n): NetworkParams {
   const [step] = DEVNET.steps as readonly [NetworkParams['steps'][number]]
-  const block = { ...step.rules.block, powLimit: EASIEST, initialTarget: EASIEST }
+  const block = { ...step.rules.block, powLimit: EASIEST, initialTarget: targetOfWork(hashes) }
   return { ...DEVNET, steps: [{ fromHeight: 0, rules: { ...step.rules, block } }] }
 }

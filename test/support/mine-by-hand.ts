@@ -1,0 +1,51 @@
+import { setTimeout } from 'node:timers/promises'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import { searchNonce } from '../../miner/search.ts'
+import { askJob, submitNonce } from '../../rpc/client/mining.ts'
+import { nativePowHasher } from '../../src/crypto/native-pow.ts'
+import { wallet } from './chain.ts'
+import { until } from './processes.ts'
+
+/** Whom blocks pay that a test mines itself. */
+const MINER = 9
+/** Between blocks, so that what waits finds its way into them. */
+const PAUSE_MS = 150
+
+/** Mines one block over a node's API as an external miner does; its height. */
+export async function mineOne(url: string): Promise<number> {
+  const { address } = wallet(MINER)
+  const owner = { address, text: formatAddress('dfar', address) }
+  return until('a block by hand', async () => {
+    const job = await askJob(url, owner)
+    if (!job.ok) {
+      // Refused by name: the node is not ready, or busy. Anything else is a finding.
+      if (job.fault.code === 'cli/refused' && /syncing|busy|not ready|nothing to mine/i.test(JSON.stringify(job.fault)))
+        return undefined
+      throw new Error(JSON.stringify(job.fault))
+    }
+    const search = { ...job.value, start: 0n, stride: 1n }
+    const nonce = searchNonce(search, nativePowHasher, { stopped: () => false, onHash: () => {} }) as bigint
+    const answer = await submitNonce(url, job.value.jobId, nonce)
+    if (!answer.ok) throw new Error(JSON.stringify(answer.fault))
+    return answer.value.accepted && answer.value.height
+  })
+}
+
+/** Mines so many blocks on a node, one after another. */
+export async function mineBlocks(url: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await mineOne(url)
+}
+
+/** Mines on a node while something is waited for, and gives what came of it. */
+export async function mineWhile<T>(url: string, work: Promise<T>): Promise<T> {
+  let over = false
+  const end = (): void => {
+    over = true
+  }
+  void work.then(end, end)
+  while (!over) {
+    await mineOne(url)
+    await setTimeout(PAUSE_MS)
+  }
+  return work
+}

@@ -29,6 +29,8 @@ const TICK_MS = 1_000
 const LOG_MS = 10_000
 /** Nobody connected for so long after the start: then this node goes on alone. */
 const ALONE_MS = 10_000
+/** What peers claim and nobody proves counts for so long: a claim costs nothing, and must not keep this node from its work. */
+const UNPROVEN_MS = 10_000
 /** So many blocks behind a proven heavier branch, what this node shows is old. */
 const BEHIND_BLOCKS = 10
 
@@ -42,6 +44,8 @@ export class Reporter {
   readonly #startedMs: number
   #connected = 0
   #behind = true
+  /** When peers began to claim more than is proven to us; null from each block that joins the best chain on. */
+  #claimedMs: number | null = null
   #started = false
   #cancel: () => void = () => {}
   #loggedMs = Number.NEGATIVE_INFINITY
@@ -74,6 +78,7 @@ export class Reporter {
   /** So many blocks joined the best chain. */
   connected(count: number): void {
     this.#connected += count
+    this.#claimedMs = null
     this.#rate.note(this.#deps.clock.now(), this.#connected)
   }
 
@@ -115,11 +120,22 @@ export class Reporter {
     const running = this.#running()
     const { head } = chain
     if (running !== null && running.totalWork > head.totalWork) {
-      if (running.headersHeight - head.header.height > BEHIND_BLOCKS) return true
+      if (running.headersHeight - head.header.height > BEHIND_BLOCKS) {
+        this.#claimedMs = null
+        return true
+      }
     }
     if (!this.#behind) return false
     if (peers.list().length === 0) return expectsPeers && clock.now() - this.#startedMs < ALONE_MS
-    return this.#candidates.isAnyAhead()
+    return this.#candidates.isAnyAhead() && this.#isClaimFresh()
+  }
+
+  /** Without the work that the release knows of, any claim is better than our head. */
+  #isClaimFresh(): boolean {
+    const { chain, clock } = this.#deps
+    if (chain.head.totalWork < chain.ruleBook.params.minimumWork) return true
+    this.#claimedMs ??= clock.now()
+    return clock.now() - this.#claimedMs < UNPROVEN_MS
   }
 
   #tick(): void {

@@ -3,7 +3,7 @@ import type { Timers } from '../../../consensus/chain/ports.ts'
 /** Wakes whoever waits for something to have changed. */
 export class Signal {
   readonly #timers: Timers
-  #waiting: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
 
   constructor(timers: Timers) {
     this.#timers = timers
@@ -11,17 +11,19 @@ export class Signal {
 
   /** Wakes all who wait now. */
   wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve()
+    for (const resolve of [...this.#waiting]) resolve()
   }
 
   /** Waits until somebody wakes, so many ms at most. Look again afterwards: it may be either. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#timers.after(ms, resolve)
-      this.#waiting.push(() => {
+      const done = (): void => {
         cancel()
+        this.#waiting.delete(done)
         resolve()
-      })
+      }
+      const cancel = this.#timers.after(ms, done)
+      this.#waiting.add(done)
     })
   }
 }

@@ -36,6 +36,8 @@ export class SnapshotRun implements Running {
   #part = 0
   #totalWork: bigint
   #taking = false
+  /** Whether all headers are proven: what fails from then on is the snapshot. */
+  proven = false
 
   constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, stopped: () => boolean) {
     this.#deps = dependencies
@@ -45,14 +47,20 @@ export class SnapshotRun implements Running {
     this.#totalWork = door.keptTip()?.totalWork ?? 0n
   }
 
-  /** Whether a node that far behind begins from a snapshot: where it may, and must or wants to. */
-  static isWanted({ chain, peers, snapshots, snapshotSetting }: Wish, { head }: Peer): boolean {
+  /**
+   * Whether a node that far behind begins from a snapshot: where it may, and must or wants to. What peers offer is a claim: after
+   * one way came to nothing the other one is taken where there is one.
+   */
+  static isWanted(wish: Wish, { head }: Peer, failed: 'blocks' | 'snapshot' | null): boolean {
+    const { chain, peers, snapshots, snapshotSetting } = wish
     if (snapshots === null || snapshotSetting === 'never') return false
     const { height } = chain.head.header
-    if (snapshots.keptTip() !== undefined) return true
-    if (head.height - height < FAR_BEHIND_BLOCKS) return false
     if (!peers.list().some(({ status }) => status.snapshots.some((ref) => ref.height > height))) return false
-    return snapshotSetting === 'always' || !peers.list().some((peer) => holds(peer, height + 1))
+    const blocks = peers.list().some((peer) => holds(peer, height + 1))
+    if (failed === 'snapshot' && blocks) return false
+    if ((snapshots.keptTip()?.header.height ?? 0) > height) return true
+    if (head.height - height < FAR_BEHIND_BLOCKS) return false
+    return snapshotSetting === 'always' || failed === 'blocks' || !blocks
   }
 
   get state(): Running['state'] {
@@ -80,6 +88,7 @@ export class SnapshotRun implements Running {
     const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), this.#keep)
     if (this.#stopped()) return 'stopped'
     if (end !== 'complete') return 'failed'
+    this.proven = true
     const tip = this.#door.keptTip()
     const snapshot = tip && this.#best(tip)
     if (tip === undefined || snapshot === undefined) return 'failed'

@@ -44,8 +44,11 @@ export class Synchroniser {
   readonly #claims: Claims
   readonly #reporter: Reporter
   #run: BranchRun | SnapshotRun | null = null
-  #newest: { readonly id: BlockId; readonly seenMs: number } | null = null
-  #keptMisses = 0
+  /** Since when somebody is ahead of our head. */
+  #ahead: { readonly of: BlockId; readonly sinceMs: number } | null = null
+  /** What came to nothing last: the other way is tried next, or one liar who offers it would keep us from both. */
+  #failed: 'blocks' | 'snapshot' | null = null
+  readonly #keptMisses = new Set<PeerId>()
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
 
@@ -101,18 +104,22 @@ export class Synchroniser {
     while (!this.#stopped) {
       this.#reporter.refresh()
       const peer = this.#candidates.best((id) => this.#claims.has(id))
+      if (peer === undefined) this.#ahead = null
       const waitMs = peer === undefined ? LOOK_AGAIN_MS : this.#leftToGossip(peer)
       if (peer === undefined || waitMs > 0) await this.#changed.wait(Math.max(1, waitMs))
       else await this.#look(peer)
     }
   }
 
-  /** How long gossip may still take for a block or two that a peer has and we have not. */
+  /**
+   * How long gossip may still take for a block or two that a peer has and we have not. The time runs from our own head on:
+   * whoever claims another head every moment must not begin it anew.
+   */
   #leftToGossip({ head }: Peer): number {
     const { chain, clock } = this.#deps
     if (this.#reporter.behind || head.height - chain.head.header.height > GOSSIP_BLOCKS) return 0
-    if (this.#newest?.id !== head.id) this.#newest = { id: head.id, seenMs: clock.now() }
-    return this.#newest.seenMs + GOSSIP_MS - clock.now()
+    if (this.#ahead?.of !== chain.head.id) this.#ahead = { of: chain.head.id, sinceMs: clock.now() }
+    return this.#ahead.sinceMs + GOSSIP_MS - clock.now()
   }
 
   /** Looks at a peer's branch, and follows it as far as it is worth it. */
@@ -125,6 +132,7 @@ export class Synchroniser {
     if (end === 'stopped' || end === 'collecting') return
     if (end === 'useless') this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
     const moved = this.#deps.chain.head.header.height !== height
+    if (moved) this.#failed = null
     if (end === 'done' && moved) this.#candidates.unpark(id)
     else this.#candidates.park(id)
     this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
@@ -133,7 +141,8 @@ export class Synchroniser {
   async #walk(peer: Peer): Promise<RunEnd | 'collecting'> {
     const { id } = peer.info
     const claim = this.#claims.take(id)
-    const kept = this.#deps.snapshots?.keptTip()
+    const isSnapshotWanted = SnapshotRun.isWanted(this.#deps, peer, this.#failed)
+    const kept = isSnapshotWanted ? this.#deps.snapshots?.keptTip() : undefined
     const walk = new HeaderWalk(
       this.#deps,
       id,
@@ -142,26 +151,29 @@ export class Synchroniser {
     const first = await this.#patiently(walk.next())
     if (first === null) return this.#stopped ? 'stopped' : 'failed'
     if (!first.ok) {
-      if (kept !== undefined && first.fault.code === 'chain/unknown-parent') await this.#forgetKept()
+      if (kept !== undefined && first.fault.code === 'chain/unknown-parent') await this.#forgetKept(id)
       return 'failed'
     }
+    this.#keptMisses.clear()
     const { tip } = walk
-    if (tip === undefined) return this.#isShort(peer, 0n) ? 'useless' : 'failed'
+    // It has nothing behind the newest block that both have, which is one of ours.
+    if (tip === undefined) return this.#isShort(peer, this.#deps.chain.head.totalWork) ? 'useless' : 'failed'
     if (first.value.headers.length === 0 && kept === undefined)
       return walk.early ? 'failed' : this.#nothingNew(peer, tip)
     if (claim === undefined && !isClaimEnough(this.#deps.chain, tip.totalWork)) {
       if (!first.value.more) return !walk.early && this.#isShort(peer, tip.totalWork) ? 'useless' : 'failed'
       return this.#claims.collect(id, walk, first.value) ? 'collecting' : 'failed'
     }
-    return this.#prove(peer, { walk, first: first.value, claim })
+    return this.#prove(peer, { walk, first: first.value, claim }, isSnapshotWanted ? this.#deps.snapshots : null)
   }
 
-  async #prove(peer: Peer, unproven: Unproven): Promise<RunEnd> {
-    const { snapshots, peers, log } = this.#deps
+  /** With `snapshots`, for a state; else for blocks. */
+  async #prove(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
+    const { peers, log } = this.#deps
     const { id } = peer.info
     const stopped = (): boolean => this.#stopped
     const run =
-      snapshots !== null && SnapshotRun.isWanted(this.#deps, peer)
+      snapshots !== null
         ? new SnapshotRun(this.#deps, snapshots, id, stopped)
         : new BranchRun(this.#deps, id, this.#changed, { stopped, others: () => this.#isAnotherWaiting(id) })
     const next = (unproven.walk.base?.header.height ?? 0) + 1
@@ -171,6 +183,8 @@ export class Synchroniser {
     }
     this.#run = run
     const end = await run.run(unproven)
+    if (run instanceof SnapshotRun && run.proven && end === 'failed') this.#failed = 'snapshot'
+    if (run instanceof BranchRun && end === 'useless') this.#failed = 'blocks'
     return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'useless' : end
   }
 
@@ -180,10 +194,10 @@ export class Synchroniser {
   }
 
   /** Kept headers that two peers in a row do not have are on no branch worth following. */
-  async #forgetKept(): Promise<void> {
-    this.#keptMisses += 1
-    if (this.#keptMisses < KEPT_MISSES_MAX) return
-    this.#keptMisses = 0
+  async #forgetKept(peer: PeerId): Promise<void> {
+    this.#keptMisses.add(peer)
+    if (this.#keptMisses.size < KEPT_MISSES_MAX) return
+    this.#keptMisses.clear()
     await this.#deps.snapshots?.dropHeaders()
   }
 
@@ -206,9 +220,9 @@ export class Synchroniser {
     return outcome.ok ? 'done' : 'failed'
   }
 
-  /** Whether the peer has less than it claimed. */
-  #isShort({ head }: Peer, totalWork: bigint): boolean {
-    return head.totalWork > totalWork
+  /** Whether the peer has less than it says of itself. Headers that it passed on are no claim: their bodies may be bad. */
+  #isShort({ status }: Peer, totalWork: bigint): boolean {
+    return status.totalWork > totalWork
   }
 
   /** Waits for a peer's first headers: null where it takes too long while others wait, or the node stops. */

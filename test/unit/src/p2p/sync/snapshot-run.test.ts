@@ -9,6 +9,7 @@ import { TestChain } from '../../../../support/chain.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
 import { SyncNode } from '../../../../support/p2p/sync-node.ts'
 import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
+import { headersAbove } from '../../../../support/snapshot-nodes.ts'
 
 const BLOCKS = 1_300
 let source: TestChain
@@ -102,5 +103,36 @@ describe('a node whose peer has all blocks', () => {
     await always.hub.time.pass(30_000)
     expect(always.door.plans).toHaveLength(1)
     await always.node.stop()
+  }, 60_000)
+})
+
+describe('a liar', () => {
+  it('that says that it has all blocks keeps nobody from the snapshot of others', async () => {
+    const { hub, node, door } = await world('auto', 1_050)
+    const liar = await SyncNode.open(hub, 'liar', { test: source })
+    liar.peers.exchange.answer('bodies', () => ({ refusal: 'not-held' }))
+    hub.connect(node.network, liar.network)
+    await hub.time.pass(180_000)
+    expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
+    expect(node.height).toBe(BLOCKS)
+    await node.stop()
+  }, 60_000)
+
+  it('that says that it has a snapshot keeps nobody from the blocks of others', async () => {
+    const hub = new MemoryNetwork(new VirtualTime(source.nowMs + 10_000_000))
+    const door = new KeepingDoor()
+    // Headers of a snapshot that was begun and that nobody serves any more.
+    await door.keepHeaders(headersAbove(source, 0).slice(0, 600))
+    const node = await SyncNode.open(hub, 'node', { door })
+    const good = await SyncNode.open(hub, 'good', { test: source })
+    const snapshots = [{ height: 1_100, id: 'ee'.repeat(32) as BlockId }]
+    const liar = await SyncNode.open(hub, 'liar', { test: source, says: (status) => ({ ...status, snapshots }) })
+    hub.connect(node.network, liar.network)
+    hub.connect(node.network, good.network)
+    node.synchroniser.start()
+    await hub.time.pass(60_000)
+    expect(door.plans).toEqual([])
+    expect(node.height).toBe(BLOCKS)
+    await node.stop()
   }, 60_000)
 })

@@ -1,0 +1,167 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { extendTip, type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
+import { createRuleBook } from '../../../../../consensus/chain/rule-book.ts'
+import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
+import type { PeerId } from '../../../../../src/p2p/network.ts'
+import { Signal } from '../../../../../src/p2p/sync/signal.ts'
+import type { Status } from '../../../../../src/p2p/wire/messages.ts'
+import { PROTOCOL } from '../../../../../src/protocol.ts'
+import { fork, mineBranch } from '../../../../support/branches.ts'
+import { TestChain } from '../../../../support/chain.ts'
+import { childHeader } from '../../../../support/header-branch.ts'
+import { fastDevnet } from '../../../../support/network.ts'
+import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
+import { SyncNode } from '../../../../support/p2p/sync-node.ts'
+import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
+
+const BLOCKS = 200
+const HEAVY = 2n ** 200n
+let source: TestChain
+
+beforeAll(async () => {
+  source = await TestChain.open()
+  await source.mineTo(BLOCKS)
+}, 60_000)
+
+function hubNow(): MemoryNetwork {
+  return new MemoryNetwork(new VirtualTime(source.nowMs + 10_000_000))
+}
+
+function claiming(claim: Partial<Status>): (status: Status) => Status {
+  return (status) => ({ ...status, ...claim })
+}
+
+const FAR = { head: 'ee'.repeat(32) as BlockId, height: 1_000_000, totalWork: HEAVY }
+
+describe('a claim that nobody proves', () => {
+  it('keeps a node from its work for seconds, though its owner answers nothing and comes again under other names', async () => {
+    const hub = hubNow()
+    const node = await SyncNode.open(hub, 'node', { test: await fork(source) })
+    node.synchroniser.start()
+    for (let i = 0; i < 20; i++) {
+      const liar = await SyncNode.open(hub, `liar ${i}`, { says: claiming(FAR) })
+      liar.peers.exchange.answer('headers', () => new Promise(() => {}))
+      hub.connect(liar.network, node.network)
+      await hub.time.pass(1_000)
+    }
+    expect(node.synchroniser.progress().behind).toBe(false)
+    await node.stop()
+  })
+
+  it('keeps it no longer where easy headers come drop by drop', async () => {
+    const ruleBook = createRuleBook(fastDevnet(1_000n), PROTOCOL)
+    const test = await TestChain.open(ruleBook, undefined, { powHasher: () => new Uint8Array(32) })
+    const { database, head } = test.chain
+    const easy: HeaderTip[] = []
+    for (let tip = headerTipOf(database, head); easy.length < 4_000; easy.push(tip)) {
+      const next = extendTip(ruleBook, tip, childHeader(ruleBook, tip, { timeMs: tip.header.timeMs + 200_000 }))
+      if (!next.ok) throw new Error(next.fault.code)
+      tip = next.value
+    }
+    await test.mineTo(BLOCKS)
+    const hub = new MemoryNetwork(new VirtualTime(test.nowMs + 1_000_000_000))
+    const node = await SyncNode.open(hub, 'node', { test })
+    const liar = await SyncNode.open(hub, 'liar', { ruleBook, says: claiming(FAR) })
+    let pages = 0
+    liar.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+      const start = easy.findIndex(({ id }) => locator.includes(id)) + 1
+      await new Promise<void>((resolve) => hub.time.after(4_000, resolve))
+      pages += 1
+      return { reply: easy.slice(start, start + limit).map(({ bytes }) => bytes) }
+    })
+    hub.connect(node.network, liar.network)
+    node.synchroniser.start()
+    await hub.time.pass(14_000)
+    expect(pages).toBeGreaterThan(1)
+    expect(node.hashes).toBe(0)
+    expect(node.synchroniser.progress().headersHeight).toBe(BLOCKS)
+    expect(node.synchroniser.progress().behind).toBe(false)
+    await node.stop()
+  })
+
+  it('and changes every moment keeps it from no other branch', async () => {
+    const hub = hubNow()
+    const node = await SyncNode.open(hub, 'node', { test: await fork(source) })
+    const ahead = await fork(source)
+    let told = 0
+    const liar = await SyncNode.open(hub, 'liar', {
+      says: (status) => {
+        told += 1
+        const head = told.toString(16).padStart(64, '0') as BlockId
+        return { ...status, head, height: BLOCKS + 1, totalWork: HEAVY + BigInt(told) }
+      },
+    })
+    liar.peers.exchange.answer('headers', () => ({ reply: [] }))
+    const good = await SyncNode.open(hub, 'good', { test: ahead })
+    hub.connect(node.network, good.network)
+    node.synchroniser.start()
+    await hub.time.pass(5_000)
+    expect(node.synchroniser.progress().behind).toBe(false)
+    hub.connect(node.network, liar.network)
+    // Two blocks of which no gossip tells.
+    await mineBranch(ahead, 2, 1)
+    for (let i = 0; i < 60; i++) {
+      void liar.peers.exchange.ask(node.network.self, 'status', statusAgain(liar, i))
+      await hub.time.pass(500)
+    }
+    expect(node.height).toBe(BLOCKS + 2)
+    await node.stop()
+  })
+})
+
+function statusAgain(liar: SyncNode, i: number): Status {
+  const { chain } = liar.test
+  return {
+    version: 1,
+    genesis: chain.ruleBook.genesis.block.id,
+    rules: chain.ruleBook.fingerprintAt(BLOCKS + 1),
+    agent: 'liar',
+    head: (i + 1_000_000).toString(16).padStart(64, '0') as BlockId,
+    height: BLOCKS + 1,
+    totalWork: 2n * HEAVY + BigInt(i),
+    mode: 0,
+    bodiesFrom: 0,
+    witnessesFrom: 0,
+    snapshots: [],
+  }
+}
+
+describe('a header that a peer passed on before anybody saw its body', () => {
+  it('is no claim of that peer, whatever becomes of the body', async () => {
+    const hub = hubNow()
+    const node = await SyncNode.open(hub, 'node', { test: await fork(source) })
+    const good = await SyncNode.open(hub, 'good', { test: await fork(source) })
+    hub.connect(node.network, good.network)
+    node.synchroniser.start()
+    await hub.time.pass(5_000)
+    const { totalWork } = node.test.chain.head
+    node.peers.noteHead('good' as PeerId, { id: FAR.head, height: BLOCKS + 1, totalWork: totalWork + 1_000n })
+    await hub.time.pass(30_000)
+    expect(good.network.requests.filter(({ protocol }) => protocol === 'headers').length).toBeGreaterThan(0)
+    expect(node.offencesOf('good')).toEqual([])
+    await node.stop()
+  })
+})
+
+describe('whoever waits for a signal', () => {
+  it('leaves nothing behind once the time is over', async () => {
+    const time = new VirtualTime(0)
+    let cancelled = 0
+    const signal = new Signal({
+      after: (ms, run) => {
+        const cancel = time.after(ms, run)
+        return () => {
+          cancelled += 1
+          cancel()
+        }
+      },
+    })
+    for (let i = 0; i < 10; i++) {
+      void signal.wait(1)
+      await time.pass(2)
+    }
+    const over = cancelled
+    signal.wake()
+    expect(cancelled).toBe(over)
+  })
+})

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { seeded } from '../sim/miners.ts'
@@ -19,6 +19,9 @@ const SEED = Number(process.env.FARTHING_FUZZ_SEED ?? 20_261_122)
 /** Inputs that are remembered for what they came to. */
 const POOL_MAX = 400
 const GENERATED = 0.3
+/** Seeds of a target that are kept, and their length. */
+const SEEDS_MAX = 3
+const SEED_BYTES_MAX = 2_048
 
 /** Inputs of a target that are kept in the repository. */
 function corpusOf(name: string): readonly Uint8Array[] {
@@ -27,6 +30,14 @@ function corpusOf(name: string): readonly Uint8Array[] {
   return readdirSync(folder)
     .toSorted()
     .map((file) => Uint8Array.from(Buffer.from(readFileSync(join(folder, file), 'utf8').trim(), 'hex')))
+}
+
+/** Keeps the first seeds of a target that are short, for runs that begin without the code that makes them. */
+function keepSeeds(name: string, seeds: readonly Uint8Array[]): void {
+  const short = seeds.filter(({ length }) => length <= SEED_BYTES_MAX).slice(0, SEEDS_MAX)
+  mkdirSync(join(CORPUS, name), { recursive: true })
+  for (const [i, bytes] of short.entries())
+    writeFileSync(join(CORPUS, name, `seed-${i}.hex`), `${Buffer.from(bytes).toString('hex')}\n`)
 }
 
 /** Runs one input; a finding names it. */
@@ -50,7 +61,9 @@ function nextInput(target: Target, random: Random, pool: readonly Uint8Array[]):
 /** Seeds and corpus as they are, then what is made of them; inputs that come to something new are made more of. */
 async function fuzz(target: Target): Promise<ReadonlyMap<string, number>> {
   const words = new Map<string, number>()
-  const pool = [...corpusOf(target.name), ...(await target.seeds())]
+  const seeds = await target.seeds()
+  if (process.env.FARTHING_FUZZ_KEEP !== undefined) keepSeeds(target.name, seeds)
+  const pool = [...corpusOf(target.name), ...seeds]
   const count = (word: string): number => {
     words.set(word, (words.get(word) ?? 0) + 1)
     return words.get(word) as number

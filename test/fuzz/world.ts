@@ -108,7 +108,7 @@ export class World {
   async regular(): Promise<MemoryPeer> {
     const known = this.#regular
     if (known === undefined || known.peer.peers().length === 0 || known.uses >= REQUESTS_EACH) {
-      known?.peer.peers().forEach(({ id }) => known.peer.disconnect(id, 'enough'))
+      known?.peer.disconnect(this.network.self, 'enough')
       this.#regular = { peer: await this.stranger(), uses: 0 }
     }
     const regular = this.#regular as { readonly peer: MemoryPeer; uses: number }

@@ -11,6 +11,7 @@ import type { PeerId } from '../network.ts'
 /** File of the data folder that holds the key. */
 export const IDENTITY_FILE = 'p2p.key'
 const OWNER_ONLY = 0o600
+const PROBE = Uint8Array.of(1)
 
 /** Key of a node on the network, with the name that others know it by. */
 export interface Identity {
@@ -46,12 +47,17 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
   }
 }
 
-function decodeIdentity(bytes: Uint8Array, path: string): Result<Identity> {
+async function decodeIdentity(bytes: Uint8Array, path: string): Promise<Result<Identity>> {
   try {
     const key = privateKeyFromProtobuf(bytes)
-    if (key.type === 'Ed25519') return ok(identityOf(key))
+    if (key.type === 'Ed25519' && (await halvesFit(key))) return ok(identityOf(key))
   } catch {
     // What it fails with says nothing that a person could use.
   }
   return fail(fault('p2p/key-damaged', { path }))
+}
+
+/** The file holds the public half too, and it is taken as it stands: with a wrong one no handshake would ever succeed. */
+async function halvesFit(key: PrivateKey): Promise<boolean> {
+  return key.publicKey.verify(PROBE, await key.sign(PROBE))
 }

@@ -149,7 +149,8 @@ function fileTarget(
   const folder = mkdtempSync(join(tmpdir(), 'farthing-fuzz-'))
   return {
     name,
-    share: 0.25,
+    // Every one of these waits for the disk.
+    share: 0.05,
     seeds: parts.seeds,
     run: (bytes) => {
       const path = join(folder, file)
@@ -182,7 +183,15 @@ const mempoolFile = fileTarget('mempool-file', 'mempool.bin', {
 
 const identityFile = fileTarget('identity-file', IDENTITY_FILE, {
   seeds: async () => [privateKeyToProtobuf(await generateKeyPairFromSeed('Ed25519', new Uint8Array(32).fill(7)))],
-  read: async (path) => wordOf(await loadIdentity(join(path, '..'))),
+  read: async (path) => {
+    const identity = await loadIdentity(join(path, '..'))
+    if (!identity.ok) return wordOf(identity)
+    // What others know the node by must be what it can prove.
+    const { key } = identity.value
+    const said = text('it is me')
+    if (!(await key.publicKey.verify(said, await key.sign(said)))) throw new Error('a key whose halves do not fit')
+    return 'ok'
+  },
 })
 
 /** What is read from streams, texts and files. */

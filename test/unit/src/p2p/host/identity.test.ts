@@ -26,7 +26,9 @@ test('two that make it at once have the same', async () => {
 
 test('a damaged file is a fault, and is not replaced', async () => {
   const whole = readFileSync(path)
-  for (const bytes of [Buffer.alloc(0), whole.subarray(0, 40), Buffer.alloc(68, 3)]) {
+  const halvesThatDoNotFit = Buffer.from(whole)
+  halvesThatDoNotFit[whole.length - 1] = (whole.at(-1) as number) ^ 1
+  for (const bytes of [Buffer.alloc(0), whole.subarray(0, 40), Buffer.alloc(68, 3), halvesThatDoNotFit]) {
     writeFileSync(path, bytes)
     expect(await loadIdentity(folder)).toMatchObject({ fault: { code: 'p2p/key-damaged', detail: { path } } })
     expect(readFileSync(path)).toEqual(bytes)

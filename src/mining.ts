@@ -5,6 +5,7 @@ import type { Address } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { Miner } from '../miner/miner.ts'
 import { RemoteWork } from '../miner/remote-work.ts'
+import { Shift } from '../miner/shift.ts'
 import type { MiningFacts } from '../rpc/node.ts'
 import type { Core, DaemonOptions } from './core.ts'
 import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
@@ -69,20 +70,13 @@ function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core): R
     },
     rewardTo.value,
   )
-  let working = false
-  let resting: Promise<void> = Promise.resolve()
+  const shift = new Shift(miner)
   const rate = new HashRate(() => pool.hashes)
   const address = wallet === null && config.mine.address === null ? null : rewardTo.value
   return ok({
-    work: (wanted) => {
-      if (wanted === working) return
-      working = wanted
-      if (wanted) resting = resting.then(() => (working ? miner.start() : undefined))
-      else resting = miner.stop()
-    },
+    work: (wanted) => shift.want(wanted),
     stop: async () => {
-      working = false
-      await miner.stop()
+      await shift.end()
       await pool.close()
     },
     facts: () => ({ threads, hashesPerSecond: rate.perSecond(), rewardTo: address }),

@@ -15,7 +15,11 @@ export const NETWORK_FAULTS = {
   'p2p/claim': later('peer_claim', 502, 'the branch of the peer claims work of {work}, too little to be looked at'),
   'p2p/address': sender('invalid_peer_address', 400, '"{text}" is not the address of a node: {reason}'),
   'p2p/disabled': nobody('network_disabled', 503, 'this node talks to no others'),
-  'p2p/port-taken': later('peer_port_taken', 500, 'port {port} of {host} is taken by another program ({setting})'),
+  'p2p/port-taken': later(
+    'peer_port_taken',
+    500,
+    'port {port} of {host} is taken; stop what uses it or choose another with --p2p-port',
+  ),
   'p2p/key-damaged': nobody('peer_key_damaged', 500, 'the key file {path} is damaged; without it a new key is made'),
   'p2p/not-banned': nobody('peer_not_banned', 404, '{peer} is not banned'),
 } as const

@@ -44,6 +44,23 @@ describe.concurrent('a node that cannot start says why in one line and ends:', (
     expect((await daemon.stop()).code).toBe(0)
   })
 
+  it('the port of the API or that for peers is taken, and it talks to others', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const env = { FARTHING_P2P_ENABLED: 'true', FARTHING_P2P_MDNS: 'false', FARTHING_P2P_DHT: 'false' }
+    for (const [api, peers, flag] of [
+      [port, 0, '--rpc-port'],
+      [0, port, '--p2p-port'],
+    ] as const) {
+      const ports = ['--rpc-port', String(api), '--p2p-port', String(peers)]
+      const finished = await workshop.run(['start', '--data-dir', workshop.folder(), ...ports], { env })
+      expectOneLine(finished, new RegExp(`port ${port} .*is taken; .*${flag}`), 1)
+      expect(finished.stderr).not.toContain('"level":40')
+    }
+    server.close()
+  })
+
   it('the address is not one of this machine', async () => {
     const flags = [...START, workshop.folder(), '--rpc-host', '192.0.2.1']
     expectOneLine(await workshop.run(flags), /cannot listen on 192\.0\.2\.1:0: /, 1)

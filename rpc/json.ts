@@ -72,7 +72,8 @@ export function blockToJson(
     readonly entry: BlockEntry
     readonly canonical: boolean
     readonly confirmations: number
-    readonly receipts: readonly Receipt[]
+    /** Null where the block was not executed here. */
+    readonly receipts: readonly Receipt[] | null
   },
 ): object {
   const { header, bytes, transactions } = block
@@ -89,7 +90,7 @@ export function blockToJson(
       kind: body.kind,
       sender: formatAddress(prefix, body.sender),
     })),
-    receipts: facts.receipts.map((receipt) => receiptToJson(prefix, receipt)),
+    receipts: facts.receipts?.map((receipt) => receiptToJson(prefix, receipt)) ?? null,
   }
 }
 

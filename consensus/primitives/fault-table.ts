@@ -348,6 +348,11 @@ export const FAULT_TABLE = {
     410,
     'this node does not hold what was in block {height}: it has bodies from height {bodiesFrom} on and witnesses from {witnessesFrom} on; ask a node that keeps more',
   ),
+  'storage/past-unknown': nobody(
+    'pruned',
+    410,
+    'this node knows what came of blocks from height {from} on, since it began from a snapshot or made its indexes anew; ask a node that executed all of them',
+  ),
   'storage/not-initialised': nobody(
     'storage_missing',
     503,

@@ -4,6 +4,7 @@ import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { AgentId, BlockId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { transactionGap } from '../facts/known-past.ts'
 import type { Service } from '../ledger/agents.ts'
 import { closureOf } from '../ledger/closures.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../ledger/escrow.ts'
@@ -53,7 +54,7 @@ export function judgePayment(context: PaymentContext, offered: OfferedPayment): 
   const call = mined.find(txId)
   if (call === undefined) {
     const pending = sink.get(txId)
-    if (pending === undefined) return refused(fault('pay/not-found', { txId }))
+    if (pending === undefined) return refused(unseen(chain, txId))
     // What will never fit is not waited for.
     const misfit = checkKind(pending) ?? checkInvoke(pending, offered)
     return misfit === null ? waiting(0, 1) : refused(misfit)
@@ -65,6 +66,12 @@ export function judgePayment(context: PaymentContext, offered: OfferedPayment): 
   const wrong = checkAmount(context, escrow, offered) ?? checkLock(escrow, offered)
   if (wrong !== null) return refused(wrong)
   return checkDepth(context, escrow, call.blockId, offered)
+}
+
+/** A payment may stand in the state of a snapshot while its block is not known here: then nobody shall pay again. */
+function unseen(chain: Chain, txId: TxId): Fault {
+  const gap = chain.database.get(ESCROWS, txId) === undefined ? null : transactionGap(chain, txId)
+  return gap ?? fault('pay/not-found', { txId })
 }
 
 function waiting(confirmations: number, needed: number): PaymentVerdict {

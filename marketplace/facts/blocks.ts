@@ -1,3 +1,4 @@
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import { decodeReceipt, type Receipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts'
@@ -53,14 +54,15 @@ export interface BlockBounds {
 const STRETCH = 200
 
 /**
- * The newest blocks from height 1 on within the bounds, newest first, at least one if there is one. To be read within one
- * reading: after every few hundred transactions others get their turn.
+ * The newest blocks from height 1 on within the bounds, newest first, at least one if there is one; none that this node did not
+ * execute, of which it knows no receipts. To be read within one reading: after every few hundred transactions others get their turn.
  */
 export async function newestBlocks(chain: Chain, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
   const top = chain.head.header.height
   const blocks: BlockFacts[] = []
   let [read, paused] = [0, 0]
-  for (let height = top; height >= 1 && height > top - bounds.blocks && read < bounds.transactions; height--) {
+  const first = Math.max(1, executedFrom(chain.database), top - bounds.blocks + 1)
+  for (let height = top; height >= first && read < bounds.transactions; height--) {
     const block = blockAt(chain, height)
     // A reading whose head has moved meanwhile is begun anew.
     if (block === undefined) break

@@ -1,3 +1,4 @@
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
@@ -9,8 +10,8 @@ export interface ChainWindow {
   readonly seconds: number
   /** Expected hashes per second. */
   readonly hashrate: number
-  /** Transactions in all blocks from the first on. */
-  readonly transactions: number
+  /** Transactions in all blocks from the first on; null where some of them were not executed here, and so not counted. */
+  readonly transactions: number | null
 }
 
 /** The best chain's block at a height that exists. */
@@ -33,7 +34,10 @@ export function windowOf(chain: Chain, ms: number): ChainWindow {
     blocks: head.header.height - from.header.height,
     seconds,
     hashrate: seconds > 0 ? Number(work) / seconds : 0,
-    transactions: head.totalTransactions - (before?.totalTransactions ?? 0),
+    transactions:
+      from.header.height < executedFrom(chain.database)
+        ? null
+        : head.totalTransactions - (before?.totalTransactions ?? 0),
   }
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { AGENT_SERVICES_MAX, type AgentFacts, agentNamed, listAgents, withServices } from '../facts/agents.ts'
 import { orNull, PERCENT, percent, UNKNOWN } from './amounts.ts'
@@ -75,6 +76,7 @@ async function roster(context: ServiceContext) {
   const listed = own === undefined ? others : [own, ...others].slice(0, ROSTER_AGENTS_MAX)
   const rows: AgentFacts[] = []
   for (const row of listed) rows.push(row === own ? own : await withServices(chain, row))
+  const since = indexedFrom(chain.database)
   const partial = rows.filter(({ truncated }) => truncated)
   return {
     symbol: chain.ruleBook.params.ticker,
@@ -84,6 +86,7 @@ async function roster(context: ServiceContext) {
     unknown: [
       'provenCallsStable',
       'volumeStable',
+      ...(since === 0 ? [] : [`successRatePct and refunds of calls that ended before height ${since}`]),
       ...partial.map(({ agentId }) => `services of ${agentId} beyond ${AGENT_SERVICES_MAX}`),
     ],
   }

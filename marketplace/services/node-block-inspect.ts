@@ -4,9 +4,11 @@ import { meetsTarget, powHash, workOfTarget } from '../../consensus/block/pow.ts
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { isHex, toHex } from '../../consensus/primitives/bytes.ts'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
 import type { BlockId, ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { type BlockFacts, blockAt, heightOnBestChain, kindCounts } from '../facts/blocks.ts'
+import { blockGap } from '../facts/known-past.ts'
 import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from './envelope.ts'
@@ -171,14 +173,18 @@ export const blockInspect = defineService<BlockName, typeof RESULT>({
   keptPerHead: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
-  check: (name, { chain }) =>
-    heightOf(chain, name) === undefined ? refusal('no such block on the best chain', FORMAT) : null,
+  check: (name, { chain }) => {
+    const height = heightOf(chain, name)
+    return height === undefined ? refusal('no such block on the best chain', FORMAT) : blockGap(chain, height)
+  },
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
   execute: (name, context) => {
     const height = heightOf(context.chain, name)
     const block = height === undefined ? undefined : blockAt(context.chain, height)
     if (block === undefined) throw new Error('the block is no longer on the best chain')
+    const gap = blockGap(context.chain, block.entry.header.height)
+    if (gap !== null) throw new Error(faultMessage(gap))
     return { ...chainEnvelope(ID, context), ...inspect(context, block) }
   },
 })

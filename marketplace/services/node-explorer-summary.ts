@@ -5,6 +5,7 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { type BlockFacts, kindCounts, newestBlocks } from '../facts/blocks.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
+import { readyWithBlocks } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
@@ -118,7 +119,7 @@ export const explorerSummary = defineService({
   repeatable: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContext,
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithBlocks,
   resultSchema: RESULT,
   execute: (_, context) => readAtHead(ID, context, () => summary(context)),
 })

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import { decodeReceipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from './envelope.ts'
+import { readyWithBlocks } from './readiness.ts'
 import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
@@ -68,7 +70,7 @@ function congestionOf(fullnessPct: number): 'low' | 'normal' | 'high' {
 function track(context: ServiceContext) {
   const { chain, mempool } = context
   const toHeight = chain.head.header.height
-  const fromHeight = Math.max(1, toHeight - WINDOW_BLOCKS + 1)
+  const fromHeight = Math.max(1, executedFrom(chain.database), toHeight - WINDOW_BLOCKS + 1)
   const heights = Array.from({ length: Math.max(0, toHeight - fromHeight + 1) }, (_, i) => fromHeight + i)
   const receipts = heights.flatMap((height) => receiptsAt(context, height))
   const paid = receipts.filter((receipt) => receipt.type === 'transaction')
@@ -139,7 +141,7 @@ export const gasTracker = defineService({
   repeatable: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContext,
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithBlocks,
   resultSchema: RESULT,
   execute: (_, context) => ({ ...chainEnvelope(ID, context), ...track(context) }),
 })

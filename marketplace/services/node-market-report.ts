@@ -12,6 +12,7 @@ import { marketSummary, marketSummaryFacts } from './node-market-summary.ts'
 import { poolAnalytics, topPoolsFacts } from './node-pool-analytics.ts'
 import { priceFeed, priceFeedFacts } from './node-price-feed.ts'
 import { stableHealth, stableHealthFacts } from './node-stable-health.ts'
+import { readyWithDay } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { REPORT_DATA, type ReportData, reportSections, unknownFields, wordCount } from './report-sections.ts'
 import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
@@ -81,7 +82,7 @@ export const marketReport = defineService({
   keptPerHead: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContext,
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithDay,
   resultSchema: RESULT,
   execute: (_, context) =>
     readAtHead(ID, context, async ({ header }) =>

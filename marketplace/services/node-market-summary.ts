@@ -3,6 +3,7 @@ import type { Trade } from '../../amm/trades.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { coinOf, recordedAsset } from '../facts/assets.ts'
+import { knownFromHour } from '../facts/known-past.ts'
 import { type Market, readMarket } from '../facts/market-pools.ts'
 import { nativeMarket } from '../facts/native-market.ts'
 import type { PoolValues } from '../facts/pool-values.ts'
@@ -22,6 +23,7 @@ import {
   sampleEnvelope,
   unknownIn,
 } from './figures.ts'
+import { readyWithDay } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
@@ -92,6 +94,7 @@ export async function marketSummaryFacts(chain: Chain, market: Market): Promise<
     unknown: [
       ...unknownIn(price).map((name) => `price.${name}`),
       ...unknownIn(sums),
+      ...(latestSwaps.length < LATEST_SWAPS && knownFromHour(chain) > 0 ? ['latestSwaps before those listed'] : []),
       ...(latestSwaps.some(({ priceImpactPct }) => priceImpactPct === null) ? ['latestSwaps.priceImpactPct'] : []),
     ],
   }
@@ -178,7 +181,7 @@ export const marketSummary = defineService({
   keptPerHead: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContext,
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithDay,
   resultSchema: Type.Object({ ...CHAIN_ENVELOPE, ...MARKET_SUMMARY }),
   execute: (_, context) =>
     readAtHead(ID, context, async () => marketSummaryFacts(context.chain, await readMarket(context.chain))),

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import { workOfTarget } from '../../consensus/block/pow.ts'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import { STAKING } from '../../consensus/ledger/staking.ts'
 import { nativeSupply, STAKING_POOL } from '../../consensus/ledger/supply.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ESCROW_TOTALS } from '../ledger/escrow.ts'
-import { percent } from './amounts.ts'
+import { orNull, percent, UNKNOWN } from './amounts.ts'
 import { entryAt, windowOf } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from './envelope.ts'
@@ -30,9 +31,13 @@ const RESULT = Type.Object({
     inEscrow: COIN_AMOUNT,
   }),
   stakingRatioPct: Type.Number({ minimum: 0, maximum: 100 }),
-  tx: Type.Object({ total: Type.Integer({ minimum: 0 }), last24h: Type.Integer({ minimum: 0 }) }),
+  tx: Type.Object({
+    total: orNull(Type.Integer({ minimum: 0 })),
+    last24h: orNull(Type.Integer({ minimum: 0 })),
+  }),
   mempool: Type.Object({ count: Type.Integer({ minimum: 0 }), bytes: Type.Integer({ minimum: 0 }) }),
   peers: Type.Integer({ minimum: 0 }),
+  unknown: UNKNOWN,
 })
 
 /** Average seconds between the blocks of the last hour. */
@@ -95,6 +100,7 @@ export const networkStats = defineService({
     tx: { total: 5120, last24h: 410 },
     mempool: { count: 3, bytes: 7911 },
     peers: 8,
+    unknown: [],
   },
   timeoutMs: 2_000,
   resultBytesMax: 16_384,
@@ -106,6 +112,9 @@ export const networkStats = defineService({
   execute: (_, context) => {
     const { chain, mempool, peerCount } = context
     const day = windowOf(chain, DAY_MS)
+    // A node that began from a snapshot has not counted what came before.
+    const total = executedFrom(chain.database) === 0 ? chain.head.totalTransactions : null
+    const tx = { total, last24h: day.transactions }
     return {
       ...chainEnvelope(ID, context),
       hashrate: { h1: rounded(windowOf(chain, HOUR_MS).hashrate, 1), h24: rounded(day.hashrate, 1) },
@@ -113,9 +122,10 @@ export const networkStats = defineService({
       avgBlockTime: averageBlockTime(context),
       supply: supplyOf(context),
       stakingRatioPct: stakingRatioOf(context),
-      tx: { total: chain.head.totalTransactions, last24h: day.transactions },
+      tx,
       mempool: { count: mempool.count, bytes: mempool.bytes },
       peers: peerCount(),
+      unknown: [...(tx.total === null ? ['tx.total'] : []), ...(tx.last24h === null ? ['tx.last24h'] : [])],
     }
   },
 })

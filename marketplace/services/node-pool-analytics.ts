@@ -23,6 +23,7 @@ import {
   wholePrice,
 } from './figures.ts'
 import { NAME_CHARS_MAX, namedOn, nameFault, parseTokenOrPool } from './named.ts'
+import { readyWithDay } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { defineService } from './service.ts'
 
@@ -216,7 +217,7 @@ export const poolAnalytics = defineService<string | null, typeof RESULT>({
   requestCharsMax: NAME_CHARS_MAX,
   parse: (request) => parseTokenOrPool(request, FORMAT),
   check: (name, { chain }) => nameFault(chain, name, FORMAT),
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithDay,
   resultSchema: RESULT,
   execute: (name, context) =>
     readAtHead(ID, context, async () =>

@@ -18,6 +18,7 @@ import {
   sampleEnvelope,
   unknownIn,
 } from './figures.ts'
+import { readyWithDay } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
@@ -144,7 +145,7 @@ export const priceFeed = defineService({
   keptPerHead: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContext,
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithDay,
   resultSchema: Type.Object({ ...CHAIN_ENVELOPE, ...PRICE_FEED }),
   execute: (_, context) =>
     readAtHead(ID, context, async () => priceFeedFacts(context.chain, await readMarket(context.chain))),

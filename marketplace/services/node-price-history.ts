@@ -7,6 +7,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import type { AssetFacts } from '../facts/assets.ts'
+import { knownFromHour } from '../facts/known-past.ts'
 import { type PoolRow, poolRow, poolsOf } from '../facts/pools.ts'
 import { ratio } from '../facts/ratio.ts'
 import { hourNow, listCandles, startOfHour } from '../facts/trading.ts'
@@ -16,6 +17,7 @@ import { type ContextName, parseContextName } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { POOL_NAME, poolName, SAMPLE_POOL, sampleEnvelope, wholePrice } from './figures.ts'
 import { namedOn, nameFault } from './named.ts'
+import { readyWithHour } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { CONTEXT_CHARS_MAX } from './requests.ts'
 import { defineService } from './service.ts'
@@ -81,11 +83,11 @@ function pricedPair(chain: Chain): Pair | null {
   return pool === undefined ? null : { row: poolRow(chain, poolId, pool), baseIsX: true }
 }
 
-/** First hour of the window: none before the pool was there, nor before block 1, whose time is the first that a miner set. */
+/** First hour of the window: none before the pool was there, nor before block 1, whose time is the first that a miner set, nor whose trades are not all known. */
 function firstHour(chain: Chain, { pool }: PoolRow): number {
   const top = chain.head.header.height
   const { timeMs } = entryAt(chain, Math.min(top, Math.max(1, pool.createdAt))).header
-  return Math.max(hourNow(chain) + 1 - HISTORY_HOURS, hourOf(timeMs))
+  return Math.max(hourNow(chain) + 1 - HISTORY_HOURS, hourOf(timeMs), knownFromHour(chain))
 }
 
 const NO_POOL = { pool: null, base: null, quote: null, window: null, candles: [], gaps: [] }
@@ -110,7 +112,7 @@ async function history(chain: Chain, { name }: ContextName) {
     candles: traded.map((candle) => candleFacts(candle, base, quote, baseIsX)),
     gaps: gapsOf(traded, from, to),
     reason: null,
-    unknown: [],
+    unknown: from === knownFromHour(chain) ? [`candles before ${hourText(from)}`] : [],
   }
 }
 
@@ -189,7 +191,7 @@ export const priceHistory = defineService<ContextName, typeof RESULT>({
   requestCharsMax: CONTEXT_CHARS_MAX,
   parse: parseContextName,
   check: ({ name, sure }, { chain }) => (sure ? nameFault(chain, name, FORMAT) : null),
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithHour,
   resultSchema: RESULT,
   execute: (input, context) => readAtHead(ID, context, () => history(context.chain, input)),
 })

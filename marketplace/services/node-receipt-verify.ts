@@ -2,9 +2,11 @@ import { Type } from 'typebox'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import { isHex, toHex } from '../../consensus/primitives/bytes.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { type CallFacts, callFacts, type ItemProof, minedFacts } from '../facts/call-records.ts'
+import { callGap } from '../facts/known-past.ts'
 import { AGENTS, SERVICES } from '../ledger/agents.ts'
 import { CAPABILITIES } from '../ledger/capabilities.ts'
 import { orNull, SYMBOL, UNKNOWN } from './amounts.ts'
@@ -161,6 +163,11 @@ function verified(context: ServiceContext, facts: CallFacts) {
   }
 }
 
+/** Nothing is said of a call that may have been mined, or have ended, where this node does not know. */
+function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
+  return mempool.get(txId) === undefined ? callGap(chain, txId) : null
+}
+
 /** What is not mined proves nothing, whatever waits. */
 function unproved({ mempool }: ServiceContext, txId: TxId) {
   const waiting = mempool.get(txId)
@@ -244,7 +251,10 @@ export const receiptVerify = defineService<TxId, typeof RESULT>({
   parse,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
+  check: gapOf,
   execute: (txId, context) => {
+    const gap = gapOf(txId, context)
+    if (gap !== null) throw new Error(faultMessage(gap))
     const mined = minedFacts(context.chain, txId)
     const facts = mined === undefined ? unproved(context, txId) : verified(context, callFacts(context.chain, mined))
     return { ...chainEnvelope(ID, context), txId, ...facts }

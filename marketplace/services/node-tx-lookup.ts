@@ -3,10 +3,12 @@ import { formatAddress } from '../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import { decodeReceipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { transactionGap } from '../facts/known-past.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from './envelope.ts'
@@ -52,6 +54,11 @@ function parseTxId(request: string): Result<TxId> {
   const id = request.trim().toLowerCase().replace(/^0x/, '')
   if (isHex(id, 32)) return ok(id as TxId)
   return unusable('not a transaction id', { example: EXAMPLE, requestFormat: REQUEST_FORMAT })
+}
+
+/** What is neither waiting nor known to have never been mined cannot be told of. */
+function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
+  return mempool.get(txId) === undefined ? transactionGap(chain, txId) : null
 }
 
 interface Found {
@@ -142,7 +149,10 @@ export const txLookup = defineService({
   parse: parseTxId,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
+  check: gapOf,
   execute: (txId, context) => {
+    const gap = gapOf(txId, context)
+    if (gap !== null) throw new Error(faultMessage(gap))
     const found = find(context, txId)
     const facts =
       found === undefined

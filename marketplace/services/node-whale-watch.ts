@@ -15,6 +15,7 @@ import { PriceBook } from '../facts/prices.ts'
 import { assetAmount, DECIMAL_AMOUNT, SYMBOL, UNKNOWN, USD, usd } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
+import { readyWithBlocks } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { refusal, unusable } from './requests.ts'
 import { defineService } from './service.ts'
@@ -225,7 +226,7 @@ export const whaleWatch = defineService<string, typeof RESULT>({
     parseAmount(threshold, chain.ruleBook.params.decimals).ok
       ? null
       : refusal('more decimals than the coin has', FORMAT),
-  ready: () => ({ available: true, engine: 'chain' }),
+  ready: readyWithBlocks,
   resultSchema: RESULT,
   execute: (threshold, context) => {
     const units = parseAmount(threshold, context.chain.ruleBook.params.decimals)

@@ -1,6 +1,17 @@
 import { Type } from 'typebox'
 import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, PRICE, SYMBOL, USD } from './amounts.ts'
-import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, NEXT_CURSOR, PAGE_QUERY, type Route, UINT_TEXT } from './route.ts'
+import {
+  ADDRESS_TEXT,
+  COUNT,
+  HEIGHT,
+  HEX_32,
+  INDEXED_FROM,
+  MOMENT,
+  NEXT_CURSOR,
+  PAGE_QUERY,
+  type Route,
+  UINT_TEXT,
+} from './route.ts'
 
 const VALUED = Type.Object({ ...ASSET_AMOUNT.properties, price: orNull(PRICE), valueUsd: USD })
 
@@ -74,7 +85,13 @@ export const ACCOUNT_ROUTES = {
     answers: {
       200: {
         description: 'A page',
-        schema: Type.Object({ ...AT_HEAD, address: ADDRESS_TEXT, events: Type.Array(EVENT), nextCursor: NEXT_CURSOR }),
+        schema: Type.Object({
+          ...AT_HEAD,
+          address: ADDRESS_TEXT,
+          indexedFrom: INDEXED_FROM,
+          events: Type.Array(EVENT),
+          nextCursor: NEXT_CURSOR,
+        }),
       },
     },
     bucket: 'list',

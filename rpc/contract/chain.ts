@@ -73,7 +73,9 @@ const BLOCK = Type.Object({
   canonical: Type.Boolean(),
   confirmations: COUNT,
   transactions: Type.Array(Type.Object({ txId: HEX_32, kind: Type.String(), sender: ADDRESS_TEXT })),
-  receipts: Type.Array(RECEIPT_JSON),
+  receipts: Type.Union([Type.Array(RECEIPT_JSON), Type.Null()], {
+    description: 'Null where the block was not executed here: the node began from a later snapshot',
+  }),
 })
 
 const SUBMITTED = Type.Object({
@@ -126,6 +128,12 @@ const ACCOUNT = Type.Object({
 const TX_STATUS = Type.Object({
   txId: HEX_32,
   status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
+  executedFrom: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Of an unknown one: it is in no block from this height on; earlier blocks were not executed here',
+    }),
+  ),
   height: Type.Optional(HEIGHT),
   blockId: Type.Optional(HEX_32),
   index: Type.Optional(COUNT),
@@ -205,6 +213,8 @@ export const CHAIN_ROUTES = {
     tag: 'chain',
     summary: 'Status, receipt and proofs of a transaction',
     params: Type.Object({ txId: HEX_32 }),
+    description:
+      'A node that began from a snapshot knows transactions from `executedFrom` on: what it does not know may have been mined before. Where a mined one was pruned the answer is 410.',
     answers: { 200: { description: 'What is known; an unknown id is an answer too', schema: TX_STATUS } },
     bucket: 'read',
   },

@@ -1,6 +1,17 @@
 import { Type } from 'typebox'
 import { AMOUNT_QUERY, ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, SYMBOL, USD } from './amounts.ts'
-import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, NEXT_CURSOR, PAGE_QUERY, type Route, UINT_TEXT } from './route.ts'
+import {
+  ADDRESS_TEXT,
+  COUNT,
+  HEIGHT,
+  HEX_32,
+  INDEXED_FROM,
+  MOMENT,
+  NEXT_CURSOR,
+  PAGE_QUERY,
+  type Route,
+  UINT_TEXT,
+} from './route.ts'
 
 /** Name of a pool, `X-Y-fee`. */
 const POOL_NAME = Type.String({ pattern: '^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4}$' })
@@ -30,7 +41,9 @@ const POOL = Type.Object({
   priceXPerY: DECIMAL_TEXT,
   createdAt: HEIGHT,
   tvlUsd: USD,
-  day: DAY,
+  day: Type.Union([DAY, Type.Null()], {
+    description: 'The last 24 hours; null where the node does not know all of them yet',
+  }),
 })
 
 const CANDLE = Type.Object({
@@ -162,6 +175,7 @@ export const POOL_ROUTES = {
           poolId: HEX_32,
           pool: POOL_NAME,
           source: Type.Literal('executed swaps'),
+          indexedFrom: INDEXED_FROM,
           candles: Type.Array(CANDLE),
           nextCursor: NEXT_CURSOR,
         }),
@@ -179,7 +193,12 @@ export const POOL_ROUTES = {
     answers: {
       200: {
         description: 'A page',
-        schema: Type.Object({ ...AT_HEAD, swaps: Type.Array(SWAP), nextCursor: NEXT_CURSOR }),
+        schema: Type.Object({
+          ...AT_HEAD,
+          indexedFrom: INDEXED_FROM,
+          swaps: Type.Array(SWAP),
+          nextCursor: NEXT_CURSOR,
+        }),
       },
     },
     bucket: 'read',

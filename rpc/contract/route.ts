@@ -37,6 +37,13 @@ export const UINT_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)$' })
 export const ADDRESS_TEXT = Type.String({ minLength: 20, maxLength: 90 })
 /** A moment, ISO 8601. */
 export const MOMENT = Type.String({ format: 'date-time' })
+/** Height from which on something that is gathered from blocks is complete. */
+export const INDEXED_FROM = Type.Integer({
+  minimum: 0,
+  maximum: 4_294_967_295,
+  description:
+    'Height from which on this is complete: 0, unless the node began from a snapshot or made its indexes anew',
+})
 /** A block height. */
 export const HEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 /** A count. */

@@ -1,3 +1,4 @@
+import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { storedBodyAt } from '../../consensus/chain/stored-bodies.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
@@ -30,6 +31,7 @@ export const getHistory: Handler = ({ chain }, { params, query }) => {
     const last = entries.length === limit ? (entries.at(-1) as HistoryEntry) : null
     return {
       address: params.address as string,
+      indexedFrom: indexedFrom(chain.database),
       events: entries.map((entry) => eventJson(chain, entry)),
       nextCursor: last && `${last.height}-${last.position}`,
     }

@@ -1,3 +1,4 @@
+import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -73,7 +74,7 @@ function summaryJson(chain: Chain, { agentId, agent, capabilities, statistics, s
     ...{ agentId, name, endpoint, capabilities, registeredAt },
     ...provenJson(chain, statistics),
     serviceCount: services.length,
-    record: recordJson(record),
+    record: recordJson(chain, record),
   }
 }
 
@@ -85,7 +86,7 @@ function serviceJson(chain: Chain, { serviceId, service, capability, statistics,
     priceUsd: usdText(priceInEpoch(service, epochOf(height, chain.ruleBook.at(height).market))),
     ...{ retired, publishedAt },
     ...provenJson(chain, statistics),
-    record: recordJson(record),
+    record: recordJson(chain, record),
   }
 }
 
@@ -93,8 +94,12 @@ function provenJson(chain: Chain, { calls, volume, payers }: Statistics): object
   return { provenCalls: calls, provenVolume: assetAmountJson(chain, NATIVE_ASSET, volume), distinctPayers: payers }
 }
 
-function recordJson({ delivered, failed, expired, successPpm, topPayerPpm, p95Ms }: CallRecord): object {
+function recordJson(
+  { database }: Chain,
+  { delivered, failed, expired, successPpm, topPayerPpm, p95Ms }: CallRecord,
+): object {
   return {
+    indexedFrom: indexedFrom(database),
     ...{ delivered, failed, expired, refunds: failed + expired },
     successPct: successPpm === null ? null : percentText(successPpm),
     topPayerPct: topPayerPpm === null ? null : percentText(topPayerPpm),

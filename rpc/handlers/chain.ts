@@ -1,5 +1,6 @@
 import { encodeBlock } from '../../consensus/block/block.ts'
 import { historyProof } from '../../consensus/block/history.ts'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import { prunedFault } from '../../consensus/chain/pruned.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
@@ -60,7 +61,7 @@ export const getBlock: Handler = (node, { params, accept }) => {
     return { status: 200, content: encodeBlock(block), contentType: 'application/octet-stream' }
   }
   const canonical = chain.database.isCanonical(entry)
-  const receipts = (chain.database.receipts(entry.id) ?? []).map(decodeReceipt)
+  const receipts = chain.database.receipts(entry.id)?.map(decodeReceipt) ?? null
   const confirmations = canonical ? chain.head.header.height - entry.header.height + 1 : 0
   return answer(blockToJson(chain.ruleBook.params.addressPrefix, block, { entry, canonical, confirmations, receipts }))
 }
@@ -92,7 +93,9 @@ export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
   const blockId = location === undefined ? undefined : chain.database.idAt(location.height)
   if (location === undefined || blockId === undefined) {
     const waiting = mempool.get(txId)
-    if (waiting === undefined) return answer({ txId, status: 'unknown', confirmations: 0 })
+    if (waiting === undefined) {
+      return answer({ txId, status: 'unknown', confirmations: 0, executedFrom: executedFrom(chain.database) })
+    }
     return answer({ txId, status: 'mempool', confirmations: 0, transaction: transactionToJson(prefix, waiting) })
   }
   const { height, index } = location

@@ -6,6 +6,7 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import type { Settled } from '../../marketplace/checkout/checkout.ts'
 import type { Claim } from '../../marketplace/checkout/claim.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { callGap } from '../../marketplace/facts/known-past.ts'
 import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
 import { addressText, coinNumber, merkleProofToJson, moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
@@ -190,7 +191,7 @@ export const getRequest: Handler = async ({ chain, market }, { params }) => {
   const claim = await market.store.get(txId)
   const status =
     claim === undefined ? unredeemedStatus({ chain, market }, txId) : requestStatus({ chain, market }, claim)
-  return status === undefined ? fault('rpc/request-not-found', { txId }) : answer(status)
+  return status === undefined ? (callGap(chain, txId) ?? fault('rpc/request-not-found', { txId })) : answer(status)
 }
 
 /** Ids that share the most with a mistyped one. */

@@ -1,11 +1,13 @@
 import type { HourlyCandle } from '../../amm/candles.ts'
 import { LOCKED_SHARES } from '../../amm/math.ts'
 import type { Trade } from '../../amm/trades.ts'
+import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { PoolId } from '../../consensus/primitives/ids.ts'
 import { assetNamed, recordedAsset } from '../../marketplace/facts/assets.ts'
+import { knowsDay } from '../../marketplace/facts/known-past.ts'
 import { type PoolValues, poolValues } from '../../marketplace/facts/pool-values.ts'
 import { listPools as listRows, type PoolRow, poolNamed, poolsOf } from '../../marketplace/facts/pools.ts'
 import { listCandles as candlesOf, hourNow, listTrades, startOfHour } from '../../marketplace/facts/trading.ts'
@@ -27,7 +29,7 @@ export const listPools: Handler = ({ chain }, { query }) => {
       : deepest(chain, String(query.asset), limit))
     if ('code' in page) return page
     const values = await Promise.all(page.pools.map((row) => poolValues(chain, row)))
-    return { pools: values.map(poolJson), nextCursor: page.next }
+    return { pools: values.map((row) => poolJson(chain, row)), nextCursor: page.next }
   })
 }
 
@@ -45,10 +47,12 @@ async function deepest(
 export const getPool: Handler = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
     const row = poolNamed(chain, params.id as string)
-    return row === undefined ? unknownPool(params.id as string) : { pool: poolJson(await poolValues(chain, row)) }
+    return row === undefined
+      ? unknownPool(params.id as string)
+      : { pool: poolJson(chain, await poolValues(chain, row)) }
   })
 
-function poolJson({ row, day, tvlUsdMicros, volumeUsdMicros, feesUsdMicros, aprPpm }: PoolValues): object {
+function poolJson(chain: Chain, { row, tvlUsdMicros, ...values }: PoolValues): object {
   const { poolId, name, x, y, pool } = row
   const { reserveX, reserveY } = pool
   return {
@@ -63,16 +67,20 @@ function poolJson({ row, day, tvlUsdMicros, volumeUsdMicros, feesUsdMicros, aprP
     priceXPerY: crossPrice({ numerator: reserveX, denominator: reserveY }, y, x),
     createdAt: pool.createdAt,
     tvlUsd: usdText(tvlUsdMicros),
-    day: {
-      volumeX: day.volumeX.toString(),
-      volumeY: day.volumeY.toString(),
-      feesX: day.feesX.toString(),
-      feesY: day.feesY.toString(),
-      trades: day.trades,
-      volumeUsd: usdText(volumeUsdMicros),
-      feesUsd: usdText(feesUsdMicros),
-      aprPct: aprPpm === null ? null : percentText(aprPpm),
-    },
+    day: knowsDay(chain) ? dayJson(values) : null,
+  }
+}
+
+function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValues, 'row' | 'tvlUsdMicros'>): object {
+  return {
+    volumeX: day.volumeX.toString(),
+    volumeY: day.volumeY.toString(),
+    feesX: day.feesX.toString(),
+    feesY: day.feesY.toString(),
+    trades: day.trades,
+    volumeUsd: usdText(volumeUsdMicros),
+    feesUsd: usdText(feesUsdMicros),
+    aprPct: aprPpm === null ? null : percentText(aprPpm),
   }
 }
 
@@ -90,6 +98,7 @@ export const listCandles: Handler = ({ chain }, { params, query }) => {
       poolId: row.poolId,
       pool: row.name,
       source: 'executed swaps',
+      indexedFrom: indexedFrom(chain.database),
       candles: candles.map((candle) => candleJson(row, candle)),
       nextCursor: candles.length === limit ? String((candles[0] as HourlyCandle).hour) : null,
     }
@@ -129,6 +138,7 @@ export const listSwaps: Handler = ({ chain }, { query }) => {
     const trades = await listTrades(chain, { poolId: row?.poolId, before, limit })
     const last = trades.length === limit ? (trades.at(-1) as Trade) : null
     return {
+      indexedFrom: indexedFrom(chain.database),
       swaps: trades.map((trade) => tradeJson(chain, trade)),
       nextCursor: last && `${last.height}-${last.index}-${last.hop}`,
     }

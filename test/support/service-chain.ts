@@ -52,6 +52,11 @@ export async function emptyServiceChain(blocks = 0): Promise<ServiceChain> {
   return { test, mempool, context: contextOf(test, mempool), named: {} }
 }
 
+/** Services' view of any chain, with an empty mempool. */
+export function serviceContext(test: TestChain): ServiceContext {
+  return contextOf(test, mempoolOf(test))
+}
+
 function mempoolOf({ chain }: TestChain): Mempool {
   const verifier = createInlineVerifier(NATIVE_BACKEND)
   return new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })

@@ -15,8 +15,11 @@ export interface PeerInfo {
 /** What is spread by gossip: every node passes it on once it found it good. */
 export type TopicName = 'blocks' | 'transactions'
 
-/** What a node thinks of a gossiped message: pass it on; drop it, nobody is to blame; drop it, its sender is to blame. */
-export type Verdict = 'accept' | 'ignore' | 'reject'
+/**
+ * What a node thinks of a gossiped message: pass it on; drop it, nobody is to blame; drop it, its sender is to blame; it was not
+ * looked at because of who sent it, and the same from somebody else must be.
+ */
+export type Verdict = 'accept' | 'ignore' | 'reject' | 'unjudged'
 
 /** Hears of peers that come and go. */
 export interface ConnectionListener {

@@ -216,7 +216,9 @@ test('what one peer may not say, another one may', async () => {
   for (const one of [stranger, friend]) one.subscribe('blocks', async () => 'accept')
   for (const one of [stranger, friend, node]) await begin(one)
   for (const one of [stranger, friend]) await connect(one, node)
-  await until('meshes', () => [stranger, friend].every((one) => one.meshOf('blocks').includes(node.self)), { everyMs: 5 })
+  await until('meshes', () => [stranger, friend].every((one) => one.meshOf('blocks').includes(node.self)), {
+    everyMs: 5,
+  })
   stranger.publish('blocks', Buffer.from('a block'))
   await until('the first telling', () => heard.length === 1, { everyMs: 5 })
   friend.publish('blocks', Buffer.from('a block'))

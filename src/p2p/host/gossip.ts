@@ -196,6 +196,10 @@ export class Gossip {
   #resultOf(verdict: Verdict, data: Uint8Array): TopicValidatorResult {
     if (verdict === 'accept') return TopicValidatorResult.Accept
     if (verdict === 'reject') return TopicValidatorResult.Reject
+    if (verdict === 'unjudged') {
+      this.#forget(textOf(idOf(data)))
+      return TopicValidatorResult.Ignore
+    }
     this.#ignored.set(textOf(idOf(data)), true)
     return TopicValidatorResult.Ignore
   }

@@ -4,9 +4,12 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { TRANSACTION_IDS_MAX } from '../wire/messages.ts'
+import { pause } from './within.ts'
 
 /** How long ids are gathered for one message. */
 const GATHER_MS = 5
+/** Wait between two messages to one peer: a steady stream must not use up the requests that it allows us. */
+const BETWEEN_MS = 25
 /** Ids that wait to be told to one peer; it finds the others in our pool. */
 const QUEUE_MAX = 8_192
 /** Ids of which it is remembered that a peer knows them. */
@@ -88,7 +91,8 @@ export class Announcer {
     for (const id of ids) listener.queue.delete(id)
     listener.telling = true
     this.#onTold(ids.length)
-    await this.#peers.exchange.ask(peer, 'announce', ids).catch(() => undefined)
+    const told = this.#peers.exchange.ask(peer, 'announce', ids).catch(() => undefined)
+    await Promise.all([told, pause(this.#timers, BETWEEN_MS)])
     listener.telling = false
     if (this.#listeners.get(peer) === listener && !this.#stopped) this.#schedule(peer, listener)
   }

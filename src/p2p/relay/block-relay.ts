@@ -134,18 +134,20 @@ export class BlockRelay {
 
   async #judge(from: PeerId, bytes: Uint8Array): Promise<Verdict> {
     const { peers } = this.#deps
-    if (!this.#running || peers.get(from) === undefined) return 'ignore'
+    if (!this.#running) return 'ignore'
+    if (peers.get(from) === undefined) return 'unjudged'
     this.facts.heard++
     this.facts.bytes += bytes.length
     if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) {
       peers.report(from, 'flood', 'blocks')
-      return 'ignore'
+      return 'unjudged'
     }
     const compact = readCompactBlock(bytes)
     if (!compact.ok) return this.#malformed(from, String(compact.fault.detail.reason))
     if (this.#isStored(from, compact.value)) return 'ignore'
     const judgement = await this.#headers.judge(from, compact.value)
     if (judgement.kind === 'bad') return 'reject'
+    if (judgement.kind === 'unproven') return 'unjudged'
     if (judgement.kind === 'unknown-parent') this.#unknownParent(from)
     if (judgement.kind !== 'good' || !this.#running) return 'ignore'
     const prefilled = openPrefilled(compact.value)

@@ -22,11 +22,11 @@ export interface HeaderJudgeDependencies {
 
 /**
  * What is known of a header: `good` with the time until the clock allows it; `bad` for ever, its sender was reported; or
- * not taken, and nobody is to blame.
+ * not taken, and nobody is to blame; `unproven` where its sender has used up the time of a core that he may cost.
  */
 export type HeaderJudgement =
   | { readonly kind: 'good'; readonly tip: HeaderTip; readonly waitMs: number }
-  | { readonly kind: 'bad' | 'unknown-parent' | 'not-taken' }
+  | { readonly kind: 'bad' | 'unknown-parent' | 'not-taken' | 'unproven' }
 
 /** Time of a core that a proof of work takes. */
 export const WORK_MS = 0.25
@@ -36,6 +36,7 @@ const BAD_REMEMBERED = 4_096
 
 const NOT_TAKEN = { kind: 'not-taken' } as const
 const BAD = { kind: 'bad' } as const
+const UNPROVEN = { kind: 'unproven' } as const
 
 /** Judges headers on known parents, each check before anything dearer, and hashes none of them twice. */
 export class HeaderJudge {
@@ -62,7 +63,7 @@ export class HeaderJudge {
     const waitMs = this.#waitOf(header)
     if (waitMs > EARLY_MS_MAX) return NOT_TAKEN
     const proven = await this.#prove(from, header)
-    if (proven === undefined) return NOT_TAKEN
+    if (proven === undefined) return UNPROVEN
     return proven ? { kind: 'good', tip: tip.value, waitMs } : this.#condemn(from, header, 'bad-work', 'false')
   }
 

@@ -99,11 +99,14 @@ export class TransactionRelay {
 
   /** A peer says that it has these; those that we lack are asked for. False where there was no room for all. */
   heardOf(from: PeerId, ids: readonly WtxId[]): boolean {
-    if (!this.#running) return true
+    // A page of its pool may come after the peer is gone.
+    if (!this.#running || !this.#deps.peers.isReady(from)) return true
     this.facts.idsHeard += ids.length
     this.#announcer.knows(from, ids)
     // What waits elsewhere cannot be judged by a state of long ago.
-    return this.#deps.behind() || this.#puller.want(from, ids)
+    if (this.#deps.behind() || this.#puller.want(from, ids)) return true
+    this.#poolSync.postponed(from)
+    return false
   }
 
   #forget(peer: PeerId): void {
@@ -114,12 +117,13 @@ export class TransactionRelay {
 
   async #hear(from: PeerId, bytes: Uint8Array): Promise<Verdict> {
     const { peers, behind } = this.#deps
-    if (!this.#running || peers.get(from) === undefined) return 'ignore'
+    if (!this.#running) return 'ignore'
+    if (peers.get(from) === undefined) return 'unjudged'
     this.facts.heard++
     this.facts.bytes += bytes.length
     if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) {
       peers.report(from, 'flood', 'transactions')
-      return 'ignore'
+      return 'unjudged'
     }
     if (behind()) return 'ignore'
     const tx = this.#judge.read(from, bytes)

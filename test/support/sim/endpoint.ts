@@ -210,6 +210,7 @@ export class Endpoint implements Network {
     this.#seen.set(id, 'seen')
     const verdict = await judge(from, body)
     this.#note(`gossip ${from} ${this.self} ${id} ${verdict}`)
+    if (verdict === 'unjudged') this.#seen.delete(id)
     if (verdict === 'accept' && !this.closed) this.#pass(topic, body, from)
   }
 

@@ -191,6 +191,22 @@ describe('a block is passed on', () => {
   })
 })
 
+describe('whoever has not shaken hands', () => {
+  it('is not listened to, and keeps nobody else from telling the same', async () => {
+    const [one, other] = await pair()
+    const stranger = hub.join('stranger')
+    hub.connect(stranger, other.network)
+    const message = makeCompactBlock(await source.mine(), 7n, none)
+    stranger.send(other.id, 'blocks', message)
+    await hub.time.pass(10)
+    expect(verdictsOf(other)).toEqual(['unjudged'])
+    one.network.send(other.id, 'blocks', message)
+    await hub.time.pass(50)
+    expect(verdictsOf(other)).toEqual(['unjudged', 'accept'])
+    expect(other.test.chain.head.id).toBe(source.chain.head.id)
+  })
+})
+
 describe('a liar', () => {
   it('with a false proof of work is banned, and the header costs one hash whoever sends it', async () => {
     const [one, other] = await pair()

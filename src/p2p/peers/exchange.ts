@@ -31,6 +31,8 @@ export interface Conduct {
 
 const ANSWERED = 0
 const REFUSED = 1
+/** A deadline that is noticed so late was missed by our own thread, which stood still. */
+const LATE_MS = 1_000
 
 /** Latencies and counts of requests, for metrics. */
 export interface ExchangeListener {
@@ -67,7 +69,7 @@ export class Exchange {
     const startedMs = this.#clock.now()
     const body = encode(requestCodec(protocol), request)
     const raw = await this.#network.request(peer, protocol, body)
-    const result = raw.ok ? this.#read(peer, protocol, raw.value) : this.#failed(peer, protocol, raw.fault)
+    const result = raw.ok ? this.#read(peer, protocol, raw.value) : this.#failed(peer, protocol, raw.fault, startedMs)
     const outcome = result.ok ? 'answered' : result.fault.code === 'p2p/refused' ? 'refused' : 'failed'
     const ms = this.#clock.now() - startedMs
     for (const listener of this.#listeners) listener.asked(protocol, outcome, ms, raw.ok ? raw.value.length : 0)
@@ -130,8 +132,9 @@ export class Exchange {
     return fail(fault('p2p/malformed', { protocol, reason }))
   }
 
-  #failed(peer: PeerId, protocol: ProtocolName, cause: Fault): Result<never> {
-    if (cause.code === 'p2p/timeout') this.#conduct.report(peer, 'timeout', protocol)
+  #failed(...[peer, protocol, cause, startedMs]: [PeerId, ProtocolName, Fault, number]): Result<never> {
+    const isLate = this.#clock.now() - startedMs > PROTOCOLS[protocol].deadlineMs + LATE_MS
+    if (cause.code === 'p2p/timeout' && !isLate) this.#conduct.report(peer, 'timeout', protocol)
     if (cause.code === 'p2p/too-large') this.#conduct.report(peer, 'oversize', protocol)
     return fail(cause)
   }

@@ -35,6 +35,9 @@ export const OFFENCES = {
 /** Name of an offence. */
 export type Offence = keyof typeof OFFENCES
 
+/** What a slow machine does as well: by itself it leads to a disconnection, however often, and never to a ban. */
+export const OF_THE_SLOW: ReadonlySet<Offence> = new Set<Offence>(['timeout', 'useless'])
+
 /** Points at which a peer is disconnected. */
 export const DISCONNECT_POINTS = 50
 /** Points at which a peer is banned. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
-import { BAN_POINTS, DISCONNECT_POINTS, HALF_LIFE_MS, OFFENCES, type Offence } from './offences.ts'
+import { BAN_POINTS, DISCONNECT_POINTS, HALF_LIFE_MS, OF_THE_SLOW, OFFENCES, type Offence } from './offences.ts'
 
 /** What follows from an offence. */
 export type Consequence = 'none' | 'disconnect' | 'ban'
@@ -32,7 +32,9 @@ export class Reputation {
 
   /** Counts an offence and says what follows. */
   add(peer: PeerId, offence: Offence): Consequence {
-    const points = this.pointsOf(peer) + OFFENCES[offence]
+    const before = this.pointsOf(peer)
+    const most = OF_THE_SLOW.has(offence) ? Math.max(before, DISCONNECT_POINTS) : Number.POSITIVE_INFINITY
+    const points = Math.min(most, before + OFFENCES[offence])
     this.#points.set(peer, { points, atMs: this.#clock.now() })
     if (points >= BAN_POINTS) return 'ban'
     return points >= DISCONNECT_POINTS ? 'disconnect' : 'none'

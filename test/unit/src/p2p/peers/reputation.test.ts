@@ -17,12 +17,20 @@ class ManualClock {
 describe('the points of a peer', () => {
   it('add up to a disconnection and then to a ban', () => {
     const reputation = new Reputation(new ManualClock())
-    const consequences = Array.from({ length: 10 }, () => reputation.add(PEER, 'timeout'))
-    const disconnectAt = Math.ceil(DISCONNECT_POINTS / OFFENCES.timeout) - 1
-    const banAt = Math.ceil(BAN_POINTS / OFFENCES.timeout) - 1
+    const consequences = Array.from({ length: 10 }, () => reputation.add(PEER, 'flood'))
+    const disconnectAt = Math.ceil(DISCONNECT_POINTS / OFFENCES.flood) - 1
+    const banAt = Math.ceil(BAN_POINTS / OFFENCES.flood) - 1
     expect(consequences.indexOf('disconnect')).toBe(disconnectAt)
     expect(consequences.indexOf('ban')).toBe(banAt)
     expect(consequences.slice(0, disconnectAt)).toEqual(Array(disconnectAt).fill('none'))
+  })
+
+  it('for being slow part a peer from us, never for a day', () => {
+    const reputation = new Reputation(new ManualClock())
+    const consequences = Array.from({ length: 30 }, () => reputation.add(PEER, 'timeout'))
+    expect(consequences.slice(0, 4)).toEqual(Array(4).fill('none'))
+    expect(consequences.slice(4)).toEqual(Array(26).fill('disconnect'))
+    expect(reputation.add(PEER, 'bad-body')).toBe('ban')
   })
 
   it('fade by half in a half-life, and never grow when the clock is set back', () => {

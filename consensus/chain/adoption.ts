@@ -37,8 +37,7 @@ export function executedFrom({ base }: { readonly base: number }): number {
  */
 export function indexedFrom({ store }: { readonly store: Pick<KeyValueStore, 'get'> }): number {
   const mark = store.get(KEYS.meta('indexedFrom'))
-  const restarted = mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height
-  return Math.max(executedFrom({ base: storedBase(store) }), restarted)
+  return mark === undefined ? executedFrom({ base: storedBase(store) }) : decodeOwn(BASE_MARK, mark).height
 }
 
 /** What a store holds of its blocks; everything unless it says otherwise. */
@@ -107,6 +106,7 @@ function headWrites(store: KeyValueStore, { id, header }: BlockEntry): readonly 
     { key: KEYS.meta('base'), value: encode(BASE_MARK, { height: header.height }) },
     { key: KEYS.meta('held'), value: encode(HELD_MARK, { bodiesFrom: from, witnessesFrom: from }) },
     { key: KEYS.meta('residue'), value: new Uint8Array(0) },
+    { key: KEYS.meta('indexedFrom') },
     { key: KEYS.meta('adopting') },
     { key: KEYS.meta('taking') },
     { key: KEYS.meta('kept') },

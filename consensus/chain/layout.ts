@@ -164,7 +164,7 @@ export const KEYS = {
 /**
  * Names of the marks: `space` the room that the head's state is in, `base` where a store began from a snapshot, `kept` the end
  * of the headers kept for one, `taking` how far one was taken, `adopting` that one is complete and becomes the head's, `residue` that the other room is to be emptied, `held` which
- * bodies are there, `indexedFrom` the height from which on indexes over blocks are complete where a rebuild could not begin with the first block.
+ * bodies are there, `indexedFrom` the height from which on indexes over blocks are complete if a rebuild has changed it.
  */
 type MetaName =
   | 'schema'

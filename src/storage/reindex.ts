@@ -3,7 +3,7 @@ import type { ConnectedBlock } from '../../consensus/chain/events.ts'
 import { executeBlock } from '../../consensus/chain/execution.ts'
 import { connectIndexes, indexesMark } from '../../consensus/chain/index-writes.ts'
 import { collect, type KeyValueStore, keyAfter, prefixRange, type Write } from '../../consensus/chain/key-value.ts'
-import { KEYS, prefixKey, REINDEX_MARK } from '../../consensus/chain/layout.ts'
+import { BASE_MARK, KEYS, prefixKey, REINDEX_MARK } from '../../consensus/chain/layout.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { genesisConnected } from '../../consensus/chain/writes.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
@@ -44,7 +44,9 @@ export async function rebuildIndexes(rebuild: Rebuild): Promise<void> {
   }
   await replay(rebuild, next, indexes)
   await clear(store, prefixKey('replay'))
-  await store.batch([{ key: KEYS.meta('indexes'), value: indexes }, { key: KEYS.meta('reindex') }], () => {})
+  const complete = { key: KEYS.meta('indexedFrom'), value: encode(BASE_MARK, { height: 0 }) }
+  const began = store.get(complete.key) !== undefined || rebuild.database.base > 0 ? [complete] : []
+  await store.batch([{ key: KEYS.meta('indexes'), value: indexes }, { key: KEYS.meta('reindex') }, ...began], () => {})
 }
 
 /** Height that an unfinished rebuild of the same indexes goes on with. */

@@ -1,6 +1,7 @@
-import { prunedFault } from '../../../consensus/chain/pruned.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
 import { rebuildIndexes } from '../../storage/reindex.ts'
-import type { Command } from '../command.ts'
+import { rebuildLate } from '../../storage/reindex-late.ts'
+import type { Command, CommandContext } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openOffline } from '../offline.ts'
 
@@ -17,22 +18,37 @@ export const reindexCommand: Command = {
   run: async (context) => {
     const opened = await openOffline(context, false, { staleIndexes: true })
     if (!opened.ok) return opened.fault
-    const { chain, store, close } = opened.value
-    const { height: head } = chain.head.header
-    if (chain.database.base > 0 || chain.database.held.witnessesFrom > 0) {
-      await close()
-      return prunedFault(chain.database, chain.database.base + 1)
-    }
-    let toldMs = performance.now()
-    const onProgress = (height: number): void => {
-      if (performance.now() - toldMs < PROGRESS_MS) return
-      toldMs = performance.now()
-      context.logger.info({ height, head }, 'rebuilding indexes')
-    }
-    await rebuildIndexes({ store, database: chain.database, ruleBook: chain.ruleBook, onProgress })
+    const { chain, close } = opened.value
+    // What was in a block is executed again with its witnesses: their sizes count in fees.
+    const told = chain.database.held.witnessesFrom > 0 ? await late(chain) : await whole(context, chain)
     await close()
-    const names = chain.ruleBook.indexes.map(({ name }) => name).join(', ')
-    context.print(`indexes rebuilt up to height ${head}: ${names}`)
+    context.print(told)
     return EXIT.ok
   },
+}
+
+async function whole(context: CommandContext, { database, ruleBook, head }: Chain): Promise<string> {
+  const top = head.header.height
+  let toldMs = performance.now()
+  const onProgress = (height: number): void => {
+    if (performance.now() - toldMs < PROGRESS_MS) return
+    toldMs = performance.now()
+    context.logger.info({ height, head: top }, 'rebuilding indexes')
+  }
+  await rebuildIndexes({ store: database.store, database, ruleBook, onProgress })
+  return `indexes rebuilt up to height ${top}: ${ruleBook.indexes.map(({ name }) => name).join(', ')}`
+}
+
+/** Where blocks are missing the chain cannot be executed again; what that means is said. */
+async function late({ database, ruleBook }: Chain): Promise<string> {
+  const { derived, kept, begun, indexedFrom } = await rebuildLate({ database, ruleBook })
+  const { witnessesFrom } = database.held
+  const lines = [
+    `blocks before height ${witnessesFrom} are not held here in full, so the chain cannot be executed again:`,
+    `  made from the state: ${derived.join(', ') || 'none'}`,
+    `  kept as they were: ${kept.join(', ') || 'none'}`,
+    `  begun anew, without anything older: ${begun.join(', ') || 'none'}`,
+    `indexes over blocks are complete from height ${indexedFrom} on; a node in mode archive that holds all blocks can rebuild them whole`,
+  ]
+  return lines.join('\n')
 }

@@ -43,7 +43,8 @@ export async function derive(derivation: Derivation): Promise<boolean> {
     const last = records.at(-1)
     if (last === undefined) return true
     const changes = await runPaced(changesOf(ruleBook, records), pacer)
-    await staging.batch([...indexWrites(derivation, changes), ...(await derivedWrites(derivation, changes))], () => {})
+    const indexed = stateIndexWrites(staging, ruleBook, changes)
+    await staging.batch([...indexed, ...(await derivedWrites(derivation, changes))], () => {})
     gte = keyAfter(last.key)
   }
 }
@@ -75,8 +76,8 @@ function prefixHex(prefix: number): string {
   return prefix.toString(16).padStart(2, '0')
 }
 
-/** Records as if they had just been written. */
-function* changesOf(
+/** Records as if they had just been written; those of tables outside the root are left out. */
+export function* changesOf(
   ruleBook: RuleBook,
   records: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[],
 ): Generator<void, readonly StateChange[]> {
@@ -90,11 +91,16 @@ function* changesOf(
   return changes
 }
 
-function indexWrites({ staging, ruleBook }: Derivation, changes: readonly StateChange[]): readonly Write[] {
+/** What records, as if they had just been written, put into the indexes over the state. */
+export function stateIndexWrites(
+  store: KeyValueStore,
+  ruleBook: RuleBook,
+  changes: readonly StateChange[],
+): readonly Write[] {
   const overState = ruleBook.indexes.filter((index) => 'changesOf' in index)
   const { block } = ruleBook.genesis
   const connected = { block, receipts: [], changes, parentState: new MemoryState() }
-  return connectIndexes(overState, connected, (key) => staging.get(key)).writes
+  return connectIndexes(overState, connected, (key) => store.get(key)).writes
 }
 
 /** What the modules derive from the records. */

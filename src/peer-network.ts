@@ -24,7 +24,7 @@ import { folderPaths, storageFault } from './storage/folder.ts'
 import { LevelPeers } from './storage/level-peers.ts'
 import type { LevelStore } from './storage/level-store.ts'
 import { makeOperatorToken } from './storage/operator-token.ts'
-import { wantedFrom } from './storage/pruning.ts'
+import { lackOf, wantedFrom } from './storage/pruning.ts'
 import { StateSnapshots } from './storage/state-snapshots.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { VERSION } from './version.ts'
@@ -54,7 +54,7 @@ export interface PeerNetwork {
   readonly meshSize: () => number
   /** Bytes over all connections since the start. */
   readonly bytes: () => { readonly in: number; readonly out: number }
-  /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/unreachable`. */
+  /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */
   readonly start: () => Promise<Result<void>>
   /** Ends everything within a few seconds, whatever others do. */
   readonly stop: () => Promise<void>
@@ -233,9 +233,16 @@ class Past {
   }
 
   start(): void {
+    this.#sayWhatIsLacking()
     this.#states.start()
     this.#backfill?.start()
     this.#taking?.clearResidue().catch(this.#options.onFatal)
+  }
+
+  #sayWhatIsLacking(): void {
+    const { chain, config, logger } = this.#options
+    const lack = lackOf(config.storage, chain.database.held, chain.head.header.height)
+    if (lack !== null) logger.info(lack, 'older blocks are missing here; they are fetched from peers that have them')
   }
 
   async stop(): Promise<void> {

@@ -40,6 +40,14 @@ export function wantedFrom({ mode, witnessDays }: Retention, height: number): He
   return { bodiesFrom: 0, witnessesFrom: Math.max(0, Math.min(recent, height - witnessDays * BLOCKS_PER_DAY)) }
 }
 
+/** What a folder lacks of what its setting asks for, as a line of the log; null where it lacks nothing. */
+export function lackOf({ mode, ...rest }: Retention, held: HeldBodies, height: number): object | null {
+  const wanted = wantedFrom({ mode, ...rest }, height)
+  const bodies = held.bodiesFrom > wanted.bodiesFrom ? { bodiesMissingBelow: held.bodiesFrom } : null
+  const witnesses = held.witnessesFrom > wanted.witnessesFrom ? { witnessesMissingBelow: held.witnessesFrom } : null
+  return bodies === null && witnesses === null ? null : { mode, ...bodies, ...witnesses, wanted }
+}
+
 /**
  * Deletes, in the background and a few blocks at a time, what is not to be kept. Each batch says in the store how far it came, so a
  * crash neither loses nor repeats anything.

@@ -73,7 +73,7 @@ export const SETTINGS = {
     'IP address that peers reach; default: all of this machine, on the devnet 127.0.0.1',
     null,
     'an IP address',
-    /^[0-9a-fA-F.:]{2,45}$/,
+    /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]{1,40})$/,
   ),
   'p2p.port': integer('Port of the peer-to-peer network; 0 takes a free one', 8421, PORTS),
   'p2p.peers': text(
@@ -96,7 +96,7 @@ export const SETTINGS = {
     'Address that others are told, where it differs from the one listened on',
     null,
     'a multiaddress like /dns4/node.example/tcp/8421',
-    /^\/[^\s,]+$/,
+    /^\/(ip4|ip6|dns|dns4|dns6)\/[^\s,/]+\/tcp\/[1-9][0-9]{0,4}$/,
   ),
   'sync.snapshot': choice(
     'How a new node gets the state; auto: by its blocks where a peer has them all, else from a snapshot',

@@ -20,6 +20,11 @@ export const NETWORK_FAULTS = {
     500,
     'port {port} of {host} is taken; stop what uses it or choose another with --p2p-port',
   ),
+  'p2p/address-unusable': nobody(
+    'peer_address_unusable',
+    500,
+    'cannot listen for peers on {host}, port {port}: {reason}; see --p2p-host',
+  ),
   'p2p/key-damaged': nobody('peer_key_damaged', 500, 'the key file {path} is damaged; without it a new key is made'),
   'p2p/not-banned': nobody('peer_not_banned', 404, '{peer} is not banned'),
 } as const

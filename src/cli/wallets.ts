@@ -1,11 +1,12 @@
 import { devSeed } from '../../config/networks/dev-keys.ts'
-import type { Config } from '../../config/settings.ts'
+import { type Config, SETTINGS } from '../../config/settings.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { WalletKey } from '../crypto/wallet-key.ts'
+import { type WalletKey, walletKey } from '../crypto/wallet-key.ts'
 import { folderPaths } from '../storage/folder.ts'
-import { openWallet, saveWallet, walletNames } from '../wallet/keystore.ts'
+import { openWallet, saveWallet, walletAddress, walletNames } from '../wallet/keystore.ts'
 import { DEV_PASSPHRASE, passphrase } from '../wallet/passphrase.ts'
 import type { CommandContext } from './command.ts'
 
@@ -34,13 +35,29 @@ export async function importDevWallets({ dataDir, devKey }: Config, { name }: Ne
   if (name !== 'devnet') return ok(undefined)
   const { wallets } = folderPaths(dataDir)
   const names = await walletNames(wallets)
-  const numbers = { [CALLER_WALLET]: devKey, [MARKET_WALLET]: (devKey % DEV_KEYS) + 1 }
+  const numbers = { [CALLER_WALLET]: devKey, [MARKET_WALLET]: marketNumber(devKey) }
   for (const [wallet, number] of Object.entries(numbers)) {
     if (names.includes(wallet)) continue
     const saved = await saveWallet(wallets, wallet, { seed: devSeed(number), scheme: 1 }, DEV_PASSPHRASE)
     if (!saved.ok) return saved
   }
   return ok(undefined)
+}
+
+/** Number of the market's key, by that of the caller's. */
+function marketNumber(devKey: number): number {
+  return (devKey % DEV_KEYS) + 1
+}
+
+/** Address of the market wallet where its key is that of every new folder of the devnet: everybody's. Null where it is not. */
+export async function sharedMarketAddress(
+  { dataDir }: Config,
+  { name, addressPrefix }: NetworkParams,
+): Promise<string | null> {
+  if (name !== 'devnet') return null
+  const own = await walletAddress(folderPaths(dataDir).wallets, MARKET_WALLET)
+  const shared = walletKey(devSeed(marketNumber(Number(SETTINGS['dev-key'].default)))).address
+  return own.ok && own.value === shared ? formatAddress(addressPrefix, shared) : null
 }
 
 /** Opens a wallet of the data folder, asking for its passphrase where it must. */

@@ -267,3 +267,12 @@ test('a port in use is a fault that names the setting', async () => {
   server.close()
   expect(started).toMatchObject({ fault: { code: 'p2p/port-taken', detail: { port } } })
 })
+
+test('an address of another machine is a fault that names it, in one line', async () => {
+  const one = await host({ listen: { host: '203.0.113.9', port: 0 }, folder: await folder() })
+  const started = await one.start()
+  const reason = 'EADDRNOTAVAIL: address not available 203.0.113.9'
+  expect(started).toMatchObject({
+    fault: { code: 'p2p/address-unusable', detail: { host: '203.0.113.9', port: 0, reason } },
+  })
+})

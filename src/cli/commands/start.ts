@@ -1,4 +1,4 @@
-import type { Config } from '../../../config/settings.ts'
+import { type Config, SETTINGS } from '../../../config/settings.ts'
 import { InvariantError } from '../../../consensus/chain/execution.ts'
 import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { AssertionError } from '../../../consensus/primitives/assert.ts'
@@ -16,7 +16,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { walletNames } from '../../wallet/keystore.ts'
 import type { Command, CommandContext } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { importDevWallets, MARKET_WALLET, unlockWallet } from '../wallets.ts'
+import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } from '../wallets.ts'
 
 /** A stop that takes longer is forced: everything durable is on disk already. */
 const STOP_MS_MAX = 4_500
@@ -41,15 +41,15 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   const { params, logger } = context
   const joined = withPeers(context)
   if (!joined.ok) return joined.fault
-  const config = joined.value
-  const marked = await checkMarker(config.dataDir, {
+  const marked = await checkMarker(joined.value.dataDir, {
     network: params.name,
     genesis: createRuleBook(params, PROTOCOL).genesis.block.id,
   })
   if (!marked.ok) return marked.fault
-  const imported = await importDevWallets(config, params)
+  const imported = await importDevWallets(joined.value, params)
   if (!imported.ok) return imported.fault
-  if (params.name !== 'devnet' && params.seeds.length === 0) {
+  const config = await withOwnKeys(joined.value, context)
+  if (params.name !== 'devnet' && params.seeds.length + config.p2p.peers.length === 0) {
     logger.warn(`no public seeds of ${params.name} exist yet: this node runs alone`)
   }
   const wallet = await marketWallet({ ...context, config })
@@ -66,20 +66,31 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   return EXIT.ok
 }
 
-/**
- * The configuration with the peers that the command line names beside it. The keys of the devnet are everybody's: two nodes
- * that sell by the same one would each work for the same payment, so one that joins others sells only with a key of its own.
- */
-function withPeers({ config, flags, params, resolution, note }: CommandContext): Result<Config> {
+/** The configuration with the peers that the command line names beside it. */
+function withPeers({ config, flags }: CommandContext): Result<Config> {
   const peers = [...config.p2p.peers, ...(flags.peer?.split(',') ?? [])]
   for (const text of peers) {
     const address = parseNodeAddress(text)
     if (!address.ok) return address
   }
-  const shared = params.name === 'devnet' && peers.length > 0 && resolution['dev-key'].origin === 'default'
-  if (shared) note('This node sells nothing: with --dev-key 3 (or another from 3 to 6) it has keys of its own and does')
-  const market = { ...config.market, enabled: config.market.enabled && !shared }
-  return ok({ ...config, market, p2p: { ...config.p2p, peers } })
+  return ok({ ...config, p2p: { ...config.p2p, peers } })
+}
+
+/**
+ * The keys of the devnet are everybody's: two nodes that sell by the same one would each work for the same payment, so one that
+ * joins others sells only with a key of its own, or with one that it was told to use. Mining may pay the shared one.
+ */
+async function withOwnKeys(config: Config, { params, resolution, note }: CommandContext): Promise<Config> {
+  if (config.p2p.peers.length === 0) return config
+  const shared = await sharedMarketAddress(config, params)
+  const { value, origin } = resolution['dev-key']
+  if (shared === null || (origin !== 'default' && value === SETTINGS['dev-key'].default)) return config
+  if (config.market.enabled)
+    note(
+      'This node sells nothing, as its keys are those of every devnet: a new --data-dir with --dev-key 3 (to 6) has its own',
+    )
+  const { mine, market } = config
+  return { ...config, market: { ...market, enabled: false }, mine: { ...mine, address: mine.address ?? shared } }
 }
 
 /** The wallet that sells, opened; null where nothing is sold. */

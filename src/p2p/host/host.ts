@@ -92,7 +92,7 @@ export class Host implements Network, Dialer {
     return this.#finder
   }
 
-  /** Listens and takes connections. Faults: `p2p/port-taken`, `p2p/unreachable` for any other reason not to listen. */
+  /** Listens and takes connections. Faults: `p2p/port-taken`, `p2p/address-unusable` for any other reason not to listen. */
   async start(): Promise<Result<void>> {
     try {
       await this.#options.datastore?.open()
@@ -107,7 +107,9 @@ export class Host implements Network, Dialer {
       const { host, port } = this.#options.listen
       const text = String((error as Error).message)
       if (text.includes('EADDRINUSE')) return fail(fault('p2p/port-taken', { host, port }))
-      return fail(fault('p2p/unreachable', { reason: reasonOf(error) }))
+      return fail(
+        fault('p2p/address-unusable', { host, port, reason: /listen (E[^\n]*)/.exec(text)?.[1] ?? reasonOf(error) }),
+      )
     }
   }
 
@@ -273,7 +275,7 @@ export class Host implements Network, Dialer {
 
 /**
  * Opens the host. It listens and dials once it is started; what is served and judged is best set before. Fault:
- * `p2p/unreachable` where libp2p refuses its settings.
+ * `p2p/address-unusable` where libp2p refuses its settings, all of which are addresses.
  */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const host = new Host(options)
@@ -281,7 +283,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     await host.build()
     return ok(host)
   } catch (error) {
-    return fail(fault('p2p/unreachable', { reason: reasonOf(error) }))
+    return fail(fault('p2p/address-unusable', { ...options.listen, reason: reasonOf(error) }))
   }
 }
 

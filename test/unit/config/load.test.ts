@@ -43,3 +43,30 @@ describe('settings in dollars', () => {
     })
   }
 })
+
+describe('addresses of the peer-to-peer network', () => {
+  it.each([
+    ['p2p-host', '0.0.0.0'],
+    ['p2p-host', '::'],
+    ['p2p-host', '::1'],
+    ['p2p-host', '2001:db8::10.0.0.1'],
+    ['p2p-announce', '/ip4/203.0.113.7/tcp/8421'],
+    ['p2p-announce', '/ip6/2001:db8::1/tcp/1'],
+    ['p2p-announce', '/dns4/node.example/tcp/65535'],
+  ])('--%s %s is one', (name, value) => {
+    expect(configured({ [name]: value }).ok).toBe(true)
+  })
+
+  it.each([
+    ['p2p-host', 'localhost'],
+    ['p2p-host', '10.0.0'],
+    ['p2p-host', '127.0.0.1:8421'],
+    ['p2p-host', '[::1]'],
+    ['p2p-announce', '/ip4/203.0.113.7'],
+    ['p2p-announce', '/ip4/203.0.113.7/udp/8421/quic'],
+    ['p2p-announce', '/ip4/203.0.113.7/tcp/0'],
+    ['p2p-announce', '/ip4/203.0.113.7/tcp/8421/p2p/12D3KooWSDmBy7FDnUJVXLnB7Zm4FR4uH73dii3HFvWmdUtZBmnW'],
+  ])('--%s %s is none', (name, value) => {
+    expect(configured({ [name]: value })).toMatchObject({ ok: false, fault: { code: 'config/value' } })
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { ask } from '../support/api.ts'
+import { Workshop } from '../support/daemon.ts'
+import { until } from '../support/processes.ts'
+
+const workshop = new Workshop()
+/** Talks to whom it is told of, and to nobody else on this machine. */
+const env = {
+  FARTHING_P2P_ENABLED: 'true',
+  FARTHING_P2P_PORT: '0',
+  FARTHING_P2P_MDNS: 'false',
+  FARTHING_P2P_DHT: 'false',
+}
+/** Nobody is there; a node that is told of it goes on trying. */
+const NOBODY = '/ip4/127.0.0.1/tcp/9'
+const SELLS_NOTHING = 'This node sells nothing'
+
+interface Facts {
+  readonly height: number
+  readonly market: { readonly enabled: boolean }
+  readonly mining: { readonly rewardTo: string | null }
+}
+const factsOf = async (url: string): Promise<Facts> => (await ask(url, '/api/v1/status')).body as unknown as Facts
+
+describe('a node of the devnet that joins others', () => {
+  it('mines without a word about it, and sells nothing by the keys that every other has too', async () => {
+    const node = await workshop.start(workshop.folder(), { env, flags: ['--peer', NOBODY] })
+    await until('it mines', async () => (await factsOf(node.url)).height > 0)
+    expect(await factsOf(node.url)).toMatchObject({
+      market: { enabled: false },
+      mining: { rewardTo: expect.stringMatching(/^dfar1/) },
+    })
+    expect(node.program.stderr).toContain(SELLS_NOTHING)
+    expect((await node.stop()).code).toBe(0)
+  })
+
+  it('sells by keys of its own, whichever start made them', async () => {
+    const folder = workshop.folder()
+    for (const flags of [['--dev-key', '3'], []]) {
+      const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY, ...flags] })
+      expect(await factsOf(node.url)).toMatchObject({ market: { enabled: true } })
+      expect(node.program.stderr).not.toContain(SELLS_NOTHING)
+      expect((await node.stop()).code).toBe(0)
+    }
+  })
+
+  it('is not fooled by a number that its folder was not made with, and does as it is told', async () => {
+    const folder = workshop.folder()
+    expect((await workshop.run(['init', '--data-dir', folder])).code).toBe(0)
+    for (const [flags, sells] of [
+      [['--dev-key', '3'], false],
+      [['--dev-key', '1'], true],
+    ] as const) {
+      const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY, ...flags] })
+      expect(await factsOf(node.url)).toMatchObject({ market: { enabled: sells } })
+      expect((await node.stop()).code).toBe(0)
+    }
+  })
+})

@@ -53,7 +53,7 @@ export const FAULT_TABLE = {
   'tx/keys-missing': later(
     'keys_unknown',
     409,
-    'the public keys of the sender are not known here yet; send its first transaction (nonce 0) first',
+    'the public keys of the sender are not known here yet; send its first transaction (nonce 0) first, or, if that is mined and this node began from a snapshot without them, send this one through another node: the block that mines it brings the keys here too',
   ),
   'tx/json': sender('invalid_request', 400, '{field}: {reason}'),
 

@@ -1,3 +1,4 @@
+import { concat } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
@@ -10,6 +11,9 @@ export interface NodeAnswer {
 /** Longest wait for an answer; paid calls wait for their block within it. */
 const TIMEOUT_MS = 90_000
 
+/** A stranger's node could go on for ever; ours say at most a few MiB. */
+const ANSWER_BYTES_MAX = 33_554_432
+
 /** Asks a node. Any HTTP answer is a value; only a node that cannot be reached is a fault. */
 export async function askNode(baseUrl: string, path: string, init: RequestInit = {}): Promise<Result<NodeAnswer>> {
   try {
@@ -20,9 +24,23 @@ export async function askNode(baseUrl: string, path: string, init: RequestInit =
   }
 }
 
-/** Reads an HTTP answer to its end. */
+/** Reads an HTTP answer to its end. One that is longer than any that a node gives counts as an error of it, and is not kept. */
 export async function readAnswer(response: Response): Promise<NodeAnswer> {
-  return { status: response.status, body: parse(await response.text()) }
+  const text = await readText(response)
+  if (text === undefined) return { status: 502, body: { error: 'its answer has no end', code: 'too_long' } }
+  return { status: response.status, body: parse(text) }
+}
+
+async function readText({ body }: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    // Leaving the loop ends the connection.
+    if (length > ANSWER_BYTES_MAX) return undefined
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(concat(...chunks))
 }
 
 /** Sends JSON to a node. */

@@ -55,6 +55,10 @@ const FLAGS = [
   ...['--market-enabled', 'false', '--rpc-rate-transaction', '100000000', '--rpc-rate-read', '100000000'],
   ...['--mempool-count-max', '100000', '--mempool-mib-max', '1000'],
 ]
+/** For looking closer: `NODE_OPTIONS='--cpu-prof --cpu-prof-dir=profiles'`, `BENCH_LOG=debug`. */
+const GIVEN_ON = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => name === 'NODE_OPTIONS' || name === 'BENCH_LOG'),
+) as Record<string, string>
 const READY_MS = 300_000
 const SLOW_MS = 180_000
 
@@ -73,7 +77,7 @@ export class BenchNodes {
     const server = await startServer(
       ENTRY,
       ['start', '--data-dir', own, ...FLAGS, ...dial, ...flags],
-      { BENCH_ORDER: JSON.stringify({ ...order, record }), BENCH_LOG: process.env.BENCH_LOG ?? 'warn' },
+      { ...GIVEN_ON, BENCH_ORDER: JSON.stringify({ ...order, record }) },
       READY_MS,
     )
     const told = await until('the node tells its address', () => /{"peer":"(.*)"}/.exec(server.program.stdout)?.[1])

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Connection as LibConnection, MessageStream } from '@libp2p/interface'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { ConnectionListener, NetworkLog, PeerId, PeerInfo } from '../network.ts'
@@ -5,6 +6,7 @@ import type { Allowance } from '../peers/budget.ts'
 import type { Offence } from '../peers/offences.ts'
 import { Bucket } from './bucket.ts'
 import type { Connection, ConnectionWatcher } from './dialer.ts'
+import { type StreamMaker, updateWindowsRarely, writeTogether } from './frames.ts'
 
 const MIB = 1_048_576
 
@@ -142,8 +144,11 @@ export class Links {
     const { socket, encrypted, muxer } = layersOf(link.connection)
     // Without a limit a peer that does not read fills our memory with answers to its pings and resets of its streams.
     for (const layer of [socket, encrypted]) layer.maxWriteBufferLength = WRITE_QUEUE_MAX
+    updateWindowsRarely(muxer)
+    const together = writeTogether(socket.socket)
     const send = socket.send.bind(socket)
     socket.send = (data) => {
+      together()
       link.bytes.out += data.byteLength
       this.total.out += data.byteLength
       return send(data)
@@ -166,13 +171,15 @@ function infoOf({ peer, direction, address }: Link): PeerInfo {
   return { id: peer, direction, address }
 }
 
-interface Muxer {
+interface Muxer extends StreamMaker {
   readonly maConn: MessageStream
   handlePing(header: object): void
 }
 
+type SocketStream = MessageStream & { readonly socket: Socket }
+
 /** The layers below a connection, which its public type does not show. */
 function layersOf(connection: LibConnection) {
-  const { maConn, muxer } = connection as unknown as { maConn: MessageStream; muxer: Muxer }
+  const { maConn, muxer } = connection as unknown as { maConn: SocketStream; muxer: Muxer }
   return { socket: maConn, encrypted: muxer.maConn, muxer }
 }

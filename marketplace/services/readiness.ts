@@ -4,7 +4,7 @@ import type { ServiceContext } from './context.ts'
 import type { Readiness } from './service.ts'
 
 /** Of services that need nothing but the state. */
-export const READY: Readiness = { available: true, engine: 'chain' }
+const READY: Readiness = { available: true, engine: 'chain' }
 
 /** Of services over the newest blocks: right after a snapshot there is none that was executed here. */
 export function readyWithBlocks({ chain }: ServiceContext): Readiness {

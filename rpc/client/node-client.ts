@@ -43,7 +43,7 @@ export interface StatusView {
 }
 
 /** A node on its way to the head of the network. */
-export interface SyncView {
+interface SyncView {
   readonly state: 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
   readonly height: number
   readonly headersHeight: number

@@ -12,6 +12,8 @@ const DEFAULTS: PeerManagerSettings = { outbound: 4, inboundMax: 12, allowPrivat
 
 /** One node with its manager in a world of made-up peers. */
 export class Station {
+  /** What the operator was told. */
+  readonly told: object[] = []
   readonly time
   readonly dialer
   readonly book
@@ -42,7 +44,7 @@ export class Station {
       clock: node,
       timers: node,
       random,
-      log: SILENT,
+      log: { ...SILENT, info: (facts) => this.told.push(facts) },
       settings: all,
       latencyOf: (peer) => this.latencies.get(peer) ?? null,
     })

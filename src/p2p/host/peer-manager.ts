@@ -243,7 +243,11 @@ export class PeerManager implements Gate {
   async #dialPin(pin: Pin): Promise<void> {
     pin.dialing()
     const result = await this.#deps.dialer.dial(pin.address.text)
-    if (!result.ok) this.#deps.log.debug({ address: pin.address.text }, faultMessage(result.fault))
+    if (!result.ok) {
+      // Whoever named it hears once that nobody is there: it may be a slip of the pen.
+      const level = pin.kind === 'configured' && pin.neverTried ? 'info' : 'debug'
+      this.#deps.log[level]({ address: pin.address.text }, faultMessage(result.fault))
+    }
     pin.dialed(result.ok ? result.value : null)
     if (result.ok && !this.#isConnected(result.value)) pin.lost(0)
   }

@@ -19,6 +19,7 @@ export class Pin {
   readonly #clock: Clock
   #peer: PeerId | null
   #dialing = false
+  #neverTried = true
 
   constructor(address: NodeAddress, kind: Pin['kind'], { clock, random }: { clock: Clock; random: () => number }) {
     this.address = address
@@ -33,6 +34,11 @@ export class Pin {
     return this.#peer
   }
 
+  /** Whether no dial has ended yet. */
+  get neverTried(): boolean {
+    return this.#neverTried
+  }
+
   isDue(needy: boolean): boolean {
     return !this.#dialing && this.#backoff.isDue(this.#clock.now(), needy ? NEEDY_RETRY_MS_MAX : RETRY_MS_MAX)
   }
@@ -44,6 +50,7 @@ export class Pin {
   /** How a dial went: the peer, or null. Success counts only when the connection lasts. */
   dialed(peer: PeerId | null): void {
     this.#dialing = false
+    this.#neverTried = false
     if (peer === null) this.#backoff.failed(this.#clock.now())
     else this.#peer = peer
   }

@@ -76,6 +76,18 @@ describe('outbound connections', () => {
 })
 
 describe('configured peers', () => {
+  it('that nobody answers at are told of once, found ones and others never', async () => {
+    const [gone, there] = [addressOf(8, '60.8.0.1'), addressOf(9, '60.9.0.1')]
+    const station = await Station.open({ configured: [gone, there], seeds: [addressOf(10, '60.10.0.1')] })
+    station.node(9)
+    station.node(11)
+    station.dialer.online.delete('60.11.0.1:8421')
+    station.manager.start()
+    await station.pass(60_000)
+    expect(station.gaps(gone).length).toBeGreaterThan(3)
+    expect(station.told).toEqual([{ address: gone }])
+  })
+
   const PEER = addressOf(1, '127.0.0.1')
 
   it('are dialled with delays that double to a minute, give or take a fifth', async () => {

@@ -55,8 +55,11 @@ export class ExternalMiner {
     while (!signal.aborted) {
       const jobs = await followJobs(url, owner, signal)
       if (jobs.ok) {
-        for await (const job of jobs.value) this.#take(job)
-        await this.#pause()
+        let taken = 0
+        for await (const job of jobs.value) taken += this.#take(job)
+        // Asked for one job, it says what is wrong, or we see it.
+        if (taken === 0) await this.#poll('its stream gave none')
+        else await this.#pause()
       } else if (jobs.fault.code === 'cli/node-unreachable') {
         // A block found now could reach nobody.
         this.#rest()
@@ -81,12 +84,14 @@ export class ExternalMiner {
     }
   }
 
-  #take(job: JobView, how = 'following its jobs'): void {
+  /** Begins to search a job; the number of jobs taken. */
+  #take(job: JobView, how = 'following its jobs'): number {
     const { url, owner, signal } = this.#parts
-    if (signal.aborted) return
+    if (signal.aborted) return 0
     this.#retryMs = RETRY_MS.first
     this.#say(`mining on ${url} for ${owner.text}, ${how}`)
     this.#search(job)
+    return 1
   }
 
   #search(job: JobView): void {

@@ -50,6 +50,8 @@ export interface NodeApi {
   readonly metrics: () => Promise<string>
   /** Public base address, or null: then each request's Host header is it. */
   readonly publicUrl: string | null
+  /** Asks peers for the public keys behind an address; whether they are here now. Absent where there are no peers. */
+  readonly fetchKeys?: (address: Address) => Promise<boolean>
   /** The peer-to-peer network; null or absent where it is off. */
   readonly network?: NetworkApi | null
 }

@@ -59,6 +59,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   const mining = openMining(options, core.value, () => standing.notReadyBecause())
   if (!mining.ok) return mining
   stops.push(() => mining.value.stop())
+  const peerNode = network.value?.node
   const node: NodeApi = {
     version: VERSION,
     startedAtMs: systemClock.now(),
@@ -74,6 +75,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     metrics: () => metrics.text(),
     publicUrl: options.config.rpc.publicUrl,
     network: network.value?.api ?? null,
+    ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }
   metrics.watch(node)
   if (network.value !== null) metrics.watchNetwork(network.value)

@@ -12,8 +12,10 @@ import { fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
 import { encode } from '../../consensus/primitives/codec.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
 import { proveState } from '../../consensus/state/proof.ts'
 import { transactionToJson } from '../../consensus/tx/json.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
@@ -28,10 +30,17 @@ export const submitTransaction: Handler = async (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault
   const { txId, wtxId } = decoded.value
-  const submitted = await node.mempool.submit(decoded.value)
+  const submitted = await submitWithKeys(node, decoded.value)
   if (submitted.ok) return answer({ txId, wtxId, status: 'mempool', known: false })
   if (submitted.fault.code === 'mempool/known') return answer({ txId, wtxId, status: 'mempool', known: true })
   return submitted.fault
+}
+
+/** A node that began from a snapshot may lack keys that its peers have. */
+async function submitWithKeys({ mempool, fetchKeys }: NodeApi, tx: Transaction): Promise<Result<Transaction>> {
+  const submitted = await mempool.submit(tx)
+  if (submitted.ok || submitted.fault.code !== 'tx/keys-missing') return submitted
+  return (await fetchKeys?.(tx.body.sender)) === true ? mempool.submit(tx) : submitted
 }
 
 /** A page of the best chain; the cursor is the next height, so new blocks never shift it. */

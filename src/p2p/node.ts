@@ -1,6 +1,7 @@
 import type { WorkVerifier } from '../../consensus/block/pow.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock, Pacer, Timers } from '../../consensus/chain/ports.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import type { Network, NetworkLog } from './network.ts'
 import { Peers } from './peers/peers.ts'
@@ -11,6 +12,7 @@ import { serveChain } from './serve/chain.ts'
 import { serveKeys } from './serve/keys.ts'
 import { servePool } from './serve/pool.ts'
 import { BlockIntake } from './sync/intake.ts'
+import { fetchKeys } from './sync/key-fetch.ts'
 import type { HeldRange, SnapshotDoor, SnapshotSetting } from './sync/snapshot-door.ts'
 import { Synchroniser } from './sync/synchroniser.ts'
 import { STORAGE_MODES, type Status } from './wire/messages.ts'
@@ -50,9 +52,11 @@ export class PeerNode {
   readonly blocks: BlockRelay
   readonly transactions: TransactionRelay
   readonly intake: BlockIntake
+  readonly #chain: Chain
 
   constructor(dependencies: PeerNodeDependencies) {
     const { network, chain, mempool, clock, timers, log, pacer, held } = dependencies
+    this.#chain = chain
     const ownStatus = (): Status => statusOf(dependencies)
     this.peers = new Peers({ network, ruleBook: chain.ruleBook, clock, timers, log, ownStatus })
     const { peers } = this
@@ -74,6 +78,13 @@ export class PeerNode {
     serveChain(peers.exchange, { chain, pacer: pacer(), held })
     serveKeys(peers.exchange, chain.database)
     servePool(peers.exchange, { ...common, blocks: this.blocks, transactions: this.transactions })
+  }
+
+  /** Asks peers for the keys behind an address and keeps them; whether they came. Rejects only if the disk fails. */
+  async fetchKeys(address: Address): Promise<boolean> {
+    const found = await fetchKeys(this.peers, [address], null)
+    if (found.length > 0) await this.#chain.database.storeKeys(found)
+    return found.length > 0
   }
 
   start(): void {

@@ -31,7 +31,7 @@ async function writeBeside(path: string, content: string | Uint8Array, mode: num
     await writeFlushed(temporary, content, mode)
   } catch (error) {
     // On a full disk it would keep what little room there is, once for every attempt.
-    await rm(temporary, { force: true })
+    await rm(temporary, { force: true }).catch(() => {})
     throw error
   }
   return temporary

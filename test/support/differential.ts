@@ -5,6 +5,7 @@ import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
+import { PROVEN_WORK } from './branches.ts'
 import { TestChain } from './chain.ts'
 import { hex } from './reference/bytes.ts'
 import { ReferenceChain, type Verdict } from './reference/chain.ts'
@@ -69,7 +70,8 @@ export class Differential {
   async import(wire: Uint8Array): Promise<{ readonly outcome?: string; readonly refusal?: string }> {
     const block = decodeBlock(wire)
     if (!block.ok) return { refusal: block.fault.code }
-    const result = await this.test.chain.import(block.value)
+    // Which light side blocks a node keeps is its own policy, of which the reference knows nothing.
+    const result = await this.test.chain.import(block.value, PROVEN_WORK)
     return result.ok ? { outcome: result.value } : { refusal: result.fault.code }
   }
 

@@ -90,9 +90,6 @@ export const COMPACT_BLOCK = container('CompactBlock', {
   shortIds: byteList(SHORT_ID_BYTES * BLOCK_TRANSACTIONS_MAX),
   prefilled: list(container('Prefilled', { index: uint16, transaction: TRANSACTION_BYTES }), BLOCK_TRANSACTIONS_MAX),
 })
-/** A block with most of its transactions named by short ids. */
-export type CompactBlockMessage = ValueOf<typeof COMPACT_BLOCK>
-
 const EMPTY = container('Empty', { reserved: uint8 })
 const WTX_IDS = list(hex32<WtxId>(), TRANSACTION_IDS_MAX)
 const TRANSACTIONS = list(TRANSACTION_BYTES, BLOCK_TRANSACTIONS_MAX)

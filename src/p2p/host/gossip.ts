@@ -184,7 +184,9 @@ export class Gossip {
       return TopicValidatorResult.Ignore
     }
     try {
-      return this.#resultOf(await judge(from, data), data)
+      const verdict = await judge(from, data)
+      if (verdict === 'accept') this.#deps.links.of(from)?.unaskedBytes.giveBack(data.length)
+      return this.#resultOf(verdict, data)
     } catch (error) {
       this.#deps.log.warn({ topic, reason: reasonOf(error) }, 'a message could not be judged')
       return TopicValidatorResult.Ignore

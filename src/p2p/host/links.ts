@@ -12,9 +12,10 @@ const MIB = 1_048_576
 
 /**
  * Bytes that one connection may send without having been asked, of whatever protocol, framing included. Less at once than
- * `ALLOWANCES.bytesIn`, for this counts before anything is looked at.
+ * `ALLOWANCES.bytesIn`, for this counts before anything is looked at; gossip that was passed on is given back. The refill is
+ * what an honest neighbour may repeat at 300 transactions a second; with more of it a steady flood would last.
  */
-const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: 4 * MIB }
+const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB }
 /** Frames and fields of gossip: see `RpcScanner.units`. */
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
 /** Pings of the muxer, which answers each: honest ones come twice a minute, and a small one costs as much as a page. */

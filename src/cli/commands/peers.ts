@@ -44,7 +44,7 @@ export const banCommand: Command = {
   wordsMax: 1,
   about: 'Keep a peer or an IP address away from the node',
   example: 'ban 203.0.113.7 --hours 48',
-  flags: { hours: `How long, at most ${BAN_HOURS_MAX}; default ${BAN_HOURS}`, ...RPC_FLAG, ...TOKEN_FLAG },
+  flags: { hours: `How many hours, 1 to ${BAN_HOURS_MAX}; default ${BAN_HOURS}`, ...RPC_FLAG, ...TOKEN_FLAG },
   run: async (context) => {
     const [target] = context.words
     if (target === undefined) return usage('usage: farthing ban <peer id or IP address>').fault

@@ -31,7 +31,7 @@ export const startCommand: Command = {
   wordsMax: 0,
   about: 'Run the node',
   flags: {
-    peer: 'Node to join, as its log and `farthing peers` name it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; several by commas',
+    peer: 'Node to join, as its log names it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; several by commas',
   },
   run: (context) => runDaemon(context, { services: SERVICE_TABLE, openClaims: (path) => LevelClaimStore.open(path) }),
 }

@@ -242,9 +242,9 @@ test('gossip that is not read', async () => {
   await until('the mesh', () => honest.meshOf('blocks').includes(peer))
   const load = async (): Promise<void> => {
     // More than the buffers of both systems take in.
-    for (let i = 0; i < 24; i++) {
+    for (let i = 0; i < 20; i++) {
       honest.publish('blocks', randomBytes(MIB))
-      await setTimeout(300)
+      await setTimeout(600)
     }
   }
   const alone = await growthDuring(load)

@@ -50,6 +50,7 @@ export const banCommand: Command = {
     if (target === undefined) return usage('usage: farthing ban <peer id or IP address>').fault
     const hours = countFlag(context, 'hours', BAN_HOURS_MAX + 1)
     if (!hours.ok) return hours.fault
+    if (hours.value === 0) return usage(`--hours is a whole number from 1 to ${BAN_HOURS_MAX}`).fault
     const client = await operatorClient(context)
     if (!client.ok) return client.fault
     const ban = await client.value.ban(parseIp(target) === undefined ? { peer: target } : { ip: target }, hours.value)

@@ -124,7 +124,9 @@ function textOf(error: unknown): string {
 
 function greet({ note, params, config }: CommandContext, { url, node, peerAddresses }: Daemon): void {
   note(`${params.name} node, API at ${url}`)
-  if (peerAddresses[0] !== undefined) note(`Others join with:  --peer ${peerAddresses[0]}`)
+  // Whoever listens everywhere is meant to be reached from elsewhere, too.
+  const address = peerAddresses.find((text) => !/^\/(ip4\/127\.|ip6\/::1\/)/.test(text)) ?? peerAddresses[0]
+  if (address !== undefined) note(`Others join with:  --peer ${address}`)
   // A devnet has no other miners: without a block nothing is published and nothing paid.
   const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
   // One that takes no request: the line works as it stands.

@@ -84,8 +84,11 @@ export class Reporter {
 
   /** Works out anew whether this node is behind, and tells whoever listens where that or the state changed. */
   refresh(): void {
+    const before = this.#behind
     this.#behind = this.#isBehind()
     const progress = this.progress()
+    if (before && !this.#behind)
+      this.#deps.log.info({ height: progress.height, peers: progress.peers }, 'at the head of the network')
     const told = `${progress.state} ${progress.behind}`
     if (told === this.#told) return
     this.#told = told

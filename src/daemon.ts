@@ -204,7 +204,7 @@ async function openMarket(
 /** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */
 async function closeMarket(market: Market | null): Promise<void> {
   if (market === null) return
-  market.shop.closeWhile(() => 'the node is stopping')
+  market.shop.close('the node is stopping')
   await Promise.race([market.checkout.stop(), setTimeout(CALLS_GRACE_MS)])
   market.checkout.abandon()
 }

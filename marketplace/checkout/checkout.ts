@@ -16,6 +16,7 @@ import type { ClaimStore } from './claim-store.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
 import {
+  heldFault,
   judgePayment,
   type PaymentContext,
   type PaymentVerdict,
@@ -112,7 +113,7 @@ export class Checkout {
     if (unfit !== null) return fail(unfit)
     const verdict = await this.#awaitPayment(call, offer)
     if (verdict.state === 'waiting') return fail(unconfirmed(call.txId, verdict))
-    if (verdict.state === 'held') return fail(fault('pay/held', { txId: call.txId, reason: verdict.reason }))
+    if (verdict.state === 'held') return fail(heldFault(call, verdict.reason, this.#deps.shop.hasEnded))
     if (verdict.state === 'refused') return fail(verdict.fault)
     // The chain has gone on while the payment was waited for.
     const unfitNow = inputFault(definition, input.value, this.#deps.shop.context)

@@ -58,6 +58,7 @@ export class Shop {
   readonly #chain: Chain
   readonly #context: ServiceContext
   readonly #offers: ReadonlyMap<ServiceId, Offer>
+  #ended = false
   readonly #closings: (() => string | null)[] = []
 
   constructor(operator: Operator, offers: readonly Offer[], context: ServiceContext) {
@@ -87,6 +88,17 @@ export class Shop {
   /** Sells nothing as long as somebody gives a reason; a payment that is offered meanwhile is neither taken nor lost. */
   closeWhile(reason: () => string | null): void {
     this.#closings.push(reason)
+  }
+
+  /** Sells nothing any more: whoever pays asks another time, or the node after its restart. */
+  close(reason: string): void {
+    this.#ended = true
+    this.#closings.unshift(() => reason)
+  }
+
+  /** Whether it was closed for good. */
+  get hasEnded(): boolean {
+    return this.#ended
   }
 
   /** Why nothing is sold at the moment (syncing, reorganised, stopping), or null. */

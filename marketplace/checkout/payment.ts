@@ -215,3 +215,13 @@ export function whyAdrift({ chain, sink, mined }: PaymentContext, txId: TxId): F
   if (call !== undefined) return checkOutcome(txId, call)
   return sink.get(txId) === undefined ? fault('pay/not-found', { txId }) : null
 }
+
+/** Why a good payment is not taken: waiting is worth while where the market opens again, and not where the node stops. */
+export function heldFault(
+  call: { readonly txId: TxId; readonly serviceId: string },
+  reason: string,
+  ended: boolean,
+): Fault {
+  const { txId, serviceId } = call
+  return ended ? fault('service/unavailable', { serviceId, reason }) : fault('pay/held', { txId, reason })
+}

@@ -209,7 +209,7 @@ describe('the commands', () => {
       expect((await farthing(...args)).code, args.join(' ')).toBe(2)
     const missing = await farthing('peers', '--token-file', join(folder, 'nothing'))
     expect(missing.stderr).toContain('there is no token in it')
-    expect((await farthing('ban', '60.9.0.1', '--hours', '0')).code).toBe(1)
+    expect((await farthing('ban', '60.9.0.1', '--hours', '0')).code).toBe(2)
     expect(network.bans()).toEqual([])
   })
 })

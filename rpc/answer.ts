@@ -7,6 +7,10 @@ export interface ApiRequest {
   readonly query: Readonly<Record<string, string | number | undefined>>
   readonly body: unknown
   readonly accept: string
+  /** Headers by their lower-case names; one that was sent more than once is joined by commas. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** Address that the request came from. */
+  readonly address: string
   readonly requestId: string
   /** Whether the operator's token came with it. */
   readonly isOperator: boolean
@@ -41,7 +45,11 @@ export type Answer =
       readonly content: string | Uint8Array
       readonly contentType: string
       readonly headers?: Headers
+      /** Called once the answer was handed over to the end, and never if it was not. */
+      readonly sent?: () => void
     }
+  /** An answer made by a library that speaks its own protocol; its body may be a stream. */
+  | { readonly response: Response }
 
 type Headers = Readonly<Record<string, string>>
 

@@ -2,12 +2,13 @@ import type { Chain } from '../consensus/chain/chain.ts'
 import type { Clock } from '../consensus/chain/ports.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import type { Checkout } from '../marketplace/checkout/checkout.ts'
-import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
+import type { NativeClaimStore } from '../marketplace/checkout/claim.ts'
 import type { Shop } from '../marketplace/checkout/operator.ts'
 import type { NativePriceSource } from '../marketplace/checkout/price.ts'
 import type { Sender } from '../marketplace/checkout/sender.ts'
 import type { MarketSettings } from '../marketplace/checkout/settings.ts'
 import type { Settler } from '../marketplace/checkout/settler.ts'
+import type { StableRail } from '../marketplace/stable/rail.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import type { RemoteWork } from '../miner/remote-work.ts'
 import type { NetworkApi } from './network.ts'
@@ -16,11 +17,13 @@ import type { NetworkApi } from './network.ts'
 export interface MarketApi {
   readonly shop: Shop
   readonly checkout: Checkout
-  readonly store: ClaimStore
+  readonly store: NativeClaimStore
   readonly price: NativePriceSource
   readonly settings: MarketSettings
   readonly settler: Settler
   readonly sender: Sender
+  /** The stablecoin rail, null where it is off. */
+  readonly stable: StableRail | null
 }
 
 /** What mining does at the moment. */

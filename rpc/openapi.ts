@@ -3,7 +3,7 @@ import { ERROR, type Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
 
 /** Version of the interface, not of the software. */
-export const OPENAPI_VERSION = '2.22.0'
+export const OPENAPI_VERSION = '2.20.0'
 
 const TAGS = [
   { name: 'chain', description: 'Blocks, transactions, accounts, mempool' },

@@ -4,10 +4,11 @@ import { epochOf } from '../consensus/ledger/epoch.ts'
 import type { Offer } from '../marketplace/checkout/operator.ts'
 import { chainPrice, pricedPoolName } from '../marketplace/checkout/price.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statistics.ts'
+import { offerState } from './cashier/offer-state.ts'
+import { NATIVE_SCHEME } from './cashier/options.ts'
 import type { RegistryEntry } from './contract/market.ts'
 import { coinNumber, usdNumber } from './json.ts'
 import type { MarketApi, NodeApi } from './node.ts'
-import { NATIVE_SCHEME, offerState } from './quotes.ts'
 
 /** Everything this node sells, as registry entries; unavailable services too, with the reason. */
 export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
@@ -33,7 +34,7 @@ interface EntryContext {
 function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): RegistryEntry {
   const { operator } = market.shop
   const { serviceId, name, description, capability, requestFormat, example } = offer.definition
-  const { quote, reason } = offerState(chain, market, offer)
+  const { native, reason, priceUsdMicros } = offerState(chain, market, offer)
   const { decimals } = chain.ruleBook.params
   const proven = chain.database.get(SERVICE_STATISTICS, { agentId: operator.agentId, serviceId }) ?? NO_STATISTICS
   return {
@@ -41,8 +42,8 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     name,
     description,
     capability,
-    priceNative: quote === null ? 0 : coinNumber(quote.amount, decimals),
-    priceUsd: usdNumber(quote?.priceUsdMicros ?? offer.priceUsdMicros),
+    priceNative: native.quote === null ? 0 : coinNumber(native.quote.amount, decimals),
+    priceUsd: usdNumber(priceUsdMicros),
     provenCalls: proven.calls,
     provenCallsStable: 0,
     provenVolumeStable: 0,

@@ -39,10 +39,12 @@ export class Refusal extends Error {
 
 /** Sends a handler's answer, if it is no stream. */
 export function send(reply: FastifyReply, result: Exclude<Answer, { readonly stream: unknown }>): FastifyReply {
+  if ('response' in result) return reply.send(result.response)
   reply.code(result.status)
   if (result.headers !== undefined) reply.headers(result.headers)
   if ('json' in result) return reply.type('application/json; charset=utf-8').send(JSON.stringify(result.json))
-  const { content, contentType } = result
+  const { content, contentType, sent } = result
+  if (sent !== undefined) reply.raw.once('finish', sent)
   return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
 }
 

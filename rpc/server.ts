@@ -133,10 +133,16 @@ function apiRequest(node: NodeApi, request: FastifyRequest): ApiRequest {
     query: request.query as Record<string, string>,
     body: request.body,
     accept: request.headers.accept ?? '',
+    headers: headersOf(request),
+    address: request.ip,
     requestId: request.id,
     isOperator: isOperator(node, request.headers.authorization),
     baseUrl: baseUrlOf(node, request),
   }
+}
+
+function headersOf({ headers }: FastifyRequest): ApiRequest['headers'] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()]))
 }
 
 function baseUrlOf({ publicUrl }: NodeApi, request: FastifyRequest): string {

@@ -4,7 +4,7 @@ import { Chain } from '../consensus/chain/chain.ts'
 import type { NetworkParams } from '../consensus/chain/params.ts'
 import { createRuleBook } from '../consensus/chain/rule-book.ts'
 import { ok, type Result } from '../consensus/primitives/result.ts'
-import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
+import type { ClaimKind, ClaimStore, StoredClaim } from '../marketplace/checkout/claim-store.ts'
 import type { ServiceDefinition } from '../marketplace/services/service.ts'
 import { Mempool } from '../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../mempool/policy.ts'
@@ -21,15 +21,18 @@ import type { Logger } from './telemetry/logger.ts'
 import { Metrics } from './telemetry/metrics.ts'
 import { VerifyPool } from './workers/verify-pool.ts'
 
-/** Opens a claim store; the daemon closes it. */
-export type OpenClaims = (path: string) => Promise<ClaimStore & { close(): Promise<void> }>
+/** Opens the store of a kind of claims at a path of the data folder; the daemon closes it. */
+export type OpenClaims = <C extends StoredClaim>(
+  path: string,
+  kind: ClaimKind<C>,
+) => Promise<ClaimStore<C> & { close(): Promise<void> }>
 
 /** What a daemon is started with. */
 export interface DaemonOptions {
   readonly config: Config
   readonly params: NetworkParams
   readonly services: readonly ServiceDefinition[]
-  /** Opens the claim store of the market at a path of the data folder. */
+  /** Opens the claim stores of the market. */
   readonly openClaims: OpenClaims
   /** Wallet of the market; null where there is none, then nothing is sold. */
   readonly wallet: WalletKey | null

@@ -2,8 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import { type Fault, faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { type ChainAlert, ChainWatch } from '../marketplace/checkout/chain-watch.ts'
+import { NATIVE_CLAIMS, type NativeClaimStore } from '../marketplace/checkout/claim.ts'
 import type { NodeApi } from '../rpc/node.ts'
-import { type Core, type DaemonOptions, type OpenClaims, openCore, repeat, type Stop } from './core.ts'
+import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './core.ts'
 import { useNativeSha256 } from './crypto/native-backend.ts'
 import { listen } from './http-api.ts'
 import { createMarket, type Market } from './market.ts'
@@ -172,9 +173,9 @@ async function openMarket(
 ): Promise<Result<Market | null>> {
   const { config, wallet, logger, services, onFatal } = options
   if (!config.market.enabled || wallet === null) return ok(null)
-  let store: Awaited<ReturnType<OpenClaims>>
+  let store: NativeClaimStore & { close(): Promise<void> }
   try {
-    store = await options.openClaims(folderPaths(config.dataDir).market)
+    store = await options.openClaims(folderPaths(config.dataDir).market, NATIVE_CLAIMS)
   } catch (error) {
     return fail(storageFault(config.dataDir, error))
   }

@@ -8,13 +8,14 @@ import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { fitsText } from '../consensus/primitives/text.ts'
 import { isEndpoint, NAME_BYTES_MAX } from '../consensus/tx/payloads.ts'
 import { Checkout } from '../marketplace/checkout/checkout.ts'
-import type { ClaimStore } from '../marketplace/checkout/claim-store.ts'
+import type { NativeClaimStore } from '../marketplace/checkout/claim.ts'
 import { type Offer, type Operator, Shop } from '../marketplace/checkout/operator.ts'
 import { chainPrice } from '../marketplace/checkout/price.ts'
 import { Registrar } from '../marketplace/checkout/registrar.ts'
 import { Sender } from '../marketplace/checkout/sender.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../marketplace/checkout/settings.ts'
 import { Settler } from '../marketplace/checkout/settler.ts'
+import { Workshop } from '../marketplace/checkout/workshop.ts'
 import type { ServiceContext } from '../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../marketplace/services/service.ts'
 import type { Mempool } from '../mempool/mempool.ts'
@@ -29,7 +30,7 @@ export interface MarketParts {
   readonly config: Config
   readonly chain: Chain
   readonly mempool: Mempool
-  readonly store: ClaimStore
+  readonly store: NativeClaimStore
   readonly wallet: WalletKey
   readonly services: readonly ServiceDefinition[]
   readonly peerCount: () => number
@@ -70,6 +71,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   })
   const settings = settingsOf(config)
   const price = chainPrice(chain)
+  const workshop = new Workshop(chain)
   const checkout = new Checkout({
     chain,
     shop,
@@ -78,11 +80,12 @@ export function createMarket(parts: MarketParts): Result<Market> {
     price,
     settings,
     settler,
+    workshop,
     clock: systemClock,
     timers: systemTimers,
   })
   const registrar = new Registrar({ chain, shop, sender, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, checkout, store, price, settings, settler, sender, registrar })
+  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, stable: null })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

@@ -1,5 +1,6 @@
 import { type FaultRow, later, nobody, sender } from './fault-row.ts'
 import { LEDGER_FAULTS } from './ledger-faults.ts'
+import { MARKET_FAULTS } from './market-faults.ts'
 import { MINING_FAULTS } from './mining-faults.ts'
 import { NETWORK_FAULTS } from './network-faults.ts'
 
@@ -155,71 +156,7 @@ export const FAULT_TABLE = {
   ...NETWORK_FAULTS,
   ...MINING_FAULTS,
 
-  'service/not-found': sender('service_not_found', 404, 'there is no service {serviceId} here'),
-  'service/invalid-request': sender('invalid_request', 400, 'unusable request: {reason}'),
-  'service/unavailable': later('service_unavailable', 503, '{serviceId} is unavailable: {reason}'),
-  'service/failed': nobody('upstream_failed', 502, '{serviceId} failed: {reason}'),
-  'service/timeout': nobody('upstream_timeout', 504, '{serviceId} did not finish within {timeoutMs} ms'),
-  'service/bad-result': nobody('upstream_failed', 502, '{serviceId} gave an unusable result: {reason}'),
-  'service/interrupted': nobody('upstream_failed', 502, '{serviceId} was interrupted and is not safe to repeat'),
-  'service/too-late': nobody(
-    'upstream_failed',
-    502,
-    '{serviceId} was interrupted, and the deadline of its payment leaves no time for it',
-  ),
-
-  'pay/not-found': later(
-    'payment_not_found',
-    402,
-    'the payment {txId} is neither in the chain nor in the mempool of this node',
-  ),
-  'pay/unconfirmed': later(
-    'payment_unconfirmed',
-    402,
-    'Do not pay again: the payment {txId} has {confirmations} of {needed} confirmations; repeat this call with the same payment',
-  ),
-  'pay/held': later(
-    'payment_unconfirmed',
-    402,
-    'Do not pay again: the payment {txId} is good and nothing of it is used, but {reason}; repeat this call with the same payment',
-  ),
-  'pay/failed': nobody(
-    'payment_failed',
-    402,
-    'the transaction {txId} was mined but failed ({outcome}): it is no payment, and only its fee was charged',
-  ),
-  'pay/mismatch': nobody(
-    'payment_mismatch',
-    402,
-    'the payment {txId} does not fit: {field} is {got}, expected {expected}. {refund}',
-  ),
-  'pay/closed': nobody(
-    'payment_closed',
-    402,
-    'the escrow of the payment {txId} is closed: it was refunded or settled before',
-  ),
-  'pay/too-late': nobody(
-    'payment_expired',
-    402,
-    'the payment {txId} has too few blocks left before its deadline {deadline}, where it returns to the caller by itself',
-  ),
-  'pay/secret-missing': sender(
-    'invalid_request',
-    400,
-    'the payment {txId} is locked: send its secret as payment.secret',
-  ),
-  'pay/already-redeemed': nobody('payment_already_redeemed', 409, 'the payment {txId} was used for another request'),
-  'pay/result-expired': nobody(
-    'result_expired',
-    410,
-    'the payment {txId} was redeemed, and its result is no longer kept',
-  ),
-
-  'market/registration-failed': nobody(
-    'registration_failed',
-    409,
-    'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
-  ),
+  ...MARKET_FAULTS,
 
   'rpc/malformed-json': sender('malformed_json', 400, 'the body is not JSON: {reason}'),
   'rpc/invalid-request': sender('invalid_request', 400, 'the request does not have the documented shape: {fields}'),

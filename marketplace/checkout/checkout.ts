@@ -9,10 +9,15 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import { priceInEpoch } from '../ledger/agents.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
-import { ResultCache } from '../services/result-cache.ts'
 import { inputFault, readRequest } from '../services/service.ts'
-import { type Claim, type FinishedClaim, isFinished, type OpenClaim, requestHash } from './claim.ts'
-import type { ClaimStore } from './claim-store.ts'
+import {
+  type Claim,
+  type FinishedClaim,
+  isFinished,
+  type NativeClaimStore,
+  type OpenClaim,
+  requestHash,
+} from './claim.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
 import {
@@ -25,22 +30,22 @@ import {
   wrongSecret,
 } from './payment.ts'
 import type { NativePriceSource } from './price.ts'
-import { runService } from './run-service.ts'
 import type { MarketSettings } from './settings.ts'
 import type { Settler } from './settler.ts'
 import { ValueAtRisk } from './value-at-risk.ts'
 import { WaitingRoom } from './waiting-room.ts'
-import { WorkSlots } from './work-slots.ts'
+import type { Workshop } from './workshop.ts'
 
 /** What a checkout works with. */
 export interface CheckoutDependencies {
   readonly chain: Chain
   readonly shop: Shop
-  readonly store: ClaimStore
+  readonly store: NativeClaimStore
   readonly sink: TransactionSink
   readonly price: NativePriceSource
   readonly settings: MarketSettings
   readonly settler: Settler
+  readonly workshop: Workshop
   readonly clock: Clock
   readonly timers: Timers
 }
@@ -71,9 +76,7 @@ export class Checkout {
   readonly #deps: CheckoutDependencies
   readonly #judge: PaymentContext
   readonly #running = new Map<TxId, Promise<FinishedClaim | null>>()
-  readonly #slots = new WorkSlots()
   readonly #room: WaitingRoom
-  readonly #results: ResultCache
   /** Taken calls that do not begin now: a reorganisation took their payments, or the market is closed. Each head is asked anew. */
   readonly #adrift = new Map<TxId, () => void>()
   #stopped = false
@@ -84,7 +87,6 @@ export class Checkout {
     const { chain, price, timers } = dependencies
     this.#judge = { ...dependencies, mined: new MinedCalls(chain), atRisk: new ValueAtRisk(chain, price) }
     this.#room = new WaitingRoom(timers)
-    this.#results = new ResultCache(chain)
     chain.onHeadChange(() => {
       this.#room.wake()
       const adrift = [...this.#adrift.values()]
@@ -260,7 +262,7 @@ export class Checkout {
   #start(claim: OpenClaim, offer: Pick<Offer, 'definition'>, input: unknown): Promise<FinishedClaim | null> {
     return this.#track(
       claim.txId,
-      this.#slots.run(() => this.#execute(claim, offer, input)),
+      this.#deps.workshop.inPlace(() => this.#execute(claim, offer, input)),
     )
   }
 
@@ -276,7 +278,7 @@ export class Checkout {
     { definition }: Pick<Offer, 'definition'>,
     input: unknown,
   ): Promise<FinishedClaim | null> {
-    const { chain, shop, store } = this.#deps
+    const { chain, shop, store, workshop } = this.#deps
     const { serviceId, timeoutMs } = definition
     // A passing head says nothing of a payment.
     while (chain.moving && !this.#stopped) await this.#room.pause(JOIN_POLL_MS)
@@ -291,7 +293,7 @@ export class Checkout {
     const startedAtMs = this.#now()
     const executing = { ...claim, state: 'executing', startedAtMs } as const
     if (!(await store.advance(claim.state, executing))) return this.#stored(claim.txId)
-    const outcome = await this.#results.run(definition, input, () => runService(definition, input, shop.context))
+    const outcome = await workshop.run(definition, input, shop.context)
     const nowMs = this.#now()
     const finished = outcome.ok ? delivered(executing, outcome.value, nowMs) : failed(executing, outcome.fault, nowMs)
     return this.#finish(executing, finished)

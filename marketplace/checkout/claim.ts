@@ -3,6 +3,7 @@ import { concat } from '../../consensus/primitives/bytes.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
+import type { ClaimKind, ClaimStore } from './claim-store.ts'
 
 /** What every claim knows: which payment was taken for which call. */
 interface ClaimBase {
@@ -62,6 +63,16 @@ export type OpenClaim = Exclude<Claim, FinishedClaim>
 export function isFinished(claim: Claim): claim is FinishedClaim {
   return claim.state === 'delivered' || claim.state === 'failed'
 }
+
+/** Claims of the native rail, as stores know them: named by the id of the payment's transaction. */
+export const NATIVE_CLAIMS: ClaimKind<Claim> = {
+  name: 'native',
+  idOf: ({ txId }) => txId,
+  isOpen: (claim) => !isFinished(claim) || claim.settlement === 'owed',
+}
+
+/** Where claims of the native rail are kept. */
+export type NativeClaimStore = ClaimStore<Claim>
 
 /** Binds a payment to a call on this side: service and request text. */
 export function requestHash(serviceId: ServiceId, request: string): Hash {

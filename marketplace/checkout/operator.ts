@@ -132,12 +132,20 @@ export class Shop {
     return agent !== undefined && (agent.owner === address || agent.settlers.includes(address))
   }
 
-  /** Whether the offer can be sold, or the first reason why not. */
-  availability({ definition }: Offer): Availability {
+  /** Whether the offer can be sold for coins, or the first reason why not. */
+  availability(offer: Offer): Availability {
+    const ready = this.readiness(offer)
+    if (!ready.available) return ready
+    const { service, agent } = ready
+    const reason = this.#fundsReason()
+    return reason === null ? ready : { available: false, reason, service, agent }
+  }
+
+  /** Whether the offer could be delivered now, however it is paid, or the first reason why not. */
+  readiness({ definition }: Offer): Availability {
     const { agent } = this
     const service = this.record(definition.serviceId)
-    const reason =
-      this.closedBecause ?? this.#agentReason(agent) ?? serviceReason(service, definition) ?? this.#fundsReason()
+    const reason = this.closedBecause ?? this.#agentReason(agent) ?? serviceReason(service, definition)
     if (reason !== null) return { available: false, reason, service, agent }
     const readiness = definition.ready(this.#context)
     if (!readiness.available) return { available: false, reason: readiness.reason, service, agent }

@@ -12,8 +12,7 @@ import {
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { closedBy, closureOf } from '../ledger/closures.ts'
 import { ESCROWS } from '../ledger/escrow.ts'
-import { type FinishedClaim, isFinished } from './claim.ts'
-import type { ClaimStore } from './claim-store.ts'
+import { type FinishedClaim, isFinished, type NativeClaimStore } from './claim.ts'
 import type { Shop } from './operator.ts'
 import type { Sender } from './sender.ts'
 import { FINAL_DEPTH } from './settings.ts'
@@ -22,7 +21,7 @@ import { FINAL_DEPTH } from './settings.ts'
 export interface SettlerDependencies {
   readonly chain: Chain
   readonly shop: Shop
-  readonly store: ClaimStore
+  readonly store: NativeClaimStore
   readonly sender: Sender
   readonly timers: Timers
   /** Hears of receipts that could not be sent; they are tried again. */

@@ -9,6 +9,7 @@ import {
   MOMENT,
   NEXT_CURSOR,
   PAGE_QUERY,
+  PAYMENT_ID,
   type Route,
   UINT_TEXT,
 } from './route.ts'
@@ -50,6 +51,8 @@ const OPTION = Type.Object(
   { additionalProperties: true },
 )
 
+const RAIL = Type.Unsafe<'native' | 'stable'>({ type: 'string', enum: ['native', 'stable'] })
+
 const QUOTE = Type.Object(
   {
     x402: Type.Literal(true),
@@ -76,9 +79,10 @@ const RECEIPT = Type.Object(
     serviceId: Type.String(),
     caller: ADDRESS_TEXT,
     amount: Type.Number(),
-    txId: HEX_32,
-    rail: Type.Literal('native'),
+    txId: PAYMENT_ID,
+    rail: RAIL,
     asset: Type.String(),
+    network: Type.Optional(Type.String()),
     amountBaseUnits: UINT_TEXT,
     blockHeight: Type.Optional(HEIGHT),
     blockHash: Type.Optional(HEX_32),

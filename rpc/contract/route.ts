@@ -22,6 +22,8 @@ export interface Route {
   >
   /** Whether a body of raw bytes is taken too: a transaction in its wire encoding. */
   readonly takesBytes?: boolean
+  /** Whether it is a public document: with a strong ETag, kept by caches for a moment, compressed for who takes it. */
+  readonly isDocument?: true
   /** Whether the operator's token must be sent, or shows more where it is. */
   readonly operator?: 'required' | 'optional'
   readonly bucket: RateBucket
@@ -29,6 +31,8 @@ export interface Route {
 
 /** 32 bytes of lower-case hex. */
 export const HEX_32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+/** Id of a payment: a transaction of this chain, or behind 0x one of the chain of the stablecoin. */
+export const PAYMENT_ID = Type.String({ pattern: '^(0x)?[0-9a-f]{64}$' })
 /** Any bytes in lower-case hex. */
 export const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
 /** An unsigned integer as decimal text: base units, rates, nonces. */

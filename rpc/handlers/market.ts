@@ -1,24 +1,27 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { merkleProof, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
-import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
+import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import type { Settled } from '../../marketplace/checkout/checkout.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/facts/known-past.ts'
 import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
-import { addressText, coinNumber, merkleProofToJson, moment } from '../json.ts'
+import { type CallOutcome, carryOut, type Settlement, wantsQuote } from '../cashier/cashier.ts'
+import type { Rail } from '../cashier/options.ts'
+import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
+import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
+import { errorBody, errorHeaders } from '../faults.ts'
+import { moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
-import { QuoteBook } from '../quotes.ts'
 import { nativeUsd, protocolDocument, registryEntries } from '../registry.ts'
-import { refundOf, requestStatus, unredeemedStatus } from '../requests.ts'
+import { requestStatus, unredeemedStatus } from '../requests.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_STORE = { 'cache-control': 'no-store' }
 const PAGE_DEFAULT = 50
 const SUGGESTIONS_MAX = 3
 const RETRY_SECONDS = '1'
+const IDEMPOTENCY_KEY_CHARS_MAX = 255
 
 interface CallBody {
   readonly serviceId?: string
@@ -28,7 +31,8 @@ interface CallBody {
 
 const QUOTE_BOOKS = new WeakMap<MarketApi, QuoteBook>()
 
-function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
+/** The one book of quotes of a market: every door quotes the same. */
+export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
   let book = QUOTE_BOOKS.get(market)
   if (book === undefined) {
     book = new QuoteBook(chain, market)
@@ -48,94 +52,97 @@ function callNamed(node: NodeApi, request: ApiRequest, serviceId: string): Answe
   if (net !== undefined && net !== 'mainnet') {
     return fault('rpc/unsupported-network', { net: String(net), supported: ['mainnet'] })
   }
-  if (node.market === null) return fault('rpc/no-market')
-  const offer = node.market.shop.offer(serviceId)
-  if (offer === undefined) {
-    return fault('service/not-found', {
-      serviceId: serviceId.slice(0, 64),
-      suggestions: suggestions(node.market, serviceId),
-    })
-  }
-  const { payment, request: text } = request.body as CallBody
-  if (payment !== undefined) return settle({ node, market: node.market, offer }, request, { payment, text: text ?? '' })
-  const content = quoteBook(node.chain, node.market).unpaid(offer, text, request)
-  return { status: 402, content, contentType: JSON_TYPE, headers: NO_STORE }
+  const { market } = node
+  if (market === null) return fault('rpc/no-market')
+  const offer = market.shop.offer(serviceId)
+  if (offer === undefined) return noService(market, serviceId)
+  const place = { node, market, offer, request }
+  const offered = paymentOf(place)
+  if (!offered.ok) return refused(place, offered.fault)
+  if (offered.value !== null) return pay(place, offered.value)
+  const text = (request.body as CallBody).request
+  return quoted(quoteBook(node.chain, market).unpaid(offer, text, factsOf(request)))
 }
 
-interface CallContext {
+/** A service that is not sold here, with those that may have been meant. */
+export function noService(market: MarketApi, serviceId: string): Fault {
+  return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
+}
+
+interface CallPlace {
   readonly node: NodeApi
   readonly market: MarketApi
   readonly offer: Offer
+  readonly request: ApiRequest
 }
 
-async function settle(
-  context: CallContext,
-  request: ApiRequest,
-  { payment, text }: { readonly payment: NonNullable<CallBody['payment']>; readonly text: string },
-): Promise<Answer | Fault> {
-  const { market, offer, node } = context
-  const secret = payment.secret === undefined ? null : fromHex(payment.secret)
-  const outcome = await market.checkout.settle({
-    serviceId: offer.definition.serviceId,
-    request: text,
-    txId: payment.txId,
-    secret,
-  })
-  if (outcome.ok) return settled(context, outcome.value, request)
-  const { status } = faultRow(outcome.fault.code)
-  if (status !== 402) return outcome.fault
-  const content = quoteBook(node.chain, market).refused(offer, outcome.fault, request)
-  const retry = faultRow(outcome.fault.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
-  return { status, content, contentType: JSON_TYPE, headers: { ...NO_STORE, ...retry } }
+function factsOf({ requestId, baseUrl, query }: ApiRequest) {
+  return { requestId, baseUrl, rail: query.rail as Rail | undefined }
 }
 
-/** The answer of a call that was carried out: result and receipt, or the failure with its refund. */
-function settled({ node, market }: CallContext, { claim, replayed }: Settled, { requestId }: ApiRequest): Answer {
-  const headers = { ...NO_STORE, ...(replayed ? { 'idempotent-replay': 'true' } : {}) }
-  if (claim.state === 'failed') {
-    const { api, status } = faultRow(claim.reason)
-    const refund = refundOf({ chain: node.chain, market }, claim)
-    return { status, json: { error: claim.message, code: api, requestId, refund }, headers }
-  }
-  // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
-  const receipt = JSON.stringify(receiptOf(node, claim))
-  return {
-    status: 200,
-    content: `{"paid":true,"result":${claim.result},"receipt":${receipt}}`,
-    contentType: JSON_TYPE,
-    headers,
-  }
+/** The payment of a call, in its body or its headers; null without one. */
+function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null> {
+  const { payment } = request.body as CallBody
+  if (payment === undefined) return paymentInHeaders(request.headers, market)
+  const { txId, secret } = payment
+  return ok({ rail: 'native', txId, secret: secret === undefined ? null : fromHex(secret) })
 }
 
-function receiptOf({ chain }: NodeApi, claim: Claim & { state: 'delivered' }): object {
-  const { params } = chain.ruleBook
-  return {
-    serviceId: claim.serviceId,
-    caller: addressText(params.addressPrefix, claim.caller),
-    amount: coinNumber(BigInt(claim.amount), params.decimals),
-    txId: claim.txId,
-    rail: 'native',
-    asset: params.ticker,
-    amountBaseUnits: claim.amount,
-    resultHash: claim.resultHash,
-    requestHash: claim.requestHash,
-    durationMs: claim.durationMs,
-    completedAt: moment(claim.finishedAtMs),
-    ...paymentProof(chain, claim.txId),
+async function pay(place: CallPlace, payment: OfferedPayment): Promise<Answer | Fault> {
+  const { node, market, offer, request } = place
+  const key = request.headers['idempotency-key']
+  if (key !== undefined && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
+    return fault('rpc/invalid-request', { fields: ['idempotency-key'] })
+  const text = (request.body as CallBody).request ?? ''
+  const outcome = await carryOut(node, market, { offer, request: text, payment, idempotencyKey: key ?? null })
+  return told(place, outcome)
+}
+
+function told(place: CallPlace, outcome: CallOutcome): Answer | Fault {
+  const { requestId } = place.request
+  switch (outcome.is) {
+    case 'paid': {
+      const replay = outcome.replayed ? { 'idempotent-replay': 'true' } : {}
+      // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
+      const content = `{"paid":true,"result":${outcome.result},"receipt":${JSON.stringify(outcome.receipt)}}`
+      const headers = { 'cache-control': 'private, no-store', ...settlementHeaders(outcome.settlement), ...replay }
+      return { status: 200, content, contentType: JSON_TYPE, headers, sent: outcome.sent }
+    }
+    case 'failed': {
+      const { api, status } = faultRow(outcome.code)
+      const { message, refund } = outcome
+      return { status, json: { error: message, code: api, requestId, refund }, headers: NO_STORE }
+    }
+    default:
+      return wantsQuote(outcome.fault) ? refused(place, outcome.fault) : withheld(place, outcome)
   }
 }
 
-/** Where the payment was mined, and the proof of it; left out while a reorganisation has taken it off the chain. */
-function paymentProof({ database }: Chain, txId: TxId): object {
-  const location = database.location(txId)
-  const blockId = location === undefined ? undefined : database.idAt(location.height)
-  const entry = blockId === undefined ? undefined : database.entry(blockId)
-  if (location === undefined || entry === undefined) return {}
-  const ids = database.transactionIds(entry.id)?.map(fromHex)
-  // The block was pruned: where it was mined is known still.
-  if (ids === undefined) return { blockHeight: location.height, blockHash: entry.id }
-  const proof = merkleProofToJson(merkleProof(TRANSACTION_TREE, ids, location.index))
-  return { blockHeight: location.height, blockHash: entry.id, proof: { header: toHex(entry.bytes), ...proof } }
+/** A refusal that no fresh quote would mend; what is known of the money is told. */
+function withheld(
+  { request: { requestId } }: CallPlace,
+  { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
+): Answer | Fault {
+  if (charged === null && settlement === null) return cause
+  const headers = { ...NO_STORE, ...errorHeaders(cause), ...(settlement === null ? {} : settlementHeaders(settlement)) }
+  const body = errorBody(cause, { requestId, accept: '', path: '' })
+  return { status: faultRow(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
+}
+
+/** Both generations read the settlement, each in a header of its own. */
+function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
+  const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
+  return { 'x-payment-response': value, 'payment-response': value }
+}
+
+function refused({ node, market, offer, request }: CallPlace, cause: Fault): Answer {
+  const retry = faultRow(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
+  return quoted(quoteBook(node.chain, market).refused(offer, cause, factsOf(request)), retry)
+}
+
+function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, string>> = {}): Answer {
+  const all = { ...NO_STORE, 'payment-required': header, ...headers }
+  return { status: 402, content: body, contentType: JSON_TYPE, headers: all }
 }
 
 /** The free sample of a service. */

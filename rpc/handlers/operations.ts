@@ -2,10 +2,10 @@ import { workOfTarget } from '../../consensus/block/pow.ts'
 import { executedFrom, indexedFrom } from '../../consensus/chain/adoption.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
+import { offerState } from '../cashier/offer-state.ts'
 import { addressText, moment } from '../json.ts'
 import type { NodeApi } from '../node.ts'
 import { openApiDocument } from '../openapi.ts'
-import { offerState } from '../quotes.ts'
 import { HOME_POLICY, homePage } from '../web/home.ts'
 
 /** Everything about this node on one page. */

@@ -1,7 +1,5 @@
 import { Level } from 'level'
-import type { TxId } from '../../consensus/primitives/ids.ts'
-import { type Claim, isFinished } from '../../marketplace/checkout/claim.ts'
-import type { ClaimPage, ClaimStore } from '../../marketplace/checkout/claim-store.ts'
+import type { ClaimKind, ClaimPage, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
 type Database = Level<string, string>
@@ -11,80 +9,96 @@ type Database = Level<string, string>
  * the other entries are indexes over them. Everything of a claim is written in one batch.
  */
 const KEYS = {
-  claim: (txId: string) => `claim/${txId}`,
+  claim: (id: string) => `claim/${id}`,
   /** Claims whose work or settlement is not over. */
-  open: (txId: string) => `open/${txId}`,
+  open: (id: string) => `open/${id}`,
   /** Claims by time, for listings. */
-  byTime: ({ claimedAtMs, txId }: Claim) => `time/${padded(claimedAtMs)}/${txId}`,
+  byTime: (claimedAtMs: number, id: string) => `time/${padded(claimedAtMs)}/${id}`,
   /** Kept results. */
-  text: (txId: string) => `text/${txId}`,
+  text: (id: string) => `text/${id}`,
   /** Lengths of kept results by the time they were finished, for pruning. */
-  result: (finishedAtMs: number, txId: string) => `result/${padded(finishedAtMs)}/${txId}`,
+  result: (finishedAtMs: number, id: string) => `result/${padded(finishedAtMs)}/${id}`,
 } as const
 
 const CACHE_BYTES = 4 * 1024 * 1024
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024
 
 /** The claim store of a single node: LevelDB, every write synced. */
-export class LevelClaimStore implements ClaimStore {
+export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly #database: Database
+  readonly #kind: ClaimKind<C>
   readonly #locks = new KeyedLock()
 
-  private constructor(database: Database) {
+  private constructor(database: Database, kind: ClaimKind<C>) {
     this.#database = database
+    this.#kind = kind
   }
 
-  /** Opens the store, creating it if there is none. */
-  static async open(path: string): Promise<LevelClaimStore> {
+  /** Opens the store of a kind of claims, creating it if there is none. */
+  static async open<C extends StoredClaim>(path: string, kind: ClaimKind<C>): Promise<LevelClaimStore<C>> {
     const database: Database = new Level(path, { cacheSize: CACHE_BYTES, writeBufferSize: WRITE_BUFFER_BYTES } as never)
     await database.open()
-    return new LevelClaimStore(database)
+    return new LevelClaimStore(database, kind)
   }
 
-  async get(txId: TxId): Promise<Claim | undefined> {
-    const [json, result] = await this.#database.getMany([KEYS.claim(txId), KEYS.text(txId)])
+  async get(id: string): Promise<C | undefined> {
+    const [json, result] = await this.#database.getMany([KEYS.claim(id), KEYS.text(id)])
     if (json === undefined) return undefined
-    const claim = JSON.parse(json) as Claim
-    return claim.state === 'delivered' ? { ...claim, result: result ?? null } : claim
+    const claim = JSON.parse(json) as C
+    return claim.result === undefined ? claim : { ...claim, result: result ?? null }
   }
 
-  claim(claim: Claim): Promise<Claim | null> {
-    return this.#locks.run(claim.txId, async () => {
-      const known = await this.get(claim.txId)
+  claim(claim: C): Promise<C | null> {
+    const id = this.#kind.idOf(claim)
+    return this.#locks.run(id, async () => {
+      const known = await this.get(id)
       if (known !== undefined) return known
       await this.#write(claim)
       return null
     })
   }
 
-  advance(from: Claim['state'], next: Claim): Promise<boolean> {
-    return this.#locks.run(next.txId, async () => {
-      const current = await this.get(next.txId)
+  advance(from: C['state'], next: C): Promise<boolean> {
+    const id = this.#kind.idOf(next)
+    return this.#locks.run(id, async () => {
+      const current = await this.get(id)
       if (current?.state !== from) return false
-      await this.#write(next)
+      await this.#write(next, current)
       return true
     })
   }
 
-  async open(): Promise<readonly Claim[]> {
-    const claims: Claim[] = []
+  release(from: C['state'], id: string): Promise<boolean> {
+    return this.#locks.run(id, async () => {
+      const current = await this.get(id)
+      if (current?.state !== from) return false
+      const batch = this.#database.batch().del(KEYS.claim(id)).del(KEYS.open(id)).del(KEYS.text(id))
+      batch.del(KEYS.byTime(current.claimedAtMs, id))
+      if (current.finishedAtMs !== undefined) batch.del(KEYS.result(current.finishedAtMs, id))
+      await batch.write({ sync: true } as never)
+      return true
+    })
+  }
+
+  async open(): Promise<readonly C[]> {
+    const claims: C[] = []
     for await (const key of this.#database.keys(rangeOf('open/'))) {
-      const claim = await this.get(key.slice('open/'.length) as TxId)
+      const claim = await this.get(key.slice('open/'.length))
       if (claim !== undefined) claims.push(claim)
     }
     return claims
   }
 
-  async recent(limit: number, cursor: string | null): Promise<ClaimPage> {
+  async recent(limit: number, cursor: string | null): Promise<ClaimPage<C>> {
     const range = rangeOf('time/')
     const bounds = cursor === null ? range : { gte: range.gte, lt: `time/${cursor}` }
     const keys = await this.#database.keys({ ...bounds, reverse: true, limit: limit + 1 }).all()
     const claims = await this.#database.getMany(
-      keys.slice(0, limit).map((key) => KEYS.claim(key.split('/')[2] as TxId)),
+      keys.slice(0, limit).map((key) => KEYS.claim(key.split('/')[2] as string)),
     )
     const last = keys[limit - 1]
     return {
-      claims: claims.flatMap((json) => (json === undefined ? [] : [JSON.parse(json) as Claim])),
+      claims: claims.flatMap((json) => (json === undefined ? [] : [JSON.parse(json) as C])),
       nextCursor: keys.length > limit && last !== undefined ? last.slice('time/'.length) : null,
     }
   }
@@ -94,9 +108,9 @@ export class LevelClaimStore implements ClaimStore {
     let bytes = entries.reduce((sum, [, length]) => sum + Number(length), 0)
     let pruned = 0
     for (const [key, length] of entries) {
-      const [, finishedAt, txId] = key.split('/') as [string, string, string]
+      const [, finishedAt, id] = key.split('/') as [string, string, string]
       if (Number(finishedAt) >= beforeMs && bytes <= bytesMax) break
-      await this.#forgetResult(txId as TxId, key)
+      await this.#forgetResult(id, key)
       bytes -= Number(length)
       pruned += 1
     }
@@ -107,26 +121,29 @@ export class LevelClaimStore implements ClaimStore {
     await this.#database.close()
   }
 
-  #forgetResult(txId: TxId, resultKey: string): Promise<void> {
-    return this.#locks.run(txId, () =>
+  #forgetResult(id: string, resultKey: string): Promise<void> {
+    return this.#locks.run(id, () =>
       this.#database
         .batch()
         .del(resultKey)
-        .del(KEYS.text(txId))
+        .del(KEYS.text(id))
         .write({ sync: true } as never),
     )
   }
 
-  async #write(claim: Claim): Promise<void> {
-    const { txId } = claim
-    const kept = claim.state === 'delivered' ? { ...claim, result: null } : claim
-    const batch = this.#database.batch().put(KEYS.claim(txId), JSON.stringify(kept)).put(KEYS.byTime(claim), '')
-    const over = isFinished(claim) && claim.settlement === 'final'
-    if (over) batch.del(KEYS.open(txId))
-    else batch.put(KEYS.open(txId), '')
-    if (claim.state === 'delivered' && claim.result !== null) {
-      batch.put(KEYS.text(txId), claim.result)
-      batch.put(KEYS.result(claim.finishedAtMs, txId), String(Buffer.byteLength(claim.result)))
+  async #write(claim: C, before?: C): Promise<void> {
+    const id = this.#kind.idOf(claim)
+    const { result, finishedAtMs = 0, claimedAtMs } = claim
+    const kept = result === undefined ? claim : { ...claim, result: null }
+    const batch = this.#database.batch().put(KEYS.claim(id), JSON.stringify(kept)).put(KEYS.byTime(claimedAtMs, id), '')
+    if (this.#kind.isOpen(claim)) batch.put(KEYS.open(id), '')
+    else batch.del(KEYS.open(id))
+    if (typeof result === 'string') {
+      batch.put(KEYS.text(id), result)
+      batch.put(KEYS.result(finishedAtMs, id), String(Buffer.byteLength(result)))
+    }
+    if (result === undefined && before?.finishedAtMs !== undefined) {
+      batch.del(KEYS.text(id)).del(KEYS.result(before.finishedAtMs, id))
     }
     await batch.write({ sync: true } as never)
   }

@@ -23,7 +23,7 @@ const daemon = await startDaemon({
   config: { ...resolved.value.config, mine: { ...resolved.value.config.mine, threads: 0 } },
   params,
   services: SERVICE_TABLE,
-  openClaims: (path) => LevelClaimStore.open(path),
+  openClaims: (path, kind) => LevelClaimStore.open(path, kind),
   wallet: walletKey(devSeed(2)),
   logger: createLogger({ level: 'silent', format: 'json' }),
   onFatal: (error) => {

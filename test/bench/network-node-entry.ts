@@ -38,7 +38,7 @@ const daemon = await startDaemon({
   config: resolved.value.config,
   params,
   services: SERVICE_TABLE,
-  openClaims: (path) => LevelClaimStore.open(path),
+  openClaims: (path, kind) => LevelClaimStore.open(path, kind),
   wallet: null,
   logger: createLogger({ level: process.env.BENCH_LOG ?? 'warn', format: 'json' }),
   transactionMode: order.mode ?? 'gossip',

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
-import type { Claim, FinishedClaim } from '../../marketplace/checkout/claim.ts'
-import type { ClaimStore } from '../../marketplace/checkout/claim-store.ts'
+import type { Claim, FinishedClaim, NativeClaimStore } from '../../marketplace/checkout/claim.ts'
 
 /** An implementation under test: one place of claims that can be opened, closed and opened again. */
 export interface ClaimStoreFixture {
-  readonly open: () => Promise<ClaimStore & { close(): Promise<void> }>
+  readonly open: () => Promise<NativeClaimStore & { close(): Promise<void> }>
   readonly remove: () => Promise<void>
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { NATIVE_CLAIMS } from '../../marketplace/checkout/claim.ts'
 import { storageFault } from '../../src/storage/folder.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 import { claimStoreSuite } from '../contract/claim-store.suite.ts'
@@ -8,7 +9,7 @@ import { removeFolder, temporaryFolder } from '../support/processes.ts'
 claimStoreSuite('of one node in LevelDB', () => {
   const folder = temporaryFolder()
   return {
-    open: () => LevelClaimStore.open(join(folder, 'market')),
+    open: () => LevelClaimStore.open(join(folder, 'market'), NATIVE_CLAIMS),
     remove: async () => removeFolder(folder),
   }
 })
@@ -16,8 +17,8 @@ claimStoreSuite('of one node in LevelDB', () => {
 describe('the claim store of one node', () => {
   it('is open in one place at a time, and the second opening says so', async () => {
     const folder = temporaryFolder()
-    const store = await LevelClaimStore.open(join(folder, 'market'))
-    const second = await LevelClaimStore.open(join(folder, 'market')).then(
+    const store = await LevelClaimStore.open(join(folder, 'market'), NATIVE_CLAIMS)
+    const second = await LevelClaimStore.open(join(folder, 'market'), NATIVE_CLAIMS).then(
       () => null,
       (error: unknown) => storageFault(folder, error),
     )

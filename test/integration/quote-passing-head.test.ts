@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import { QuoteBook } from '../../rpc/cashier/quotes.ts'
 import type { MarketApi, NodeApi } from '../../rpc/node.ts'
-import { QuoteBook } from '../../rpc/quotes.ts'
 import { registryEntries } from '../../rpc/registry.ts'
 import { closeMarkets, ONCE, TestMarket } from '../support/market.ts'
 import { overtake } from '../support/mempool.ts'
@@ -14,8 +14,10 @@ const BASE_URL = 'http://here'
 function told({ test: { chain }, ...parts }: TestMarket, book: QuoteBook) {
   const { shop, price } = parts
   const offer = shop.offer(ONCE)!
-  const node = { chain, market: { shop, price, settings: DEFAULT_MARKET_SETTINGS } } as unknown as NodeApi
-  const { error, available, accepts } = JSON.parse(book.unpaid(offer, 'ok', { requestId: 'x', baseUrl: BASE_URL })) as {
+  const node = { chain, market: { shop, price, settings: DEFAULT_MARKET_SETTINGS, stable: null } } as unknown as NodeApi
+  const { error, available, accepts } = JSON.parse(
+    book.unpaid(offer, 'ok', { requestId: 'x', baseUrl: BASE_URL }).body,
+  ) as {
     error: string
     available: boolean
     accepts: readonly { readonly extra: { readonly available: boolean; readonly validUntil: number } }[]
@@ -28,7 +30,12 @@ it('nobody is told to pay by a head that is only passed through', async () => {
   const market = await TestMarket.open()
   const { chain } = market.test
   await market.test.mineTo(45)
-  const api = { shop: market.shop, price: market.price, settings: DEFAULT_MARKET_SETTINGS } as unknown as MarketApi
+  const api = {
+    shop: market.shop,
+    price: market.price,
+    settings: DEFAULT_MARKET_SETTINGS,
+    stable: null,
+  } as unknown as MarketApi
   const book = new QuoteBook(chain, api)
   const open = { available: true, option: true, listed: true }
   expect(told(market, book)).toMatchObject(open)

@@ -1,19 +1,22 @@
-import type { Claim } from '../../marketplace/checkout/claim.ts'
-import type { ClaimStore } from '../../marketplace/checkout/claim-store.ts'
+import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 
 /**
  * The real claim store in a process that dies by SIGKILL right before or right after a claim reaches a state, as
  * `TEST_CRASH_AT` says: "before:claimed", "after:executing" and so on.
  */
-export async function openCrashingClaims(path: string): Promise<ClaimStore & { close(): Promise<void> }> {
-  const store = await LevelClaimStore.open(path)
+export async function openCrashingClaims<C extends StoredClaim>(
+  path: string,
+  kind: ClaimKind<C>,
+): Promise<ClaimStore<C> & { close(): Promise<void> }> {
+  const store = await LevelClaimStore.open(path, kind)
   const [when, state] = (process.env.TEST_CRASH_AT ?? '').split(':')
-  const die = (now: string, claim: Claim): void => {
+  const die = (now: string, claim: C): void => {
     if (now === when && claim.state === state) process.kill(process.pid, 'SIGKILL')
   }
   return {
-    get: (txId) => store.get(txId),
+    get: (id) => store.get(id),
+    release: (from, id) => store.release(from, id),
     open: () => store.open(),
     recent: (limit, cursor) => store.recent(limit, cursor),
     pruneResults: (beforeMs, bytesMax) => store.pruneResults(beforeMs, bytesMax),

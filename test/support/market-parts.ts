@@ -1,7 +1,6 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
-import type { TxId } from '../../consensus/primitives/ids.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
-import type { ClaimPage, ClaimStore } from '../../marketplace/checkout/claim-store.ts'
+import type { Claim, NativeClaimStore } from '../../marketplace/checkout/claim.ts'
+import type { ClaimPage } from '../../marketplace/checkout/claim-store.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 
 /** Time as a test lets it pass. The clock can be set besides, as on any machine; timers do not care. */
@@ -37,10 +36,10 @@ export class TestTime implements Clock, Timers {
   }
 }
 
-type ClosableStore = ClaimStore & { close(): Promise<void> }
+type ClosableStore = NativeClaimStore & { close(): Promise<void> }
 
 /** A store of claims that counts what it is asked, and knows whether it is still at it. */
-export class WatchedClaims implements ClaimStore {
+export class WatchedClaims implements NativeClaimStore {
   /** Calls in order, by the name of the method. */
   readonly calls: string[] = []
   /** Called before a claim moves to another state, so that a test can do something in between. */
@@ -58,8 +57,8 @@ export class WatchedClaims implements ClaimStore {
     return this.#running > 0
   }
 
-  get(txId: TxId): Promise<Claim | undefined> {
-    return this.#watch('get', () => this.#store.get(txId))
+  get(id: string): Promise<Claim | undefined> {
+    return this.#watch('get', () => this.#store.get(id))
   }
 
   claim(claim: Claim): Promise<Claim | null> {
@@ -73,11 +72,15 @@ export class WatchedClaims implements ClaimStore {
     })
   }
 
+  release(from: Claim['state'], id: string): Promise<boolean> {
+    return this.#watch('release', () => this.#store.release(from, id))
+  }
+
   open(): Promise<readonly Claim[]> {
     return this.#watch('open', () => this.#store.open())
   }
 
-  recent(limit: number, cursor: string | null): Promise<ClaimPage> {
+  recent(limit: number, cursor: string | null): Promise<ClaimPage<Claim>> {
     return this.#watch('recent', () => this.#store.recent(limit, cursor))
   }
 

@@ -13,12 +13,13 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { ReceiptEntry } from '../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { Checkout, type PaidCall, type Settled } from '../../marketplace/checkout/checkout.ts'
-import { requestCommitment } from '../../marketplace/checkout/claim.ts'
+import { NATIVE_CLAIMS, requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { type Offer, type Operator, Shop } from '../../marketplace/checkout/operator.ts'
 import { chainPrice, type NativePriceSource, priceIn } from '../../marketplace/checkout/price.ts'
 import { Sender } from '../../marketplace/checkout/sender.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/checkout/settings.ts'
 import { Settler } from '../../marketplace/checkout/settler.ts'
+import { Workshop } from '../../marketplace/checkout/workshop.ts'
 import type { Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
@@ -134,6 +135,7 @@ export class TestMarket {
     this.checkout = new Checkout({
       ...{ chain, shop, store, sink: this.mempool, price: this.price, settler: this.settler },
       ...{ settings: { ...DEFAULT_MARKET_SETTINGS, ...settings }, clock: time, timers: time },
+      workshop: new Workshop(chain),
     })
     opened.push(this)
   }
@@ -141,7 +143,7 @@ export class TestMarket {
   static async open(parts: MarketParts = {}): Promise<TestMarket> {
     const test = parts.test ?? (await TestChain.open(parts.ruleBook))
     const folder = parts.folder ?? temporaryFolder()
-    const store = parts.store ?? new WatchedClaims(await LevelClaimStore.open(join(folder, 'market')))
+    const store = parts.store ?? new WatchedClaims(await LevelClaimStore.open(join(folder, 'market'), NATIVE_CLAIMS))
     const market = new TestMarket(test, store, folder, parts)
     if (parts.published ?? market.shop.agent === undefined) await market.publish()
     return market

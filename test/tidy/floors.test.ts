@@ -15,8 +15,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
-  marketplace: ['ledger', 'facts', 'services', 'checkout'],
-  rpc: ['contract', 'client', 'web', 'handlers'],
+  marketplace: ['ledger', 'facts', 'services', 'checkout', 'stable'],
+  rpc: ['contract', 'client', 'cashier', 'web', 'handlers'],
 }
 
 /** Folders that do not build on each other although both lie on the same floor. */

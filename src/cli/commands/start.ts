@@ -33,7 +33,8 @@ export const startCommand: Command = {
   flags: {
     peer: 'Node to join, as its log names it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; several by commas',
   },
-  run: (context) => runDaemon(context, { services: SERVICE_TABLE, openClaims: (path) => LevelClaimStore.open(path) }),
+  run: (context) =>
+    runDaemon(context, { services: SERVICE_TABLE, openClaims: (path, kind) => LevelClaimStore.open(path, kind) }),
 }
 
 /** Runs a daemon with the parts given until it is told to stop. */

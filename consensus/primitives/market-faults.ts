@@ -1,0 +1,115 @@
+import { type FaultRow, later, nobody, sender } from './fault-row.ts'
+
+/** What the market refuses: services, payments on both rails, facilitators. */
+export const MARKET_FAULTS = {
+  'service/not-found': sender('service_not_found', 404, 'there is no service {serviceId} here'),
+  'service/invalid-request': sender('invalid_request', 400, 'unusable request: {reason}'),
+  'service/unavailable': later('service_unavailable', 503, '{serviceId} is unavailable: {reason}'),
+  'service/failed': nobody('upstream_failed', 502, '{serviceId} failed: {reason}'),
+  'service/timeout': nobody('upstream_timeout', 504, '{serviceId} did not finish within {timeoutMs} ms'),
+  'service/bad-result': nobody('upstream_failed', 502, '{serviceId} gave an unusable result: {reason}'),
+  'service/interrupted': nobody('upstream_failed', 502, '{serviceId} was interrupted and is not safe to repeat'),
+  'service/too-late': nobody(
+    'upstream_failed',
+    502,
+    '{serviceId} was interrupted, and the deadline of its payment leaves no time for it',
+  ),
+
+  'pay/not-found': later(
+    'payment_not_found',
+    402,
+    'the payment {txId} is neither in the chain nor in the mempool of this node',
+  ),
+  'pay/unconfirmed': later(
+    'payment_unconfirmed',
+    402,
+    'Do not pay again: the payment {txId} has {confirmations} of {needed} confirmations; repeat this call with the same payment',
+  ),
+  'pay/held': later(
+    'payment_unconfirmed',
+    402,
+    'Do not pay again: the payment {txId} is good and nothing of it is used, but {reason}; repeat this call with the same payment',
+  ),
+  'pay/failed': nobody(
+    'payment_failed',
+    402,
+    'the transaction {txId} was mined but failed ({outcome}): it is no payment, and only its fee was charged',
+  ),
+  'pay/mismatch': nobody(
+    'payment_mismatch',
+    402,
+    'the payment {txId} does not fit: {field} is {got}, expected {expected}. {refund}',
+  ),
+  'pay/closed': nobody(
+    'payment_closed',
+    402,
+    'the escrow of the payment {txId} is closed: it was refunded or settled before',
+  ),
+  'pay/too-late': nobody(
+    'payment_expired',
+    402,
+    'the payment {txId} has too few blocks left before its deadline {deadline}, where it returns to the caller by itself',
+  ),
+  'pay/secret-missing': sender(
+    'invalid_request',
+    400,
+    'the payment {txId} is locked: send its secret as payment.secret',
+  ),
+  'pay/already-redeemed': nobody('payment_already_redeemed', 409, 'the payment {txId} was used for another request'),
+  'pay/result-expired': nobody(
+    'result_expired',
+    410,
+    'the payment {txId} was redeemed, and its result is no longer kept',
+  ),
+
+  'market/registration-failed': nobody(
+    'registration_failed',
+    409,
+    'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
+  ),
+
+  'pay/unreadable': sender('invalid_payment', 402, 'the payment in {where} cannot be read: {reason}'),
+  'pay/no-offer': sender(
+    'payment_mismatch',
+    402,
+    'No matching payment requirements: {field} is {got}, expected {expected}',
+  ),
+  'pay/rail-closed': later('service_unavailable', 503, 'the stablecoin rail takes no payments now: {reason}'),
+
+  'stable/refused': nobody('payment_refused', 402, 'the payment was refused: {reason}. Nothing was charged'),
+  'stable/used': nobody(
+    'payment_already_redeemed',
+    409,
+    'this authorization was used for another request; sign a new one for this',
+  ),
+  'stable/under-way': later(
+    'settlement_pending',
+    503,
+    'Do not pay again: the call with this authorization is under way; repeat it with the same payment',
+  ),
+  'stable/unsettled': later(
+    'settlement_unknown',
+    503,
+    'Do not pay again: whether this authorization was settled is not known yet; repeat this call with the same payment',
+  ),
+  'stable/delivered': nobody(
+    'already_delivered',
+    409,
+    'this call was paid with {transaction} and delivered; an authorization is public once it is settled, so its result is repeated only to who gave a payment identifier or an Idempotency-Key with it',
+  ),
+  'stable/result-expired': nobody(
+    'result_expired',
+    410,
+    'this call was paid with {transaction}, and its result is no longer kept',
+  ),
+  'stable/owed': nobody(
+    'refund_owed',
+    409,
+    'this authorization was settled without a delivery: {amount} {asset} are owed back to {payer} ({status})',
+  ),
+  'stable/facilitator': later(
+    'facilitator_unavailable',
+    503,
+    'no facilitator could be reached: {detail}. Nothing was charged',
+  ),
+} as const satisfies Record<string, FaultRow>

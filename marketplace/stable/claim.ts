@@ -1,0 +1,129 @@
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import type { Hash, ServiceId } from '../../consensus/primitives/ids.ts'
+import type { ClaimKind, ClaimStore } from '../checkout/claim-store.ts'
+
+/** An EIP-3009 authorization as it was read strictly; addresses and hex in lower case, numbers as integers. */
+export interface Authorization {
+  readonly from: string
+  readonly to: string
+  /** Units of the asset. */
+  readonly value: bigint
+  /** Seconds since 1970. */
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  /** 32 bytes of hex behind 0x. */
+  readonly nonce: string
+  /** Hex behind 0x; 65 bytes for a key's own signature, any length for a contract's. */
+  readonly signature: string
+}
+
+/** A payment of the stablecoin rail as it was offered. */
+export interface StablePayment {
+  /** Generation of the payload: a facilitator is asked in the same one. */
+  readonly version: 1 | 2
+  readonly authorization: Authorization
+  /** The offer that the client took, as it echoes it; null in generation 1, which has no echo. */
+  readonly accepted: Readonly<Record<string, unknown>> | null
+  /** The client's payload as it came, for facilitators: they get nothing of ours put into it. */
+  readonly payload: object
+  /** Id of the extension `payment-identifier`, null without. */
+  readonly paymentIdentifier: string | null
+}
+
+/** What every claim of the stablecoin rail knows. All members are JSON. */
+interface StableBase {
+  /** Hash over network, asset, payer and nonce, in lower case: neither spelling nor generation makes it another payment. */
+  readonly id: string
+  readonly serviceId: ServiceId
+  /** Service and request text, as on the native rail: another request under this payment is refused. */
+  readonly requestHash: Hash
+  /** Hash of the signature's bytes: who repeats a call must show the same one. */
+  readonly signatureHash: Hash
+  /** Hash of what makes a repeat the caller's own beyond the first delivery: its idempotency key. Null without one. */
+  readonly repeatKey: Hash | null
+  readonly network: string
+  readonly asset: string
+  readonly payer: string
+  readonly nonce: string
+  /** Units of the asset, in decimal text. */
+  readonly amount: string
+  readonly priceUsdMicros: string
+  /** Seconds since 1970; after it the authorization cannot be used any more. */
+  readonly validBefore: number
+  readonly version: 1 | 2
+  readonly claimedAtMs: number
+}
+
+/** What a settlement or a check with a facilitator needs, until it is over. */
+interface OpenStable extends StableBase {
+  readonly request: string
+  readonly payload: object
+}
+
+/** Work is over and its result is kept: it is delivered once the money has moved. */
+interface Worked {
+  readonly finishedAtMs: number
+  readonly durationMs: number
+  readonly resultHash: Hash
+  readonly result: string | null
+}
+
+/** A transfer on the other chain. */
+export interface StableTransfer {
+  readonly transaction: string
+  readonly settledAtMs: number
+}
+
+/** Where a refund stands: owed, sent with an authorization of ours whose outcome is not known yet, or paid. */
+export interface StableRefund {
+  readonly status: 'owed' | 'sent' | 'paid'
+  /** The nonce of our own authorization, so that it is never signed twice; null while owed. */
+  readonly nonce: string | null
+  readonly validBefore: number | null
+  readonly transaction: string | null
+}
+
+/**
+ * A payment's way over the stablecoin rail:
+ * `claimed` before the facilitator is asked, `executing` once it has verified, `settling` with the result kept and the outcome
+ * of the settlement not known, `settled` with the money ours. `unpaid` is over without money: the service failed, or the
+ * settlement was refused or never came; it is watched until the authorization has run out, since whoever saw it may have
+ * used it, and then the money is owed back: `owed`.
+ */
+export type StableClaim =
+  | (OpenStable & { readonly state: 'claimed' })
+  | (OpenStable & { readonly state: 'executing'; readonly startedAtMs: number })
+  | (OpenStable & Worked & { readonly state: 'settling' })
+  | (StableBase & Worked & StableTransfer & { readonly state: 'settled'; readonly deliveredAtMs: number | null })
+  | (OpenStable & {
+      readonly state: 'unpaid'
+      readonly endedAtMs: number
+      readonly reason: FaultCode
+      readonly message: string
+      /** Whether the authorization has run out unused, or its use can no longer be found out. */
+      readonly over: boolean
+    })
+  | (StableBase &
+      StableTransfer & {
+        readonly state: 'owed'
+        readonly reason: FaultCode
+        readonly message: string
+        readonly refund: StableRefund
+      })
+
+/** A claim in one of its states. */
+export type StableIn<S extends StableClaim['state']> = Extract<StableClaim, { state: S }>
+
+/** Claims of the stablecoin rail, as stores know them. */
+export const STABLE_CLAIMS: ClaimKind<StableClaim> = {
+  name: 'stable',
+  idOf: ({ id }) => id,
+  isOpen: (claim) => {
+    if (claim.state === 'settled') return false
+    if (claim.state === 'unpaid') return !claim.over
+    return claim.state !== 'owed' || claim.refund.status !== 'paid'
+  },
+}
+
+/** Where claims of the stablecoin rail are kept. */
+export type StableClaimStore = ClaimStore<StableClaim>

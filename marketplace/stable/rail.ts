@@ -1,0 +1,46 @@
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { StableClaimStore, StableIn, StablePayment } from './claim.ts'
+import type { StableTerms } from './terms.ts'
+
+/** A call that is paid with an authorization. */
+export interface StableCall {
+  readonly serviceId: string
+  readonly request: string
+  readonly payment: StablePayment
+  /** Header `Idempotency-Key`, null without. The extension's id counts as one too. */
+  readonly idempotencyKey: string | null
+}
+
+/** A call whose money has moved. */
+export interface StableSettled {
+  readonly claim: StableIn<'settled'>
+  /** Whether the work had been done for an earlier call. */
+  readonly replayed: boolean
+}
+
+/** How a facilitator stands. */
+export interface FacilitatorFacts {
+  readonly url: string
+  readonly healthy: boolean
+  /** What was found out last, for people. */
+  readonly detail: string
+}
+
+/** The stablecoin rail as the API sees it. */
+export interface StableRail {
+  readonly terms: StableTerms
+  readonly store: StableClaimStore
+  /** Facilitators in the order in which they are tried. */
+  readonly facilitators: readonly FacilitatorFacts[]
+  /** Whether a facilitator was really asked and takes this scheme on this network, and what it said. */
+  readonly verified: { readonly ok: boolean; readonly detail: string }
+  /** Why nothing can be sold over this rail at the moment, or null. */
+  readonly closedBecause: string | null
+  /**
+   * Verifies, works, settles; in this order, and each at most once for a payment. A fault has charged nothing, but for
+   * `stable/unsettled` (not known yet: the same call again tells), `stable/delivered` and `stable/result-expired`.
+   */
+  settle(call: StableCall): Promise<Result<StableSettled>>
+  /** Hears that an answer was handed over to the end. */
+  delivered(claim: StableIn<'settled'>): Promise<void>
+}

@@ -1,0 +1,49 @@
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+
+/** Longest sample request that goes into the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
+const SAMPLE_CHARS_MAX = 80
+
+/**
+ * Extensions of a generation-2 offer: `bazaar` tells catalogues how the service is called, `payment-identifier` that a client
+ * may name its payment, to have the answer repeated. Shapes: x402 specification, `specs/extensions`.
+ */
+export function offerExtensions({ example }: ServiceDefinition): object {
+  const body = { request: example.length > SAMPLE_CHARS_MAX ? '' : example }
+  return {
+    bazaar: {
+      info: {
+        input: { type: 'http', method: 'POST', bodyType: 'json', body },
+        output: { type: 'json', example: { paid: true } },
+      },
+      schema: {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+        required: ['input'],
+        properties: {
+          input: {
+            type: 'object',
+            required: ['type', 'method', 'bodyType', 'body'],
+            properties: {
+              type: { const: 'http' },
+              method: { enum: ['POST'] },
+              bodyType: { enum: ['json'] },
+              body: { type: 'object', properties: { request: { type: 'string' } } },
+            },
+          },
+          output: { type: 'object', required: ['type'], properties: { type: { type: 'string' } } },
+        },
+      },
+    },
+    'payment-identifier': {
+      info: { required: false },
+      schema: {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+        properties: {
+          required: { type: 'boolean' },
+          id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+        },
+      },
+    },
+  }
+}

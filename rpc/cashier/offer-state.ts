@@ -1,0 +1,94 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { epochOf } from '../../consensus/ledger/epoch.ts'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { computeQuote, type NativeQuote } from '../../marketplace/checkout/quote.ts'
+import { type Agent, priceInEpoch, type Service } from '../../marketplace/ledger/agents.ts'
+import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
+import { stableAmount } from '../../marketplace/stable/terms.ts'
+import type { MarketApi } from '../node.ts'
+
+/** How an offer stands on the native rail: its quote, which one that is not on chain yet has too, and why it cannot be sold, or null. */
+export interface NativeState {
+  readonly quote: NativeQuote | null
+  readonly reason: string | null
+}
+
+/** How an offer stands on the stablecoin rail: units of the asset, and why it cannot be sold, or null. */
+export interface StableState {
+  readonly amount: bigint
+  readonly reason: string | null
+}
+
+/** How an offer stands. It can be bought where it can be bought over one of the rails. */
+export interface OfferState {
+  readonly priceUsdMicros: bigint
+  readonly native: NativeState
+  /** Null where the stablecoin rail is off. */
+  readonly stable: StableState | null
+  /** Why it cannot be bought at all, or null. */
+  readonly reason: string | null
+}
+
+/** A head that is only passed through prices what no block on the way on need honour. */
+const PASSING = 'the node is moving to another branch of the chain; ask again in a moment'
+
+/** How an offer stands at the head. */
+export function offerState(chain: Chain, market: MarketApi, offer: Offer): OfferState {
+  const { shop, stable: rail } = market
+  const { height } = chain.head.header
+  const service = shop.record(offer.definition.serviceId) ?? expectedService(offer)
+  const priceUsdMicros = priceInEpoch(service, epochOf(height, chain.ruleBook.at(height).market))
+  const native = nativeState(chain, market, { offer, service })
+  const unready = shop.readiness(offer)
+  const stable =
+    rail === null
+      ? null
+      : {
+          amount: stableAmount(rail.terms.asset, priceUsdMicros),
+          reason: (chain.moving ? PASSING : null) ?? (unready.available ? null : unready.reason) ?? rail.closedBecause,
+        }
+  const reason = stable !== null && stable.reason === null ? null : native.reason
+  return { priceUsdMicros, native, stable, reason }
+}
+
+function nativeState(
+  chain: Chain,
+  market: MarketApi,
+  { offer, service }: { readonly offer: Offer; readonly service: Service },
+): NativeState {
+  const { shop, price, settings } = market
+  const agent = shop.agent ?? expectedAgent(market)
+  const { agentId } = shop.operator
+  const { definition } = offer
+  const quoted = computeQuote({ chain, price, settings, agentId, agent, service, definition })
+  const availability = shop.availability(offer)
+  const passing = chain.moving ? PASSING : null
+  return {
+    quote: quoted.quote,
+    reason: passing ?? quoted.reason ?? (availability.available ? null : availability.reason),
+  }
+}
+
+/** The agent as it will be registered. */
+function expectedAgent({ shop }: MarketApi): Agent {
+  const { owner, payout, settler, name, endpoint } = shop.operator
+  const capabilities = capabilitySet(shop.offers.map(({ definition }) => definition.capability))
+  return { version: 1, owner, payout, settlers: [settler.address], name, endpoint, capabilities, registeredAt: 0 }
+}
+
+/** The service as it will be published. */
+function expectedService({ definition, priceUsdMicros }: Offer): Service {
+  const { name, requestFormat, description, capability } = definition
+  return {
+    version: 1,
+    capability: capabilityNumber(capability),
+    retired: false,
+    priceUsdMicros,
+    previousPriceUsdMicros: priceUsdMicros,
+    previousPriceLastEpoch: 0,
+    name,
+    requestFormat,
+    description,
+    publishedAt: 0,
+  }
+}

@@ -1,0 +1,142 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import type { NativeQuote } from '../../marketplace/checkout/quote.ts'
+import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
+import { coinNumber, usdNumber } from '../json.ts'
+import type { MarketApi } from '../node.ts'
+import type { OfferState, StableState } from './offer-state.ts'
+
+/** Scheme of the native rail, as every document names it. */
+export const NATIVE_SCHEME = 'native-x402'
+/** Scheme of the stablecoin rail. */
+export const STABLE_SCHEME = 'exact'
+/** Network of the native rail in generation 1, as the interface has it on every chain. */
+export const NATIVE_NETWORK_WORD = 'mainnet'
+
+/** A way to pay; `stable` and `native` leave only the option of that rail, where there is one. */
+export type Rail = 'native' | 'stable'
+
+/** CAIP-2 name of the native rail's network. The genesis in `extra` tells the networks apart. */
+export function nativeNetwork({ network }: Pick<Chain, 'network'>): string {
+  return `farthing:${network.chainId}`
+}
+
+/** A payment option in the form of both generations: of generation 1 for the body, of generation 2 for the header. */
+export interface PaymentOption {
+  readonly v1: Readonly<Record<string, unknown>>
+  readonly v2: Readonly<Record<string, unknown>>
+}
+
+/** What options are made from. */
+export interface OptionBasis {
+  readonly chain: Chain
+  readonly market: MarketApi
+  readonly offer: Offer
+  readonly baseUrl: string
+}
+
+/** URL that a service is called at; on the stablecoin rail with the filter that generation 1 needs. */
+export function resourceUrl(baseUrl: string, serviceId: string, rail?: Rail): string {
+  return `${baseUrl}/api/x402/${serviceId}${rail === undefined ? '' : `?rail=${rail}`}`
+}
+
+/** The ways to pay for an offer, the stablecoin first; a filter for a rail that is off filters nothing. */
+export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rail): readonly PaymentOption[] {
+  const { terms } = basis.market.stable ?? {}
+  const { native, stable } = state
+  const only = terms === undefined ? undefined : rail
+  const options: PaymentOption[] = []
+  if (terms !== undefined && stable !== null && only !== 'native') options.push(stableOption(basis, terms, stable))
+  if (native.quote !== null && only !== 'stable') options.push(nativeOption(basis, native.quote, native.reason))
+  return options
+}
+
+/** Whether an option can be paid now, in its `extra`. */
+function availability(reason: string | null): object {
+  return reason === null ? { available: true } : { available: false, unavailableReason: reason }
+}
+
+function stableOption(
+  { offer: { definition }, baseUrl }: OptionBasis,
+  { network, asset, payTo, maxTimeoutSeconds }: StableTerms,
+  { amount, reason }: StableState,
+): PaymentOption {
+  const { serviceId, description } = definition
+  const paid = { asset: asset.contract, payTo, maxTimeoutSeconds }
+  const extra = { ...asset.domain, ...(reason === null ? {} : availability(reason)) }
+  return {
+    v1: {
+      scheme: STABLE_SCHEME,
+      network: network.word,
+      maxAmountRequired: amount.toString(),
+      amount: stableDollars(asset, amount),
+      resource: resourceUrl(baseUrl, serviceId, 'stable'),
+      description,
+      mimeType: 'application/json',
+      ...paid,
+      outputSchema: {
+        input: {
+          type: 'http',
+          method: 'POST',
+          discoverable: true,
+          bodyType: 'json',
+          bodyFields: { request: { type: 'string', required: definition.requestFormat !== '' } },
+        },
+        output: { type: 'object' },
+      },
+      extra,
+    },
+    v2: { scheme: STABLE_SCHEME, network: network.caip2, amount: amount.toString(), ...paid, extra },
+  }
+}
+
+function nativeOption(
+  { chain, offer: { definition }, baseUrl }: OptionBasis,
+  quote: NativeQuote,
+  reason: string | null,
+): PaymentOption {
+  const { ruleBook, network, head } = chain
+  const { params } = ruleBook
+  const { description, serviceId } = definition
+  const { spacingMs } = ruleBook.at(head.header.height).block
+  const blocksLeft = quote.validUntil - head.header.height
+  const paid = {
+    asset: params.ticker,
+    payTo: formatAddress(params.addressPrefix, quote.payTo),
+    maxTimeoutSeconds: Math.max(1, Math.ceil((blocksLeft * spacingMs) / 1_000)),
+  }
+  const extra = {
+    txType: 'agent_invoke',
+    chainId: network.chainId,
+    genesis: network.genesis,
+    networkName: params.name,
+    assetId: NATIVE_ASSET,
+    decimals: params.decimals,
+    agentId: quote.agentId,
+    serviceId,
+    units: 1,
+    term: quote.term,
+    validUntil: quote.validUntil,
+    epoch: quote.epoch,
+    confirmations: quote.confirmations,
+    priceUsd: usdNumber(quote.priceUsdMicros),
+    nativeUsd: usdNumber(quote.nativeUsdMicros),
+    ...availability(reason),
+  }
+  return {
+    v1: {
+      scheme: NATIVE_SCHEME,
+      network: NATIVE_NETWORK_WORD,
+      ...paid,
+      maxAmountRequired: quote.amount.toString(),
+      amount: coinNumber(quote.amount, params.decimals),
+      resource: resourceUrl(baseUrl, serviceId),
+      description,
+      mimeType: 'application/json',
+      extra,
+    },
+    v2: { scheme: NATIVE_SCHEME, network: nativeNetwork(chain), amount: quote.amount.toString(), ...paid, extra },
+  }
+}

@@ -1,0 +1,164 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { checkRequest } from '../../marketplace/services/service.ts'
+import { moment } from '../json.ts'
+import type { MarketApi } from '../node.ts'
+import { offerExtensions } from './extensions.ts'
+import { offerState } from './offer-state.ts'
+import { paymentOptions, type Rail, resourceUrl } from './options.ts'
+
+/** The parts of a 402 answer that stay the same for all callers while the head does; texts of JSON. */
+interface QuoteText {
+  readonly stamp: string
+  readonly error: string
+  /** Everything of the body after the fields that differ by request. */
+  readonly tail: string
+  /** The header `PAYMENT-REQUIRED` of an unpaid call, in base64. */
+  readonly header: string
+  /** Generation-2 terms after their error. */
+  readonly terms: string
+}
+
+/** A 402 answer: its body, and the value of its header `PAYMENT-REQUIRED`. */
+export interface QuoteAnswer {
+  readonly body: string
+  readonly header: string
+}
+
+/** What a quote takes from its request. */
+export interface RequestFacts {
+  readonly requestId: string
+  readonly baseUrl: string
+  /** Leaves only the options of one rail. */
+  readonly rail?: Rail | undefined
+}
+
+/** Texts kept: one per service, base address and rail. */
+const TEXTS_MAX = 4_000
+/** Longest description in a header: see the header budget in {@link offerExtensions}. */
+const DESCRIPTION_CHARS_MAX = 160
+const SERVICE_NAME_CHARS_MAX = 32
+
+/**
+ * 402 answers in the forms of both generations of x402: body and header say the same. The offer is a function of the head, so
+ * its text is made once per head, service and rail, and a quote costs little more than a constant.
+ */
+export class QuoteBook {
+  readonly #chain: Chain
+  readonly #market: MarketApi
+  readonly #texts = new Map<string, QuoteText>()
+
+  constructor(chain: Chain, market: MarketApi) {
+    this.#chain = chain
+    this.#market = market
+  }
+
+  /** Answer to an unpaid call. */
+  unpaid(offer: Offer, request: string | undefined, facts: RequestFacts): QuoteAnswer {
+    const { error, tail, header } = this.#text(offer, facts)
+    const extra = this.#requestFields(offer, request)
+    return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
+  }
+
+  /** Answer to a call whose payment does not do: the fault, and a fresh quote. */
+  refused(offer: Offer, fault: Fault, facts: RequestFacts): QuoteAnswer {
+    const { tail, terms } = this.#text(offer, facts)
+    const error = JSON.stringify(faultMessage(fault))
+    const extra = `"details":${JSON.stringify(fault.detail)},`
+    const body = quoteBody({ error, code: faultRow(fault.code).api, requestId: facts.requestId, extra, tail })
+    return { body, header: base64(termsText(error, terms)) }
+  }
+
+  /** Generation-2 terms of an offer as an object, as MCP and A2A carry them; `resource` in place of the URL. */
+  terms(
+    offer: Offer,
+    facts: RequestFacts & { readonly resource: string; readonly cause?: Fault | undefined },
+  ): Readonly<Record<string, unknown>> {
+    const { error, terms } = this.#text(offer, facts)
+    const said = facts.cause === undefined ? error : JSON.stringify(faultMessage(facts.cause))
+    const whole = JSON.parse(termsText(said, terms)) as { readonly resource: object }
+    return { ...whole, resource: { ...whole.resource, url: facts.resource } }
+  }
+
+  #text(offer: Offer, { baseUrl, rail }: RequestFacts): QuoteText {
+    const { shop, stable } = this.#market
+    const key = `${offer.definition.serviceId} ${rail ?? ''} ${baseUrl}`
+    const { head, moving } = this.#chain
+    const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''}`
+    const known = this.#texts.get(key)
+    if (known?.stamp === stamp) return known
+    const text = { stamp, ...this.#compose(offer, baseUrl, rail) }
+    if (this.#texts.size >= TEXTS_MAX) this.#texts.clear()
+    this.#texts.set(key, text)
+    return text
+  }
+
+  #compose(offer: Offer, baseUrl: string, rail: Rail | undefined): Omit<QuoteText, 'stamp'> {
+    const { serviceId, name, description, capability } = offer.definition
+    const state = offerState(this.#chain, this.#market, offer)
+    const reason = reasonOver(state, rail)
+    const options = paymentOptions({ chain: this.#chain, market: this.#market, offer, baseUrl }, state, rail)
+    const error = JSON.stringify(
+      reason === null
+        ? `Payment required: ${name}`
+        : `Payment required, but ${serviceId} is unavailable: ${reason}. Do not pay now.`,
+    )
+    const tail = {
+      serviceId,
+      available: reason === null,
+      ...(reason === null ? {} : { unavailableReason: reason }),
+      expiresAt: moment(this.#expiryMs(state.native.quote?.validUntil)),
+      accepts: options.map(({ v1 }) => v1),
+    }
+    const stable = this.#market.stable !== null && rail !== 'native'
+    const terms = {
+      resource: {
+        url: resourceUrl(baseUrl, serviceId, stable ? 'stable' : undefined),
+        description: description.slice(0, DESCRIPTION_CHARS_MAX),
+        mimeType: 'application/json',
+        serviceName: name.slice(0, SERVICE_NAME_CHARS_MAX),
+        tags: [capability],
+      },
+      accepts: options.map(({ v2 }) => v2),
+      extensions: offerExtensions(offer.definition),
+    }
+    const rest = JSON.stringify(terms).slice(1)
+    return { error, tail: JSON.stringify(tail).slice(1), terms: rest, header: base64(termsText(error, rest)) }
+  }
+
+  /** Nobody pays for a typo: the quote says so where the request text would not do. */
+  #requestFields({ definition }: Offer, request: string | undefined): string {
+    const checked = checkRequest(definition, request ?? '', this.#market.shop.context)
+    if (checked.ok) return '"requestValid":true,'
+    const { example, requestFormat } = definition
+    const reason = String(checked.fault.detail.reason)
+    return `"requestValid":false,"requestError":${JSON.stringify({ reason, example, requestFormat })},`
+  }
+
+  /** When the last block that honours the native price is due. */
+  #expiryMs(validUntil: number | undefined): number {
+    const { header } = this.#chain.head
+    const blocks = validUntil === undefined ? 0 : validUntil - header.height
+    return header.timeMs + blocks * this.#chain.ruleBook.at(header.height).block.spacingMs
+  }
+}
+
+/** Why an offer cannot be bought over the rails that a quote shows, or null. */
+function reasonOver(state: ReturnType<typeof offerState>, rail: Rail | undefined): string | null {
+  if (state.stable === null || rail === undefined) return state.reason
+  return state[rail]?.reason ?? null
+}
+
+function quoteBody(parts: { error: string; code: string; requestId: string; extra: string; tail: string }): string {
+  const { error, code, requestId, extra, tail } = parts
+  return `{"x402":true,"x402Version":1,"error":${error},"code":"${code}","requestId":"${requestId}",${extra}${tail}`
+}
+
+function termsText(error: string, terms: string): string {
+  return `{"x402Version":2,"error":${error},${terms}`
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

@@ -1,8 +1,10 @@
+import { appendFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 /**
  * Prints `N passed, N failed` as the very last line. It runs on process exit, so it comes after the coverage table and
- * after errors; collection errors, suite errors and tests that never ran count as failures.
+ * after errors; collection errors, suite errors and tests that never ran count as failures. Whoever runs several suites finds
+ * the counts of each as a line in the file that TEST_COUNTS_FILE names.
  */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
@@ -17,6 +19,8 @@ export default class ClosingLineReporter implements Reporter {
         else if (state === 'failed' || state === 'pending') failed++
       }
     }
+    const counts = process.env.TEST_COUNTS_FILE
+    if (counts !== undefined) appendFileSync(counts, `${passed} ${failed}\n`)
     process.on('exit', () => {
       process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
     })

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+/** Each of these tests starts several programs; one that takes longer is hung. */
+const TIMEOUT_MS = 300_000
+
+export default defineConfig({
+  test: {
+    include: ['**/*.test.ts'],
+    reporters: ['default', '../support/closing-line-reporter.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: TIMEOUT_MS,
+    hookTimeout: TIMEOUT_MS,
+  },
+})

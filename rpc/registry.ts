@@ -3,12 +3,14 @@ import { formatAddress } from '../consensus/crypto/address.ts'
 import { epochOf } from '../consensus/ledger/epoch.ts'
 import type { Offer } from '../marketplace/checkout/operator.ts'
 import { chainPrice, pricedPoolName } from '../marketplace/checkout/price.ts'
+import { serviceRecord } from '../marketplace/facts/reputation.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statistics.ts'
 import { offerState } from './cashier/offer-state.ts'
 import { NATIVE_SCHEME } from './cashier/options.ts'
 import type { RegistryEntry } from './contract/market.ts'
 import { coinNumber, usdNumber } from './json.ts'
 import type { MarketApi, NodeApi } from './node.ts'
+import { recordJson } from './reputation.ts'
 
 /** Everything this node sells, as registry entries; unavailable services too, with the reason. */
 export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
@@ -57,6 +59,7 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     ...(reason === null ? {} : { unavailableReason: reason }),
     distinctPayers: proven.payers,
     example,
+    reputation: recordJson(chain, serviceRecord(chain, { agentId: operator.agentId, serviceId })),
   }
 }
 

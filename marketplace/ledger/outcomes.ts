@@ -11,8 +11,10 @@ import {
   safeUint64,
   uint32,
   uint128,
+  uint256,
   type ValueOf,
 } from '../../consensus/primitives/codec.ts'
+import type { AgentId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 import { type ServiceName, serviceKey } from './agents.ts'
@@ -27,13 +29,18 @@ const OUTCOMES_RECORD = container('Outcomes', {
   expired: safeUint64,
   volume: uint128,
   topPayerVolume: uint128,
+  squares: uint256,
+  payers: safeUint64,
+  feesBurned: uint128,
   durations: list(uint32, DURATION_CLASSES),
 })
 
 /**
  * How the paid calls of a service ended, those of the agent's own owner, payout and settlers left out: delivered, failed by
  * the operator's own word, expired at the deadline. `volume` is what delivered calls paid, `topPayerVolume` how much of it
- * came from the one caller who paid most, `durations` how many deliveries took how long by the operator's own claim.
+ * came from the one caller who paid most, `squares` the sum of the squares of what each caller paid, `payers` how many there
+ * are. `feesBurned` is what the base fees of all payments burned, however they ended: nobody gets that back. `durations` says
+ * how many deliveries took how long by the operator's own claim.
  */
 export type Outcomes = ValueOf<typeof OUTCOMES_RECORD>
 
@@ -44,18 +51,48 @@ export const NO_OUTCOMES: Outcomes = {
   expired: 0,
   volume: ZERO,
   topPayerVolume: ZERO,
+  squares: 0n,
+  payers: 0,
+  feesBurned: ZERO,
   durations: new Array<number>(DURATION_CLASSES).fill(0),
 }
 
-/** Outcomes by service: 0 || agent id `/` service id -> record; and 1 || the same || caller -> what that caller paid. */
-export const OUTCOMES: FoldedIndex = { name: 'outcomes', prefix: 0x07, fold }
+/**
+ * Outcomes by service and by operator: 0 || agent id `/` service id -> record, 2 || agent id -> record of all its services; and
+ * 1 || and 3 || the same `/` caller -> what that caller paid.
+ */
+export const OUTCOMES: FoldedIndex = { name: 'outcomes-2', prefix: 0x07, fold }
 
 /** Key of a service's record. */
 export function outcomesKey(name: ServiceName): Uint8Array {
-  return concat(Uint8Array.of(0), fromHex(serviceKey(name)))
+  return recordKey(serviceSubject(name))
 }
 
-/** Reads a service's record. */
+/** Key of an operator's record. */
+export function operatorOutcomesKey(agentId: AgentId): Uint8Array {
+  return recordKey(operatorSubject(agentId))
+}
+
+/** Whose calls are counted together: the numbers of its two kinds of keys, and its name. */
+interface Subject {
+  readonly record: number
+  readonly payer: number
+  readonly name: Uint8Array
+}
+
+function serviceSubject(name: ServiceName): Subject {
+  return { record: 0, payer: 1, name: fromHex(serviceKey(name)) }
+}
+
+function operatorSubject(agentId: AgentId): Subject {
+  return { record: 2, payer: 3, name: encodeText(agentId) }
+}
+
+function recordKey({ record, name }: Subject): Uint8Array {
+  return concat(Uint8Array.of(record), name)
+}
+
+/** Reads a record. */
 export function decodeOutcomes(value: Uint8Array | undefined): Outcomes {
   return value === undefined ? NO_OUTCOMES : decodeOwn(OUTCOMES_RECORD, value)
 }
@@ -72,52 +109,60 @@ export function durationPercentile({ durations }: Outcomes, percent: number): nu
   return 2 ** enough
 }
 
-/** Most bytes of the key of one of a caller's payments: see {@link OUTCOMES}. */
-function payerKey(name: ServiceName, { caller }: Parties): Uint8Array {
+/** Key of what a caller paid: see {@link OUTCOMES}. */
+function payerKey({ payer, name }: Subject, { caller }: Parties): Uint8Array {
   // The separator is none of the letters of an id, so that no id is the beginning of another with a caller behind it.
-  return concat(Uint8Array.of(1), fromHex(serviceKey(name)), encodeText('/'), fromHex(caller))
+  return concat(Uint8Array.of(payer), name, encodeText('/'), fromHex(caller))
 }
 
-interface End {
-  readonly how: 'delivered' | 'failed' | 'expired'
-  readonly parties: Parties
-  readonly durationMs: number
-}
+/** Something that happened to a paid call: it was paid, or it ended. */
+type CallEvent =
+  | { readonly what: 'paid'; readonly parties: Parties; readonly burned: Amount }
+  | {
+      readonly what: 'delivered' | 'failed' | 'expired'
+      readonly parties: Parties
+      readonly durationMs: number
+    }
 
 function fold(connected: ConnectedBlock, read: IndexRead): readonly IndexWrite[] {
   const writes = new Map<string, Uint8Array>()
   const latest: IndexRead = (key) => writes.get(toHex(key)) ?? read(key)
-  for (const end of endsOf(connected)) {
-    if (end.parties.insider) continue
-    const { key, value, payer } = counted(end, latest)
-    writes.set(toHex(key), value)
-    if (payer !== null) writes.set(toHex(payer.key), payer.value)
+  for (const event of eventsOf(connected)) {
+    const { insider, agentId } = event.parties
+    if (insider) continue
+    for (const subject of [serviceSubject(event.parties), operatorSubject(agentId)])
+      for (const { key, value } of counted(event, subject, latest)) writes.set(toHex(key), value)
   }
   return [...writes].map(([key, value]) => ({ key: fromHex(key), value }))
 }
 
-function counted(
-  { how, parties, durationMs }: End,
-  read: IndexRead,
-): {
+interface Entry {
   readonly key: Uint8Array
   readonly value: Uint8Array
-  readonly payer: { readonly key: Uint8Array; readonly value: Uint8Array } | null
-} {
-  const key = outcomesKey(parties)
+}
+
+function counted(event: CallEvent, subject: Subject, read: IndexRead): readonly Entry[] {
+  const key = recordKey(subject)
   const known = decodeOutcomes(read(key))
-  const outcomes = { ...known, [how]: known[how] + 1 }
-  if (how !== 'delivered') return { key, value: encode(OUTCOMES_RECORD, outcomes), payer: null }
-  const payer = payerKey(parties, parties)
+  const record = (outcomes: Outcomes): Entry => ({ key, value: encode(OUTCOMES_RECORD, outcomes) })
+  if (event.what === 'paid') return [record({ ...known, feesBurned: add(known.feesBurned, event.burned) })]
+  const outcomes = { ...known, [event.what]: known[event.what] + 1 }
+  if (event.what !== 'delivered') return [record(outcomes)]
+  const payer = payerKey(subject, event.parties)
   const before = read(payer)
-  const paid = add(before === undefined ? ZERO : decodeOwn(uint128, before), parties.amount)
-  const value = encode(OUTCOMES_RECORD, {
-    ...outcomes,
-    volume: add(known.volume, parties.amount),
-    topPayerVolume: larger(known.topPayerVolume, paid),
-    durations: known.durations.map((count, i) => count + (i === durationClass(durationMs) ? 1 : 0)),
-  })
-  return { key, value, payer: { key: payer, value: encode(uint128, paid) } }
+  const had = before === undefined ? ZERO : decodeOwn(uint128, before)
+  const paid = add(had, event.parties.amount)
+  return [
+    record({
+      ...outcomes,
+      volume: add(known.volume, event.parties.amount),
+      topPayerVolume: larger(known.topPayerVolume, paid),
+      squares: known.squares - had * had + paid * paid,
+      payers: known.payers + (before === undefined ? 1 : 0),
+      durations: known.durations.map((count, i) => count + (i === durationClass(event.durationMs) ? 1 : 0)),
+    }),
+    { key: payer, value: encode(uint128, paid) },
+  ]
 }
 
 function larger(a: Amount, b: Amount): Amount {
@@ -128,20 +173,21 @@ function durationClass(durationMs: number): number {
   return Math.min(DURATION_CLASSES - 1, durationMs <= 1 ? 0 : 32 - Math.clz32(durationMs - 1))
 }
 
-/** Escrows that a block closed, in order. */
-function endsOf(connected: ConnectedBlock): readonly End[] {
+/** What a block did to paid calls, in order. */
+function eventsOf(connected: ConnectedBlock): readonly CallEvent[] {
   const { block, receipts } = connected
   const transactions = new Map(block.transactions.map((tx) => [tx.txId, tx]))
   const escrows = new EscrowParties(connected)
-  return receipts.flatMap((receipt): readonly End[] => {
-    if (receipt.type === 'refund') return [{ how: 'expired', parties: escrows.of(receipt.txId), durationMs: 0 }]
+  return receipts.flatMap((receipt): readonly CallEvent[] => {
+    if (receipt.type === 'refund') return [{ what: 'expired', parties: escrows.of(receipt.txId), durationMs: 0 }]
     const tx = receipt.type === 'transaction' ? transactions.get(receipt.txId) : undefined
     if (receipt.type !== 'transaction' || tx === undefined || receipt.code !== OUTCOME_OK) return []
     escrows.see(tx)
+    if (tx.body.kind === 'agent_invoke') return [{ what: 'paid', parties: escrows.of(tx.txId), burned: receipt.burned }]
     if (tx.body.kind !== 'agent_receipt') return []
-    return tx.body.payload.entries.flatMap(({ txId, outcome, durationMs }, i): readonly End[] => {
+    return tx.body.payload.entries.flatMap(({ txId, outcome, durationMs }, i): readonly CallEvent[] => {
       if (receipt.entries[i] !== OUTCOME_OK) return []
-      return [{ how: outcome === OUTCOME_DELIVERED ? 'delivered' : 'failed', parties: escrows.of(txId), durationMs }]
+      return [{ what: outcome === OUTCOME_DELIVERED ? 'delivered' : 'failed', parties: escrows.of(txId), durationMs }]
     })
   })
 }

@@ -1,21 +1,10 @@
 import { Type } from 'typebox'
 import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
-import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull } from './amounts.ts'
-import { ADDRESS_TEXT, COUNT, HEIGHT, INDEXED_FROM, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
+import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT } from './amounts.ts'
+import { RECORD } from './reputation.ts'
+import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
 
 const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
-
-/** How paid calls ended on chain, those of the agent's own people left out. */
-const RECORD = Type.Object({
-  indexedFrom: INDEXED_FROM,
-  delivered: COUNT,
-  failed: COUNT,
-  expired: COUNT,
-  refunds: COUNT,
-  successPct: orNull(DECIMAL_TEXT),
-  topPayerPct: orNull(DECIMAL_TEXT),
-  p95Ms: orNull(COUNT),
-})
 
 const PROVEN = { provenCalls: COUNT, provenVolume: ASSET_AMOUNT, distinctPayers: COUNT }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
+import { RECORD } from './reputation.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -129,6 +130,7 @@ export const ENTRY = Type.Object(
     unavailableReason: Type.Optional(Type.String()),
     distinctPayers: COUNT,
     example: Type.String(),
+    reputation: RECORD,
   },
   { additionalProperties: true },
 )

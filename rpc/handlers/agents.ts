@@ -1,4 +1,3 @@
-import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -8,7 +7,6 @@ import {
   type AgentFacts,
   type AgentRow,
   agentNamed,
-  type CallRecord,
   listAgents as listRows,
   type ServiceRow,
   withServices,
@@ -16,9 +14,10 @@ import {
 import { priceInEpoch } from '../../marketplace/ledger/agents.ts'
 import type { Statistics } from '../../marketplace/ledger/statistics.ts'
 import type { Handler } from '../answer.ts'
-import { assetAmountJson, percentText, usdText } from '../asset-json.ts'
+import { assetAmountJson, usdText } from '../asset-json.ts'
 import { answerAtHead, badCursor, pageLimit } from '../at-head.ts'
 import { addressText } from '../json.ts'
+import { recordJson } from '../reputation.ts'
 
 const PAGE_DEFAULT = 20
 /** Services that are read for a page of agents before it ends early: a stranger may publish as many as he likes. */
@@ -92,17 +91,4 @@ function serviceJson(chain: Chain, { serviceId, service, capability, statistics,
 
 function provenJson(chain: Chain, { calls, volume, payers }: Statistics): object {
   return { provenCalls: calls, provenVolume: assetAmountJson(chain, NATIVE_ASSET, volume), distinctPayers: payers }
-}
-
-function recordJson(
-  { database }: Chain,
-  { delivered, failed, expired, successPpm, topPayerPpm, p95Ms }: CallRecord,
-): object {
-  return {
-    indexedFrom: indexedFrom(database),
-    ...{ delivered, failed, expired, refunds: failed + expired },
-    successPct: successPpm === null ? null : percentText(successPpm),
-    topPayerPct: topPayerPpm === null ? null : percentText(topPayerPpm),
-    p95Ms,
-  }
 }

@@ -221,8 +221,11 @@ describe('agents', () => {
     ])
     // One delivered, one failed by its own word, one that expired; the last call is open still.
     expect(shop?.record).toEqual({
-      ...{ delivered: 1, failed: 1, expired: 1, successPpm: 333_333n, topPayerPpm: 1_000_000n, p95Ms: 32 },
+      ...{ delivered: 1, failed: 1, expired: 1, successPpm: 333_333n, successAtLeastPpm: 61_491n },
+      ...{ payers: 1, effectivePayersPpm: 1_000_000n, topPayerPpm: 1_000_000n, p50Ms: 32, p95Ms: 32 },
+      burned: expect.any(BigInt),
     })
+    expect(shop?.record.burned).toBeGreaterThan(24_000n)
     expect(shop?.statistics).toMatchObject({ calls: 1, volume: 2_400_002n, payers: 1 })
     expect(shop?.services[2]?.record).toMatchObject({ delivered: 0, successPpm: null, topPayerPpm: null, p95Ms: null })
     expect((await agentNamed(chain, ORACLE))?.record).toMatchObject({ delivered: 1, successPpm: 1_000_000n })

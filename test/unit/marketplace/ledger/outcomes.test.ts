@@ -9,6 +9,7 @@ import {
   durationPercentile,
   NO_OUTCOMES,
   OUTCOMES,
+  operatorOutcomesKey,
   outcomesKey,
 } from '../../../../marketplace/ledger/outcomes.ts'
 import { seeded } from '../../../sim/miners.ts'
@@ -28,6 +29,7 @@ interface Count {
   failed: number
   expired: number
   volume: bigint
+  feesBurned: bigint
   readonly payers: Map<Address, bigint>
 }
 
@@ -38,33 +40,37 @@ function counted(
 ): ReadonlyMap<string, Count> {
   const sellers = new Map<string, Seller>()
   const counts = new Map<string, Count>()
-  const succeeded = (txId: TxId, height: number): boolean => {
+  /** What a transaction that succeeded burned: receipt type, id, outcome, weight, rate, fee, burned. */
+  const burnedBy = (txId: TxId, height: number): bigint | undefined => {
     const receipts = database.receipts(database.idAt(height)!)!
     const id = Buffer.from(txId, 'hex')
-    // Receipt type, transaction id, then the outcome number.
-    return receipts.some(
+    const own = receipts.find(
       (bytes) => bytes[0] === 1 && id.equals(bytes.subarray(1, 33)) && bytes[33] === 0 && bytes[34] === 0,
     )
+    return own && Buffer.from(own).readBigUInt64LE(63)
   }
   for (const { header, transactions } of blocks) {
     for (const { txId, body } of transactions) {
-      if (!succeeded(txId, header.height)) continue
+      const burned = burnedBy(txId, header.height)
+      if (burned === undefined) continue
       if (body.kind === 'agent_register') sellers.set(body.payload.agentId, { ...body.payload, owner: body.sender })
       if (body.kind === 'agent_update') sellers.set(body.payload.agentId, body.payload)
       if (body.kind !== 'agent_invoke') continue
       const { owner, payout, settlers } = sellers.get(body.payload.agentId)!
       const closure = closureOf(database, txId)
-      if (closure === undefined || [owner, payout, ...settlers].includes(body.sender)) continue
+      if ([owner, payout, ...settlers].includes(body.sender)) continue
       const count = counts.get(body.payload.agentId) ?? {
-        ...{ delivered: 0, failed: 0, expired: 0, volume: 0n },
+        ...{ delivered: 0, failed: 0, expired: 0, volume: 0n, feesBurned: 0n },
         payers: new Map(),
       }
+      counts.set(body.payload.agentId, count)
+      count.feesBurned += burned
+      if (closure === undefined) continue
       count[closure.how] += 1
       if (closure.how === 'delivered') {
         count.volume += body.payload.amount
         count.payers.set(body.sender, (count.payers.get(body.sender) ?? 0n) + body.payload.amount)
       }
-      counts.set(body.payload.agentId, count)
     }
   }
   return counts
@@ -85,18 +91,23 @@ describe('outcomes of paid calls', () => {
       for (const name of NAMES) {
         const { database } = node.chain
         const outcomes = decodeOutcomes(database.indexed(OUTCOMES, outcomesKey(name)))
-        const { delivered, failed, expired, volume, topPayerVolume, durations } = outcomes
+        const { durations, ...figures } = outcomes
         const expected = counts.get(name.agentId) ?? { ...NO_OUTCOMES, payers: new Map<Address, bigint>() }
         const top = [...expected.payers.values()].reduce((most, paid) => (paid > most ? paid : most), 0n)
-        expect({ delivered, failed, expired, volume, topPayerVolume }).toEqual({
+        expect(figures).toEqual({
           delivered: expected.delivered,
           failed: expected.failed,
           expired: expected.expired,
           volume: expected.volume,
           topPayerVolume: top,
+          squares: [...expected.payers.values()].reduce((sum, paid) => sum + paid * paid, 0n),
+          payers: expected.payers.size,
+          feesBurned: expected.feesBurned,
         })
+        // These agents have one service each, so the operator's record is the service's.
+        expect(decodeOutcomes(database.indexed(OUTCOMES, operatorOutcomesKey(name.agentId)))).toEqual(outcomes)
         // Every delivery of these chains says that it took 10 ms.
-        expect(durations[4]).toBe(delivered)
+        expect(durations[4]).toBe(outcomes.delivered)
         for (const how of ['delivered', 'failed', 'expired'] as const) seen[how] += outcomes[how]
       }
     }

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox'
+import { ASSET_AMOUNT, DECIMAL_TEXT, orNull } from './amounts.ts'
+import { COUNT, INDEXED_FROM } from './route.ts'
+
+/** How paid calls ended on chain, those of the agent's own people left out; see `marketplace/facts/reputation.ts`. */
+export const RECORD = Type.Object({
+  indexedFrom: INDEXED_FROM,
+  delivered: COUNT,
+  failed: COUNT,
+  expired: COUNT,
+  refunds: COUNT,
+  successPct: orNull(DECIMAL_TEXT),
+  successAtLeastPct: Type.Unsafe<string>({
+    ...DECIMAL_TEXT,
+    description: 'Lower end of the 95 % interval of the success rate (Wilson score): what so many calls prove',
+  }),
+  distinctPayers: COUNT,
+  effectivePayers: Type.Unsafe<string>({
+    ...DECIMAL_TEXT,
+    description: 'Payers of equal weight that would be as concentrated (inverse Herfindahl index of what each paid)',
+  }),
+  topPayerPct: orNull(DECIMAL_TEXT),
+  p50Ms: orNull(COUNT),
+  p95Ms: orNull(COUNT),
+  burned: Type.Unsafe<Static<typeof ASSET_AMOUNT>>({
+    ...ASSET_AMOUNT,
+    description: 'Coins that these payments destroyed: the least that faking this record would have cost',
+  }),
+})
+/** How paid calls ended on chain. */
+export type RecordJson = Static<typeof RECORD>

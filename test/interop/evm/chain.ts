@@ -1,0 +1,136 @@
+import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
+import { type Chain, createPublicClient, createWalletClient, defineChain, type Hex, http, numberToHex } from 'viem'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { TOKEN_ABI, TOKEN_ADDRESS, tokenCode } from './token.ts'
+
+/** Chain id of Base's test network: clients of generation 1 know networks by name and sign with the id that they know for it. */
+export const CHAIN_ID = 84_532
+
+const GAS_MONEY = 10n ** 18n
+const RECEIPT_MS_MAX = 60_000
+type Address = Hex
+
+/**
+ * A real EVM chain in this process with a JSON-RPC server, whose blocks come with each transaction. It has one contract: the dollar
+ * token, at its well-known address.
+ */
+export class LocalChain {
+  readonly rpcUrl: string
+  readonly viem: Chain
+  readonly #close: () => Promise<void>
+  readonly #reader
+
+  private constructor(rpcUrl: string, close: () => Promise<void>) {
+    this.rpcUrl = rpcUrl
+    this.#close = close
+    this.viem = defineChain({
+      id: CHAIN_ID,
+      name: 'Local chain',
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [rpcUrl] } },
+    })
+    this.#reader = createPublicClient({ chain: this.viem, transport: http(), pollingInterval: 20, cacheTime: 0 })
+  }
+
+  /** Starts the chain on a free port of 127.0.0.1. */
+  static async start(): Promise<LocalChain> {
+    const hardhat = await createHardhatRuntimeEnvironment({
+      networks: {
+        local: {
+          type: 'edr-simulated',
+          chainType: 'l1',
+          chainId: CHAIN_ID,
+          // Many settlements within one second must not run ahead of the clocks of those who judge deadlines.
+          allowBlocksWithSameTimestamp: true,
+        },
+      },
+    })
+    const server = await hardhat.network.createServer('local', '127.0.0.1', 0)
+    const { port } = await server.listen()
+    const chain = new LocalChain(`http://127.0.0.1:${port}`, () => server.close())
+    await chain.ask('hardhat_setCode', [TOKEN_ADDRESS, tokenCode()])
+    return chain
+  }
+
+  /** Reads the chain. */
+  get reader() {
+    return this.#reader
+  }
+
+  /** A new key without dollars. */
+  newKey(): PrivateKeyAccount {
+    return privateKeyToAccount(generatePrivateKey())
+  }
+
+  /** A new key with that many units of the token and nothing to pay gas with, as payers of x402 are. */
+  async payer(units: bigint): Promise<PrivateKeyAccount> {
+    const account = this.newKey()
+    await this.mint(account.address, units)
+    return account
+  }
+
+  /** A client that sends transactions with an account, which gets what gas costs. */
+  async sender(account: PrivateKeyAccount = this.newKey()) {
+    await this.ask('hardhat_setBalance', [account.address, numberToHex(GAS_MONEY)])
+    return createWalletClient({ account, chain: this.viem, transport: http() })
+  }
+
+  /** Makes units of the token. */
+  async mint(to: Address, units: bigint): Promise<void> {
+    const sender = await this.sender()
+    const hash = await sender.writeContract({
+      address: TOKEN_ADDRESS,
+      abi: TOKEN_ABI,
+      functionName: 'mint',
+      args: [to, units],
+    })
+    await this.#reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS_MAX })
+  }
+
+  /** Units of the token that an address has. */
+  balance(of: Address): Promise<bigint> {
+    return this.#reader.readContract({
+      address: TOKEN_ADDRESS,
+      abi: TOKEN_ABI,
+      functionName: 'balanceOf',
+      args: [of],
+    })
+  }
+
+  /** Whether an authorization was used or cancelled. */
+  isUsed(payer: Address, nonce: Hex): Promise<boolean> {
+    return this.#reader.readContract({
+      address: TOKEN_ADDRESS,
+      abi: TOKEN_ABI,
+      functionName: 'authorizationState',
+      args: [payer, nonce],
+    })
+  }
+
+  /** Every use of an authorization since the chain began: the transfers that came of it. */
+  async uses(payer?: Address): Promise<readonly { readonly transaction: Hex; readonly nonce: Hex }[]> {
+    const logs = await this.#reader.getContractEvents({
+      address: TOKEN_ADDRESS,
+      abi: TOKEN_ABI,
+      eventName: 'AuthorizationUsed',
+      fromBlock: 0n,
+      ...(payer === undefined ? {} : { args: { authorizer: payer } }),
+    })
+    return logs.map(({ transactionHash, args }) => ({ transaction: transactionHash, nonce: args.nonce as Hex }))
+  }
+
+  /** Whether a transaction is on the chain and did what it should. */
+  async succeeded(transaction: Hex): Promise<boolean> {
+    const { status } = await this.#reader.getTransactionReceipt({ hash: transaction })
+    return status === 'success'
+  }
+
+  /** Asks the chain's node directly. */
+  ask(method: string, params: readonly unknown[]): Promise<unknown> {
+    return this.#reader.request({ method, params } as never)
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+}

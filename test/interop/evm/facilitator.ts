@@ -1,0 +1,140 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { x402Facilitator } from '@x402/core/facilitator'
+import { toFacilitatorEvmSigner } from '@x402/evm'
+import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
+import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/facilitator'
+import { publicActions } from 'viem'
+import { CHAIN_ID, type LocalChain } from './chain.ts'
+
+/**
+ * What goes wrong at one of the paths:
+ * `refused` the answer is a clear no, and nothing is done; `error` a page of HTML with status 502 and nothing is done; `cut` the
+ * request is carried out and the connection ends before the answer; `garbled` carried out, and the answer is not JSON; `dropped`
+ * the connection ends and nothing is done.
+ */
+export type Trouble = 'refused' | 'error' | 'cut' | 'garbled' | 'dropped'
+
+/** A path that troubles can be switched on for. */
+export type Path = '/verify' | '/settle'
+
+/** A request that a facilitator got. */
+export interface Asked {
+  readonly path: string
+  readonly body: { readonly x402Version: number; readonly paymentPayload: object; readonly paymentRequirements: object }
+}
+
+type Payload = Parameters<x402Facilitator['settle']>[0]
+type Requirements = Parameters<x402Facilitator['settle']>[1]
+
+/** A real facilitator, built from the official packages, behind an HTTP server with switches for what can go wrong. */
+export class LocalFacilitator {
+  readonly asked: Asked[] = []
+  readonly troubles = new Map<Path, Trouble>()
+  readonly delaysMs = new Map<Path, number>()
+  readonly #facilitator: x402Facilitator
+  #server: Server | null = null
+  #port = 0
+  /** Official facilitators lose track of their key's account nonce under parallel settlements: one after another. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  private constructor(facilitator: x402Facilitator) {
+    this.#facilitator = facilitator
+  }
+
+  /** Starts one with a key of its own on a free port. */
+  static async start(chain: LocalChain): Promise<LocalFacilitator> {
+    const sender = (await chain.sender()).extend(publicActions)
+    const client = { ...sender, address: sender.account.address } as never
+    const signer = toFacilitatorEvmSigner(client)
+    const facilitator = new x402Facilitator()
+      .register(`eip155:${CHAIN_ID}`, new ExactEvmScheme(signer))
+      .registerV1('base-sepolia' as never, new ExactEvmSchemeV1(signer))
+    const local = new LocalFacilitator(facilitator)
+    await local.open()
+    return local
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** How often a path was asked. */
+  count(path: Path): number {
+    return this.asked.filter((asked) => asked.path === path).length
+  }
+
+  /** Listens, at the port it had before. */
+  async open(): Promise<void> {
+    const server = createServer((request, response) => {
+      this.#answer(request, response).catch(() => request.socket.destroy())
+    })
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve))
+    this.#port = (server.address() as AddressInfo).port
+    this.#server = server
+  }
+
+  /** Goes down: connections are refused until it opens again. */
+  async close(): Promise<void> {
+    const server = this.#server
+    this.#server = null
+    if (server === null) return
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+
+  /** Ends all troubles and forgets what it was asked. */
+  reset(): void {
+    this.troubles.clear()
+    this.delaysMs.clear()
+    this.asked.length = 0
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? ''
+    if (path === '/supported') return reply(response, this.#facilitator.getSupported())
+    if (path !== '/verify' && path !== '/settle') return reply(response, {}, 404)
+    const body = JSON.parse(await textOf(request)) as Asked['body']
+    this.asked.push({ path, body })
+    const trouble = this.troubles.get(path)
+    const delayMs = this.delaysMs.get(path)
+    if (delayMs !== undefined) await setTimeout(delayMs)
+    if (trouble === 'dropped') return void request.socket.destroy()
+    if (trouble === 'error') return write(response, 502, '<html><body>Bad gateway</body></html>')
+    if (trouble === 'refused') return reply(response, refusal(path, body), 200)
+    const answer = await this.#carryOut(path, body)
+    if (trouble === 'cut') return void request.socket.destroy()
+    if (trouble === 'garbled') return write(response, 200, '{"success":tr')
+    reply(response, answer)
+  }
+
+  #carryOut(path: Path, { paymentPayload, paymentRequirements }: Asked['body']): Promise<object> {
+    const [payload, requirements] = [paymentPayload as Payload, paymentRequirements as Requirements]
+    if (path === '/verify') return this.#facilitator.verify(payload, requirements)
+    const settled = this.#turn.then(() => this.#facilitator.settle(payload, requirements))
+    this.#turn = settled.catch(() => {})
+    return settled
+  }
+}
+
+function refusal(path: Path, { paymentRequirements }: Asked['body']): object {
+  if (path === '/verify') return { isValid: false, invalidReason: 'invalid_exact_evm_insufficient_balance' }
+  const { network } = paymentRequirements as { readonly network: string }
+  return { success: false, errorReason: 'invalid_exact_evm_transaction_failed', transaction: '', network }
+}
+
+function reply(response: ServerResponse, json: object, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+}
+
+function write(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/html' }).end(text)
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

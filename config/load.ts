@@ -208,6 +208,7 @@ function configOf(resolution: Resolution): Config {
       rateQuote: integer('rpc.rate-quote'),
       concurrentMax: integer('rpc.concurrent-max'),
     },
+    mcp: { allowedOrigins: optional('mcp.allowed-origins')?.split(',') ?? [] },
     p2p: {
       enabled: boolean('p2p.enabled'),
       host: optional('p2p.host'),

@@ -68,6 +68,12 @@ export const SETTINGS = {
   'rpc.rate-transaction': integer('Transactions per minute and address', 6_000, RATES),
   'rpc.rate-quote': integer('Quotes and paid calls per minute and address', 9_000, RATES),
   'rpc.concurrent-max': integer('Requests answered at once', 1_024, [1, 100_000]),
+  'mcp.allowed-origins': text(
+    "Origins of web pages that may use /api/mcp, separated by commas, or * for all; the node's own always may",
+    null,
+    'origins like https://chat.example, separated by commas, or *',
+    /^(\*|https?:\/\/[^\s/,]+(,https?:\/\/[^\s/,]+)*)$/,
+  ),
   'p2p.enabled': flag('Whether this node talks to others', true),
   'p2p.host': text(
     'IP address that peers reach; default: all of this machine, on the devnet 127.0.0.1',
@@ -198,6 +204,7 @@ export interface Config {
     readonly rateQuote: number
     readonly concurrentMax: number
   }
+  readonly mcp: { readonly allowedOrigins: readonly string[] }
   readonly p2p: {
     readonly enabled: boolean
     /** Null is the network's default. */

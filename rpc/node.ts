@@ -33,6 +33,14 @@ export interface MiningFacts {
   readonly rewardTo: Address | null
 }
 
+/** Which web pages may use the doors that are not for every page. */
+export interface PageRules {
+  /** Whether the node listens for its own machine only: then it goes by no other name. */
+  readonly loopback: boolean
+  /** Origins beside the node's own; `*` is all of them. */
+  readonly allowedOrigins: readonly string[]
+}
+
 /** The node as the API sees it: everything is handed in, nothing is looked up. */
 export interface NodeApi {
   readonly version: string
@@ -53,6 +61,8 @@ export interface NodeApi {
   readonly metrics: () => Promise<string>
   /** Public base address, or null: then each request's Host header is it. */
   readonly publicUrl: string | null
+  /** Absent: only pages of its own machine. */
+  readonly pages?: PageRules
   /** Asks peers for the public keys behind an address; whether they are here now. Absent where there are no peers. */
   readonly fetchKeys?: (address: Address) => Promise<boolean>
   /** The peer-to-peer network; null or absent where it is off. */

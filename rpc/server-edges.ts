@@ -4,6 +4,7 @@ import type { Answer, StreamBegin } from './answer.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
+import { failure, faultToJsonRpc } from './json-rpc.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Streams } from './streams.ts'
 
@@ -48,8 +49,10 @@ export function send(reply: FastifyReply, result: Exclude<Answer, { readonly str
   return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
 }
 
-/** Sends a fault in the error envelope. */
+/** Sends a fault in the error envelope, or as an error of the protocol that the route speaks. */
 export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
+  const { dialect } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect'>
+  if (dialect === 'json-rpc') return sendProtocolFault(reply, request, cause)
   const accept = request.headers.accept ?? ''
   const body = errorBody(cause, { requestId: request.id, accept, path: pathOf(request) })
   return reply
@@ -57,6 +60,14 @@ export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: F
     .headers(errorHeaders(cause))
     .type(errorType(accept))
     .send(JSON.stringify(body))
+}
+
+function sendProtocolFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
+  return reply
+    .code(faultRow(cause.code).status)
+    .headers(errorHeaders(cause))
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(failure(null, faultToJsonRpc(cause, request.id))))
 }
 
 /** JSON and raw bytes are read, nothing else; an empty JSON body is no body. */

@@ -85,13 +85,14 @@ function addRoute({ app, node, options, streams, settle }: Wiring, operation: Op
   const schema = {
     ...(route.params === undefined ? {} : { params: route.params }),
     ...(route.query === undefined ? {} : { querystring: route.query }),
-    ...(route.body === undefined ? {} : { body: bodySchema(route) }),
+    ...(route.body === undefined || route.dialect !== undefined ? {} : { body: bodySchema(route) }),
   }
   app.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     schema,
     config: {
+      ...(route.dialect && { dialect: route.dialect }),
       rateLimit: { max: options.limits.ratesPerMinute[route.bucket], timeWindow: MINUTE_MS, groupId: route.bucket },
     },
     preValidation: (request, _, done) => {
@@ -100,7 +101,7 @@ function addRoute({ app, node, options, streams, settle }: Wiring, operation: Op
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
         return done(new Refusal(mediaTypeFault(request)))
       // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
-      if (route.body !== undefined) request.body ??= {}
+      if (route.body !== undefined && route.dialect === undefined) request.body ??= {}
       coerceQuery(route, request)
       done()
     },

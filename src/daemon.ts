@@ -3,6 +3,7 @@ import { type Fault, faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { type ChainAlert, ChainWatch } from '../marketplace/checkout/chain-watch.ts'
 import { NATIVE_CLAIMS, type NativeClaimStore } from '../marketplace/checkout/claim.ts'
+import { isLoopback } from '../rpc/mcp/guard.ts'
 import type { NodeApi } from '../rpc/node.ts'
 import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './core.ts'
 import { useNativeSha256 } from './crypto/native-backend.ts'
@@ -75,6 +76,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     warnings: () => watch.warnings,
     metrics: () => metrics.text(),
     publicUrl: options.config.rpc.publicUrl,
+    pages: { loopback: isLoopback(options.config.rpc.host), allowedOrigins: options.config.mcp.allowedOrigins },
     network: network.value?.api ?? null,
     ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }

@@ -168,6 +168,12 @@ export const FAULT_TABLE = {
   ),
   'rpc/body-too-large': sender('body_too_large', 413, 'the body exceeds {limitBytes} bytes'),
   'rpc/unauthorized': sender('unauthorized', 401, 'this is for the operator: send the token of operator.token'),
+  'rpc/foreign-origin': sender(
+    'forbidden_origin',
+    403,
+    'pages of {origin} may not call this node; its operator can list them in mcp.allowed-origins',
+  ),
+  'rpc/foreign-host': sender('forbidden_host', 403, 'this node serves only its own machine, not {host}'),
   'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
   'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
   'rpc/rate-limited': later('rate_limited', 429, 'too many requests; try again in {seconds} s'),

@@ -22,6 +22,13 @@ export interface Route {
   >
   /** Whether a body of raw bytes is taken too: a transaction in its wire encoding. */
   readonly takesBytes?: boolean
+  /** Whether it is answered with 402 until it is paid. */
+  readonly isPaid?: true
+  /**
+   * Whether it speaks JSON-RPC: refusals are errors of that protocol too, and the body reaches the handler as it was parsed,
+   * undefined where there was none.
+   */
+  readonly dialect?: 'json-rpc'
   /** Whether it is a public document: with a strong ETag, kept by caches for a moment, compressed for who takes it. */
   readonly isDocument?: true
   /** Whether the operator's token must be sent, or shows more where it is. */

@@ -1,0 +1,49 @@
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { PageRules } from '../node.ts'
+
+/** What the guard looks at. */
+export interface Visit {
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  /** Public base address of the node, null where it has none. */
+  readonly publicUrl: string | null
+  readonly rules: PageRules
+}
+
+const SHOWN_CHARS_MAX = 100
+
+/**
+ * Keeps pages of strangers away: a browser would let them speak to a node on its user's machine, also under a name of theirs
+ * that points there. Whoever is no browser sends no Origin and passes. Faults: `rpc/foreign-host`, `rpc/foreign-origin`.
+ */
+export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault | null {
+  const called = authorityOf(`http://${host ?? ''}`)
+  const known = publicUrl === null ? null : authorityOf(publicUrl)
+  if (rules.loopback && !(called !== null && (isLoopback(called.hostname) || called.host === known?.host)))
+    return fault('rpc/foreign-host', { host: shown(host ?? 'nothing') })
+  if (origin === undefined || rules.allowedOrigins.includes('*') || rules.allowedOrigins.includes(origin)) return null
+  const page = authorityOf(origin)
+  const isOwn =
+    page !== null && (page.origin === known?.origin || (page.host === called?.host && !isName(page.hostname)))
+  return isOwn ? null : fault('rpc/foreign-origin', { origin: shown(origin) })
+}
+
+/** Whether a host is this machine, however it is written. */
+export function isLoopback(hostname: string): boolean {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare)
+}
+
+/** Whether somebody chose what a host means: who owns a name can point it anywhere, an IP address means itself. */
+function isName(hostname: string): boolean {
+  return hostname !== 'localhost' && !hostname.startsWith('[') && !/^\d{1,3}(\.\d{1,3}){3}$/.test(hostname)
+}
+
+function authorityOf(url: string): URL | null {
+  const parsed = URL.canParse(url) ? new URL(url) : null
+  return parsed === null || parsed.username !== '' || parsed.host === '' ? null : parsed
+}
+
+function shown(text: string): string {
+  return text.slice(0, SHOWN_CHARS_MAX)
+}

@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox'
-import { ERROR, type Route } from './contract/route.ts'
+import { RESOURCES } from './contract/resources.ts'
+import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
+import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
 
 /** Version of the interface, not of the software. */
 export const OPENAPI_VERSION = '2.20.0'
@@ -19,13 +21,24 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '5XX': 'Not possible now, or a bug of the node',
 }
 
-/** The OpenAPI 3.1 document, made from the routes. */
-export function openApiDocument(baseUrl: string): object {
+const REFERENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries(RESOURCES).map(([name, schema]) => [JSON.stringify(schema), name]),
+)
+
+/**
+ * The OpenAPI 3.1 document, made from the routes. Each service that can be bought has an operation of its own beside the one
+ * with its id as a parameter: indexers look for paths, not for patterns.
+ */
+export function openApiDocument(baseUrl: string, services: readonly ServiceOperation[] = []): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const route of Object.values(ROUTES) as readonly Route[]) {
     const operations = paths[route.path] ?? {}
     operations[route.method.toLowerCase()] = operationOf(route)
     paths[route.path] = operations
+  }
+  for (const service of services) {
+    const path = `/api/x402/${service.serviceId}`
+    paths[path] = { post: serviceOperation(service, operationOf(ROUTES.callService)) }
   }
   return {
     openapi: '3.1.0',
@@ -34,7 +47,7 @@ export function openApiDocument(baseUrl: string): object {
       version: OPENAPI_VERSION,
       summary: 'A full node and its market of paid services for AI agents',
       description:
-        'Additive changes only. Amounts are base units in decimal text unless a field is typed as a number of coins.',
+        'Additive changes only: within /api/v1 nothing is renamed or retyped, and what goes is announced with `Deprecation` and `Sunset` headers six months ahead. Amounts are base units in decimal text unless a field is typed as a number of coins.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
@@ -42,7 +55,7 @@ export function openApiDocument(baseUrl: string): object {
     security: [],
     paths,
     components: {
-      schemas: { Error: ERROR },
+      schemas: Object.fromEntries(Object.entries(RESOURCES).map(([name, schema]) => [name, inner(schema)])),
       securitySchemes: {
         operator: { type: 'http', scheme: 'bearer', description: 'The token in `operator.token` of the data folder' },
       },
@@ -52,19 +65,9 @@ export function openApiDocument(baseUrl: string): object {
 
 function operationOf(route: Route): object {
   const responses: Record<string, object> = {}
-  for (const [status, { description, schema, contentType }] of Object.entries(route.answers)) {
-    const content =
-      schema === undefined && contentType === undefined
-        ? {}
-        : { content: { [contentType ?? 'application/json']: { schema: schema ?? { type: 'string' } } } }
-    responses[status] = { description, ...content }
-  }
-  for (const [status, description] of Object.entries(REFUSALS)) {
-    responses[status] ??= {
-      description,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    }
-  }
+  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer)
+  for (const [status, description] of Object.entries(REFUSALS))
+    responses[status] ??= responseOf({ description, schema: RESOURCES.Error as TSchema })
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
   return {
     operationId: route.operationId,
@@ -74,8 +77,33 @@ function operationOf(route: Route): object {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBodyOf(route) }),
     ...(route.operator === undefined ? {} : { security: securityOf(route.operator) }),
+    ...(route.isPaid === true
+      ? { 'x-payment-info': { protocols: ['x402'], price: { mode: 'dynamic', currency: 'USD' } } }
+      : {}),
     responses,
   }
+}
+
+function responseOf({ description, schema, contentType }: Route['answers'][number]): object {
+  if (schema === undefined && contentType === undefined) return { description }
+  const content = {
+    [contentType ?? 'application/json']: { schema: schema === undefined ? { type: 'string' } : named(schema) },
+  }
+  return { description, content }
+}
+
+/** A schema in which every resource is a reference. */
+function named(schema: TSchema): object {
+  const name = REFERENCES.get(JSON.stringify(schema))
+  return name === undefined ? inner(schema) : { $ref: `#/components/schemas/${name}` }
+}
+
+function inner(schema: object): object {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    return value !== null && typeof value === 'object' ? named(value as TSchema) : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, walk(value)]))
 }
 
 function securityOf(operator: 'required' | 'optional'): readonly object[] {
@@ -84,7 +112,7 @@ function securityOf(operator: 'required' | 'optional'): readonly object[] {
 
 function requestBodyOf({ body, takesBytes = false }: Route): object {
   const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
-  return { required: takesBytes, content: { 'application/json': { schema: body }, ...bytes } }
+  return { required: takesBytes, content: { 'application/json': { schema: named(body as TSchema) }, ...bytes } }
 }
 
 function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): readonly object[] {

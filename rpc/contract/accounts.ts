@@ -13,9 +13,11 @@ import {
   UINT_TEXT,
 } from './route.ts'
 
-const VALUED = Type.Object({ ...ASSET_AMOUNT.properties, price: orNull(PRICE), valueUsd: USD })
+/** `ValuedAmount` of the OpenAPI document. */
+export const VALUED = Type.Object({ ...ASSET_AMOUNT.properties, price: orNull(PRICE), valueUsd: USD })
 
-const POSITION = Type.Object({
+/** `PoolPosition` of the OpenAPI document. */
+export const POSITION = Type.Object({
   poolId: HEX_32,
   pool: Type.String(),
   shares: UINT_TEXT,
@@ -25,7 +27,8 @@ const POSITION = Type.Object({
   valueUsd: USD,
 })
 
-const STAKE = Type.Object({
+/** `Stake` of the OpenAPI document. */
+export const STAKE = Type.Object({
   stakeId: HEX_32,
   tier: COUNT,
   staked: ASSET_AMOUNT,
@@ -35,7 +38,8 @@ const STAKE = Type.Object({
   unlocked: Type.Boolean(),
 })
 
-const HOLDINGS = Type.Object({
+/** `Holdings` of the OpenAPI document. */
+export const HOLDINGS = Type.Object({
   ...AT_HEAD,
   address: ADDRESS_TEXT,
   exists: Type.Boolean(),
@@ -51,7 +55,8 @@ const HOLDINGS = Type.Object({
   truncated: Type.Object({ tokens: Type.Boolean(), positions: Type.Boolean(), stakes: Type.Boolean() }),
 })
 
-const EVENT = Type.Object({
+/** `HistoryEvent` of the OpenAPI document. */
+export const EVENT = Type.Object({
   height: HEIGHT,
   position: COUNT,
   time: MOMENT,

@@ -8,7 +8,8 @@ const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILIT
 
 const PROVEN = { provenCalls: COUNT, provenVolume: ASSET_AMOUNT, distinctPayers: COUNT }
 
-const SERVICE = Type.Object({
+/** `AgentService` of the OpenAPI document. */
+export const SERVICE = Type.Object({
   serviceId: Type.String(),
   name: Type.String(),
   description: Type.String(),
@@ -32,7 +33,8 @@ const AGENT_FIELDS = {
   record: RECORD,
 }
 
-const AGENT = Type.Object({
+/** `Agent` of the OpenAPI document. */
+export const AGENT = Type.Object({
   ...AGENT_FIELDS,
   owner: ADDRESS_TEXT,
   payout: ADDRESS_TEXT,

@@ -11,7 +11,8 @@ const EXTERNAL_ADDRESS = Type.String({ maxLength: 90 })
 const MEMBER = Type.Object({ index: COUNT, scheme: COUNT, key: HEX, member: ADDRESS_TEXT })
 const VAULTS = Type.Array(Type.Object({ network: COUNT, address: EXTERNAL_ADDRESS }))
 
-const COMMITTEE = Type.Object({
+/** `Committee` of the OpenAPI document. */
+export const COMMITTEE = Type.Object({
   epoch: COUNT,
   threshold: COUNT,
   haltThreshold: COUNT,
@@ -29,7 +30,8 @@ const COMMITTEE = Type.Object({
 
 const NETWORK_NAME = { number: COUNT, key: Type.String(), name: Type.String() }
 
-const NETWORK = Type.Object({
+/** `BridgeNetwork` of the OpenAPI document. */
+export const NETWORK = Type.Object({
   ...NETWORK_NAME,
   format: oneOf('evm', 'solana', 'bitcoin', 'litecoin'),
   asset: SYMBOL,
@@ -50,7 +52,8 @@ const NETWORK = Type.Object({
   withdrawals: COUNT,
 })
 
-const WITHDRAWAL = Type.Object({
+/** `Withdrawal` of the OpenAPI document. */
+export const WITHDRAWAL = Type.Object({
   id: HEX_32,
   network: Type.Object(NETWORK_NAME),
   sender: ADDRESS_TEXT,

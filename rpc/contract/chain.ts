@@ -12,9 +12,11 @@ import {
   UINT_TEXT,
 } from './route.ts'
 
-const MERKLE_PROOF = Type.Object({ index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })
+/** `MerkleProof` of the OpenAPI document. */
+export const MERKLE_PROOF = Type.Object({ index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })
 
-const BLOCK_SUMMARY = Type.Object({
+/** `BlockSummary` of the OpenAPI document. */
+export const BLOCK_SUMMARY = Type.Object({
   height: HEIGHT,
   id: HEX_32,
   time: MOMENT,
@@ -46,9 +48,11 @@ export const TRANSACTION_JSON = Type.Object(
   { additionalProperties: true },
 )
 
-const RECEIPT_JSON = Type.Object({ type: Type.String() }, { additionalProperties: true })
+/** `ExecutionReceipt` of the OpenAPI document. */
+export const RECEIPT_JSON = Type.Object({ type: Type.String() }, { additionalProperties: true })
 
-const BLOCK = Type.Object({
+/** `Block` of the OpenAPI document. */
+export const BLOCK = Type.Object({
   height: HEIGHT,
   id: HEX_32,
   version: COUNT,
@@ -78,7 +82,8 @@ const BLOCK = Type.Object({
   }),
 })
 
-const SUBMITTED = Type.Object({
+/** `SubmittedTransaction` of the OpenAPI document. */
+export const SUBMITTED = Type.Object({
   txId: HEX_32,
   wtxId: HEX_32,
   status: Type.Literal('mempool'),
@@ -105,7 +110,8 @@ function submitRoute(path: string, operationId: string): Route {
   }
 }
 
-const ACCOUNT = Type.Object({
+/** `Account` of the OpenAPI document. */
+export const ACCOUNT = Type.Object({
   address: ADDRESS_TEXT,
   exists: Type.Boolean(),
   balance: UINT_TEXT,
@@ -125,7 +131,8 @@ const ACCOUNT = Type.Object({
   }),
 })
 
-const TX_STATUS = Type.Object({
+/** `TransactionStatus` of the OpenAPI document. */
+export const TX_STATUS = Type.Object({
   txId: HEX_32,
   status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
   executedFrom: Type.Optional(
@@ -145,7 +152,8 @@ const TX_STATUS = Type.Object({
   ),
 })
 
-const FEES = Type.Object({
+/** `Fees` of the OpenAPI document. */
+export const FEES = Type.Object({
   height: HEIGHT,
   baseFee: Type.Object({ current: UINT_TEXT, next: UINT_TEXT, floor: UINT_TEXT }),
   minAccepted: UINT_TEXT,

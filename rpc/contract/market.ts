@@ -35,7 +35,8 @@ const NET_QUERY = Type.Object(
   { additionalProperties: true },
 )
 
-const OPTION = Type.Object(
+/** `PaymentOption` of the OpenAPI document. */
+export const OPTION = Type.Object(
   {
     scheme: Type.String(),
     network: Type.String(),
@@ -54,7 +55,8 @@ const OPTION = Type.Object(
 
 const RAIL = Type.Unsafe<'native' | 'stable'>({ type: 'string', enum: ['native', 'stable'] })
 
-const QUOTE = Type.Object(
+/** `PaymentRequired` of the OpenAPI document. */
+export const QUOTE = Type.Object(
   {
     x402: Type.Literal(true),
     x402Version: Type.Literal(1),
@@ -75,7 +77,8 @@ const QUOTE = Type.Object(
   { additionalProperties: true },
 )
 
-const RECEIPT = Type.Object(
+/** `Receipt` of the OpenAPI document. */
+export const RECEIPT = Type.Object(
   {
     serviceId: Type.String(),
     caller: ADDRESS_TEXT,
@@ -96,9 +99,11 @@ const RECEIPT = Type.Object(
   { additionalProperties: true },
 )
 
-const PAID = Type.Object({ paid: Type.Literal(true), result: Type.Unknown(), receipt: RECEIPT })
+/** `PaidAnswer` of the OpenAPI document. */
+export const PAID = Type.Object({ paid: Type.Literal(true), result: Type.Unknown(), receipt: RECEIPT })
 
-const REFUND = Type.Object({
+/** `Refund` of the OpenAPI document. */
+export const REFUND = Type.Object({
   status: Type.Union([Type.Literal('pending'), Type.Literal('broadcast'), Type.Literal('confirmed')]),
   amount: Type.Number(),
   asset: Type.String(),
@@ -137,7 +142,8 @@ export const ENTRY = Type.Object(
 /** Registry entry of one service. */
 export type RegistryEntry = Static<typeof ENTRY>
 
-const REQUEST_STATUS = Type.Object({
+/** `PaidCall` of the OpenAPI document. */
+export const REQUEST_STATUS = Type.Object({
   txId: HEX_32,
   serviceId: Type.String(),
   caller: ADDRESS_TEXT,
@@ -155,7 +161,8 @@ const REQUEST_STATUS = Type.Object({
   receiptTxId: Type.Union([HEX_32, Type.Null()]),
 })
 
-const FACILITATOR = Type.Object({
+/** `FacilitatorEntry` of the OpenAPI document. */
+export const FACILITATOR = Type.Object({
   mode: Type.String(),
   url: Type.String(),
   default: Type.Boolean(),
@@ -170,7 +177,8 @@ const FACILITATOR = Type.Object({
 
 const USD = Type.Union([Type.Number(), Type.Null()])
 
-const PROTOCOL = Type.Object(
+/** `ProtocolDocument` of the OpenAPI document. */
+export const PROTOCOL = Type.Object(
   {
     protocol: Type.String(),
     version: Type.Literal(1),
@@ -248,6 +256,7 @@ export const MARKET_ROUTES = {
     query: NET_QUERY,
     body: NAMED_CALL_BODY,
     answers: PAID_ANSWERS,
+    isPaid: true,
     bucket: 'quote',
   },
   callService: {
@@ -261,11 +270,12 @@ export const MARKET_ROUTES = {
     query: NET_QUERY,
     body: CALL_BODY,
     answers: PAID_ANSWERS,
+    isPaid: true,
     bucket: 'quote',
   },
   getExample: {
     method: 'GET',
-    path: '/api/x402/{serviceId}/example',
+    path: '/services/{serviceId}/example',
     operationId: 'getExample',
     tag: 'market',
     summary: 'A request that works and a sample of the result, free',

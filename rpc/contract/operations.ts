@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
 
 /** How far the node is behind the network, as far as it knows. */
-const SYNC = Type.Object({
+export const SYNC = Type.Object({
   state: Type.Union(
     (['starting', 'headers', 'snapshot', 'bodies', 'synced'] as const).map((state) => Type.Literal(state)),
     { description: 'Nothing known yet; proving headers; taking a snapshot; fetching blocks; at the best head known' },
@@ -18,7 +18,8 @@ const SYNC = Type.Object({
   }),
 })
 
-const STATUS = Type.Object({
+/** `NodeStatus` of the OpenAPI document. */
+export const STATUS = Type.Object({
   version: Type.String(),
   networkName: Type.String(),
   network: Type.Literal('mainnet'),

@@ -9,7 +9,8 @@ export const BAN_HOURS = 24
 const PEER_ID = Type.String({ description: 'Id of a peer' })
 const OPTIONAL_COUNT = Type.Union([COUNT, Type.Null()])
 
-const PEER = Type.Object({
+/** `Peer` of the OpenAPI document. */
+export const PEER = Type.Object({
   id: PEER_ID,
   address: Type.Union([Type.String(), Type.Null()], { description: 'Multiaddr; null without the operator token' }),
   direction: Type.Union([Type.Literal('inbound'), Type.Literal('outbound')]),
@@ -26,7 +27,8 @@ const PEER = Type.Object({
   protected: Type.Boolean({ description: 'Whether it stays when others want in' }),
 })
 
-const BAN = Type.Object({
+/** `Ban` of the OpenAPI document. */
+export const BAN = Type.Object({
   target: Type.String({ description: 'Id of a peer, or an IP address' }),
   reason: Type.String(),
   since: MOMENT,

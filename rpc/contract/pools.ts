@@ -29,7 +29,8 @@ const DAY = Type.Object({
   aprPct: orNull(DECIMAL_TEXT),
 })
 
-const POOL = Type.Object({
+/** `Pool` of the OpenAPI document. */
+export const POOL = Type.Object({
   id: HEX_32,
   name: POOL_NAME,
   feeBps: COUNT,
@@ -46,7 +47,8 @@ const POOL = Type.Object({
   }),
 })
 
-const CANDLE = Type.Object({
+/** `Candle` of the OpenAPI document. */
+export const CANDLE = Type.Object({
   time: MOMENT,
   open: orNull(DECIMAL_TEXT),
   high: orNull(DECIMAL_TEXT),
@@ -61,7 +63,8 @@ const CANDLE = Type.Object({
   reserveY: UINT_TEXT,
 })
 
-const SWAP = Type.Object({
+/** `Swap` of the OpenAPI document. */
+export const SWAP = Type.Object({
   txId: HEX_32,
   height: HEIGHT,
   index: COUNT,
@@ -98,7 +101,8 @@ const QUOTE_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-const HOP = Type.Object({
+/** `SwapHop` of the OpenAPI document. */
+export const HOP = Type.Object({
   poolId: HEX_32,
   pool: POOL_NAME,
   feeBps: COUNT,
@@ -107,7 +111,8 @@ const HOP = Type.Object({
   fee: ASSET_AMOUNT,
 })
 
-const SWAP_QUOTE = Type.Object({
+/** `SwapQuote` of the OpenAPI document. */
+export const SWAP_QUOTE = Type.Object({
   ...AT_HEAD,
   exactOut: Type.Boolean(),
   amountIn: ASSET_AMOUNT,

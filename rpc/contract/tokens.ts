@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, DECIMALS, orNull, PRICE, SYMBOL } from './amounts.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, NEXT_CURSOR, PAGE_QUERY, type Route, UINT_TEXT } from './route.ts'
 
-const TOKEN = Type.Object({
+/** `Token` of the OpenAPI document. */
+export const TOKEN = Type.Object({
   symbol: SYMBOL,
   name: Type.String(),
   decimals: DECIMALS,
@@ -23,7 +24,8 @@ const TOKEN = Type.Object({
   price: orNull(PRICE),
 })
 
-const STABLE = Type.Object({
+/** `StableToken` of the OpenAPI document. */
+export const STABLE = Type.Object({
   symbol: SYMBOL,
   supply: ASSET_AMOUNT,
   reserve: ASSET_AMOUNT,

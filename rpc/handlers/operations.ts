@@ -6,6 +6,7 @@ import { offerState } from '../cashier/offer-state.ts'
 import { addressText, moment } from '../json.ts'
 import type { NodeApi } from '../node.ts'
 import { openApiDocument } from '../openapi.ts'
+import { serviceOperations } from '../openapi-services.ts'
 import { HOME_POLICY, homePage } from '../web/home.ts'
 
 /** Everything about this node on one page. */
@@ -74,7 +75,8 @@ export const getMetrics: Handler = async (node) => ({
 })
 
 /** The document of this API. */
-export const getOpenApi: Handler = (_, { baseUrl }) => answer(openApiDocument(baseUrl))
+export const getOpenApi: Handler = ({ chain, market }, { baseUrl }) =>
+  answer(openApiDocument(baseUrl, market === null ? [] : serviceOperations(chain, market)))
 
 /** The page for people, links for programs. */
 export const getHome: Handler = (node, { accept, baseUrl }) => {

@@ -87,7 +87,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   ...ledgerRequests(() => scene),
   call: calls('/api/x402', {}),
   callService: calls('/api/x402/node-network-stats', {}),
-  getExample: (send) => ['node-tx-lookup', 'node-test-closed', 'nothing'].map((id) => send(`/api/x402/${id}/example`)),
+  getExample: (send) => ['node-tx-lookup', 'node-test-closed', 'nothing'].map((id) => send(`/services/${id}/example`)),
   listServices: (send) =>
     ['', '?capability=utility', '?capability=none', '?q=network', '?q=zzz', '?more=1'].map((query) =>
       send(`/services.json${query}`),

@@ -31,7 +31,7 @@ describe('shape', () => {
   test('file names are kebab-case and say what is inside', () => {
     const odd = withTests.filter(({ path }) => {
       const name = path.split('/').at(-1) as string
-      return !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|suite))?\.ts$/.test(name) || BANNED_NAMES.test(name)
+      return !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|suite|config))?\.ts$/.test(name) || BANNED_NAMES.test(name)
     })
     expect(odd.map(({ path }) => path)).toEqual([])
   })

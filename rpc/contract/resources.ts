@@ -1,0 +1,72 @@
+import type { TSchema } from 'typebox'
+import { EVENT, HOLDINGS, POSITION, STAKE, VALUED } from './accounts.ts'
+import { AGENT, SERVICE } from './agents.ts'
+import { ASSET_AMOUNT, PRICE } from './amounts.ts'
+import { COMMITTEE, NETWORK, WITHDRAWAL } from './bridge.ts'
+import {
+  ACCOUNT,
+  BLOCK,
+  BLOCK_SUMMARY,
+  FEES,
+  MERKLE_PROOF,
+  RECEIPT_JSON,
+  SUBMITTED,
+  TRANSACTION_JSON,
+  TX_STATUS,
+} from './chain.ts'
+import { ENTRY, FACILITATOR, OPTION, PAID, PROTOCOL, QUOTE, RECEIPT, REFUND, REQUEST_STATUS } from './market.ts'
+import { MINING_JOB } from './mining.ts'
+import { STATUS, SYNC } from './operations.ts'
+import { BAN, PEER } from './peers.ts'
+import { CANDLE, HOP, POOL, SWAP, SWAP_QUOTE } from './pools.ts'
+import { RECORD } from './reputation.ts'
+import { ERROR } from './route.ts'
+import { STABLE, TOKEN } from './tokens.ts'
+
+/** Schemas of the OpenAPI document that have a name: one for each resource. Wherever one is used it is referred to. */
+export const RESOURCES: Readonly<Record<string, TSchema>> = {
+  Account: ACCOUNT,
+  Agent: AGENT,
+  AgentService: SERVICE,
+  AssetAmount: ASSET_AMOUNT,
+  Ban: BAN,
+  Block: BLOCK,
+  BlockSummary: BLOCK_SUMMARY,
+  BridgeNetwork: NETWORK,
+  CallRecord: RECORD,
+  Candle: CANDLE,
+  Committee: COMMITTEE,
+  Error: ERROR,
+  ExecutionReceipt: RECEIPT_JSON,
+  FacilitatorEntry: FACILITATOR,
+  Fees: FEES,
+  HistoryEvent: EVENT,
+  Holdings: HOLDINGS,
+  MerkleProof: MERKLE_PROOF,
+  MiningJob: MINING_JOB,
+  NodeStatus: STATUS,
+  PaidAnswer: PAID,
+  PaidCall: REQUEST_STATUS,
+  PaymentOption: OPTION,
+  PaymentRequired: QUOTE,
+  Peer: PEER,
+  Pool: POOL,
+  PoolPosition: POSITION,
+  Price: PRICE,
+  ProtocolDocument: PROTOCOL,
+  Receipt: RECEIPT,
+  Refund: REFUND,
+  RegistryEntry: ENTRY,
+  Stake: STAKE,
+  StableToken: STABLE,
+  SubmittedTransaction: SUBMITTED,
+  Swap: SWAP,
+  SwapHop: HOP,
+  SwapQuote: SWAP_QUOTE,
+  SyncProgress: SYNC,
+  Token: TOKEN,
+  Transaction: TRANSACTION_JSON,
+  TransactionStatus: TX_STATUS,
+  ValuedAmount: VALUED,
+  Withdrawal: WITHDRAWAL,
+}

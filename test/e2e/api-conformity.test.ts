@@ -179,7 +179,10 @@ describe('the document of the API', () => {
   it('is served as committed, with this node as the server', async () => {
     const { body } = await ask<ApiDocument>(daemon.url, '/openapi.json')
     expect(body.servers).toEqual([{ url: daemon.url }])
-    expect({ ...body, servers: committed.servers }).toEqual(committed)
+    const ofServices = Object.keys(body.paths).filter((path) => /^\/api\/x402\/node-/.test(path))
+    expect(ofServices.length).toBeGreaterThan(20)
+    const general = Object.entries(body.paths).filter(([path]) => !ofServices.includes(path))
+    expect({ ...body, paths: Object.fromEntries(general), servers: committed.servers }).toEqual(committed)
   })
 
   it('has no operation that is not called here', () => {

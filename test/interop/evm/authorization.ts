@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Hex, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { CHAIN_ID } from './chain.ts'
+import { CHAIN_ID } from './network.ts'
 import { TOKEN_ADDRESS, TOKEN_DOMAIN } from './token.ts'
 
 /** An EIP-3009 authorization; numbers in decimal text, as x402 carries them. */

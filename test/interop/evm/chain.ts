@@ -1,10 +1,18 @@
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
-import { type Chain, createPublicClient, createWalletClient, defineChain, type Hex, http, numberToHex } from 'viem'
+import {
+  type Chain,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  type Hex,
+  http,
+  numberToHex,
+  parseSignature,
+} from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { type Signed, signCancellation } from './authorization.ts'
+import { CHAIN_ID } from './network.ts'
 import { TOKEN_ABI, TOKEN_ADDRESS, tokenCode } from './token.ts'
-
-/** Chain id of Base's test network: clients of generation 1 know networks by name and sign with the id that they know for it. */
-export const CHAIN_ID = 84_532
 
 const GAS_MONEY = 10n ** 18n
 const RECEIPT_MS_MAX = 60_000
@@ -117,6 +125,31 @@ export class LocalChain {
       ...(payer === undefined ? {} : { args: { authorizer: payer } }),
     })
     return logs.map(({ transactionHash, args }) => ({ transaction: transactionHash, nonce: args.nonce as Hex }))
+  }
+
+  /** Sends an authorization to the token, as anybody may who has seen it; the transaction, once it is mined. Throws if it is refused. */
+  async carryOut({ authorization, signature }: Signed): Promise<Hex> {
+    const { from, to, value, validAfter, validBefore, nonce } = authorization
+    const numbers = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const
+    const sender = await this.sender()
+    return sender.writeContract({
+      address: TOKEN_ADDRESS,
+      abi: TOKEN_ABI,
+      functionName: 'transferWithAuthorization',
+      args: [from, to, ...numbers, nonce, signature],
+    })
+  }
+
+  /** Takes an authorization back, as its payer may while it is unused. */
+  async cancel(payer: PrivateKeyAccount, nonce: Hex): Promise<void> {
+    const { r, s, v } = parseSignature(await signCancellation(payer, nonce))
+    const sender = await this.sender()
+    await sender.writeContract({
+      address: TOKEN_ADDRESS,
+      abi: TOKEN_ABI,
+      functionName: 'cancelAuthorization',
+      args: [payer.address, nonce, Number(v), r, s],
+    })
   }
 
   /** Whether a transaction is on the chain and did what it should. */

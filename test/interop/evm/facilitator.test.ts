@@ -1,9 +1,8 @@
-import { parseSignature } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { authorization, mirrored, nowSeconds, type Signed, sign, signCancellation } from './authorization.ts'
+import { authorization, mirrored, nowSeconds, type Signed, sign } from './authorization.ts'
 import { LocalChain } from './chain.ts'
 import { LocalFacilitator } from './facilitator.ts'
-import { TOKEN_ABI, TOKEN_ADDRESS, TOKEN_DOMAIN } from './token.ts'
+import { TOKEN_ADDRESS, TOKEN_DOMAIN } from './token.ts'
 
 /** The parts that everything else in this folder's neighbours stands on: were they wrong, their proofs would prove nothing. */
 let chain: LocalChain
@@ -102,23 +101,7 @@ describe('the local facilitator', () => {
 })
 
 describe('the token', () => {
-  const transfer = async ({ authorization: said, signature }: Signed) => {
-    const sender = await chain.sender()
-    return sender.writeContract({
-      address: TOKEN_ADDRESS,
-      abi: TOKEN_ABI,
-      functionName: 'transferWithAuthorization',
-      args: [
-        said.from,
-        said.to,
-        BigInt(said.value),
-        BigInt(said.validAfter),
-        BigInt(said.validBefore),
-        said.nonce,
-        signature,
-      ],
-    })
-  }
+  const transfer = (signed: Signed) => chain.carryOut(signed)
   const ready = async (change: Readonly<Record<string, string>> = {}) => {
     const account = await chain.payer(5_000n)
     const to = chain.newKey().address
@@ -146,14 +129,7 @@ describe('the token', () => {
 
   it('moves nothing for an authorization that was taken back', async () => {
     const { account, to, said } = await ready()
-    const { r, s, v } = parseSignature(await signCancellation(account, said.nonce))
-    const sender = await chain.sender()
-    await sender.writeContract({
-      address: TOKEN_ADDRESS,
-      abi: TOKEN_ABI,
-      functionName: 'cancelAuthorization',
-      args: [account.address, said.nonce, Number(v), r, s],
-    })
+    await chain.cancel(account, said.nonce)
     expect(await chain.isUsed(account.address, said.nonce)).toBe(true)
     await expect(transfer(await sign(account, said))).rejects.toThrow('used or canceled')
     expect(await chain.balance(to)).toBe(0n)

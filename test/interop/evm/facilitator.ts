@@ -6,7 +6,8 @@ import { toFacilitatorEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/facilitator'
 import { publicActions } from 'viem'
-import { CHAIN_ID, type LocalChain } from './chain.ts'
+import type { LocalChain } from './chain.ts'
+import { CHAIN_ID } from './network.ts'
 
 /**
  * What goes wrong at one of the paths:

@@ -1,0 +1,102 @@
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { JsonBody, Reply } from '../../support/api.ts'
+import { type Authorization, authorization, type Signed, sign } from '../evm/authorization.ts'
+
+/** Generation of x402. */
+export type Generation = 1 | 2
+
+/** The stablecoin offer of a 402 answer, as either generation has it. */
+export interface StableOffer {
+  readonly scheme: string
+  readonly network: string
+  readonly payTo: Hex
+  readonly asset: Hex
+  readonly maxTimeoutSeconds: number
+  readonly extra: { readonly name: string; readonly version: string }
+  /** Generation 1. */
+  readonly maxAmountRequired?: string
+  /** Generation 2. */
+  readonly amount?: string
+  readonly resource?: string
+}
+
+/** What a 402 answer says in the form of generation 2. */
+export interface Terms {
+  readonly x402Version: number
+  readonly error: string
+  readonly resource: { readonly url: string }
+  readonly accepts: readonly StableOffer[]
+  readonly extensions: JsonBody
+}
+
+/** A payment as a client of x402 makes it, before it is put into a header. */
+export interface PaymentObject {
+  readonly x402Version: unknown
+  readonly [name: string]: unknown
+}
+
+/** The header that carries a payment of a generation. */
+export const HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const
+
+/** Base64 of JSON, as every header of x402. */
+export function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64')
+}
+
+/** Reads a header of x402. */
+export function decode(header: string | null): unknown {
+  if (header === null) throw new Error('the header is not there')
+  return JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
+}
+
+/** The terms in the header of a 402 answer. */
+export function termsOf({ headers }: Reply<unknown>): Terms {
+  return decode(headers.get('payment-required')) as Terms
+}
+
+/** The stablecoin offer of a 402 answer, in the form of a generation. */
+export function stableOffer(reply: Reply<unknown>, generation: Generation): StableOffer {
+  const { accepts } = generation === 2 ? termsOf(reply) : (reply.body as { readonly accepts: readonly StableOffer[] })
+  const offer = accepts.find(({ scheme }) => scheme === 'exact')
+  if (offer === undefined) throw new Error(`no stablecoin offer in ${reply.text}`)
+  return offer
+}
+
+/** Units that an offer asks for. */
+export function unitsOf({ amount, maxAmountRequired }: StableOffer): string {
+  // Generation 1 has a number for people under the name that generation 2 has for the units.
+  return maxAmountRequired ?? (amount as string)
+}
+
+/** Signs what an offer asks for, or an authorization that differs from it. */
+export function signOffer(
+  payer: PrivateKeyAccount,
+  offer: StableOffer,
+  change: Partial<Authorization> = {},
+): Promise<Signed> {
+  const { payTo, maxTimeoutSeconds } = offer
+  const validBefore = String(Math.floor(Date.now() / 1_000) + maxTimeoutSeconds)
+  const asked = { from: payer.address, to: payTo, value: unitsOf(offer), validBefore }
+  return sign(payer, authorization({ ...asked, ...change }))
+}
+
+/** A payment for an offer in the shape of a generation. */
+export function paymentObject(generation: Generation, offer: StableOffer, payload: unknown): PaymentObject {
+  const { scheme, network } = offer
+  return generation === 1
+    ? { x402Version: 1, scheme, network, payload }
+    : { x402Version: 2, resource: { url: 'http://127.0.0.1/' }, accepted: offer, payload }
+}
+
+/** The header that carries a payment. */
+export function carried(generation: Generation, payment: unknown): Readonly<Record<string, string>> {
+  return { [HEADERS[generation]]: typeof payment === 'string' ? payment : encode(payment) }
+}
+
+/** The body of the real service's answer, for comparisons. */
+export interface PaidBody {
+  readonly paid: boolean
+  readonly result: JsonBody
+  readonly receipt: JsonBody & { readonly txId: Hex; readonly caller: Hex; readonly amountBaseUnits: string }
+}

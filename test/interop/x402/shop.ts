@@ -1,0 +1,199 @@
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { expect } from 'vitest'
+import { ask, type CallView, type JsonBody, post, type Reply } from '../../support/api.ts'
+import { runsIn } from '../../support/caller.ts'
+import type { RunningDaemon, Workshop } from '../../support/daemon.ts'
+import { until } from '../../support/processes.ts'
+import type { Authorization, Signed } from '../evm/authorization.ts'
+import { LocalChain } from '../evm/chain.ts'
+import { LocalFacilitator } from '../evm/facilitator.ts'
+import { carried, type Generation, paymentObject, signOffer, stableOffer } from './payments.ts'
+
+/** What test services cost: units of the token. */
+export const PRICE = 2_000n
+/** What every payer begins with. */
+export const PURSE = 1_000_000n
+
+/** A payment for a call, ready to be sent as often as a test likes. */
+export interface Call {
+  readonly serviceId: string
+  readonly request: string
+  readonly payer: PrivateKeyAccount
+  readonly signed: Signed
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What a test orders; what is left out is chosen so that it works. */
+export interface Order {
+  readonly generation?: Generation
+  readonly serviceId?: string
+  readonly request?: string
+  readonly payer?: PrivateKeyAccount
+  readonly change?: Partial<Authorization>
+}
+
+/** How a shop is opened. */
+export interface ShopOptions {
+  readonly facilitators?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A call paid over the stablecoin rail as `/api/x402/requests` lists it. */
+export interface StableRequestView extends JsonBody {
+  readonly txId: string | null
+  readonly rail: string
+  readonly caller: string
+  readonly serviceId: string
+  readonly status: string
+}
+
+const API_ATTEMPT_MS = 90_000
+const REQUEST_DIGITS = 8
+
+/** A real daemon that sells for dollars on a local chain, through facilitators that a test can trouble. */
+export class Shop {
+  readonly chain: LocalChain
+  readonly facilitators: readonly LocalFacilitator[]
+  readonly payTo: Hex
+  readonly #workshop: Workshop
+  readonly #folder: string
+  readonly #runsFile: string
+  readonly #env: Readonly<Record<string, string>>
+  #daemon: RunningDaemon | null = null
+  #requests = 0
+
+  private constructor(parts: {
+    chain: LocalChain
+    facilitators: readonly LocalFacilitator[]
+    workshop: Workshop
+    env: Readonly<Record<string, string>>
+  }) {
+    this.chain = parts.chain
+    this.facilitators = parts.facilitators
+    this.payTo = this.chain.newKey().address
+    this.#workshop = parts.workshop
+    this.#folder = parts.workshop.folder()
+    this.#runsFile = parts.workshop.path('runs')
+    this.#env = parts.env
+  }
+
+  /** Starts chain, facilitators and daemon; they end with {@link close}. */
+  static async open(workshop: Workshop, { facilitators = 1, env = {} }: ShopOptions = {}): Promise<Shop> {
+    const chain = await LocalChain.start()
+    const started: LocalFacilitator[] = []
+    for (let i = 0; i < facilitators; i++) started.push(await LocalFacilitator.start(chain))
+    const shop = new Shop({ chain, facilitators: started, workshop, env })
+    await shop.start()
+    return shop
+  }
+
+  get url(): string {
+    return this.daemon.url
+  }
+
+  get daemon(): RunningDaemon {
+    if (this.#daemon === null) throw new Error('the daemon was not started')
+    return this.#daemon
+  }
+
+  /** The facilitator that is asked first. */
+  get facilitator(): LocalFacilitator {
+    return this.facilitators[0] as LocalFacilitator
+  }
+
+  /** Starts the daemon on its folder, again after it ended; ready to sell for dollars. */
+  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    const all = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: this.#runsFile, ...this.#env, ...env }
+    this.#daemon = await this.#workshop.start(this.#folder, { flags: this.#flags(), env: all })
+    await this.selling()
+  }
+
+  /** Waits until calls can be paid in dollars. */
+  async selling(): Promise<void> {
+    await until('the stablecoin rail sells', async () => {
+      const { body } = await this.quote('node-test-again', 'ok', '?rail=stable')
+      return body.available
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#daemon?.kill()
+    for (const facilitator of this.facilitators) await facilitator.close()
+    await this.chain.close()
+  }
+
+  /** A request text that no other call of this shop has; the test services echo it. */
+  newRequest(prefix = 'ok'): string {
+    return `${prefix}:${String(++this.#requests).padStart(REQUEST_DIGITS, '0')}`
+  }
+
+  /** Asks for the price of a call. */
+  quote(serviceId: string, request: string, query = ''): Promise<Reply<CallView>> {
+    return post<CallView>(this.url, `/api/x402/${serviceId}${query}`, { request })
+  }
+
+  /** Signs a payment for a call; it is not sent. */
+  async order({ generation = 2, serviceId = 'node-test-again', ...order }: Order = {}): Promise<Call> {
+    const request = order.request ?? this.newRequest()
+    const payer = order.payer ?? (await this.chain.payer(PURSE))
+    const offer = stableOffer(await this.quote(serviceId, request, '?rail=stable'), generation)
+    const signed = await signOffer(payer, offer, order.change)
+    return { serviceId, request, payer, signed, headers: carried(generation, paymentObject(generation, offer, signed)) }
+  }
+
+  /** Sends a call with its payment, or with parts of it put in others' places. */
+  send(
+    { serviceId, request, headers }: Pick<Call, 'serviceId' | 'request' | 'headers'>,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Reply<CallView>> {
+    return post<CallView>(this.url, `/api/x402/${serviceId}`, { request }, { ...headers, ...more })
+  }
+
+  /** Sends a call until the answer is not "not known yet" any more; every such answer is checked to be one. */
+  sendUntilKnown(call: Call, more: Readonly<Record<string, string>> = {}): Promise<Reply<CallView>> {
+    return until(
+      'the call is over',
+      async () => {
+        const reply = await this.send(call, more)
+        if (reply.status !== 503) return reply
+        expect(reply.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
+        expect(reply.body).not.toHaveProperty('result')
+        return null
+      },
+      { ms: API_ATTEMPT_MS, everyMs: 200 },
+    )
+  }
+
+  /** What a payer has spent. */
+  async spent(payer: PrivateKeyAccount): Promise<bigint> {
+    return PURSE - (await this.chain.balance(payer.address))
+  }
+
+  /** Units that the shop was paid. */
+  income(): Promise<bigint> {
+    return this.chain.balance(this.payTo)
+  }
+
+  /** How often a call's service began to work. */
+  runs({ serviceId, request }: Pick<Call, 'serviceId' | 'request'>): number {
+    return runsIn(this.#runsFile).get(`${serviceId} ${request}`) ?? 0
+  }
+
+  /** Calls of a payer as the node lists them. */
+  async listed({ address }: PrivateKeyAccount): Promise<readonly StableRequestView[]> {
+    const { body } = await ask<{ readonly requests: readonly StableRequestView[] }>(
+      this.url,
+      '/api/x402/requests?limit=100',
+    )
+    return body.requests.filter(({ caller }) => caller.toLowerCase() === address.toLowerCase())
+  }
+
+  #flags(): readonly string[] {
+    const urls = this.facilitators.map(({ url }) => url).join(',')
+    return [
+      ...['--stable-enabled', 'true', '--stable-network', 'base-sepolia', '--stable-pay-to', this.payTo],
+      ...['--stable-facilitators', urls, '--stable-rpc-url', this.chain.rpcUrl],
+    ]
+  }
+}

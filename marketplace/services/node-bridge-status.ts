@@ -126,10 +126,10 @@ export const bridgeStatus = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Bridge status',
   description:
-    'The ten networks of the bridge with vault address, float as attested on chain, fee, minimum, daily cap, record counts and status; what is not configured is said to be so.',
+    'The ten networks of the bridge with vault address, float as attested on chain, fee, minimum, daily cap, record counts and status; what is not configured is said to be so. A request that is the name of one (base, bitcoin) asks for it alone.',
   capability: 'bridge',
   priceUsdMicros: 12_000n,
-  requestFormat: 'optional: a network as base or bitcoin; any other text is ignored',
+  requestFormat: '',
   example: '',
   sample: {
     ...sampleEnvelope(ID),

@@ -23,11 +23,7 @@ import { CONTEXT_CHARS_MAX } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-price-history' as ServiceId
-const FORMAT = {
-  requestFormat:
-    'optional: pool name as FAR-FUSD-30, pool id or token symbol; else the pool that prices the native coin',
-  example: '',
-}
+const FORMAT = { requestFormat: '', example: '' }
 /** Hours of the window, the current one included as far as it has come. */
 export const HISTORY_HOURS = 168
 
@@ -157,7 +153,7 @@ export const priceHistory = defineService<ContextName, typeof RESULT>({
   serviceId: ID,
   name: 'Price history',
   description:
-    'Hourly OHLC candles of the last 168 hours from what executed swaps really paid; hours without a trade are listed, never filled in.',
+    'Hourly OHLC candles of the last 168 hours from what executed swaps really paid; hours without a trade are listed, never filled in. Of the pool that prices the native coin, or of the one that the request names (as FAR-FUSD-30, by id, or by a token).',
   capability: 'oracle',
   priceUsdMicros: 15_000n,
   ...FORMAT,

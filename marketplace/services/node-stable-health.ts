@@ -15,7 +15,7 @@ import { CONTEXT_CHARS_MAX, refusal } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-stable-health' as ServiceId
-const FORMAT = { requestFormat: 'optional: symbol of a stable token; else all of them', example: '' }
+const FORMAT = { requestFormat: '', example: '' }
 const RULE = {
   criticalIf: `backing below 100 %, or ${Number(PEG_BOUNDS.criticalBps) / 100} % and more off the peg`,
   warnIf: `${Number(PEG_BOUNDS.warnBps) / 100} % and more off the peg, frozen, or a network of its reserve halted`,
@@ -97,7 +97,7 @@ export const stableHealth = defineService<ContextName, typeof RESULT>({
   serviceId: ID,
   name: 'Stable token health',
   description:
-    'Collateral, backing, redeemable supply and peg of every stable token, with a health flag, its rule and the reasons for it.',
+    'Collateral, backing, redeemable supply and peg of every stable token, with a health flag, its rule and the reasons for it. A request that is the symbol of one asks for it alone.',
   capability: 'compliance',
   priceUsdMicros: 15_000n,
   ...FORMAT,

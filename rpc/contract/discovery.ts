@@ -32,7 +32,8 @@ const SEARCH_QUERY = Type.Object(
 
 const GENERATION = Type.Integer({ minimum: 1, maximum: 2 })
 
-const ITEM = Type.Object(
+/** A service as x402 catalogues list it. */
+export const ITEM = Type.Object(
   {
     resource: Type.String({ description: 'Address to call; where the stablecoin rail is on, with the filter for it' }),
     type: Type.Literal('http'),
@@ -77,7 +78,8 @@ const SKILL = Type.Object({
   outputModes: Type.Array(Type.String()),
 })
 
-const CARD = Type.Object(
+/** The A2A card of an agent. */
+export const CARD = Type.Object(
   {
     name: Type.String(),
     description: Type.String(),

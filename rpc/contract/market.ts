@@ -319,6 +319,7 @@ export const MARKET_ROUTES = {
         }),
       },
     },
+    isDocument: true,
     bucket: 'read',
   },
   getProtocol: {
@@ -328,6 +329,7 @@ export const MARKET_ROUTES = {
     tag: 'market',
     summary: 'The payment protocol document',
     answers: { 200: { description: 'The document', schema: PROTOCOL } },
+    isDocument: true,
     bucket: 'read',
   },
   getProtocolJson: {
@@ -337,6 +339,7 @@ export const MARKET_ROUTES = {
     tag: 'market',
     summary: 'The payment protocol document under its other name',
     answers: { 200: { description: 'The document', schema: PROTOCOL } },
+    isDocument: true,
     bucket: 'read',
   },
   listRequests: {

@@ -128,6 +128,7 @@ export const OPERATIONS_ROUTES = {
         schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
       },
     },
+    isDocument: true,
     bucket: 'read',
   },
   getHome: {

@@ -14,6 +14,7 @@ import {
   TRANSACTION_JSON,
   TX_STATUS,
 } from './chain.ts'
+import { CARD, ITEM } from './discovery.ts'
 import { ENTRY, FACILITATOR, OPTION, PAID, PROTOCOL, QUOTE, RECEIPT, REFUND, REQUEST_STATUS } from './market.ts'
 import { MINING_JOB } from './mining.ts'
 import { STATUS, SYNC } from './operations.ts'
@@ -27,6 +28,7 @@ import { STABLE, TOKEN } from './tokens.ts'
 export const RESOURCES: Readonly<Record<string, TSchema>> = {
   Account: ACCOUNT,
   Agent: AGENT,
+  AgentCard: CARD,
   AgentService: SERVICE,
   AssetAmount: ASSET_AMOUNT,
   Ban: BAN,
@@ -35,6 +37,7 @@ export const RESOURCES: Readonly<Record<string, TSchema>> = {
   BridgeNetwork: NETWORK,
   CallRecord: RECORD,
   Candle: CANDLE,
+  CatalogueItem: ITEM,
   Committee: COMMITTEE,
   Error: ERROR,
   ExecutionReceipt: RECEIPT_JSON,

@@ -2,6 +2,7 @@ import { ACCOUNT_ROUTES } from './accounts.ts'
 import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
+import { DISCOVERY_ROUTES } from './discovery.ts'
 import { MARKET_ROUTES } from './market.ts'
 import { MINING_ROUTES } from './mining.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
@@ -23,6 +24,7 @@ export const ROUTES = {
   ...BRIDGE_ROUTES,
   ...AGENT_ROUTES,
   ...MARKET_ROUTES,
+  ...DISCOVERY_ROUTES,
   ...MINING_ROUTES,
   ...PEER_ROUTES,
   ...OPERATIONS_ROUTES,

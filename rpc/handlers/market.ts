@@ -10,6 +10,7 @@ import { type CallOutcome, carryOut, type Settlement, wantsQuote } from '../cash
 import type { Rail } from '../cashier/options.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
+import { matching } from '../discovery/listings.ts'
 import { errorBody, errorHeaders } from '../faults.ts'
 import { moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
@@ -157,12 +158,8 @@ export const getExample: Handler = ({ market }, { params }) => {
 /** The registry, filtered. */
 export const listServices: Handler = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
-  const word = String(query.q ?? '').toLowerCase()
-  const services = all.filter(
-    (entry) =>
-      (query.capability === undefined || entry.capability === query.capability) &&
-      `${entry.serviceId} ${entry.name} ${entry.description}`.toLowerCase().includes(word),
-  )
+  const [q, capability] = [query.q, query.capability].map((value) => (value === undefined ? undefined : String(value)))
+  const services = matching(all, (entry) => entry, { q, capability })
   return answer({
     network: 'mainnet',
     networkName: node.chain.ruleBook.params.name,
@@ -202,7 +199,7 @@ export const getRequest: Handler = async ({ chain, market }, { params }) => {
 }
 
 /** Ids that share the most with a mistyped one. */
-function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
+export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
   const words = serviceId
     .toLowerCase()
     .split(/[^a-z0-9]+/)

@@ -7,7 +7,8 @@ import { addressText, moment } from '../json.ts'
 import type { NodeApi } from '../node.ts'
 import { openApiDocument } from '../openapi.ts'
 import { serviceOperations } from '../openapi-services.ts'
-import { HOME_POLICY, homePage } from '../web/home.ts'
+import { homePage } from '../web/home.ts'
+import { pageAnswer } from '../web/layout.ts'
 
 /** Everything about this node on one page. */
 export const getStatus: Handler = (node) => {
@@ -78,20 +79,23 @@ export const getMetrics: Handler = async (node) => ({
 export const getOpenApi: Handler = ({ chain, market }, { baseUrl }) =>
   answer(openApiDocument(baseUrl, market === null ? [] : serviceOperations(chain, market)))
 
+/** The same address answers people and programs. */
+const BY_ACCEPT = { vary: 'Accept' }
+
 /** The page for people, links for programs. */
 export const getHome: Handler = (node, { accept, baseUrl }) => {
-  if (accept.includes('text/html')) {
-    const headers = { 'content-security-policy': HOME_POLICY, 'referrer-policy': 'no-referrer' }
-    return { status: 200, content: homePage(node, baseUrl), contentType: 'text/html; charset=utf-8', headers }
-  }
-  return answer({
+  if (accept.includes('text/html')) return pageAnswer(homePage(node, baseUrl), 200, BY_ACCEPT)
+  const links = {
     name: 'Farthing',
     links: {
       status: `${baseUrl}/api/v1/status`,
       services: `${baseUrl}/services.json`,
+      catalogue: `${baseUrl}/agents`,
+      llms: `${baseUrl}/llms.txt`,
       protocol: `${baseUrl}/.well-known/x402`,
       openapi: `${baseUrl}/openapi.json`,
       metrics: `${baseUrl}/metrics`,
     },
-  })
+  }
+  return { status: 200, json: links, headers: BY_ACCEPT }
 }

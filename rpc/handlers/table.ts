@@ -4,6 +4,7 @@ import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
+import * as discovery from './discovery.ts'
 import * as market from './market.ts'
 import * as mining from './mining.ts'
 import * as operations from './operations.ts'
@@ -51,6 +52,17 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getProtocolJson: market.getProtocol,
   listRequests: market.listRequests,
   getRequest: market.getRequest,
+  listResources: discovery.listResources,
+  listFacilitatorResources: discovery.listResources,
+  searchResources: discovery.searchResources,
+  getAgentCard: discovery.getAgentCard,
+  getAgentJson: discovery.getAgentCard,
+  getLlms: discovery.getLlms,
+  getLlmsFull: discovery.getLlmsFull,
+  getRobots: discovery.getRobots,
+  getSitemap: discovery.getSitemap,
+  getCatalogue: discovery.getCatalogue,
+  getServicePage: discovery.getServicePage,
   getMiningTemplate: mining.getMiningTemplate,
   submitWork: mining.submitWork,
   followMiningJobs: mining.followMiningJobs,

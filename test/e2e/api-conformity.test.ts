@@ -11,6 +11,7 @@ import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { discoveryRequests } from '../support/discovery-requests.ts'
 import { type Asked, doSomethingOfEverything, type LedgerScene, ledgerRequests } from '../support/ledger-requests.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -94,6 +95,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
     ),
   getProtocol: (send) => [send('/.well-known/x402')],
   getProtocolJson: (send) => [send('/.well-known/x402.json')],
+  ...discoveryRequests,
   listRequests: (send) =>
     ['', '?limit=1', '?limit=201', '?cursor=x', `?cursor=000000000000001/${UNKNOWN}`].map((query) =>
       send(`/api/x402/requests${query}`),

@@ -9,6 +9,21 @@ import { SERVICE_CASES } from '../../../support/service-cases.ts'
 
 const byId = Object.fromEntries(SERVICE_TABLE.map((definition) => [definition.serviceId as string, definition]))
 
+/** Services whose request the interface calls optional context. */
+const OPTIONAL_CONTEXT = [
+  'node-price-feed',
+  'node-market-summary',
+  'node-network-stats',
+  'node-gas-tracker',
+  'node-stable-health',
+  'node-price-history',
+  'node-arb-scan',
+  'node-market-report',
+  'node-explorer-summary',
+  'node-bridge-status',
+  'node-agent-roster',
+]
+
 describe('the table of services', () => {
   it('has every id once', () => {
     expect(Object.keys(byId)).toHaveLength(SERVICE_TABLE.length)
@@ -16,6 +31,11 @@ describe('the table of services', () => {
 
   it('sells something of every capability', () => {
     expect(CAPABILITIES.filter((one) => !SERVICE_TABLE.some(({ capability }) => capability === one))).toEqual([])
+  })
+
+  it('has no request format where the interface takes optional context, and one everywhere else', () => {
+    const open = SERVICE_TABLE.filter(({ requestFormat }) => requestFormat === '').map(({ serviceId }) => serviceId)
+    expect(open.sort()).toEqual([...OPTIONAL_CONTEXT].sort())
   })
 
   for (const definition of SERVICE_TABLE) {

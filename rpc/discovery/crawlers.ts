@@ -1,0 +1,27 @@
+import type { NodeApi } from '../node.ts'
+import { escapeMarkup, urlInText } from './plain-text.ts'
+
+/** `/robots.txt`: everything is for everybody, but what only grows or moves is not worth a crawler's while. */
+export function robotsText(baseUrl: string): string {
+  return [
+    'User-agent: *',
+    'Allow: /',
+    'Disallow: /api/v1/',
+    'Disallow: /api/tx',
+    'Disallow: /metrics',
+    '',
+    `Sitemap: ${urlInText(baseUrl)}/sitemap.xml`,
+    '',
+  ].join('\n')
+}
+
+/** `/sitemap.xml`: the pages for people, unavailable services too. */
+export function sitemap({ market }: NodeApi, baseUrl: string): string {
+  const services = market?.shop.offers.map(({ definition }) => `/agents/${definition.serviceId}`) ?? []
+  const urls = ['/', '/agents', ...services].map((path) => `<url><loc>${escapeMarkup(baseUrl + path)}</loc></url>`)
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${urls.join('\n')}
+</urlset>
+`
+}

@@ -1,0 +1,35 @@
+import { shellWord } from './plain-text.ts'
+
+/** What a call is shown with. */
+export interface CallExample {
+  readonly baseUrl: string
+  readonly serviceId: string
+  /** A request that works. */
+  readonly request: string
+}
+
+/** A call without payment in a shell: the answer is the quote. */
+export function curlQuote({ baseUrl, serviceId, request }: CallExample): string {
+  const url = shellWord(`${baseUrl}/api/x402/${serviceId}`)
+  return `curl ${url} \\\n  -H 'content-type: application/json' \\\n  -d ${shellWord(JSON.stringify({ request }))}`
+}
+
+/** A paid call with the command line of this package. */
+export function commandCall({ baseUrl, serviceId, request }: CallExample): string {
+  const words = ['npx farthing call', serviceId, ...(request === '' ? [] : [shellWord(request)])]
+  return `${words.join(' ')} \\\n  --rpc ${shellWord(baseUrl)}`
+}
+
+/** A paid call with the client of this package: five lines. */
+export function clientCall({ baseUrl, serviceId, request }: CallExample): string {
+  const words = [serviceId, ...(request === '' ? [] : [request])].map(scriptWord).join(', ')
+  return `import { createClient, walletFromKeyfile } from 'farthing/client'
+const wallet = await walletFromKeyfile('agent.key', { passphrase })
+const agent = createClient({ baseUrl: ${scriptWord(baseUrl)}, wallet })
+const { result, receipt } = await agent.call(${words})
+console.log(result, receipt.txId)`
+}
+
+function scriptWord(text: string): string {
+  return text.includes("'") || text.includes('\\') || text.includes('\n') ? JSON.stringify(text) : `'${text}'`
+}

@@ -1,0 +1,90 @@
+import type { MarketApi, NodeApi } from '../node.ts'
+import { clientCall, curlQuote } from './how-to-call.ts'
+import { type Listing, listingsOf } from './listings.ts'
+import { PerHead } from './per-head.ts'
+import { escapeMarkdown, markdownCode, urlInText } from './plain-text.ts'
+import { priceLine } from './prices.ts'
+
+const TEXTS = new PerHead<string>(64)
+
+/** `/llms.txt`: what this node is, the call in a few lines, and the services that can be bought now. */
+export function llmsText(node: NodeApi, baseUrl: string): string {
+  return TEXTS.get(node, `short ${baseUrl}`, () => {
+    const available = listingsOf(node, baseUrl).filter(({ entry }) => entry.available)
+    const lines = available.map((listing) => {
+      const { name, serviceId, description } = listing.entry
+      const price = priceLine(node.chain, node.market as MarketApi, listing)
+      const url = urlInText(`${baseUrl}/api/x402/${serviceId}`)
+      return `- [${escapeMarkdown(name)}](${url}): ${escapeMarkdown(description)} ${escapeMarkdown(price)}`
+    })
+    return document(node, baseUrl, ['## Services', '', ...orNothing(lines), ''])
+  })
+}
+
+/** `/llms-full.txt`: the same with every service, also those that cannot be bought now and why. */
+export function llmsFullText(node: NodeApi, baseUrl: string): string {
+  return TEXTS.get(node, `full ${baseUrl}`, () => {
+    const sections = listingsOf(node, baseUrl).flatMap((listing) => section(node, baseUrl, listing))
+    return document(node, baseUrl, ['## Services', '', ...orNothing(sections)])
+  })
+}
+
+function orNothing(lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? ['- none at the moment'] : lines
+}
+
+function document(node: NodeApi, baseUrl: string, services: readonly string[]): string {
+  const { params } = node.chain.ruleBook
+  const name = node.market?.shop.operator.name || 'Farthing node'
+  return [
+    `# ${escapeMarkdown(name)}`,
+    '',
+    `> Services for AI agents, paid call by call over plain HTTP (x402), sold by a full node of the ${escapeMarkdown(params.name)}. No account, no API key: payment is the authentication. A call that fails is refunded on chain.`,
+    '',
+    'A call without payment answers 402 with the exact price in `accepts` and in the header `PAYMENT-REQUIRED`; pay one of the offers and repeat the call. Clients of x402 of both generations do that by themselves; where the stablecoin rail is on, `?rail=stable` leaves its offer alone. In five lines:',
+    '',
+    '```js',
+    clientCall({ baseUrl: urlInText(baseUrl), serviceId: 'node-network-stats', request: '' }),
+    '```',
+    '',
+    ...services,
+    '## Documents',
+    '',
+    ...DOCUMENTS.map(([path, note]) => `- [${path}](${urlInText(baseUrl + path)}): ${note}`),
+    '',
+  ].join('\n')
+}
+
+const DOCUMENTS: readonly (readonly [string, string])[] = [
+  ['/services.json', 'the registry: every service with price, state and record; `?q=` and `?capability=`'],
+  ['/.well-known/x402', 'the payment protocol document: rails, facilitators, how a payment is made'],
+  ['/x402/discovery', 'the list that x402 catalogues read; `?x402Version=1` for generation 1'],
+  ['/openapi.json', 'the whole API'],
+  ['/.well-known/agent-card.json', 'the A2A card'],
+  ['/api/mcp', 'the MCP endpoint: one tool for every service'],
+  ['/api/x402/requests', 'recent paid calls and what became of them'],
+  ['/agents', 'the catalogue for people'],
+  ['/llms-full.txt', 'this document with every service, its price and an example'],
+]
+
+function section({ chain, market }: NodeApi, baseUrl: string, listing: Listing): readonly string[] {
+  const { name, serviceId, description, capability, requestFormat, example, available, unavailableReason } =
+    listing.entry
+  const format = requestFormat === '' ? 'optional context; may be empty' : escapeMarkdown(requestFormat)
+  return [
+    `### ${escapeMarkdown(name)}`,
+    '',
+    escapeMarkdown(description),
+    '',
+    `- Id: ${markdownCode(serviceId)}, capability ${markdownCode(capability)}`,
+    `- Price: ${escapeMarkdown(priceLine(chain, market as MarketApi, listing))}`,
+    `- State: ${available ? 'available' : `unavailable: ${escapeMarkdown(unavailableReason ?? '')}`}`,
+    `- Request: ${format}`,
+    `- Sample of the result, free: ${urlInText(`${baseUrl}/services/${serviceId}/example`)}`,
+    '',
+    '```sh',
+    curlQuote({ baseUrl: urlInText(baseUrl), serviceId, request: example }),
+    '```',
+    '',
+  ]
+}

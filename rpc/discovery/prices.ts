@@ -1,0 +1,46 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { stableDollars } from '../../marketplace/stable/terms.ts'
+import type { MarketApi } from '../node.ts'
+import type { Listing } from './listings.ts'
+
+const USD_DECIMALS = 6
+
+/** Price of a service on one rail, for people. */
+export interface RailPrice {
+  readonly rail: 'native' | 'stable'
+  /** As `0.024 FAR`; null while no price is known. */
+  readonly amount: string | null
+  /** Where it is paid. */
+  readonly network: string
+  /** Why it cannot be paid this way now, or null. */
+  readonly reason: string | null
+}
+
+/** A price in dollars: `$0.006`. */
+export function dollars(usdMicros: bigint): string {
+  return `$${formatAmount(usdMicros, USD_DECIMALS)}`
+}
+
+/** Prices of a service on every rail that this node has, the native one first. */
+export function railPrices(chain: Chain, market: MarketApi, { state }: Listing): readonly RailPrice[] {
+  const { ticker, decimals, name } = chain.ruleBook.params
+  const { native, stable } = state
+  const amount = native.quote === null ? null : `${formatAmount(native.quote.amount, decimals)} ${ticker}`
+  const prices: RailPrice[] = [{ rail: 'native', amount, network: name, reason: native.reason }]
+  if (market.stable !== null && stable !== null) {
+    const { asset, network } = market.stable.terms
+    const text = `${stableDollars(asset, stable.amount)} ${asset.symbol}`
+    prices.push({ rail: 'stable', amount: text, network: network.word, reason: stable.reason })
+  }
+  return prices
+}
+
+/** The price of a service in a line: `$0.006 (0.024 FAR, or 0.006 USDC on base)`. */
+export function priceLine(chain: Chain, market: MarketApi, listing: Listing): string {
+  const ways = railPrices(chain, market, listing)
+    .filter(({ amount }) => amount !== null)
+    .map(({ rail, amount, network }) => (rail === 'native' ? amount : `${amount} on ${network}`))
+  const price = dollars(listing.state.priceUsdMicros)
+  return ways.length === 0 ? price : `${price} (${ways.join(', or ')})`
+}

@@ -1,0 +1,127 @@
+import { clientCall, commandCall, curlQuote } from '../discovery/how-to-call.ts'
+import { type Listing, listingsOf } from '../discovery/listings.ts'
+import { PerHead } from '../discovery/per-head.ts'
+import { dollars, railPrices } from '../discovery/prices.ts'
+import type { MarketApi, NodeApi } from '../node.ts'
+import { counted, durationText, shareText, stateMark } from './figures.ts'
+import { type Html, html } from './html.ts'
+import { pageText } from './layout.ts'
+
+const PAGES = new PerHead<string>(200)
+
+/** `/agents/{serviceId}`: one service, or undefined where it is not sold here. */
+export function servicePage(node: NodeApi, baseUrl: string, serviceId: string): string | undefined {
+  if (node.market?.shop.offer(serviceId) === undefined) return undefined
+  return PAGES.get(node, `${serviceId} ${baseUrl}`, () => {
+    const listing = listingsOf(node, baseUrl).find(({ entry }) => entry.serviceId === serviceId) as Listing
+    return write({ node, market: node.market as MarketApi, baseUrl, listing })
+  })
+}
+
+/** What `/agents/{serviceId}` shows where there is no such service. */
+export function noServicePage(baseUrl: string, serviceId: string, suggestions: readonly string[]): string {
+  const links = suggestions.map((id) => html`<li><a href="/agents/${id}">${id}</a></li>`)
+  const meant =
+    links.length === 0 ? html`` : html`<section><h2>You may have meant</h2><ul class="list">${links}</ul></section>`
+  return pageText({
+    title: 'No such service',
+    description: 'This node does not sell a service of this name.',
+    canonical: `${baseUrl}/agents`,
+    json: '/services.json',
+    main: html`<h1>No such service</h1>
+<p class="lede">Nothing called <code>${serviceId.slice(0, 64)}</code> is sold here. <a href="/agents">All services</a></p>
+${meant}`,
+  })
+}
+
+interface Basis {
+  readonly node: NodeApi
+  readonly market: MarketApi
+  readonly baseUrl: string
+  readonly listing: Listing
+}
+
+function write(basis: Basis): string {
+  const { baseUrl, listing } = basis
+  const { serviceId, name, description, capability } = listing.entry
+  return pageText({
+    title: `${name}: a service for agents`,
+    description,
+    canonical: `${baseUrl}/agents/${serviceId}`,
+    json: `/services/${serviceId}/example`,
+    main: html`<div class="page">
+<header>
+<nav class="crumbs" aria-label="Where this is"><a href="/agents">Services</a> / <a href="/agents?capability=${capability}">${capability}</a></nav>
+<h1>${name}</h1>
+<p class="id"><code>${serviceId}</code></p>
+<p class="lede">${description}</p>
+<p class="banner">${stateMark(listing.entry)}</p>
+</header>
+<div class="side">${priceMarkup(basis)}${recordMarkup(basis)}${linksMarkup(listing)}</div>
+<div>${callMarkup(basis)}${sampleMarkup(listing)}</div>
+</div>`,
+  })
+}
+
+function priceMarkup({ node, market, listing }: Basis): Html {
+  const costs = railPrices(node.chain, market, listing).map(({ rail, amount, network, reason }) => {
+    const name = rail === 'native' ? 'Native coin, held in escrow on chain' : 'Stablecoin, by authorization (EIP-3009)'
+    const note = reason === null ? network : `${network}; not now: ${reason}`
+    return html`<div class="cost"><dt>${name}</dt><dd>${amount ?? 'not priced yet'} <small>${note}</small></dd></div>`
+  })
+  const price = html`<div class="cost"><dt>Price of a call</dt><dd>${dollars(listing.state.priceUsdMicros)}</dd></div>`
+  return html`<section><h2>Price</h2><dl>${price}${costs}</dl></section>`
+}
+
+function recordMarkup({ node, listing }: Basis): Html {
+  const { ticker } = node.chain.ruleBook.params
+  const record = listing.entry.reputation
+  const { delivered, failed, expired } = record
+  const rows: readonly (readonly [string, string])[] = [
+    ['Success rate', shareText(record.successPct)],
+    ['Proven at least', shareText(record.successAtLeastPct)],
+    ['Calls delivered', String(delivered)],
+    ['Refunds', failed + expired === 0 ? '0' : `${record.refunds} (${failed} failed, ${expired} expired)`],
+    ['Half within', durationText(record.p50Ms)],
+    ['95 % within', durationText(record.p95Ms)],
+    ['Distinct payers', String(record.distinctPayers)],
+    ['As concentrated as', counted(Number(record.effectivePayers), 'equal payer')],
+    ['Share of the top payer', shareText(record.topPayerPct)],
+    [`${ticker} burned for it`, record.burned.text],
+  ]
+  const pairs = rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
+  return html`<section><h2>Record on chain</h2><dl class="pairs">${pairs}</dl>
+<p class="small soft">Calls of the seller’s own accounts are left out. “Proven at least” is the lower end of the 95 % interval; times are the seller’s own claim.</p></section>`
+}
+
+function linksMarkup({ entry: { serviceId } }: Listing): Html {
+  return html`<section><h2>As JSON</h2><ul>
+<li><a href="/api/x402/requests?serviceId=${serviceId}">Recent calls and refunds</a></li>
+<li><a href="/services.json?q=${serviceId}">Registry entry</a></li>
+<li><a href="/services/${serviceId}/example">Example and result schema</a></li>
+</ul></section>`
+}
+
+function callMarkup({ baseUrl, listing }: Basis): Html {
+  const { serviceId, requestFormat, example } = listing.entry
+  const call = { baseUrl, serviceId, request: example }
+  const format =
+    requestFormat === ''
+      ? html`<p>Optional context: any text, also none.</p>`
+      : html`<p>Text: <code>${requestFormat}</code></p>`
+  return html`<section><h2>Request</h2>${format}</section>
+<section><h2>Call it</h2>
+<div class="how"><h3>Ask for the price</h3><p class="soft">Free. The answer is 402 with every way to pay.</p><pre><code>${curlQuote(call)}</code></pre></div>
+<div class="how"><h3>From a shell</h3><p class="soft">Quotes, pays, waits, and checks the proofs of the answer.</p><pre><code>${commandCall(call)}</code></pre></div>
+<div class="how"><h3>From a program</h3><p class="soft">With spend ceilings on by default.</p><pre><code>${clientCall(call)}</code></pre></div>
+</section>`
+}
+
+function sampleMarkup({ entry, offer }: Listing): Html {
+  const result = JSON.stringify(offer.definition.sample, null, 2)
+  const request = JSON.stringify({ request: entry.example })
+  return html`<section><h2>Free sample</h2>
+<div class="how"><h3>Request</h3><pre><code>${request}</code></pre></div>
+<div class="how"><h3>Result</h3><pre class="tall" tabindex="0" role="region" aria-label="Sample of the result"><code>${result}</code></pre></div>
+</section>`
+}

@@ -1,0 +1,34 @@
+import type { Asked } from './ledger-requests.ts'
+
+const LISTS = [
+  '',
+  '?x402Version=1',
+  '?limit=2&offset=1',
+  '?type=mcp',
+  '?scheme=native-x402&network=farthing:1',
+  '?payTo=nobody&extensions=bazaar',
+  '?limit=0',
+  '?limit=101',
+  '?offset=-1',
+  '?x402Version=3',
+]
+
+const many =
+  (path: string, queries: readonly string[] = ['']): Asked =>
+  (send) =>
+    queries.map((query) => send(`${path}${query}`))
+
+/** Requests of the documents that the market is found by. */
+export const discoveryRequests: Readonly<Record<string, Asked>> = {
+  listResources: many('/x402/discovery', LISTS),
+  listFacilitatorResources: many('/discovery/resources', LISTS),
+  searchResources: many('/discovery/search', ['', '?query=price', '?query=zzz', '?limit=3&cursor=3', '?cursor=x']),
+  getAgentCard: many('/.well-known/agent-card.json'),
+  getAgentJson: many('/.well-known/agent.json'),
+  getLlms: many('/llms.txt'),
+  getLlmsFull: many('/llms-full.txt'),
+  getRobots: many('/robots.txt'),
+  getSitemap: many('/sitemap.xml'),
+  getCatalogue: many('/agents', ['', '?q=price', '?capability=audit', '?q=%3Cscript%3E&capability=none']),
+  getServicePage: many('/agents', ['/node-price-feed', '/node-test-closed', '/nothing', `/${'x'.repeat(201)}`]),
+}

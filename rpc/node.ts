@@ -8,6 +8,7 @@ import type { NativePriceSource } from '../marketplace/checkout/price.ts'
 import type { Sender } from '../marketplace/checkout/sender.ts'
 import type { MarketSettings } from '../marketplace/checkout/settings.ts'
 import type { Settler } from '../marketplace/checkout/settler.ts'
+import type { Facilitator } from '../marketplace/facilitator/facilitator.ts'
 import type { StableRail } from '../marketplace/stable/rail.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import type { RemoteWork } from '../miner/remote-work.ts'
@@ -24,6 +25,13 @@ export interface MarketApi {
   readonly sender: Sender
   /** The stablecoin rail, null where it is off. */
   readonly stable: StableRail | null
+}
+
+/** The facilitator as the API shows it, with what it quotes by. */
+export interface FacilitatorApi {
+  readonly desk: Facilitator
+  readonly price: NativePriceSource
+  readonly settings: MarketSettings
 }
 
 /** What mining does at the moment. */
@@ -67,4 +75,6 @@ export interface NodeApi {
   readonly fetchKeys?: (address: Address) => Promise<boolean>
   /** The peer-to-peer network; null or absent where it is off. */
   readonly network?: NetworkApi | null
+  /** Judges payments for others' servers; null or absent where it is off. */
+  readonly facilitator?: FacilitatorApi | null
 }

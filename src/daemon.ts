@@ -7,6 +7,7 @@ import { isLoopback } from '../rpc/mcp/guard.ts'
 import type { NodeApi } from '../rpc/node.ts'
 import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './core.ts'
 import { useNativeSha256 } from './crypto/native-backend.ts'
+import { openFacilitator } from './facilitator.ts'
 import { listen } from './http-api.ts'
 import { createMarket, type Market } from './market.ts'
 import { openMining } from './mining.ts'
@@ -58,6 +59,8 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   const watch = watchChain(options, core.value, standing)
   const market = await openMarket(options, { ...core.value, standing, watch }, stops)
   if (!market.ok) return market
+  const facilitator = await openFacilitator(options, core.value, stops)
+  if (!facilitator.ok) return facilitator
   const mining = openMining(options, core.value, () => standing.notReadyBecause())
   if (!mining.ok) return mining
   stops.push(() => mining.value.stop())
@@ -78,6 +81,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     publicUrl: options.config.rpc.publicUrl,
     pages: { loopback: isLoopback(options.config.rpc.host), allowedOrigins: options.config.mcp.allowedOrigins },
     network: network.value?.api ?? null,
+    facilitator: facilitator.value,
     ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }
   metrics.watch(node)

@@ -134,7 +134,8 @@ function defaultAgentId(owner: Address): string {
   return `farthing-${owner.slice(0, 12)}`
 }
 
-function settingsOf({ market }: Config): MarketSettings {
+/** What the operator set about the market. */
+export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   return {
     ...DEFAULT_MARKET_SETTINGS,
     settleWaitMs: market.settleWaitMs,

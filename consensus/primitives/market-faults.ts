@@ -68,6 +68,17 @@ export const MARKET_FAULTS = {
     'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
   ),
 
+  'market/claims-away': later(
+    'claim_store_unreachable',
+    503,
+    'the claim store of this node cannot be reached just now ({reason}). Do not pay again: nothing is lost, repeat this call with the same payment',
+  ),
+  'market/claims-unusable': nobody(
+    'claim_store_unusable',
+    503,
+    'the claim store {place} cannot be used: {reason}; see market.claims-url',
+  ),
+
   'pay/unreadable': sender('invalid_payment', 402, 'the payment in {where} cannot be read: {reason}'),
   'pay/no-offer': sender(
     'payment_mismatch',
@@ -112,4 +123,32 @@ export const MARKET_FAULTS = {
     503,
     'no facilitator could be reached: {detail}. Nothing was charged',
   ),
+
+  'facilitator/version': sender('invalid_x402_version', 400, 'x402Version is {got}; taken are 1 and 2'),
+  'facilitator/scheme': sender('unsupported_scheme', 400, 'the scheme is {got}, this facilitator takes {expected}'),
+  'facilitator/network': sender('invalid_network', 400, 'the network is {got}, this facilitator serves {expected}'),
+  'facilitator/requirements': sender(
+    'invalid_payment_requirements',
+    400,
+    'the payment requirements cannot be used: {field} {reason}',
+  ),
+  'facilitator/service': nobody('service_not_found', 404, 'the agent {agentId} has published no service {serviceId}'),
+  'facilitator/request-missing': sender(
+    'request_missing',
+    400,
+    'the payment {txId} commits to its request: give the text as extra.request, or its hash as extra.requestHash and check the commitment yourself',
+  ),
+  'facilitator/settlement': sender('invalid_settlement', 400, 'the settlement cannot be used: {field} {reason}'),
+  'facilitator/not-settler': sender('not_a_settler', 403, '{settler} is neither owner nor settler of {agentId}'),
+  'facilitator/already-settled': nobody(
+    'already_settled',
+    409,
+    'the payment {txId} was settled for another request of hash {requestHash}',
+  ),
+  'facilitator/full': later(
+    'facilitator_full',
+    503,
+    'this facilitator keeps {count} settlements and takes no more now',
+  ),
+  'facilitator/off': nobody('facilitator_disabled', 503, 'this node is no facilitator'),
 } as const satisfies Record<string, FaultRow>

@@ -22,18 +22,30 @@ export interface OfferedPayment {
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  readonly request: string
+  /** Null where whoever asks looks after the commitment to the request alone. */
+  readonly request: string | null
   readonly service: Service
   readonly timeoutMs: number
 }
 
+/** A payment that is not to be taken, yet or ever. */
+type Unfit =
+  | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
+  | { readonly state: 'refused'; readonly fault: Fault }
+
+/** A payment that is mined, with its open escrow. */
+interface OpenPayment {
+  readonly state: 'good'
+  readonly escrow: Escrow
+  readonly blockId: BlockId
+}
+
 /** What the chain says of an offered payment. */
 export type PaymentVerdict =
-  | { readonly state: 'good'; readonly escrow: Escrow; readonly blockId: BlockId }
-  | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
+  | OpenPayment
+  | Unfit
   /** Good, and not taken: nothing is sold at the moment. */
   | { readonly state: 'held'; readonly reason: string }
-  | { readonly state: 'refused'; readonly fault: Fault }
 
 /** What payments are judged by. */
 export interface PaymentContext {
@@ -45,9 +57,24 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
+/** The same for somebody who sells elsewhere: what is at risk is asked for alone. */
+interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
+  readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
+}
+
 /** Judges an offered payment by this node's own chain. Nothing is consumed. */
-export function judgePayment(context: PaymentContext, offered: OfferedPayment): PaymentVerdict {
-  const { chain, sink, mined } = context
+export function judgePayment(context: JudgingContext, offered: OfferedPayment): OpenPayment | Unfit {
+  const open = openPayment(context, offered)
+  if (open.state !== 'good') return open
+  const wrong = checkAmount(context, open.escrow, offered) ?? checkLock(open.escrow, offered)
+  return wrong === null ? checkDepth(context, open, offered) : refused(wrong)
+}
+
+/** Finds the open escrow of a payment for an agent's service, whatever was paid. */
+export function openPayment(
+  { chain, sink, mined }: Pick<PaymentContext, 'chain' | 'sink' | 'mined'>,
+  offered: PaidParties,
+): OpenPayment | Unfit {
   const { txId } = offered
   // A head that is passed through on the way to another is not one to work on.
   if (chain.moving) return waiting(0, 1)
@@ -63,10 +90,11 @@ export function judgePayment(context: PaymentContext, offered: OfferedPayment): 
   if (misfit !== null) return refused(misfit)
   const escrow = chain.database.get(ESCROWS, txId)
   if (escrow === undefined) return refused(fault('pay/closed', { txId }))
-  const wrong = checkAmount(context, escrow, offered) ?? checkLock(escrow, offered)
-  if (wrong !== null) return refused(wrong)
-  return checkDepth(context, escrow, call.blockId, offered)
+  return { state: 'good', escrow, blockId: call.blockId }
 }
+
+/** Which payment is offered, and whom and what it is for. */
+type PaidParties = Pick<OfferedPayment, 'txId' | 'agentId' | 'serviceId'>
 
 /** A payment may stand in the state of a snapshot while its block is not known here: then nobody shall pay again. */
 function unseen(chain: Chain, txId: TxId): Fault {
@@ -74,11 +102,11 @@ function unseen(chain: Chain, txId: TxId): Fault {
   return gap ?? fault('pay/not-found', { txId })
 }
 
-function waiting(confirmations: number, needed: number): PaymentVerdict {
+function waiting(confirmations: number, needed: number): Unfit {
   return { state: 'waiting', confirmations, needed }
 }
 
-function refused(cause: Fault): PaymentVerdict {
+function refused(cause: Fault): Unfit {
   return { state: 'refused', fault: cause }
 }
 
@@ -110,7 +138,7 @@ function checkKind({ body, txId }: Called): Fault | null {
   return mismatch(txId, 'the transaction type', facts)
 }
 
-function checkInvoke({ body, txId }: Called, offered: OfferedPayment): Fault | null {
+function checkInvoke({ body, txId }: Called, offered: PaidParties): Fault | null {
   const refund = NOTHING_CONSUMED
   if (body.kind !== 'agent_invoke') return null
   const { agentId, serviceId } = body.payload
@@ -125,7 +153,11 @@ function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
   return fault('pay/failed', { txId, outcome: outcomeCode(outcome) ?? `code ${outcome}` })
 }
 
-function checkAmount(context: PaymentContext, escrow: Escrow, { txId, service }: OfferedPayment): Fault | null {
+function checkAmount(
+  context: Omit<PaymentContext, 'atRisk'>,
+  escrow: Escrow,
+  { txId, service }: OfferedPayment,
+): Fault | null {
   const prices = pricesHonouredAt(context, service, escrow.minedAt)
   if (prices.includes(escrow.amount)) return null
   const expected = prices.length === 0 ? 'none: nothing was quoted then' : [...new Set(prices)].join(' or ')
@@ -142,14 +174,18 @@ export function wrongSecret(txId: TxId, refund = NOTHING_CONSUMED): Fault {
 }
 
 /** A lock opens to the secret alone, a commitment to the very call: a reader of the chain has neither. */
-function checkLock(escrow: Escrow, { txId, secret, agentId, serviceId, request }: OfferedPayment): Fault | null {
+export function checkLock(
+  escrow: Escrow,
+  { txId, secret, agentId, serviceId, request }: Omit<OfferedPayment, 'service' | 'timeoutMs'>,
+): Fault | null {
   const locked = escrow.redeemLock !== ZERO_HEX_32
   const committed = escrow.requestCommitment !== ZERO_HEX_32
   if (!locked && !committed) return null
   if (secret === null) return fault('pay/secret-missing', { txId })
   const refund = repeatText(escrow)
   if (locked && lockOf(openerOf(secret)) !== escrow.redeemLock) return wrongSecret(txId, refund)
-  if (!committed || requestCommitment(secret, { agentId, serviceId, request }) === escrow.requestCommitment) return null
+  if (!committed || request === null) return null
+  if (requestCommitment(secret, { agentId, serviceId, request }) === escrow.requestCommitment) return null
   return mismatch(txId, 'the request', {
     got: 'another request',
     expected: 'the request that the payment commits to',
@@ -158,21 +194,20 @@ function checkLock(escrow: Escrow, { txId, secret, agentId, serviceId, request }
 }
 
 function checkDepth(
-  context: PaymentContext,
-  escrow: Escrow,
-  blockId: BlockId,
-  offered: OfferedPayment,
-): PaymentVerdict {
-  const { txId, timeoutMs } = offered
+  context: JudgingContext,
+  open: OpenPayment,
+  { txId, timeoutMs }: Pick<OfferedPayment, 'txId' | 'timeoutMs'>,
+): OpenPayment | Unfit {
+  const { escrow } = open
   const { confirmations, needed } = depthOf(context, txId, escrow)
   const missing = Math.max(0, needed - confirmations)
   if (blocksToSpare(context.chain, escrow, timeoutMs) < missing) {
     return refused(fault('pay/too-late', { txId, deadline: escrow.deadline }))
   }
-  return missing > 0 ? waiting(confirmations, needed) : { state: 'good', escrow, blockId }
+  return missing > 0 ? waiting(confirmations, needed) : open
 }
 
-type DepthContext = Pick<PaymentContext, 'chain' | 'settings' | 'atRisk'>
+type DepthContext = Pick<JudgingContext, 'chain' | 'settings' | 'atRisk'>
 
 /** Confirmations that a payment has, and that what is at risk with it in its block wants. */
 function depthOf({ chain, settings, atRisk }: DepthContext, txId: TxId, { minedAt, amount }: Escrow) {

@@ -35,7 +35,7 @@ export interface QuoteBasis {
   readonly agentId: AgentId
   readonly agent: Agent
   readonly service: Service
-  readonly definition: ServiceDefinition
+  readonly definition: Pick<ServiceDefinition, 'serviceId' | 'timeoutMs'>
 }
 
 /** A quote, or why there is none. */

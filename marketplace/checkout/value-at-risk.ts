@@ -12,6 +12,7 @@ const FORGET_BLOCKS = 1_000
 interface Taken {
   readonly amount: bigint
   readonly usdMicros: bigint
+  readonly seller: string
 }
 
 /**
@@ -25,7 +26,7 @@ export class ValueAtRisk {
   readonly #price: NativePriceSource
   readonly #taken = new Map<number, Map<TxId, Taken>>()
   /** Payments that no block holds at the moment, with the height that they were taken at. */
-  readonly #adrift = new Map<TxId, { readonly minedAt: number; readonly amount: bigint }>()
+  readonly #adrift = new Map<TxId, { readonly minedAt: number; readonly amount: bigint; readonly seller: string }>()
 
   constructor(chain: Chain, price: NativePriceSource) {
     this.#chain = chain
@@ -34,25 +35,26 @@ export class ValueAtRisk {
     chain.onHeadChange((change) => this.#pickUp(change))
   }
 
-  /** Counts a payment that was taken. */
-  take(txId: TxId, minedAt: number, amount: bigint): void {
-    this.#place(txId, minedAt, amount)
+  /** Counts a payment that was taken; where there are several sellers, what one takes is not at risk for another. */
+  take(txId: TxId, minedAt: number, amount: bigint, seller = ''): void {
+    this.#place(txId, minedAt, { amount, seller })
     const oldest = this.#chain.head.header.height - FORGET_BLOCKS
     for (const height of this.#taken.keys()) if (height < oldest) this.#taken.delete(height)
     for (const [adrift, { minedAt: height }] of this.#adrift) if (height < oldest) this.#adrift.delete(adrift)
   }
 
-  /** Millionths of a dollar at risk in a block if one more payment of it is taken. */
-  withOneMore(txId: TxId, minedAt: number, amount: bigint): bigint {
+  /** Millionths of a dollar at risk for a seller in a block if one more payment of it is taken. */
+  withOneMore(txId: TxId, minedAt: number, amount: bigint, seller = ''): bigint {
     let sum = this.#usdMicros(minedAt, amount)
-    for (const [other, { usdMicros }] of this.#taken.get(minedAt) ?? []) if (other !== txId) sum += usdMicros
+    for (const [other, taken] of this.#taken.get(minedAt) ?? [])
+      if (other !== txId && taken.seller === seller) sum += taken.usdMicros
     return sum
   }
 
-  #place(txId: TxId, minedAt: number, amount: bigint): void {
+  #place(txId: TxId, minedAt: number, { amount, seller }: Pick<Taken, 'amount' | 'seller'>): void {
     this.#adrift.delete(txId)
     const block = this.#taken.get(minedAt) ?? new Map<TxId, Taken>()
-    block.set(txId, { amount, usdMicros: this.#usdMicros(minedAt, amount) })
+    block.set(txId, { amount, seller, usdMicros: this.#usdMicros(minedAt, amount) })
     this.#taken.set(minedAt, block)
   }
 
@@ -61,12 +63,12 @@ export class ValueAtRisk {
     const lowest = disconnected.at(-1)?.header.height ?? Number.POSITIVE_INFINITY
     for (const [minedAt, block] of [...this.#taken].filter(([height]) => height >= lowest)) {
       this.#taken.delete(minedAt)
-      for (const [txId, { amount }] of block) this.#adrift.set(txId, { minedAt, amount })
+      for (const [txId, { amount, seller }] of block) this.#adrift.set(txId, { minedAt, amount, seller })
       yield
     }
-    for (const [txId, { amount }] of [...this.#adrift]) {
+    for (const [txId, adrift] of [...this.#adrift]) {
       const location = this.#chain.database.location(txId)
-      if (location !== undefined) this.#place(txId, location.height, amount)
+      if (location !== undefined) this.#place(txId, location.height, adrift)
       yield
     }
   }
@@ -78,7 +80,7 @@ export class ValueAtRisk {
     for (const { id, header } of connected) {
       for (const { txId } of this.#chain.database.block(id)?.transactions ?? []) {
         const adrift = this.#adrift.get(txId)
-        if (adrift !== undefined) this.#place(txId, header.height, adrift.amount)
+        if (adrift !== undefined) this.#place(txId, header.height, adrift)
       }
     }
   }

@@ -49,7 +49,12 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
   const only = terms === undefined ? undefined : rail
   const options: PaymentOption[] = []
   if (terms !== undefined && stable !== null && only !== 'native') options.push(stableOption(basis, terms, stable))
-  if (native.quote !== null && only !== 'stable') options.push(nativeOption(basis, native.quote, native.reason))
+  if (native.quote !== null && only !== 'stable') {
+    const { chain, offer, baseUrl } = basis
+    const { description, serviceId } = offer.definition
+    const resource = resourceUrl(baseUrl, serviceId)
+    options.push(nativeOption(chain, { quote: native.quote, description, resource, reason: native.reason }))
+  }
   return options
 }
 
@@ -92,20 +97,28 @@ function stableOption(
   }
 }
 
-function nativeOption(
-  { chain, offer: { definition }, baseUrl }: OptionBasis,
-  quote: NativeQuote,
-  reason: string | null,
-): PaymentOption {
+/** What a native offer is for. */
+export interface NativeTerms {
+  readonly quote: NativeQuote
+  readonly description: string
+  readonly resource: string
+  /** Why it cannot be paid now, or null. */
+  readonly reason: string | null
+  /** Seconds that the seller needs once it is paid; absent: as long as the price holds. */
+  readonly maxTimeoutSeconds?: number
+}
+
+/** The native offer of any agent of the chain, in the form of both generations. */
+export function nativeOption(chain: Chain, terms: NativeTerms): PaymentOption {
+  const { quote, description, resource, reason } = terms
   const { ruleBook, network, head } = chain
   const { params } = ruleBook
-  const { description, serviceId } = definition
   const { spacingMs } = ruleBook.at(head.header.height).block
   const blocksLeft = quote.validUntil - head.header.height
   const paid = {
     asset: params.ticker,
     payTo: formatAddress(params.addressPrefix, quote.payTo),
-    maxTimeoutSeconds: Math.max(1, Math.ceil((blocksLeft * spacingMs) / 1_000)),
+    maxTimeoutSeconds: terms.maxTimeoutSeconds ?? Math.max(1, Math.ceil((blocksLeft * spacingMs) / 1_000)),
   }
   const extra = {
     txType: 'agent_invoke',
@@ -115,7 +128,7 @@ function nativeOption(
     assetId: NATIVE_ASSET,
     decimals: params.decimals,
     agentId: quote.agentId,
-    serviceId,
+    serviceId: quote.serviceId,
     units: 1,
     term: quote.term,
     validUntil: quote.validUntil,
@@ -132,7 +145,7 @@ function nativeOption(
       ...paid,
       maxAmountRequired: quote.amount.toString(),
       amount: coinNumber(quote.amount, params.decimals),
-      resource: resourceUrl(baseUrl, serviceId),
+      resource,
       description,
       mimeType: 'application/json',
       extra,

@@ -32,14 +32,18 @@ export function paymentInHeaders(headers: Headers, market: MarketApi): Result<Of
 export function readPayment(payment: unknown, where: string, { stable }: MarketApi): Result<OfferedPayment> {
   const { scheme, accepted, payload } = fieldsOf(payment)
   const named = scheme ?? fieldsOf(accepted).scheme
-  if (named === NATIVE_SCHEME) return readNative(fieldsOf(payload), where)
+  if (named === NATIVE_SCHEME) return readNativePayload(fieldsOf(payload), where)
   if (named !== 'exact') return unreadable(where, `its scheme is neither ${NATIVE_SCHEME} nor exact`)
   if (stable === null) return fail(fault('pay/no-offer', { field: 'scheme', got: 'exact', expected: NATIVE_SCHEME }))
   const read = readStablePayment(payment, where, stable.terms)
   return read.ok ? ok({ rail: 'stable', payment: read.value }) : read
 }
 
-function readNative({ txId, secret }: Readonly<Record<string, unknown>>, where: string): Result<OfferedPayment> {
+/** Reads the payload of a native payment; `where` says where it was. Faults: `pay/unreadable`. */
+export function readNativePayload(
+  { txId, secret }: Readonly<Record<string, unknown>>,
+  where: string,
+): Result<Extract<OfferedPayment, { rail: 'native' }>> {
   if (typeof txId !== 'string' || !isHex(txId, 32))
     return unreadable(where, 'payload.txId must be 64 lower-case hex digits')
   if (secret === undefined || secret === null) return ok({ rail: 'native', txId: txId as TxId, secret: null })

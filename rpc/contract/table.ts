@@ -1,8 +1,10 @@
 import { ACCOUNT_ROUTES } from './accounts.ts'
+import { AGENT_DOOR_ROUTES } from './agent-doors.ts'
 import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
 import { DISCOVERY_ROUTES } from './discovery.ts'
+import { FACILITATOR_ROUTES } from './facilitator.ts'
 import { MARKET_ROUTES } from './market.ts'
 import { MINING_ROUTES } from './mining.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
@@ -24,6 +26,8 @@ export const ROUTES = {
   ...BRIDGE_ROUTES,
   ...AGENT_ROUTES,
   ...MARKET_ROUTES,
+  ...AGENT_DOOR_ROUTES,
+  ...FACILITATOR_ROUTES,
   ...DISCOVERY_ROUTES,
   ...MINING_ROUTES,
   ...PEER_ROUTES,

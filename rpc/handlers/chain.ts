@@ -230,7 +230,7 @@ export const getFees: Handler = ({ chain, mempool }) => {
 }
 
 /** Room for the base fee to double, and a token tip. */
-function suggestedFee(minRate: bigint): { readonly maxFeeRate: string; readonly tip: string } {
+export function suggestedFee(minRate: bigint): { readonly maxFeeRate: string; readonly tip: string } {
   return { maxFeeRate: (minRate * 2n + 1n).toString(), tip: '1' }
 }
 

@@ -1,10 +1,13 @@
+import { callA2a } from '../a2a/endpoint.ts'
 import type { Handler } from '../answer.ts'
 import type { OperationId } from '../contract/table.ts'
+import { callMcp } from '../mcp/endpoint.ts'
 import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
 import * as discovery from './discovery.ts'
+import * as facilitator from './facilitator.ts'
 import * as market from './market.ts'
 import * as mining from './mining.ts'
 import * as operations from './operations.ts'
@@ -52,6 +55,12 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getProtocolJson: market.getProtocol,
   listRequests: market.listRequests,
   getRequest: market.getRequest,
+  callMcp,
+  callA2a,
+  getFacilitatorKinds: facilitator.getFacilitatorKinds,
+  verifyPayment: facilitator.verifyPayment,
+  settlePayment: facilitator.settlePayment,
+  getFacilitatorOffer: facilitator.getFacilitatorOffer,
   listResources: discovery.listResources,
   listFacilitatorResources: discovery.listResources,
   searchResources: discovery.searchResources,

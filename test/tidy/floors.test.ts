@@ -15,8 +15,8 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
-  marketplace: ['ledger', 'facts', 'services', 'checkout', 'stable'],
-  rpc: ['contract', 'client', 'cashier', 'web', 'handlers'],
+  marketplace: ['ledger', 'facts', 'services', 'checkout', 'stable', 'facilitator'],
+  rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers'],
 }
 
 /** Folders that do not build on each other although both lie on the same floor. */
@@ -29,7 +29,7 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@noble\//, /^consensus\/(crypto\/|external\/eip55\.ts|block\/pow\.ts|primitives\/bytes\.ts)/],
   [/^@scure\//, /^consensus\/crypto\//],
   [/^typebox$/, /^(rpc\/contract|rpc\/openapi\.ts|marketplace\/services|marketplace\/checkout\/run-service\.ts)/],
-  [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges)?\.ts|src\/http-api\.ts)$/],
+  [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges|-gates)?\.ts|src\/http-api\.ts)$/],
   [/^level$/, /^src\/storage\//],
   [/^piscina$/, /^src\/workers\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],

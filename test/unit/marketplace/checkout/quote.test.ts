@@ -3,13 +3,14 @@ import type { NativePriceSource } from '../../../../marketplace/checkout/price.t
 import { computeQuote, type QuoteBasis, workBlocks } from '../../../../marketplace/checkout/quote.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../../../marketplace/checkout/settings.ts'
 import type { Agent, Service } from '../../../../marketplace/ledger/agents.ts'
+import type { ServiceDefinition } from '../../../../marketplace/services/service.ts'
 import { TestChain } from '../../../support/chain.ts'
 import { coinAt } from '../../../support/price.ts'
 import { TEST_SERVICES } from '../../../support/test-services.ts'
 import { agentId, filled } from '../../../support/unsigned.ts'
 
 const test = await TestChain.open()
-const [DEFINITION] = TEST_SERVICES as [QuoteBasis['definition']]
+const [DEFINITION] = TEST_SERVICES as readonly [ServiceDefinition]
 const AGENT: Agent = {
   ...{ version: 1, owner: filled(1), payout: filled(3), settlers: [filled(4)], name: 'Acme', endpoint: '' },
   ...{ capabilities: 1, registeredAt: 1 },

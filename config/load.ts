@@ -190,6 +190,21 @@ function parsePrices(value: string): Prices | null {
   return prices
 }
 
+function ratesOf(integer: (name: SettingName) => number): Config['rpc']['rates'] {
+  return {
+    read: integer('rpc.rate-read'),
+    list: integer('rpc.rate-list'),
+    transaction: integer('rpc.rate-transaction'),
+    simulate: integer('rpc.rate-simulate'),
+    quote: integer('rpc.rate-quote'),
+    settle: integer('rpc.rate-settle'),
+    mining: integer('rpc.rate-mining'),
+    health: integer('rpc.rate-health'),
+    events: integer('rpc.rate-events'),
+    mcp: integer('rpc.rate-mcp'),
+  }
+}
+
 function configOf(resolution: Resolution): Config {
   const text = (name: SettingName): string => resolution[name].value as string
   const optional = (name: SettingName): string | null => resolution[name].value
@@ -203,9 +218,7 @@ function configOf(resolution: Resolution): Config {
       port: integer('rpc.port'),
       publicUrl: optional('rpc.public-url'),
       trustProxy: boolean('rpc.trust-proxy'),
-      rateRead: integer('rpc.rate-read'),
-      rateTransaction: integer('rpc.rate-transaction'),
-      rateQuote: integer('rpc.rate-quote'),
+      rates: ratesOf(integer),
       concurrentMax: integer('rpc.concurrent-max'),
     },
     mcp: { allowedOrigins: optional('mcp.allowed-origins')?.split(',') ?? [] },

@@ -1,3 +1,4 @@
+import type { RateBucket } from '../rpc/contract/route.ts'
 import type { NetworkName } from './networks/table.ts'
 
 /** How a setting's text is read. */
@@ -65,8 +66,15 @@ export const SETTINGS = {
   ),
   'rpc.trust-proxy': flag('Whether X-Forwarded-* headers of a proxy in front are believed', false),
   'rpc.rate-read': integer('Reads per minute and address', 3_000, RATES),
+  'rpc.rate-list': integer('Pages of long lists per minute and address', 600, RATES),
   'rpc.rate-transaction': integer('Transactions per minute and address', 6_000, RATES),
-  'rpc.rate-quote': integer('Quotes and paid calls per minute and address', 9_000, RATES),
+  'rpc.rate-simulate': integer('Transactions tried out per minute and address', 1_200, RATES),
+  'rpc.rate-quote': integer('Calls without a payment per minute and address', 9_000, RATES),
+  'rpc.rate-settle': integer('Calls with a payment per minute and address', 15_000, RATES),
+  'rpc.rate-mining': integer('Templates and solutions of miners per minute and address', 1_200, RATES),
+  'rpc.rate-health': integer('Health checks and scrapes per minute and address', 6_000, RATES),
+  'rpc.rate-events': integer('Streams of events that are begun per minute and address', 300, RATES),
+  'rpc.rate-mcp': integer('Calls of the MCP endpoint without a payment per minute and address', 3_000, RATES),
   'rpc.concurrent-max': integer('Requests answered at once', 1_024, [1, 100_000]),
   'mcp.allowed-origins': text(
     "Origins of web pages that may use /api/mcp, separated by commas, or * for all; the node's own always may",
@@ -199,9 +207,8 @@ export interface Config {
     readonly port: number
     readonly publicUrl: string | null
     readonly trustProxy: boolean
-    readonly rateRead: number
-    readonly rateTransaction: number
-    readonly rateQuote: number
+    /** Requests per minute and address. */
+    readonly rates: Readonly<Record<RateBucket, number>>
     readonly concurrentMax: number
   }
   readonly mcp: { readonly allowedOrigins: readonly string[] }

@@ -1,7 +1,7 @@
 import type { RateBucket } from './contract/route.ts'
 import type { StreamLimits } from './streams.ts'
 
-/** Requests per minute and address, by bucket. */
+/** Requests per minute by bucket, of an address (of IPv6 its /64) or of a key that the node knows. */
 export type RateLimits = Readonly<Record<RateBucket, number>>
 
 /** Bounds of the HTTP server. */
@@ -12,25 +12,34 @@ export interface HttpLimits {
   readonly ratesPerMinute: RateLimits
   /** A request that takes longer to arrive is cut off. */
   readonly receiveTimeoutMs: number
+  /** Delay of the event loop from which on work is refused, and under which it is taken again. */
+  readonly delayMsHigh: number
+  readonly delayMsLow: number
   readonly streams: StreamLimits
 }
 
-/** Reads that a page of a long list, at its worst some 25 ms of work, counts as. */
-export const LIST_COST = 5
+/** Further settles per minute of one payment that this node knows already, for who has used up his own. */
+export const KNOWN_PAYMENT_RATE = 30
 
-/** Bounds unless the operator sets others. Paid settles count as quotes and stay above the chain's own speed. */
+/** Bounds unless the operator sets others. Paid settles stay well above what the chain mines: some 7,500 calls a minute. */
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   bodyBytesMax: 1_048_576,
   concurrentMax: 1_024,
   ratesPerMinute: {
     read: 3_000,
-    list: 3_000 / LIST_COST,
+    // A page of a long list is at its worst some 25 ms of work.
+    list: 600,
     transaction: 6_000,
     simulate: 1_200,
     quote: 9_000,
+    settle: 15_000,
     mining: 1_200,
     health: 6_000,
+    events: 300,
+    mcp: 3_000,
   },
   receiveTimeoutMs: 30_000,
+  delayMsHigh: 60,
+  delayMsLow: 20,
   streams: { openMax: 256, openPerAddressMax: 16, bufferBytesMax: 65_536, heartbeatMs: 10_000 },
 }

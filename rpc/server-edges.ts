@@ -3,6 +3,9 @@ import { type Fault, fault, faultRow } from '../consensus/primitives/fault.ts'
 import type { Answer, StreamBegin } from './answer.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
+import { addressKey } from './edge/client-key.ts'
+import type { Documents } from './edge/documents.ts'
+import type { WorkKind } from './edge/overload.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
 import { failure, faultToJsonRpc } from './json-rpc.ts'
 import type { HttpLimits } from './limits.ts'
@@ -17,6 +20,8 @@ export interface ServerOptions {
   readonly onError: (error: unknown, requestId: string) => void
   /** Hears of every answer: for logs and metrics. */
   readonly onAnswer: (facts: AnswerFacts) => void
+  /** Hears of every request that was refused for lack of time or room. */
+  readonly onShed?: (kind: WorkKind) => void
 }
 
 /** One answered request, for logs and metrics. */
@@ -47,6 +52,26 @@ export function send(reply: FastifyReply, result: Exclude<Answer, { readonly str
   const { content, contentType, sent } = result
   if (sent !== undefined) reply.raw.once('finish', sent)
   return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
+}
+
+/** Sends a public document; an answer that is none, a refusal for instance, goes out as it is. */
+export async function sendDocument(
+  { request, reply }: Exchange,
+  result: Exclude<Answer, { readonly stream: unknown }>,
+  documents: Documents,
+): Promise<FastifyReply> {
+  if ('response' in result || result.status !== 200) return send(reply, result)
+  const isJson = 'json' in result
+  const text = isJson ? JSON.stringify(result.json) : result.content
+  if (typeof text !== 'string') return send(reply, result)
+  const { 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
+  const form = await documents.answer(text, { acceptEncoding: acceptEncoding?.toString(), ifNoneMatch })
+  reply.code(form.status)
+  if (result.headers !== undefined) reply.headers(result.headers)
+  const varied = reply.getHeader('vary')
+  reply.headers({ ...form.headers, vary: varied === undefined ? 'accept-encoding' : `${varied}, accept-encoding` })
+  if (form.status === 304) return reply.send()
+  return reply.type(isJson ? 'application/json; charset=utf-8' : result.contentType).send(form.body)
 }
 
 /** Sends a fault in the error envelope, or as an error of the protocol that the route speaks. */
@@ -81,14 +106,20 @@ export function bodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 }
 
+/** A request and what is answered to it. */
+export interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
 /** Opens a stream in place of an answer. It counts no longer as a request under way: streams have a bound of their own. */
 export function openStream(
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { request, reply }: Exchange,
   begin: StreamBegin,
   { streams, settle }: { readonly streams: Streams; readonly settle: (request: FastifyRequest) => void },
 ): FastifyReply {
   if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
-  const place = { raw: reply.raw, address: request.ip, headers: reply.getHeaders() }
+  const place = { raw: reply.raw, address: addressKey(request.ip), headers: reply.getHeaders() }
   const cause = streams.open(place, begin)
   if (cause !== null) return sendFault(reply, request, cause)
   reply.hijack()
@@ -96,38 +127,14 @@ export function openStream(
   return reply
 }
 
-/** Headers of every answer, the bound on requests at once, and what is told of each: by the function given back, or at its end. */
-export function guards(
-  app: FastifyInstance,
-  { limits, onAnswer }: Pick<ServerOptions, 'limits' | 'onAnswer'>,
-): (request: FastifyRequest) => void {
-  let running = 0
-  const under = new WeakMap<FastifyRequest, () => void>()
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    reply.header('x-content-type-options', 'nosniff')
-    running += 1
-    const startedMs = performance.now()
-    const settle = (): void => {
-      if (!under.delete(request)) return
-      running -= 1
-      const seconds = (performance.now() - startedMs) / 1_000
-      const route = request.routeOptions.url ?? 'unknown'
-      onAnswer({ requestId: request.id, method: request.method, route, status: reply.statusCode, seconds })
-    }
-    under.set(request, settle)
-    // 'close' comes for answered and for abandoned requests alike.
-    reply.raw.once('close', settle)
-    if (running > limits.concurrentMax) sendFault(reply, request, fault('rpc/busy'))
-    else done()
-  })
-  return (request) => under.get(request)?.()
-}
-
 /** Everything that goes wrong outside a handler becomes the same envelope; a bug is told and shows nothing of itself. */
-export function failures(app: FastifyInstance, { onError, limits }: ServerOptions): void {
+export function failures(
+  app: FastifyInstance,
+  { onError, limits }: ServerOptions,
+  unread: (request: FastifyRequest) => Fault | null,
+): void {
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
-    const cause = faultOf(error, request, limits)
+    const cause = unread(request) ?? faultOf(error, request, limits)
     if (cause.code === 'rpc/internal') onError(error, request.id)
     return sendFault(reply, request, cause)
   })
@@ -169,6 +176,7 @@ export function mediaTypeFault({ headers }: FastifyRequest): Fault {
 /** Refuses a path that no route can be looked up for; hooks do not run for it. */
 export function refuseUnroutable(_: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('x-request-id', request.id)
+  reply.header('access-control-allow-origin', '*')
   return sendFault(reply, request, fault('rpc/invalid-request', { fields: ['the path'] }))
 }
 

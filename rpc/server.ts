@@ -1,29 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
-import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { fault } from '../consensus/primitives/fault.ts'
 import { type ApiRequest, isFault } from './answer.ts'
 import type { Route } from './contract/route.ts'
 import { type OperationId, ROUTES } from './contract/table.ts'
+import { Documents } from './edge/documents.ts'
 import { HANDLERS } from './handlers/table.ts'
 import type { NodeApi } from './node.ts'
 import { isOperator } from './operator.ts'
 import {
   bodyParsers,
   failures,
-  guards,
   mediaTypeFault,
   openStream,
   Refusal,
   refuseUnroutable,
   type ServerOptions,
   send,
+  sendDocument,
   sendFault,
 } from './server-edges.ts'
+import { Gates } from './server-gates.ts'
 import { Streams } from './streams.ts'
-
-const MINUTE_MS = 60_000
 
 /** The HTTP server over a node, ready to listen. */
 export async function createServer(node: NodeApi, options: ServerOptions): Promise<FastifyInstance> {
@@ -31,7 +30,8 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   const app = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.receiveTimeoutMs,
-    trustProxy,
+    // Only the proxy directly in front is believed: what stands before it in its header, a client can have written.
+    trustProxy: trustProxy ? (_, hop) => hop === 0 : false,
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     // Who asks while the node stops is still answered as long as the store is open.
@@ -42,27 +42,36 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   })
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   bodyParsers(app)
-  const settle = guards(app, options)
-  failures(app, options)
-  await app.register(cors, CORS)
-  await app.register(rateLimit, {
-    global: false,
-    errorResponseBuilder: (_, { ttl }) => new Refusal(fault('rpc/rate-limited', { seconds: Math.ceil(ttl / 1_000) })),
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    done()
   })
+  // Before the gates: browsers read a refusal only with its headers.
+  await app.register(cors, CORS)
+  const gates = new Gates(node, options)
+  gates.attach(app)
+  failures(app, options, (request) => gates.unread(request))
   const streams = new Streams(limits.streams)
   // Before the server waits for its connections: a stream ends by itself only when it is told to.
   app.addHook('preClose', async () => streams.close())
-  const wiring = { app, node, options, streams, settle }
+  const wiring = { app, node, gates, streams, documents: new Documents() }
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)
   return app
 }
 
+/** Headers that a request may have are those that its preflight names. */
 const CORS = {
   origin: '*',
+  methods: ['GET', 'HEAD', 'POST', 'DELETE'],
   strictPreflight: false,
   exposedHeaders: [
     'x-request-id',
     'retry-after',
+    'ratelimit',
+    'ratelimit-policy',
+    'etag',
+    'mcp-session-id',
     'idempotent-replay',
     'payment-required',
     'payment-response',
@@ -74,12 +83,12 @@ const CORS = {
 interface Wiring {
   readonly app: FastifyInstance
   readonly node: NodeApi
-  readonly options: ServerOptions
+  readonly gates: Gates
   readonly streams: Streams
-  readonly settle: (request: FastifyRequest) => void
+  readonly documents: Documents
 }
 
-function addRoute({ app, node, options, streams, settle }: Wiring, operation: OperationId): void {
+function addRoute({ app, node, gates, streams, documents }: Wiring, operation: OperationId): void {
   const route: Route = ROUTES[operation]
   const handler = HANDLERS[operation]
   const schema = {
@@ -92,8 +101,8 @@ function addRoute({ app, node, options, streams, settle }: Wiring, operation: Op
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     schema,
     config: {
+      bucket: route.bucket,
       ...(route.dialect && { dialect: route.dialect }),
-      rateLimit: { max: options.limits.ratesPerMinute[route.bucket], timeWindow: MINUTE_MS, groupId: route.bucket },
     },
     preValidation: (request, _, done) => {
       if (route.operator === 'required' && node.network && !isOperator(node, request.headers.authorization))
@@ -108,8 +117,9 @@ function addRoute({ app, node, options, streams, settle }: Wiring, operation: Op
     handler: async (request, reply) => {
       const result = await handler(node, apiRequest(node, request))
       if (isFault(result)) return sendFault(reply, request, result)
-      if ('stream' in result) return openStream({ request, reply }, result.stream, { streams, settle })
-      return send(reply, result)
+      if ('stream' in result)
+        return openStream({ request, reply }, result.stream, { streams, settle: (own) => gates.settle(own) })
+      return route.isDocument === true ? sendDocument({ request, reply }, result, documents) : send(reply, result)
     },
   })
 }

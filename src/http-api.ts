@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
-import { DEFAULT_HTTP_LIMITS, LIST_COST } from '../rpc/limits.ts'
+import { DEFAULT_HTTP_LIMITS } from '../rpc/limits.ts'
 import type { NodeApi } from '../rpc/node.ts'
 import { createServer } from '../rpc/server.ts'
 import type { DaemonOptions, Stop } from './core.ts'
@@ -18,14 +18,7 @@ export async function listen(
   node: NodeApi,
   { metrics, stops }: { readonly metrics: Metrics; readonly stops: Stop[] },
 ): Promise<Result<string>> {
-  const { host, port, rateRead, rateTransaction, rateQuote, concurrentMax, trustProxy } = config.rpc
-  const ratesPerMinute = {
-    ...DEFAULT_HTTP_LIMITS.ratesPerMinute,
-    read: rateRead,
-    list: Math.ceil(rateRead / LIST_COST),
-    transaction: rateTransaction,
-    quote: rateQuote,
-  }
+  const { host, port, rates: ratesPerMinute, concurrentMax, trustProxy } = config.rpc
   const app = await createServer(node, {
     limits: { ...DEFAULT_HTTP_LIMITS, ratesPerMinute, concurrentMax },
     trustProxy,
@@ -37,6 +30,7 @@ export async function listen(
       metrics.answered(facts)
       logger.debug(facts, 'answered')
     },
+    onShed: (kind) => metrics.shed(kind),
   })
   stops.push(() => closeServer(app))
   return bind(app, host, port)

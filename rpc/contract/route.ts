@@ -1,7 +1,20 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 
-/** Which rate limit a route counts against. A `list` costs the node many times what other reads do. */
-export type RateBucket = 'read' | 'list' | 'transaction' | 'simulate' | 'quote' | 'mining' | 'health'
+/**
+ * Which rate limit a route counts against. A `list` costs the node many times what other reads do. A call of a route of
+ * `quote` or `mcp` that carries a payment counts as `settle` instead.
+ */
+export type RateBucket =
+  | 'read'
+  | 'list'
+  | 'transaction'
+  | 'simulate'
+  | 'quote'
+  | 'settle'
+  | 'mining'
+  | 'health'
+  | 'events'
+  | 'mcp'
 
 /** One operation of the API: everything that server, document and client must agree on. */
 export interface Route {

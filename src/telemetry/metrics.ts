@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { offerState } from '../../rpc/cashier/offer-state.ts'
+import type { WorkKind } from '../../rpc/edge/overload.ts'
 import type { NodeApi } from '../../rpc/node.ts'
 import type { AnswerFacts } from '../../rpc/server-edges.ts'
 import { type WatchedNetwork, watchNetwork } from './network-metrics.ts'
@@ -18,6 +19,7 @@ export class Metrics {
   readonly #registry = new Registry()
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
   readonly #answers: Histogram<'route' | 'status'>
+  readonly #shed: Counter<'kind'>
   readonly #reorganisations: Counter
   readonly #deepReorganisations: Counter
   readonly #blocksMined: Counter
@@ -31,6 +33,12 @@ export class Metrics {
       help: 'Time to answer, by route and status',
       labelNames: ['route', 'status'],
       buckets: SECONDS_BUCKETS,
+      registers,
+    })
+    this.#shed = new Counter({
+      name: 'farthing_http_shed_total',
+      help: 'Requests refused for lack of time or room, by kind of work',
+      labelNames: ['kind'],
       registers,
     })
     this.#reorganisations = new Counter({
@@ -90,6 +98,11 @@ export class Metrics {
   /** Counts an answered request. */
   answered({ route, status, seconds }: AnswerFacts): void {
     this.#answers.labels(route, String(status)).observe(seconds)
+  }
+
+  /** Counts a request that was refused because the node was overloaded. */
+  shed(kind: WorkKind): void {
+    this.#shed.labels(kind).inc()
   }
 
   /** Counts a block of our own. */

@@ -1,6 +1,6 @@
 import { QUOTE_POOLS_MAX } from '../../amm/quote.ts'
 import { LAUNCH_RULES } from '../../config/networks/rules.ts'
-import { SETTINGS } from '../../config/settings.ts'
+import { SETTINGS, type SettingName } from '../../config/settings.ts'
 import { BLOCK_TRANSACTIONS_MAX } from '../../consensus/block/block.ts'
 import { UNDO_BLOCKS } from '../../consensus/chain/database.ts'
 import { REFUNDS_PER_BLOCK_MAX, refundsPerBlockMax } from '../../consensus/chain/params.ts'
@@ -40,7 +40,9 @@ import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
 import { REMOTE_ADDRESSES_MAX } from '../../miner/remote-work.ts'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import type { RateBucket } from '../../rpc/contract/route.ts'
+import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
+import { DEFAULT_HTTP_LIMITS, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
 import { ADDRESSES_MAX } from '../../src/p2p/host/address-book.ts'
 import { INBOUND_PER_HOST, INBOUND_PER_NET, OUTBOUND_PER_GROUP } from '../../src/p2p/host/address-groups.ts'
 import { BANS_MAX } from '../../src/p2p/host/bans.ts'
@@ -96,6 +98,10 @@ const CONSENSUS: readonly Row[] = [
   ['header time ahead of the local clock', block.futureMsMax, 'ms', 'config/networks/rules.ts'],
 ]
 
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+}
+
 const NODE: readonly Row[] = [
   ['blocks that can be unwound', UNDO_BLOCKS, 'blocks', 'chain/database.ts'],
   [
@@ -119,28 +125,24 @@ const NODE: readonly Row[] = [
   ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],
   ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
   ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/limits.ts'],
-  ['reads per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.read, '', 'rpc.rate-read'],
+  ...(Object.keys(DEFAULT_HTTP_LIMITS.ratesPerMinute) as RateBucket[]).map((bucket): Row => {
+    const name: SettingName = `rpc.rate-${bucket}`
+    return [lowerFirst(SETTINGS[name].about), DEFAULT_HTTP_LIMITS.ratesPerMinute[bucket], '', name]
+  }),
   [
-    'pages of tokens, pools, agents and histories per minute and address',
-    DEFAULT_HTTP_LIMITS.ratesPerMinute.list,
-    '',
-    'a fifth of the reads',
-  ],
-  ['transactions per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.transaction, '', 'rpc.rate-transaction'],
-  ['quotes and paid calls per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.quote, '', 'rpc.rate-quote'],
-  ['transactions tried out per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.simulate, '', 'rpc/limits.ts'],
-  [
-    'templates and solutions of external miners per minute and address',
-    DEFAULT_HTTP_LIMITS.ratesPerMinute.mining,
+    "calls per minute with a payment that is known here, beyond the address's own",
+    KNOWN_PAYMENT_RATE,
     '',
     'rpc/limits.ts',
   ],
+  ['keys of a rate limit that are remembered, the oldest forgotten first', KEYS_MAX, '', 'rpc/edge/rate-limiter.ts'],
+  ['delay of the event loop from which on work is refused', DEFAULT_HTTP_LIMITS.delayMsHigh, 'ms', 'rpc/limits.ts'],
+  ['delay of the event loop under which work is taken again', DEFAULT_HTTP_LIMITS.delayMsLow, 'ms', 'rpc/limits.ts'],
   ['streams of events, in all', DEFAULT_HTTP_LIMITS.streams.openMax, '', 'rpc/limits.ts'],
   ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/limits.ts'],
   ['what a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.bufferBytesMax, 'bytes', 'rpc/limits.ts'],
   ['addresses that external miners mine for at once', REMOTE_ADDRESSES_MAX, '', 'miner/remote-work.ts'],
   ['jobs of an address that can be solved', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
-  ['health checks per minute and address', DEFAULT_HTTP_LIMITS.ratesPerMinute.health, '', 'rpc/limits.ts'],
   ['tokens, pool positions and stakes of an address that are listed, each', HOLDINGS_MAX, '', 'facts/accounts.ts'],
   ['services of an agent that are listed', AGENT_SERVICES_MAX, '', 'facts/agents.ts'],
   ['pools that a price is read through', ROUTE_POOLS_MAX, '', 'facts/prices.ts'],

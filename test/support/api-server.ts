@@ -15,7 +15,10 @@ import { testRemoteWork } from './remote-work.ts'
 
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const RATE = 1_000_000
-const RATES = { read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, mining: RATE, health: RATE }
+const RATES = {
+  ...{ read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, settle: RATE },
+  ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE },
+}
 
 /** The API in this process: a real server over a chain on a real LevelDB whose blocks the test mines. */
 export class ApiServer {

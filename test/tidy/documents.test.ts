@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { SETTINGS } from '../../config/settings.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import type { RateBucket } from '../../rpc/contract/route.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import { GENERATED_FILES } from '../generate/documents.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -47,9 +48,7 @@ describe('documents', () => {
     const { ratesPerMinute, concurrentMax } = DEFAULT_HTTP_LIMITS
     const mib = 1_048_576
     expect({
-      read: SETTINGS['rpc.rate-read'].default,
-      transaction: SETTINGS['rpc.rate-transaction'].default,
-      quote: SETTINGS['rpc.rate-quote'].default,
+      rates: Object.keys(ratesPerMinute).map((bucket) => SETTINGS[`rpc.rate-${bucket as RateBucket}`].default),
       concurrent: SETTINGS['rpc.concurrent-max'].default,
       mempool: SETTINGS['mempool.count-max'].default,
       mempoolMib: SETTINGS['mempool.mib-max'].default,
@@ -57,9 +56,7 @@ describe('documents', () => {
       keep: SETTINGS['market.result-keep-hours'].default,
       keepMib: SETTINGS['market.result-keep-mib'].default,
     }).toEqual({
-      read: String(ratesPerMinute.read),
-      transaction: String(ratesPerMinute.transaction),
-      quote: String(ratesPerMinute.quote),
+      rates: Object.values(ratesPerMinute).map(String),
       concurrent: String(concurrentMax),
       mempool: String(DEFAULT_MEMPOOL_POLICY.countMax),
       mempoolMib: String(DEFAULT_MEMPOOL_POLICY.bytesMax / mib),

@@ -1,0 +1,52 @@
+import { isIPv6 } from 'node:net'
+import type { NodeApi } from '../node.ts'
+import { isOperator } from '../operator.ts'
+
+/** Groups of an IPv6 address that name a network: whoever has one address of it has them all. */
+const NETWORK_GROUPS = 4
+const GROUPS = 8
+/** How a socket shows an IPv4 address where it listens on both. */
+const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
+
+/** Who a request is limited as. */
+export interface LimitKey {
+  readonly key: string
+  /** Whether it is the operator's own. */
+  readonly isOperator: boolean
+}
+
+/** Who a request counts for: the key that it shows, if the node knows it, else its address. A made-up key is none. */
+export function limitKeyOf(
+  node: Pick<NodeApi, 'network'>,
+  { authorization, address }: { readonly authorization: string | undefined; readonly address: string },
+): LimitKey {
+  if (authorization !== undefined && isOperator(node, authorization)) return { key: 'operator', isOperator: true }
+  return { key: addressKey(address), isOperator: false }
+}
+
+/** What an address is limited as: itself for IPv4, its /64 for IPv6. Text that is no address stands for itself. */
+export function addressKey(address: string): string {
+  if (!address.includes(':')) return address
+  const mapped = MAPPED_IPV4.exec(address)
+  if (mapped !== null) return mapped[1] as string
+  const [bare] = address.split('%') as [string]
+  return isIPv6(bare) ? `${networkOf(bare)}::/64` : address
+}
+
+/** The first four groups, without leading zeros, in lower case. */
+function networkOf(address: string): string {
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const before = groupsOf(head)
+  const after = tail === undefined ? [] : groupsOf(tail)
+  const gap = new Array<string>(Math.max(0, GROUPS - before.length - after.length)).fill('0')
+  return [...before, ...gap, ...after]
+    .slice(0, NETWORK_GROUPS)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')
+}
+
+/** An IPv4 address at the end counts as two groups. */
+function groupsOf(text: string): readonly string[] {
+  if (text === '') return []
+  return text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))
+}

@@ -1,12 +1,10 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
-import { resultHash } from '../../consensus/ledger/receipt.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
-import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { encodeText } from '../../consensus/primitives/text.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { priceInEpoch } from '../ledger/agents.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
 import { inputFault, readRequest } from '../services/service.ts'
@@ -18,6 +16,8 @@ import {
   type OpenClaim,
   requestHash,
 } from './claim.ts'
+import { answer, delivered, failed, type Settled } from './claim-ends.ts'
+import { ClaimsAway, unlessAway } from './claim-store.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
 import {
@@ -32,6 +32,7 @@ import {
 import type { NativePriceSource } from './price.ts'
 import type { MarketSettings } from './settings.ts'
 import type { Settler } from './settler.ts'
+import { advanceSteadily } from './steady-advance.ts'
 import { ValueAtRisk } from './value-at-risk.ts'
 import { WaitingRoom } from './waiting-room.ts'
 import type { Workshop } from './workshop.ts'
@@ -61,13 +62,6 @@ export interface PaidCall {
   readonly secret: Uint8Array | null
 }
 
-/** A call that was answered, now or before. */
-export interface Settled {
-  readonly claim: FinishedClaim
-  /** Whether the work had been done for an earlier call. */
-  readonly replayed: boolean
-}
-
 /**
  * The settle flow: the payment is judged by the chain, bound to the request by a durable claim before any work, the work
  * is done once, and everybody who repeats the call gets the same answer. A failure is owed back by a `failed` receipt.
@@ -76,6 +70,8 @@ export class Checkout {
   readonly #deps: CheckoutDependencies
   readonly #judge: PaymentContext
   readonly #running = new Map<TxId, Promise<FinishedClaim | null>>()
+  /** Payments that are being claimed: their claims may be there already, and are not taken up. */
+  readonly #taking = new Set<TxId>()
   readonly #room: WaitingRoom
   /** Taken calls that do not begin now: a reorganisation took their payments, or the market is closed. Each head is asked anew. */
   readonly #adrift = new Map<TxId, () => void>()
@@ -101,7 +97,11 @@ export class Checkout {
   }
 
   /** Answers a paid call. A fault consumed nothing unless it says that the service failed. */
-  async settle(call: PaidCall): Promise<Result<Settled>> {
+  settle(call: PaidCall): Promise<Result<Settled>> {
+    return unlessAway(() => this.#settle(call))
+  }
+
+  async #settle(call: PaidCall): Promise<Result<Settled>> {
     const offer = this.#deps.shop.offer(call.serviceId)
     if (offer === undefined) return fail(fault('service/not-found', { serviceId: call.serviceId }))
     const input = readRequest(offer.definition, call.request)
@@ -128,15 +128,32 @@ export class Checkout {
    * not waited for, so that a node with much of it starts at once.
    */
   async resume(): Promise<void> {
-    const { chain, settler, store } = this.#deps
+    const { chain, settler } = this.#deps
     // The process may have ended between a move and what it left to be owed again.
     await settler.takeUp([...chain.database.side.ids()])
+    await this.takeUp()
+  }
+
+  /** Takes up the open claims that this replica is to see to and has not in hand: its own, and those of a dead one. */
+  async takeUp(): Promise<void> {
+    const { chain, settler, store } = this.#deps
     for (const claim of await store.open()) {
+      if (this.#isInHand(claim.txId)) continue
       const minedAt = chain.database.location(claim.txId)?.height ?? claim.minedAt
       this.#judge.atRisk.take(claim.txId, minedAt, BigInt(claim.amount))
       if (isFinished(claim)) settler.owe(claim)
       else this.#resumeClaim(claim)
     }
+  }
+
+  /** Lets go of everything that is not running: other replicas have it. What runs finds out when it ends. */
+  forget(): void {
+    this.#adrift.clear()
+    this.#deps.settler.forget()
+  }
+
+  #isInHand(txId: TxId): boolean {
+    return this.#running.has(txId) || this.#taking.has(txId) || this.#adrift.has(txId)
   }
 
   /** Refuses new work and waits for the work under way. */
@@ -231,7 +248,8 @@ export class Checkout {
     if (this.#stopped) return fail(unavailable(call.serviceId, 'the node is stopping'))
     const claim = this.#newClaim(call, offer, escrow)
     const availability = shop.availability(offer)
-    const first = await store.claim(claim)
+    this.#taking.add(call.txId)
+    const first = await store.claim(claim).finally(() => this.#taking.delete(call.txId))
     if (first !== null) return this.#join(first, call, offer)
     // Where the payment is good but the work cannot be done, nothing runs, and the escrow goes back at once.
     const finished = availability.available
@@ -267,7 +285,10 @@ export class Checkout {
   }
 
   #track(txId: TxId, work: Promise<FinishedClaim | null>): Promise<FinishedClaim | null> {
-    const run = work.finally(() => this.#running.delete(txId))
+    // What a store that is away has not taken is open in it, and taken up when it is back.
+    const run = work.catch(nothingIfAway).finally(() => {
+      if (this.#running.get(txId) === run) this.#running.delete(txId)
+    })
     this.#running.set(txId, run)
     return run
   }
@@ -278,7 +299,7 @@ export class Checkout {
     { definition }: Pick<Offer, 'definition'>,
     input: unknown,
   ): Promise<FinishedClaim | null> {
-    const { chain, shop, store, workshop } = this.#deps
+    const { chain, shop, workshop } = this.#deps
     const { serviceId, timeoutMs } = definition
     // A passing head says nothing of a payment.
     while (chain.moving && !this.#stopped) await this.#room.pause(JOIN_POLL_MS)
@@ -292,7 +313,7 @@ export class Checkout {
     if (standing === 'late') return this.#giveUp(claim, fault('service/too-late', { serviceId }))
     const startedAtMs = this.#now()
     const executing = { ...claim, state: 'executing', startedAtMs } as const
-    if (!(await store.advance(claim.state, executing))) return this.#stored(claim.txId)
+    if (!(await this.#advance(claim.state, executing))) return this.#stored(claim.txId)
     const outcome = await workshop.run(definition, input, shop.context)
     const nowMs = this.#now()
     const finished = outcome.ok ? delivered(executing, outcome.value, nowMs) : failed(executing, outcome.fault, nowMs)
@@ -305,12 +326,18 @@ export class Checkout {
 
   /** Writes the end of a claim. Only what the store holds is owed: another replica may have ended it otherwise. */
   async #finish(from: OpenClaim, finished: FinishedClaim): Promise<FinishedClaim | null> {
-    const { store, settler } = this.#deps
+    const { settler } = this.#deps
     // The store may be closed by now: the claim stays open in it, and is taken up at the next start.
     if (this.#abandoned) return null
-    if (!(await store.advance(from.state, finished))) return this.#stored(from.txId)
+    if (!(await this.#advance(from.state, finished))) return this.#stored(from.txId)
     settler.owe(finished)
     return finished
+  }
+
+  #advance(from: Claim['state'], next: Claim): Promise<boolean> {
+    const { clock, store } = this.#deps
+    const pause = (ms: number): Promise<void> => this.#room.pause(ms)
+    return advanceSteadily(store, { id: next.txId, from, next }, { clock, pause, isOver: () => this.#stopped })
   }
 
   async #stored(txId: TxId): Promise<FinishedClaim | null> {
@@ -349,52 +376,7 @@ function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
   return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
 }
 
-/** What a claim keeps when its work is over. */
-function finishedBase({
-  txId,
-  serviceId,
-  requestHash: hash,
-  caller,
-  amount,
-  priceUsdMicros,
-  opener,
-  minedAt,
-  claimedAtMs,
-}: OpenClaim) {
-  return { txId, serviceId, requestHash: hash, caller, amount, priceUsdMicros, opener, minedAt, claimedAtMs }
-}
-
-function delivered(claim: OpenClaim & { readonly startedAtMs: number }, json: string, nowMs: number): FinishedClaim {
-  return {
-    ...finishedBase(claim),
-    state: 'delivered',
-    finishedAtMs: nowMs,
-    durationMs: elapsed(claim.startedAtMs, nowMs),
-    resultHash: resultHash(encodeText(json)),
-    result: json,
-    settlement: 'owed',
-  }
-}
-
-function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
-  return {
-    ...finishedBase(claim),
-    state: 'failed',
-    finishedAtMs: nowMs,
-    durationMs: claim.state === 'executing' ? elapsed(claim.startedAtMs, nowMs) : 0,
-    reason: cause.code,
-    message: faultMessage(cause),
-    settlement: 'owed',
-  }
-}
-
-/** The clock of a machine can be set back. */
-function elapsed(sinceMs: number, nowMs: number): number {
-  return Math.max(0, nowMs - sinceMs)
-}
-
-function answer(claim: FinishedClaim, replayed: boolean): Result<Settled> {
-  if (claim.state === 'delivered' && claim.result === null)
-    return fail(fault('pay/result-expired', { txId: claim.txId }))
-  return ok({ claim, replayed })
+function nothingIfAway(error: unknown): null {
+  if (error instanceof ClaimsAway) return null
+  throw error
 }

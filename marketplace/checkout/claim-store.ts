@@ -1,3 +1,6 @@
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
+
 /** What a store looks at in the claims that it keeps; the rest is the claims' own. */
 export interface StoredClaim {
   readonly state: string
@@ -24,11 +27,47 @@ export interface ClaimPage<C extends StoredClaim> {
   readonly nextCursor: string | null
 }
 
+/** How one replica stands among those that share a store of claims. */
+export interface SharedClaims {
+  /** Why claims can neither be taken nor ended now, or null: the store cannot be reached, or was not for so long that others may have taken over. */
+  readonly awayBecause: string | null
+  /** Grows when `open` may name claims that this process does not know of: a dead replica's, or its own after a lost answer. */
+  readonly arrivals: number
+  /** Grows when others took this replica for dead: what it thought its own is theirs. */
+  readonly lapses: number
+}
+
+/**
+ * Thrown by a store that cannot be reached just now. Whether a write happened is then not known: it is asked again, and
+ * open claims are found by `open` once the store is back.
+ */
+export class ClaimsAway extends Error {
+  readonly fault: Fault
+
+  constructor(cause: Fault, error?: unknown) {
+    super(cause.code, { cause: error })
+    this.fault = cause
+  }
+}
+
+/** What some work comes to, or the fault of a store that could not be reached meanwhile. */
+export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ClaimsAway) return fail(error.fault)
+    throw error
+  }
+}
+
 /**
  * Where claims are kept: unique per payment over all replicas of an operator. Every write is durable before its promise
- * resolves. One suite of tests is run by every implementation.
+ * resolves. One suite of tests is run by every implementation. A store that others share throws {@link ClaimsAway} where
+ * it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
+  /** How this replica stands among those that share the store; absent where nobody shares it. */
+  readonly shared?: SharedClaims
   get(id: string): Promise<C | undefined>
   /** Puts a new claim; if the payment has one already, that one is returned and nothing is written. */
   claim(claim: C): Promise<C | null>

@@ -13,6 +13,7 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { closedBy, closureOf } from '../ledger/closures.ts'
 import { ESCROWS } from '../ledger/escrow.ts'
 import { type FinishedClaim, isFinished, type NativeClaimStore } from './claim.ts'
+import { ClaimsAway } from './claim-store.ts'
 import type { Shop } from './operator.ts'
 import type { Sender } from './sender.ts'
 import { FINAL_DEPTH } from './settings.ts'
@@ -26,12 +27,14 @@ export interface SettlerDependencies {
   readonly timers: Timers
   /** Hears of receipts that could not be sent; they are tried again. */
   readonly onFault: (fault: Fault) => void
+  /** Whether others may have taken over what is owed here; nothing is sent meanwhile. Never, unless given. */
+  readonly isHeld?: () => boolean
 }
 
 /** How long finished calls are gathered before a receipt is sent. */
 const GATHER_MS = 500
 /** Largest duration that fits a receipt entry. */
-const DURATION_MS_MAX = 0xffffffff
+export const DURATION_MS_MAX = 0xffffffff
 /**
  * Blocks after which a payment that is neither open nor closed is given up: a reorganisation took it, and the longest
  * term and the deepest reorganisation are over.
@@ -52,6 +55,8 @@ interface Owed {
 export class Settler {
   readonly #deps: SettlerDependencies
   readonly #owed = new Map<TxId, Owed>()
+  /** Blocks that left the best chain and were not looked through yet. */
+  readonly #left = new Set<BlockId>()
   #cancelTimer: (() => void) | null = null
   #work: Promise<void> = Promise.resolve()
   #stopped = false
@@ -82,10 +87,13 @@ export class Settler {
    * work. Resolves when these are looked through.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {
-    this.#work = this.#work.then(async () => {
-      for (const id of left) for (const txId of closedBy(this.#deps.chain.database, id)) await this.#reopen(txId)
-    })
-    return this.#work
+    for (const id of left) this.#left.add(id)
+    return this.#queue(() => this.#lookThrough())
+  }
+
+  /** Owes nothing any more: other replicas do. */
+  forget(): void {
+    this.#owed.clear()
   }
 
   /** Stops sending and waits for work under way. */
@@ -104,12 +112,29 @@ export class Settler {
       })
       return
     }
-    this.#work = this.#work.then(() => this.#settle())
+    void this.#queue(() => this.#settle())
+  }
+
+  /** Does one thing after the other. What a store that is away leaves undone is done at the next head. */
+  #queue(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      if (!(error instanceof ClaimsAway)) throw error
+      this.#deps.onFault(error.fault)
+    })
+    return this.#work
+  }
+
+  async #lookThrough(): Promise<void> {
+    for (const id of this.#left) {
+      for (const txId of closedBy(this.#deps.chain.database, id)) await this.#reopen(txId)
+      this.#left.delete(id)
+    }
   }
 
   async #settle(): Promise<void> {
     const { chain, sender, shop, onFault } = this.#deps
-    if (this.#stopped || chain.moving) return
+    if (this.#stopped || chain.moving || this.#deps.isHeld?.()) return
+    await this.#lookThrough()
     await this.#finalise()
     const due = this.#due()
     if (due.length > 0 && !shop.maySettle) return onFault(fault('receipt/foreign'))

@@ -3,7 +3,7 @@ import { type KeyValueStore, MemoryKeyValueStore } from '../../consensus/chain/k
 import { prefixKey } from '../../consensus/chain/layout.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { Settled } from '../../marketplace/checkout/checkout.ts'
+import type { Settled } from '../../marketplace/checkout/claim-ends.ts'
 import { TestChain, wallet } from '../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../support/market.ts'
 import { units } from '../support/unsigned.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { Settled } from '../../marketplace/checkout/checkout.ts'
+import type { Settled } from '../../marketplace/checkout/claim-ends.ts'
 import { blockInspect } from '../../marketplace/services/node-block-inspect.ts'
 import { blocksFrom } from '../support/branches.ts'
 import { TestChain, wallet } from '../support/chain.ts'

@@ -61,6 +61,10 @@ export class LocalFacilitator {
     return `http://127.0.0.1:${this.#port}`
   }
 
+  get isOpen(): boolean {
+    return this.#server !== null
+  }
+
   /** How often a path was asked. */
   count(path: Path): number {
     return this.asked.filter((asked) => asked.path === path).length

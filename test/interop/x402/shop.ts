@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import { ask, type CallView, type JsonBody, post, type Reply } from '../../support/api.ts'
-import { runsIn } from '../../support/caller.ts'
+import { marketOpen, runsIn } from '../../support/caller.ts'
 import type { RunningDaemon, Workshop } from '../../support/daemon.ts'
 import { until } from '../../support/processes.ts'
 import type { Authorization, Signed } from '../evm/authorization.ts'
@@ -48,6 +48,8 @@ export interface StableRequestView extends JsonBody {
   readonly status: string
 }
 
+/** Blocks that cost next to nothing. */
+const FAST = { TEST_FAST_BLOCKS: '1' }
 const API_ATTEMPT_MS = 90_000
 const REQUEST_DIGITS = 8
 
@@ -84,6 +86,7 @@ export class Shop {
     const started: LocalFacilitator[] = []
     for (let i = 0; i < facilitators; i++) started.push(await LocalFacilitator.start(chain))
     const shop = new Shop({ chain, facilitators: started, workshop, env })
+    await shop.#publish()
     await shop.start()
     return shop
   }
@@ -102,10 +105,10 @@ export class Shop {
     return this.facilitators[0] as LocalFacilitator
   }
 
-  /** Starts the daemon on its folder, again after it ended; ready to sell for dollars. */
+  /** Starts the daemon on its folder, again after it ended; ready to sell for dollars. It does not mine: no call needs a block. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const all = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: this.#runsFile, ...this.#env, ...env }
-    this.#daemon = await this.#workshop.start(this.#folder, { flags: this.#flags(), env: all })
+    const all = { ...FAST, TEST_RUNS_FILE: this.#runsFile, ...this.#env, ...env }
+    this.#daemon = await this.#workshop.start(this.#folder, { flags: this.#flags(), env: all, mine: 0 })
     await this.selling()
   }
 
@@ -187,6 +190,13 @@ export class Shop {
       '/api/x402/requests?limit=100',
     )
     return body.requests.filter(({ caller }) => caller.toLowerCase() === address.toLowerCase())
+  }
+
+  /** Has the services on the chain of the folder. */
+  async #publish(): Promise<void> {
+    const miner = await this.#workshop.start(this.#folder, { env: FAST })
+    await marketOpen(miner.url)
+    await miner.stop()
   }
 
   #flags(): readonly string[] {

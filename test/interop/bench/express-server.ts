@@ -1,0 +1,18 @@
+import { HTTPFacilitatorClient } from '@x402/core/server'
+import { ExactEvmScheme } from '@x402/evm/exact/server'
+import { paymentMiddleware, x402ResourceServer } from '@x402/express'
+import express from 'express'
+import { CHAIN_ID } from '../evm/network.ts'
+
+/** What we are measured against: a seller built from the official packages as their own README shows it. */
+const [facilitatorUrl = '', path = '', payTo = ''] = process.argv.slice(2)
+const network = `eip155:${CHAIN_ID}` as const
+const facilitator = new HTTPFacilitatorClient({ url: facilitatorUrl })
+const server = new x402ResourceServer(facilitator).register(network, new ExactEvmScheme())
+const accepts = { scheme: 'exact', price: '$0.002', network, payTo }
+const app = express()
+app.use(paymentMiddleware({ [`POST ${path}`]: { accepts, description: 'Does what its request says' } }, server))
+app.post(path, (_, response) => void response.json({ paid: true }))
+const listening = app.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`http://127.0.0.1:${(listening.address() as { readonly port: number }).port}\n`)
+})

@@ -133,7 +133,7 @@ function facilitators({
   return [
     {
       mode: 'node-native',
-      url: `${baseUrl}/api/x402`,
+      url: `${baseUrl}/facilitator`,
       default: true,
       verification: 'The node checks the mined agent_invoke and its open escrow in its own chain state.',
       scheme: NATIVE_SCHEME,

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { carryOut } from '../cashier/cashier.ts'
+import { readPayment } from '../cashier/payments.ts'
+import type { MarketApi } from '../node.ts'
+import { invalidParams, refusalOf } from './errors.ts'
+import { type A2aPlace, afterOutcome, broken, type Call, PAYLOAD, refused, STATUS, said, unpaid } from './sayings.ts'
+import { type AgentTask, type Step, tasksOf } from './tasks.ts'
+import type { AgentMessage } from './wire.ts'
+
+/** The call that a message names: in a part of data, or as `node-x <request>`; null where it names none. */
+export function callIn({ text, data }: Pick<AgentMessage, 'text' | 'data'>, market: MarketApi): Call | null {
+  const [, word = '', rest = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? []
+  const { serviceId = word, request = rest } = data ?? {}
+  const offer = market.shop.offer(String(serviceId))
+  if (offer === undefined) return null
+  if (typeof request !== 'string') throw invalidParams('request must be a text')
+  return { offer, request }
+}
+
+/** Begins the task of a call: paid at once where the payment came with it, else with the terms. */
+export async function beginTask(place: A2aPlace, message: AgentMessage, { offer, request }: Call): Promise<AgentTask> {
+  const task: AgentTask = {
+    id: randomUUID(),
+    contextId: message.contextId ?? randomUUID(),
+    serviceId: offer.definition.serviceId,
+    request,
+    ...unpaid(place, { offer, request }),
+    artifact: null,
+    changedMs: place.node.clock.now(),
+    running: null,
+    bug: undefined,
+  }
+  tasksOf(place.market).keep(task)
+  if (message.metadata[PAYLOAD] !== undefined) await pay(place, task, message)
+  return task
+}
+
+/** Goes on with a task: its payment, or that it is not wanted any more; anything else is answered with the terms as they are now. */
+export async function continueTask(place: A2aPlace, task: AgentTask, message: AgentMessage): Promise<void> {
+  const isPaid = message.metadata[PAYLOAD] !== undefined
+  if (task.running !== null) return wait(task, message)
+  if (task.state !== 'input-required') {
+    // Who repeats a payment has lost the answer: it is here.
+    if (isPaid && task.state !== 'canceled') return
+    throw refusalOf(
+      'UNSUPPORTED_OPERATION',
+      `the task is ${task.state}; send a message without taskId for another call`,
+    )
+  }
+  if (isPaid) return pay(place, task, message)
+  if (message.metadata[STATUS] === 'payment-rejected') return become(place, task, said('canceled', 'Not called.'))
+  become(place, task, unpaid(place, callOf(place, task)))
+}
+
+/** Whatever a task came to while nobody waited. Throws a bug that nobody was told of yet. */
+export function look(task: AgentTask): AgentTask {
+  const { bug } = task
+  task.bug = undefined
+  if (bug !== undefined) throw bug
+  return task
+}
+
+/** Gives up a task that is not paid. */
+export function cancelTask(place: A2aPlace, task: AgentTask): void {
+  if (task.state !== 'input-required' || task.running !== null)
+    throw refusalOf('TASK_NOT_CANCELABLE', `the task is ${task.state}`)
+  become(place, task, said('canceled', 'Canceled; nothing was paid.'))
+}
+
+async function wait(task: AgentTask, { isHasty }: AgentMessage): Promise<void> {
+  if (!isHasty) await task.running
+}
+
+async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Promise<void> {
+  const call = callOf(place, task)
+  const payment = readPayment(message.metadata[PAYLOAD], `metadata["${PAYLOAD}"]`, place.market)
+  if (!payment.ok) {
+    become(place, task, refused(place, call, payment.fault))
+    return
+  }
+  become(place, task, said('working', 'The payment is being carried out.', { [STATUS]: 'payment-submitted' }))
+  const idempotencyKey = place.request.headers['idempotency-key'] ?? null
+  task.running = carryOut(place.node, place.market, { ...call, payment: payment.value, idempotencyKey })
+    .then((outcome) => {
+      const { artifact, ...step } = afterOutcome(place, call, outcome)
+      task.artifact = artifact
+      become(place, task, step)
+    })
+    .catch((bug: unknown) => {
+      task.bug = bug
+      become(place, task, broken())
+    })
+    .finally(() => {
+      task.running = null
+    })
+  await wait(task, message)
+}
+
+function become({ node, market }: A2aPlace, task: AgentTask, { state, says }: Step): void {
+  task.state = state
+  task.says = says
+  task.changedMs = node.clock.now()
+  tasksOf(market).keep(task)
+}
+
+function callOf({ market }: A2aPlace, { serviceId, request }: AgentTask): Call {
+  return { offer: market.shop.offer(serviceId) as Offer, request }
+}

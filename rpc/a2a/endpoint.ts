@@ -1,0 +1,137 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import type { Answer, ApiRequest, Handler } from '../answer.ts'
+import { failure, INVALID_REQUEST, type JsonRpcId, METHOD_NOT_FOUND, success } from '../json-rpc.ts'
+import { beginTask, callIn, cancelTask, continueTask, look } from './conversation.ts'
+import { A2aRefusal, invalidParams, refusalOf } from './errors.ts'
+import { taskOfPayment } from './known-payment.ts'
+import { answerQuestion } from './questions.ts'
+import type { A2aPlace } from './sayings.ts'
+import { type AgentTask, tasksOf } from './tasks.ts'
+import { type A2aVersion, fieldsOf, messageJson, readMessage, taskJson } from './wire.ts'
+
+/** A result, and what is to be called once it was handed over. */
+interface Done {
+  readonly result: object
+  readonly sent?: () => void
+}
+
+type Method = (place: A2aPlace, params: unknown, version: A2aVersion) => Promise<Done>
+
+/** Both names of each method: the first of 1.0, the second of 0.3. */
+const METHODS: ReadonlyMap<string, { readonly run: Method; readonly version: A2aVersion }> = new Map([
+  ['SendMessage', { run: sendMessage, version: '1.0' }],
+  ['message/send', { run: sendMessage, version: '0.3' }],
+  ['GetTask', { run: getTask, version: '1.0' }],
+  ['tasks/get', { run: getTask, version: '0.3' }],
+  ['CancelTask', { run: cancel, version: '1.0' }],
+  ['tasks/cancel', { run: cancel, version: '0.3' }],
+])
+
+/** Methods of the protocol that this node has no use for. */
+const UNSUPPORTED =
+  /^(SendStreamingMessage|SubscribeToTask|ListTasks|GetExtendedAgentCard|message\/stream|tasks\/(resubscribe|list)|agent\/getAuthenticatedExtendedCard)$/
+const VERSIONS = /^(1(\.0)?|0\.3)(\.[0-9]{1,3})?$/
+
+/** `POST /a2a`: Agent2Agent over JSON-RPC, in both of its generations. */
+export const callA2a: Handler = async (node, request) => {
+  const { market } = node
+  if (request.body === undefined) return fault('rpc/malformed-json', { reason: 'there is none' })
+  if (market === null) return fault('rpc/no-market')
+  const { jsonrpc, id, method, params } = fieldsOf(request.body)
+  const named = typeof id === 'string' || typeof id === 'number'
+  try {
+    if (jsonrpc !== '2.0' || !named || typeof method !== 'string')
+      throw new A2aRefusal({ code: INVALID_REQUEST, message: 'this is no JSON-RPC 2.0 request with an id' })
+    return await answered({ node, market, request }, { id, method, params })
+  } catch (error) {
+    if (!(error instanceof A2aRefusal)) throw error
+    return told(failure(named ? id : null, error.error))
+  }
+}
+
+async function answered(
+  place: A2aPlace,
+  { id, method, params }: { readonly id: JsonRpcId; readonly method: string; readonly params: unknown },
+): Promise<Answer> {
+  checkVersion(place.request)
+  const known = METHODS.get(method)
+  if (known === undefined) throw unknownMethod(method)
+  const { result, sent } = await known.run(place, params, known.version)
+  return told(success(id, result), sent)
+}
+
+function told(json: object, sent?: () => void): Answer {
+  const content = JSON.stringify(json)
+  const headers = { 'cache-control': 'no-store' }
+  return { status: 200, content, contentType: 'application/json; charset=utf-8', headers, ...(sent && { sent }) }
+}
+
+function checkVersion({ headers }: ApiRequest): void {
+  const { 'a2a-version': version = '' } = headers
+  if (version !== '' && !VERSIONS.test(version))
+    throw refusalOf('VERSION_NOT_SUPPORTED', 'A2A-Version must be 1.0 or 0.3')
+}
+
+function unknownMethod(method: string): A2aRefusal {
+  if (/PushNotification|pushNotification/.test(method))
+    return refusalOf('PUSH_NOTIFICATION_NOT_SUPPORTED', 'there are no push notifications here')
+  if (UNSUPPORTED.test(method)) return refusalOf('UNSUPPORTED_OPERATION', 'this is not supported here')
+  return new A2aRefusal({ code: METHOD_NOT_FOUND, message: 'there is no such method' })
+}
+
+async function sendMessage(place: A2aPlace, params: unknown, version: A2aVersion): Promise<Done> {
+  const message = readMessage(params)
+  if (typeof message === 'string') throw invalidParams(message)
+  const wrap = (name: 'task' | 'message', json: object): object => (version === '1.0' ? { [name]: json } : json)
+  const task = message.taskId === null ? null : taskNamed(place, message.taskId)
+  const call = task === null ? callIn(message, place.market) : null
+  if (task !== null) await continueTask(place, task, message)
+  const current = task ?? (call === null ? null : await beginTask(place, message, call))
+  if (current !== null) return shown(current, (json) => wrap('task', json), version)
+  const { data, ...said } = answerQuestion(place, message.text)
+  const of = message.contextId === null ? {} : { contextId: message.contextId }
+  return { result: wrap('message', messageJson(version, said, of, data)) }
+}
+
+async function getTask(place: A2aPlace, params: unknown, version: A2aVersion): Promise<Done> {
+  const id = idIn(params)
+  const task = tasksOf(place.market).get(id, place.node.clock.now())
+  if (task !== undefined) return shown(task, (json) => json, version)
+  const known = await taskOfPayment(place, id)
+  if (known === undefined) throw notFound()
+  return { result: taskJson(version, known) }
+}
+
+async function cancel(place: A2aPlace, params: unknown, version: A2aVersion): Promise<Done> {
+  const id = idIn(params)
+  const task = tasksOf(place.market).get(id, place.node.clock.now())
+  if (task !== undefined) {
+    cancelTask(place, task)
+    return shown(task, (json) => json, version)
+  }
+  if ((await taskOfPayment(place, id)) === undefined) throw notFound()
+  throw refusalOf('TASK_NOT_CANCELABLE', 'it is paid; a call that is not delivered is refunded by itself')
+}
+
+function shown(task: AgentTask, wrap: (json: object) => object, version: A2aVersion): Done {
+  const result = wrap(taskJson(version, look(task)))
+  return task.artifact === null ? { result } : { result, sent: task.artifact.sent }
+}
+
+function taskNamed({ market, node }: A2aPlace, id: string): AgentTask {
+  const task = tasksOf(market).get(id, node.clock.now())
+  if (task === undefined) throw notFound()
+  return task
+}
+
+function notFound(): A2aRefusal {
+  const text =
+    'no such task here; tasks are kept for an hour. A paid call is found by the id of its payment, and is repeated by a message without taskId with the same request and payment'
+  return refusalOf('TASK_NOT_FOUND', text)
+}
+
+function idIn(params: unknown): string {
+  const { id } = fieldsOf(params)
+  if (typeof id !== 'string' || id === '' || id.length > 200) throw invalidParams('id must be a text')
+  return id
+}

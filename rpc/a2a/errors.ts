@@ -1,0 +1,31 @@
+import { INVALID_PARAMS, type JsonRpcError } from '../json-rpc.ts'
+
+/** A refusal of A2A, on its way to the answer. */
+export class A2aRefusal extends Error {
+  readonly error: JsonRpcError
+
+  constructor(error: JsonRpcError) {
+    super(error.message)
+    this.error = error
+  }
+}
+
+/** Errors of the protocol itself, with the words that the newer generation adds to the number. */
+const ERRORS = {
+  TASK_NOT_FOUND: -32_001,
+  TASK_NOT_CANCELABLE: -32_002,
+  PUSH_NOTIFICATION_NOT_SUPPORTED: -32_003,
+  UNSUPPORTED_OPERATION: -32_004,
+  VERSION_NOT_SUPPORTED: -32_009,
+} as const
+
+/** Makes the refusal of a reason that A2A has a number for. */
+export function refusalOf(reason: keyof typeof ERRORS, message: string): A2aRefusal {
+  const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }
+  return new A2aRefusal({ code: ERRORS[reason], message, data: [info] })
+}
+
+/** Makes the refusal of parameters that do not do. */
+export function invalidParams(message: string): A2aRefusal {
+  return new A2aRefusal({ code: INVALID_PARAMS, message })
+}

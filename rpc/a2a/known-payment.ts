@@ -1,0 +1,40 @@
+import { isFault } from '../answer.ts'
+import { nativeNetwork } from '../cashier/options.ts'
+import { getRequest } from '../handlers/market.ts'
+import type { A2aPlace } from './sayings.ts'
+import type { TaskState } from './tasks.ts'
+import type { ShownTask } from './wire.ts'
+
+/** State of a task by the state of its paid call. */
+const STATES: Readonly<Record<string, TaskState>> = {
+  paid: 'submitted',
+  executing: 'working',
+  completed: 'completed',
+  refund_pending: 'failed',
+  refunded: 'failed',
+}
+
+interface PaidCall {
+  readonly serviceId: string
+  readonly status: string
+  readonly caller: string
+  readonly refund: object | null
+}
+
+/**
+ * A task whose id is that of a payment, from what the market keeps of it on disk: so it is found after a restart too. The
+ * result is not shown, since everybody can see the id of a payment; who repeats the call with the payment gets it.
+ */
+export async function taskOfPayment({ node, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
+  if (!/^(0x)?[0-9a-f]{64}$/.test(id)) return undefined
+  const answer = await getRequest(node, { ...request, params: { txId: id }, query: {} })
+  if (isFault(answer) || !('json' in answer)) return undefined
+  const { serviceId, status, caller, refund } = answer.json as PaidCall
+  const state = STATES[status] ?? 'working'
+  const network = nativeNetwork(node.chain)
+  const receipts = [{ success: state !== 'failed', transaction: id, network, payer: caller }]
+  const word = state === 'completed' ? 'payment-completed' : state === 'failed' ? 'payment-failed' : 'payment-submitted'
+  const metadata = { 'x402.payment.status': word, 'x402.payment.receipts': receipts, refund }
+  const text = `The call of ${serviceId} is ${status}. Its result comes with the call repeated, with the same payment.`
+  return { id, contextId: id, state, says: { text, metadata }, artifact: null, changedMs: node.clock.now() }
+}

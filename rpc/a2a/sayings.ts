@@ -1,0 +1,103 @@
+import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { checkRequest } from '../../marketplace/services/service.ts'
+import type { ApiRequest } from '../answer.ts'
+import { type CallOutcome, wantsQuote } from '../cashier/cashier.ts'
+import { resourceUrl } from '../cashier/options.ts'
+import { quoteBook } from '../handlers/market.ts'
+import type { MarketApi, NodeApi } from '../node.ts'
+import type { Artifact, Step } from './tasks.ts'
+
+/** What a message is answered from. */
+export interface A2aPlace {
+  readonly node: NodeApi
+  readonly market: MarketApi
+  readonly request: ApiRequest
+}
+
+/** What a call asks for. */
+export interface Call {
+  readonly offer: Offer
+  readonly request: string
+}
+
+/** Where the x402 extension has the state of a payment, in the metadata of messages. */
+export const STATUS = 'x402.payment.status'
+/** Where it has the payment. */
+export const PAYLOAD = 'x402.payment.payload'
+const REQUIRED = 'x402.payment.required'
+const RECEIPTS = 'x402.payment.receipts'
+const ERROR = 'x402.payment.error'
+
+const LOST_STATUS = 409
+
+/** A state with what is said of it. */
+export function said(state: Step['state'], text: string, metadata: Step['says']['metadata'] = {}): Step {
+  return { state, says: { text, metadata } }
+}
+
+/** The terms of a call. Nobody pays for a typo: they say so where the request would not do. */
+export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
+  const checked = checkRequest(offer.definition, request, place.market.shop.context)
+  const required = termsOf(place, offer, checked.ok ? undefined : checked.fault)
+  const error = checked.ok ? {} : { [ERROR]: 'invalid_request' }
+  const metadata = { [STATUS]: 'payment-required', [REQUIRED]: required, ...error }
+  return said('input-required', String(required.error), metadata)
+}
+
+/** A refusal; with terms only where another payment would help: a client that pays by itself would pay twice. */
+export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
+  const { api } = faultRow(cause.code)
+  const error = { [ERROR]: api, details: cause.detail }
+  if (!wantsQuote(cause) || faultRow(cause.code).retry)
+    return said('input-required', faultMessage(cause), { [STATUS]: 'payment-submitted', ...error })
+  const required = termsOf(place, offer, cause)
+  return said('input-required', faultMessage(cause), { [STATUS]: 'payment-required', [REQUIRED]: required, ...error })
+}
+
+/** What a payment came to. */
+export function afterOutcome(
+  place: A2aPlace,
+  call: Call,
+  outcome: CallOutcome,
+): Step & { readonly artifact: Artifact | null } {
+  if (outcome.is === 'paid') {
+    const { result, receipt, settlement, sent } = outcome
+    const metadata = { [STATUS]: 'payment-completed', [RECEIPTS]: [settlement] }
+    const text = `{"paid":true,"result":${result},"receipt":${JSON.stringify(receipt)}}`
+    return {
+      ...said('completed', 'Done; the artifact holds result and receipt.', metadata),
+      artifact: { text, sent },
+    }
+  }
+  if (outcome.is === 'refused') return { ...afterRefusal(place, call, outcome), artifact: null }
+  const { code, message, refund } = outcome
+  const metadata = { [STATUS]: 'payment-failed', [ERROR]: faultRow(code).api, refund }
+  return { ...said('failed', message, metadata), artifact: null }
+}
+
+/** After an error of ours the same payment is still good. */
+export function broken(): Step {
+  const text = 'An error of this node. Do not pay again: repeat this message with the same payment.'
+  return said('input-required', text, { [STATUS]: 'payment-submitted', [ERROR]: 'internal_error' })
+}
+
+/** Another payment may do, or the same one later; or the task is over: its request is no good, or the payment is spent. */
+function afterRefusal(
+  place: A2aPlace,
+  call: Call,
+  { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
+): Step {
+  const { retry, api, status } = faultRow(cause.code)
+  const isOver = cause.code === 'service/invalid-request' || (status >= LOST_STATUS && !retry)
+  if (!isOver) return refused(place, call, cause)
+  const more = { ...(charged === false && { charged }), ...(settlement && { [RECEIPTS]: [settlement] }) }
+  const metadata = { [STATUS]: 'payment-failed', [ERROR]: api, details: cause.detail, ...more }
+  return said('failed', faultMessage(cause), metadata)
+}
+
+function termsOf({ node, market, request }: A2aPlace, offer: Offer, cause: Fault | undefined) {
+  const { requestId, baseUrl } = request
+  const resource = resourceUrl(baseUrl, offer.definition.serviceId)
+  return quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, cause })
+}

@@ -1,0 +1,108 @@
+import { type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { SUBMITTED } from './chain.ts'
+import { ENTRY, MARKET_ROUTES } from './market.ts'
+import { OPERATIONS_ROUTES } from './operations.ts'
+import { HEX_32, PAYMENT_ID } from './route.ts'
+
+/** Inputs and outputs of the tools that agents call over MCP. What a tool gives is what the operation of the same name gives. */
+export interface ToolShape {
+  readonly input: TSchema
+  readonly output: TSchema
+}
+
+const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64, description: 'Id of a service, like node-network-stats' })
+const REQUEST_TEXT = Type.String({ maxLength: 131_072, description: 'The input of the service, as its format says' })
+/** Services in one answer of a search: all that a node sells fit. */
+const FOUND_MAX = 60
+
+const FOUND = Type.Pick(ENTRY, [
+  'serviceId',
+  'name',
+  'description',
+  'capability',
+  'priceUsd',
+  'priceNative',
+  'requestFormat',
+  'example',
+  'available',
+  'unavailableReason',
+])
+
+/** Shapes of the free tools. */
+export const TOOL_SHAPES = {
+  search_services: {
+    input: Type.Object({
+      query: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for; all services without' })),
+      capability: Type.Optional(Type.String({ maxLength: 40, description: 'Only this capability, like market-data' })),
+      maxPriceUsd: Type.Optional(Type.Number({ minimum: 0, description: 'Only services that cost at most this' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: FOUND_MAX, default: 10 })),
+    }),
+    output: Type.Object({
+      total: Type.Integer({ minimum: 0, description: 'How many fit; the first of them are given' }),
+      services: Type.Array(FOUND),
+    }),
+  },
+  get_service: {
+    input: Type.Object({ serviceId: SERVICE_ID }),
+    output: Type.Object({
+      service: ENTRY,
+      request: Type.String({ description: 'A request that works' }),
+      result: Type.Unknown({ description: 'A sample of the result' }),
+      resultSchema: Type.Unknown({ description: 'JSON schema of the result' }),
+    }),
+  },
+  get_quote: {
+    input: Type.Object({ serviceId: SERVICE_ID, request: Type.Optional(REQUEST_TEXT) }),
+    output: MARKET_ROUTES.callService.answers[402].schema,
+  },
+  get_receipt: {
+    input: Type.Object({ txId: Type.Unsafe<string>({ ...PAYMENT_ID, description: 'Transaction id of the payment' }) }),
+    output: MARKET_ROUTES.getRequest.answers[200].schema,
+  },
+  node_status: { input: Type.Object({}), output: OPERATIONS_ROUTES.getStatus.answers[200].schema },
+  submit_transaction: {
+    input: Type.Object({
+      tx: Type.Unsafe<string | object>({
+        anyOf: [{ type: 'string', pattern: '^([0-9a-f]{2})+$' }, { type: 'object' }],
+        description: 'A signed transaction: its bytes in hex, or its JSON form',
+      }),
+    }),
+    output: SUBMITTED,
+  },
+} as const satisfies Record<string, ToolShape>
+
+/** Name of a free tool. */
+export type FreeToolName = keyof typeof TOOL_SHAPES
+
+/** Payment of a tool that is paid, for clients that cannot set `_meta`. */
+export const PAYMENT_ARGUMENT = Type.Object(
+  {
+    txId: Type.Unsafe<string>({ ...HEX_32, description: 'Transaction id of the agent_invoke payment' }),
+    secret: Type.Optional(Type.Unsafe<string>({ ...HEX_32, description: 'Secret of a locked payment' })),
+  },
+  { description: 'Native payment, for clients that cannot send _meta["x402/payment"]' },
+)
+
+/** Input of a tool that is paid; what the service reads is told by the description of its request. */
+export function paidToolInput(request: {
+  readonly description: string
+  readonly isNeeded: boolean
+  readonly example: string
+}) {
+  const { description, isNeeded, example } = request
+  const text = Type.String({ maxLength: 131_072, description, ...(example === '' ? {} : { examples: [example] }) })
+  return Type.Object({
+    request: isNeeded ? text : Type.Optional(text),
+    payment: Type.Optional(PAYMENT_ARGUMENT),
+  })
+}
+
+const CHECKS = new Map(Object.entries(TOOL_SHAPES).map(([name, { input }]) => [name, Compile(input as TSchema)]))
+
+/** What is wrong with the arguments of a free tool, empty where they do. */
+export function argumentMisfits(name: FreeToolName, value: unknown): readonly string[] {
+  const check = CHECKS.get(name)
+  if (check === undefined || check.Check(value)) return []
+  return check.Errors(value).map(({ instancePath, message }) => `${instancePath || 'the arguments'} ${message}`)
+}

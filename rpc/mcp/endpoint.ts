@@ -1,0 +1,71 @@
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { Answer, ApiRequest, Handler } from '../answer.ts'
+import type { NodeApi } from '../node.ts'
+import { strangerFault } from './guard.ts'
+import { serverFor } from './server.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+/** Headers that the protocol reads. */
+const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const
+/** The SDK wants a whole URL and looks at none of it. */
+const ANY_URL = 'http://node.invalid/api/mcp'
+
+/**
+ * `POST /api/mcp`: the Model Context Protocol in both of its eras, one message at a time and without sessions. What a message
+ * began is finished also where its client went away, so that no payment is lost.
+ */
+export const callMcp: Handler = async (node, request) => refusal(node, request) ?? serve(node, request)
+
+function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | null {
+  const { host, origin } = headers
+  const { pages: rules = { loopback: true, allowedOrigins: [] }, publicUrl } = node
+  const stranger = strangerFault({ host, origin, publicUrl, rules })
+  if (stranger !== null) return stranger
+  const { net } = query
+  if (net !== undefined && net !== 'mainnet')
+    return fault('rpc/unsupported-network', { net: String(net), supported: ['mainnet'] })
+  if (body === undefined) return fault('rpc/malformed-json', { reason: 'there is none' })
+  return Array.isArray(body) ? fault('rpc/invalid-request', { fields: ['one message at a time, no batches'] }) : null
+}
+
+async function serve(node: NodeApi, request: ApiRequest): Promise<Answer> {
+  const sents: (() => void)[] = []
+  const bugs: unknown[] = []
+  const onSent = (sent: () => void): void => void sents.push(sent)
+  const onBug = (error: unknown): void => void bugs.push(error)
+  const failures: Error[] = []
+  const handler = createMcpHandler(() => serverFor({ node, request, onSent }, onBug), {
+    onerror: (error) => void failures.push(error),
+  })
+  const message = new Request(ANY_URL, { method: 'POST', headers: headersOf(request) })
+  const response = await handler.fetch(message, { parsedBody: request.body })
+  const text = messageIn(await response.text(), response.headers.get('content-type') ?? '')
+  if (bugs.length > 0) throw bugs[0]
+  if (response.status >= 500) throw failures[0] ?? new Error(`MCP answered ${response.status}`)
+  if (text === '') return { response: new Response(null, { status: response.status }) }
+  const sent = (): void => {
+    for (const each of sents) each()
+  }
+  const headers = { 'cache-control': 'no-store' }
+  return { status: response.status, content: text, contentType: JSON_TYPE, headers, sent }
+}
+
+function headersOf({ headers }: ApiRequest): Headers {
+  const picked = new Headers()
+  for (const name of HEADERS) {
+    const value = headers[name]
+    if (value !== undefined) picked.set(name, value)
+  }
+  return picked
+}
+
+/**
+ * The message of an answer. Older clients get theirs from the SDK as a stream of one event; as plain JSON, which they read as
+ * well, it can be told whether it was handed over to the end.
+ */
+function messageIn(text: string, contentType: string): string {
+  if (!contentType.startsWith('text/event-stream')) return text
+  const lines = text.split('\n').filter((line) => line.startsWith('data: '))
+  return lines.at(-1)?.slice('data: '.length) ?? ''
+}

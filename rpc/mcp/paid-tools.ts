@@ -1,0 +1,147 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { checkRequest } from '../../marketplace/services/service.ts'
+import { type CallOutcome, carryOut, wantsQuote } from '../cashier/cashier.ts'
+import { offerState } from '../cashier/offer-state.ts'
+import { NATIVE_SCHEME } from '../cashier/options.ts'
+import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
+import { paidToolInput } from '../contract/agent-tools.ts'
+import { PerHead } from '../discovery/per-head.ts'
+import { quoteBook } from '../handlers/market.ts'
+import { coinNumber, usdNumber } from '../json.ts'
+import type { MarketApi, NodeApi } from '../node.ts'
+import { type McpPlace, refusalJson, type ToolAnswer, toolAnswer } from './place.ts'
+
+/** Where a payment is in a request, and how it went in a result. */
+const PAYMENT_KEY = 'x402/payment'
+const RESPONSE_KEY = 'x402/payment-response'
+
+/** A call of a tool that is paid. */
+export interface PaidToolCall {
+  readonly market: MarketApi
+  readonly offer: Offer
+  readonly args: Readonly<Record<string, unknown>>
+  /** `_meta` of the message. */
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
+const LISTS = new PerHead<readonly object[]>(1)
+
+/** One tool for every service that can be bought now, in the order of the registry. */
+export function listPaidTools(node: Pick<NodeApi, 'chain' | 'market'>): readonly object[] {
+  const { chain, market } = node
+  return market === null ? [] : LISTS.get(node, '', () => toolsAtHead(chain, market))
+}
+
+function toolsAtHead(chain: Chain, market: MarketApi): readonly object[] {
+  const { ticker, decimals } = chain.ruleBook.params
+  return market.shop.offers.flatMap((offer) => {
+    const { native, priceUsdMicros, reason } = offerState(chain, market, offer)
+    const coins = native.quote === null ? '' : ` (${coinNumber(native.quote.amount, decimals)} ${ticker})`
+    return reason === null ? [toolOf(offer, `$${usdNumber(priceUsdMicros)}${coins}`)] : []
+  })
+}
+
+function toolOf({ definition }: Offer, price: string): object {
+  const { serviceId, name, description, requestFormat, example } = definition
+  const format = requestFormat === '' ? 'Optional context' : requestFormat
+  return {
+    name: serviceId,
+    title: name,
+    description: `${description.replace(/\.$/, '')}. Input: ${format}.${example === '' ? '' : ` Example: ${example}.`} Price: ${price} per call; call it without payment for the exact terms.`,
+    inputSchema: paidToolInput({ description: format, isNeeded: requestFormat !== '', example }),
+    annotations: {
+      title: name,
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+  }
+}
+
+/**
+ * Calls a paid tool: its terms where no payment came with it, else the result with how the payment went. One payment runs one
+ * service once, also where it came over another door; what was begun is finished even if nobody waits for it any more.
+ */
+export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise<ToolAnswer> {
+  const { request = '' } = call.args
+  if (typeof request !== 'string')
+    return refused(place, call, fault('rpc/invalid-request', { fields: ['request must be a string'] }))
+  const offered = paymentOf(call)
+  if (!offered.ok) return refused(place, call, offered.fault)
+  if (offered.value === null) return unpaid(place, call, request)
+  const { node } = place
+  const { market, offer } = call
+  const idempotencyKey = place.request.headers['idempotency-key'] ?? null
+  return told(place, call, await carryOut(node, market, { offer, request, payment: offered.value, idempotencyKey }))
+}
+
+function paymentOf({ args, meta, market }: PaidToolCall): Result<OfferedPayment | null> {
+  if (meta[PAYMENT_KEY] !== undefined) return readPayment(meta[PAYMENT_KEY], `_meta["${PAYMENT_KEY}"]`, market)
+  if (args.payment === undefined || args.payment === null) return ok(null)
+  return readPayment({ scheme: NATIVE_SCHEME, payload: args.payment }, 'the argument payment', market)
+}
+
+/** Nobody pays for a typo: the terms say so where the request would not do. */
+function unpaid(place: McpPlace, call: PaidToolCall, request: string): ToolAnswer {
+  const { offer, market } = call
+  const checked = checkRequest(offer.definition, request, market.shop.context)
+  const { requestFormat, example } = offer.definition
+  const more = checked.ok
+    ? { requestValid: true }
+    : { requestValid: false, requestError: { reason: checked.fault.detail.reason, requestFormat, example } }
+  return terms(place, call, { code: 'payment_required', ...more })
+}
+
+function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAnswer {
+  switch (outcome.is) {
+    case 'paid': {
+      place.onSent(outcome.sent)
+      const { result, receipt, settlement } = outcome
+      // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
+      const text = `{"paid":true,"result":${result},"receipt":${JSON.stringify(receipt)}}`
+      return {
+        content: [{ type: 'text', text }],
+        structuredContent: { paid: true, result: JSON.parse(result) as unknown, receipt },
+        _meta: { [RESPONSE_KEY]: settlement },
+      }
+    }
+    case 'failed': {
+      const { code, message, refund } = outcome
+      const { requestId } = place.request
+      return { ...toolAnswer({ error: message, code: faultRow(code).api, requestId, refund }), isError: true }
+    }
+    default:
+      return refused(place, call, outcome.fault, outcome)
+  }
+}
+
+/**
+ * A refusal. Only where another payment would help it is terms: a client that pays by itself would pay twice for a payment that
+ * merely waits for its block.
+ */
+function refused(
+  place: McpPlace,
+  call: PaidToolCall,
+  cause: Fault,
+  { charged, settlement }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
+): ToolAnswer {
+  const said = settlement ? { _meta: { [RESPONSE_KEY]: settlement } } : {}
+  if (wantsQuote(cause) && !faultRow(cause.code).retry) {
+    const { api: code } = faultRow(cause.code)
+    return { ...terms(place, call, { code, details: cause.detail }, cause), ...said }
+  }
+  const body = { ...refusalJson(cause, place.request.requestId), ...(charged === false && { charged }) }
+  return { ...toolAnswer(body), isError: true, ...said }
+}
+
+function terms({ node, request }: McpPlace, call: PaidToolCall, more: object, cause?: Fault): ToolAnswer {
+  const { market, offer } = call
+  const { requestId, baseUrl } = request
+  const resource = `mcp://tool/${offer.definition.serviceId}`
+  const offered = quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, cause })
+  return { ...toolAnswer({ ...offered, ...more }), isError: true }
+}

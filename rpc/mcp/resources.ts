@@ -1,0 +1,88 @@
+import { ResourceNotFoundError } from '@modelcontextprotocol/server'
+import { type Handler, isFault } from '../answer.ts'
+import { llmsText } from '../discovery/llms.ts'
+import { getExample, listServices } from '../handlers/market.ts'
+import { getOpenApi } from '../handlers/operations.ts'
+import { registryEntries } from '../registry.ts'
+import type { McpPlace } from './place.ts'
+
+const JSON_TYPE = 'application/json'
+const SERVICE_PREFIX = 'node://services/'
+
+/** Documents of the node, as `resources/list` shows them. */
+export const RESOURCE_LIST = [
+  {
+    uri: 'node://services',
+    name: 'services',
+    title: 'Services',
+    description: 'The registry: every service with price, format, availability and record',
+    mimeType: JSON_TYPE,
+  },
+  {
+    uri: 'node://llms.txt',
+    name: 'llms.txt',
+    title: 'What language models should know',
+    description: 'What this node is and how a call is paid',
+    mimeType: 'text/plain',
+  },
+  {
+    uri: 'node://openapi',
+    name: 'openapi',
+    title: 'OpenAPI document',
+    description: 'Every operation of the HTTP API',
+    mimeType: JSON_TYPE,
+  },
+]
+
+/** Resources by pattern. */
+export const RESOURCE_TEMPLATES = [
+  {
+    uriTemplate: `${SERVICE_PREFIX}{serviceId}`,
+    name: 'service',
+    title: 'One service',
+    description: 'Registry entry of a service, a request that works and a sample of its result',
+    mimeType: JSON_TYPE,
+  },
+]
+
+/** Contents of a resource. Throws the error of the protocol where there is none. */
+export async function readResource(place: McpPlace, uri: string) {
+  const text = await textOf(place, uri)
+  if (text === undefined) throw new ResourceNotFoundError(uri)
+  const { mimeType = JSON_TYPE } = RESOURCE_LIST.find((resource) => resource.uri === uri) ?? {}
+  return { contents: [{ uri, mimeType, text }] }
+}
+
+function textOf(place: McpPlace, uri: string): Promise<string | undefined> | string | undefined {
+  const { node, request } = place
+  switch (uri) {
+    case 'node://services':
+      return documentOf(place, listServices)
+    case 'node://llms.txt':
+      return llmsText(node, request.baseUrl)
+    case 'node://openapi':
+      return documentOf(place, getOpenApi)
+    default:
+      return uri.startsWith(SERVICE_PREFIX) ? serviceText(place, uri.slice(SERVICE_PREFIX.length)) : undefined
+  }
+}
+
+async function serviceText(place: McpPlace, serviceId: string): Promise<string | undefined> {
+  const { node, request } = place
+  const service = registryEntries(node, request.baseUrl).find((entry) => entry.serviceId === serviceId)
+  if (service === undefined) return undefined
+  const example = await documentOf(place, getExample, { serviceId })
+  return JSON.stringify({ service, example: example === undefined ? null : (JSON.parse(example) as unknown) })
+}
+
+/** A document of the API as text of JSON; undefined where it is refused. */
+async function documentOf(
+  { node, request }: McpPlace,
+  handler: Handler,
+  params: Readonly<Record<string, string>> = {},
+): Promise<string | undefined> {
+  const answer = await handler(node, { ...request, params, query: {}, body: {} })
+  if (isFault(answer)) return undefined
+  if ('json' in answer) return JSON.stringify(answer.json)
+  return 'content' in answer ? String(answer.content) : undefined
+}

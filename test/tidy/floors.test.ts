@@ -16,7 +16,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
   marketplace: ['ledger', 'facts', 'services', 'checkout', 'stable', 'facilitator'],
-  rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers'],
+  rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers', 'mcp', 'a2a'],
 }
 
 /** Folders that do not build on each other although both lie on the same floor. */
@@ -26,11 +26,13 @@ const INNER_FREE = new Set(['rpc'])
 const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@chainsafe\/ssz$/, /^consensus\/primitives\/codec\.ts$/],
   [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],
-  [/^@noble\//, /^consensus\/(crypto\/|external\/eip55\.ts|block\/pow\.ts|primitives\/bytes\.ts)/],
+  [/^@noble\//, /^consensus\/(crypto\/|external\/eip(55|712)\.ts|block\/pow\.ts|primitives\/bytes\.ts)/],
   [/^@scure\//, /^consensus\/crypto\//],
   [/^typebox$/, /^(rpc\/contract|rpc\/openapi\.ts|marketplace\/services|marketplace\/checkout\/run-service\.ts)/],
   [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges|-gates)?\.ts|src\/http-api\.ts)$/],
+  [/^@modelcontextprotocol\/server$/, /^rpc\/mcp\//],
   [/^level$/, /^src\/storage\//],
+  [/^pg$/, /^src\/storage\/postgres-/],
   [/^piscina$/, /^src\/workers\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
   [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/|datastore-level$)/, /^src\/p2p\/host\//],

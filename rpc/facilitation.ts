@@ -52,6 +52,8 @@ export function readFacilitatorCall(chain: Chain, body: FacilitatorBody): Result
     return unusable(x402Version === 1 ? 'maxAmountRequired' : 'amount', 'must be base units as decimal text')
   const terms = readTerms(chain, asked)
   if (!terms.ok) return terms
+  const agreed = checkAccepted(body)
+  if (!agreed.ok) return agreed
   const payload = fieldsOf(paymentPayload.payload)
   const native = readNativePayload(payload, 'paymentPayload')
   if (!native.ok) return native
@@ -64,8 +66,11 @@ export function readFacilitatorCall(chain: Chain, body: FacilitatorBody): Result
   })
 }
 
-/** Scheme, network and asset; what the payer says that it accepted is held against what was asked for. */
-function checkRail(chain: Chain, { x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody) {
+/** Scheme, network and asset, of what was asked for and of what was paid. */
+function checkRail(
+  chain: Chain,
+  { x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody,
+): Result<null> {
   const network = networkWord(chain, x402Version)
   const accepted = x402Version === 1 ? paymentPayload : fieldsOf(paymentPayload.accepted)
   const { ticker } = chain.ruleBook.params
@@ -78,8 +83,14 @@ function checkRail(chain: Chain, { x402Version, paymentPayload, paymentRequireme
     if (got !== network) return fail(fault('facilitator/network', { got: text(got), expected: network }))
   const { asset } = asked
   if (asset !== undefined && asset !== ticker && asset !== NATIVE_ASSET) return unusable('asset', `must be ${ticker}`)
+  return ok(null)
+}
+
+/** What the payer of generation 2 says that it accepted is what was asked for. */
+function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody): Result<null> {
+  const accepted = x402Version === 1 ? {} : fieldsOf(paymentPayload.accepted)
   for (const field of ['amount', 'payTo'] as const)
-    if (x402Version === 2 && accepted[field] !== undefined && accepted[field] !== asked[field])
+    if (accepted[field] !== undefined && accepted[field] !== asked[field])
       return fail(fault('pay/no-offer', { field, got: text(accepted[field]), expected: text(asked[field]) }))
   return ok(null)
 }

@@ -29,6 +29,14 @@ export interface StreamEvent {
 /** Where a stream's events go. A reader that does not keep up is cut off; sending to one that is gone does nothing. */
 export interface EventSink {
   send(event: StreamEvent): void
+  /** Tells where to come back to, and nothing else. No line breaks. */
+  mark(id: string): void
+  /** Whether the reader keeps up; who sends much at once looks before each event. */
+  readonly hasRoom: boolean
+  /** Waits until the reader keeps up; false where it is gone, or took too long and was cut off. */
+  room(): Promise<boolean>
+  /** Ends the stream because of an error of ours. */
+  fail(error: unknown): void
   /** Ends the stream as the node's own wish: whoever reads may connect again. */
   end(): void
 }

@@ -112,15 +112,23 @@ export interface Exchange {
   readonly reply: FastifyReply
 }
 
+/** Where streams are opened. */
+export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
+  readonly streams: Streams
+  /** A request counts no longer as one under way. */
+  readonly settle: (request: FastifyRequest) => void
+}
+
 /** Opens a stream in place of an answer. It counts no longer as a request under way: streams have a bound of their own. */
 export function openStream(
   { request, reply }: Exchange,
   begin: StreamBegin,
-  { streams, settle }: { readonly streams: Streams; readonly settle: (request: FastifyRequest) => void },
+  { streams, settle, onError }: StreamRoom,
 ): FastifyReply {
   if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
   const place = { raw: reply.raw, address: addressKey(request.ip), headers: reply.getHeaders() }
-  const cause = streams.open(place, begin)
+  const failed = (error: unknown): void => onError(error, request.id)
+  const cause = streams.open({ ...place, onError: failed }, begin)
   if (cause !== null) return sendFault(reply, request, cause)
   reply.hijack()
   settle(request)

@@ -17,6 +17,7 @@ import {
   Refusal,
   refuseUnroutable,
   type ServerOptions,
+  type StreamRoom,
   send,
   sendDocument,
   sendFault,
@@ -55,7 +56,8 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   const streams = new Streams(limits.streams)
   // Before the server waits for its connections: a stream ends by itself only when it is told to.
   app.addHook('preClose', async () => streams.close())
-  const wiring = { app, node, gates, streams, documents: new Documents() }
+  const room = { streams, settle: (request: FastifyRequest) => gates.settle(request), onError: options.onError }
+  const wiring = { app, node, room, documents: new Documents() }
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)
   return app
 }
@@ -83,12 +85,11 @@ const CORS = {
 interface Wiring {
   readonly app: FastifyInstance
   readonly node: NodeApi
-  readonly gates: Gates
-  readonly streams: Streams
+  readonly room: StreamRoom
   readonly documents: Documents
 }
 
-function addRoute({ app, node, gates, streams, documents }: Wiring, operation: OperationId): void {
+function addRoute({ app, node, room, documents }: Wiring, operation: OperationId): void {
   const route: Route = ROUTES[operation]
   const handler = HANDLERS[operation]
   const schema = {
@@ -117,8 +118,7 @@ function addRoute({ app, node, gates, streams, documents }: Wiring, operation: O
     handler: async (request, reply) => {
       const result = await handler(node, apiRequest(node, request))
       if (isFault(result)) return sendFault(reply, request, result)
-      if ('stream' in result)
-        return openStream({ request, reply }, result.stream, { streams, settle: (own) => gates.settle(own) })
+      if ('stream' in result) return openStream({ request, reply }, result.stream, room)
       return route.isDocument === true ? sendDocument({ request, reply }, result, documents) : send(reply, result)
     },
   })

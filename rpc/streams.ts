@@ -18,10 +18,14 @@ export interface StreamPlace {
   /** Address that the stream counts for. */
   readonly address: string
   readonly headers: NodeJS.Dict<number | string | string[]>
+  /** Hears of an error that is a bug. */
+  readonly onError: (error: unknown) => void
 }
 
 /** What a client should wait before it connects again. */
 const RETRY_MS = 1_000
+/** How long a reader that is behind may take to read on. */
+const ROOM_WAIT_MS = 30_000
 
 /** The streams of one server: their number, their heartbeat, and their end when the server closes. */
 export class Streams {
@@ -46,10 +50,11 @@ export class Streams {
    * Opens a stream; a fault says why not, and then nothing was written. Faults: `rpc/too-many-streams`, `rpc/busy` once
    * closed, and those of `begin`.
    */
-  open({ raw, address, headers }: StreamPlace, begin: StreamBegin): Fault | null {
+  open(place: StreamPlace, begin: StreamBegin): Fault | null {
     if (this.#closed) return fault('rpc/busy')
+    const { raw, address } = place
     if (!this.#hasRoomFor(address)) return fault('rpc/too-many-streams')
-    const stream = new Stream(raw, headers, this.#limits.bufferBytesMax)
+    const stream = new Stream(place, this.#limits.bufferBytesMax)
     const begun = begin(stream)
     if ('code' in begun) return begun
     this.#open.set(stream, address)
@@ -83,11 +88,13 @@ export class Streams {
 class Stream implements EventSink {
   readonly #raw: ServerResponse
   readonly #headers: StreamPlace['headers']
+  readonly #onError: StreamPlace['onError']
   readonly #bufferBytesMax: number
 
-  constructor(raw: ServerResponse, headers: StreamPlace['headers'], bufferBytesMax: number) {
+  constructor({ raw, headers, onError }: StreamPlace, bufferBytesMax: number) {
     this.#raw = raw
     this.#headers = headers
+    this.#onError = onError
     this.#bufferBytesMax = bufferBytesMax
   }
 
@@ -111,9 +118,39 @@ class Stream implements EventSink {
     this.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
+  mark(id: string): void {
+    this.start()
+    this.write(`id: ${id}\n\n`)
+  }
+
+  /** Half of what may be behind is left for the event that comes next. */
+  get hasRoom(): boolean {
+    return this.#raw.writableLength <= this.#bufferBytesMax / 2
+  }
+
+  room(): Promise<boolean> {
+    const raw = this.#raw
+    return new Promise((resolve) => {
+      if (raw.destroyed) return resolve(false)
+      if (this.hasRoom) return resolve(true)
+      const slow = setTimeout(() => raw.destroy(), ROOM_WAIT_MS)
+      const told = (): void => {
+        clearTimeout(slow)
+        raw.off('drain', told).off('close', told)
+        resolve(!raw.destroyed)
+      }
+      raw.on('drain', told).on('close', told)
+    })
+  }
+
   end(): void {
     this.start()
     this.#raw.end()
+  }
+
+  fail(error: unknown): void {
+    this.#onError(error)
+    this.#raw.destroy()
   }
 
   write(text: string): void {

@@ -34,7 +34,10 @@ export const CLOSURES: ChainIndex = { name: 'closures', prefix: 0x01, entriesOf 
 /** How the escrow of a payment ended, undefined while it is open or unknown. */
 export function closureOf(database: ChainDatabase, txId: TxId): Closure | undefined {
   const bytes = database.indexed(CLOSURES, fromHex(txId))
-  if (bytes === undefined) return undefined
+  return bytes === undefined ? undefined : decodeClosure(bytes)
+}
+
+function decodeClosure(bytes: Uint8Array): Closure {
   const { how, height, receiptTxId, resultHash, durationMs } = decodeOwn(CLOSURE, bytes)
   const expired = HOW[how] === 'expired'
   return {
@@ -48,10 +51,16 @@ export function closureOf(database: ChainDatabase, txId: TxId): Closure | undefi
 
 /** Payments whose escrows a block closed, if it was on the best chain at some time; it may have left it since. */
 export function closedBy(database: ChainDatabase, id: BlockId): readonly TxId[] {
+  return closuresIn(database, id).map(({ txId }) => txId)
+}
+
+/** The escrows that a block closed with how, in the order of its receipts, in the terms of {@link closedBy}. */
+export function closuresIn(database: ChainDatabase, id: BlockId): readonly (Closure & { readonly txId: TxId })[] {
   const block = database.block(id)
   const receipts = database.receipts(id)
   if (block === undefined || receipts === undefined) return []
-  return entriesOf({ block, receipts: receipts.map(decodeReceipt) }).map(({ key }) => toHex(key) as TxId)
+  const entries = entriesOf({ block, receipts: receipts.map(decodeReceipt) })
+  return entries.map(({ key, value }) => ({ txId: toHex(key) as TxId, ...decodeClosure(value) }))
 }
 
 function entriesOf({ block, receipts }: Pick<ConnectedBlock, 'block' | 'receipts'>): readonly IndexEntry[] {

@@ -4,6 +4,7 @@ import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
 import { DISCOVERY_ROUTES } from './discovery.ts'
+import { EVENT_ROUTES } from './events.ts'
 import { FACILITATOR_ROUTES } from './facilitator.ts'
 import { MARKET_ROUTES } from './market.ts'
 import { MINING_ROUTES } from './mining.ts'
@@ -29,6 +30,7 @@ export const ROUTES = {
   ...AGENT_DOOR_ROUTES,
   ...FACILITATOR_ROUTES,
   ...DISCOVERY_ROUTES,
+  ...EVENT_ROUTES,
   ...MINING_ROUTES,
   ...PEER_ROUTES,
   ...OPERATIONS_ROUTES,

@@ -7,6 +7,7 @@ import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
 import * as discovery from './discovery.ts'
+import { followEvents } from './events.ts'
 import * as facilitator from './facilitator.ts'
 import * as market from './market.ts'
 import * as mining from './mining.ts'
@@ -72,6 +73,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getSitemap: discovery.getSitemap,
   getCatalogue: discovery.getCatalogue,
   getServicePage: discovery.getServicePage,
+  followEvents,
   getMiningTemplate: mining.getMiningTemplate,
   submitWork: mining.submitWork,
   followMiningJobs: mining.followMiningJobs,

@@ -23,10 +23,13 @@ beforeEach(async () => {
   sinks = []
   stopped = 0
   server = createServer((_, raw) => {
-    const refused = streams.open({ raw, address: 'somebody', headers: {} }, (sink) => {
-      sinks.push(sink)
-      return { stop: () => stopped++ }
-    })
+    const refused = streams.open(
+      { raw, address: 'somebody', headers: {}, onError: (error) => expect.fail(String(error)) },
+      (sink) => {
+        sinks.push(sink)
+        return { stop: () => stopped++ }
+      },
+    )
     if (refused !== null) raw.writeHead(429).end(refused.code)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,0 +1,78 @@
+import type { ChainDatabase } from '../../consensus/chain/database.ts'
+import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { type Closure, closuresIn } from '../ledger/closures.ts'
+
+/** What a closed call was about; null where this node has pruned its payment. */
+interface ClosedCall {
+  readonly txId: TxId
+  readonly agentId: AgentId | null
+  readonly serviceId: ServiceId | null
+}
+
+/** What happened in a block: the block itself, then the paid calls that it closed, in the order of its receipts. */
+export type ChainEvent =
+  | { readonly kind: 'block'; readonly transactions: number }
+  | (ClosedCall & { readonly kind: 'receipt'; readonly resultHash: Hash; readonly receiptTxId: TxId })
+  | (ClosedCall & {
+      readonly kind: 'refund'
+      readonly how: 'failed' | 'expired'
+      readonly amount: bigint | null
+      readonly caller: Address | null
+      /** Null where consensus gave the coins back. */
+      readonly receiptTxId: TxId | null
+    })
+
+/** From so many payments of one block on it is cheaper to decode the whole block. */
+const WHOLE_BLOCK_FROM = 8
+
+/** Events of a block of the best chain whose body and receipts are held; the first is the block's own. */
+export function eventsOf(database: ChainDatabase, entry: BlockEntry): readonly ChainEvent[] {
+  const parent = entry.header.height === 0 ? undefined : database.entry(entry.header.parent)
+  const transactions = entry.totalTransactions - (parent?.totalTransactions ?? 0)
+  const closures = closuresIn(database, entry.id)
+  const payments = paymentsOf(
+    database,
+    closures.map(({ txId }) => txId),
+  )
+  return [
+    { kind: 'block', transactions },
+    ...closures.map((closure) => closedEvent(closure, payments.get(closure.txId))),
+  ]
+}
+
+function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transaction | undefined): ChainEvent {
+  const { txId, how, receiptTxId, resultHash } = closure
+  const body = payment?.body.kind === 'agent_invoke' ? payment.body : undefined
+  const call = { txId, agentId: body?.payload.agentId ?? null, serviceId: body?.payload.serviceId ?? null }
+  if (how === 'delivered')
+    return { kind: 'receipt', ...call, resultHash: resultHash as Hash, receiptTxId: receiptTxId as TxId }
+  return {
+    kind: 'refund',
+    ...call,
+    how,
+    amount: body?.payload.amount ?? null,
+    caller: body?.sender ?? null,
+    receiptTxId,
+  }
+}
+
+/** Payments as the best chain holds them. Those of one block are read together. */
+function paymentsOf(database: ChainDatabase, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
+  const places = ids.flatMap((txId) => {
+    const location = database.location(txId)
+    return location === undefined ? [] : [{ txId, ...location }]
+  })
+  const found = new Map<TxId, Transaction>()
+  for (const [height, inBlock] of Map.groupBy(places, (place) => place.height)) {
+    const id = database.idAt(height)
+    if (id === undefined) continue
+    const whole = inBlock.length >= WHOLE_BLOCK_FROM ? database.transactions(id) : undefined
+    for (const { txId, index } of inBlock) {
+      const tx = whole?.[index] ?? database.transactionAt(id, index)
+      if (tx !== undefined) found.set(txId, tx)
+    }
+  }
+  return found
+}

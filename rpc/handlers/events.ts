@@ -1,0 +1,199 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
+import type { ChainEvent } from '../../marketplace/facts/chain-events.ts'
+import { type EventPosition, type EventStep, EventWalk } from '../../marketplace/facts/event-walk.ts'
+import type { ApiRequest, EventSink, Handler, StreamEvent } from '../answer.ts'
+import type { EventName } from '../contract/events.ts'
+import { addressText, moment } from '../json.ts'
+
+/** Position of who shows an id that this node never gave: of no block, so that the answer is a reset. */
+const NOWHERE: EventPosition = { blockId: '' as BlockId, index: 0 }
+const EVENT_ID = /^([0-9a-f]{64})\.(0|[1-9][0-9]{0,9})$/
+
+/** What a reader wants to hear of. */
+interface Filter {
+  readonly types: ReadonlySet<string> | null
+  readonly agentId: string | undefined
+  readonly serviceId: string | undefined
+  readonly txId: string | undefined
+}
+
+/** Everything that happens on the chain, from where the reader stopped. */
+export const followEvents: Handler = ({ chain }, request) => {
+  const filter = filterOf(request)
+  const start = startOf(request)
+  return {
+    stream: (sink) => {
+      const reader = new Reader(hubOf(chain), sink, filter)
+      reader.read(start).catch((error: unknown) => sink.fail(error))
+      return { stop: () => reader.stop() }
+    },
+  }
+}
+
+function filterOf({ query }: ApiRequest): Filter {
+  const text = (name: string): string | undefined => query[name]?.toString()
+  const types = text('types')
+  return {
+    types: types === undefined ? null : new Set(types.split(',')),
+    agentId: text('agentId'),
+    serviceId: text('serviceId'),
+    txId: text('txId'),
+  }
+}
+
+/** A browser that reconnects sends the header, whatever its first address had in the query. Null: from now on. */
+function startOf({ headers, query }: ApiRequest): EventPosition | null {
+  const id = headers['last-event-id'] || query.after?.toString()
+  if (id === undefined) return null
+  const [, blockId, index] = EVENT_ID.exec(id) ?? []
+  return blockId === undefined ? NOWHERE : { blockId: blockId as BlockId, index: Number(index) }
+}
+
+/** What all readers of a chain share: one walk, and one listener that wakes them. */
+interface Hub {
+  readonly chain: Chain
+  readonly walk: EventWalk
+  readonly waiting: Set<() => void>
+}
+
+const HUBS = new WeakMap<Chain, Hub>()
+
+function hubOf(chain: Chain): Hub {
+  const known = HUBS.get(chain)
+  if (known !== undefined) return known
+  const hub = { chain, walk: new EventWalk(chain), waiting: new Set<() => void>() }
+  HUBS.set(chain, hub)
+  chain.onHeadChange(() => {
+    for (const wake of [...hub.waiting]) wake()
+  })
+  return hub
+}
+
+/** One reader: takes a step at a time, and waits where there is none or no room. What is live and what is replayed is one. */
+class Reader {
+  readonly #hub: Hub
+  readonly #sink: EventSink
+  readonly #filter: Filter
+  #stopped = false
+  #wake = (): void => {}
+
+  constructor(hub: Hub, sink: EventSink, filter: Filter) {
+    this.#hub = hub
+    this.#sink = sink
+    this.#filter = filter
+  }
+
+  async read(start: EventPosition | null): Promise<void> {
+    // The stream is not open before its begin has returned.
+    await setImmediate()
+    const { walk } = this.#hub
+    let position = start
+    if (position === null) {
+      position = await this.#begin()
+      if (position !== null) this.#sink.mark(idOf(position))
+    }
+    while (position !== null && !this.#stopped) {
+      const step = walk.after(position)
+      if (step === null) await this.#moved()
+      else {
+        if (!(await this.#tell(step))) return
+        position = step.position
+        // One block in a turn: everything else gets its own in between.
+        await setImmediate()
+      }
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#wake()
+  }
+
+  async #begin(): Promise<EventPosition | null> {
+    let position = this.#hub.walk.end()
+    while (position === null && !this.#stopped) {
+      await this.#moved()
+      position = this.#hub.walk.end()
+    }
+    return position
+  }
+
+  /** Waits until the head has moved, or the reader is gone. */
+  #moved(): Promise<void> {
+    const { waiting } = this.#hub
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake)
+        resolve()
+      }
+      this.#wake = wake
+      waiting.add(wake)
+    })
+  }
+
+  /** False where the reader is gone, or so slow that it was cut off. */
+  async #tell(step: EventStep): Promise<boolean> {
+    const events = this.#said(step)
+    for (const event of events) {
+      if (!this.#sink.hasRoom && !(await this.#sink.room())) return false
+      this.#sink.send(event)
+    }
+    const last = idOf(step.position)
+    // Who hears of little still learns where to come back to.
+    if (events.at(-1)?.id !== last) this.#sink.mark(last)
+    return !this.#stopped
+  }
+
+  #said(step: EventStep): readonly StreamEvent[] {
+    const { addressPrefix } = this.#hub.chain.ruleBook.params
+    if (step.is !== 'events') return [moveEvent(step)]
+    const { entry, first, events } = step
+    return events.flatMap((event, i) =>
+      this.#wants(event) ? [blockEvent(addressPrefix, entry, event, first + i)] : [],
+    )
+  }
+
+  #wants(event: ChainEvent): boolean {
+    const { types, agentId, serviceId, txId } = this.#filter
+    if (types !== null && !types.has(event.kind)) return false
+    if (event.kind === 'block') return true
+    return (
+      (agentId === undefined || event.agentId === agentId) &&
+      (serviceId === undefined || event.serviceId === serviceId) &&
+      (txId === undefined || event.txId === txId)
+    )
+  }
+}
+
+function blockEvent(prefix: string, entry: BlockEntry, event: ChainEvent, index: number): StreamEvent {
+  const id = idOf({ blockId: entry.id, index })
+  const { height, timeMs } = entry.header
+  const { kind, ...fields } = event
+  const name: EventName = kind
+  if (event.kind === 'block')
+    return { event: name, id, data: { height, id: entry.id, time: moment(timeMs), transactions: event.transactions } }
+  if (event.kind === 'receipt') return { event: name, id, data: { ...fields, height } }
+  const { amount, caller } = event
+  const said = { amount: amount?.toString() ?? null, caller: caller === null ? null : addressText(prefix, caller) }
+  return { event: name, id, data: { ...fields, ...said, height } }
+}
+
+function moveEvent(step: Exclude<EventStep, { is: 'events' }>): StreamEvent {
+  const id = idOf(step.position)
+  if (step.is === 'reset')
+    return { event: 'reset', id, data: { reason: step.reason, head: named(step.head), resumeAt: id } }
+  const { from, to, commonAncestor, left } = step
+  const ends = { from: named(from), to: named(to), commonAncestor: named(commonAncestor) }
+  return { event: 'reorganisation', id, data: { ...ends, depth: left.length, left } }
+}
+
+function named({ header, id }: BlockEntry): object {
+  return { height: header.height, id }
+}
+
+function idOf({ blockId, index }: EventPosition): string {
+  return `${blockId}.${index}`
+}

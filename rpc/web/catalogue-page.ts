@@ -4,7 +4,7 @@ import { PerHead } from '../discovery/per-head.ts'
 import { dollars, railPrices } from '../discovery/prices.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
 import { nativeUsd } from '../registry.ts'
-import { counted, durationText, figure, shareText, stateMark } from './figures.ts'
+import { counted, durationText, figure, shareText, stateMark, unknownText } from './figures.ts'
 import { type Html, html, NOTHING } from './html.ts'
 import { pageText } from './layout.ts'
 
@@ -25,6 +25,9 @@ export function cataloguePage(node: NodeApi, baseUrl: string, search: Search): s
   return isWhole ? WHOLE.get(node, baseUrl, () => write(node, baseUrl, all, {})) : write(node, baseUrl, all, search)
 }
 
+/** Above the columns of a wide window; narrow ones show the names beside the figures. */
+const HEADS = html`<div class="heads" aria-hidden="true"><span>Service</span><div><span>Price</span><span>Delivered</span><span>95 % within</span><span>State</span></div></div>`
+
 function write(node: NodeApi, baseUrl: string, all: readonly Row[], search: Search): string {
   const capability = search.capability === '' ? undefined : search.capability
   const found = matching(all, ({ listing }) => listing.entry, { q: search.q, capability })
@@ -35,14 +38,15 @@ function write(node: NodeApi, baseUrl: string, all: readonly Row[], search: Sear
     description: `${who} sells ${counted(all.length, 'service')} to AI agents, paid call by call, with a record that the chain keeps.`,
     canonical: `${baseUrl}/agents`,
     json: '/services.json',
+    here: '/agents',
     main: html`<header>
 <h1>Services for agents</h1>
-<p class="lede">${who} sells ${counted(all.length, 'service')}, paid call by call. No account and no key: payment is the authentication, and a call that fails is paid back on chain.</p>
+<p class="lede">${who} sells ${counted(all.length, 'service')}, paid call by call. No account and no key: payment is the authentication, and a call that fails is refunded.</p>
 ${factsMarkup(node, all)}
 </header>
 ${searchForm(all, search)}
 <p class="tally" role="status">${tally(found.length, all.length, search)}</p>
-${found.length === 0 ? NOTHING : html`<ul class="rows">${found.map(({ markup }) => markup)}</ul>`}`,
+${found.length === 0 ? NOTHING : html`${HEADS}<ul class="rows">${found.map(({ markup }) => markup)}</ul>`}`,
   })
 }
 
@@ -64,7 +68,11 @@ function factsMarkup(node: NodeApi, all: readonly Row[]): Html {
   const where = terms === undefined ? params.name : `${params.name}, ${terms.network.word}`
   const range = prices.length === 0 ? 'none' : `${dollars(prices[0] as bigint)} to ${dollars(prices.at(-1) as bigint)}`
   return html`<dl class="facts">${[
-    figure('Available now', `${available} of ${all.length}`, 'the others say why not'),
+    figure(
+      'Available now',
+      `${available} of ${all.length}`,
+      available === all.length ? 'every one of them' : 'the others say why not',
+    ),
     figure('Price of a call', range, 'fixed in dollars'),
     figure('Paid in', rails, where),
     figure(`One ${params.ticker}`, usd === null ? 'not priced yet' : `$${usd}`, 'by the pool on chain'),
@@ -95,8 +103,8 @@ function rowMarkup({ chain, market }: NodeApi, listing: Listing): Html {
 <p class="about">${description}</p></div>
 <dl class="figures">
 <div class="price"><dt>Price</dt><dd>${dollars(listing.state.priceUsdMicros)} <small>${coins}</small></dd></div>
-${ended === 0 ? figure('Delivered', 'no calls yet', '') : figure('Delivered', shareText(successPct), `of ${counted(ended, 'call')}`)}
-<div><dt>95 % within</dt><dd>${p95Ms === null ? '–' : durationText(p95Ms)}</dd></div>
+${ended === 0 ? figure('Delivered', unknownText('no calls yet'), '') : figure('Delivered', shareText(successPct), `of ${counted(ended, 'call')}`)}
+<div><dt>95 % within</dt><dd>${p95Ms === null ? unknownText('–') : durationText(p95Ms)}</dd></div>
 <div><dt>State</dt><dd>${stateMark(listing.entry)}</dd></div>
 </dl>
 </li>`

@@ -5,11 +5,16 @@ import { type Html, html } from './html.ts'
 export function stateMark({ available, unavailableReason }: RegistryEntry): Html {
   return available
     ? html`<span class="state">available</span>`
-    : html`<span class="state off">unavailable: ${unavailableReason ?? 'no reason given'}</span>`
+    : html`<span class="state off">unavailable</span> <small>${unavailableReason ?? 'no reason given'}</small>`
+}
+
+/** That nothing is known yet: calmer than what is. */
+export function unknownText(text: string): Html {
+  return html`<span class="none">${text}</span>`
 }
 
 /** A figure with what it rests on, in a list of definitions. */
-export function figure(name: string, value: string, basis: string): Html {
+export function figure(name: string, value: string | Html, basis: string): Html {
   return html`<div><dt>${name}</dt><dd>${value} <small>${basis}</small></dd></div>`
 }
 
@@ -24,9 +29,16 @@ export function shareText(pct: string | null): string {
   return pct === null ? 'not known yet' : `${shortened(pct)} %`
 }
 
+/** Digits of a decimal in groups of three: `10,441,238.39`. */
+export function grouped(decimal: string): string {
+  const [whole = '', fraction] = decimal.split('.')
+  const groups = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  return fraction === undefined ? groups : `${groups}.${fraction}`
+}
+
 /** A count with its noun. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`
+  return `${grouped(String(count))} ${count === 1 ? one : many}`
 }
 
 /** Two decimals do for people. */

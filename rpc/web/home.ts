@@ -6,7 +6,7 @@ import { type Listing, listingsOf, sellerName } from '../discovery/listings.ts'
 import { PerHead } from '../discovery/per-head.ts'
 import { dollars } from '../discovery/prices.ts'
 import type { NodeApi } from '../node.ts'
-import { counted, figure } from './figures.ts'
+import { counted, figure, grouped } from './figures.ts'
 import { type Html, html, NOTHING } from './html.ts'
 import { pageText } from './layout.ts'
 
@@ -37,10 +37,14 @@ function nodeFacts({ chain, mempool, mining, peerCount }: NodeApi): Html {
   const coins = formatAmount((minted - burned) / 10n ** 6n, params.decimals - 6)
   const at = new Date(header.timeMs).toISOString()
   return html`<dl class="facts">${[
-    figure('Height', String(header.height), `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`),
-    figure('Circulating', `${coins} ${params.ticker}`, 'minted less burned'),
+    figure('Height', grouped(String(header.height)), `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`),
+    figure('Circulating', `${grouped(coins)} ${params.ticker}`, 'minted less burned'),
     figure('Waiting', counted(mempool.count, 'transaction'), 'in the mempool'),
-    figure('Network', counted(peerCount(), 'peer'), `${Math.round(mining().hashesPerSecond)} hashes a second here`),
+    figure(
+      'Network',
+      counted(peerCount(), 'peer'),
+      `${grouped(String(Math.round(mining().hashesPerSecond)))} hashes a second here`,
+    ),
   ]}</dl>`
 }
 
@@ -54,9 +58,10 @@ function soldMarkup(all: readonly Listing[]): Html {
     ({ entry, state }) =>
       html`<li><a href="/agents/${entry.serviceId}">${entry.name}</a> <span>${entry.available ? dollars(state.priceUsdMicros) : 'unavailable'}</span></li>`,
   )
-  return html`<section><h2><a href="/agents">${counted(all.length, 'service')}</a></h2>
-<ul class="chips" aria-label="Capabilities">${chips}</ul></section>
-<section><h2>Price of a call</h2><ul class="list">${rows}</ul></section>`
+  return html`<section><h2>${counted(all.length, 'service')}</h2>
+<ul class="chips" aria-label="Capabilities">${chips}</ul>
+<ul class="list">${rows}</ul>
+<p class="more"><a href="/agents">All services with state and record</a></p></section>`
 }
 
 const DOCUMENTS: readonly (readonly [string, string])[] = [

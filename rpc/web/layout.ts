@@ -1,5 +1,5 @@
 import type { Answer } from '../answer.ts'
-import { Html, html } from './html.ts'
+import { Html, html, NOTHING } from './html.ts'
 import { PAGE_POLICY, STYLE } from './style.ts'
 
 /** A page as its makers write it; the frame around it is the same for all. */
@@ -12,10 +12,14 @@ export interface Page {
   /** The same for programs. */
   readonly json: string
   readonly main: Html
+  /** Which link of the head leads here. */
+  readonly here?: '/agents'
 }
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Ccircle cx='16' cy='16' r='14' fill='%230a5c44'/%3E%3Cpath d='M12 24V9h9M12 16h7' fill='none' stroke='%23fff' stroke-width='3'/%3E%3C/svg%3E"
+
+const CURRENT = html` aria-current="true"`
 
 const LINKS: readonly (readonly [string, string])[] = [
   ['/agents', 'Services'],
@@ -24,9 +28,11 @@ const LINKS: readonly (readonly [string, string])[] = [
 ]
 
 /** The markup of a page. */
-export function pageText({ title, description, canonical, json, main }: Page): string {
+export function pageText({ title, description, canonical, json, main, here }: Page): string {
   const style = new Html(`<style>${STYLE}</style>`)
-  const links = LINKS.map(([path, name]) => html`<li><a href="${path}">${name}</a></li>`)
+  const links = LINKS.map(
+    ([path, name]) => html`<li><a href="${path}"${path === here ? CURRENT : NOTHING}>${name}</a></li>`,
+  )
   const whole = html`<!doctype html>
 <html lang="en">
 <head>

@@ -48,6 +48,7 @@ function write(basis: Basis): string {
     title: `${name}: a service for agents`,
     description,
     canonical: `${baseUrl}/agents/${serviceId}`,
+    here: '/agents',
     json: `/services/${serviceId}/example`,
     main: html`<div class="page">
 <header>
@@ -57,8 +58,8 @@ function write(basis: Basis): string {
 <p class="lede">${description}</p>
 <p class="banner">${stateMark(listing.entry)}</p>
 </header>
-<div class="side">${priceMarkup(basis)}${recordMarkup(basis)}${linksMarkup(listing)}</div>
-<div>${callMarkup(basis)}${sampleMarkup(listing)}</div>
+<div class="side">${priceMarkup(basis)}${recordMarkup(basis)}</div>
+<div>${callMarkup(basis)}${sampleMarkup(listing)}${linksMarkup(listing)}</div>
 </div>`,
   })
 }
@@ -69,7 +70,7 @@ function priceMarkup({ node, market, listing }: Basis): Html {
     const note = reason === null ? network : `${network}; not now: ${reason}`
     return html`<div class="cost"><dt>${name}</dt><dd>${amount ?? 'not priced yet'} <small>${note}</small></dd></div>`
   })
-  const price = html`<div class="cost"><dt>Price of a call</dt><dd>${dollars(listing.state.priceUsdMicros)}</dd></div>`
+  const price = html`<div class="cost first"><dt>One call</dt><dd>${dollars(listing.state.priceUsdMicros)}</dd></div>`
   return html`<section><h2>Price</h2><dl>${price}${costs}</dl></section>`
 }
 
@@ -77,6 +78,8 @@ function recordMarkup({ node, listing }: Basis): Html {
   const { ticker } = node.chain.ruleBook.params
   const record = listing.entry.reputation
   const { delivered, failed, expired } = record
+  if (delivered + failed + expired === 0)
+    return html`<section><h2>Record on chain</h2><p class="soft">No paid call of it has ended yet. Success rate, refunds, times and payers will stand here, from chain data.</p></section>`
   const rows: readonly (readonly [string, string])[] = [
     ['Success rate', shareText(record.successPct)],
     ['Proven at least', shareText(record.successAtLeastPct)],
@@ -95,10 +98,10 @@ function recordMarkup({ node, listing }: Basis): Html {
 }
 
 function linksMarkup({ entry: { serviceId } }: Listing): Html {
-  return html`<section><h2>As JSON</h2><ul>
-<li><a href="/api/x402/requests?serviceId=${serviceId}">Recent calls and refunds</a></li>
-<li><a href="/services.json?q=${serviceId}">Registry entry</a></li>
-<li><a href="/services/${serviceId}/example">Example and result schema</a></li>
+  return html`<section><h2>As JSON</h2><ul class="links">
+<li><a href="/api/x402/requests?serviceId=${serviceId}">Recent calls</a> <span class="soft">with receipts and refunds</span></li>
+<li><a href="/services.json?q=${serviceId}">Registry entry</a> <span class="soft">price, state and record</span></li>
+<li><a href="/services/${serviceId}/example">Example</a> <span class="soft">with the schema of the result</span></li>
 </ul></section>`
 }
 

@@ -12,6 +12,7 @@ h1,h2,h3,p,dl,dd,ul,pre,figure{margin:0;padding:0}
 ul{list-style:none}
 a{color:var(--mark);text-decoration-thickness:1px;text-underline-offset:.18em;overflow-wrap:anywhere}
 a:hover{text-decoration-thickness:2px}
+.none{color:var(--soft)}
 :focus-visible{outline:3px solid var(--mark);outline-offset:3px;border-radius:2px}
 code,pre,kbd{font-family:var(--mono);font-size:.875em}
 .wrap{max-width:72rem;margin:0 auto;padding:0 1.25rem}
@@ -21,7 +22,7 @@ code,pre,kbd{font-family:var(--mono);font-size:.875em}
 .brand{font:600 1.2rem/1.2 var(--serif);color:var(--ink);text-decoration:none;margin-right:auto}
 .top nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
 .top nav a{color:var(--soft);text-decoration:none;padding:.2rem 0}.top nav a:hover,.top nav a[aria-current]{color:var(--ink);text-decoration:underline}
-main{padding-top:2.5rem;padding-bottom:4rem}
+main.wrap{padding-top:clamp(1.75rem,1rem + 3vw,3.25rem);padding-bottom:4.5rem;outline-offset:-3px}
 h1{font:600 clamp(1.9rem,1.4rem + 2.2vw,2.75rem)/1.12 var(--serif);letter-spacing:-.012em;text-wrap:balance;overflow-wrap:anywhere}
 h2{font:600 1.35rem/1.25 var(--serif)}
 h3{font-size:1rem;font-weight:600}
@@ -41,20 +42,21 @@ input,select,button{font:inherit;color:inherit;min-height:2.75rem;border-radius:
 button{background:var(--ink);color:var(--paper);border-color:var(--ink);font-weight:600;cursor:pointer;padding-inline:1.5rem}
 button:hover{background:var(--mark);border-color:var(--mark)}
 .tally{margin-top:1.5rem;color:var(--soft)}
-.rows{margin-top:.75rem;border-top:1px solid var(--line)}
-.row{display:grid;gap:.9rem 2rem;padding:1.35rem 0;border-bottom:1px solid var(--line)}
+.heads{display:none}
+.rows{margin-top:.75rem;border-top:2px solid var(--ink)}
+.row{display:grid;gap:.9rem 2.5rem;padding:1.2rem 0;border-bottom:1px solid var(--line)}
 .row h2{font-size:1.2rem}
 .row h2 a{color:var(--ink);text-decoration-color:var(--line)}.row h2 a:hover{color:var(--mark);text-decoration-color:currentColor}
-.row .about{margin-top:.35rem;max-width:42rem;text-wrap:pretty;overflow-wrap:anywhere}
+.row .about{margin-top:.35rem;font-size:.9375rem;max-width:44rem;line-height:1.5;text-wrap:pretty;overflow-wrap:anywhere}
 .id{color:var(--soft);font-size:.875rem;margin-top:.15rem;overflow-wrap:anywhere}
-.figures{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.75rem 1.25rem}
+.figures{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.75rem 1.25rem;align-content:start}
 .figures dd{font-variant-numeric:tabular-nums lining-nums;line-height:1.35;overflow-wrap:anywhere}
 .figures .price dd{font-weight:600}.figures .price small{font-weight:400}
 .state{display:inline-flex;gap:.45rem;align-items:baseline}
 .state::before{content:"";flex:none;width:.55rem;height:.55rem;border-radius:50%;background:var(--good)}
 .state.off{color:var(--warn)}.state.off::before{background:none;border:2px solid var(--warn)}
-.banner{margin-top:1.25rem;font-weight:600;overflow-wrap:anywhere}
-.page{display:grid;gap:0 3.5rem;grid-template-columns:minmax(0,1fr)}
+.banner{margin-top:1.25rem;font-weight:600;overflow-wrap:anywhere}.banner small{font-size:1rem;font-weight:400;color:var(--soft)}
+.page{display:grid;gap:0 4rem;grid-template-columns:minmax(0,1fr)}
 .side{margin-top:2rem}
 .side section{margin-top:0;padding:1rem 0 1.1rem;border-top:2px solid var(--ink)}.side section+section{margin-top:1.5rem}
 .side h2{font-size:1.1rem}
@@ -62,6 +64,7 @@ button:hover{background:var(--mark);border-color:var(--mark)}
 .pairs dd{font-variant-numeric:tabular-nums lining-nums;text-align:right;margin-left:auto;overflow-wrap:anywhere}
 .pairs dt{font-size:.9375rem}
 .cost{padding:.4rem 0 .7rem;border-bottom:1px solid var(--line)}
+.cost.first dd{font:600 2rem/1.2 var(--serif)}
 .cost dd{font-size:1.25rem;font-weight:600;font-variant-numeric:tabular-nums lining-nums;overflow-wrap:anywhere}
 .cost dd small{display:block;font-weight:400;font-size:.875rem;color:var(--soft)}
 .how{margin-top:1.25rem}.how>h3{margin-bottom:.35rem}.how>p{margin-bottom:.5rem}
@@ -71,13 +74,15 @@ p code,dd code,li code{background:var(--raised);border-radius:.2rem;padding:.08e
 .chips{display:flex;flex-wrap:wrap;gap:.5rem}
 .chips a{display:inline-block;border:1px solid var(--line);border-radius:2rem;padding:.3rem .85rem;text-decoration:none;font-size:.9375rem}.chips a:hover{border-color:var(--mark)}
 .chips span{color:var(--soft)}
-.list{columns:1;column-gap:3.5rem}
+.list{columns:1;column-gap:3.5rem;margin-top:1.25rem}.more{margin-top:1rem}
 .list li{display:flex;gap:1rem;justify-content:space-between;align-items:baseline;padding:.42rem 0;border-bottom:1px solid var(--line);break-inside:avoid}
 .list span{color:var(--soft);font-variant-numeric:tabular-nums;white-space:nowrap}
 .links li{display:grid;gap:0 1.5rem;padding:.5rem 0;border-bottom:1px solid var(--line)}
 .foot{border-top:1px solid var(--line);color:var(--soft);font-size:.875rem;padding:1.25rem 0 2rem}
 @media (min-width:40rem){form{grid-template-columns:minmax(0,1fr) 14rem auto}.figures{grid-template-columns:repeat(4,minmax(0,1fr))}.list{columns:2}.links li{grid-template-columns:16rem 1fr}}
-@media (min-width:64rem){.row{grid-template-columns:minmax(0,1fr) 31rem}.figures{grid-template-columns:7.5rem 7.5rem 5.5rem minmax(0,1fr)}
+@media (min-width:64rem){.row,.heads{grid-template-columns:minmax(0,1fr) 30rem}.figures,.heads>div{grid-template-columns:6rem 7rem 5.25rem minmax(0,1fr);gap:0 1.1rem}
+.heads{display:grid;gap:0 2.5rem;margin-top:.75rem;font-size:.8125rem;color:var(--soft)}.heads>div{display:grid}.heads+.rows{margin-top:.35rem}
+.rows dt{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}.rows dl>div{position:relative}.row h2{margin-top:-.1rem}
 .page{grid-template-columns:minmax(0,1fr) 20rem;grid-template-rows:auto 1fr}.page>header{grid-column:1}.side{grid-column:2;grid-row:1/span 2;margin-top:0}}
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
 `

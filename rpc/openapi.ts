@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { RESOURCES } from './contract/resources.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
+import { OPENAPI_EXAMPLES } from './openapi-examples.ts'
 import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
 
 /** Version of the interface, not of the software. */
@@ -65,9 +66,12 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
 
 function operationOf(route: Route): object {
   const responses: Record<string, object> = {}
-  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer)
-  for (const [status, description] of Object.entries(REFUSALS))
-    responses[status] ??= responseOf({ description, schema: RESOURCES.Error as TSchema })
+  const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
+  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer, examples[status])
+  for (const [status, description] of Object.entries(REFUSALS)) {
+    const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
+    responses[status] ??= responseOf({ description, schema: RESOURCES.Error as TSchema }, example)
+  }
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
   return {
     operationId: route.operationId,
@@ -84,12 +88,14 @@ function operationOf(route: Route): object {
   }
 }
 
-function responseOf({ description, schema, contentType }: Route['answers'][number]): object {
+function responseOf({ description, schema, contentType }: Route['answers'][number], example?: unknown): object {
   if (schema === undefined && contentType === undefined) return { description }
-  const content = {
-    [contentType ?? 'application/json']: { schema: schema === undefined ? { type: 'string' } : named(schema) },
-  }
-  return { description, content }
+  const media = { schema: schema === undefined ? { type: 'string' } : named(schema), ...exampleOf(example) }
+  return { description, content: { [contentType ?? 'application/json']: media } }
+}
+
+function exampleOf(example: unknown): object {
+  return example === undefined ? {} : { example }
 }
 
 /** A schema in which every resource is a reference. */
@@ -110,9 +116,10 @@ function securityOf(operator: 'required' | 'optional'): readonly object[] {
   return operator === 'required' ? [{ operator: [] }] : [{}, { operator: [] }]
 }
 
-function requestBodyOf({ body, takesBytes = false }: Route): object {
+function requestBodyOf({ operationId, body, takesBytes = false }: Route): object {
   const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
-  return { required: takesBytes, content: { 'application/json': { schema: named(body as TSchema) }, ...bytes } }
+  const json = { schema: named(body as TSchema), ...exampleOf(OPENAPI_EXAMPLES[operationId]?.request) }
+  return { required: takesBytes, content: { 'application/json': json, ...bytes } }
 }
 
 function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): readonly object[] {

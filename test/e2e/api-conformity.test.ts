@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { transactionToJson } from '../../consensus/tx/json.ts'
 import { encodeTransaction } from '../../consensus/tx/transaction.ts'
 import { CAPABILITIES } from '../../marketplace/ledger/capabilities.ts'
@@ -12,6 +12,7 @@ import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { discoveryRequests } from '../support/discovery-requests.ts'
+import { ExampleRecorder } from '../support/example-recorder.ts'
 import { type Asked, doSomethingOfEverything, type LedgerScene, ledgerRequests } from '../support/ledger-requests.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -24,6 +25,10 @@ const UNKNOWN = 'ab'.repeat(32)
 /** Everything that the node under test sells, in the order of the tables. */
 const SOLD = [...SERVICE_TABLE, ...TEST_SERVICES].map(({ serviceId }) => serviceId)
 let daemon: RunningDaemon
+const examples = new ExampleRecorder()
+/** Where the examples of the document are written to: see `npm run gen:examples`. */
+const { RECORD_EXAMPLES } = process.env
+if (RECORD_EXAMPLES !== undefined) afterAll(() => examples.write(RECORD_EXAMPLES))
 let buyer: Caller
 let paid: Payment
 let scene: LedgerScene
@@ -97,8 +102,8 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   getProtocolJson: (send) => [send('/.well-known/x402.json')],
   ...discoveryRequests,
   listRequests: (send) =>
-    ['', '?limit=1', '?limit=201', '?cursor=x', `?cursor=000000000000001/${UNKNOWN}`].map((query) =>
-      send(`/api/x402/requests${query}`),
+    ['', '?limit=1', '?limit=201', '?serviceId=node-test-once', '?cursor=x', `?cursor=000000000000001/${UNKNOWN}`].map(
+      (query) => send(`/api/x402/requests${query}`),
     ),
   getRequest: (send) => [paid.txId, UNKNOWN, 'x'].map((id) => send(`/api/x402/requests/${id}`)),
   getMiningTemplate: (send) => [
@@ -205,15 +210,19 @@ describe('the document of the API', () => {
 
   it.each(Object.keys(REQUESTS))('describes what %s really answers', async (operationId) => {
     const operation = checker.operations.find((each) => each.operationId === operationId)!
-    const send: Parameters<Asked>[0] = (path, body) =>
-      operation.method === 'GET' ? ask(daemon.url, path) : post(daemon.url, path, body)
+    const send: Parameters<Asked>[0] = async (path, body) => {
+      const reply = await (operation.method === 'GET' ? ask(daemon.url, path) : post(daemon.url, path, body))
+      examples.record(operationId, reply, body)
+      return reply
+    }
     const replies = await Promise.all(REQUESTS[operationId]!(send))
     expect(replies.some(({ status }) => status < 300)).toBe(true)
     for (const reply of replies) {
       expect(checker.misfits(operationId, reply), `${reply.status} ${reply.text.slice(0, 300)}`).toEqual([])
       expect(reply.status, reply.text).toBeLessThan(500)
     }
-    const refused = replies.filter(({ status }) => status >= 400)
+    const inJson = ({ headers }: Reply): boolean => headers.get('content-type')?.startsWith('application/json') === true
+    const refused = replies.filter((reply) => reply.status >= 400 && inJson(reply))
     for (const { body, headers } of refused) {
       expect(body).toMatchObject({ error: expect.any(String), code: expect.stringMatching(/^[a-z0-9_]+$/) })
       expect(body.requestId).toBe(headers.get('x-request-id'))
@@ -223,6 +232,11 @@ describe('the document of the API', () => {
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
       expect(headers.get('access-control-allow-origin')).toBe('*')
     }
+  })
+
+  it('has examples that are as it says', () => {
+    expect(checker.exampleMisfits()).toEqual([])
+    expect(checker.exampleCount).toBeGreaterThan(checker.operations.length)
   })
 
   it('describes the refunds of failed, slow and unavailable services', async () => {

@@ -6,6 +6,7 @@ export interface Operation {
   readonly operationId: string
   readonly method: string
   readonly path: string
+  readonly requestBody?: { readonly content?: Readonly<Record<string, object>> }
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>
 }
 
@@ -76,6 +77,33 @@ export class ApiChecker {
     ]
     const check = this.#checkAt(`api#/${pointer.map(escapePointer).join('/')}`)
     return check(JSON.parse(reply.text)) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error))
+  }
+
+  /** Examples in the document. */
+  get exampleCount(): number {
+    return this.#mediaTypes().filter(({ media }) => 'example' in media).length
+  }
+
+  /** What is wrong with the document's own examples; empty if they are as it says. */
+  exampleMisfits(): readonly string[] {
+    return this.#mediaTypes().flatMap(({ pointer, media }) => {
+      if (!('example' in media)) return []
+      const check = this.#checkAt(`api#/${[...pointer, 'schema'].map(escapePointer).join('/')}`)
+      return check(media.example) ? [] : [`${pointer.join(' ')}: ${JSON.stringify(check.errors)}`]
+    })
+  }
+
+  #mediaTypes(): readonly { readonly pointer: readonly string[]; readonly media: object & { example?: unknown } }[] {
+    return this.operations.flatMap(({ path, method, requestBody, responses }) => {
+      const place = ['paths', path, method.toLowerCase()]
+      const bodies = [
+        [[...place, 'requestBody'], requestBody] as const,
+        ...Object.entries(responses).map(([status, answer]) => [[...place, 'responses', status], answer] as const),
+      ]
+      return bodies.flatMap(([pointer, body]) =>
+        Object.entries(body?.content ?? {}).map(([type, media]) => ({ pointer: [...pointer, 'content', type], media })),
+      )
+    })
   }
 
   #checkAt($ref: string): Check {

@@ -3,6 +3,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Answer, ApiRequest, Handler } from '../answer.ts'
 import type { NodeApi } from '../node.ts'
 import { strangerFault } from './guard.ts'
+import { blameClient } from './misfits.ts'
 import { serverFor } from './server.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -40,7 +41,7 @@ async function serve(node: NodeApi, request: ApiRequest): Promise<Answer> {
   })
   const message = new Request(ANY_URL, { method: 'POST', headers: headersOf(request) })
   const response = await handler.fetch(message, { parsedBody: request.body })
-  const text = messageIn(await response.text(), response.headers.get('content-type') ?? '')
+  const text = blameClient(messageIn(await response.text(), response.headers.get('content-type') ?? ''))
   if (bugs.length > 0) throw bugs[0]
   if (response.status >= 500) throw failures[0] ?? new Error(`MCP answered ${response.status}`)
   if (text === '') return { response: new Response(null, { status: response.status }) }

@@ -229,6 +229,11 @@ export const PROTOCOL = Type.Object(
   { additionalProperties: true },
 )
 
+const REQUESTS_QUERY = Type.Object(
+  { ...PAGE_QUERY.properties, serviceId: Type.Optional(SERVICE_ID) },
+  { additionalProperties: false },
+)
+
 const PAID_ANSWERS = {
   200: { description: 'Paid: result and receipt', schema: PAID },
   402: { description: 'Payment required, or the payment offered does not do; a fresh quote', schema: QUOTE },
@@ -348,7 +353,7 @@ export const MARKET_ROUTES = {
     operationId: 'listRequests',
     tag: 'market',
     summary: 'Recent paid calls; inputs and results are never shown',
-    query: PAGE_QUERY,
+    query: REQUESTS_QUERY,
     answers: {
       200: {
         description: 'A page',

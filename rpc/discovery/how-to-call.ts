@@ -6,6 +6,8 @@ export interface CallExample {
   readonly serviceId: string
   /** A request that works. */
   readonly request: string
+  /** Name of the chain that is paid on; clients pay on no other one. */
+  readonly network: string
 }
 
 /** A call without payment in a shell: the answer is the quote. */
@@ -21,11 +23,12 @@ export function commandCall({ baseUrl, serviceId, request }: CallExample): strin
 }
 
 /** A paid call with the client of this package: five lines. */
-export function clientCall({ baseUrl, serviceId, request }: CallExample): string {
+export function clientCall({ baseUrl, serviceId, request, network }: CallExample): string {
   const words = [serviceId, ...(request === '' ? [] : [request])].map(scriptWord).join(', ')
+  const other = network === 'mainnet' ? '' : `, network: ${scriptWord(network)}`
   return `import { createClient, walletFromKeyfile } from 'farthing/client'
 const wallet = await walletFromKeyfile('agent.key', { passphrase })
-const agent = createClient({ baseUrl: ${scriptWord(baseUrl)}, wallet })
+const agent = createClient({ baseUrl: ${scriptWord(baseUrl)}${other}, wallet })
 const { result, receipt } = await agent.call(${words})
 console.log(result, receipt.txId)`
 }

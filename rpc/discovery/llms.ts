@@ -44,7 +44,7 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
     'A call without payment answers 402 with the exact price in `accepts` and in the header `PAYMENT-REQUIRED`; pay one of the offers and repeat the call. Clients of x402 of both generations do that by themselves; where the stablecoin rail is on, `?rail=stable` leaves its offer alone. In five lines:',
     '',
     '```js',
-    clientCall({ baseUrl: urlInText(baseUrl), serviceId: 'node-network-stats', request: '' }),
+    clientCall({ baseUrl: urlInText(baseUrl), serviceId: 'node-network-stats', request: '', network: params.name }),
     '```',
     '',
     ...services,
@@ -83,7 +83,7 @@ function section({ chain, market }: NodeApi, baseUrl: string, listing: Listing):
     `- Sample of the result, free: ${urlInText(`${baseUrl}/services/${serviceId}/example`)}`,
     '',
     '```sh',
-    curlQuote({ baseUrl: urlInText(baseUrl), serviceId, request: example }),
+    curlQuote({ baseUrl: urlInText(baseUrl), serviceId, request: example, network: chain.ruleBook.params.name }),
     '```',
     '',
   ]

@@ -3,6 +3,7 @@ import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { Claim } from '../../marketplace/checkout/claim.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/facts/known-past.ts'
 import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
@@ -12,6 +13,7 @@ import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
 import { matching } from '../discovery/listings.ts'
 import { errorBody, errorHeaders } from '../faults.ts'
+import { filteredPage } from '../filtered-page.ts'
 import { moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
 import { nativeUsd, protocolDocument, registryEntries } from '../registry.ts'
@@ -181,7 +183,9 @@ export const listRequests: Handler = async ({ chain, market }, { query }) => {
   const cursor = query.cursor === undefined ? null : String(query.cursor)
   if (cursor !== null && !/^[0-9]{15}\/[0-9a-f]{64}$/.test(cursor))
     return fault('rpc/invalid-request', { fields: ['cursor'] })
-  const page = await market.store.recent(Number(query.limit ?? PAGE_DEFAULT), cursor)
+  const window = { limit: Number(query.limit ?? PAGE_DEFAULT), cursor }
+  const isWanted = query.serviceId === undefined ? null : (claim: Claim) => claim.serviceId === query.serviceId
+  const page = await filteredPage((limit, from) => market.store.recent(limit, from), window, isWanted)
   return answer({
     requests: page.claims.map((claim) => requestStatus({ chain, market }, claim)),
     nextCursor: page.nextCursor,

@@ -105,9 +105,9 @@ function linksMarkup({ entry: { serviceId } }: Listing): Html {
 </ul></section>`
 }
 
-function callMarkup({ baseUrl, listing }: Basis): Html {
+function callMarkup({ node, baseUrl, listing }: Basis): Html {
   const { serviceId, requestFormat, example } = listing.entry
-  const call = { baseUrl, serviceId, request: example }
+  const call = { baseUrl, serviceId, request: example, network: node.chain.ruleBook.params.name }
   const format =
     requestFormat === ''
       ? html`<p>Optional context: any text, also none.</p>`

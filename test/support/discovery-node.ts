@@ -1,0 +1,45 @@
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { MarketApi, NodeApi } from '../../rpc/node.ts'
+import { type MarketParts, TestMarket } from './market.ts'
+
+/** Where the node of these tests is reached. */
+export const HERE = 'https://node.example'
+
+/** The stablecoin rail as documents see it: open, or closed for a reason. */
+export function shownRail(closedBecause: string | null = null): StableRail {
+  return {
+    terms: {
+      network: { word: 'base', caip2: 'eip155:8453', chainId: 8453 },
+      asset: {
+        symbol: 'USDC',
+        contract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+        decimals: 6,
+        domain: { name: 'USD Coin', version: '2' },
+      },
+      payTo: '0x1111111111111111111111111111111111111111',
+      maxTimeoutSeconds: 120,
+    },
+    facilitators: [],
+    verified: { ok: true, detail: 'asked' },
+    closedBecause,
+  } as unknown as StableRail
+}
+
+/** A node that sells the test services on a real chain, as documents see it. */
+export async function sellingNode(
+  parts: MarketParts & { readonly stable?: StableRail } = {},
+): Promise<{ readonly node: NodeApi; readonly market: TestMarket }> {
+  const market = await TestMarket.open(parts)
+  const { shop, price, mempool } = market
+  const api = { shop, price, settings: DEFAULT_MARKET_SETTINGS, stable: parts.stable ?? null } as unknown as MarketApi
+  const node = {
+    version: '1.2.3',
+    chain: market.test.chain,
+    mempool,
+    market: api,
+    mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
+    peerCount: () => 0,
+  } as unknown as NodeApi
+  return { node, market }
+}

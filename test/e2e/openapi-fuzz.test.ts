@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ask, type Reply } from '../support/api.ts'
+import { Caller, marketOpen } from '../support/caller.ts'
+import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { ApiChecker, type ApiDocument, type Operation } from '../support/openapi-check.ts'
+import { askRaw } from '../support/raw-http.ts'
+import { runs } from '../support/runs.ts'
+import { brokenValuesOf, ODD, type RequestSchema, valuesOf } from '../support/schema-arbitrary.ts'
+
+/** An operation with what its requests are made of. */
+interface FuzzedOperation extends Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: RequestSchema }[]
+}
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** What operators do among others is only there where the node talks to others. */
+const NETWORKED = {
+  FARTHING_P2P_ENABLED: 'true',
+  FARTHING_P2P_PORT: '0',
+  FARTHING_P2P_MDNS: 'false',
+  FARTHING_P2P_DHT: 'false',
+}
+
+const workshop = new Workshop()
+let daemon: RunningDaemon
+let document: ApiDocument & { readonly components: { readonly schemas: Readonly<Record<string, RequestSchema>> } }
+let checker: ApiChecker
+/** Texts that mean something to this node. */
+let known: readonly string[]
+
+beforeAll(async () => {
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1', ...NETWORKED } })
+  await marketOpen(daemon.url)
+  const caller = new Caller(daemon.url, 1)
+  const payment = await caller.payMined({ serviceId: 'node-test-again', request: 'ok' })
+  document = (await ask<typeof document>(daemon.url, '/openapi.json')).body
+  checker = new ApiChecker(document)
+  const { agentId } = (await caller.quote('node-network-stats', '')).body.accepts![0]!.extra
+  known = [
+    payment.txId,
+    caller.address,
+    agentId,
+    'node-test-again',
+    'node-network-stats',
+    'FUSD',
+    'FAR-FUSD-30',
+    'latest',
+    '1',
+    '0',
+  ]
+})
+
+const resolve = (ref: string): RequestSchema =>
+  document.components.schemas[ref.split('/').at(-1) as string] as RequestSchema
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+/** Requests of an operation: as documented, and with something put wrong in each place. */
+function requestsOf({ method, path, parameters = [], requestBody }: FuzzedOperation): fc.Arbitrary<Sent> {
+  const schema = (requestBody?.content?.['application/json'] as { schema?: RequestSchema } | undefined)?.schema
+  const anyOf = (each: RequestSchema) =>
+    fc.oneof({ weight: 3, arbitrary: valuesOf(each, resolve, known) }, { weight: 1, arbitrary: ODD })
+  const values = fc.record(
+    Object.fromEntries(parameters.map((each) => [each.name, fc.option(anyOf(each.schema), { nil: undefined })])),
+  )
+  const bodies =
+    schema === undefined
+      ? fc.constant(undefined)
+      : fc.oneof(
+          valuesOf(schema, resolve, known).map((value) => JSON.stringify(value)),
+          brokenValuesOf(schema, resolve, known).map((value) => JSON.stringify(value)),
+          fc.constantFrom('', '{', 'null', '[]', '{"__proto__":{"x":1}}'),
+        )
+  return fc.tuple(values, bodies).map(([given, body]) => {
+    const filled = path.replace(
+      /\{(\w+)\}/g,
+      (_, name: string) => encodeURIComponent(wellFormed(textOf(given[name] ?? 'x'))) || 'x',
+    )
+    const query = new URLSearchParams()
+    for (const each of parameters)
+      if (each.in === 'query' && given[each.name] !== undefined) query.append(each.name, textOf(given[each.name]))
+    const search = query.size === 0 ? '' : `?${query}`
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    return { method, path: `${filled}${search}`, headers, ...(body !== undefined && { body }) }
+  })
+}
+
+function wellFormed(text: string): string {
+  return text.toWellFormed()
+}
+
+/** What is wrong with an answer to anything; null if it is as documented and no fault of the node. */
+function misbehaviour({ operationId }: Operation, reply: Reply): string | null {
+  // Blocks come a hundred a second here; a reading of one head may be refused then, and says when to come back.
+  if (reply.body.code === 'head_moving' && reply.status === 503) return null
+  // A request that matches the path of a neighbour is answered by that.
+  if (reply.status === 404 && reply.body.code === 'not_found') return null
+  if (reply.status >= 500) return `${reply.status} ${reply.text.slice(0, 200)}`
+  return checker.misfits(operationId, reply)[0] ?? null
+}
+
+/** Streams answer for as long as somebody reads; test/integration/streams.test.ts and the stations of events do. */
+const isStream = ({ responses }: Operation): boolean => JSON.stringify(responses).includes('text/event-stream')
+
+describe('whatever is sent to an operation', () => {
+  it('is answered as documented, and never with a fault of the node', async () => {
+    const found: string[] = []
+    for (const operation of (checker.operations as readonly FuzzedOperation[]).filter((each) => !isStream(each))) {
+      const sent = fc.asyncProperty(requestsOf(operation), async (request) => {
+        const reply = await askRaw(daemon.url, request)
+        const problem = misbehaviour(operation, reply)
+        if (problem !== null) throw new Error(`${problem} <- ${JSON.stringify(request).slice(0, 300)}`)
+      })
+      const { failed, errorInstance } = await fc.check(sent, { numRuns: runs(25) })
+      if (failed) found.push(`${operation.operationId}: ${String((errorInstance as Error).message)}`)
+    }
+    expect(found).toEqual([])
+    expect((await ask(daemon.url, '/health')).status).toBe(200)
+  })
+})

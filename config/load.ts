@@ -97,13 +97,21 @@ export function resolveConfig(
     }
     const wrong = checkValue(SETTINGS[name], resolution[name].value)
     if (wrong !== null)
-      return fail(fault('config/value', { key: called[name], value: String(resolution[name].value), allowed: wrong }))
+      return fail(
+        fault('config/value', { key: called[name], value: shownValue(name, resolution[name]), allowed: wrong }),
+      )
   }
   resolution['data-dir'] = {
     ...resolution['data-dir'],
     value: resolution['data-dir'].value ?? `${home}/.farthing/${resolution.network.value}`,
   }
   return ok({ config: configOf(resolution), resolution })
+}
+
+/** The value of a setting as it may be shown: one that may hold a password is not. */
+export function shownValue(name: SettingName, { value }: Resolved): string {
+  const { isSecret }: Setting = SETTINGS[name]
+  return value !== null && isSecret ? '(hidden)' : String(value)
 }
 
 function flatten(value: unknown, path: string, into: Record<string, string>): Fault | null {
@@ -250,6 +258,9 @@ function configOf(resolution: Resolution): Config {
       minPoolDepthMicros: parseDollars(text('market.min-pool-depth-usd')) ?? 0n,
       nativeUsdMinMicros: parseDollars(optional('market.native-usd-min') ?? ''),
       nativeUsdMaxMicros: parseDollars(optional('market.native-usd-max') ?? ''),
+      settlers: optional('market.settlers')?.split(',') ?? [],
+      claimsUrl: optional('market.claims-url'),
+      claimsLeaseSeconds: integer('market.claims-lease-seconds'),
       pauseDepth: integer('market.pause-depth'),
       settleWaitMs: integer('market.settle-wait-ms'),
       resultKeepHours: integer('market.result-keep-hours'),

@@ -16,6 +16,8 @@ export interface Setting {
   /** Text of the default; null means unset. */
   readonly default: string | null
   readonly about: string
+  /** Whether its value must not be shown: it may hold a password. */
+  readonly isSecret?: true
 }
 
 function text(about: string, fallback: string | null, allowed: string, pattern?: RegExp): Setting {
@@ -154,6 +156,24 @@ export const SETTINGS = {
   ),
   'market.native-usd-min': dollars('Dollar price of the coin below which nothing is quoted in it', null),
   'market.native-usd-max': dollars('Dollar price of the coin above which nothing is quoted in it', null),
+  'market.settlers': text(
+    'Addresses of the settlers of other replicas, which the owner lists on chain beside its own, by commas',
+    null,
+    'addresses separated by commas, at most 7',
+    /^[0-9a-z]+(,[0-9a-z]+){0,6}$/,
+  ),
+  'market.claims-url': {
+    type: { kind: 'text', allowed: 'a postgres:// URL', pattern: /^postgres(ql)?:\/\/\S+$/ },
+    default: null,
+    about:
+      'PostgreSQL that several replicas keep their claims in, postgres://user@host/database; default: the data folder',
+    isSecret: true,
+  },
+  'market.claims-lease-seconds': integer(
+    'Silence after which a replica is taken for dead, the same for all that share claims',
+    30,
+    [2, 3_600],
+  ),
   'market.pause-depth': integer(
     'Blocks that a reorganisation must leave behind to be told and to pause sales',
     6,
@@ -242,6 +262,11 @@ export interface Config {
     readonly minPoolDepthMicros: bigint
     readonly nativeUsdMinMicros: bigint | null
     readonly nativeUsdMaxMicros: bigint | null
+    /** Addresses of other replicas' settlers. */
+    readonly settlers: readonly string[]
+    /** Holds a password, perhaps; null is the data folder. */
+    readonly claimsUrl: string | null
+    readonly claimsLeaseSeconds: number
     readonly pauseDepth: number
     readonly settleWaitMs: number
     readonly resultKeepHours: number

@@ -3,6 +3,7 @@ import { type Fault, faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { type ChainAlert, ChainWatch } from '../marketplace/checkout/chain-watch.ts'
 import { NATIVE_CLAIMS, type NativeClaimStore } from '../marketplace/checkout/claim.ts'
+import { ClaimsAway, unlessAway } from '../marketplace/checkout/claim-store.ts'
 import { isLoopback } from '../rpc/mcp/guard.ts'
 import type { NodeApi } from '../rpc/node.ts'
 import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './core.ts'
@@ -183,7 +184,7 @@ async function openMarket(
   try {
     store = await options.openClaims(folderPaths(config.dataDir).market, NATIVE_CLAIMS)
   } catch (error) {
-    return fail(storageFault(config.dataDir, error))
+    return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
   }
   stops.push(() => store.close())
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
@@ -198,12 +199,15 @@ async function openMarket(
     onFault,
   })
   if (!market.ok) return market
-  const { settler, registrar, settings, shop } = market.value
+  const { settler, registrar, takeover, settings, shop } = market.value
   shop.closeWhile(() => watch.closedBecause)
   stops.push(() => settler.stop())
   stops.push(() => registrar.stop())
-  const prune = (): Promise<number> =>
-    store.pruneResults(systemClock.now() - settings.resultKeepMs, settings.resultBytesMax)
+  stops.push(() => takeover?.stop())
+  const prune = (): Promise<Result<number>> =>
+    unlessAway(async () =>
+      ok(await store.pruneResults(systemClock.now() - settings.resultKeepMs, settings.resultBytesMax)),
+    )
   stops.push(repeat(PRUNE_MS, prune, onFatal))
   return market
 }
@@ -229,7 +233,9 @@ async function resumeWork({
   await chain.resume()
   for (const tx of await loadMempool(folderPaths(options.config.dataDir).mempool)) await mempool.submit(tx)
   if (market === null) return
-  await market.checkout.resume()
+  // A store that is away just now has its claims taken up when it is back.
+  await unlessAway(async () => ok(await market.checkout.resume()))
+  market.takeover?.start()
   market.registrar.check()
 }
 

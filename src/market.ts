@@ -15,6 +15,7 @@ import { Registrar } from '../marketplace/checkout/registrar.ts'
 import { Sender } from '../marketplace/checkout/sender.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../marketplace/checkout/settings.ts'
 import { Settler } from '../marketplace/checkout/settler.ts'
+import { Takeover } from '../marketplace/checkout/takeover.ts'
 import { Workshop } from '../marketplace/checkout/workshop.ts'
 import type { ServiceContext } from '../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../marketplace/services/service.ts'
@@ -40,6 +41,8 @@ export interface MarketParts {
 /** The market with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
+  /** Sees to claims that other replicas leave; null where nobody shares them. */
+  readonly takeover: Takeover | null
 }
 
 const USD_DECIMALS = 6
@@ -61,6 +64,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   mempool.protect(operator.value.settler.address)
   const shop = new Shop(operator.value, offers, serviceContext(parts))
   const sender = new Sender(chain, mempool, operator.value.settler)
+  const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers)
   const settler = new Settler({
     chain,
     shop,
@@ -68,6 +72,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
     sender,
     timers: systemTimers,
     onFault: (cause) => onFault('receipts', cause),
+    isHeld: () => takeover !== null && takeover.heldBecause !== null,
   })
   const settings = settingsOf(config)
   const price = chainPrice(chain)
@@ -84,8 +89,10 @@ export function createMarket(parts: MarketParts): Result<Market> {
     clock: systemClock,
     timers: systemTimers,
   })
+  takeover?.join(checkout)
+  shop.closeWhile(() => takeover?.heldBecause ?? null)
   const registrar = new Registrar({ chain, shop, sender, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, stable: null })
+  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, takeover, stable: null })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {
@@ -95,6 +102,8 @@ function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Op
   if (refused !== null) return fail(refused)
   const owner = market.owner === null ? ok(wallet.address) : parseAddress(addressPrefix, market.owner)
   if (!owner.ok) return owner
+  const settlers = allOk(market.settlers.map((text) => parseAddress(addressPrefix, text)))
+  if (!settlers.ok) return settlers
   const payout = market.payout === null ? owner : parseAddress(addressPrefix, market.payout)
   if (!payout.ok) return payout
   return ok({
@@ -104,7 +113,17 @@ function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Op
     owner: owner.value,
     payout: payout.value,
     settler: wallet,
+    otherSettlers: settlers.value.filter((address) => address !== wallet.address),
   })
+}
+
+function allOk<T>(results: readonly Result<T>[]): Result<readonly T[]> {
+  const values: T[] = []
+  for (const result of results) {
+    if (!result.ok) return result
+    values.push(result.value)
+  }
+  return ok(values)
 }
 
 /** What the registrar will publish must be what consensus takes, or the node would start and never sell. */

@@ -93,6 +93,11 @@ export const MARKET_FAULTS = {
     409,
     'this authorization was used for another request; sign a new one for this',
   ),
+  'stable/key-used': nobody(
+    'idempotency_conflict',
+    409,
+    'this payment identifier or Idempotency-Key was used with another request; nothing was charged',
+  ),
   'stable/under-way': later(
     'settlement_pending',
     503,
@@ -117,6 +122,16 @@ export const MARKET_FAULTS = {
     'refund_owed',
     409,
     'this authorization was settled without a delivery: {amount} {asset} are owed back to {payer} ({status})',
+  ),
+  'stable/refund-waits': nobody(
+    'refund_owed',
+    409,
+    'a refund of {amount} units to {payer} is owed and there is no stable.refund-key-file: pay it, then run farthing refunds {id} --paid <transaction>',
+  ),
+  'stable/refund-refused': later(
+    'refund_refused',
+    503,
+    'the refund of {amount} units to {payer} was refused: {reason}; it is tried again',
   ),
   'stable/facilitator': later(
     'facilitator_unavailable',

@@ -28,6 +28,8 @@ export interface Operator {
   readonly payout: Address
   /** Signs receipts, and registrations where it is the owner too. */
   readonly settler: AccountSigner & { readonly address: Address }
+  /** Settlers of other replicas, which the owner's node lists on chain beside its own; none unless given. */
+  readonly otherSettlers?: readonly Address[]
 }
 
 /** A service as this operator sells it. */

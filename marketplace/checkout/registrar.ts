@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { TxId } from '../../consensus/primitives/ids.ts'
+import type { Address, TxId } from '../../consensus/primitives/ids.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { SETTLERS_MAX } from '../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
@@ -129,26 +129,35 @@ export class Registrar {
 
 /** The record of an agent that differs from what it should be. */
 function updated({ settlers: known }: Agent, operator: Operator, offers: readonly Offer[]) {
-  const { agentId, owner, settler } = operator
-  // Other settlers serve other replicas; only where the list is full does the oldest make room.
-  const others = known.filter((address) => address !== settler.address).slice(1 - SETTLERS_MAX)
-  return { ...registration(operator, offers), agentId, owner, settlers: [...others, settler.address] }
+  const { agentId, owner } = operator
+  const wanted = settlersOf(operator)
+  // Other settlers serve other replicas; only where the list is full do the oldest make room.
+  const others = known.filter((address) => !wanted.includes(address))
+  const room = SETTLERS_MAX - wanted.length
+  const settlers = [...others.slice(Math.max(0, others.length - room)), ...wanted]
+  return { ...registration(operator, offers), agentId, owner, settlers }
 }
 
 function isRegistration({ body: { kind } }: Transaction): boolean {
   return kind === 'agent_register' || kind === 'agent_update' || kind === 'service_publish'
 }
 
-function registration({ name, endpoint, payout, settler }: Operator, offers: readonly Offer[]) {
+function registration(operator: Operator, offers: readonly Offer[]) {
+  const { name, endpoint, payout } = operator
   const capabilities = capabilitySet(offers.map(({ definition }) => definition.capability))
-  return { name, endpoint, capabilities, payout, settlers: [settler.address] }
+  return { name, endpoint, capabilities, payout, settlers: settlersOf(operator) }
+}
+
+/** Settlers that must be listed: this node's last, as the one that never makes room. */
+function settlersOf({ settler, otherSettlers = [] }: Operator): readonly Address[] {
+  return [...new Set([...otherSettlers, settler.address])]
 }
 
 function matches(agent: Agent, operator: Operator, offers: readonly Offer[]): boolean {
   return (
     agent.capabilities === registration(operator, offers).capabilities &&
     agent.payout === operator.payout &&
-    agent.settlers.includes(operator.settler.address) &&
+    settlersOf(operator).every((address) => agent.settlers.includes(address)) &&
     agent.name === operator.name &&
     agent.endpoint === operator.endpoint
   )

@@ -1,70 +1,29 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
-import type { Claim, FinishedClaim, NativeClaimStore } from '../../marketplace/checkout/claim.ts'
+import type { TxId } from '../../consensus/primitives/ids.ts'
+import { type Claim, type FinishedClaim, NATIVE_CLAIMS } from '../../marketplace/checkout/claim.ts'
+import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
+import { STABLE_CLAIMS, type StableClaim } from '../../marketplace/stable/claim.ts'
+import { claimed, delivered, executing, failed, listed, stableClaims, txIdOf } from '../support/claims.ts'
 
-/** An implementation under test: one place of claims that can be opened, closed and opened again. */
+/** A store of claims of a kind, open. */
+export type OpenStore<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
+
+/** An implementation under test: one place of claims that can be opened, closed and opened again, each kind by itself. */
 export interface ClaimStoreFixture {
-  readonly open: () => Promise<NativeClaimStore & { close(): Promise<void> }>
+  readonly open: <C extends StoredClaim>(kind: ClaimKind<C>) => Promise<OpenStore<C>>
   readonly remove: () => Promise<void>
 }
 
 type State = Claim['state']
 
-const txIdOf = (number: number): TxId => number.toString(16).padStart(64, '0') as TxId
-
-/** Claim `number`, claimed at that millisecond unless said otherwise. */
-function claimed(number: number, claimedAtMs = number): Claim & { state: 'claimed' } {
-  return {
-    state: 'claimed',
-    txId: txIdOf(number),
-    serviceId: 'node-test-again' as ServiceId,
-    requestHash: 'ab'.repeat(32) as Hash,
-    request: 'ok – ünïcode "quoted"\n',
-    caller: 'cd'.repeat(32),
-    amount: '123456789012345678901234567890',
-    priceUsdMicros: '2000',
-    opener: null,
-    minedAt: 12,
-    claimedAtMs,
-  }
-}
-
-/** What a claim keeps when its work is over: everything but the request. */
-function finished(number: number) {
-  const { request: _, ...base } = claimed(number)
-  return base
-}
-
-/** The claim as listings show it. */
-function listed(claim: Claim): Claim {
-  return claim.state === 'delivered' ? { ...claim, result: null } : claim
-}
-
-function executing(number: number): Claim {
-  return { ...claimed(number), state: 'executing', startedAtMs: 5 }
-}
-
-function delivered(
-  number: number,
-  { result = '{"echo":"ok"}' as string | null, finishedAtMs = 9 } = {},
-): FinishedClaim {
-  const base = { ...finished(number), finishedAtMs, durationMs: 4, resultHash: 'ef'.repeat(32) as Hash, result }
-  return { ...base, state: 'delivered', settlement: 'owed' }
-}
-
-function failed(number: number): FinishedClaim {
-  const outcome = { reason: 'service/failed', message: 'it was told to fail', settlement: 'owed' } as const
-  return { ...finished(number), state: 'failed', finishedAtMs: 9, durationMs: 4, ...outcome }
-}
-
 /** What every store of claims must do; `make` gives an empty one. */
 export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): void {
   describe(`the claim store ${name}`, () => {
     let fixture: ClaimStoreFixture
-    let store: Awaited<ReturnType<ClaimStoreFixture['open']>>
+    let store: OpenStore<Claim>
     beforeEach(async () => {
       fixture = make()
-      store = await fixture.open()
+      store = await fixture.open(NATIVE_CLAIMS)
     })
     afterEach(async () => {
       await store.close()
@@ -72,7 +31,7 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
     })
     const reopen = async (): Promise<void> => {
       await store.close()
-      store = await fixture.open()
+      store = await fixture.open(NATIVE_CLAIMS)
     }
     const idsOf = (claims: readonly Claim[]): readonly TxId[] => claims.map(({ txId }) => txId).sort()
     /** Brings a new claim to a state by the way that calls take. */
@@ -246,6 +205,100 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
       expect(await store.get(txIdOf(1))).toEqual({ ...claim, result: null, settlement: 'final' })
       await reopen()
       expect(await store.pruneResults(0, 0)).toBe(0)
+    })
+
+    it('releases a claim only from the state that it is in, and its payment can be claimed anew', async () => {
+      for (const claim of [claimed(1), executing(2), delivered(3), failed(4)]) await put(claim)
+      for (const claim of [executing(1), claimed(2), failed(3), delivered(4), claimed(99)]) {
+        expect(await store.release(claim.state, claim.txId)).toBe(false)
+      }
+      expect(idsOf(await store.open())).toEqual([1, 2, 3, 4].map(txIdOf))
+      for (const claim of [claimed(1), executing(2), delivered(3), failed(4)]) {
+        expect(await store.release(claim.state, claim.txId)).toBe(true)
+        expect(await store.get(claim.txId)).toBeUndefined()
+        expect(await store.release(claim.state, claim.txId)).toBe(false)
+      }
+      expect(await store.open()).toEqual([])
+      expect(await store.recent(10, null)).toEqual({ claims: [], nextCursor: null })
+      expect(await store.pruneResults(1_000, 0)).toBe(0)
+      expect(await store.claim(claimed(1))).toBeNull()
+      await reopen()
+      expect(idsOf(await store.open())).toEqual([txIdOf(1)])
+    })
+
+    it('lets a claim be released or moved, not both', async () => {
+      await put(claimed(1))
+      const did = await Promise.all([
+        ...Array.from({ length: 10 }, () => store.release('claimed', txIdOf(1))),
+        ...Array.from({ length: 10 }, () => store.advance('claimed', executing(1))),
+      ])
+      expect(did.filter(Boolean).length).toBe(1)
+      expect(await store.get(txIdOf(1))).toEqual(did.indexOf(true) < 10 ? undefined : executing(1))
+    })
+
+    it('has a page begin where the one before ended, by a cursor of time and id', async () => {
+      for (let i = 1; i <= 3; i++) await put(claimed(i, 1_700_000_000_000))
+      const { nextCursor } = await store.recent(2, null)
+      expect(nextCursor).toBe(`001700000000000/${txIdOf(2)}`)
+      expect(idsOf((await store.recent(2, nextCursor)).claims)).toEqual([txIdOf(1)])
+    })
+  })
+
+  stableClaimsSuite(name, make)
+}
+
+function stableClaimsSuite(name: string, make: () => ClaimStoreFixture): void {
+  describe(`the claim store ${name}, for the stablecoin rail`, () => {
+    let fixture: ClaimStoreFixture
+    let store: OpenStore<StableClaim>
+    beforeEach(async () => {
+      fixture = make()
+      store = await fixture.open(STABLE_CLAIMS)
+    })
+    afterEach(async () => {
+      await store.close()
+      await fixture.remove()
+    })
+    /** Brings a new claim to a state in one step. */
+    const put = async (claim: StableClaim): Promise<void> => {
+      const first = { ...stableClaims(0).claimed, id: claim.id }
+      expect(await store.claim(first)).toBeNull()
+      if (claim.state !== 'claimed') expect(await store.advance('claimed', claim)).toBe(true)
+    }
+
+    it('gives back every field of a claim in every state, over closing and opening again', async () => {
+      const claims = Object.values(stableClaims(0)).map((claim, i) => ({ ...claim, id: txIdOf(i + 1) }))
+      for (const claim of claims) await put(claim)
+      for (const claim of claims) expect(await store.get(claim.id)).toEqual(claim)
+      await store.close()
+      store = await fixture.open(STABLE_CLAIMS)
+      for (const claim of claims) expect(await store.get(claim.id)).toEqual(claim)
+    })
+
+    it('lists as open what is not settled, not over and not paid back', async () => {
+      const { claimed: first, settled, unpaid, owed } = stableClaims(0)
+      const over = { ...unpaid, over: true }
+      const paid = { ...owed, refund: { ...owed.refund, status: 'paid' as const } }
+      for (const [i, claim] of [first, settled, unpaid, owed, over, paid].entries())
+        await put({ ...claim, id: txIdOf(i) })
+      expect((await store.open()).map(({ id }) => id).sort()).toEqual([0, 2, 3].map(txIdOf))
+    })
+
+    it('keeps the kinds apart, even under the same id', async () => {
+      const native = await fixture.open(NATIVE_CLAIMS)
+      const { claimed: first, settling } = stableClaims(1)
+      expect(await native.claim(claimed(1))).toBeNull()
+      expect(await store.claim(first)).toBeNull()
+      expect(await native.advance('claimed', delivered(1, { result: '"native"' }))).toBe(true)
+      expect(await store.advance('claimed', settling)).toBe(true)
+      expect(await native.get(txIdOf(1))).toEqual(delivered(1, { result: '"native"' }))
+      expect(await store.get(txIdOf(1))).toEqual(settling)
+      expect((await store.recent(10, null)).claims).toEqual([{ ...settling, result: null }])
+      expect(await native.pruneResults(1_000, 0)).toBe(1)
+      expect(await store.get(txIdOf(1))).toEqual(settling)
+      expect(await store.release('settling', txIdOf(1))).toBe(true)
+      expect((await native.open()).length).toBe(1)
+      await native.close()
     })
   })
 }

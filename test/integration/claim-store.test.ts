@@ -9,7 +9,7 @@ import { removeFolder, temporaryFolder } from '../support/processes.ts'
 claimStoreSuite('of one node in LevelDB', () => {
   const folder = temporaryFolder()
   return {
-    open: () => LevelClaimStore.open(join(folder, 'market'), NATIVE_CLAIMS),
+    open: (kind) => LevelClaimStore.open(join(folder, kind.name), kind),
     remove: async () => removeFolder(folder),
   }
 })

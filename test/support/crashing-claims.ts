@@ -1,20 +1,23 @@
-import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
-import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import type { ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
+import type { OpenClaims } from '../../src/core.ts'
+
+type Closable<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
 
 /**
  * The real claim store in a process that dies by SIGKILL right before or right after a claim reaches a state, as
  * `TEST_CRASH_AT` says: "before:claimed", "after:executing" and so on.
  */
-export async function openCrashingClaims<C extends StoredClaim>(
-  path: string,
-  kind: ClaimKind<C>,
-): Promise<ClaimStore<C> & { close(): Promise<void> }> {
-  const store = await LevelClaimStore.open(path, kind)
+export function crashingClaims(open: OpenClaims): OpenClaims {
+  return async (path, kind) => crashing(await open(path, kind))
+}
+
+function crashing<C extends StoredClaim>(store: Closable<C>): Closable<C> {
   const [when, state] = (process.env.TEST_CRASH_AT ?? '').split(':')
   const die = (now: string, claim: C): void => {
     if (now === when && claim.state === state) process.kill(process.pid, 'SIGKILL')
   }
   return {
+    ...(store.shared && { shared: store.shared }),
     get: (id) => store.get(id),
     release: (from, id) => store.release(from, id),
     open: () => store.open(),

@@ -3,7 +3,8 @@ import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { runDaemon, startCommand } from '../../src/cli/commands/start.ts'
 import { runCommandLine } from '../../src/cli/run.ts'
 import { COMMANDS } from '../../src/cli/table.ts'
-import { openCrashingClaims } from './crashing-claims.ts'
+import { claimsOpener } from '../../src/storage/open-claims.ts'
+import { crashingClaims } from './crashing-claims.ts'
 import { fastDevnet } from './network.ts'
 import { TEST_SERVICES } from './test-services.ts'
 
@@ -14,7 +15,10 @@ import { TEST_SERVICES } from './test-services.ts'
 const start = {
   ...startCommand,
   run: (context: Parameters<typeof startCommand.run>[0]) =>
-    runDaemon(context, { services: [...SERVICE_TABLE, ...TEST_SERVICES], openClaims: openCrashingClaims }),
+    runDaemon(context, {
+      services: [...SERVICE_TABLE, ...TEST_SERVICES],
+      openClaims: crashingClaims(claimsOpener(context.config, context.params.name)),
+    }),
 }
 const commands = COMMANDS.map((command) => (command.name === 'start' ? start : command))
 const hashes = process.env.TEST_FAST_BLOCKS

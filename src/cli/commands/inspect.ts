@@ -1,5 +1,5 @@
-import { flagOf } from '../../../config/load.ts'
-import { SETTINGS, type SettingName } from '../../../config/settings.ts'
+import { flagOf, shownValue } from '../../../config/load.ts'
+import { type Resolved, SETTINGS, type SettingName } from '../../../config/settings.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { type Command, nodeUrl, RPC_FLAG } from '../command.ts'
@@ -50,13 +50,18 @@ export const configPrintCommand: Command = {
   flags: { json: 'Print JSON' },
   run: async ({ resolution, flags, print }) => {
     const names = Object.keys(SETTINGS) as SettingName[]
-    if (flags.json !== undefined) print(JSON.stringify(resolution))
+    const shown = Object.fromEntries(names.map((name) => [name, shownOf(name, resolution[name])]))
+    if (flags.json !== undefined) print(JSON.stringify(shown))
     else {
       for (const name of names) {
-        const { value, origin } = resolution[name]
+        const { value, origin } = shown[name] as Resolved
         print(`${name.padEnd(26)} ${(value ?? '(unset)').padEnd(28)} ${origin.padEnd(12)} ${flagOf(name)}`)
       }
     }
     return EXIT.ok
   },
+}
+
+function shownOf(name: SettingName, resolved: Resolved): Resolved {
+  return resolved.value === null ? resolved : { ...resolved, value: shownValue(name, resolved) }
 }

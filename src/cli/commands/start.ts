@@ -11,7 +11,7 @@ import { type Daemon, startDaemon } from '../../daemon.ts'
 import { parseNodeAddress } from '../../p2p/host/node-address.ts'
 import { PROTOCOL } from '../../protocol.ts'
 import { checkMarker, folderPaths, isStorageFailure, storageFaultOf } from '../../storage/folder.ts'
-import { LevelClaimStore } from '../../storage/level-claims.ts'
+import { claimsOpener } from '../../storage/open-claims.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { walletNames } from '../../wallet/keystore.ts'
 import type { Command, CommandContext } from '../command.ts'
@@ -34,7 +34,10 @@ export const startCommand: Command = {
     peer: 'Node to join, as its log names it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; several by commas',
   },
   run: (context) =>
-    runDaemon(context, { services: SERVICE_TABLE, openClaims: (path, kind) => LevelClaimStore.open(path, kind) }),
+    runDaemon(context, {
+      services: SERVICE_TABLE,
+      openClaims: claimsOpener(context.config, context.params.name),
+    }),
 }
 
 /** Runs a daemon with the parts given until it is told to stop. */

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Config } from '../../config/settings.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import type { OpenClaims } from '../core.ts'
+import { systemTimers } from '../runtime.ts'
+import { writeFileAtomically } from './atomic-file.ts'
+import { LevelClaimStore } from './level-claims.ts'
+
+const SECOND_MS = 1_000
+
+/**
+ * How the claim stores of a node are opened: LevelDB in the data folder, or PostgreSQL where `market.claims-url` names one,
+ * for all kinds of claims over one pool. What is wrong with it is thrown as {@link ClaimsAway} when the first is opened.
+ */
+export function claimsOpener({ market }: Pick<Config, 'market'>, network: string): OpenClaims {
+  const { claimsUrl, claimsLeaseSeconds } = market
+  if (claimsUrl === null) return (path, kind) => LevelClaimStore.open(path, kind)
+  let opened: ReturnType<typeof openShared> | undefined
+  return async (path, kind) => {
+    opened ??= openShared({ url: claimsUrl, leaseMs: claimsLeaseSeconds * SECOND_MS, network, folder: dirname(path) })
+    return (await opened).store(kind)
+  }
+}
+
+interface SharedPlace {
+  readonly url: string
+  readonly leaseMs: number
+  readonly network: string
+  readonly folder: string
+}
+
+/** Loads what PostgreSQL needs only where it is used. */
+async function openShared({ url, leaseMs, network, folder }: SharedPlace) {
+  const [{ PostgresClaims }, { postgresPlace }, { whyNot }] = await Promise.all([
+    import('./postgres-claims.ts'),
+    import('./postgres-place.ts'),
+    import('./postgres-database.ts'),
+  ])
+  const place = postgresPlace(url)
+  if (!place.ok) throw new ClaimsAway(place.fault)
+  const home = await homeOf(folder)
+  try {
+    return await PostgresClaims.open({ place: place.value, network, home, leaseMs, timers: systemTimers })
+  } catch (error) {
+    throw new ClaimsAway(fault('market/claims-unusable', { place: place.value.name, reason: whyNot(error) }), error)
+  }
+}
+
+/** The name of a data folder among replicas, made when it is first asked for. */
+async function homeOf(folder: string): Promise<string> {
+  const path = join(folder, 'replica.id')
+  const known = await readFile(path, 'utf8').catch(() => '')
+  if (/^[0-9a-f-]{36}$/.test(known.trim())) return known.trim()
+  const made = randomUUID()
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeFileAtomically(path, `${made}\n`)
+  return made
+}

@@ -1,0 +1,206 @@
+import type { Timers } from '../../consensus/chain/ports.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import {
+  type ClaimKind,
+  type ClaimPage,
+  type ClaimStore,
+  ClaimsAway,
+  type SharedClaims,
+  type StoredClaim,
+} from '../../marketplace/checkout/claim-store.ts'
+import { PostgresDatabase } from './postgres-database.ts'
+import type { PostgresPlace } from './postgres-place.ts'
+import { Presence } from './postgres-presence.ts'
+import { migrate } from './postgres-schema.ts'
+
+/** How the claims of an operator are opened. */
+export interface PostgresClaimsOptions {
+  readonly place: PostgresPlace
+  /** Network whose payments these are; the claims of another one are refused. */
+  readonly network: string
+  /** Name of this replica's data folder, see {@link Presence}. */
+  readonly home: string
+  /** Milliseconds of silence after which a replica is taken for dead. */
+  readonly leaseMs: number
+  readonly timers: Timers
+}
+
+/** An owner that is not there: others took this replica for dead in this moment. */
+const FOREIGN_KEY_VIOLATION = '23503'
+/** A claim can be released between finding it and reading it; more often in a row it is not. */
+const CLAIM_TRIES = 5
+
+/** A claim as its row holds it; the result is kept apart. */
+interface Row {
+  readonly body: string
+  readonly result: string | null
+}
+
+/** The claims of an operator on PostgreSQL: every kind of them, and this replica's place among the others. */
+export class PostgresClaims {
+  readonly #database: PostgresDatabase
+  readonly #presence: Presence
+  #stores = 0
+
+  private constructor(database: PostgresDatabase, presence: Presence) {
+    this.#database = database
+    this.#presence = presence
+  }
+
+  /** Connects, makes the tables where there are none, and joins the other replicas. Throws {@link ClaimsAway}. */
+  static async open({ place, network, home, leaseMs, timers }: PostgresClaimsOptions): Promise<PostgresClaims> {
+    const database = await PostgresDatabase.open(place)
+    try {
+      await migrate(database, network)
+      const presence = new Presence({ database, timers, home, leaseMs })
+      await presence.join()
+      return new PostgresClaims(database, presence)
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+  }
+
+  /** The claims of a kind; everything is closed with the last store that is. */
+  store<C extends StoredClaim>(kind: ClaimKind<C>): PostgresClaimStore<C> {
+    this.#stores += 1
+    return new PostgresClaimStore(kind, this.#database, this.#presence, async () => {
+      this.#stores -= 1
+      if (this.#stores > 0) return
+      await this.#presence.leave()
+      await this.#database.close()
+    })
+  }
+}
+
+/** The claim store that several replicas share: PostgreSQL decides who is first, and who owns what is open. */
+export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> {
+  readonly shared: SharedClaims
+  readonly #kind: ClaimKind<C>
+  readonly #database: PostgresDatabase
+  readonly #presence: Presence
+  readonly #close: () => Promise<void>
+
+  /** Use {@link PostgresClaims}. */
+  constructor(...[kind, database, presence, close]: [ClaimKind<C>, PostgresDatabase, Presence, () => Promise<void>]) {
+    this.#kind = kind
+    this.#database = database
+    this.#presence = presence
+    this.#close = close
+    this.shared = presence
+  }
+
+  async get(id: string): Promise<C | undefined> {
+    const [row] = await this.#rows('id = $2', [id])
+    return row && claimOf<C>(row)
+  }
+
+  async claim(claim: C): Promise<C | null> {
+    const id = this.#kind.idOf(claim)
+    for (let left = CLAIM_TRIES; ; left--) {
+      if (await this.#insert(id, claim)) return null
+      const known = await this.get(id)
+      if (known !== undefined) return known
+      if (left === 0) throw new ClaimsAway(fault('market/claims-away', { reason: 'the claim comes and goes' }))
+    }
+  }
+
+  async advance(from: C['state'], next: C): Promise<boolean> {
+    const sql = `UPDATE ${this.#schema}.claims SET state = $3, owner = $4, claimed_at = $5, body = $6
+      WHERE kind = $1 AND id = $2 AND state = $10 AND (owner IS NULL OR owner = $11) RETURNING kind, id`
+    return this.#write(sql, this.#kind.idOf(next), next, [from, this.#presence.id])
+  }
+
+  async release(from: C['state'], id: string): Promise<boolean> {
+    const sql = `DELETE FROM ${this.#schema}.claims
+      WHERE kind = $1 AND id = $2 AND state = $3 AND (owner IS NULL OR owner = $4) RETURNING id`
+    const gone = await this.#database.query(sql, [this.#kind.name, id, from, this.#presence.id])
+    return gone.length > 0
+  }
+
+  async open(): Promise<readonly C[]> {
+    await this.#presence.beat()
+    return (await this.#rows('owner = $2', [this.#presence.id])).map((row) => claimOf<C>(row))
+  }
+
+  async recent(limit: number, cursor: string | null): Promise<ClaimPage<C>> {
+    const [before, id] = cursor === null ? [null, null] : (cursor.split('/') as [string, string])
+    const sql = `SELECT id, claimed_at AS "claimedAt", body FROM ${this.#schema}.claims
+      WHERE kind = $1 AND ($2::bigint IS NULL OR (claimed_at, id) < ($2::bigint, $3::text COLLATE "C"))
+      ORDER BY claimed_at DESC, id DESC LIMIT $4`
+    const values = [this.#kind.name, before, id, limit + 1]
+    const rows = await this.#database.query<{ id: string; claimedAt: string; body: string }>(sql, values)
+    const last = rows[limit - 1]
+    return {
+      claims: rows.slice(0, limit).map(({ body }) => JSON.parse(body) as C),
+      nextCursor: rows.length > limit && last !== undefined ? `${last.claimedAt.padStart(15, '0')}/${last.id}` : null,
+    }
+  }
+
+  async pruneResults(beforeMs: number, bytesMax: number): Promise<number> {
+    const sql = `WITH kept AS (
+        SELECT id, sum(bytes) OVER (ORDER BY finished_at DESC, id DESC) AS bytes
+        FROM ${this.#schema}.results WHERE kind = $1)
+      DELETE FROM ${this.#schema}.results AS result USING kept
+      WHERE result.kind = $1 AND result.id = kept.id AND (result.finished_at < $2 OR kept.bytes > $3)
+      RETURNING result.id`
+    return (await this.#database.query(sql, [this.#kind.name, beforeMs, bytesMax])).length
+  }
+
+  /** Closes this kind; with the last one the replica leaves and its connections are closed. */
+  async close(): Promise<void> {
+    await this.#close()
+  }
+
+  get #schema(): string {
+    return this.#database.schema
+  }
+
+  /** Puts a new claim; false if there is one. A replica that others have just taken for dead joins again first. */
+  async #insert(id: string, claim: C): Promise<boolean> {
+    const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body)
+      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING kind, id`
+    try {
+      return await this.#write(sql, id, claim)
+    } catch (error) {
+      if (!(error instanceof ClaimsAway) || codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error
+      await this.#presence.beat()
+      return this.#write(sql, id, claim)
+    }
+  }
+
+  /** Writes a claim by a statement that gives back its key if it took effect, and with it what becomes of its result. */
+  async #write(sql: string, id: string, claim: C, more: readonly unknown[] = []): Promise<boolean> {
+    const { result, finishedAtMs = 0, claimedAtMs, state } = claim
+    const owner = this.#kind.isOpen(claim) ? this.#presence.id : null
+    const body = JSON.stringify(result === undefined ? claim : { ...claim, result: null })
+    const text = result ?? null
+    const bytes = text === null ? 0 : Buffer.byteLength(text)
+    const all = `WITH moved AS (${sql}), kept AS (
+        INSERT INTO ${this.#schema}.results (kind, id, finished_at, bytes, result)
+        SELECT kind, id, $7::bigint, $8::integer, $9::text FROM moved WHERE $9::text IS NOT NULL
+        ON CONFLICT (kind, id) DO UPDATE
+        SET finished_at = EXCLUDED.finished_at, bytes = EXCLUDED.bytes, result = EXCLUDED.result
+      ), forgotten AS (
+        DELETE FROM ${this.#schema}.results AS result USING moved
+        WHERE result.kind = moved.kind AND result.id = moved.id AND ${result === undefined}
+      ) SELECT id FROM moved`
+    const values = [this.#kind.name, id, state, owner, claimedAtMs, body, finishedAtMs, bytes, text, ...more]
+    return (await this.#database.query(all, values)).length > 0
+  }
+
+  #rows(where: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const sql = `SELECT claim.body, result.result FROM ${this.#schema}.claims AS claim
+      LEFT JOIN ${this.#schema}.results AS result USING (kind, id) WHERE kind = $1 AND ${where} ORDER BY claimed_at, id`
+    return this.#database.query<Row>(sql, [this.#kind.name, ...values])
+  }
+}
+
+function claimOf<C extends StoredClaim>({ body, result }: Row): C {
+  const claim = JSON.parse(body) as C
+  return claim.result === undefined ? claim : { ...claim, result }
+}
+
+function codeOf({ cause }: ClaimsAway): string | undefined {
+  return (cause as { code?: string } | undefined)?.code
+}

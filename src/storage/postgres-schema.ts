@@ -1,0 +1,75 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import type { PostgresDatabase, Query } from './postgres-database.ts'
+
+/** Any number, the same in every release: whoever makes or changes tables holds this lock. */
+const MIGRATION_LOCK = 2_718_281_828
+
+/**
+ * The tables, one step per version; what is released is never changed, only added to. Ids sort by their bytes. A claim is
+ * open if and only if it has an owner, and the reference to it makes sure that an owner whom nobody would miss owns nothing.
+ */
+const STEPS: readonly ((schema: string) => string)[] = [
+  (schema) => `
+    CREATE TABLE ${schema}.replicas (
+      id text PRIMARY KEY,
+      home text NOT NULL,
+      seen_at timestamptz NOT NULL
+    );
+    CREATE TABLE ${schema}.claims (
+      kind text NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      state text NOT NULL,
+      owner text REFERENCES ${schema}.replicas (id),
+      claimed_at bigint NOT NULL,
+      body text NOT NULL,
+      PRIMARY KEY (kind, id)
+    );
+    CREATE INDEX claims_by_time ON ${schema}.claims (kind, claimed_at DESC, id DESC);
+    CREATE INDEX claims_by_owner ON ${schema}.claims (owner) WHERE owner IS NOT NULL;
+    CREATE TABLE ${schema}.results (
+      kind text NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      finished_at bigint NOT NULL,
+      bytes integer NOT NULL,
+      result text NOT NULL,
+      PRIMARY KEY (kind, id),
+      FOREIGN KEY (kind, id) REFERENCES ${schema}.claims ON DELETE CASCADE
+    );
+    CREATE INDEX results_by_time ON ${schema}.results (kind, finished_at, id);`,
+]
+
+/**
+ * Makes the tables, or brings older ones up to date; does nothing where all is well. Replicas that start at once wait for
+ * each other. Throws {@link ClaimsAway} where the tables are a newer release's or another network's.
+ */
+export function migrate(database: PostgresDatabase, network: string): Promise<void> {
+  const { schema } = database
+  return database.transaction(async (query) => {
+    await query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    const { version, network: found = network } = await standing(query, schema)
+    if (version > STEPS.length) throw refusal(`its tables have version ${version}, this release knows ${STEPS.length}`)
+    if (found !== network) throw refusal(`it holds the claims of ${found}, this is ${network}; use another ?schema=`)
+    for (const step of STEPS.slice(version)) await query(step(schema))
+    if (version < STEPS.length) await query(`UPDATE ${schema}.about SET version = $1`, [STEPS.length])
+    await query(`UPDATE ${schema}.about SET network = $1 WHERE network IS NULL`, [network])
+  })
+}
+
+/** Version and network of the tables that are there; a schema that is not is made. */
+async function standing(query: Query, schema: string): Promise<{ version: number; network?: string }> {
+  const [there] = await query<{ name: string | null }>('SELECT to_regnamespace($1)::text AS name', [schema])
+  // Asked for first: whoever may use a schema need not be allowed to make one.
+  if (there?.name === null) await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+  const [table] = await query<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [`${schema}.about`])
+  if (table?.name === null) {
+    await query(`CREATE TABLE ${schema}.about (version integer NOT NULL, network text)`)
+    await query(`INSERT INTO ${schema}.about VALUES (0, NULL)`)
+  }
+  const [row] = await query<{ version: number; network: string | null }>(`SELECT version, network FROM ${schema}.about`)
+  return { version: row?.version ?? 0, ...(row?.network != null && { network: row.network }) }
+}
+
+function refusal(reason: string): ClaimsAway {
+  return new ClaimsAway(fault('market/claims-away', { reason }), new Error(reason))
+}

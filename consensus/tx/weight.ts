@@ -60,7 +60,7 @@ export function declaredWrites(body: TxBody): number {
 /** Weight of the transaction: a pure function of its encoding. It is charged in full and never refunded. */
 export function weightOf(
   { body, witness, size }: Pick<Transaction, 'body' | 'witness' | 'size'>,
-  rules: TxRules,
+  rules: Pick<TxRules, 'weight'>,
 ): number {
   const { weight } = rules
   return (

@@ -1,6 +1,6 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { readAnswer, refusal } from './http.ts'
+import { readAnswer, refusal, type Transport } from './http.ts'
 
 /** An event as it came; its data is text that a stranger wrote. */
 export interface ReceivedEvent {
@@ -37,17 +37,22 @@ function readEvent(block: string): ReceivedEvent {
 }
 
 /**
- * Opens a stream of a node. Its events come until the node ends it, falls silent, or the signal says so; the end is no
+ * Opens a stream of a node, behind `lastEventId` where it is given. Its events come until the node ends it, falls silent, or the signal says so; the end is no
  * fault. Faults: `cli/node-unreachable`, and `cli/refused` with the node's own words.
  */
 export async function openEvents(
   baseUrl: string,
   path: string,
   signal: AbortSignal,
+  { fetch = globalThis.fetch, lastEventId }: Pick<Transport, 'fetch'> & { readonly lastEventId?: string } = {},
 ): Promise<Result<AsyncGenerator<ReceivedEvent>>> {
   const silence = new Silence()
+  const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
   try {
-    const init = { headers: { accept: 'text/event-stream' }, signal: AbortSignal.any([signal, silence.signal]) }
+    const init = {
+      headers: { accept: 'text/event-stream', ...resume },
+      signal: AbortSignal.any([signal, silence.signal]),
+    }
     const response = await fetch(`${baseUrl}${path}`, init)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (response.ok && isStream && response.body !== null) return ok(eventsOf(response.body, silence))

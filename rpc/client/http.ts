@@ -6,6 +6,14 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 export interface NodeAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
+  /** How long it asks to be left alone, milliseconds; absent where it does not say. */
+  readonly retryAfterMs?: number
+}
+
+/** How a client reaches nodes: another `fetch` than the global one, and what ends every request at once. */
+export interface Transport {
+  readonly fetch?: typeof globalThis.fetch
+  readonly signal?: AbortSignal
 }
 
 /** Longest wait for an answer; paid calls wait for their block within it. */
@@ -15,9 +23,16 @@ const TIMEOUT_MS = 90_000
 const ANSWER_BYTES_MAX = 33_554_432
 
 /** Asks a node. Any HTTP answer is a value; only a node that cannot be reached is a fault. */
-export async function askNode(baseUrl: string, path: string, init: RequestInit = {}): Promise<Result<NodeAnswer>> {
+export async function askNode(
+  baseUrl: string,
+  path: string,
+  init: RequestInit = {},
+  { fetch = globalThis.fetch, signal }: Transport = {},
+): Promise<Result<NodeAnswer>> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const ended = signal === undefined ? timeout : AbortSignal.any([timeout, signal])
   try {
-    const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init })
+    const response = await fetch(`${baseUrl}${path}`, { signal: ended, ...init })
     return ok(await readAnswer(response))
   } catch {
     return fail(fault('cli/node-unreachable', { url: baseUrl }))
@@ -28,7 +43,9 @@ export async function askNode(baseUrl: string, path: string, init: RequestInit =
 export async function readAnswer(response: Response): Promise<NodeAnswer> {
   const text = await readText(response)
   if (text === undefined) return { status: 502, body: { error: 'its answer has no end', code: 'too_long' } }
-  return { status: response.status, body: parse(text) }
+  const retryAfter = response.headers.get('retry-after') ?? ''
+  const told = /^[0-9]{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {}
+  return { status: response.status, body: parse(text), ...told }
 }
 
 async function readText({ body }: Response): Promise<string | undefined> {
@@ -44,18 +61,25 @@ async function readText({ body }: Response): Promise<string | undefined> {
 }
 
 /** Sends JSON to a node. */
-export function postJson(baseUrl: string, path: string, body: unknown): Promise<Result<NodeAnswer>> {
-  return askNode(baseUrl, path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+export function postJson(
+  baseUrl: string,
+  path: string,
+  body: unknown,
+  transport?: Transport,
+): Promise<Result<NodeAnswer>> {
+  const headers = { 'content-type': 'application/json' }
+  return askNode(baseUrl, path, { method: 'POST', headers, body: JSON.stringify(body) }, transport)
 }
 
 /** Sends bytes to a node. */
-export function postBytes(baseUrl: string, path: string, bytes: Uint8Array): Promise<Result<NodeAnswer>> {
+export function postBytes(
+  baseUrl: string,
+  path: string,
+  bytes: Uint8Array,
+  transport?: Transport,
+): Promise<Result<NodeAnswer>> {
   const headers = { 'content-type': 'application/octet-stream' }
-  return askNode(baseUrl, path, { method: 'POST', headers, body: bytes as Uint8Array<ArrayBuffer> })
+  return askNode(baseUrl, path, { method: 'POST', headers, body: bytes as Uint8Array<ArrayBuffer> }, transport)
 }
 
 /** The body of a successful answer, or the node's own words as a fault. */

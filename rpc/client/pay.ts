@@ -1,4 +1,3 @@
-import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { amount } from '../../consensus/primitives/amount.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -10,7 +9,7 @@ import { requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import { fieldsOf, type NodeAnswer, refusal, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
-import { FEE_MAX_DEFAULT, prepareTransaction } from './transactions.ts'
+import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction } from './transactions.ts'
 
 /** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
 export interface ClientQuote {
@@ -45,7 +44,11 @@ const TERM_SPARE_BLOCKS = 200
 const HONOURED_EPOCHS = 2
 
 /** Why a quote should not be paid, or null. It comes from a stranger, and what it asks for is signed. */
-export function reasonNotToPay(quote: ClientQuote, { steps }: NetworkParams, height: number): string | null {
+export function reasonNotToPay(
+  quote: ClientQuote,
+  { steps }: Pick<ClientParams, 'steps'>,
+  height: number,
+): string | null {
   const { rules } = steps.at(-1) as (typeof steps)[number]
   const { term, confirmations, validUntil } = quote
   if (!rules.tx.invokeTerms.includes(term))
@@ -61,7 +64,7 @@ export function reasonNotToPay(quote: ClientQuote, { steps }: NetworkParams, hei
 /** Signs the payment of a quote: committed to this very request and locked to a fresh secret. */
 export async function preparePayment(
   client: NodeClient,
-  params: NetworkParams,
+  params: ClientParams,
   signer: AccountSigner,
   {
     quote,

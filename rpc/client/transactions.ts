@@ -3,12 +3,14 @@ import { type AccountKeys, addressOfKeys, encodeAccountKeys } from '../../consen
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import type { HybridPublicKey } from '../../consensus/crypto/hybrid.ts'
 import { KEY_SCHEMES } from '../../consensus/crypto/schemes.ts'
+import type { MarketRules } from '../../consensus/ledger/rules.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
+import type { TxRules } from '../../consensus/tx/rules.ts'
 import { type AccountSigner, addressOfSigner, signTransaction } from '../../consensus/tx/sign.ts'
 import {
   assembleTransaction,
@@ -27,6 +29,16 @@ import type { NodeClient } from './node-client.ts'
  * times the usual fee. The fee rates come from the node, and a node may lie or serve a congested chain.
  */
 export const FEE_MAX_DEFAULT = 10_000_000n
+
+/** What a client must know of its network; the parameters of a network are all of it and more. */
+export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefix' | 'ticker' | 'decimals'> {
+  readonly steps: readonly {
+    readonly rules: {
+      readonly tx: Pick<TxRules, 'weight' | 'invokeTerms'>
+      readonly market: Pick<MarketRules, 'epochBlocks'>
+    }
+  }[]
+}
 
 /** What a transaction does. */
 export interface Intent<K extends TxKind = TxKind> {
@@ -52,7 +64,7 @@ type NonceBehind = 'waiting' | 'mined'
 /** Writes a transaction with nonce and fees as the node suggests them. */
 async function draftTransaction<K extends TxKind>(
   client: NodeClient,
-  params: NetworkParams,
+  params: ClientParams,
   sender: Address,
   { kind, payload, validUntil = 0, genesis: meant, behind }: Intent<K> & { readonly behind: NonceBehind },
 ): Promise<Result<Draft>> {
@@ -78,7 +90,7 @@ async function draftTransaction<K extends TxKind>(
 /** Signs a transaction with nonce and fees as the node suggests them, if the fee stays within its bound. */
 export async function prepareTransaction<K extends TxKind>(
   client: NodeClient,
-  params: NetworkParams,
+  params: ClientParams,
   signer: AccountSigner,
   intent: Intent<K>,
 ): Promise<Result<Transaction>> {
@@ -94,7 +106,7 @@ export async function prepareTransaction<K extends TxKind>(
  */
 export async function rehearseTransaction<K extends TxKind>(
   client: NodeClient,
-  params: NetworkParams,
+  params: ClientParams,
   keys: AccountKeys,
   intent: Intent<K>,
 ): Promise<Result<Transaction>> {
@@ -110,7 +122,7 @@ export async function rehearseTransaction<K extends TxKind>(
 }
 
 /** The transaction, if what it may cost at most is no more than its sender allows. */
-function withinFee(params: NetworkParams, tx: Transaction, feeMax = FEE_MAX_DEFAULT): Result<Transaction> {
+function withinFee(params: ClientParams, tx: Transaction, feeMax = FEE_MAX_DEFAULT): Result<Transaction> {
   const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
   const fee = BigInt(weightOf(tx, rules.tx)) * tx.body.maxFeeRate
   if (fee <= feeMax) return ok(tx)

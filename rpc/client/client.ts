@@ -1,0 +1,41 @@
+// The one door of `farthing/client`: what is exported here is the public interface, and nothing else of these folders is.
+
+export { AgentClient, type ClientOptions, createClient, type Resumable } from './sdk/agent-client.ts'
+export {
+  type ErrorFacts,
+  FarthingError,
+  InterruptedPaymentError,
+  PaymentMismatchError,
+  PaymentRequiredError,
+  RateLimitedError,
+  RefundedError,
+  ServiceUnavailableError,
+  SpendLimitError,
+  VerificationError,
+} from './sdk/errors.ts'
+export { fileJournal } from './sdk/file-journal.ts'
+export { type KeyedTexts, memoryJournal, storageJournal } from './sdk/journal.ts'
+export type {
+  AllowList,
+  CallResult,
+  CeilingOptions,
+  EventOptions,
+  Intention,
+  NetworkFacts,
+  NetworkName,
+  NodeEvent,
+  PaidCallStatus,
+  PaidFetchOptions,
+  Payment,
+  PaymentJournal,
+  PaymentRecord,
+  PaymentState,
+  Quote,
+  Receipt,
+  RefundState,
+  ServiceEntry,
+  Signer,
+  SignerKeys,
+  ToolCaller,
+  VerifiedReceipt,
+} from './sdk/shapes.ts'

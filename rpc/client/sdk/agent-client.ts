@@ -1,0 +1,310 @@
+import { formatAddress } from '../../../consensus/crypto/address.ts'
+import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
+import { askNode, fieldsOf, postJson, type Transport } from '../http.ts'
+import { NodeClient } from '../node-client.ts'
+import { baseOf } from './agreement.ts'
+import { Ceilings } from './ceilings.ts'
+import { CoinPrice } from './dollars.ts'
+import { FarthingError, InterruptedPaymentError, RefundedError, VerificationError } from './errors.ts'
+import { followEvents } from './event-feed.ts'
+import { memoryJournal } from './journal.ts'
+import { payingTools } from './mcp.ts'
+import { factsOf } from './networks.ts'
+import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
+import { Payer } from './payer.ts'
+import { readQuote } from './quotes.ts'
+import { checkReceipt, receiptOf } from './receipts.ts'
+import { errorOfAnswer, errorOfFault } from './refusals.ts'
+import { awaitMined, interrupted, settlePayment } from './settling.ts'
+import type {
+  AllowList,
+  CallResult,
+  CeilingOptions,
+  EventOptions,
+  Intention,
+  NetworkFacts,
+  NetworkName,
+  NodeEvent,
+  PaidCallStatus,
+  PaidFetchOptions,
+  Payment,
+  PaymentJournal,
+  PaymentState,
+  Quote,
+  Receipt,
+  ServiceEntry,
+  Signer,
+  ToolCaller,
+  VerifiedReceipt,
+} from './shapes.ts'
+import type { Patience } from './waiting.ts'
+
+/** What a client is made of. Only `baseUrl` is needed; without a wallet it quotes and reads. */
+export interface ClientOptions extends CeilingOptions {
+  /** The node that calls go to and payments are sent through. */
+  readonly baseUrl: string
+  readonly wallet?: Signer
+  /** The network that is meant, default `mainnet`; a node of another one is never paid. */
+  readonly network?: NetworkName | NetworkFacts
+  /** Whom to pay; default anybody. */
+  readonly allow?: AllowList
+  /** Address of a second node: its price of the coin and its headers are compared. */
+  readonly secondNode?: string
+  /** Where payments are written down before they are sent; default memory, which ends with the process. */
+  readonly journal?: PaymentJournal
+  readonly fetch?: typeof globalThis.fetch
+  /** Ends everything under way. */
+  readonly signal?: AbortSignal
+  /** Every guard, and no payment: a call ends with `PaymentRequiredError` of the code `dry_run`. */
+  readonly dryRun?: boolean
+  /** Asked before anything is signed; `false`, or a promise of it, refuses. */
+  readonly onPay?: (intention: Intention) => unknown
+  /** How long a paid call is repeated before it counts as interrupted; default 300,000. */
+  readonly settleMs?: number
+  /** Whether paid answers are checked before they are handed over; default true. */
+  readonly verify?: boolean
+}
+
+/** What a payment is taken up by: itself, or its id where the journal has it. */
+export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
+
+const SETTLE_MS = 300_000
+
+/** Makes a client. Errors: `invalid_option`. */
+export function createClient(options: ClientOptions): AgentClient {
+  return new AgentClient(options)
+}
+
+/** A buyer of services. Every method throws a `FarthingError`. */
+export class AgentClient {
+  readonly #baseUrl: string
+  readonly #options: ClientOptions
+  readonly #facts: NetworkFacts
+  readonly #transport: Transport
+  readonly #client: NodeClient
+  readonly #journal: PaymentJournal
+  readonly #payer: Payer
+
+  /** See {@link createClient}. */
+  constructor(options: ClientOptions) {
+    this.#options = options
+    this.#baseUrl = baseOf(options.baseUrl)
+    this.#facts = factsOf(options.network ?? 'mainnet')
+    const { fetch, signal } = options
+    this.#transport = { ...(fetch && { fetch }), ...(signal && { signal }) }
+    this.#client = new NodeClient(this.#baseUrl, this.#transport)
+    this.#journal = options.journal ?? memoryJournal()
+    this.#payer = new Payer({
+      facts: this.#facts,
+      client: this.#client,
+      wallet: options.wallet ?? null,
+      ceilings: new Ceilings(options, this.#facts),
+      allow: options.allow ?? {},
+      journal: this.#journal,
+      price: new CoinPrice(this.#transport),
+      secondNode: this.#secondNode,
+      isDryRun: options.dryRun ?? false,
+      onPay: options.onPay ?? null,
+      requote: (quote) =>
+        quote.url === this.#callUrl(quote.serviceId) ? this.#requote(quote) : Promise.resolve(quote),
+      checkEnded: () => this.#checkEnded(),
+    })
+  }
+
+  /** Address that pays; null without a wallet. */
+  get address(): string | null {
+    const { wallet } = this.#options
+    return wallet === undefined
+      ? null
+      : formatAddress(this.#facts.addressPrefix, addressOfSigner(wallet as AccountSigner))
+  }
+
+  /** Services of the node, the unavailable ones with the reason. */
+  async services(filter: { readonly capability?: string; readonly q?: string } = {}): Promise<readonly ServiceEntry[]> {
+    const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][]
+    const { services } = await this.#document(`/services.json?${new URLSearchParams(given)}`)
+    if (!Array.isArray(services)) throw new FarthingError('the node lists no services', { code: 'node_refused' })
+    return services as readonly ServiceEntry[]
+  }
+
+  /** Asks for the price of a call. An unavailable service has a quote as well, which `pay` refuses. */
+  async quote(serviceId: string, request = ''): Promise<Quote> {
+    const path = `/api/x402/${encodeURIComponent(serviceId)}`
+    const answer = await postJson(this.#baseUrl, path, { request }, this.#transport)
+    if (!answer.ok) throw errorOfFault(answer.fault)
+    if (answer.value.status !== 402) throw errorOfAnswer(answer.value)
+    const basis = { request, url: this.#callUrl(serviceId), isCommitted: true, nowMs: Date.now() }
+    return readQuote(answer.value.body, serviceId, basis)
+  }
+
+  /**
+   * Pays a quote, once: within the ceilings, to whom is allowed, committed to the request and locked to a fresh secret. It is in
+   * the journal before it is sent. Errors: `SpendLimitError`, `PaymentRequiredError`, `PaymentMismatchError` before anything
+   * was signed; `InterruptedPaymentError` where it was sent and no answer came.
+   */
+  async pay(quote: Quote): Promise<Payment> {
+    const { record, arrived } = await this.#payer.pay(quote)
+    if (!arrived) throw interrupted(record)
+    return record
+  }
+
+  /** Waits for a payment's block and for the answer that it bought. Errors: `RefundedError`, `InterruptedPaymentError` and more. */
+  async settle<R = unknown>(quote: Quote, payment: Payment): Promise<CallResult<R>> {
+    if (payment.serviceId !== quote.serviceId || payment.request !== quote.request)
+      throw new FarthingError('this payment is not for this quote', { code: 'invalid_option', payment })
+    return this.#settle(payment)
+  }
+
+  /** Quotes, pays and settles. What was paid and not answered throws an error whose `payment` {@link resume} takes. */
+  async call<R = unknown>(serviceId: string, request = ''): Promise<CallResult<R>> {
+    const { record } = await this.#payer.pay(await this.quote(serviceId, request))
+    return this.#settle(record)
+  }
+
+  /** Finishes a call that was paid before, in this process or another. Nothing is paid. */
+  async resume<R = unknown>(payment: Resumable): Promise<CallResult<R>> {
+    const kept = await this.#journal.get(payment.txId)
+    const { secret, serviceId, request } = { ...kept, ...payment }
+    if (secret === undefined || serviceId === undefined || request === undefined) {
+      const message = 'the journal does not know this payment; give secret, serviceId and request with it'
+      throw new FarthingError(message, { code: 'payment_unknown' })
+    }
+    const rest = { quoteId: '', amount: 0n, tx: null, validUntil: 0, ...kept, ...payment }
+    return this.#settle({ ...rest, secret, serviceId, request })
+  }
+
+  /** Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. */
+  async unfinished(hours = 24): Promise<readonly Payment[]> {
+    const records = await this.#journal.since(Date.now() - hours * 3_600_000)
+    return records.filter(({ state }) => state === 'signed' || state === 'submitted')
+  }
+
+  /** State of a paid call, its refund included, as the node tells it. */
+  async receipt(txId: string): Promise<PaidCallStatus> {
+    return (await this.#document(`/api/x402/requests/${encodeURIComponent(txId)}`)) as PaidCallStatus
+  }
+
+  /**
+   * Checks a receipt and its result without believing any node. What it is compared with comes from the journal; a payment that
+   * is not in there is given. Errors: `payment_unknown`.
+   */
+  async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
+    const kept = await this.#journal.get(String(receipt.txId))
+    const paid = payment ?? kept
+    const caller = kept?.sender ?? this.address
+    if (paid === undefined || caller === null)
+      throw new FarthingError('the journal does not know this payment: give it', { code: 'payment_unknown' })
+    return this.#verified({ result, receipt }, paid, caller)
+  }
+
+  /** Events of the node until the signal ends them, resumed behind the last one whenever the connection ends. */
+  events(options: EventOptions = {}): AsyncGenerator<NodeEvent, void, undefined> {
+    return followEvents(this.#baseUrl, this.#transport, options)
+  }
+
+  /** A `fetch` that pays native x402 offers of any server, within the ceilings of this client. */
+  wrapFetch(
+    fetch: typeof globalThis.fetch = globalThis.fetch,
+    options: PaidFetchOptions = {},
+  ): typeof globalThis.fetch {
+    return payingFetch(fetch, this.#paidParts(), options)
+  }
+
+  /** `callTool` of an MCP client of either official line, paying native offers within the ceilings of this client. */
+  mcp<C extends ToolCaller>(client: C): { readonly callTool: C['callTool'] } {
+    return { callTool: payingTools(client, this.#paidParts()) }
+  }
+
+  /** Pays a quote of any seller and waits until it is as deep in the chain as its seller wants; for schemes of other clients. */
+  async payAndWait(quote: Quote): Promise<Payment> {
+    const { record } = await this.#payer.pay(quote)
+    const parts = this.#paidParts()
+    await awaitMined(parts, record, { ...parts.patience(), confirmations: quote.confirmations })
+    return record
+  }
+
+  get #secondNode(): string | null {
+    return this.#options.secondNode === undefined ? null : baseOf(this.#options.secondNode)
+  }
+
+  #callUrl(serviceId: string): string {
+    return `${this.#baseUrl}/api/x402/${serviceId}`
+  }
+
+  #requote({ serviceId, request }: Quote): Promise<Quote> {
+    return this.quote(serviceId, request)
+  }
+
+  #paidParts(): PaidFetchParts {
+    return {
+      ...{ payer: this.#payer, client: this.#client, transport: this.#transport },
+      patience: () => this.#patience(),
+      note: (payment, state) => this.#note(payment, state),
+    }
+  }
+
+  #patience(): Patience {
+    const { signal, settleMs = SETTLE_MS } = this.#options
+    return { untilMs: Date.now() + settleMs, ...(signal && { signal }) }
+  }
+
+  async #settle<R>(payment: Payment): Promise<CallResult<R>> {
+    const place = { client: this.#client, transport: this.#transport }
+    try {
+      const body = await settlePayment(place, payment, this.#patience())
+      await this.#note(payment, 'settled')
+      return await this.#checked<R>(payment, body)
+    } catch (error) {
+      if (error instanceof FarthingError && !(error instanceof InterruptedPaymentError))
+        await this.#note(payment, stateAfter(error))
+      throw error
+    }
+  }
+
+  async #checked<R>(payment: Payment, body: Readonly<Record<string, unknown>>): Promise<CallResult<R>> {
+    const receipt = receiptOf(body)
+    const answer = { result: body.result as R, receipt, payment }
+    if (this.#options.verify === false) return { ...answer, verified: null }
+    const kept = await this.#journal.get(payment.txId)
+    // A payment that was taken up by its secret alone: what this client never knew cannot be compared.
+    const caller = kept?.sender ?? this.address ?? String(receipt.caller)
+    const amount = payment.amount === 0n ? receipt.amountBaseUnits : payment.amount
+    const verified = await this.#verified({ result: body.result, receipt }, { ...payment, amount }, caller)
+    if (verified.ok) return { ...answer, verified }
+    const message = `the answer does not verify: ${verified.failed.join(', ')}`
+    throw new VerificationError(message, { code: 'unverified', status: 200, ...answer, verified })
+  }
+
+  #verified(
+    answer: { readonly result: unknown; readonly receipt: Receipt },
+    { txId, serviceId, amount }: Pick<Payment, 'txId' | 'serviceId'> & { readonly amount: bigint | string },
+    caller: string,
+  ): Promise<VerifiedReceipt> {
+    const expected = { txId, serviceId, caller, amountBaseUnits: amount.toString() }
+    const basis = { facts: this.#facts, secondNode: this.#secondNode, transport: this.#transport }
+    return checkReceipt(answer, expected, basis)
+  }
+
+  /** Says in the journal what became of a payment; one that is not in there, since another process made it, stays out. */
+  async #note({ txId }: Payment, state: PaymentState): Promise<void> {
+    const record = await this.#journal.get(txId)
+    if (record !== undefined && record.state !== state) await this.#journal.put({ ...record, state })
+  }
+
+  #checkEnded(): void {
+    if (this.#options.signal?.aborted === true) throw new FarthingError('the client was ended', { code: 'ended' })
+  }
+
+  async #document(path: string): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await askNode(this.#baseUrl, path, {}, this.#transport)
+    if (!answer.ok) throw errorOfFault(answer.fault)
+    if (answer.value.status >= 300) throw errorOfAnswer(answer.value)
+    return fieldsOf(answer.value.body)
+  }
+}
+
+function stateAfter(error: FarthingError): PaymentState {
+  if (error instanceof RefundedError) return 'refunded'
+  if (error instanceof VerificationError) return 'settled'
+  return error.code === 'payment_void' ? 'void' : 'submitted'
+}

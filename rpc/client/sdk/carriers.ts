@@ -1,0 +1,42 @@
+import { fieldsOf } from '../http.ts'
+import type { Payment, Quote } from './shapes.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a 402 answer offers on the native rail, in the generation that it is to be paid in. */
+export interface NativeTerms {
+  readonly version: 1 | 2
+  /** All of the terms: in generation 2 the payment says which resource it is for. */
+  readonly terms: Fields
+}
+
+/** Decodes the header `PAYMENT-REQUIRED`: standard base64 of JSON. Undefined for anything else. */
+export function decodeTerms(header: string | null): Fields | undefined {
+  if (header === null) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(header), (letter) => letter.charCodeAt(0))
+    return fieldsOf(JSON.parse(new TextDecoder().decode(bytes)))
+  } catch {
+    return undefined
+  }
+}
+
+/** The payload that proves a payment of the native rail, in either generation. */
+export function paymentPayload(payment: Payment, { offer }: Quote, { version, terms }: NativeTerms): Fields {
+  const payload = { txId: payment.txId, secret: payment.secret }
+  if (version === 1) return { x402Version: 1, scheme: offer.scheme, network: offer.network, payload }
+  const { resource, extensions } = terms
+  return {
+    x402Version: 2,
+    ...(resource === undefined ? {} : { resource }),
+    accepted: offer,
+    payload,
+    ...(extensions === undefined ? {} : { extensions }),
+  }
+}
+
+/** The header that carries a payment in its generation. */
+export function paymentHeader(payload: Fields): readonly [name: string, value: string] {
+  const text = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(payload)))
+  return [payload.x402Version === 1 ? 'x-payment' : 'payment-signature', btoa(text)]
+}

@@ -1,0 +1,99 @@
+import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
+import { FarthingError, SpendLimitError } from './errors.ts'
+import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
+
+/** What one payment would cost. */
+export interface Cost {
+  /** Base units of amount and fee. */
+  readonly units: bigint
+  /** Null where nobody named dollars. */
+  readonly usd: number | null
+}
+
+/** How far back the daily ceilings look: any 24 hours, not a calendar day. */
+export const DAY_MS = 86_400_000
+
+const DEFAULTS = {
+  maxPerCallUsd: 0.1,
+  maxPerDayUsd: 5,
+  maxPerCallCoins: '100',
+  maxPerDayCoins: '1000',
+  maxFee: '0.1',
+} as const
+
+/** The ceilings of one client. */
+export class Ceilings {
+  readonly feeMax: bigint
+  readonly #options: Required<CeilingOptions>
+  readonly #perCall: bigint
+  readonly #perDay: bigint
+  readonly #facts: Pick<NetworkFacts, 'decimals' | 'ticker'>
+  /** Without dollars from anybody a call is paid only where its coins were bounded by whoever made the client. */
+  readonly #pinsCoins: boolean
+
+  constructor(options: CeilingOptions, facts: Pick<NetworkFacts, 'decimals' | 'ticker'>) {
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+    this.#options = { ...DEFAULTS, ...given }
+    this.#facts = facts
+    this.#pinsCoins = options.maxPerCallCoins !== undefined
+    this.#perCall = this.#units('maxPerCallCoins')
+    this.#perDay = this.#units('maxPerDayCoins')
+    this.feeMax = this.#units('maxFee')
+    for (const name of ['maxPerCallUsd', 'maxPerDayUsd'] as const)
+      if (!(this.#options[name] >= 0)) throw new FarthingError(`${name} must be dollars`, { code: 'invalid_option' })
+  }
+
+  /** Refuses a payment that goes over a ceiling, all of the last 24 hours counted. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
+  check(cost: Cost, spent: readonly PaymentRecord[]): void {
+    const { maxPerCallUsd, maxPerDayUsd, maxPerCallCoins, maxPerDayCoins } = this.#options
+    if (cost.usd === null && !this.#pinsCoins)
+      throw limit('price_unknown', 'nobody says what it costs in dollars; set maxPerCallCoins to pay by coins alone')
+    const usd = cost.usd ?? 0
+    if (usd > maxPerCallUsd)
+      throw limit('over_call_limit', `it costs ${usd} dollars, maxPerCallUsd is ${maxPerCallUsd}`)
+    if (cost.units > this.#perCall)
+      throw limit('over_call_limit', `it costs ${this.#coins(cost.units)}, maxPerCallCoins is ${maxPerCallCoins}`)
+    const day = spentIn(spent)
+    if (day.usd + usd > maxPerDayUsd)
+      throw limit(
+        'over_day_limit',
+        `${day.usd} dollars went in 24 hours, it costs ${usd}, maxPerDayUsd is ${maxPerDayUsd}`,
+      )
+    if (day.units + cost.units > this.#perDay)
+      throw limit('over_day_limit', `${this.#coins(day.units)} went in 24 hours, maxPerDayCoins is ${maxPerDayCoins}`)
+  }
+
+  #coins(units: bigint): string {
+    return `${formatAmount(units, this.#facts.decimals)} ${this.#facts.ticker}`
+  }
+
+  #units(name: 'maxPerCallCoins' | 'maxPerDayCoins' | 'maxFee'): bigint {
+    const parsed = parseAmount(this.#options[name], this.#facts.decimals)
+    if (!parsed.ok) throw new FarthingError(`${name} must be coins as decimal text`, { code: 'invalid_option' })
+    return parsed.value
+  }
+}
+
+/**
+ * What payments may have cost together. One that a node refused counts as well, since its word is all there is; of payments
+ * with one nonce at most one can be mined, so the dearest of them counts. What a node calls refunded still counts.
+ */
+export function spentIn(records: readonly PaymentRecord[]): { readonly units: bigint; readonly usd: number } {
+  const dearest = new Map<string, { units: bigint; usd: number }>()
+  for (const { sender, nonce, amount, feeMax, usd } of records) {
+    const key = `${sender} ${nonce}`
+    const known = dearest.get(key) ?? { units: 0n, usd: 0 }
+    const units = amount + feeMax
+    dearest.set(key, { units: units > known.units ? units : known.units, usd: Math.max(usd, known.usd) })
+  }
+  const sum = { units: 0n, usd: 0 }
+  for (const { units, usd } of dearest.values()) {
+    sum.units += units
+    sum.usd += usd
+  }
+  return sum
+}
+
+function limit(code: string, message: string): SpendLimitError {
+  return new SpendLimitError(`not paid: ${message}`, { code })
+}

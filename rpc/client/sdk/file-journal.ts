@@ -1,0 +1,88 @@
+import { FarthingError } from './errors.ts'
+import { parseRecord, recordText } from './journal.ts'
+import type { PaymentJournal, PaymentRecord } from './shapes.ts'
+
+/** What of Node's file system the journal takes. */
+interface FileSystem {
+  mkdir(path: string, options: { readonly recursive: true; readonly mode: number }): Promise<unknown>
+  readdir(path: string): Promise<string[]>
+  readFile(path: string, encoding: 'utf8'): Promise<string>
+  open(
+    path: string,
+    flags: 'a',
+    mode: number,
+  ): Promise<{ appendFile(text: string): Promise<void>; sync(): Promise<void>; close(): Promise<void> }>
+}
+
+const FILE = /^payments-\d{4}-\d{2}-\d{2}\.jsonl$/
+const PRIVATE = { folder: 0o700, file: 0o600 }
+
+/**
+ * A journal in a folder, for Node and whatever has its file system: one file of JSON lines a day, every line synced before
+ * the payment is sent. It holds the secrets of payments: the folder is made readable for its owner alone. Several processes may
+ * share it. Files of days past may be deleted when nothing in them is open any more.
+ */
+export function fileJournal(folder: string): PaymentJournal {
+  const fs = fileSystem()
+  return {
+    async put(record) {
+      await fs.mkdir(folder, { recursive: true, mode: PRIVATE.folder })
+      const file = await fs.open(`${folder}/${fileOf(record.atMs)}`, 'a', PRIVATE.file)
+      try {
+        // A line that a crash cut short must not spoil this one.
+        await file.appendFile(`\n${recordText(record)}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+    },
+    async get(txId) {
+      for (const name of (await names(fs, folder)).reverse()) {
+        const found = (await read(fs, `${folder}/${name}`)).get(txId)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
+    async since(atMs) {
+      const files = (await names(fs, folder)).filter((name) => name >= fileOf(atMs))
+      const days = await Promise.all(files.map((name) => read(fs, `${folder}/${name}`)))
+      return days.flatMap((records) => [...records.values()]).filter((record) => record.atMs >= atMs)
+    },
+  }
+}
+
+function fileOf(atMs: number): string {
+  return `payments-${new Date(atMs).toISOString().slice(0, 10)}.jsonl`
+}
+
+async function names(fs: FileSystem, folder: string): Promise<string[]> {
+  const all = await fs.readdir(folder).catch(unlessMissing([]))
+  return all.filter((name) => FILE.test(name)).sort()
+}
+
+/** The last line about each payment. */
+async function read(fs: FileSystem, path: string): Promise<ReadonlyMap<string, PaymentRecord>> {
+  const records = new Map<string, PaymentRecord>()
+  const text = await fs.readFile(path, 'utf8').catch(unlessMissing(''))
+  for (const line of text.split('\n')) {
+    const record = parseRecord(line)
+    if (record !== undefined) records.set(record.txId, record)
+  }
+  return records
+}
+
+/** A folder that is not there yet is empty; one that cannot be read must not look so: the day's spending is in it. */
+function unlessMissing<T>(empty: T): (error: unknown) => T {
+  return (error) => {
+    if ((error as { readonly code?: unknown }).code === 'ENOENT') return empty
+    throw error
+  }
+}
+
+/** Node gives its modules without an import, so that bundles for browsers need no stub for them. */
+function fileSystem(): FileSystem {
+  const host = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } }
+  const fs = host.process?.getBuiltinModule?.('node:fs/promises')
+  if (fs === undefined) throw new FarthingError('there are no files here', { code: 'no_file_system' })
+  return fs as FileSystem
+}

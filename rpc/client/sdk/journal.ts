@@ -1,0 +1,69 @@
+import { fieldsOf } from '../http.ts'
+import { DAY_MS } from './ceilings.ts'
+import type { PaymentJournal, PaymentRecord } from './shapes.ts'
+
+/** Most records that a journal in memory keeps; the oldest go first. */
+const MEMORY_RECORDS_MAX = 10_000
+
+/** A journal that lives as long as its process: ceilings per day begin anew with it, and what it paid for can be lost. */
+export function memoryJournal(): PaymentJournal {
+  const records = new Map<string, PaymentRecord>()
+  return {
+    put(record) {
+      records.delete(record.txId)
+      records.set(record.txId, record)
+      const [oldest] = records.keys()
+      if (records.size > MEMORY_RECORDS_MAX && oldest !== undefined) records.delete(oldest)
+    },
+    get: (txId) => records.get(txId),
+    since: (atMs) => [...records.values()].filter((record) => record.atMs >= atMs),
+  }
+}
+
+/** What of `localStorage` the journal takes. */
+export interface KeyedTexts {
+  readonly length: number
+  key(index: number): string | null
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+  removeItem(key: string): void
+}
+
+const KEEP_MS = 30 * DAY_MS
+
+/**
+ * A journal in a browser's `localStorage`, one entry for each payment, shared by all tabs of the origin. Entries of 30 days
+ * ago are removed. Where the storage is full a put throws, and then nothing is paid.
+ */
+export function storageJournal(storage: KeyedTexts, prefix = 'farthing.payment.'): PaymentJournal {
+  const all = (): readonly PaymentRecord[] =>
+    Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '')
+      .filter((key) => key.startsWith(prefix))
+      .flatMap((key) => parseRecord(storage.getItem(key) ?? '') ?? [])
+  return {
+    put(record) {
+      for (const { txId, atMs } of all()) if (atMs < record.atMs - KEEP_MS) storage.removeItem(prefix + txId)
+      storage.setItem(prefix + record.txId, recordText(record))
+    },
+    get: (txId) => parseRecord(storage.getItem(prefix + txId) ?? ''),
+    since: (atMs) => all().filter((record) => record.atMs >= atMs),
+  }
+}
+
+/** A record as one line of JSON. */
+export function recordText(record: PaymentRecord): string {
+  return JSON.stringify(record, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+}
+
+/** The record of a line that {@link recordText} wrote; undefined for anything else, a line that was cut included. */
+export function parseRecord(text: string): PaymentRecord | undefined {
+  try {
+    const record = fieldsOf(JSON.parse(text))
+    const { txId, secret, amount, nonce, feeMax, atMs } = record
+    if (typeof txId !== 'string' || typeof secret !== 'string' || typeof atMs !== 'number') return undefined
+    const units = { amount: BigInt(amount as string), nonce: BigInt(nonce as string), feeMax: BigInt(feeMax as string) }
+    return { ...(record as unknown as PaymentRecord), ...units }
+  } catch {
+    return undefined
+  }
+}

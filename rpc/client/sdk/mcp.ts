@@ -1,0 +1,105 @@
+import { fieldsOf, type NodeAnswer, textOf } from '../http.ts'
+import { paymentPayload } from './carriers.ts'
+import type { PaidFetchParts } from './paid-fetch.ts'
+import { nativeOffer, readOffer } from './quotes.ts'
+import { errorOfAnswer, isPassing } from './refusals.ts'
+import { awaitMined, interrupted } from './settling.ts'
+import type { Payment, Quote, ToolCaller } from './shapes.ts'
+import { isOver, pause } from './waiting.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const PAYMENT_KEY = 'x402/payment'
+const RETRY_MS = { least: 500, most: 10_000 }
+
+/**
+ * `callTool` of an MCP client, paying: where a tool answers with x402 terms that hold a native offer, the offer is paid within
+ * the ceilings and the call repeated with the payment in `_meta`. Every other answer is handed over as it is. Errors: those of
+ * the guards, `RefundedError`, and `InterruptedPaymentError` where a payment was made and no answer came.
+ */
+export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts): C['callTool'] {
+  const call = (params: Fields, more: readonly unknown[]): Promise<unknown> =>
+    (mcp.callTool as unknown as (...call: readonly unknown[]) => Promise<unknown>).call(mcp, params, ...more)
+  const paying = async (params: Fields, ...more: readonly unknown[]): Promise<unknown> => {
+    const first = await call(params, more)
+    const terms = termsOf(first)
+    const quote = terms === undefined ? undefined : quoteOf(terms, params)
+    if (terms === undefined || quote === undefined) return first
+    const { record } = await parts.payer.pay(quote)
+    await awaitMined(parts, record, { ...parts.patience(), confirmations: quote.confirmations })
+    const payload = paymentPayload(record, quote, { version: terms.x402Version === 1 ? 1 : 2, terms })
+    const meta = { ...fieldsOf(params._meta), [PAYMENT_KEY]: payload }
+    return settle(parts, record, () => call({ ...params, _meta: meta }, more))
+  }
+  return paying as unknown as C['callTool']
+}
+
+/** Repeats a paid call until its answer is final; the same payment each time, which runs the tool once. */
+async function settle(parts: PaidFetchParts, payment: Payment, call: () => Promise<unknown>): Promise<unknown> {
+  const patience = parts.patience()
+  for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
+    const result = await call().catch(() => undefined)
+    const said = fieldsOf(result)
+    if (result !== undefined && said.isError !== true) {
+      await parts.note(payment, 'settled')
+      return result
+    }
+    const answer = result === undefined ? undefined : answerOf(said)
+    if (answer !== undefined && !isPassing(answer)) {
+      if (answer.body.refund !== undefined) await parts.note(payment, 'refunded')
+      throw errorOfAnswer(answer, payment)
+    }
+    if (isOver(patience)) throw interrupted(payment)
+    await pause(Math.min(waitMs, Math.max(0, patience.untilMs - Date.now())), patience.signal)
+  }
+}
+
+/** Codes of refusals that pass, by the status that they have over HTTP. */
+const PASSING: Readonly<Record<string, number>> = {
+  payment_unconfirmed: 402,
+  payment_not_found: 402,
+  rate_limited: 429,
+  overloaded: 503,
+  node_syncing: 503,
+  busy: 503,
+  internal_error: 500,
+}
+
+/** A refusal of a tool in the form of an HTTP answer. */
+function answerOf(result: Fields): NodeAnswer {
+  const body = contentOf(result)
+  const code = textOf(body.code, '')
+  return { status: PASSING[code] ?? (body.x402Version === undefined ? 422 : 402), body }
+}
+
+/** What a result says: as structure, or as the JSON text of its first content. */
+function contentOf({ structuredContent, content }: Fields): Fields {
+  if (structuredContent !== undefined) return fieldsOf(structuredContent)
+  const [first] = Array.isArray(content) ? content : []
+  try {
+    return fieldsOf(JSON.parse(textOf(fieldsOf(first).text, '')))
+  } catch {
+    return {}
+  }
+}
+
+/** The x402 terms that a tool answers with where it wants to be paid. */
+function termsOf(result: unknown): Fields | undefined {
+  const said = fieldsOf(result)
+  if (said.isError !== true) return undefined
+  const content = contentOf(said)
+  return content.x402Version !== undefined && nativeOffer(content.accepts) !== undefined ? content : undefined
+}
+
+/** The native offer as a quote. Tools of a Farthing node are named after their service, and take its request as an argument. */
+function quoteOf(terms: Fields, params: Fields): Quote | undefined {
+  const offer = nativeOffer(terms.accepts) as Fields
+  const { request = '' } = fieldsOf(params.arguments)
+  const isOurs = fieldsOf(offer.extra).serviceId === params.name && typeof request === 'string'
+  const url = textOf(fieldsOf(terms.resource).url, `mcp://tool/${String(params.name)}`)
+  const basis = { request: isOurs ? request : '', url, isCommitted: isOurs, nowMs: Date.now() }
+  const quote = readOffer(offer, basis)
+  if (quote === undefined) return undefined
+  const requestError = terms.requestValid === false ? textOf(fieldsOf(terms.requestError).reason, 'unknown') : null
+  return { ...quote, requestError }
+}

@@ -1,0 +1,144 @@
+import { fieldsOf, type NodeAnswer } from '../http.ts'
+import { decodeTerms, type NativeTerms, paymentHeader, paymentPayload } from './carriers.ts'
+import type { Payer } from './payer.ts'
+import { NATIVE_SCHEME, nativeOffer, readOffer } from './quotes.ts'
+import { isPassing } from './refusals.ts'
+import { awaitMined, interrupted, type SettlePlace } from './settling.ts'
+import type { PaidFetchOptions, Payment, PaymentState, Quote } from './shapes.ts'
+import { isOver, type Patience, pause } from './waiting.ts'
+
+type Fetch = typeof globalThis.fetch
+
+/** What a paying fetch works with. */
+export interface PaidFetchParts extends SettlePlace {
+  readonly payer: Payer
+  readonly patience: () => Patience
+  readonly note: (payment: Payment, state: PaymentState) => Promise<void>
+}
+
+const RETRY_MS = { least: 500, most: 10_000 }
+/** Answers that are looked into are at most so long; a longer one is no 402 answer. */
+const TERMS_CHARS_MAX = 1_048_576
+
+/**
+ * A `fetch` that pays: a 402 with a native offer is paid within the ceilings and the request repeated, whatever x402 server it
+ * came from. Any other answer, and a 402 without a native offer for this network, is handed over as it is. Errors: those of
+ * the guards, and `InterruptedPaymentError` where a payment was made and no answer came.
+ */
+export function payingFetch(
+  fetch: Fetch,
+  parts: PaidFetchParts,
+  { carrier = 'header', payment }: PaidFetchOptions,
+): Fetch {
+  return async (input, init) => {
+    const request = new Request(input, init)
+    // Read once: the body is sent again with the payment.
+    const sent = { request, body: request.body === null ? null : new Uint8Array(await request.arrayBuffer()) }
+    const first = await fetch(rebuilt(sent))
+    if (first.status !== 402) return first
+    const asked = await readTerms(first.clone(), sent)
+    if (asked === undefined) return first
+    await first.body?.cancel()
+    const record = payment ?? (await parts.payer.pay(asked.quote)).record
+    await awaitMined(parts, record, { ...parts.patience(), confirmations: asked.quote.confirmations })
+    return settle({ fetch, parts, sent, asked, carrier }, record)
+  }
+}
+
+/** A request with its body, to be sent as often as it takes. */
+interface SentRequest {
+  readonly request: Request
+  readonly body: Uint8Array<ArrayBuffer> | null
+}
+
+interface Asked extends NativeTerms {
+  readonly quote: Quote
+}
+
+function rebuilt({ request, body }: SentRequest, headers: Headers = request.headers): Request {
+  return new Request(request, { headers, ...(body === null ? {} : { body }) })
+}
+
+/** The native terms of a 402 answer, the newer generation first; undefined where it has none that can be paid. */
+async function readTerms(response: Response, sent: SentRequest): Promise<Asked | undefined> {
+  const text = await response.text()
+  const body = text.length > TERMS_CHARS_MAX ? {} : jsonOf(text)
+  const newer = decodeTerms(response.headers.get('payment-required'))
+  const version = nativeOffer(newer?.accepts) === undefined ? 1 : 2
+  const terms = version === 2 ? (newer as NonNullable<typeof newer>) : body
+  const offer = nativeOffer(terms.accepts)
+  if (offer === undefined) return undefined
+  const requestText = requestOf(sent, body)
+  const basis = {
+    request: requestText ?? '',
+    url: sent.request.url,
+    isCommitted: requestText !== undefined,
+    nowMs: Date.now(),
+  }
+  const quote = readOffer(offer, basis)
+  if (quote === undefined) return undefined
+  const requestError = body.requestValid === false ? String(fieldsOf(body.requestError).reason) : null
+  return { version, terms, quote: { ...quote, requestError } }
+}
+
+/**
+ * The text that a payment commits to: what a Farthing node calls the request. Of another server's requests nobody knows which
+ * part the seller takes for it, so that payment is locked to its secret alone.
+ */
+function requestOf({ body }: SentRequest, answer: Readonly<Record<string, unknown>>): string | undefined {
+  if (answer.x402 !== true || nativeOffer(answer.accepts)?.scheme !== NATIVE_SCHEME) return undefined
+  const { request = '' } = body === null ? {} : jsonOf(new TextDecoder().decode(body))
+  return typeof request === 'string' ? request : undefined
+}
+
+interface PaidRequest {
+  readonly fetch: Fetch
+  readonly parts: PaidFetchParts
+  readonly sent: SentRequest
+  readonly asked: Asked
+  readonly carrier: 'header' | 'body'
+}
+
+/** Repeats the request with its payment until the answer is final; the same payment each time. */
+async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payment: Payment): Promise<Response> {
+  const patience = parts.patience()
+  const paid = carrier === 'body' ? withBody(sent, payment) : withHeader(sent, payment, asked)
+  for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
+    const response = await fetch(rebuilt(paid)).catch(() => null)
+    const passing = response === null || (await isRetryable(response))
+    if (!passing) {
+      await parts.note(payment, response.ok ? 'settled' : 'submitted')
+      return response
+    }
+    if (isOver(patience)) throw interrupted(payment)
+    await pause(Math.min(waitMs, Math.max(0, patience.untilMs - Date.now())), patience.signal)
+  }
+}
+
+async function isRetryable(response: Response): Promise<boolean> {
+  if (response.ok || (response.status < 500 && response.status !== 402 && response.status !== 429)) return false
+  const answer: NodeAnswer = { status: response.status, body: jsonOf(await response.clone().text()) }
+  return isPassing(answer)
+}
+
+function withHeader(sent: SentRequest, payment: Payment, asked: Asked): SentRequest {
+  const headers = new Headers(sent.request.headers)
+  headers.set(...paymentHeader(paymentPayload(payment, asked.quote, asked)))
+  return { request: new Request(sent.request, { headers }), body: sent.body }
+}
+
+function withBody({ request, body }: SentRequest, { txId, secret }: Payment): SentRequest {
+  const fields = body === null ? {} : jsonOf(new TextDecoder().decode(body))
+  const paid = new TextEncoder().encode(JSON.stringify({ ...fields, payment: { txId, secret } }))
+  const headers = new Headers(request.headers)
+  headers.set('content-type', 'application/json')
+  return { request: new Request(request.url, { method: request.method, headers }), body: paid }
+}
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}

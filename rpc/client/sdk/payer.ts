@@ -1,0 +1,195 @@
+import { formatAddress } from '../../../consensus/crypto/address.ts'
+import { amount } from '../../../consensus/primitives/amount.ts'
+import { fromHex, toHex, ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
+import type { AgentId, Hash, ServiceId } from '../../../consensus/primitives/ids.ts'
+import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
+import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
+import { weightOf } from '../../../consensus/tx/weight.ts'
+import { requestCommitment } from '../../../marketplace/checkout/claim.ts'
+import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
+import type { NodeClient } from '../node-client.ts'
+import { prepareTransaction } from '../transactions.ts'
+import { checkAgreement, checkPriceStands } from './agreement.ts'
+import { type Ceilings, DAY_MS } from './ceilings.ts'
+import type { CoinPrice } from './dollars.ts'
+import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
+import { paramsOf } from './networks.ts'
+import { randomHex } from './quotes.ts'
+import { errorOfFault, must } from './refusals.ts'
+import type {
+  AllowList,
+  Intention,
+  NetworkFacts,
+  Payment,
+  PaymentJournal,
+  PaymentRecord,
+  Quote,
+  Signer,
+} from './shapes.ts'
+
+/** What a payer works with. */
+export interface PayerParts {
+  readonly facts: NetworkFacts
+  readonly client: NodeClient
+  readonly wallet: Signer | null
+  readonly ceilings: Ceilings
+  readonly allow: AllowList
+  readonly journal: PaymentJournal
+  readonly price: CoinPrice
+  /** A second node that prices and headers are compared with; null without. */
+  readonly secondNode: string | null
+  readonly isDryRun: boolean
+  /** Asked before anything is signed; `false` refuses. */
+  readonly onPay: ((intention: Intention) => unknown) | null
+  /** Asks for the quote anew. */
+  readonly requote: (quote: Quote) => Promise<Quote>
+  /** Throws once the client was ended. */
+  readonly checkEnded: () => void
+}
+
+/** A payment that was written down and sent; whether the node has it is not known unless it said so. */
+export interface SentPayment {
+  readonly record: PaymentRecord
+  readonly arrived: boolean
+}
+
+/** Older than this a quote is asked for again before it is paid. */
+const QUOTE_FRESH_MS = 15_000
+const QUOTES_REMEMBERED_MAX = 10_000
+
+/** Pays quotes, one after another: no two payments take the same nonce, and none sees a ceiling that another is about to reach. */
+export class Payer {
+  readonly #parts: PayerParts
+  readonly #paid = new Map<string, Payment>()
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: PayerParts) {
+    this.#parts = parts
+  }
+
+  /** Pays a quote. Errors: those of the guards, before anything was signed; `payment_refused` where the node does not take it. */
+  pay(quote: Quote): Promise<SentPayment> {
+    const paid = this.#queue.then(() => this.#pay(quote))
+    this.#queue = paid.catch(() => {})
+    return paid
+  }
+
+  async #pay(quote: Quote): Promise<SentPayment> {
+    const { wallet, isDryRun, journal } = this.#parts
+    this.#parts.checkEnded()
+    await this.#checkUnpaid(quote)
+    await this.#checkFresh(quote)
+    const usdOfUnits = await this.#agree(quote)
+    if (wallet === null) throw new PaymentRequiredError('there is no wallet to pay with', { code: 'no_wallet', quote })
+    if (isDryRun)
+      throw new PaymentRequiredError(`a dry run: ${quote.coins} coins were not paid`, { code: 'dry_run', quote })
+    const signed = await this.#sign(quote, wallet)
+    const usd = usdOfUnits === null ? 0 : usdOfUnits(quote.amount + signed.feeMax)
+    const record = { ...signed, usd }
+    // The fee is known only now; what was signed and not sent costs nothing.
+    await this.#checkCeilings(quote.amount + signed.feeMax, usdOfUnits === null ? null : usd)
+    await journal.put(record)
+    if (this.#paid.size >= QUOTES_REMEMBERED_MAX) this.#paid.clear()
+    this.#paid.set(quote.quoteId, record)
+    return this.#submit(record)
+  }
+
+  /** A quote is paid once, also by another process with the same journal. */
+  async #checkUnpaid({ quoteId }: Quote): Promise<void> {
+    const kept = await this.#parts.journal.since(Date.now() - DAY_MS)
+    const payment = this.#paid.get(quoteId) ?? kept.find((record) => record.quoteId === quoteId)
+    if (payment === undefined) return
+    throw new PaymentMismatchError('this quote was paid before', { code: 'quote_already_paid', payment })
+  }
+
+  async #checkFresh(quote: Quote): Promise<void> {
+    if (Date.now() - quote.askedAtMs > QUOTE_FRESH_MS) checkPriceStands(quote, await this.#parts.requote(quote))
+  }
+
+  /** Holds the quote against every guard; gives what units are in dollars, null where nobody names any. */
+  async #agree(quote: Quote): Promise<((units: bigint) => number) | null> {
+    const { facts, allow, client, onPay } = this.#parts
+    const status = must(await client.status())
+    if (status.genesis !== facts.genesis)
+      throw new PaymentMismatchError(`the node is on ${status.networkName}, this client is set to ${facts.name}`, {
+        code: 'other_network',
+      })
+    checkAgreement(quote, { facts, allow, height: status.height })
+    const perUnit = await this.#dollarsPerUnit(quote)
+    const usd = perUnit === null ? null : perUnit * Number(quote.amount)
+    await this.#checkCeilings(quote.amount, usd)
+    if (onPay !== null && (await onPay({ quote, usd })) === false)
+      throw new SpendLimitError('not paid: onPay said no', { code: 'declined' })
+    return perUnit === null ? null : (units) => perUnit * Number(units)
+  }
+
+  /** By the dearest of: what the seller says it costs, what it says of the coin, what the nodes say of the coin. */
+  async #dollarsPerUnit({ usd, amount: units, url }: Quote): Promise<number | null> {
+    const { price, secondNode, client, facts } = this.#parts
+    const isOwn = url.startsWith(`${client.baseUrl}/`)
+    const asked = [...(isOwn && usd !== null ? [] : [client.baseUrl]), ...(secondNode === null ? [] : [secondNode])]
+    const told = await price.dearest(asked)
+    const prices = [usd === null ? null : usd / Number(units), told === null ? null : told / 10 ** facts.decimals]
+    const known = prices.filter((each) => each !== null)
+    return known.length === 0 ? null : Math.max(...known)
+  }
+
+  async #checkCeilings(units: bigint, usd: number | null): Promise<void> {
+    const { ceilings, journal } = this.#parts
+    ceilings.check({ units, usd }, await journal.since(Date.now() - DAY_MS))
+  }
+
+  /** Signs a payment that is locked to a fresh secret and committed to the request. */
+  async #sign(quote: Quote, wallet: Signer): Promise<Omit<PaymentRecord, 'usd'>> {
+    const { client, facts, ceilings } = this.#parts
+    const params = paramsOf(facts)
+    const [agentId, serviceId] = [quote.agentId as AgentId, quote.serviceId as ServiceId]
+    const secret = fromHex(randomHex(32))
+    const { request, isCommitted, term, validUntil } = quote
+    const payload = {
+      ...{ agentId, serviceId, amount: amount(quote.amount), units: 1, term },
+      requestCommitment: isCommitted ? requestCommitment(secret, { agentId, serviceId, request }) : NO_COMMITMENT,
+      redeemLock: lockOf(openerOf(secret)),
+    }
+    const intent = {
+      kind: 'agent_invoke' as const,
+      payload,
+      validUntil,
+      feeMax: ceilings.feeMax,
+      genesis: facts.genesis,
+    }
+    const tx = must(await prepareTransaction(client, params, wallet as AccountSigner, intent))
+    const { rules } = params.steps[0] as (typeof params.steps)[number]
+    return {
+      ...{ txId: tx.txId, secret: toHex(secret), serviceId, request, quoteId: quote.quoteId, amount: quote.amount },
+      ...{ tx: toHex(encodeTransaction(tx)), validUntil, state: 'signed', url: quote.url, nonce: tx.body.nonce },
+      sender: formatAddress(facts.addressPrefix, addressOfSigner(wallet as AccountSigner)),
+      feeMax: BigInt(weightOf(tx, rules.tx)) * tx.body.maxFeeRate,
+      atMs: Date.now(),
+    }
+  }
+
+  async #submit(record: PaymentRecord): Promise<SentPayment> {
+    const { client, journal } = this.#parts
+    const submitted = await client.submit(transactionOf(record))
+    if (submitted.ok) {
+      const sent: PaymentRecord = { ...record, state: 'submitted' }
+      await journal.put(sent)
+      return { record: sent, arrived: true }
+    }
+    // Whether it arrived is not known then, and paying again might pay twice: settling finds out.
+    if (submitted.fault.code === 'cli/node-unreachable') return { record, arrived: false }
+    await journal.put({ ...record, state: 'refused' })
+    const { message } = errorOfFault(submitted.fault)
+    throw new FarthingError(message, { code: 'payment_refused', payment: record })
+  }
+}
+
+const NO_COMMITMENT = ZERO_HEX_32 as Hash
+
+/** The transaction of a payment. Errors: `no_transaction` where it is not known any more. */
+export function transactionOf({ tx, txId }: Payment): Transaction {
+  const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
+  if (decoded?.ok === true && decoded.value.txId === txId) return decoded.value
+  throw new FarthingError('the transaction of this payment is not known', { code: 'no_transaction' })
+}

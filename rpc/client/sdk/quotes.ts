@@ -1,0 +1,85 @@
+import { formatAmount } from '../../../consensus/primitives/amount.ts'
+import { toHex } from '../../../consensus/primitives/bytes.ts'
+import { AGENT_ID, SERVICE_ID } from '../../../consensus/primitives/ids.ts'
+import { fieldsOf, textOf } from '../http.ts'
+import { PaymentRequiredError } from './errors.ts'
+import type { Quote } from './shapes.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Scheme of the native rail in every x402 offer. */
+export const NATIVE_SCHEME = 'native-x402'
+
+/** What a quote is about. */
+export interface QuoteBasis {
+  readonly request: string
+  /** Where it was asked for. */
+  readonly url: string
+  readonly isCommitted: boolean
+  readonly nowMs: number
+}
+
+/** The native option of a list of x402 options of either generation; undefined where there is none. */
+export function nativeOffer(accepts: unknown): Fields | undefined {
+  const offers = Array.isArray(accepts) ? accepts.map(fieldsOf) : []
+  return offers.find(({ scheme }) => scheme === NATIVE_SCHEME)
+}
+
+/** Reads a native option of either generation; undefined where it is not one that this client understands. */
+export function readOffer(offer: Fields, { request, url, isCommitted, nowMs }: QuoteBasis): Quote | undefined {
+  const extra = fieldsOf(offer.extra)
+  const { agentId, serviceId, term, validUntil, confirmations, decimals } = extra
+  const amount = textOf(offer.maxAmountRequired, textOf(offer.amount, ''))
+  if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
+  if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
+  if (!/^[1-9][0-9]{0,33}$/.test(amount)) return undefined
+  if (!isCount(term) || !isCount(validUntil) || !isCount(confirmations) || !isCount(decimals) || decimals > 18)
+    return undefined
+  const isOffered = extra.available !== false
+  return {
+    quoteId: randomHex(16),
+    ...{ serviceId, request, agentId, term, validUntil, confirmations, isCommitted, url, offer },
+    payTo: textOf(offer.payTo, ''),
+    amount: BigInt(amount),
+    coins: formatAmount(BigInt(amount), decimals),
+    nativeUsd: dollars(extra.nativeUsd),
+    usd: dearest(dollars(extra.priceUsd), dollars(extra.nativeUsd), Number(amount) / 10 ** decimals),
+    genesis: typeof extra.genesis === 'string' ? extra.genesis : null,
+    available: isOffered,
+    unavailableReason: isOffered ? null : textOf(extra.unavailableReason, 'no reason given'),
+    requestError: null,
+    askedAtMs: nowMs,
+  }
+}
+
+/** Reads the 402 answer of a Farthing node. Errors: `no_native_offer`. */
+export function readQuote(body: Fields, serviceId: string, basis: QuoteBasis): Quote {
+  const offer = nativeOffer(body.accepts)
+  const quote = offer === undefined ? undefined : readOffer(offer, basis)
+  if (quote === undefined || quote.serviceId !== serviceId) {
+    const reason = body.available === false ? `: ${textOf(body.unavailableReason, 'it is unavailable')}` : ''
+    const message = `${serviceId} has no native offer that this client understands${reason}`
+    throw new PaymentRequiredError(message, { code: 'no_native_offer', status: 402 })
+  }
+  const requestError = body.requestValid === false ? textOf(fieldsOf(body.requestError).reason, 'unknown') : null
+  return { ...quote, requestError }
+}
+
+/** Random bytes in hex. */
+export function randomHex(bytes: number): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)))
+}
+
+function dollars(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null
+}
+
+/** A seller says twice what a call costs; whoever bounds it believes the dearer. */
+function dearest(priceUsd: number | null, nativeUsd: number | null, coins: number): number | null {
+  const byCoins = nativeUsd === null ? null : nativeUsd * coins
+  return priceUsd === null || byCoins === null ? (priceUsd ?? byCoins) : Math.max(priceUsd, byCoins)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

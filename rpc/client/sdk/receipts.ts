@@ -1,0 +1,42 @@
+import { referencePowHasher } from '../../../consensus/block/pow.ts'
+import { askNode, fieldsOf, type Transport } from '../http.ts'
+import { isHeight } from '../node-client.ts'
+import { failedChecks, type PaidFacts, verifyPaidAnswer } from '../verify.ts'
+import type { NetworkFacts, Receipt, VerifiedReceipt } from './shapes.ts'
+
+/** What receipts are checked with. */
+export interface ReceiptBasis {
+  readonly facts: NetworkFacts
+  /** A second node whose header is compared; null without. */
+  readonly secondNode: string | null
+  readonly transport: Transport
+}
+
+/**
+ * Checks result and receipt of a paid call: Merkle proof of the payment under the header, proof of work of the header, hash
+ * of the result, and that service, caller, amount and payment are those expected. No node is believed for any of it; that the
+ * block is on the best chain is what a second node is asked for.
+ */
+export async function checkReceipt(
+  { result, receipt }: { readonly result: unknown; readonly receipt: Receipt },
+  expected: PaidFacts,
+  { facts, secondNode, transport }: ReceiptBasis,
+): Promise<VerifiedReceipt> {
+  const pow = { hasher: referencePowHasher, cost: facts.pow, targetMax: BigInt(`0x${facts.powLimit}`) }
+  const verification = verifyPaidAnswer({ result, receipt }, expected, pow)
+  const second = secondNode === null ? null : await isHeaderOf(secondNode, receipt, transport)
+  const failed = [...failedChecks(verification), ...(second === false ? ['secondNode'] : [])]
+  return { ok: failed.length === 0, failed, checks: { ...verification, secondNode: second } }
+}
+
+/** A receipt of an answer, as far as it is an object; every check looks at the types of what it reads. */
+export function receiptOf(body: Readonly<Record<string, unknown>>): Receipt {
+  return fieldsOf(body.receipt) as Receipt
+}
+
+/** Whether a node has the block of a receipt at its height; a node that gives no answer has not. */
+async function isHeaderOf(url: string, { blockHeight, blockHash }: Receipt, transport: Transport): Promise<boolean> {
+  if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false
+  const answer = await askNode(url, `/api/v1/blocks/${blockHeight}`, {}, transport)
+  return answer.ok && answer.value.status === 200 && answer.value.body.id === blockHash
+}

@@ -1,0 +1,107 @@
+import type { Result } from '../../../consensus/primitives/result.ts'
+import type { NodeAnswer } from '../http.ts'
+import { postJson, type Transport } from '../http.ts'
+import type { NodeClient } from '../node-client.ts'
+import { type FarthingError, InterruptedPaymentError, PaymentMismatchError } from './errors.ts'
+import { transactionOf } from './payer.ts'
+import { errorOfAnswer, errorOfFault, isPassing } from './refusals.ts'
+import type { Payment } from './shapes.ts'
+import { isOver, type Patience, pause } from './waiting.ts'
+
+/** What a payment is settled with. */
+export interface SettlePlace {
+  readonly client: NodeClient
+  readonly transport: Transport
+}
+
+const RETRY_MS = { least: 500, most: 10_000 }
+
+/**
+ * Offers a payment for its call until there is a final answer: the paid one is given, every other thrown. The transaction is
+ * sent again where the node does not know it. Errors: `RefundedError`, `PaymentMismatchError`, and `InterruptedPaymentError`
+ * when time is up, with the last that was heard as its cause.
+ */
+export async function settlePayment(
+  place: SettlePlace,
+  payment: Payment,
+  patience: Patience,
+): Promise<NodeAnswer['body']> {
+  const path = `/api/x402/${encodeURIComponent(payment.serviceId)}`
+  const body = { request: payment.request, payment: { txId: payment.txId, secret: payment.secret } }
+  let waitMs = RETRY_MS.least
+  for (;;) {
+    const answer = await postJson(place.client.baseUrl, path, body, place.transport)
+    if (answer.ok && answer.value.status === 200 && answer.value.body.paid === true) return answer.value.body
+    if (answer.ok && !isPassing(answer.value)) throw errorOfAnswer(answer.value, payment)
+    if (isOver(patience)) throw interrupted(payment, answer)
+    if (isUnknown(answer)) await sendAgain(place, payment)
+    const asked = answer.ok ? (answer.value.retryAfterMs ?? 0) : 0
+    await pause(Math.min(Math.max(waitMs, asked), Math.max(0, patience.untilMs - Date.now())), patience.signal)
+    waitMs = Math.min(2 * waitMs, RETRY_MS.most)
+  }
+}
+
+/**
+ * Waits until a payment is mined as deep as its seller wants it, for sellers that do not wait themselves. Errors as those of
+ * {@link settlePayment}; `payment_failed` where it is mined and moved no money.
+ */
+export async function awaitMined(
+  place: SettlePlace,
+  payment: Payment,
+  { confirmations, ...patience }: Patience & { readonly confirmations: number },
+): Promise<void> {
+  for (;;) {
+    const known = await place.client.transaction(payment.txId)
+    if (known.ok && known.value.status === 'mined') {
+      checkReceipt(known.value.receipt, payment)
+      if (known.value.confirmations >= confirmations) return
+    }
+    if (isOver(patience)) throw interrupted(payment, known)
+    if (known.ok && known.value.status === 'unknown') await sendAgain(place, payment)
+    await pause(RETRY_MS.least, patience.signal)
+  }
+}
+
+function checkReceipt(receipt: unknown, payment: Payment): void {
+  if ((receipt as { readonly success?: unknown } | undefined)?.success !== false) return
+  throw new PaymentMismatchError('the payment was mined and failed: no money but its fee was moved', {
+    code: 'payment_failed',
+    payment,
+  })
+}
+
+/** Sends the transaction of a payment that a node does not know; too late for it to be mined it is void. */
+async function sendAgain({ client }: SettlePlace, payment: Payment): Promise<void> {
+  const [known, status] = [await client.transaction(payment.txId), await client.status()]
+  if (!known.ok || !status.ok || known.value.status !== 'unknown') return
+  if (payment.validUntil > 0 && status.value.height > payment.validUntil)
+    throw new PaymentMismatchError('the payment was never mined and cannot be any more: nothing was spent', {
+      code: 'payment_void',
+      payment,
+    })
+  // A refusal is no end: the next answer says what became of the payment.
+  if (payment.tx !== null) await client.submit(transactionOf(payment))
+}
+
+function isUnknown(answer: Result<NodeAnswer>): boolean {
+  return answer.ok && answer.value.body.code === 'payment_not_found'
+}
+
+/** The payment as an error that takes it up. */
+export function interrupted(
+  payment: Payment,
+  heard: Result<NodeAnswer> | Result<unknown> | null = null,
+): InterruptedPaymentError {
+  const message = `what became of the payment ${payment.txId} is not known yet; do not pay again, resume it`
+  return new InterruptedPaymentError(message, { code: 'interrupted', retryable: true, payment, cause: causeOf(heard) })
+}
+
+function causeOf(heard: Result<NodeAnswer> | Result<unknown> | null): FarthingError | undefined {
+  if (heard === null) return undefined
+  if (!heard.ok) return errorOfFault(heard.fault)
+  return isAnswer(heard.value) ? errorOfAnswer(heard.value) : undefined
+}
+
+function isAnswer(value: unknown): value is NodeAnswer {
+  return typeof (value as NodeAnswer | null)?.status === 'number'
+}

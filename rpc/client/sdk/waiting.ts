@@ -1,0 +1,25 @@
+/** Waits, or ends at once when the signal says so; it never rejects. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve()
+    const over = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', over)
+      resolve()
+    }
+    const timer = setTimeout(over, ms)
+    signal?.addEventListener('abort', over)
+  })
+}
+
+/** Bounds of waiting for a payment. */
+export interface Patience {
+  /** When to give up, milliseconds since 1970. */
+  readonly untilMs: number
+  readonly signal?: AbortSignal
+}
+
+/** Whether it is time to give up. */
+export function isOver({ untilMs, signal }: Patience): boolean {
+  return signal?.aborted === true || Date.now() >= untilMs
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
+
+/** Root of the repository. */
+export const ROOT = join(import.meta.dirname, '..')
+
+/** What is published, by the name it is imported as behind `farthing/`. */
+export const ENTRIES = {
+  client: 'rpc/client/client.ts',
+  'client-wallet': 'rpc/client/wallet.ts',
+  'client-x402': 'rpc/client/x402.ts',
+} as const
+
+/** An entry of the package. */
+export type EntryName = keyof typeof ENTRIES
+
+/** Modules that only define: our own, and the SSZ library's. What of them is not used is left out. */
+const DEFINITIONS = /\/(consensus|amm|marketplace|rpc)\/[\w/-]+\.ts$|@chainsafe\/(ssz|persistent-merkle-tree)\//
+
+/**
+ * The SSZ library brings SHA-256 as WebAssembly and a second copy of noble. Consensus encodings are made by the very same SSZ
+ * code; only the hash function under it is another one of the same function.
+ */
+const portableHashes: Plugin = {
+  name: 'portable-hashes',
+  setup(builder) {
+    builder.onResolve({ filter: /^@chainsafe\/as-sha256$/ }, () => ({
+      path: join(ROOT, 'consensus/crypto/portable-sha256.ts'),
+      sideEffects: false,
+    }))
+    builder.onResolve({ filter: /^@noble\/hashes\/sha256$/ }, () =>
+      builder.resolve('@noble/hashes/sha2.js', { resolveDir: ROOT, kind: 'import-statement' }),
+    )
+    builder.onResolve({ filter: /^(@chainsafe\/|\.)/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
+      if (pluginData === portableHashes || !DEFINITIONS.test(importer)) return undefined
+      const found = await builder.resolve(path, { importer, resolveDir, kind, pluginData: portableHashes })
+      return DEFINITIONS.test(found.path) ? { ...found, sideEffects: false } : found
+    })
+  },
+}
+
+/** How every entry is bundled: for any runtime with the web's interfaces, nothing of Node imported, nothing left to install. */
+export function bundleOptions(options: BuildOptions): BuildOptions {
+  return {
+    absWorkingDir: ROOT,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2024',
+    mainFields: ['module', 'main'],
+    plugins: [portableHashes],
+    logLevel: 'warning',
+    legalComments: 'none',
+    ...options,
+  }
+}
+
+/** Size of one entry with all that it loads, minified. */
+export interface EntrySize {
+  readonly entry: EntryName
+  readonly minified: number
+  readonly gzip: number
+  /** Largest parts, bytes of minified code by package or folder. */
+  readonly parts: readonly (readonly [name: string, bytes: number])[]
+}
+
+/** Bundles each entry for itself, minified, and measures it. */
+export async function measureEntries(): Promise<readonly EntrySize[]> {
+  return Promise.all(
+    (Object.keys(ENTRIES) as EntryName[]).map(async (entry) => {
+      const entryPoints = [ENTRIES[entry]]
+      const built = await build({ ...bundleOptions({ entryPoints, minify: true }), metafile: true, write: false })
+      const [file] = built.outputFiles
+      if (file === undefined) throw new Error(`${entry} was not built`)
+      const { contents } = file
+      return {
+        entry,
+        minified: contents.length,
+        gzip: gzipSync(contents, { level: 9 }).length,
+        parts: partsOf(built.metafile),
+      }
+    }),
+  )
+}
+
+const PARTS_SHOWN = 8
+
+function partsOf({ outputs }: Metafile): EntrySize['parts'] {
+  const sizes = new Map<string, number>()
+  for (const { inputs } of Object.values(outputs))
+    for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+      const name = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path.split('/').slice(0, 2).join('/')
+      sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput)
+    }
+  return [...sizes].sort(([, a], [, b]) => b - a).slice(0, PARTS_SHOWN)
+}

@@ -75,7 +75,7 @@ export const AGENT_DOOR_ROUTES = {
       ...REFUSALS,
     },
     dialect: 'json-rpc',
-    bucket: 'quote',
+    bucket: 'mcp',
   },
   callA2a: {
     method: 'POST',
@@ -88,6 +88,6 @@ export const AGENT_DOOR_ROUTES = {
     body: JSON_RPC_REQUEST,
     answers: { 200: { description: 'The answer to a request', schema: JSON_RPC_ANSWER }, ...REFUSALS },
     dialect: 'json-rpc',
-    bucket: 'quote',
+    bucket: 'mcp',
   },
 } as const satisfies Record<string, Route>

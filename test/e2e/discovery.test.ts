@@ -1,0 +1,185 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import { ask, type CallView, post } from '../support/api.ts'
+import { Caller, marketOpen } from '../support/caller.ts'
+import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { askRaw } from '../support/raw-http.ts'
+
+const workshop = new Workshop()
+const PUBLIC_URL = 'https://agents.example'
+/** What is sold and can be bought: all services and two of the three test services. */
+const AVAILABLE = SERVICE_TABLE.length + 2
+const DOCUMENTS = [
+  '/x402/discovery',
+  '/x402/discovery?x402Version=1',
+  '/discovery/resources',
+  '/discovery/search?query=price',
+  '/services.json',
+  '/.well-known/x402',
+  '/.well-known/x402.json',
+  '/.well-known/agent.json',
+  '/.well-known/agent-card.json',
+  '/llms.txt',
+  '/llms-full.txt',
+  '/robots.txt',
+  '/sitemap.xml',
+  '/agents',
+  '/agents/node-price-feed',
+]
+/** As it is, or the tag would be that of the compressed one. */
+const PLAIN = { 'accept-encoding': 'identity' }
+let daemon: RunningDaemon
+
+beforeAll(async () => {
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
+  await marketOpen(daemon.url)
+  const buyer = new Caller(daemon.url, 1)
+  for (const serviceId of ['node-test-once', 'node-network-stats', 'node-test-once'])
+    await buyer.settle(await buyer.payMined({ serviceId, request: 'ok' }))
+  // From here on no block comes, so that documents stay as they are.
+  await daemon.stop()
+  daemon = await workshop.start(daemon.dataDir, { env: { TEST_FAST_BLOCKS: '1' }, mine: 0 })
+  await marketOpen(daemon.url)
+})
+
+interface List {
+  readonly items: readonly { readonly resource: string; readonly metadata: { readonly serviceId: string } }[]
+  readonly pagination: { readonly limit: number; readonly offset: number; readonly total: number }
+}
+
+describe('public documents', () => {
+  it.each(DOCUMENTS)('%s is for everybody, and costs nothing to ask for again', async (path) => {
+    const first = await ask(daemon.url, path, { headers: PLAIN })
+    expect(first.status).toBe(200)
+    expect(first.headers.get('access-control-allow-origin')).toBe('*')
+    expect(first.headers.get('cache-control')).toBe('public, max-age=30')
+    const etag = first.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"[^"]+"$/)
+    const again = await ask(daemon.url, path, { headers: { ...PLAIN, 'if-none-match': etag } })
+    expect([again.status, again.text]).toEqual([304, ''])
+    const head = await askRaw(daemon.url, { method: 'HEAD', path })
+    expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag])
+    expect((await ask(daemon.url, path, { headers: PLAIN })).text).toBe(first.text)
+  })
+
+  it('are compressed for who takes it', async () => {
+    const packed = await ask(daemon.url, '/x402/discovery', { headers: { 'accept-encoding': 'gzip' } })
+    const plain = await ask(daemon.url, '/x402/discovery', { headers: PLAIN })
+    expect([packed.headers.get('content-encoding'), plain.headers.get('content-encoding')]).toEqual(['gzip', null])
+    expect(packed.text).toBe(plain.text)
+  })
+
+  it('name the address that the operator has set, wherever they are asked for', async () => {
+    const other = await workshop.start(workshop.folder(), { flags: ['--rpc-public-url', PUBLIC_URL], mine: 0 })
+    for (const path of DOCUMENTS.filter((each) => !each.includes('/node-'))) {
+      const { status, text } = await ask(other.url, path)
+      expect({ path, status, hasOwn: text.includes(other.url) }).toEqual({ path, status: 200, hasOwn: false })
+    }
+    expect((await ask(other.url, '/robots.txt')).text).toContain(`Sitemap: ${PUBLIC_URL}/sitemap.xml`)
+    await other.stop()
+  })
+})
+
+describe('the list of catalogues', () => {
+  it('is paged by offset over everything that can be bought, each at an address that asks for payment', async () => {
+    const seen: string[] = []
+    for (let offset = 0; offset < AVAILABLE; offset += 10) {
+      const { body } = await ask<List>(daemon.url, `/x402/discovery?limit=10&offset=${offset}`)
+      expect(body.pagination).toEqual({ limit: 10, offset, total: AVAILABLE })
+      for (const { resource, metadata } of body.items) {
+        seen.push(metadata.serviceId)
+        const { status, body: quote } = await post<CallView>('', resource, undefined)
+        expect({ resource, status, available: quote.available }).toEqual({ resource, status: 402, available: true })
+      }
+    }
+    expect(new Set(seen).size).toBe(AVAILABLE)
+    expect(seen).not.toContain('node-test-closed')
+  })
+
+  it('has 20 unless asked, and says the same under the name that clients of facilitators use', async () => {
+    const [own, theirs] = await Promise.all(
+      ['/x402/discovery', '/discovery/resources'].map((path) => ask<List>(daemon.url, path)),
+    )
+    expect(own!.body.items).toHaveLength(20)
+    expect(theirs!.text).toBe(own!.text)
+  })
+
+  it('is searched, page by page', async () => {
+    interface Found {
+      readonly resources: readonly object[]
+      readonly pagination: { readonly cursor: string | null }
+    }
+    const all = await ask<Found>(daemon.url, '/discovery/search?query=token&limit=100')
+    expect(all.body.pagination.cursor).toBeNull()
+    const pieces: object[] = []
+    let cursor: string | null = '0'
+    while (cursor !== null) {
+      const page: { body: Found } = await ask<Found>(
+        daemon.url,
+        `/discovery/search?query=token&limit=2&cursor=${cursor}`,
+      )
+      pieces.push(...page.body.resources)
+      cursor = page.body.pagination.cursor
+    }
+    expect(pieces.length).toBeGreaterThan(2)
+    expect(pieces).toEqual(all.body.resources)
+  })
+
+  it.each(['limit=0', 'limit=101', 'offset=-1', 'x402Version=3', 'limit=x'])('refuses %s', async (query) => {
+    expect((await ask(daemon.url, `/x402/discovery?${query}`)).status).toBe(400)
+  })
+})
+
+describe('the registry', () => {
+  it('shows everything that this node could sell, what cannot be bought with the reason', async () => {
+    interface Registry {
+      readonly count: number
+      readonly nodeOperatedCount: number
+      readonly services: readonly { readonly serviceId: string; readonly unavailableReason?: string }[]
+    }
+    const { body } = await ask<Registry>(daemon.url, '/services.json')
+    expect([body.count, body.nodeOperatedCount]).toEqual([AVAILABLE + 1, AVAILABLE + 1])
+    const closed = body.services.filter(({ unavailableReason }) => unavailableReason !== undefined)
+    expect(closed).toMatchObject([{ serviceId: 'node-test-closed', unavailableReason: 'its provider is down' }])
+  })
+})
+
+describe('paid calls of one service', () => {
+  it('are listed alone', async () => {
+    interface Page {
+      readonly requests: readonly { readonly serviceId: string; readonly txId: string }[]
+      readonly nextCursor: string | null
+    }
+    const of = async (query: string) => (await ask<Page>(daemon.url, `/api/x402/requests?${query}`)).body
+    const once = await of('serviceId=node-test-once')
+    expect(once.requests.map(({ serviceId }) => serviceId)).toEqual(['node-test-once', 'node-test-once'])
+    const [first] = (await of('serviceId=node-test-once&limit=1')).requests
+    expect(first).toEqual(once.requests[0])
+    expect(await of('serviceId=node-price-feed')).toEqual({ requests: [], nextCursor: null })
+  })
+})
+
+describe('pages for people', () => {
+  it('carry a policy that lets nothing in, and are there for who has no scripts', async () => {
+    for (const path of ['/agents', '/agents/node-price-feed', '/agents/nothing', '/']) {
+      const { headers, text } = await ask(daemon.url, path, { headers: { accept: 'text/html' } })
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; /)
+      expect(text).not.toMatch(/<script|https?:\/\/(?!127\.0\.0\.1)[^w]/)
+    }
+  })
+
+  it('say by their status and their words that there is no such service', async () => {
+    const missing = await ask(daemon.url, '/agents/node-price')
+    expect(missing.status).toBe(404)
+    expect(missing.text).toContain('<a href="/agents/node-price-feed">')
+  })
+
+  it('give the home page to people and links to programs at one address', async () => {
+    const page = await ask(daemon.url, '/', { headers: { accept: 'text/html' } })
+    const links = await ask(daemon.url, '/', { headers: { accept: 'application/json' } })
+    expect(page.text).toContain('<h1>')
+    expect(links.body).toMatchObject({ links: { catalogue: `${daemon.url}/agents`, llms: `${daemon.url}/llms.txt` } })
+    expect([page, links].map(({ headers }) => headers.get('vary'))).toEqual(['Accept', 'Accept'])
+  })
+})

@@ -41,5 +41,5 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   receiveTimeoutMs: 30_000,
   delayMsHigh: 60,
   delayMsLow: 20,
-  streams: { openMax: 256, openPerAddressMax: 16, bufferBytesMax: 196_608, heartbeatMs: 10_000 },
+  streams: { openMax: 256, openPerAddressMax: 16, bufferBytesMax: 196_608, behindMsMax: 30_000, heartbeatMs: 10_000 },
 }

@@ -8,6 +8,8 @@ export interface StreamLimits {
   readonly openPerAddressMax: number
   /** A reader that is further behind than this is cut off. */
   readonly bufferBytesMax: number
+  /** A reader that is behind, and waited for, is cut off after so long. */
+  readonly behindMsMax: number
   /** A comment is sent so often, so that both ends learn of a dead connection. */
   readonly heartbeatMs: number
 }
@@ -24,8 +26,6 @@ export interface StreamPlace {
 
 /** What a client should wait before it connects again. */
 const RETRY_MS = 1_000
-/** How long a reader that is behind may take to read on. */
-const ROOM_WAIT_MS = 30_000
 
 /** The streams of one server: their number, their heartbeat, and their end when the server closes. */
 export class Streams {
@@ -54,7 +54,7 @@ export class Streams {
     if (this.#closed) return fault('rpc/busy')
     const { raw, address } = place
     if (!this.#hasRoomFor(address)) return fault('rpc/too-many-streams')
-    const stream = new Stream(place, this.#limits.bufferBytesMax)
+    const stream = new Stream(place, this.#limits)
     const begun = begin(stream)
     if ('code' in begun) return begun
     this.#open.set(stream, address)
@@ -89,13 +89,13 @@ class Stream implements EventSink {
   readonly #raw: ServerResponse
   readonly #headers: StreamPlace['headers']
   readonly #onError: StreamPlace['onError']
-  readonly #bufferBytesMax: number
+  readonly #limits: StreamLimits
 
-  constructor({ raw, headers, onError }: StreamPlace, bufferBytesMax: number) {
+  constructor({ raw, headers, onError }: StreamPlace, limits: StreamLimits) {
     this.#raw = raw
     this.#headers = headers
     this.#onError = onError
-    this.#bufferBytesMax = bufferBytesMax
+    this.#limits = limits
   }
 
   start(): void {
@@ -125,7 +125,7 @@ class Stream implements EventSink {
 
   /** Half of what may be behind is left for the event that comes next. */
   get hasRoom(): boolean {
-    return this.#raw.writableLength <= this.#bufferBytesMax / 2
+    return this.#raw.writableLength <= this.#limits.bufferBytesMax / 2
   }
 
   room(): Promise<boolean> {
@@ -133,7 +133,7 @@ class Stream implements EventSink {
     return new Promise((resolve) => {
       if (raw.destroyed) return resolve(false)
       if (this.hasRoom) return resolve(true)
-      const slow = setTimeout(() => raw.destroy(), ROOM_WAIT_MS)
+      const slow = setTimeout(() => raw.destroy(), this.#limits.behindMsMax)
       const told = (): void => {
         clearTimeout(slow)
         raw.off('drain', told).off('close', told)
@@ -157,6 +157,6 @@ class Stream implements EventSink {
     const raw = this.#raw
     if (raw.destroyed || raw.writableEnded) return
     raw.write(text)
-    if (raw.writableLength > this.#bufferBytesMax) raw.destroy()
+    if (raw.writableLength > this.#limits.bufferBytesMax) raw.destroy()
   }
 }

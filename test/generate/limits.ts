@@ -21,6 +21,7 @@ import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../
 import { HOLDINGS_MAX } from '../../marketplace/facts/accounts.ts'
 import { AGENT_SERVICES_MAX } from '../../marketplace/facts/agents.ts'
 import { NATIVE_POOLS_MAX } from '../../marketplace/facts/arbitrage.ts'
+import { REPLAY_BLOCKS_MAX } from '../../marketplace/facts/event-walk.ts'
 import { NAMED_MAX } from '../../marketplace/facts/known-addresses.ts'
 import { NAMES_COMPARED_MAX } from '../../marketplace/facts/look-alikes.ts'
 import { MARKET_POOLS_MAX } from '../../marketplace/facts/market-pools.ts'
@@ -141,6 +142,8 @@ const NODE: readonly Row[] = [
   ['streams of events, in all', DEFAULT_HTTP_LIMITS.streams.openMax, '', 'rpc/limits.ts'],
   ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/limits.ts'],
   ['what a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.bufferBytesMax, 'bytes', 'rpc/limits.ts'],
+  ['how long a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.behindMsMax, 'ms', 'rpc/limits.ts'],
+  ['blocks whose events are told to who comes back', REPLAY_BLOCKS_MAX, 'blocks', 'facts/event-walk.ts'],
   ['addresses that external miners mine for at once', REMOTE_ADDRESSES_MAX, '', 'miner/remote-work.ts'],
   ['jobs of an address that can be solved', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
   ['tokens, pool positions and stakes of an address that are listed, each', HOLDINGS_MAX, '', 'facts/accounts.ts'],

@@ -7,7 +7,7 @@ import type { EventSink } from '../../rpc/answer.ts'
 import { Streams } from '../../rpc/streams.ts'
 import { until } from '../support/processes.ts'
 
-const LIMITS = { openMax: 4, openPerAddressMax: 4, bufferBytesMax: 200_000, heartbeatMs: 60_000 }
+const LIMITS = { openMax: 4, openPerAddressMax: 4, bufferBytesMax: 200_000, behindMsMax: 500, heartbeatMs: 60_000 }
 /** More than the buffers of two sockets take. */
 const EVENTS = 2_000
 const BIG = { event: 'big', id: '1', data: { text: 'x'.repeat(50_000) } }
@@ -82,6 +82,27 @@ describe('a stream', () => {
       await until('it was read', () => bytes >= i * 50_000, { everyMs: 1 })
     }
     expect([stopped, streams.count]).toEqual([0, 1])
+  })
+
+  it('that waits for its reader gets room when it reads, and cuts it off when it does not', async () => {
+    const socket = asked()
+    const sink = await until('the stream is open', () => sinks[0])
+    const fill = async (): Promise<void> => {
+      for (let i = 0; sink.hasRoom && i < EVENTS; i++) {
+        sink.send(BIG)
+        await new Promise(setImmediate)
+      }
+      expect(sink.hasRoom).toBe(false)
+    }
+    await fill()
+    const room = sink.room()
+    socket.resume()
+    expect([await room, stopped]).toEqual([true, 0])
+    socket.pause()
+    await fill()
+    expect(await sink.room()).toBe(false)
+    await until('it is over', () => stopped === 1)
+    expect(await sink.room()).toBe(false)
   })
 
   it('ends once, when its reader leaves or the node ends it', async () => {

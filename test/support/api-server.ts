@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
 import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
@@ -44,10 +45,14 @@ export class ApiServer {
     this.#folder = place.folder
   }
 
-  static async open(change: Partial<HttpLimits> = {}, network: NetworkApi | null = null): Promise<ApiServer> {
+  static async open(
+    change: Partial<HttpLimits> = {},
+    network: NetworkApi | null = null,
+    ruleBook?: RuleBook,
+  ): Promise<ApiServer> {
     const folder = temporaryFolder()
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
-    const test = await TestChain.open(undefined, store)
+    const test = await TestChain.open(ruleBook, store)
     const errors: unknown[] = []
     const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, ...change }
     const onError = (error: unknown): void => {

@@ -1,0 +1,182 @@
+import { request } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { ask, post, verdict } from '../support/api.ts'
+import { ApiServer } from '../support/api-server.ts'
+import { askRaw } from '../support/raw-http.ts'
+
+let server: ApiServer
+
+beforeAll(async () => {
+  const ratesPerMinute = { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, list: 3, quote: 4, settle: 5 }
+  server = await ApiServer.open({ ratesPerMinute })
+})
+
+afterAll(async () => {
+  await server.close()
+  expect(server.errors).toEqual([])
+})
+
+/** An answer with the bytes of its body as they were on the wire. */
+function rawBody(path: string, headers: Record<string, string>, method = 'GET') {
+  return new Promise<{ status: number; headers: Record<string, string>; bytes: Buffer }>((resolve, reject) => {
+    const sent = request(`${server.url}${path}`, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => {
+        const { statusCode = 0 } = response
+        resolve({ status: statusCode, headers: response.headers as never, bytes: Buffer.concat(chunks) })
+      })
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+describe('a public document', () => {
+  const PATH = '/openapi.json'
+
+  it('says how long it is good, and has a strong tag for each form', async () => {
+    const forms = await Promise.all(
+      ['identity', 'gzip', 'br'].map((form) => rawBody(PATH, { 'accept-encoding': form })),
+    )
+    for (const { status, headers } of forms) {
+      expect(status).toBe(200)
+      expect(headers).toMatchObject({
+        'cache-control': 'public, max-age=30',
+        vary: 'accept-encoding',
+        'access-control-allow-origin': '*',
+        'content-type': 'application/json; charset=utf-8',
+      })
+      expect(headers.etag).toMatch(/^"[A-Za-z0-9_-]{27}(-gzip|-br)?"$/)
+    }
+    expect(forms.map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'gzip', 'br'])
+    const [plain, gzipped, brotlied] = forms.map(({ bytes }) => bytes) as [Buffer, Buffer, Buffer]
+    expect(gunzipSync(gzipped)).toEqual(plain)
+    expect(brotliDecompressSync(brotlied)).toEqual(plain)
+    expect(gzipped.length).toBeLessThan(plain.length / 4)
+    expect(new Set(forms.map(({ headers }) => headers.etag)).size).toBe(3)
+  })
+
+  it.each([
+    ['gzip, deflate, br', 'br'],
+    ['gzip;q=1.0, br;q=0.5', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['*', 'br'],
+    ['*;q=0', undefined],
+    ['gzip;q=0', undefined],
+    ['deflate', undefined],
+    ['', undefined],
+    [';;q=x,,', undefined],
+  ])('for who accepts %j comes as %s', async (accept, form) => {
+    const { status, headers } = await rawBody(PATH, { 'accept-encoding': accept })
+    expect([status, headers['content-encoding']]).toEqual([200, form])
+  })
+
+  it('is not sent again to who has it, in whatever form', async () => {
+    const { headers } = await rawBody(PATH, { 'accept-encoding': 'gzip' })
+    const etag = headers.etag as string
+    const plain = etag.replace('-gzip', '')
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, plain, '*']) {
+      const again = await rawBody(PATH, { 'accept-encoding': 'gzip', 'if-none-match': tag })
+      expect([again.status, again.bytes.length, again.headers.etag], tag).toEqual([304, 0, etag])
+      expect(again.headers).toMatchObject({ 'cache-control': 'public, max-age=30', vary: 'accept-encoding' })
+    }
+    for (const tag of ['"other"', plain.slice(1, -1), 'W/', '']) {
+      expect((await rawBody(PATH, { 'if-none-match': tag })).status, tag).toBe(200)
+    }
+  })
+
+  it('has the same head without a body', async () => {
+    const [get, head] = [await rawBody(PATH, {}), await rawBody(PATH, {}, 'HEAD')]
+    expect(head.bytes.length).toBe(0)
+    for (const name of ['etag', 'cache-control', 'content-type', 'content-length', 'vary'])
+      expect(head.headers[name], name).toBe(get.headers[name])
+  })
+
+  it('is one, wherever an indexer looks', async () => {
+    for (const path of ['/openapi.json', '/services.json', '/.well-known/x402', '/.well-known/x402.json'])
+      expect((await rawBody(path, { 'if-none-match': '*' })).status, path).toBe(304)
+    const status = await rawBody('/api/v1/status', { 'if-none-match': '*', 'accept-encoding': 'gzip' })
+    expect([status.status, status.headers.etag, status.headers['content-encoding']]).toEqual([
+      200,
+      undefined,
+      undefined,
+    ])
+  })
+})
+
+describe('a page of another origin', () => {
+  it('gets its preflight answered for every header that it names', async () => {
+    const wanted = [
+      ...['authorization', 'content-type', 'x-payment', 'payment-signature', 'idempotency-key', 'last-event-id'],
+      ...['access-control-expose-headers', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
+    ].join(', ')
+    for (const path of ['/api/x402', '/api/x402/node-any', '/api/v1/tx', '/api/v1/events', '/nowhere']) {
+      const { status, headers } = await askRaw(server.url, {
+        method: 'OPTIONS',
+        path,
+        headers: {
+          origin: 'https://page.example',
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': wanted,
+        },
+      })
+      expect(status, path).toBe(204)
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('access-control-allow-headers')).toBe(wanted)
+      expect(headers.get('access-control-allow-methods')).toMatch(/GET.*HEAD.*POST.*DELETE/)
+    }
+  })
+
+  it('may read the headers that it needs, of refusals too', async () => {
+    for (const path of ['/health', '/nowhere', '/api/v1/blocks/4000000000', '/api/v1/tx/%zz']) {
+      const { headers } = await askRaw(server.url, { path, headers: { origin: 'https://page.example' } })
+      expect(headers.get('access-control-allow-origin'), path).toBe('*')
+    }
+    const { headers } = await ask(server.url, '/health')
+    const exposed = (headers.get('access-control-expose-headers') ?? '').split(', ')
+    expect(exposed).toEqual(
+      expect.arrayContaining([
+        ...['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'mcp-session-id', 'etag'],
+        ...['payment-required', 'payment-response', 'x-payment-response', 'idempotent-replay'],
+      ]),
+    )
+  })
+})
+
+describe('rate limits', () => {
+  it('are told with every answer, and apart for each bucket', async () => {
+    const { headers } = await ask(server.url, '/api/v1/tokens')
+    expect(headers.get('ratelimit-policy')).toBe('"list";q=3;w=60')
+    expect(headers.get('ratelimit')).toMatch(/^"list";r=2;t=(60|59)$/)
+    for (let i = 0; i < 2; i++) expect((await ask(server.url, '/api/v1/tokens')).status).toBe(200)
+    const refused = await ask(server.url, '/api/v1/tokens')
+    expect(verdict(refused)).toBe('429 rate_limited')
+    expect(refused.headers.get('ratelimit')).toMatch(/^"list";r=0;t=\d+$/)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
+    expect((await ask(server.url, '/api/v1/blocks')).headers.get('ratelimit-policy')).toMatch(/^"read";q=3000/)
+  })
+
+  it('tell a call with a payment from one without, by its body or its headers', async () => {
+    const policyOf = async (body: unknown, headers: Record<string, string> = {}): Promise<string | null> =>
+      (await post(server.url, '/api/x402/node-any', body, headers)).headers.get('ratelimit-policy')
+    const txId = 'ab'.repeat(32)
+    expect(await policyOf({})).toBe('"quote";q=4;w=60')
+    expect(await policyOf({ payment: { txId } })).toBe('"settle";q=5;w=60')
+    expect(await policyOf({}, { 'x-payment': 'e30=' })).toBe('"settle";q=5;w=60')
+    expect(await policyOf({}, { 'payment-signature': 'e30=' })).toBe('"settle";q=5;w=60')
+  })
+
+  it('refuse quotes without standing in the way of settles, and count what could not be read', async () => {
+    const quote = () => post(server.url, '/api/x402/node-any', '{')
+    expect([await quote(), await quote(), await quote()].map(({ status }) => status)).toEqual([400, 400, 400])
+    expect(verdict(await quote())).toBe('429 rate_limited')
+    expect(verdict(await post(server.url, '/api/x402/node-any', {}))).toBe('429 rate_limited')
+    const settle = () => post(server.url, '/api/x402/node-any', { payment: { txId: 'ab'.repeat(32) } })
+    expect((await settle()).status).not.toBe(429)
+    expect((await settle()).status).not.toBe(429)
+    expect(verdict(await settle())).toBe('429 rate_limited')
+    expect((await ask(server.url, '/health')).status).toBe(200)
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { bodyCarriesPayment, headersCarryPayment } from '../../../rpc/edge/carried-payment.ts'
+import { addressKey } from '../../../rpc/edge/client-key.ts'
+import { Overload, WORK_KINDS } from '../../../rpc/edge/overload.ts'
+import { KEYS_MAX, RateCounter, RateLimiter } from '../../../rpc/edge/rate-limiter.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../rpc/limits.ts'
+
+describe('what an address is limited as', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::FFFF:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['64:ff9b::192.0.2.33', '64:ff9b:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['no address', 'no address'],
+    ['a:b', 'a:b'],
+  ])('%s is %s', (address, key) => expect(addressKey(address)).toBe(key))
+
+  it('is one key for a network of IPv6 and another for its neighbour', () => {
+    expect(addressKey('2001:db8:1:2:ffff::1')).toBe(addressKey('2001:db8:1:2::1'))
+    expect(addressKey('2001:db8:1:3::1')).not.toBe(addressKey('2001:db8:1:2::1'))
+  })
+})
+
+describe('a rate limit', () => {
+  const counter = () => new RateCounter('quote', 3)
+
+  it('counts down to nothing, refuses, and begins anew a minute after the first', () => {
+    const quotes = counter()
+    const limits = [0, 20_000, 59_000].map((nowMs) => quotes.take('a', nowMs))
+    expect(limits.map(({ allowed, limit }) => [allowed, limit])).toEqual([
+      [true, '"quote";r=2;t=60'],
+      [true, '"quote";r=1;t=40'],
+      [true, '"quote";r=0;t=1'],
+    ])
+    expect(quotes.take('a', 59_500)).toEqual({
+      ...{ allowed: false, seconds: 1, policy: '"quote";q=3;w=60', limit: '"quote";r=0;t=1' },
+    })
+    expect(quotes.take('b', 59_500).allowed).toBe(true)
+    expect(quotes.take('a', 60_000).limit).toBe('"quote";r=2;t=60')
+  })
+
+  it('keeps buckets apart', () => {
+    const rates = new RateLimiter({ ...DEFAULT_HTTP_LIMITS.ratesPerMinute, quote: 1, settle: 1 })
+    expect([rates.take('quote', 'a', 0), rates.take('quote', 'a', 0), rates.take('settle', 'a', 0)]).toMatchObject([
+      { allowed: true },
+      { allowed: false },
+      { allowed: true },
+    ])
+  })
+
+  it('remembers so many keys and no more, and forgets those whose minute is over', () => {
+    const quotes = counter()
+    for (let i = 0; i < KEYS_MAX + 1_000; i++) quotes.take(`key ${i}`, i / 1_000)
+    expect(quotes.size).toBe(KEYS_MAX)
+    for (let i = 0; i < KEYS_MAX / 2; i++) quotes.take('late', 200_000 + 100_000 * i)
+    expect(quotes.size).toBe(1)
+  })
+})
+
+describe('a payment that a request carries', () => {
+  it('is found where doors look for it', () => {
+    expect(['payment-signature', 'x-payment'].map((name) => headersCarryPayment({ [name]: 'x' }))).toEqual([true, true])
+    expect(bodyCarriesPayment({ request: '', payment: { txId: 'x' } })).toBe(true)
+    expect(bodyCarriesPayment({ method: 'tools/call', params: { _meta: { 'x402/payment': {} } } })).toBe(true)
+    expect(bodyCarriesPayment({ params: { message: { metadata: { 'x402.payment.payload': {} } } } })).toBe(true)
+  })
+
+  it.each([
+    {},
+    null,
+    undefined,
+    'text',
+    7,
+    [],
+    { params: null },
+    { params: { _meta: 1, message: [] } },
+    { request: 'x' },
+  ])('is not in %j', (body) => expect(bodyCarriesPayment(body)).toBe(false))
+})
+
+describe('an overload', () => {
+  const LIMITS = { delayMsHigh: 60, delayMsLow: 20, concurrentMax: 100 }
+  /** Share of a hundred requests of each kind that are let in. */
+  const admitted = (overload: Overload): readonly number[] =>
+    WORK_KINDS.map((kind) => Array.from({ length: 100 }, () => overload.admits(kind, 1)).filter(Boolean).length)
+
+  it('gives up what is cheap to repeat first, and what was paid for never', () => {
+    const overload = new Overload(LIMITS)
+    overload.close()
+    const seen = [admitted(overload)]
+    for (let i = 0; i < 20; i++) {
+      overload.observe(90)
+      seen.push(admitted(overload))
+    }
+    expect(seen[0]).toEqual([100, 100, 100, 100, 100])
+    for (const shares of seen) expect([...shares].sort((a, b) => a - b)).toEqual(shares)
+    for (const [before, after] of seen.slice(1).map((shares, i) => [seen[i] as readonly number[], shares] as const)) {
+      for (const [i, share] of after.entries()) expect(share).toBeLessThanOrEqual((before[i] as number) + 1)
+    }
+    expect(seen.at(-1)).toEqual([0, 0, 0, 0, 100])
+    expect(overload.retrySeconds).toBe(5)
+  })
+
+  it('does not mind one late turn, stays as it is in between, and ends more slowly than it began', () => {
+    const overload = new Overload(LIMITS)
+    overload.close()
+    overload.observe(70)
+    expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
+    for (let i = 0; i < 10; i++) overload.observe(1_000)
+    const { pressure } = overload
+    for (let i = 0; i < 50; i++) overload.observe(40)
+    expect(overload.pressure).toBe(pressure)
+    let samples = 0
+    while (overload.pressure > 0) {
+      overload.observe(1)
+      samples += 1
+    }
+    expect(samples).toBeGreaterThan(40)
+    expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
+  })
+
+  it('leaves room for what was paid for where requests under way are many', () => {
+    const overload = new Overload(LIMITS)
+    overload.close()
+    const roomAt = (running: number): number => WORK_KINDS.filter((kind) => overload.admits(kind, running)).length
+    expect([1, 50, 51, 80, 81, 85, 86, 95, 96, 100, 101].map(roomAt)).toEqual([5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0])
+  })
+})

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, faultRow } from '../consensus/primitives/fault.ts'
+import { ClaimsAway } from '../marketplace/checkout/claim-store.ts'
 import type { Answer, StreamBegin } from './answer.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
@@ -160,7 +161,7 @@ export function failures(
 }
 
 function faultOf(error: FastifyError | Refusal, request: FastifyRequest, { bodyBytesMax }: HttpLimits): Fault {
-  if (error instanceof Refusal) return error.fault
+  if (error instanceof Refusal || error instanceof ClaimsAway) return error.fault
   switch (error.code) {
     case 'FST_ERR_VALIDATION':
       return fault('rpc/invalid-request', { fields: (error.validation ?? []).map(fieldText) })

@@ -266,6 +266,7 @@ function configOf(resolution: Resolution): Config {
       resultKeepHours: integer('market.result-keep-hours'),
       resultKeepMib: integer('market.result-keep-mib'),
     },
+    stable: stableOf(resolution),
     chain: { reorganisationMax: integer('chain.reorganisation-max') },
     mempool: { countMax: integer('mempool.count-max'), mibMax: integer('mempool.mib-max') },
     storage: {
@@ -276,5 +277,27 @@ function configOf(resolution: Resolution): Config {
       snapshotBlocks: integer('storage.snapshot-blocks'),
     },
     log: { level: text('log.level'), format: text('log.format') as Config['log']['format'] },
+  }
+}
+
+function stableOf(resolution: Resolution): Config['stable'] {
+  const optional = (name: SettingName): string | null => resolution[name].value
+  const number = (name: SettingName): number | null => (optional(name) === null ? null : Number(optional(name)))
+  return {
+    enabled: optional('stable.enabled') === 'true',
+    network: optional('stable.network') as Config['stable']['network'],
+    networkWord: optional('stable.network-word'),
+    chainId: number('stable.chain-id'),
+    assetContract: optional('stable.asset-contract'),
+    assetSymbol: optional('stable.asset-symbol'),
+    assetName: optional('stable.asset-name'),
+    assetVersion: optional('stable.asset-version'),
+    assetDecimals: number('stable.asset-decimals'),
+    payTo: optional('stable.pay-to'),
+    facilitators: optional('stable.facilitators')?.split(',') ?? [],
+    facilitatorAuthFile: optional('stable.facilitator-auth-file'),
+    rpcUrl: optional('stable.rpc-url'),
+    maxTimeoutSeconds: Number(optional('stable.max-timeout-seconds')),
+    refundKeyFile: optional('stable.refund-key-file'),
   }
 }

@@ -49,6 +49,9 @@ const PORTS = [0, 65_535] as const
 const THREADS = [0, 256] as const
 const RATES = [1, 100_000_000] as const
 
+const EVM_ADDRESS = 'an address of 0x and 40 hex digits'
+const EVM = /^0x[0-9a-fA-F]{40}$/
+
 /** Every setting of the daemon, in the order of `farthing config print`. */
 export const SETTINGS = {
   network: choice('Which network to join', 'devnet', ['mainnet', 'testnet', 'devnet']),
@@ -182,6 +185,51 @@ export const SETTINGS = {
   'market.settle-wait-ms': integer('Longest wait for confirmations within one call', 30_000, [0, 120_000]),
   'market.result-keep-hours': integer('How long results are kept for repeated calls', 24, [1, 8_760]),
   'market.result-keep-mib': integer('Most MiB of kept results', 256, MIB),
+  'stable.enabled': flag(
+    'Whether calls can be paid in a dollar stablecoin of an EVM network (x402 scheme exact)',
+    false,
+  ),
+  'stable.network': choice(
+    'Network of the stablecoin; custom: all of stable.network-word, chain-id and asset-*',
+    'base',
+    ['base', 'base-sepolia', 'custom'],
+  ),
+  'stable.network-word': text(
+    'Name of the network in x402 version 1, where it differs',
+    null,
+    'a word like base-sepolia',
+    /^[a-z0-9]+(-[a-z0-9]+)*$/,
+  ),
+  'stable.chain-id': text('EVM chain id, where it differs', null, 'a whole number from 1', /^[1-9][0-9]{0,14}$/),
+  'stable.asset-contract': text('Token contract, where it is not the USDC of the network', null, EVM_ADDRESS, EVM),
+  'stable.asset-symbol': text('Symbol of the token, for people', null, '1 to 11 characters', /^\S{1,11}$/u),
+  'stable.asset-name': text("Name in the token's EIP-712 domain", null, '1 to 64 characters', /^\S(.{0,62}\S)?$/u),
+  'stable.asset-version': text("Version in the token's EIP-712 domain", null, '1 to 16 characters', /^\S{1,16}$/u),
+  'stable.asset-decimals': text('Decimals of the token, where they are not 6', null, '0 to 18', /^([0-9]|1[0-8])$/),
+  'stable.pay-to': text('Address on the EVM network that stablecoin calls pay', null, EVM_ADDRESS, EVM),
+  'stable.facilitators': text(
+    'Base addresses of x402 facilitators, separated by commas, in the order in which they are asked',
+    null,
+    'http(s) URLs separated by commas, at most 8',
+    /^https?:\/\/[^\s,]+(,https?:\/\/[^\s,]+){0,7}$/,
+  ),
+  'stable.facilitator-auth-file': text(
+    'JSON file with the headers that facilitators want: {"<url>": {"verify": {"authorization": "..."}}}, * for all paths',
+    null,
+    'a path',
+  ),
+  'stable.rpc-url': {
+    type: { kind: 'text', allowed: 'an http(s) URL', pattern: /^https?:\/\/[^\s,]+$/ },
+    default: null,
+    about: 'JSON-RPC of a node of the EVM network: finds out settlements whose outcome a facilitator does not tell',
+    isSecret: true,
+  },
+  'stable.max-timeout-seconds': integer('How long a stablecoin offer can be paid', 120, [15, 3_600]),
+  'stable.refund-key-file': text(
+    'File with the key (64 hex digits) of an EVM wallet that pays owed stablecoin refunds back',
+    null,
+    'a path',
+  ),
   'chain.reorganisation-max': integer('Deepest reorganisation taken without the operator', 1_200, [1, 2_399]),
   'mempool.count-max': integer('Most waiting transactions', 10_000, [100, 1_000_000]),
   'mempool.mib-max': integer('Most MiB of waiting transactions', 32, MIB),
@@ -271,6 +319,25 @@ export interface Config {
     readonly settleWaitMs: number
     readonly resultKeepHours: number
     readonly resultKeepMib: number
+  }
+  readonly stable: {
+    readonly enabled: boolean
+    readonly network: 'base' | 'base-sepolia' | 'custom'
+    /** What differs from the network's own; null is the network's. */
+    readonly networkWord: string | null
+    readonly chainId: number | null
+    readonly assetContract: string | null
+    readonly assetSymbol: string | null
+    readonly assetName: string | null
+    readonly assetVersion: string | null
+    readonly assetDecimals: number | null
+    readonly payTo: string | null
+    readonly facilitators: readonly string[]
+    readonly facilitatorAuthFile: string | null
+    /** Holds a key, perhaps. */
+    readonly rpcUrl: string | null
+    readonly maxTimeoutSeconds: number
+    readonly refundKeyFile: string | null
   }
   readonly chain: { readonly reorganisationMax: number }
   readonly mempool: { readonly countMax: number; readonly mibMax: number }

@@ -14,6 +14,7 @@ import { createMarket, type Market } from './market.ts'
 import { openMining } from './mining.ts'
 import { openPeerNetwork, type PeerNetwork } from './peer-network.ts'
 import { systemClock } from './runtime.ts'
+import { openStableRail, type RunningRail } from './stable-rail.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
 import { loadMempool } from './storage/mempool-file.ts'
 import { VERSION } from './version.ts'
@@ -173,11 +174,16 @@ function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core,
   })
 }
 
+/** The market with the stablecoin rail, where that is on. */
+interface SellingMarket extends Market {
+  readonly rail: RunningRail | null
+}
+
 async function openMarket(
   options: DaemonOptions,
   { chain, mempool, standing, watch }: Core & { readonly standing: Standing; readonly watch: ChainWatch },
   stops: Stop[],
-): Promise<Result<Market | null>> {
+): Promise<Result<SellingMarket | null>> {
   const { config, wallet, logger, services, onFatal } = options
   if (!config.market.enabled || wallet === null) return ok(null)
   let store: NativeClaimStore & { close(): Promise<void> }
@@ -209,15 +215,18 @@ async function openMarket(
       ok(await store.pruneResults(systemClock.now() - settings.resultKeepMs, settings.resultBytesMax)),
     )
   stops.push(repeat(PRUNE_MS, prune, onFatal))
-  return market
+  const rail = await openStableRail({ options, chain, market: market.value, onFault }, stops)
+  return rail.ok ? ok({ ...market.value, stable: rail.value?.checkout ?? null, rail: rail.value }) : rail
 }
 
 /** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */
-async function closeMarket(market: Market | null): Promise<void> {
+async function closeMarket(market: SellingMarket | null): Promise<void> {
   if (market === null) return
   market.shop.close('the node is stopping')
-  await Promise.race([market.checkout.stop(), setTimeout(CALLS_GRACE_MS)])
+  const ended = Promise.all([market.checkout.stop(), market.rail?.checkout.stop()])
+  await Promise.race([ended, setTimeout(CALLS_GRACE_MS)])
   market.checkout.abandon()
+  market.rail?.checkout.abandon()
 }
 
 /** What a stop or a crash left: a branch half taken, waiting transactions, paid calls, unpublished services. */
@@ -228,7 +237,7 @@ async function resumeWork({
 }: {
   options: DaemonOptions
   core: Core
-  market: Market | null
+  market: SellingMarket | null
 }): Promise<void> {
   await chain.resume()
   for (const tx of await loadMempool(folderPaths(options.config.dataDir).mempool)) await mempool.submit(tx)
@@ -236,6 +245,7 @@ async function resumeWork({
   // A store that is away just now has its claims taken up when it is back.
   await unlessAway(async () => ok(await market.checkout.resume()))
   market.takeover?.start()
+  await market.rail?.start()
   market.registrar.check()
 }
 

@@ -41,6 +41,7 @@ export interface MarketParts {
 /** The market with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
+  readonly workshop: Workshop
   /** Sees to claims that other replicas leave; null where nobody shares them. */
   readonly takeover: Takeover | null
 }
@@ -92,7 +93,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   takeover?.join(checkout)
   shop.closeWhile(() => takeover?.heldBecause ?? null)
   const registrar = new Registrar({ chain, shop, sender, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, takeover, stable: null })
+  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

@@ -1,5 +1,4 @@
 import type { Timers } from '../../consensus/chain/ports.ts'
-import type { TxId } from '../../consensus/primitives/ids.ts'
 
 /**
  * Calls that may wait at once, in all and for one payment. Waiting is free for whoever asks and holds a request open, so
@@ -11,7 +10,7 @@ const WAITING_PER_PAYMENT_MAX = 64
 /** Calls that wait for the chain or for another call's work. */
 export class WaitingRoom {
   readonly #timers: Timers
-  readonly #counts = new Map<TxId, number>()
+  readonly #counts = new Map<string, number>()
   readonly #wakers = new Set<() => void>()
   #total = 0
 
@@ -20,18 +19,18 @@ export class WaitingRoom {
   }
 
   /** Runs work that waits for a payment; null if there is no room for it. */
-  async run<T>(txId: TxId, work: () => Promise<T>): Promise<T | null> {
-    const count = this.#counts.get(txId) ?? 0
+  async run<T>(paymentId: string, work: () => Promise<T>): Promise<T | null> {
+    const count = this.#counts.get(paymentId) ?? 0
     if (this.#total >= WAITING_MAX || count >= WAITING_PER_PAYMENT_MAX) return null
     this.#total += 1
-    this.#counts.set(txId, count + 1)
+    this.#counts.set(paymentId, count + 1)
     try {
       return await work()
     } finally {
       this.#total -= 1
-      const left = (this.#counts.get(txId) ?? 1) - 1
-      if (left === 0) this.#counts.delete(txId)
-      else this.#counts.set(txId, left)
+      const left = (this.#counts.get(paymentId) ?? 1) - 1
+      if (left === 0) this.#counts.delete(paymentId)
+      else this.#counts.set(paymentId, left)
     }
   }
 

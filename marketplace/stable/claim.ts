@@ -1,3 +1,4 @@
+import type { FaultDetail } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { Hash, ServiceId } from '../../consensus/primitives/ids.ts'
 import type { ClaimKind, ClaimStore } from '../checkout/claim-store.ts'
@@ -39,7 +40,7 @@ interface StableBase {
   readonly requestHash: Hash
   /** Hash of the signature's bytes: who repeats a call must show the same one. */
   readonly signatureHash: Hash
-  /** Hash of what makes a repeat the caller's own beyond the first delivery: its idempotency key. Null without one. */
+  /** Hash of payer and of what makes a repeat its own beyond the first delivery: its idempotency key. Null without one. */
   readonly repeatKey: Hash | null
   readonly network: string
   readonly asset: string
@@ -68,6 +69,16 @@ interface Worked {
   readonly result: string | null
 }
 
+/** Over without money, and why, as a fault that the caller is told. */
+interface Unpaid {
+  readonly state: 'unpaid'
+  readonly endedAtMs: number
+  readonly reason: FaultCode
+  readonly detail: FaultDetail
+  /** Whether the authorization has run out unused, or its use can no longer be found out. */
+  readonly over: boolean
+}
+
 /** A transfer on the other chain. */
 export interface StableTransfer {
   readonly transaction: string
@@ -87,27 +98,20 @@ export interface StableRefund {
  * A payment's way over the stablecoin rail:
  * `claimed` before the facilitator is asked, `executing` once it has verified, `settling` with the result kept and the outcome
  * of the settlement not known, `settled` with the money ours. `unpaid` is over without money: the service failed, or the
- * settlement was refused or never came; it is watched until the authorization has run out, since whoever saw it may have
- * used it, and then the money is owed back: `owed`.
+ * settlement was refused or never came (then the result is kept, and is delivered if the money does come). It is watched
+ * until the authorization has run out, since whoever saw it may have used it; without a result the money is then `owed` back.
  */
 export type StableClaim =
   | (OpenStable & { readonly state: 'claimed' })
   | (OpenStable & { readonly state: 'executing'; readonly startedAtMs: number })
   | (OpenStable & Worked & { readonly state: 'settling' })
   | (StableBase & Worked & StableTransfer & { readonly state: 'settled'; readonly deliveredAtMs: number | null })
-  | (OpenStable & {
-      readonly state: 'unpaid'
-      readonly endedAtMs: number
-      readonly reason: FaultCode
-      readonly message: string
-      /** Whether the authorization has run out unused, or its use can no longer be found out. */
-      readonly over: boolean
-    })
+  | (OpenStable & Unpaid)
+  | (OpenStable & Worked & Unpaid)
   | (StableBase &
       StableTransfer & {
         readonly state: 'owed'
         readonly reason: FaultCode
-        readonly message: string
         readonly refund: StableRefund
       })
 

@@ -27,6 +27,8 @@ export interface Facilitator {
 /** What a facilitator said of itself. */
 export interface SupportVerdict {
   readonly ok: boolean
+  /** Whether it answered at all: what does not answer may still take the scheme. */
+  readonly answered: boolean
   readonly detail: string
 }
 

@@ -1,3 +1,4 @@
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { StableClaimStore, StableIn, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
@@ -26,6 +27,22 @@ export interface FacilitatorFacts {
   readonly detail: string
 }
 
+/** Settled calls of a service that this node knows of: its own statement, since no chain of ours shows them. */
+export interface StableSales {
+  readonly calls: number
+  /** Units of the asset. */
+  readonly amount: bigint
+}
+
+/** What the rail has come to since the process started, and what it is at. */
+export interface StableFigures {
+  /** Calls by what they came to: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
+  readonly outcomes: ReadonlyMap<string, number>
+  /** Settlements whose outcome is not known yet. */
+  readonly unknown: number
+  readonly refundsOwed: number
+}
+
 /** The stablecoin rail as the API sees it. */
 export interface StableRail {
   readonly terms: StableTerms
@@ -36,6 +53,9 @@ export interface StableRail {
   readonly verified: { readonly ok: boolean; readonly detail: string }
   /** Why nothing can be sold over this rail at the moment, or null. */
   readonly closedBecause: string | null
+  /** What was settled for a service. */
+  sales(serviceId: ServiceId): StableSales
+  readonly figures: StableFigures
   /**
    * Verifies, works, settles; in this order, and each at most once for a payment. A fault has charged nothing, but for
    * `stable/unsettled` (not known yet: the same call again tells), `stable/delivered` and `stable/result-expired`.

@@ -112,6 +112,7 @@ const MAYBE_CHARGED: ReadonlySet<FaultCode> = new Set([
   'stable/delivered',
   'stable/result-expired',
   'stable/owed',
+  'market/claims-away',
 ])
 
 function isUncharged({ code }: Fault): boolean {

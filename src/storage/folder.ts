@@ -15,6 +15,7 @@ export function folderPaths(dataDir: string) {
     marker: join(dataDir, 'network.json'),
     chain: join(dataDir, 'chain'),
     market: join(dataDir, 'market'),
+    stable: join(dataDir, 'market-stable'),
     facilitator: join(dataDir, 'facilitator'),
     mempool: join(dataDir, 'mempool.bin'),
     wallets: join(dataDir, 'wallets'),

@@ -1,0 +1,98 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { concat, fromHex, toHex, uintBE } from '../primitives/bytes.ts'
+import { encodeText } from '../primitives/text.ts'
+
+/** EIP-712 domain of a token contract; the contract in hex behind 0x, in any case. */
+export interface TokenDomain {
+  readonly name: string
+  readonly version: string
+  readonly chainId: number
+  readonly contract: string
+}
+
+/** What EIP-3009 signs: addresses and nonce in hex behind 0x, amounts in units of the token, times in seconds since 1970. */
+export interface TransferMessage {
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  readonly nonce: string
+}
+
+const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
+const TRANSFER_TYPE =
+  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
+/** Bytes r, s and v of a key's own signature. */
+const SIGNATURE_BYTES = 65
+const V_OFFSET = 27
+/** Signatures whose s is above half of the order have a twin: tokens take the lower one alone. */
+const HALF_ORDER = secp256k1.Point.Fn.ORDER >> 1n
+
+/** Keccak-256 of a text, in hex behind 0x: topics of events are made so. */
+export function keccakText(text: string): string {
+  return `0x${toHex(keccak_256(encodeText(text)))}`
+}
+
+/** The 32 bytes that a `TransferWithAuthorization` is signed over. */
+export function transferDigest(domain: TokenDomain, message: TransferMessage): Uint8Array {
+  const separator = keccak_256(
+    concat(
+      keccak_256(encodeText(DOMAIN_TYPE)),
+      keccak_256(encodeText(domain.name)),
+      keccak_256(encodeText(domain.version)),
+      uintBE(BigInt(domain.chainId), 32),
+      word(domain.contract),
+    ),
+  )
+  const struct = keccak_256(
+    concat(
+      keccak_256(encodeText(TRANSFER_TYPE)),
+      word(message.from),
+      word(message.to),
+      ...[message.value, message.validAfter, message.validBefore].map((number) => uintBE(number, 32)),
+      word(message.nonce),
+    ),
+  )
+  return keccak_256(concat(Uint8Array.of(0x19, 0x01), separator, struct))
+}
+
+/**
+ * Address, in lower case, whose key made a signature over a digest, and whether it is the one of its two spellings that
+ * tokens take. Null where it is no signature of a key: contracts have others.
+ */
+export function recoverSigner(
+  digest: Uint8Array,
+  signature: string,
+): { readonly address: string; readonly isLow: boolean } | null {
+  const bytes = fromHex(signature.slice(2).toLowerCase())
+  const recovery = (bytes[SIGNATURE_BYTES - 1] ?? 0) - V_OFFSET
+  if (bytes.length !== SIGNATURE_BYTES || (recovery !== 0 && recovery !== 1)) return null
+  try {
+    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact').addRecoveryBit(recovery)
+    return { address: addressOf(parsed.recoverPublicKey(digest).toBytes(false)), isLow: parsed.s <= HALF_ORDER }
+  } catch {
+    return null
+  }
+}
+
+/** Signature of a 32-byte key over a digest, in hex behind 0x; the same one every time. */
+export function signDigest(key: Uint8Array, digest: Uint8Array): string {
+  const signed = secp256k1.sign(digest, key, { prehash: false, lowS: true, format: 'recovered' })
+  return `0x${toHex(signed.subarray(1))}${((signed[0] as number) + V_OFFSET).toString(16)}`
+}
+
+/** Address of a 32-byte key, in lower case; null where the bytes are no key. */
+export function evmAddressOf(key: Uint8Array): string | null {
+  return secp256k1.utils.isValidSecretKey(key) ? addressOf(secp256k1.getPublicKey(key, false)) : null
+}
+
+/** Hex of at most 32 bytes as a word of the ABI. */
+function word(hex: string): Uint8Array {
+  return fromHex(hex.slice(2).toLowerCase().padStart(64, '0'))
+}
+
+function addressOf(publicKey: Uint8Array): string {
+  return `0x${toHex(keccak_256(publicKey.subarray(1)).subarray(12))}`
+}

@@ -1,0 +1,395 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { ClaimsAway, unlessAway } from '../checkout/claim-store.ts'
+import type { Offer, Shop } from '../checkout/operator.ts'
+import type { MarketSettings } from '../checkout/settings.ts'
+import { WaitingRoom } from '../checkout/waiting-room.ts'
+import type { Workshop } from '../checkout/workshop.ts'
+import type { Service } from '../ledger/agents.ts'
+import { inputFault, readRequest } from '../services/service.ts'
+import { checkPayment, isOwnKey } from './checks.ts'
+import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import type { StableLedger } from './facilitator.ts'
+import type { FacilitatorPool } from './facilitators.ts'
+import { type CallIdentity, identify, isSameCall } from './identity.ts'
+import { newClaim } from './intake.ts'
+import { Payers } from './payers.ts'
+import { honouredPrices } from './price-ring.ts'
+import type { StableCall, StableFigures, StableRail, StableSales, StableSettled } from './rail.ts'
+import type { Refunder } from './refunds.ts'
+import { RepeatKeys } from './repeat-keys.ts'
+import type { Seller } from './requirements.ts'
+import { Resolver } from './resolver.ts'
+import { SalesBook } from './sales.ts'
+import { Settlement } from './settlement.ts'
+import type { StableTerms } from './terms.ts'
+import { causeOf, claimedAgain, settlingAgain } from './transitions.ts'
+import { type Ended, type StableTask, StableWork, UNSETTLED } from './work.ts'
+
+/** What the stablecoin rail works with. */
+export interface StableCheckoutDependencies {
+  readonly chain: Chain
+  readonly shop: Shop
+  readonly store: StableClaimStore
+  readonly workshop: Workshop
+  readonly facilitators: FacilitatorPool
+  /** The token's chain; null where there is no node to ask. */
+  readonly ledger: StableLedger | null
+  readonly seller: Seller
+  readonly settings: MarketSettings
+  readonly refunder: Refunder
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Hears of errors that nobody waits for: a failing disk. */
+  readonly onError: (error: unknown) => void
+}
+
+/** A call with everything that it is carried out by. */
+interface Place {
+  readonly call: StableCall
+  readonly offer: Offer
+  readonly identity: CallIdentity
+  readonly input: Result<unknown>
+}
+
+/** Work under way, and which call it is for. */
+interface Running {
+  readonly identity: Pick<CallIdentity, 'serviceId' | 'requestHash' | 'signatureHash'>
+  readonly ended: Promise<Ended>
+}
+
+const POLL_MS = 100
+/** A settlement that is not known after this long takes longer: the caller comes again. */
+const SETTLING_WAIT_MS = 5_000
+/** A claim can move on between two looks; more often than this it does not. */
+const TURNS_MAX = 5
+const UNDER_WAY = fault('stable/under-way')
+
+/**
+ * The stablecoin rail: verify, work, settle, in this order and each once for an authorization. The claim is written before
+ * anybody is asked, so that whoever comes second joins; what is not known of the money is found out in the background.
+ */
+export class StableCheckout implements StableRail {
+  readonly #deps: StableCheckoutDependencies
+  readonly #running = new Map<string, Running>()
+  readonly #room: WaitingRoom
+  readonly #payers: Payers
+  readonly #keys = new RepeatKeys()
+  readonly #sales = new SalesBook()
+  readonly #outcomes = new Map<string, number>()
+  readonly #resolver: Resolver
+  readonly #work: StableWork
+  #stopped = false
+  #abandoned = false
+
+  constructor(dependencies: StableCheckoutDependencies) {
+    this.#deps = dependencies
+    const { clock, timers, store, facilitators, onError } = dependencies
+    this.#room = new WaitingRoom(timers)
+    this.#payers = new Payers(clock)
+    const onStep = (claim: StableIn<'settled' | 'unpaid' | 'owed'>): void => this.#onStep(claim)
+    const settlement = new Settlement(dependencies)
+    this.#resolver = new Resolver({ store, settlement, facilitators, timers, onStep, onError })
+    const pause = (ms: number): Promise<void> => this.#room.pause(ms)
+    const standing = { isStopped: () => this.#stopped, isAbandoned: () => this.#abandoned }
+    this.#work = new StableWork({ ...dependencies, ...standing, settlement, resolver: this.#resolver, pause, onStep })
+  }
+
+  get terms(): StableTerms {
+    return this.#deps.seller.terms
+  }
+
+  get store(): StableClaimStore {
+    return this.#deps.store
+  }
+
+  get facilitators(): StableRail['facilitators'] {
+    return this.#deps.facilitators.facts
+  }
+
+  get verified(): StableRail['verified'] {
+    return this.#deps.facilitators.verified
+  }
+
+  get closedBecause(): string | null {
+    return this.#deps.facilitators.closedBecause
+  }
+
+  get figures(): StableFigures {
+    const { refunder } = this.#deps
+    return { outcomes: this.#outcomes, unknown: this.#resolver.unknownCount, refundsOwed: refunder.owedCount }
+  }
+
+  /** Calls whose work is under way. */
+  get runningCount(): number {
+    return this.#running.size
+  }
+
+  sales(serviceId: ServiceId): StableSales {
+    return this.#sales.of(serviceId)
+  }
+
+  async settle(call: StableCall): Promise<Result<StableSettled>> {
+    const outcome = await unlessAway(() => this.#settle(call))
+    const name = outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcomeOf(outcome.fault)
+    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1)
+    return outcome
+  }
+
+  async delivered(claim: StableIn<'settled'>): Promise<void> {
+    if (this.#abandoned || claim.deliveredAtMs !== null) return
+    try {
+      await this.store.advance('settled', { ...claim, deliveredAtMs: this.#deps.clock.now() })
+    } catch (error) {
+      // Then it may be delivered once more, to who holds the signature.
+      this.#unlessPassing(error)
+    }
+  }
+
+  /** Takes up what a crash left, or a replica that died; what runs here already is left alone. */
+  async takeUp(): Promise<void> {
+    for (const claim of await this.store.open()) {
+      if (!this.#running.has(claim.id) && !this.#resolver.has(claim.id)) this.#resume(claim)
+    }
+  }
+
+  /** Takes up what the last run left, and counts what was sold; counting is not waited for. */
+  async resume(): Promise<void> {
+    await this.takeUp()
+    void this.#sales.load(this.store, this.#keys).catch((error: unknown) => this.#unlessPassing(error))
+  }
+
+  /** Leaves to others what they have taken over. */
+  forget(): void {
+    this.#resolver.forget()
+    this.#deps.refunder.forget()
+  }
+
+  /** Refuses new work and waits for the work under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#sales.stop()
+    this.#deps.facilitators.stop()
+    this.#room.wake()
+    const ends = [...this.#running.values()].map(({ ended }) => ended)
+    await Promise.allSettled([...ends, this.#resolver.stop(), this.#deps.refunder.stop()])
+  }
+
+  /** Work that is still under way writes nothing any more; the next start takes it up. Call before the store closes. */
+  abandon(): void {
+    this.#abandoned = true
+  }
+
+  async #settle(call: StableCall): Promise<Result<StableSettled>> {
+    const { serviceId, request } = call
+    const offer = this.#deps.shop.offer(serviceId)
+    if (offer === undefined) return fail(fault('service/not-found', { serviceId }))
+    const input = readRequest(offer.definition, request)
+    // Text that is none has no hash of its own to be compared by; anything else is first held against a known claim.
+    if (!input.ok && !request.isWellFormed()) return input
+    const place = { call, offer, input, identity: identify(this.terms, call) }
+    const named = await this.#named(place)
+    if (named !== null) return named
+    for (let turn = 0; turn < TURNS_MAX; turn++) {
+      const outcome = await this.#turn(place)
+      if (outcome !== null) return outcome
+    }
+    return fail(UNDER_WAY)
+  }
+
+  /** A name that was given to another payment: its answer, or that the name is taken; null where it is free. */
+  async #named({ call, identity }: Place): Promise<Result<StableSettled> | null> {
+    const named = this.#keys.get(identity)
+    if (named === undefined || named.id === identity.id) return null
+    if (named.requestHash !== identity.requestHash) return fail(fault('stable/key-used'))
+    const claim = isOwnKey(call.payment, this.terms) ? await this.store.get(named.id) : undefined
+    if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
+    if (claim.state === 'settled') return replay(claim, identity)
+    return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
+  }
+
+  /** One look at how the payment stands, and what follows; null where it has moved on meanwhile. */
+  async #turn(place: Place): Promise<Result<StableSettled> | null> {
+    const { identity } = place
+    const running = this.#running.get(identity.id)
+    if (running !== undefined) return this.#join(running, identity)
+    const known = await this.store.get(identity.id)
+    if (known === undefined) return this.#take(place, null)
+    if (!isSameCall(known, identity)) return fail(fault('stable/used'))
+    if (known.state === 'settled') return replay(known, identity)
+    if (known.state === 'owed') return fail(this.#owedFault(known))
+    if (known.state === 'unpaid') return this.#again(place, known)
+    return this.#awaitElsewhere(known)
+  }
+
+  /** Waits for work that is under way here. */
+  async #join(running: Running, identity: CallIdentity): Promise<Result<StableSettled> | null> {
+    if (!isSameCall(running.identity, identity)) return fail(fault('stable/used'))
+    const late = (): Promise<'late'> => this.#room.pause(this.#deps.settings.settleWaitMs).then(() => 'late')
+    const ended = await this.#room.run(identity.id, async () => ({ is: await Promise.race([running.ended, late()]) }))
+    if (ended === null || ended.is === 'late') return fail(UNDER_WAY)
+    return told(ended.is, true)
+  }
+
+  /** Waits for work elsewhere, or for the background to find out. */
+  async #awaitElsewhere(claim: StableIn<'claimed' | 'executing' | 'settling'>): Promise<Result<StableSettled> | null> {
+    const { clock, settings } = this.#deps
+    const isSettling = claim.state === 'settling'
+    const waitMs = isSettling ? Math.min(SETTLING_WAIT_MS, settings.settleWaitMs) : settings.settleWaitMs
+    const untilMs = clock.now() + waitMs
+    const moved = await this.#room.run(claim.id, async () => {
+      while (clock.now() < untilMs && !this.#stopped) {
+        await this.#room.pause(POLL_MS)
+        if (this.#running.has(claim.id)) return true
+        const current = await this.store.get(claim.id)
+        if (current?.state !== claim.state) return true
+      }
+      return false
+    })
+    return moved === true ? null : fail(isSettling ? UNSETTLED : UNDER_WAY)
+  }
+
+  /** Offers a payment once more that came to nothing. What failed for good is told again; nothing runs twice unless it may. */
+  #again(place: Place, claim: StableIn<'unpaid'>): Promise<Result<StableSettled> | null> | Result<StableSettled> {
+    const cause = causeOf(claim)
+    if (claim.over) return fail(cause)
+    const finished = settlingAgain(claim)
+    if (finished === null) return place.offer.definition.repeatable ? this.#take(place, claim) : fail(cause)
+    const refusal = this.#refusal(place)
+    if (refusal !== null) return fail(refusal.code === 'stable/refused' ? cause : refusal)
+    return this.#do(place, async () => {
+      if (!(await this.store.advance('unpaid', finished))) return null
+      this.#resolver.drop(claim.id)
+      return this.#work.collect(finished, { first: null, isFirst: true })
+    })
+  }
+
+  /** Takes a payment, and does what it is for. */
+  async #take(place: Place, previous: StableIn<'unpaid'> | null): Promise<Result<StableSettled> | null> {
+    const { input, offer } = place
+    if (!input.ok) return input
+    const refusal = this.#refusal(place)
+    if (refusal !== null) return fail(refusal)
+    const claim = previous === null ? this.#newClaim(place) : claimedAgain(previous)
+    const task: StableTask = { definition: offer.definition, input: input.value, previous }
+    this.#keys.put(claim)
+    const outcome = await this.#do(place, () => this.#work.begin(claim, task))
+    if (outcome?.ok === false && outcome.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
+    return outcome
+  }
+
+  /** Does work for a payer, unless it is under way here already. */
+  async #do({ identity, call }: Place, work: () => Promise<Ended>): Promise<Result<StableSettled> | null> {
+    if (this.#running.has(identity.id)) return null
+    const { from } = call.payment.authorization
+    return told(await this.#track(identity, () => this.#payers.during(from, work)), false)
+  }
+
+  #track(identity: Running['identity'] & { readonly id: string }, work: () => Promise<Ended>): Promise<Ended> {
+    const ended = work().finally(() => this.#running.delete(identity.id))
+    this.#running.set(identity.id, { identity, ended })
+    return ended
+  }
+
+  /** Why a payment is not taken now, or null; nothing of it is used. */
+  #refusal({ call, offer, input }: Place): Fault | null {
+    const { shop, clock } = this.#deps
+    const { definition } = offer
+    const { serviceId, timeoutMs } = definition
+    const standing = shop.readiness(offer)
+    const reason = this.#stopped ? 'the node is stopping' : standing.available ? null : standing.reason
+    if (reason !== null || standing.service === undefined)
+      return fault('service/unavailable', { serviceId, reason: reason ?? 'not published yet' })
+    const unfit = input.ok ? inputFault(definition, input.value, shop.context) : null
+    if (unfit !== null) return unfit
+    const nowMs = clock.now()
+    const prices = this.#prices(standing.service, nowMs)
+    const wrong = checkPayment(call.payment, { terms: this.terms, prices, nowMs, timeoutMs })
+    if (wrong !== null) return wrong
+    const { closedBecause } = this
+    if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
+    return this.#payers.refusal(call.payment.authorization.from, serviceId)
+  }
+
+  #newClaim({ call, offer, identity }: Place): StableIn<'claimed'> {
+    const { terms } = this
+    const nowMs = this.#deps.clock.now()
+    const record = this.#deps.shop.record(offer.definition.serviceId)
+    const prices = record === undefined ? [] : this.#prices(record, nowMs)
+    return newClaim({ terms, call, identity, prices, nowMs })
+  }
+
+  #prices(service: Service, nowMs: number): readonly bigint[] {
+    return honouredPrices(this.#deps.chain, service, { nowMs, seconds: this.terms.maxTimeoutSeconds })
+  }
+
+  #resume(claim: StableClaim): void {
+    if (claim.state === 'claimed') this.#background(claim, () => this.#letGo(claim))
+    else if (claim.state === 'executing') this.#background(claim, () => this.#redo(claim))
+    else if (claim.state === 'owed') this.#deps.refunder.owe(claim)
+    else if (claim.state !== 'settled') this.#resolver.take(claim, null)
+  }
+
+  /** Nothing came of it but a check, which does no harm twice. */
+  async #letGo({ id }: StableIn<'claimed'>): Promise<Ended> {
+    await this.store.release('claimed', id)
+    return null
+  }
+
+  /** Work that a crash interrupted is done again where that does no harm. */
+  #redo(claim: StableIn<'executing'>): Promise<Ended> {
+    const { serviceId, request } = claim
+    const definition = this.#deps.shop.offer(serviceId)?.definition
+    const input = definition === undefined ? undefined : readRequest(definition, request)
+    if (definition?.repeatable === true && input?.ok === true)
+      return this.#work.redo(claim, { definition, input: input.value, previous: null })
+    return this.#work.giveUp(claim, fault('service/interrupted', { serviceId }))
+  }
+
+  #background(claim: StableClaim, work: () => Promise<Ended>): void {
+    this.#track(claim, work).catch((error: unknown) => this.#unlessPassing(error))
+  }
+
+  #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
+    if (claim.state === 'settled') this.#sales.add(claim)
+    if (claim.state === 'unpaid' && claim.reason === 'stable/refused') this.#payers.unpaid(claim.payer)
+    if (claim.state === 'owed') this.#deps.refunder.owe(claim)
+    this.#room.wake()
+  }
+
+  #owedFault({ amount, payer, transaction, refund }: StableIn<'owed'>): Fault {
+    const { status } = refund
+    return fault('stable/owed', { amount, asset: this.terms.asset.symbol, payer, status, transaction })
+  }
+
+  /** A store that cannot be reached will be again; anything else is told. */
+  #unlessPassing(error: unknown): void {
+    if (!this.#abandoned && !(error instanceof ClaimsAway)) this.#deps.onError(error)
+  }
+}
+
+function told(ended: Ended, replayed: boolean): Result<StableSettled> | null {
+  return ended === null || !ended.ok ? ended : ok({ claim: ended.value, replayed })
+}
+
+/**
+ * The answer once more. An authorization is public once it is settled: whoever repeats it after the first delivery shows
+ * that it is the buyer by the name that it gave then, which no chain shows.
+ */
+function replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
+  const { transaction } = claim
+  if (claim.deliveredAtMs !== null && (claim.repeatKey === null || claim.repeatKey !== repeatKey))
+    return fail(fault('stable/delivered', { transaction }))
+  return claim.result === null ? fail(fault('stable/result-expired', { transaction })) : ok({ claim, replayed: true })
+}
+
+/** What a refused call counts as. */
+function outcomeOf({ code }: Fault): string {
+  if (code === 'stable/unsettled' || code === 'stable/under-way') return 'unsettled'
+  if (code === 'stable/facilitator' || code === 'service/unavailable' || code === 'market/claims-away')
+    return 'unavailable'
+  return code.startsWith('service/') ? 'failed' : 'refused'
+}

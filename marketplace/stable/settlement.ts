@@ -1,0 +1,117 @@
+import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import type { AuthorizationState, StableLedger } from './facilitator.ts'
+import type { FacilitatorPool } from './facilitators.ts'
+import { facilitatorRequest, type Seller } from './requirements.ts'
+import { owed, settled, unpaid } from './transitions.ts'
+
+/** What settling works with. */
+export interface SettlementDependencies {
+  readonly store: StableClaimStore
+  readonly facilitators: FacilitatorPool
+  /** The token's chain; null where there is no node to ask. */
+  readonly ledger: StableLedger | null
+  readonly seller: Seller
+  readonly clock: Clock
+}
+
+/** How a settlement is tried. */
+export interface Attempt {
+  /** Whom to ask first. */
+  readonly first: string | null
+  /** Whether nobody can have been asked to settle before: only then is a clear no the end of it. */
+  readonly isFirst: boolean
+}
+
+/** Where a claim goes that was looked at: its next state, or `open` while that is not known. */
+export type SettlementStep = StableIn<'settled' | 'unpaid' | 'owed'> | 'open'
+
+/** After an authorization has run out, how long a block that used it may take to be seen. */
+const LATE_SECONDS = 60
+/** How long before the claim its authorization can have been used. */
+const BEFORE_SECONDS = 600
+/** Refusals that say nothing of who was paid: whoever is asked again by a lost answer hears this. */
+const USED_REASON = /nonce|already|(^|[^a-z])used|duplicate|pending/i
+
+/** Moves money and finds out whether it moved; writes nothing. */
+export class Settlement {
+  readonly #deps: SettlementDependencies
+
+  constructor(dependencies: SettlementDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** Tries to settle a claim, or finds out how it ended. */
+  async attempt(claim: StableIn<'settling'>, { first, isFirst }: Attempt): Promise<SettlementStep> {
+    const seen = isFirst ? null : await this.#look(claim)
+    if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction)
+    if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
+    if (this.#isOver(claim)) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
+    const { facilitators, seller } = this.#deps
+    const { verdict } = await facilitators.settle(facilitatorRequest(seller, claim), first)
+    if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string)
+    if (verdict.is !== 'refused' || !isFirst) return 'open'
+    return this.#refused(claim, verdict.reason)
+  }
+
+  /** Looks whether the authorization of an unpaid claim was used after all; `open` while it still can be. */
+  async watch(claim: StableIn<'unpaid'>): Promise<SettlementStep> {
+    const isOver = this.#isOver(claim)
+    const seen = await this.#look(claim)
+    if (seen?.is === 'transferred') {
+      const transfer = { transaction: seen.transaction, settledAtMs: this.#now() }
+      return 'result' in claim && claim.result !== null ? settled(claim, transfer) : owed(claim, transfer)
+    }
+    if (seen?.is === 'cancelled') return { ...claim, over: true }
+    return isOver ? this.#unlessUnknown(seen, { ...claim, over: true }) : 'open'
+  }
+
+  /** A clear no to the first attempt: nothing was charged, unless somebody else has used the authorization. */
+  async #refused(claim: StableIn<'settling'>, reason: string): Promise<SettlementStep> {
+    const seen = await this.#look(claim)
+    if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction)
+    if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
+    // Where the chain cannot be asked, "used already" may be a payment: never a reason to have the payer sign another.
+    if (seen?.is !== 'unused' && USED_REASON.test(reason)) return 'open'
+    return this.#unpaid(claim, refused(reason), false)
+  }
+
+  /** What is not known at the end is looked at again, for a while. */
+  #unlessUnknown(seen: AuthorizationState | null, step: StableIn<'unpaid'>): SettlementStep {
+    const graceMs = (step.validBefore + LATE_SECONDS) * 1_000 + GIVE_UP_MS
+    return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
+  }
+
+  #look({ asset, payer, nonce, claimedAtMs }: StableClaim): Promise<AuthorizationState> | null {
+    const { ledger, seller } = this.#deps
+    const to = seller.terms.payTo.toLowerCase()
+    const sinceSeconds = Math.floor(claimedAtMs / 1_000) - BEFORE_SECONDS
+    return ledger?.authorization({ asset, from: payer, to, nonce, sinceSeconds }) ?? null
+  }
+
+  #isOver({ validBefore }: StableClaim): boolean {
+    return this.#now() > (validBefore + LATE_SECONDS) * 1_000
+  }
+
+  #settled(claim: StableIn<'settling'>, transaction: string): StableIn<'settled'> {
+    return settled(claim, { transaction, settledAtMs: this.#now() })
+  }
+
+  #unpaid(claim: StableIn<'settling'>, cause: Fault, over: boolean): StableIn<'unpaid'> {
+    return unpaid(claim, cause, { nowMs: this.#now(), over })
+  }
+
+  #now(): number {
+    return this.#deps.clock.now()
+  }
+}
+
+/** How long a chain that cannot be asked is tried after an authorization has run out. */
+const GIVE_UP_MS = 86_400_000
+
+const EXPIRED = refused('authorization_expired_unsettled')
+
+function refused(reason: string): Fault {
+  return fault('stable/refused', { reason })
+}

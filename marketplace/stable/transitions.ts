@@ -1,0 +1,85 @@
+import { resultHash } from '../../consensus/ledger/receipt.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+import type { StableClaim, StableIn, StableTransfer } from './claim.ts'
+
+/** A claim whose work is done, with its result as JSON text. */
+export function settling(claim: StableIn<'executing'>, json: string, nowMs: number): StableIn<'settling'> {
+  const { startedAtMs, ...open } = claim
+  return {
+    ...open,
+    state: 'settling',
+    finishedAtMs: nowMs,
+    durationMs: Math.max(0, nowMs - startedAtMs),
+    resultHash: resultHash(encodeText(json)),
+    result: json,
+  }
+}
+
+/** A claim whose money has come; what only a settlement needs is no longer kept. */
+export function settled(
+  claim: StableIn<'settling'> | (StableIn<'unpaid'> & Pick<StableIn<'settling'>, 'result' | 'resultHash'>),
+  transfer: StableTransfer,
+): StableIn<'settled'> {
+  const { finishedAtMs, durationMs, resultHash: hash, result } = claim as StableIn<'settling'>
+  const worked = { finishedAtMs, durationMs, resultHash: hash, result }
+  return { ...baseOf(claim), ...worked, ...transfer, state: 'settled', deliveredAtMs: null }
+}
+
+/** A claim that is over without money, and why; a result stays, for the money may come yet. */
+export function unpaid(
+  claim: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
+  cause: Fault,
+  { nowMs, over }: { readonly nowMs: number; readonly over: boolean },
+): StableIn<'unpaid'> {
+  const { request, payload } = claim
+  const worked =
+    'result' in claim && claim.result !== null
+      ? {
+          finishedAtMs: claim.finishedAtMs,
+          durationMs: claim.durationMs,
+          resultHash: claim.resultHash,
+          result: claim.result,
+        }
+      : {}
+  const end = { endedAtMs: nowMs, reason: cause.code, detail: cause.detail, over }
+  return { ...baseOf(claim), request, payload, ...worked, ...end, state: 'unpaid' }
+}
+
+/** A claim whose money has come without anything to deliver for it. */
+export function owed(claim: StableIn<'unpaid'>, transfer: StableTransfer): StableIn<'owed'> {
+  const refund = { status: 'owed', nonce: null, validBefore: null, transaction: null } as const
+  return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
+}
+
+/** An unpaid claim that is worked on once more. */
+export function claimedAgain(claim: StableIn<'unpaid'>): StableIn<'claimed'> {
+  const { request, payload } = claim
+  return { ...baseOf(claim), request, payload, state: 'claimed' }
+}
+
+/** An unpaid claim with a result, whose settlement is tried once more. */
+export function settlingAgain(claim: StableIn<'unpaid'>): StableIn<'settling'> | null {
+  if (!('result' in claim) || claim.result === null) return null
+  const { request, payload, finishedAtMs, durationMs, resultHash: hash, result } = claim
+  return {
+    ...baseOf(claim),
+    ...{ request, payload, finishedAtMs, durationMs, resultHash: hash, result },
+    state: 'settling',
+  }
+}
+
+/** Why a claim ended without money, as its caller is told. */
+export function causeOf({ reason, detail }: StableIn<'unpaid'>): Fault {
+  return fault(reason, detail)
+}
+
+/** What every claim knows. */
+function baseOf(claim: StableClaim) {
+  const { id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce } = claim
+  const { amount, priceUsdMicros, validBefore, version, claimedAtMs } = claim
+  return {
+    ...{ id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce },
+    ...{ amount, priceUsdMicros, validBefore, version, claimedAtMs },
+  }
+}

@@ -1,0 +1,164 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { Shop } from '../checkout/operator.ts'
+import { advanceSteadily } from '../checkout/steady-advance.ts'
+import type { Workshop } from '../checkout/workshop.ts'
+import type { ServiceDefinition } from '../services/service.ts'
+import { holdsLongEnough } from './checks.ts'
+import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import type { FacilitatorVerdict } from './facilitator.ts'
+import type { FacilitatorPool } from './facilitators.ts'
+import { facilitatorRequest, type Seller } from './requirements.ts'
+import type { Resolver } from './resolver.ts'
+import type { Settlement } from './settlement.ts'
+import { causeOf, settling, unpaid } from './transitions.ts'
+
+/** What work is done with. */
+export interface StableWorkDependencies {
+  readonly chain: Chain
+  readonly shop: Shop
+  readonly store: StableClaimStore
+  readonly workshop: Workshop
+  readonly facilitators: FacilitatorPool
+  readonly settlement: Settlement
+  readonly resolver: Resolver
+  readonly seller: Seller
+  readonly clock: Clock
+  readonly pause: (ms: number) => Promise<void>
+  /** Whether the node stops: nothing new begins; and whether its store may be closed: nothing is written any more. */
+  readonly isStopped: () => boolean
+  readonly isAbandoned: () => boolean
+  /** Hears of each claim that has come to an end or to a turn. */
+  readonly onStep: (claim: StableIn<'settled' | 'unpaid' | 'owed'>) => void
+}
+
+/** What a claim is worked on with. */
+export interface StableTask {
+  readonly definition: ServiceDefinition
+  readonly input: unknown
+  /** The claim as it was before it was taken once more; null for a new one. */
+  readonly previous: StableIn<'unpaid'> | null
+}
+
+/** What came of work; null where the claim is somebody else's by now, and the store tells. */
+export type Ended = Result<StableIn<'settled'>> | null
+
+const POLL_MS = 100
+
+/** Nothing is known of the money yet; the same call tells later. */
+export const UNSETTLED: Fault = fault('stable/unsettled')
+
+/** Takes one claim from its first write to the money: verify, execute, settle, each written down before the next. */
+export class StableWork {
+  readonly #deps: StableWorkDependencies
+
+  constructor(dependencies: StableWorkDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** Claims a payment, and does everything that it pays for. */
+  async begin(claim: StableIn<'claimed'>, task: StableTask): Promise<Ended> {
+    const { store, facilitators, seller, workshop } = this.#deps
+    const isOurs = task.previous === null ? (await store.claim(claim)) === null : await store.advance('unpaid', claim)
+    if (!isOurs) return null
+    if (task.previous !== null) this.#deps.resolver.drop(claim.id)
+    const { verdict, by } = await facilitators.verify(facilitatorRequest(seller, claim))
+    if (verdict.is !== 'good') return this.#turnAway(claim, task, turnedAwayBy(verdict))
+    const worked = await workshop.inPlace(() => this.#work(claim, task))
+    return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: by, isFirst: true })
+  }
+
+  /** Takes up a claim whose work was interrupted, where it may be done again. */
+  async redo(claim: StableIn<'executing'>, { definition, input }: StableTask): Promise<Ended> {
+    const { clock, shop, workshop } = this.#deps
+    const { serviceId, timeoutMs } = definition
+    if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs))
+      return this.giveUp(claim, fault('service/too-late', { serviceId }))
+    if (shop.closedBecause !== null) return this.giveUp(claim, fault('service/interrupted', { serviceId }))
+    const worked = await workshop.inPlace(() => this.#execute(claim, { definition, input, previous: null }))
+    return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })
+  }
+
+  /** Ends a claim without money. */
+  async giveUp(claim: StableIn<'executing'>, cause: Fault): Promise<Ended> {
+    const ended = unpaid(claim, cause, { nowMs: this.#deps.clock.now(), over: false })
+    if (!(await this.#advance('executing', ended))) return null
+    this.#deps.resolver.take(ended, null)
+    return fail(cause)
+  }
+
+  /** Has the money of a finished claim moved; what cannot be known now is found out in the background. */
+  async collect(
+    claim: StableIn<'settling'>,
+    attempt: { readonly first: string | null; readonly isFirst: boolean },
+  ): Promise<Ended> {
+    const { settlement, resolver, onStep, isAbandoned } = this.#deps
+    const step = await settlement.attempt(claim, attempt)
+    if (isAbandoned()) return fail(UNSETTLED)
+    if (step === 'open') {
+      resolver.take(claim, attempt.first)
+      return fail(UNSETTLED)
+    }
+    if (!(await this.#advance('settling', step))) return null
+    onStep(step)
+    if (step.state === 'settled') return ok(step)
+    if (step.state === 'owed') return null
+    if (!step.over) resolver.take(step, null)
+    return fail(causeOf(step))
+  }
+
+  async #work(claim: StableIn<'claimed'>, task: StableTask): Promise<Result<StableIn<'settling'>> | null> {
+    const { chain, shop, clock, pause, isStopped } = this.#deps
+    const { serviceId, timeoutMs } = task.definition
+    // A passing head is no ground to work on.
+    while (chain.moving && !isStopped()) await pause(POLL_MS)
+    const reason = isStopped() ? 'the node is stopping' : shop.closedBecause
+    if (reason !== null) return this.#turnAway(claim, task, fault('service/unavailable', { serviceId, reason }))
+    // It may have waited for its turn.
+    if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs)) {
+      const late = 'invalid_exact_evm_payload_authorization_valid_before'
+      return this.#turnAway(claim, task, fault('stable/refused', { reason: late }))
+    }
+    return this.#execute(claim, task)
+  }
+
+  async #execute(
+    claim: StableIn<'claimed' | 'executing'>,
+    { definition, input }: StableTask,
+  ): Promise<Result<StableIn<'settling'>> | null> {
+    const { shop, store, workshop, clock } = this.#deps
+    const executing: StableIn<'executing'> = { ...claim, state: 'executing', startedAtMs: clock.now() }
+    if (!(await store.advance(claim.state, executing))) return null
+    const outcome = await workshop.run(definition, input, shop.context)
+    if (!outcome.ok) {
+      const ended = await this.giveUp(executing, outcome.fault)
+      return ended === null || ended.ok ? null : ended
+    }
+    const done = settling(executing, outcome.value, clock.now())
+    return (await this.#advance('executing', done)) ? ok(done) : null
+  }
+
+  /** Gives a payment back that was not used, so that it can be offered again. */
+  async #turnAway(claim: StableIn<'claimed'>, { previous }: StableTask, cause: Fault): Promise<Result<never> | null> {
+    const { store, resolver, isAbandoned } = this.#deps
+    if (isAbandoned()) return fail(cause)
+    if (previous === null) await store.release('claimed', claim.id)
+    else if (await store.advance('claimed', previous)) resolver.take(previous, null)
+    return fail(cause)
+  }
+
+  async #advance(from: StableClaim['state'], next: StableClaim): Promise<boolean> {
+    const { store, clock, pause, isAbandoned } = this.#deps
+    // The store may be closed by now: the claim stays as it is in it, and is taken up at the next start.
+    if (isAbandoned()) return false
+    return advanceSteadily(store, { id: next.id, from, next }, { clock, pause, isOver: isAbandoned })
+  }
+}
+
+function turnedAwayBy(verdict: Exclude<FacilitatorVerdict, { is: 'good' }>): Fault {
+  return verdict.is === 'refused'
+    ? fault('stable/refused', { reason: verdict.reason })
+    : fault('stable/facilitator', { detail: verdict.detail })
+}

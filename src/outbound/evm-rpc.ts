@@ -1,0 +1,123 @@
+import { keccakText } from '../../consensus/external/eip712.ts'
+import type { AuthorizationState, StableLedger } from '../../marketplace/stable/facilitator.ts'
+import { boundedFetch, objectIn } from './bounded-fetch.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type Sought = Parameters<StableLedger['authorization']>[0]
+
+const DEADLINE_MS = 5_000
+const BYTES_MAX = 1_048_576
+/** Blocks that one question covers, and how many questions are asked: nodes refuse longer ranges. */
+const RANGE_BLOCKS = 2_000
+const RANGES_MAX = 60
+/** The fastest blocks of the networks that are served, in seconds. */
+const BLOCK_SECONDS_MIN = 1
+
+const USED = keccakText('AuthorizationUsed(address,bytes32)')
+const CANCELLED = keccakText('AuthorizationCanceled(address,bytes32)')
+const TRANSFER = keccakText('Transfer(address,address,uint256)')
+/** `authorizationState(address,bytes32)` of EIP-3009. */
+const STATE_SELECTOR = keccakText('authorizationState(address,bytes32)').slice(0, 10)
+
+/** Thrown within this file: what a node said cannot be used. */
+class NoAnswer extends Error {}
+
+/** Reads authorizations on a token's chain, over the JSON-RPC of one of its nodes. */
+export class EvmRpc implements StableLedger {
+  readonly #url: string
+  readonly #chainId: number
+  readonly #nowMs: () => number
+  #isRightChain = false
+
+  constructor(url: string, chainId: number, nowMs: () => number) {
+    this.#url = url
+    this.#chainId = chainId
+    this.#nowMs = nowMs
+  }
+
+  async authorization(sought: Sought): Promise<AuthorizationState> {
+    try {
+      const wrong = await this.wrongChain()
+      if (wrong !== null) return { is: 'unknown', detail: wrong }
+      return (await this.#isUsed(sought)) ? await this.#find(sought) : { is: 'unused' }
+    } catch (error) {
+      if (error instanceof NoAnswer) return { is: 'unknown', detail: error.message }
+      throw error
+    }
+  }
+
+  /** What is wrong with the node's chain, null where it is the one that was meant. */
+  async wrongChain(): Promise<string | null> {
+    if (this.#isRightChain) return null
+    try {
+      const chainId = Number(textOf(await this.#call('eth_chainId', [])))
+      this.#isRightChain = chainId === this.#chainId
+      return this.#isRightChain ? null : `the node's chain id is ${chainId}, expected ${this.#chainId}`
+    } catch (error) {
+      if (error instanceof NoAnswer) return error.message
+      throw error
+    }
+  }
+
+  async #isUsed({ asset, from, nonce }: Sought): Promise<boolean> {
+    const data = `${STATE_SELECTOR}${word(from)}${nonce.slice(2)}`
+    const answer = textOf(await this.#call('eth_call', [{ to: asset, data }, 'latest']))
+    if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) throw new NoAnswer('the token does not tell the state of authorizations')
+    return BigInt(answer) !== 0n
+  }
+
+  /** How an authorization was used, looked for from the newest block back. */
+  async #find(sought: Sought): Promise<AuthorizationState> {
+    const { asset, from, nonce, sinceSeconds } = sought
+    const newest = Number(textOf(await this.#call('eth_blockNumber', [])))
+    if (!Number.isSafeInteger(newest)) throw new NoAnswer('the node does not know its newest block')
+    const seconds = Math.max(0, Math.ceil(this.#nowMs() / 1_000) - sinceSeconds)
+    const oldest = Math.max(0, newest - Math.ceil(seconds / BLOCK_SECONDS_MIN))
+    for (let i = 0, to = newest; i < RANGES_MAX && to >= oldest; i++, to -= RANGE_BLOCKS) {
+      const range = { fromBlock: hex(Math.max(oldest, to - RANGE_BLOCKS + 1)), toBlock: hex(to) }
+      const topics = [[USED, CANCELLED], `0x${word(from)}`, nonce]
+      const logs = await this.#call('eth_getLogs', [{ address: asset, topics, ...range }])
+      if (!Array.isArray(logs)) throw new NoAnswer('the node gives no logs')
+      const [log] = logs as readonly Fields[]
+      if (log !== undefined) return this.#judge(log, sought)
+    }
+    throw new NoAnswer('the authorization is used, and nothing says how')
+  }
+
+  async #judge(log: Fields, { asset, from, to }: Sought): Promise<AuthorizationState> {
+    const transaction = textOf(log.transactionHash).toLowerCase()
+    if (!/^0x[0-9a-f]{64}$/.test(transaction)) throw new NoAnswer('a log without its transaction')
+    if ((log.topics as readonly unknown[] | undefined)?.[0] === CANCELLED) return { is: 'cancelled' }
+    const receipt = (await this.#call('eth_getTransactionReceipt', [transaction])) as Fields | null
+    if (receipt === null || !Array.isArray(receipt.logs)) throw new NoAnswer('a transaction without its receipt')
+    const paid = (receipt.logs as readonly Fields[]).some(({ address, topics }) => {
+      const [topic, sender, receiver] = (topics ?? []) as readonly unknown[]
+      const isOurs = topic === TRANSFER && sender === `0x${word(from)}` && receiver === `0x${word(to)}`
+      return isOurs && textOf(address).toLowerCase() === asset.toLowerCase()
+    })
+    return receipt.status === '0x1' && paid ? { is: 'transferred', transaction } : { is: 'cancelled' }
+  }
+
+  async #call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const answer = await boundedFetch(this.#url, { method: 'POST', body, deadlineMs: DEADLINE_MS, bytesMax: BYTES_MAX })
+    if ('arrived' in answer) throw new NoAnswer(`the node of the token's chain gives no answer: ${answer.detail}`)
+    const fields = objectIn(answer.text)
+    if (fields === null || !('result' in fields))
+      throw new NoAnswer(`the node of the token's chain refuses ${method} with status ${answer.status}`)
+    return fields.result
+  }
+}
+
+/** An address or number as a word of the ABI, without 0x. */
+function word(address: string): string {
+  return address.slice(2).toLowerCase().padStart(64, '0')
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

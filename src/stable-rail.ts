@@ -1,0 +1,120 @@
+import type { Config } from '../config/settings.ts'
+import type { Chain } from '../consensus/chain/chain.ts'
+import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { ClaimsAway, unlessAway } from '../marketplace/checkout/claim-store.ts'
+import { Takeover } from '../marketplace/checkout/takeover.ts'
+import type { ServiceDefinition } from '../marketplace/services/service.ts'
+import { StableCheckout } from '../marketplace/stable/checkout.ts'
+import { STABLE_CLAIMS, type StableClaimStore } from '../marketplace/stable/claim.ts'
+import { FacilitatorPool } from '../marketplace/stable/facilitators.ts'
+import { Refunder } from '../marketplace/stable/refunds.ts'
+import type { StableTerms } from '../marketplace/stable/terms.ts'
+import { resourceUrl } from '../rpc/cashier/options.ts'
+import { type DaemonOptions, repeat, type Stop } from './core.ts'
+import type { Market } from './market.ts'
+import { EvmRpc } from './outbound/evm-rpc.ts'
+import { HttpFacilitator } from './outbound/facilitator-http.ts'
+import { systemClock, systemTimers } from './runtime.ts'
+import { facilitatorAuth, refundWallet, stableTerms } from './stable-terms.ts'
+import { folderPaths, storageFault } from './storage/folder.ts'
+
+/** The stablecoin rail with what the daemon starts and stops. */
+export interface RunningRail {
+  readonly checkout: StableCheckout
+  /** Takes up what the last run left, and begins to ask facilitators. */
+  readonly start: () => Promise<void>
+}
+
+/** What the rail is built on. */
+export interface RailParts {
+  readonly options: DaemonOptions
+  readonly chain: Chain
+  readonly market: Market
+  readonly onFault: (area: string, cause: Fault) => void
+}
+
+const PRUNE_MS = 600_000
+/** What queue and settlement take of an offer's time, beside the service. */
+const MARGIN_SECONDS = 10
+
+/** Opens the stablecoin rail by the settings, null where it is off. Faults: `config/value`, `config/file`, those of storage. */
+export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<Result<RunningRail | null>> {
+  const { options, market } = parts
+  const { config, onFatal } = options
+  if (!config.stable.enabled) return ok(null)
+  const terms = stableTerms(config.stable)
+  if (!terms.ok) return terms
+  const short = tooShort(terms.value, options.services)
+  if (short !== null) return fail(short)
+  const opened = await openStore(options)
+  if (!opened.ok) return opened
+  const store = opened.value
+  stops.push(() => store.close())
+  const built = await build(parts, terms.value, store)
+  if (!built.ok) return built
+  const { checkout, pool } = built.value
+  const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers)
+  takeover?.join(checkout)
+  stops.push(() => takeover?.stop())
+  stops.push(() => pool.stop())
+  const { resultKeepMs, resultBytesMax } = market.settings
+  const prune = (): Promise<Result<number>> =>
+    unlessAway(async () => ok(await store.pruneResults(systemClock.now() - resultKeepMs, resultBytesMax)))
+  stops.push(repeat(PRUNE_MS, prune, onFatal))
+  const start = async (): Promise<void> => {
+    // Nobody waits for facilitators: quotes do not depend on them.
+    void pool.start()
+    await unlessAway(async () => ok(await checkout.resume()))
+    takeover?.start()
+  }
+  return ok({ checkout, start })
+}
+
+async function openStore({
+  config,
+  openClaims,
+}: DaemonOptions): Promise<Result<StableClaimStore & { close(): Promise<void> }>> {
+  try {
+    return ok(await openClaims(folderPaths(config.dataDir).stable, STABLE_CLAIMS))
+  } catch (error) {
+    return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
+  }
+}
+
+async function build(
+  { options, chain, market, onFault }: RailParts,
+  terms: StableTerms,
+  store: StableClaimStore,
+): Promise<Result<{ readonly checkout: StableCheckout; readonly pool: FacilitatorPool }>> {
+  const { config, onFatal } = options
+  const { facilitators, facilitatorAuthFile, rpcUrl, refundKeyFile } = config.stable
+  const auth = await facilitatorAuth(facilitatorAuthFile)
+  if (!auth.ok) return auth
+  const wallet = await refundWallet(refundKeyFile, terms)
+  if (!wallet.ok) return wallet
+  const { network } = terms
+  const [clock, timers] = [systemClock, systemTimers]
+  const all = facilitators.map((url) => new HttpFacilitator(url, auth.value[url]))
+  const pool = new FacilitatorPool({ facilitators: all, network, clock, timers })
+  const ledger = rpcUrl === null ? null : new EvmRpc(rpcUrl, network.chainId, () => clock.now())
+  const shared = { store, facilitators: pool, ledger, clock, timers, onError: onFatal }
+  const told = (cause: Fault): void => onFault('stablecoin refunds', cause)
+  const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
+  const { shop, workshop, settings } = market
+  const seller = { terms, resourceOf: (serviceId: string) => resourceUrl(baseUrlOf(config), serviceId, 'stable') }
+  return ok({ checkout: new StableCheckout({ ...shared, chain, shop, workshop, settings, seller, refunder }), pool })
+}
+
+function baseUrlOf({ rpc: { publicUrl, host, port } }: Config): string {
+  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** An offer that runs out before the slowest service is through could never be paid. */
+function tooShort({ maxTimeoutSeconds }: StableTerms, services: readonly ServiceDefinition[]): Fault | null {
+  const slowest = Math.max(0, ...services.map(({ timeoutMs }) => Math.ceil(timeoutMs / 1_000)))
+  const least = slowest + MARGIN_SECONDS
+  if (maxTimeoutSeconds >= least) return null
+  const allowed = `at least ${least}, as the slowest service may take ${slowest} seconds`
+  return fault('config/value', { key: 'stable.max-timeout-seconds', value: String(maxTimeoutSeconds), allowed })
+}

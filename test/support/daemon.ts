@@ -40,8 +40,12 @@ const SETTLED_MS = 20
 /** Rates that no test reaches by itself; flags still go above them. */
 const UNLIMITED = {
   FARTHING_RPC_RATE_READ: '100000000',
+  FARTHING_RPC_RATE_LIST: '100000000',
   FARTHING_RPC_RATE_TRANSACTION: '100000000',
   FARTHING_RPC_RATE_QUOTE: '100000000',
+  FARTHING_RPC_RATE_SETTLE: '100000000',
+  FARTHING_RPC_RATE_EVENTS: '100000000',
+  FARTHING_RPC_RATE_MCP: '100000000',
 }
 
 /** Nodes of one machine would find each other and become one chain: a test that wants peers says so. */

@@ -8,11 +8,7 @@ import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { readSignedText, type SignedText, textJob } from '../../consensus/tx/signed-text.ts'
 import { DURATION_MS_MAX } from '../checkout/settler.ts'
-
-/** The text that a settler signs, in the domain of texts: the network is part of what is signed. */
-export function settlementText(txId: TxId, requestHash: Hash): string {
-  return `farthing facilitator settle ${txId} ${requestHash}`
-}
+import { settlementText } from './settlement-text.ts'
 
 /** A seller's word on a paid call, read but not checked: how it ended, signed by whom. */
 export interface Settlement {

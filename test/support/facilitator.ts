@@ -12,7 +12,7 @@ import { requestCommitment, requestHash } from '../../marketplace/checkout/claim
 import { chainPrice, priceIn } from '../../marketplace/checkout/price.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
 import { Facilitator } from '../../marketplace/facilitator/facilitator.ts'
-import { settlementText } from '../../marketplace/facilitator/settlement.ts'
+import { settlementText } from '../../marketplace/facilitator/settlement-text.ts'
 import { SERVICES, type Service } from '../../marketplace/ledger/agents.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'

@@ -1,0 +1,78 @@
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { SigningNetwork } from '../../consensus/crypto/signing.ts'
+import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import type { Hash, TxId } from '../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { transactionFromJson } from '../../consensus/tx/json.ts'
+import { OUTCOME_DELIVERED, OUTCOME_FAILED } from '../../consensus/tx/payloads.ts'
+import { type AccountSigner, addressOfSigner, signText, signTransaction } from '../../consensus/tx/sign.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { weightOf } from '../../consensus/tx/weight.ts'
+import { settlementText } from '../../marketplace/facilitator/settlement-text.ts'
+import { fieldsOf } from './http.ts'
+import { type ClientParams, FEE_MAX_DEFAULT } from './transactions.ts'
+
+/** How a paid call ended, as the seller has it on record. */
+export interface EndedCall {
+  readonly txId: TxId
+  /** As `requestHash` of marketplace/checkout/claim.ts makes it. */
+  readonly requestHash: Hash
+  readonly outcome: 'delivered' | 'failed'
+  /** Hash of the result's bytes; zeros where it failed. */
+  readonly resultHash: Hash
+  readonly durationMs: number
+}
+
+/** Where a seller's signatures count, whoever the node is that it asks. */
+export interface SellingNetwork {
+  readonly params: ClientParams
+  readonly network: SigningNetwork
+}
+
+/** The `settlement` that `/facilitator/settle` takes, signed by a settler of the agent or its owner. */
+export async function signSettlement(
+  call: EndedCall,
+  signer: AccountSigner,
+  { params, network }: SellingNetwork,
+): Promise<object> {
+  const { txId, requestHash, outcome, resultHash, durationMs } = call
+  const text = settlementText(txId, requestHash)
+  const { address, signature, keys } = await signText(text, signer, { network, prefix: params.addressPrefix })
+  return { settler: address, outcome, requestHash, resultHash, durationMs, signature, keys }
+}
+
+/**
+ * Signs the receipt that a facilitator wrote, if it is what the seller means and nothing else: it comes from a stranger, and the
+ * settler's account could do more than post receipts. Faults: `cli/refused`, `cli/fee-too-high`, `tx/...`.
+ */
+export async function signReceipt(
+  unsigned: unknown,
+  { call, signer, feeMax = FEE_MAX_DEFAULT }: { call: EndedCall; signer: AccountSigner; feeMax?: bigint },
+  { params, network }: SellingNetwork,
+): Promise<Result<Transaction<'agent_receipt'>>> {
+  const read = transactionFromJson(params.addressPrefix, fieldsOf(unsigned).transaction)
+  if (!read.ok) return read
+  const { body } = read.value
+  if (body.kind !== 'agent_receipt') return other('kind')
+  const [entry, more] = body.payload.entries
+  const outcome = call.outcome === 'delivered' ? OUTCOME_DELIVERED : OUTCOME_FAILED
+  const isOurs = entry?.txId === call.txId && entry.outcome === outcome && more === undefined
+  if (!isOurs || entry.resultHash !== expectedHash(call)) return other('entry')
+  if (body.sender !== addressOfSigner(signer))
+    return other(`sender ${formatAddress(params.addressPrefix, body.sender)}`)
+  if (body.chainId !== network.chainId) return other('chain')
+  const tx = await signTransaction(body, signer, network)
+  const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
+  const fee = BigInt(weightOf(tx, rules.tx)) * body.maxFeeRate
+  if (fee > feeMax) return fail(fault('cli/fee-too-high', { fee: String(fee), limit: String(feeMax) }))
+  return ok(tx as Transaction<'agent_receipt'>)
+}
+
+function expectedHash({ outcome, resultHash }: EndedCall): string {
+  return outcome === 'delivered' ? resultHash : ZERO_HEX_32
+}
+
+function other(what: string): Result<never> {
+  return fail(fault('cli/refused', { message: `its receipt has another ${what} than was meant; it was not signed` }))
+}

@@ -173,7 +173,11 @@ export const FAULT_TABLE = {
     403,
     'pages of {origin} may not call this node; its operator can list them in mcp.allowed-origins',
   ),
-  'rpc/foreign-host': sender('forbidden_host', 403, 'this node serves only its own machine, not {host}'),
+  'rpc/foreign-host': sender(
+    'forbidden_host',
+    403,
+    'this node listens for its own machine only, and is not called {host}; its operator can name it in rpc.public-url',
+  ),
   'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
   'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
   'rpc/rate-limited': later('rate_limited', 429, 'too many requests; try again in {seconds} s'),

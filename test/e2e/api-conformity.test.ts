@@ -12,6 +12,7 @@ import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { discoveryRequests } from '../support/discovery-requests.ts'
+import { DOOR_REQUESTS } from '../support/door-requests.ts'
 import { ExampleRecorder } from '../support/example-recorder.ts'
 import { type Asked, doSomethingOfEverything, type LedgerScene, ledgerRequests } from '../support/ledger-requests.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
@@ -91,6 +92,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   getFees: (send) => [send('/api/v1/fees')],
   simulateTransaction: (send) => submits(send, '/api/v1/tx/simulate'),
   ...ledgerRequests(() => scene),
+  ...DOOR_REQUESTS,
   call: calls('/api/x402', {}),
   callService: calls('/api/x402/node-network-stats', {}),
   getExample: (send) => ['node-tx-lookup', 'node-test-closed', 'nothing'].map((id) => send(`/services/${id}/example`)),
@@ -210,8 +212,8 @@ describe('the document of the API', () => {
 
   it.each(Object.keys(REQUESTS))('describes what %s really answers', async (operationId) => {
     const operation = checker.operations.find((each) => each.operationId === operationId)!
-    const send: Parameters<Asked>[0] = async (path, body) => {
-      const reply = await (operation.method === 'GET' ? ask(daemon.url, path) : post(daemon.url, path, body))
+    const send: Parameters<Asked>[0] = async (path, body, headers) => {
+      const reply = await (operation.method === 'GET' ? ask(daemon.url, path) : post(daemon.url, path, body, headers))
       examples.record(operationId, reply, body)
       return reply
     }
@@ -224,8 +226,12 @@ describe('the document of the API', () => {
     const inJson = ({ headers }: Reply): boolean => headers.get('content-type')?.startsWith('application/json') === true
     const refused = replies.filter((reply) => reply.status >= 400 && inJson(reply))
     for (const { body, headers } of refused) {
-      expect(body).toMatchObject({ error: expect.any(String), code: expect.stringMatching(/^[a-z0-9_]+$/) })
-      expect(body.requestId).toBe(headers.get('x-request-id'))
+      if (operationId in DOOR_REQUESTS)
+        expect(body).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } })
+      else {
+        expect(body).toMatchObject({ error: expect.any(String), code: expect.stringMatching(/^[a-z0-9_]+$/) })
+        expect(body.requestId).toBe(headers.get('x-request-id'))
+      }
       expect(JSON.stringify(body)).not.toMatch(/node_modules|\.ts\b|at .*:\d+:\d+/)
     }
     for (const { headers } of replies) {

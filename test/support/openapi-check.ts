@@ -63,6 +63,7 @@ export class ApiChecker {
     if (status === undefined) return [`${operationId}: status ${reply.status} is not documented`]
     const type = (reply.headers.get('content-type') ?? '').split(';')[0] as string
     const content = operation.responses[status]?.content ?? {}
+    if (reply.text === '' && Object.keys(content).length === 0) return []
     if (!(type in content)) return [`${operationId} ${status}: content type ${type} is not documented`]
     if (type !== 'application/json') return []
     const pointer = [

@@ -27,7 +27,7 @@ export function clientCall({ baseUrl, serviceId, request, network }: CallExample
   const words = [serviceId, ...(request === '' ? [] : [request])].map(scriptWord).join(', ')
   const other = network === 'mainnet' ? '' : `, network: ${scriptWord(network)}`
   return `import { createClient, walletFromKeyfile } from 'farthing/client'
-const wallet = await walletFromKeyfile('agent.key', { passphrase })
+const wallet = await walletFromKeyfile('agent.key', { passphrase: process.env.PASSPHRASE })
 const agent = createClient({ baseUrl: ${scriptWord(baseUrl)}${other}, wallet })
 const { result, receipt } = await agent.call(${words})
 console.log(result, receipt.txId)`

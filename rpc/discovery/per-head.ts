@@ -8,7 +8,7 @@ interface Kept<T> {
 
 /**
  * Keeps what is a function of the head and of how the market stands, so that crawlers cost little. A key names what of it: with
- * the base address among it, which strangers choose freely, so only so many are kept.
+ * the base address among it, which strangers choose freely, so only so many are kept, the newest.
  */
 export class PerHead<T> {
   readonly #keysMax: number
@@ -30,7 +30,7 @@ export class PerHead<T> {
     const known = values.get(key)
     if (known !== undefined) return known
     const value = make()
-    if (values.size >= this.#keysMax) values.clear()
+    if (values.size >= this.#keysMax) values.delete(values.keys().next().value as string)
     values.set(key, value)
     return value
   }

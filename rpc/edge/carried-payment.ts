@@ -44,7 +44,8 @@ function paymentIn(body: unknown): unknown {
 }
 
 function inParams(params: unknown): unknown {
-  const { _meta, message } = fieldsOf(params)
+  const { _meta, message, arguments: given } = fieldsOf(params)
+  if (fieldsOf(given).payment !== undefined) return true
   const { metadata } = fieldsOf(message)
   return fieldsOf(_meta)['x402/payment'] ?? fieldsOf(metadata)['x402.payment.payload']
 }

@@ -1,16 +1,20 @@
 import type { Chain } from '../consensus/chain/chain.ts'
 import { formatAddress } from '../consensus/crypto/address.ts'
 import { epochOf } from '../consensus/ledger/epoch.ts'
+import type { ServiceId } from '../consensus/primitives/ids.ts'
 import type { Offer } from '../marketplace/checkout/operator.ts'
 import { chainPrice, pricedPoolName } from '../marketplace/checkout/price.ts'
 import { serviceRecord } from '../marketplace/facts/reputation.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statistics.ts'
+import type { StableRail } from '../marketplace/stable/rail.ts'
+import { stableDollars } from '../marketplace/stable/terms.ts'
 import { offerState } from './cashier/offer-state.ts'
 import { NATIVE_SCHEME } from './cashier/options.ts'
 import type { RegistryEntry } from './contract/market.ts'
 import { coinNumber, usdNumber } from './json.ts'
 import type { MarketApi, NodeApi } from './node.ts'
 import { recordJson } from './reputation.ts'
+import { stableFacilitators, stableRailDocument } from './stable-document.ts'
 
 /** Everything this node sells, as registry entries; unavailable services too, with the reason. */
 export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
@@ -47,8 +51,7 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     priceNative: native.quote === null ? 0 : coinNumber(native.quote.amount, decimals),
     priceUsd: usdNumber(priceUsdMicros),
     provenCalls: proven.calls,
-    provenCallsStable: 0,
-    provenVolumeStable: 0,
+    ...provenStable(market, serviceId),
     provenVolumeNative: coinNumber(proven.volume, decimals),
     agentId: operator.agentId,
     agentName: operator.name,
@@ -63,6 +66,16 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
   }
 }
 
+/** Calls settled over the stablecoin rail: this node's own statement, which no chain of ours shows. */
+function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
+  const { calls, amount } = stable?.sales(serviceId) ?? { calls: 0, amount: 0n }
+  return {
+    provenCallsStable: calls,
+    provenVolumeStable: stable === null ? 0 : stableDollars(stable.terms.asset, amount),
+    provenStableSource: 'operator' as const,
+  }
+}
+
 /** The payment protocol document. Every field of the interface is there from the first day, also where a rail is off. */
 export function protocolDocument(node: NodeApi, baseUrl: string): object {
   const { chain, market } = node
@@ -70,6 +83,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
   const { epochBlocks } = chain.ruleBook.at(0).market
   const services = registryEntries(node, baseUrl)
   const usd = nativeUsd(node)
+  const stable = market?.stable ?? null
   const payTo = market === null ? '' : formatAddress(params.addressPrefix, market.shop.operator.payout)
   return {
     protocol: 'x402',
@@ -80,8 +94,8 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
     chainId: chain.network.chainId,
     nativeUsd: usd,
     payment: paymentSteps(baseUrl, params.ticker),
-    evmStableRail: STABLE_RAIL_OFF,
-    facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo }),
+    evmStableRail: stableRailDocument(stable),
+    facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo, stable }),
     discovery: discovery(baseUrl),
     services,
     nodeOperatedCount: services.length,
@@ -105,31 +119,17 @@ function paymentSteps(baseUrl: string, ticker: string): object {
   }
 }
 
-/** The stablecoin rail with all its fields while it is off. */
-const STABLE_RAIL_OFF = {
-  mode: 'disabled',
-  facilitatorUrl: '',
-  network: 'base',
-  chainId: 8453,
-  asset: 'USDC',
-  assetContract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  payTo: '',
-  scheme: 'exact',
-  authVerified: false,
-  authDetail: 'The stablecoin rail is not configured on this node.',
-  note: 'Use the native rail.',
-}
-
 function facilitators({
   baseUrl,
   ticker,
   payTo,
+  stable,
 }: {
   baseUrl: string
   ticker: string
   payTo: string
+  stable: StableRail | null
 }): readonly object[] {
-  const { facilitatorUrl, assetContract, network, asset, scheme } = STABLE_RAIL_OFF
   return [
     {
       mode: 'node-native',
@@ -143,18 +143,7 @@ function facilitators({
       payTo,
       note: 'Escrowed: released by a receipt on chain, refunded by consensus at the deadline.',
     },
-    {
-      mode: 'external-stable',
-      url: facilitatorUrl,
-      default: false,
-      verification: 'none: disabled',
-      scheme,
-      network,
-      asset,
-      assetContract,
-      payTo: '',
-      note: STABLE_RAIL_OFF.authDetail,
-    },
+    ...stableFacilitators(stable),
   ]
 }
 

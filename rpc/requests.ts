@@ -21,6 +21,7 @@ export function requestStatus({ chain, market }: RequestContext, claim: Claim): 
   const refund = claim.state === 'failed' ? refundOf({ chain, market }, claim) : null
   const expired = closure?.how === 'expired'
   return {
+    id: claim.txId,
     txId: claim.txId,
     serviceId: claim.serviceId,
     caller: addressText(params.addressPrefix, claim.caller),
@@ -77,6 +78,7 @@ export function unredeemedStatus({ chain, market }: RequestContext, txId: TxId):
   const { payload, sender, height } = invoke
   const refunded = closure !== undefined && closure.how !== 'delivered'
   return {
+    id: txId,
     txId,
     serviceId: payload.serviceId,
     caller: addressText(params.addressPrefix, sender),

@@ -108,7 +108,7 @@ export const REFUND = Type.Object({
   amount: Type.Number(),
   asset: Type.String(),
   to: ADDRESS_TEXT,
-  txId: Type.Union([HEX_32, Type.Null()]),
+  txId: Type.Union([PAYMENT_ID, Type.Null()]),
   reason: Type.String(),
   statusUrl: Type.String(),
 })
@@ -126,6 +126,8 @@ export const ENTRY = Type.Object(
     provenCallsStable: COUNT,
     provenVolumeStable: Type.Number(),
     provenVolumeNative: Type.Number(),
+    /** Who says so of the stablecoin rail: the node that sells, and no chain. */
+    provenStableSource: Type.Literal('operator'),
     agentId: Type.String(),
     agentName: Type.String(),
     nodeOperated: Type.Boolean(),
@@ -144,15 +146,18 @@ export type RegistryEntry = Static<typeof ENTRY>
 
 /** `PaidCall` of the OpenAPI document. */
 export const REQUEST_STATUS = Type.Object({
-  txId: HEX_32,
+  /** What the call is asked for by; on the native rail the transaction of the payment too. */
+  id: HEX_32,
+  txId: Type.Union([PAYMENT_ID, Type.Null()]),
   serviceId: Type.String(),
   caller: ADDRESS_TEXT,
   amount: Type.Number(),
   asset: Type.String(),
-  rail: Type.Literal('native'),
+  rail: RAIL,
+  network: Type.Optional(Type.String()),
   status: Type.Unsafe<string>({
     type: 'string',
-    enum: ['paid', 'executing', 'completed', 'refund_pending', 'refunded'],
+    enum: ['paid', 'executing', 'completed', 'failed', 'refund_pending', 'refunded'],
   }),
   blockHeight: Type.Union([HEIGHT, Type.Null()]),
   createdAt: MOMENT,

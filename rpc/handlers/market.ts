@@ -3,9 +3,9 @@ import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/facts/known-past.ts'
+import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
 import { type CallOutcome, carryOut, type Settlement, wantsQuote } from '../cashier/cashier.ts'
 import type { Rail } from '../cashier/options.ts'
@@ -18,6 +18,7 @@ import { moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
 import { nativeUsd, protocolDocument, registryEntries } from '../registry.ts'
 import { requestStatus, unredeemedStatus } from '../requests.ts'
+import { type AnyClaim, isNative, recentOfBoth, stableStatus } from '../stable-requests.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_STORE = { 'cache-control': 'no-store' }
@@ -184,21 +185,24 @@ export const listRequests: Handler = async ({ chain, market }, { query }) => {
   if (cursor !== null && !/^[0-9]{15}\/[0-9a-f]{64}$/.test(cursor))
     return fault('rpc/invalid-request', { fields: ['cursor'] })
   const window = { limit: Number(query.limit ?? PAGE_DEFAULT), cursor }
-  const isWanted = query.serviceId === undefined ? null : (claim: Claim) => claim.serviceId === query.serviceId
-  const page = await filteredPage((limit, from) => market.store.recent(limit, from), window, isWanted)
+  const isWanted = query.serviceId === undefined ? null : (claim: AnyClaim) => claim.serviceId === query.serviceId
+  const page = await filteredPage((limit, from) => recentOfBoth(market, limit, from), window, isWanted)
   return answer({
-    requests: page.claims.map((claim) => requestStatus({ chain, market }, claim)),
+    requests: page.claims.map((claim) => statusOf(chain, market, claim)),
     nextCursor: page.nextCursor,
   })
 }
 
-/** One paid call. */
+function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): object {
+  return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as StableRail, claim)
+}
+
+/** One paid call, of either rail. */
 export const getRequest: Handler = async ({ chain, market }, { params }) => {
   if (market === null) return fault('rpc/no-market')
   const txId = params.txId as TxId
-  const claim = await market.store.get(txId)
-  const status =
-    claim === undefined ? unredeemedStatus({ chain, market }, txId) : requestStatus({ chain, market }, claim)
+  const claim: AnyClaim | undefined = (await market.store.get(txId)) ?? (await market.stable?.store.get(txId))
+  const status = claim === undefined ? unredeemedStatus({ chain, market }, txId) : statusOf(chain, market, claim)
   return status === undefined ? (callGap(chain, txId) ?? fault('rpc/request-not-found', { txId })) : answer(status)
 }
 

@@ -1,9 +1,9 @@
 import { fieldsOf, type NodeAnswer, textOf } from '../http.ts'
 import { paymentPayload } from './carriers.ts'
-import type { PaidFetchParts } from './paid-fetch.ts'
+import { awaitDepth, type PaidFetchParts } from './paid-fetch.ts'
 import { nativeOffer, readOffer } from './quotes.ts'
 import { errorOfAnswer, isPassing } from './refusals.ts'
-import { awaitMined, interrupted } from './settling.ts'
+import { interrupted } from './settling.ts'
 import type { Payment, Quote, ToolCaller } from './shapes.ts'
 import { isOver, pause } from './waiting.ts'
 
@@ -26,16 +26,21 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
     const quote = terms === undefined ? undefined : quoteOf(terms, params)
     if (terms === undefined || quote === undefined) return first
     const { record } = await parts.payer.pay(quote)
-    await awaitMined(parts, record, { ...parts.patience(), confirmations: quote.confirmations })
+    // A Farthing node waits for the block itself.
+    if (!quote.isCommitted) await awaitDepth(parts, record, quote)
     const payload = paymentPayload(record, quote, { version: terms.x402Version === 1 ? 1 : 2, terms })
     const meta = { ...fieldsOf(params._meta), [PAYMENT_KEY]: payload }
-    return settle(parts, record, () => call({ ...params, _meta: meta }, more))
+    return settle(parts, { payment: record, quote }, () => call({ ...params, _meta: meta }, more))
   }
   return paying as unknown as C['callTool']
 }
 
 /** Repeats a paid call until its answer is final; the same payment each time, which runs the tool once. */
-async function settle(parts: PaidFetchParts, payment: Payment, call: () => Promise<unknown>): Promise<unknown> {
+async function settle(
+  parts: PaidFetchParts,
+  { payment, quote }: { readonly payment: Payment; readonly quote: Quote },
+  call: () => Promise<unknown>,
+): Promise<unknown> {
   const patience = parts.patience()
   for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
     const result = await call().catch(() => undefined)
@@ -50,6 +55,7 @@ async function settle(parts: PaidFetchParts, payment: Payment, call: () => Promi
       throw errorOfAnswer(answer, payment)
     }
     if (isOver(patience)) throw interrupted(payment)
+    if (answer?.status === 402) await awaitDepth(parts, payment, quote)
     await pause(Math.min(waitMs, Math.max(0, patience.untilMs - Date.now())), patience.signal)
   }
 }

@@ -33,14 +33,15 @@ export function payingFetch(
   return async (input, init) => {
     const request = new Request(input, init)
     // Read once: the body is sent again with the payment.
-    const sent = { request, body: request.body === null ? null : new Uint8Array(await request.arrayBuffer()) }
+    const sent = { request, body: request.body === null ? null : new Uint8Array(await request.clone().arrayBuffer()) }
     const first = await fetch(rebuilt(sent))
     if (first.status !== 402) return first
     const asked = await readTerms(first.clone(), sent)
     if (asked === undefined) return first
     await first.body?.cancel()
     const record = payment ?? (await parts.payer.pay(asked.quote)).record
-    await awaitMined(parts, record, { ...parts.patience(), confirmations: asked.quote.confirmations })
+    // A Farthing node waits for the block itself.
+    if (!asked.quote.isCommitted) await awaitDepth(parts, record, asked.quote)
     return settle({ fetch, parts, sent, asked, carrier }, record)
   }
 }
@@ -111,8 +112,14 @@ async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payme
       return response
     }
     if (isOver(patience)) throw interrupted(payment)
+    if (response?.status === 402) await awaitDepth(parts, payment, asked.quote)
     await pause(Math.min(waitMs, Math.max(0, patience.untilMs - Date.now())), patience.signal)
   }
+}
+
+/** Waits until a payment is as deep as its seller wants it; it is sent again where the node does not know it. */
+export function awaitDepth(parts: PaidFetchParts, payment: Payment, { confirmations }: Quote): Promise<void> {
+  return awaitMined(parts, payment, { ...parts.patience(), confirmations })
 }
 
 async function isRetryable(response: Response): Promise<boolean> {
@@ -124,7 +131,7 @@ async function isRetryable(response: Response): Promise<boolean> {
 function withHeader(sent: SentRequest, payment: Payment, asked: Asked): SentRequest {
   const headers = new Headers(sent.request.headers)
   headers.set(...paymentHeader(paymentPayload(payment, asked.quote, asked)))
-  return { request: new Request(sent.request, { headers }), body: sent.body }
+  return { request: rebuilt(sent, headers), body: sent.body }
 }
 
 function withBody({ request, body }: SentRequest, { txId, secret }: Payment): SentRequest {

@@ -15,6 +15,8 @@ export interface SettlePlace {
 }
 
 const RETRY_MS = { least: 500, most: 10_000 }
+/** A block takes seconds; that it came is worth knowing soon. */
+const POLL_MS = { least: 100, most: 1_000 }
 
 /**
  * Offers a payment for its call until there is a final answer: the paid one is given, every other thrown. The transaction is
@@ -50,7 +52,7 @@ export async function awaitMined(
   payment: Payment,
   { confirmations, ...patience }: Patience & { readonly confirmations: number },
 ): Promise<void> {
-  for (;;) {
+  for (let waitMs = POLL_MS.least; ; waitMs = Math.min(2 * waitMs, POLL_MS.most)) {
     const known = await place.client.transaction(payment.txId)
     if (known.ok && known.value.status === 'mined') {
       checkReceipt(known.value.receipt, payment)
@@ -58,7 +60,7 @@ export async function awaitMined(
     }
     if (isOver(patience)) throw interrupted(payment, known)
     if (known.ok && known.value.status === 'unknown') await sendAgain(place, payment)
-    await pause(RETRY_MS.least, patience.signal)
+    await pause(waitMs, patience.signal)
   }
 }
 

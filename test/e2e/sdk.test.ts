@@ -1,0 +1,193 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { devSeed } from '../../config/networks/dev-keys.ts'
+import { wordsOfSeed } from '../../consensus/crypto/words.ts'
+import {
+  type AgentClient,
+  type ClientOptions,
+  createClient,
+  fileJournal,
+  InterruptedPaymentError,
+  memoryJournal,
+  PaymentMismatchError,
+  PaymentRequiredError,
+  RefundedError,
+  SpendLimitError,
+} from '../../rpc/client/client.ts'
+import { walletFromWords } from '../../rpc/client/wallet.ts'
+import { networkFacts } from '../generate/networks.ts'
+import { Caller, marketOpen, runsIn } from '../support/caller.ts'
+import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { fastDevnet } from '../support/network.ts'
+
+const workshop = new Workshop()
+const runsFile = workshop.path('runs')
+/** Blocks of these tests come faster than those of the devnet, so that their network is another one. */
+const network = networkFacts(fastDevnet())
+const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
+let daemon: RunningDaemon
+
+beforeAll(async () => {
+  const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile }
+  daemon = await workshop.start(workshop.folder(), { env })
+  await marketOpen(daemon.url)
+})
+
+const client = (options: Partial<ClientOptions> = {}): AgentClient =>
+  createClient({ baseUrl: daemon.url, wallet, network, ...options })
+const ran = (serviceId: string, request: string): number => runsIn(runsFile).get(`${serviceId} ${request}`) ?? 0
+const caught = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'no error',
+    (error: unknown) => error,
+  )
+const paidTotal = (): Promise<bigint> => new Caller(daemon.url, 1).balance()
+
+describe('the five-line call', () => {
+  it('quotes, pays, settles and verifies', async () => {
+    const agent = createClient({ baseUrl: daemon.url, wallet, network, maxPerCallUsd: 0.05, maxPerDayUsd: 1 })
+    const { result, receipt, verified, payment } = await agent.call<{ echo: string }>('node-test-once', 'slow:1')
+    expect(result).toEqual({ echo: 'slow:1' })
+    expect(verified).toMatchObject({ ok: true, failed: [] })
+    expect(receipt).toMatchObject({ txId: payment.txId, caller: wallet.address('devnet'), serviceId: 'node-test-once' })
+    expect(await agent.verifyReceipt(receipt, result)).toMatchObject({ ok: true })
+    expect(await agent.verifyReceipt(receipt, { echo: 'else' })).toMatchObject({ ok: false, failed: ['resultHash'] })
+    expect((await agent.receipt(payment.txId)).serviceId).toBe('node-test-once')
+    expect(ran('node-test-once', 'slow:1')).toBe(1)
+  })
+
+  it('compares the header with that of a second node', async () => {
+    const { receipt, result, payment } = await client({ secondNode: daemon.url }).call('node-test-once', 'slow:2')
+    const elsewhere = client({ secondNode: 'http://127.0.0.1:1' })
+    expect(await elsewhere.verifyReceipt(receipt, result, payment)).toMatchObject({ ok: false, failed: ['secondNode'] })
+  })
+
+  it('goes on side by side, each call with a payment of its own', async () => {
+    const agent = client()
+    const texts = ['slow:3', 'slow:4', 'slow:5']
+    const answers = await Promise.all(texts.map((text) => agent.call<{ echo: string }>('node-test-once', text)))
+    expect(answers.map(({ result }) => result.echo)).toEqual(texts)
+    expect(new Set(answers.map(({ payment }) => payment.txId)).size).toBe(3)
+  })
+
+  it('lists services by capability and word', async () => {
+    const services = await client().services({ capability: 'utility', q: 'test' })
+    expect(services.map(({ serviceId }) => serviceId)).toContain('node-test-once')
+    expect(services.every(({ capability }) => capability === 'utility')).toBe(true)
+  })
+})
+
+describe('guards', () => {
+  it('refuse before anything is signed, and no coin moves', async () => {
+    const before = await paidTotal()
+    const cases: readonly (readonly [Partial<ClientOptions>, unknown, string])[] = [
+      [{ maxPerCallUsd: 0.001 }, SpendLimitError, 'over_call_limit'],
+      [{ maxPerCallCoins: '0.001' }, SpendLimitError, 'over_call_limit'],
+      [{ maxPerDayUsd: 0.001 }, SpendLimitError, 'over_day_limit'],
+      [{ maxPerDayCoins: '0.001' }, SpendLimitError, 'over_day_limit'],
+      [{ maxFee: '0.0000001' }, SpendLimitError, 'fee_too_high'],
+      [{ allow: { agents: ['nobody'] } }, SpendLimitError, 'not_allowed'],
+      [{ allow: { payTo: [wallet.address('devnet')] } }, SpendLimitError, 'not_allowed'],
+      [{ onPay: () => false }, SpendLimitError, 'declined'],
+      [{ onPay: async () => false }, SpendLimitError, 'declined'],
+      [{ dryRun: true }, PaymentRequiredError, 'dry_run'],
+      [{ network: 'mainnet' }, PaymentMismatchError, 'other_network'],
+    ]
+    for (const [options, kind, code] of cases) {
+      const error = await caught(client(options).call('node-test-once', 'guarded'))
+      expect(error).toBeInstanceOf(kind)
+      expect(error).toMatchObject({ code, payment: null })
+    }
+    const readOnly = createClient({ baseUrl: daemon.url, network })
+    expect(await caught(readOnly.call('node-test-once', 'guarded'))).toMatchObject({ code: 'no_wallet' })
+    expect(await paidTotal()).toBe(before)
+    expect(ran('node-test-once', 'guarded')).toBe(0)
+  })
+
+  it('refuse a service that is unavailable and a request that is unusable', async () => {
+    expect(await caught(client().call('node-test-closed', 'ok'))).toMatchObject({ code: 'unavailable' })
+    expect(await caught(client().call('node-test-once', 'refuse'))).toMatchObject({ code: 'request_unusable' })
+    expect(await caught(client().call('node-no-such', 'ok'))).toMatchObject({ code: 'service_not_found', status: 404 })
+  })
+
+  it('pay a quote once, also where two clients share a journal', async () => {
+    const journal = memoryJournal()
+    const [agent, other] = [client({ journal }), client({ journal })]
+    const quote = await agent.quote('node-test-once', 'slow:6')
+    const payment = await agent.pay(quote)
+    const code = 'quote_already_paid'
+    expect(await caught(agent.pay(quote))).toMatchObject({ code, payment: { txId: payment.txId } })
+    expect(await caught(other.pay(quote))).toMatchObject({ code, payment: { txId: payment.txId } })
+    expect((await agent.settle(quote, payment)).result).toEqual({ echo: 'slow:6' })
+  })
+
+  it('count a day over restarts where the journal is kept', async () => {
+    const folder = workshop.folder()
+    const options = { maxPerDayUsd: 0.004 }
+    await client({ ...options, journal: fileJournal(folder) }).call('node-test-once', 'slow:7')
+    const error = await caught(client({ ...options, journal: fileJournal(folder) }).call('node-test-once', 'slow:8'))
+    expect(error).toMatchObject({ code: 'over_day_limit' })
+    expect(ran('node-test-once', 'slow:8')).toBe(0)
+  })
+})
+
+describe('errors', () => {
+  it('say that the money goes back where the service failed', async () => {
+    const error = await caught(client().call('node-test-once', 'fail'))
+    expect(error).toBeInstanceOf(RefundedError)
+    expect(error).toMatchObject({ refund: { to: wallet.address('devnet') }, payment: { serviceId: 'node-test-once' } })
+  })
+
+  it('carry the payment where no answer came in time, and resuming finishes it', async () => {
+    const journal = memoryJournal()
+    const impatient = client({ journal, settleMs: 0, fetch: deafTo('slow:9') })
+    const error = await caught(impatient.call('node-test-once', 'slow:9'))
+    expect(error).toBeInstanceOf(InterruptedPaymentError)
+    const { payment } = error as InterruptedPaymentError
+    expect(await impatient.unfinished()).toMatchObject([{ txId: payment.txId }])
+    // Another process: neither journal nor wallet, only what the error said.
+    const { txId, secret, serviceId, request } = payment
+    const finished = await createClient({ baseUrl: daemon.url, network }).resume({ txId, secret, serviceId, request })
+    expect(finished.result).toEqual({ echo: 'slow:9' })
+    expect((await client({ journal }).resume({ txId })).result).toEqual({ echo: 'slow:9' })
+    expect(await client({ journal }).unfinished()).toEqual([])
+    expect(ran('node-test-once', 'slow:9')).toBe(1)
+  })
+})
+
+/** A fetch whose settles of one request never get an answer. */
+function deafTo(request: string): typeof fetch {
+  return (input, init) => {
+    const body = typeof init?.body === 'string' ? init.body : ''
+    return body.includes('"payment"') && body.includes(request) ? Promise.reject(new Error('cut')) : fetch(input, init)
+  }
+}
+
+describe('a wrapped fetch', () => {
+  for (const carrier of ['header', 'body'] as const)
+    it(`pays a 402 within the ceilings, the payment in the ${carrier}`, async () => {
+      const request = `slow:1${carrier.length}`
+      const paid = client().wrapFetch(fetch, { carrier })
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ request }),
+      }
+      const response = await paid(`${daemon.url}/api/x402/node-test-once`, init)
+      expect(await response.json()).toMatchObject({ paid: true, result: { echo: request } })
+      expect(response.status).toBe(200)
+      expect(ran('node-test-once', request)).toBe(1)
+    })
+
+  it('hands over what needs no payment, and refuses what goes over a ceiling', async () => {
+    expect((await client().wrapFetch()(`${daemon.url}/services.json`)).status).toBe(200)
+    const poor = client({ maxPerCallUsd: 0.0001 }).wrapFetch()
+    const error = await caught(
+      poor(`${daemon.url}/api/x402/node-test-once`, {
+        method: 'POST',
+        body: '{"request":"ok"}',
+        headers: { 'content-type': 'application/json' },
+      }),
+    )
+    expect(error).toBeInstanceOf(SpendLimitError)
+  })
+})

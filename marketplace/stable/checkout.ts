@@ -228,7 +228,13 @@ export class StableCheckout implements StableRail {
   /** Waits for work that is under way here. */
   async #join(running: Running, identity: CallIdentity): Promise<Result<StableSettled> | null> {
     if (!isSameCall(running.identity, identity)) return fail(fault('stable/used'))
-    const late = (): Promise<'late'> => this.#room.pause(this.#deps.settings.settleWaitMs).then(() => 'late')
+    const { clock, settings } = this.#deps
+    const untilMs = clock.now() + settings.settleWaitMs
+    // The room is woken by every call that ends: no reason to give up on this one.
+    const late = async (): Promise<'late'> => {
+      while (clock.now() < untilMs && !this.#stopped) await this.#room.pause(untilMs - clock.now())
+      return 'late'
+    }
     const ended = await this.#room.run(identity.id, async () => ({ is: await Promise.race([running.ended, late()]) }))
     if (ended === null || ended.is === 'late') return fail(UNDER_WAY)
     return told(ended.is, true)
@@ -238,8 +244,7 @@ export class StableCheckout implements StableRail {
   async #awaitElsewhere(claim: StableIn<'claimed' | 'executing' | 'settling'>): Promise<Result<StableSettled> | null> {
     const { clock, settings } = this.#deps
     const isSettling = claim.state === 'settling'
-    const waitMs = isSettling ? Math.min(SETTLING_WAIT_MS, settings.settleWaitMs) : settings.settleWaitMs
-    const untilMs = clock.now() + waitMs
+    const untilMs = clock.now() + Math.min(isSettling ? SETTLING_WAIT_MS : settings.settleWaitMs, settings.settleWaitMs)
     const moved = await this.#room.run(claim.id, async () => {
       while (clock.now() < untilMs && !this.#stopped) {
         await this.#room.pause(POLL_MS)

@@ -85,6 +85,10 @@ describe('a facilitator that refuses', () => {
     expect(again.status).toBeGreaterThanOrEqual(400)
     expect(again.text).not.toContain('"result"')
     expect(shop.runs(call)).toBe(1)
+    // Once the payment goes through after all, it buys what was worked for.
+    shop.facilitator.reset()
+    expect(await shop.sendUntilKnown(call)).toMatchObject({ status: 200, body: { result: { echo: call.request } } })
+    expect([await shop.spent(call.payer), shop.runs(call)]).toEqual([PRICE, 1])
   })
 })
 

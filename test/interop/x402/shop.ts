@@ -168,6 +168,16 @@ export class Shop {
     )
   }
 
+  /** Sends a call once more whose answer has come: until that is written down, the same answer comes again. */
+  sendAfterDelivery(call: Call): Promise<Reply<CallView>> {
+    return until('the delivery is written down', async () => {
+      const reply = await this.send(call)
+      if (reply.status !== 200) return reply
+      expect(reply.headers.get('idempotent-replay')).toBe('true')
+      return null
+    })
+  }
+
   /** What a payer has spent. */
   async spent(payer: PrivateKeyAccount): Promise<bigint> {
     return PURSE - (await this.chain.balance(payer.address))

@@ -65,7 +65,7 @@ function factsMarkup(node: NodeApi, all: readonly Row[]): Html {
   const usd = nativeUsd(node)
   const { terms } = node.market?.stable ?? {}
   const rails = terms === undefined ? params.ticker : `${params.ticker} and ${terms.asset.symbol}`
-  const where = terms === undefined ? params.name : `${params.name}, ${terms.network.word}`
+  const where = terms === undefined ? `on ${params.name}` : `on ${params.name}, or on ${terms.network.word}`
   const range = prices.length === 0 ? 'none' : `${dollars(prices[0] as bigint)} to ${dollars(prices.at(-1) as bigint)}`
   return html`<dl class="facts">${[
     figure(

@@ -4,7 +4,7 @@ import { PerHead } from '../discovery/per-head.ts'
 import { dollars, railPrices } from '../discovery/prices.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
 import { counted, durationText, shareText, stateMark } from './figures.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, NOTHING } from './html.ts'
 import { pageText } from './layout.ts'
 
 const PAGES = new PerHead<string>(200)
@@ -22,7 +22,7 @@ export function servicePage(node: NodeApi, baseUrl: string, serviceId: string): 
 export function noServicePage(baseUrl: string, serviceId: string, suggestions: readonly string[]): string {
   const links = suggestions.map((id) => html`<li><a href="/agents/${id}">${id}</a></li>`)
   const meant =
-    links.length === 0 ? html`` : html`<section><h2>You may have meant</h2><ul class="list">${links}</ul></section>`
+    links.length === 0 ? NOTHING : html`<section><h2>You may have meant</h2><ul class="list">${links}</ul></section>`
   return pageText({
     title: 'No such service',
     description: 'This node does not sell a service of this name.',
@@ -67,7 +67,7 @@ function write(basis: Basis): string {
 function priceMarkup({ node, market, listing }: Basis): Html {
   const costs = railPrices(node.chain, market, listing).map(({ rail, amount, network, reason }) => {
     const name = rail === 'native' ? 'Native coin, held in escrow on chain' : 'Stablecoin, by authorization (EIP-3009)'
-    const note = reason === null ? network : `${network}; not now: ${reason}`
+    const note = reason === null ? `on ${network}` : `on ${network}; not now: ${reason}`
     return html`<div class="cost"><dt>${name}</dt><dd>${amount ?? 'not priced yet'} <small>${note}</small></dd></div>`
   })
   const price = html`<div class="cost first"><dt>One call</dt><dd>${dollars(listing.state.priceUsdMicros)}</dd></div>`
@@ -79,14 +79,14 @@ function recordMarkup({ node, listing }: Basis): Html {
   const record = listing.entry.reputation
   const { delivered, failed, expired } = record
   if (delivered + failed + expired === 0)
-    return html`<section><h2>Record on chain</h2><p class="soft">No paid call of it has ended yet. Success rate, refunds, times and payers will stand here, from chain data.</p></section>`
+    return html`<section><h2>Record on chain</h2><p class="soft">No paid call of it has ended yet. Success rate, refunds, times and payers will stand here, from chain data.</p>${stableMarkup(listing)}</section>`
   const rows: readonly (readonly [string, string])[] = [
     ['Success rate', shareText(record.successPct)],
     ['Proven at least', shareText(record.successAtLeastPct)],
     ['Calls delivered', String(delivered)],
     ['Refunds', failed + expired === 0 ? '0' : `${record.refunds} (${failed} failed, ${expired} expired)`],
-    ['Half within', durationText(record.p50Ms)],
-    ['95 % within', durationText(record.p95Ms)],
+    ['Half answered within', durationText(record.p50Ms)],
+    ['95 % answered within', durationText(record.p95Ms)],
     ['Distinct payers', String(record.distinctPayers)],
     ['As concentrated as', counted(Number(record.effectivePayers), 'equal payer')],
     ['Share of the top payer', shareText(record.topPayerPct)],
@@ -94,7 +94,13 @@ function recordMarkup({ node, listing }: Basis): Html {
   ]
   const pairs = rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
   return html`<section><h2>Record on chain</h2><dl class="pairs">${pairs}</dl>
-<p class="small soft">Calls of the seller’s own accounts are left out. “Proven at least” is the lower end of the 95 % interval; times are the seller’s own claim.</p></section>`
+<p class="small soft">Calls of the seller’s own accounts are left out. “Proven at least” is the lower end of the 95 % interval; times are the seller’s own claim.</p>${stableMarkup(listing)}</section>`
+}
+
+/** Calls that no chain of ours shows: on the other rail there is the seller's word alone. */
+function stableMarkup({ entry: { provenCallsStable } }: Listing): Html {
+  if (provenCallsStable === 0) return NOTHING
+  return html`<p class="small soft">Besides, ${counted(provenCallsStable, 'call')} paid in a stablecoin, by the seller’s own count.</p>`
 }
 
 function linksMarkup({ entry: { serviceId } }: Listing): Html {

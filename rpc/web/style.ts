@@ -63,6 +63,7 @@ button:hover{background:var(--mark);border-color:var(--mark)}
 .pairs>div{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem;padding:.4rem 0;border-bottom:1px solid var(--line)}
 .pairs dd{font-variant-numeric:tabular-nums lining-nums;text-align:right;margin-left:auto;overflow-wrap:anywhere}
 .pairs dt{font-size:.9375rem}
+.side p+p,.pairs+p{margin-top:.6rem}
 .cost{padding:.4rem 0 .7rem;border-bottom:1px solid var(--line)}
 .cost.first dd{font:600 2rem/1.2 var(--serif)}
 .cost dd{font-size:1.25rem;font-weight:600;font-variant-numeric:tabular-nums lining-nums;overflow-wrap:anywhere}

@@ -22,6 +22,7 @@ export function shownRail(closedBecause: string | null = null): StableRail {
     },
     facilitators: [],
     verified: { ok: true, detail: 'asked' },
+    sales: () => ({ calls: 3, amount: 6_000n }),
     closedBecause,
   } as unknown as StableRail
 }

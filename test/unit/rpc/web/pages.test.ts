@@ -24,14 +24,14 @@ describe('the page of a service', () => {
     const { node } = await sellingNode({ stable: shownRail() })
     const words = wordsOf(servicePage(node, HERE, 'node-test-once'))
     expect(words).toMatch(
-      /One call \$0\.002 Native coin, held in escrow on chain \d+(\.\d+)? FAR test Stablecoin, by authorization \(EIP-3009\) 0\.002 USDC base /,
+      /One call \$0\.002 Native coin, held in escrow on chain \d+(\.\d+)? FAR on test Stablecoin, by authorization \(EIP-3009\) 0\.002 USDC on base /,
     )
   })
 
   it('says of a rail that takes nothing why, and still sells over the other', async () => {
     const { node } = await sellingNode({ stable: shownRail('no facilitator answers') })
     const words = wordsOf(servicePage(node, HERE, 'node-test-once'))
-    expect(words).toContain('0.002 USDC base; not now: no facilitator answers')
+    expect(words).toContain('0.002 USDC on base; not now: no facilitator answers')
     expect(words).toContain(' available Price ')
   })
 

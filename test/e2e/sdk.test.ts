@@ -191,3 +191,40 @@ describe('a wrapped fetch', () => {
     expect(error).toBeInstanceOf(SpendLimitError)
   })
 })
+
+describe('events', () => {
+  it('come as they happen, and go on behind the last one after the connection ended', async () => {
+    const agent = client()
+    const over = new AbortController()
+    const [first] = await takeEvents(agent.events({ types: ['block'], signal: over.signal }), 1)
+    const { payment } = await agent.call('node-test-once', 'slow:20')
+    const behind = agent.events({ types: ['receipt'], lastEventId: first?.id ?? '', signal: over.signal })
+    for await (const { type, data } of behind)
+      if (data.txId === payment.txId) {
+        expect(type).toBe('receipt')
+        expect(data).toMatchObject({ serviceId: 'node-test-once' })
+        break
+      }
+    // A connection that is cut is opened again, and no block is missed.
+    let opened = 0
+    const cutting: typeof fetch = async (input, init) => {
+      const cut = new AbortController()
+      if (opened++ < 2) setTimeout(() => cut.abort(), 300)
+      return fetch(input, { ...init, signal: AbortSignal.any([cut.signal, ...(init?.signal ? [init.signal] : [])]) })
+    }
+    const stream = client({ fetch: cutting }).events({ types: ['block'], signal: over.signal })
+    const heights: number[] = []
+    for await (const { data } of stream) {
+      heights.push(data.height as number)
+      if (opened > 2 && heights.length > 5) break
+    }
+    over.abort()
+    expect(heights).toEqual(heights.map((_, i) => (heights[0] as number) + i))
+  })
+})
+
+async function takeEvents<T>(stream: AsyncGenerator<T>, count: number): Promise<T[]> {
+  const taken: T[] = []
+  for await (const event of stream) if (taken.push(event) === count) break
+  return taken
+}

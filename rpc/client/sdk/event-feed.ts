@@ -18,10 +18,11 @@ export async function* followEvents(
   const over = new AbortController()
   const all = AbortSignal.any([over.signal, ...[ended, signal].filter((each) => each !== undefined)])
   let [last, failures, waitMs] = [lastEventId, 0, RETRY_MS.least]
+  const path = `/api/v1/events${types === undefined ? '' : `?types=${types.map(encodeURIComponent).join()}`}`
   try {
     while (!all.aborted) {
       const from = last === undefined ? {} : { lastEventId: last }
-      const opened = await openEvents(baseUrl, '/api/v1/events', all, { ...(fetch && { fetch }), ...from })
+      const opened = await openEvents(baseUrl, path, all, { ...(fetch && { fetch }), ...from })
       if (all.aborted) return
       if (!opened.ok) {
         failures += 1

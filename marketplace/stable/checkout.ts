@@ -335,7 +335,7 @@ export class StableCheckout implements StableRail {
     if (claim.state === 'claimed') this.#background(claim, () => this.#letGo(claim))
     else if (claim.state === 'executing') this.#background(claim, () => this.#redo(claim))
     else if (claim.state === 'owed') this.#deps.refunder.owe(claim)
-    else if (claim.state !== 'settled') this.#resolver.take(claim, null)
+    else if (claim.state !== 'settled') this.#resolver.takeUp(claim)
   }
 
   /** Nothing came of it but a check, which does no harm twice. */

@@ -58,13 +58,25 @@ export class Resolver {
     return this.#cases.has(id)
   }
 
+  /** Takes up a claim that nobody has looked after for a while. */
+  takeUp(claim: StableIn<'settling' | 'unpaid'>): void {
+    this.#take(claim, { asked: null, ms: FIRST_MS })
+  }
+
   /** Looks after a claim from now on; `asked` is who was asked to settle it last. */
   take(claim: StableIn<'settling' | 'unpaid'>, asked: string | null): void {
+    this.#take(claim, { asked, ms: claim.state === 'unpaid' ? WATCH_MS : FIRST_MS })
+  }
+
+  #take(
+    claim: StableIn<'settling' | 'unpaid'>,
+    { asked, ms }: { readonly asked: string | null; readonly ms: number },
+  ): void {
     if (this.#stopped || this.#cases.has(claim.id)) return
     if (claim.state === 'unpaid' && this.#cases.size >= OPEN_MAX) return
     const one: Case = { isSettling: claim.state === 'settling', attempts: 0, asked, cancel: () => {} }
     this.#cases.set(claim.id, one)
-    this.#schedule(claim.id, one, claim.state === 'unpaid' ? WATCH_MS : FIRST_MS)
+    this.#schedule(claim.id, one, ms)
   }
 
   /** Leaves a claim to somebody else. */

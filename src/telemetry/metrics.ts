@@ -7,6 +7,7 @@ import type { WorkKind } from '../../rpc/edge/overload.ts'
 import type { NodeApi } from '../../rpc/node.ts'
 import type { AnswerFacts } from '../../rpc/server-edges.ts'
 import { type WatchedNetwork, watchNetwork } from './network-metrics.ts'
+import { watchStableRail } from './stable-metrics.ts'
 
 const NANOSECONDS = 1e9
 /** The histogram measures whole timer periods: the period itself is no delay. */
@@ -87,6 +88,7 @@ export class Metrics {
     )
     const available = (): number =>
       market.shop.offers.filter((offer) => offerState(chain, market, offer).reason === null).length
+    if (market.stable !== null) watchStableRail(this.#registry, market.stable)
     this.#gauge('farthing_market_services_available', 'Services that can be sold now', available)
   }
 

@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { type Said, type TestToken, textOf } from './stable-token.ts'
+
+/**
+ * What a facilitator does: `good`; `refuses` everything at verification; `html` and `500` answer that and do nothing; `lying`
+ * verifies and then refuses to settle; `lost` settles and ends the connection; `pending` settles and says that it is under way;
+ * `gone` says that a good settlement used its nonce before; `mute` never answers; `deaf` ends connections and does nothing.
+ */
+export type Profile = 'good' | 'refuses' | 'html' | '500' | 'lying' | 'lost' | 'pending' | 'gone' | 'mute' | 'deaf'
+
+interface Asked {
+  readonly x402Version: number
+  readonly paymentPayload: { readonly payload: { readonly signature: string; readonly authorization: Said } }
+  readonly paymentRequirements: Readonly<Record<string, unknown>>
+}
+
+/** A facilitator of x402 over HTTP for a token in this process, which does what its profile says. */
+export class TestFacilitator {
+  profile: Profile = 'good'
+  /** A profile at settlement alone. */
+  settleProfile: Profile | null = null
+  delayMs = 0
+  /** Paths in the order in which they were asked. */
+  readonly asked: { readonly path: string; readonly body: Asked | null; readonly headers: object }[] = []
+  readonly #token: TestToken
+  #server: Server | null = null
+  #port = 0
+
+  constructor(token: TestToken) {
+    this.#token = token
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** How often a path was asked. */
+  count(path: string): number {
+    return this.asked.filter((one) => one.path === path).length
+  }
+
+  async open(): Promise<this> {
+    const server = createServer((request, response) => {
+      this.#answer(request, response).catch(() => request.socket.destroy())
+    })
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve))
+    this.#port = (server.address() as AddressInfo).port
+    this.#server = server
+    return this
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server
+    this.#server = null
+    server?.closeAllConnections()
+    await new Promise((resolve) => (server === null ? resolve(null) : server.close(resolve)))
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? ''
+    const text = await textOf(request)
+    const body = text === '' ? null : (JSON.parse(text) as Asked)
+    this.asked.push({ path, body, headers: request.headers })
+    if (path === '/supported') return reply(response, 200, this.#supported())
+    const profile = path === '/settle' ? (this.settleProfile ?? this.profile) : this.profile
+    if (this.delayMs > 0) await setTimeout(this.delayMs, undefined, { ref: false })
+    if (profile === 'mute') return
+    if (profile === 'deaf') return void request.socket.destroy()
+    if (profile === 'html') return void response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad</html>')
+    if (profile === '500') return reply(response, 500, { error: 'internal' })
+    if (path === '/verify') reply(response, 200, this.#verified(body as Asked, profile))
+    else this.#settle(body as Asked, profile, { request, response })
+  }
+
+  #supported(): object {
+    const { word, caip2 } = this.#token.terms.network
+    const kinds = [
+      { x402Version: 1, scheme: 'exact', network: word },
+      { x402Version: 2, scheme: 'exact', network: caip2 },
+    ]
+    return { kinds }
+  }
+
+  #verified({ paymentPayload, paymentRequirements }: Asked, profile: Profile): object {
+    const { signature, authorization } = paymentPayload.payload
+    const { payTo, amount, maxAmountRequired } = paymentRequirements
+    const misfit =
+      authorization.value !== (amount ?? maxAmountRequired) ||
+      authorization.to.toLowerCase() !== String(payTo).toLowerCase()
+    const reason = misfit ? 'invalid_payload' : this.#token.refusal(authorization, signature)
+    if (profile === 'refuses') return { isValid: false, invalidReason: 'insufficient_funds', payer: authorization.from }
+    return reason === null
+      ? { isValid: true, payer: authorization.from }
+      : { isValid: false, invalidReason: reason, payer: authorization.from }
+  }
+
+  #settle(
+    { paymentPayload, x402Version }: Asked,
+    profile: Profile,
+    { request, response }: { request: IncomingMessage; response: ServerResponse },
+  ): void {
+    const { signature, authorization } = paymentPayload.payload
+    const { word, caip2 } = this.#token.terms.network
+    const common = { network: x402Version === 1 ? word : caip2, payer: authorization.from }
+    const no = (errorReason: string, transaction = ''): void =>
+      reply(response, 200, { success: false, errorReason, transaction, ...common })
+    if (profile === 'lying' || profile === 'refuses') return no('invalid_exact_evm_transaction_failed')
+    const done = this.#token.transfer(authorization, signature)
+    if (profile === 'lost') return void request.socket.destroy()
+    if ('reason' in done) return no(done.reason)
+    if (profile === 'gone') return no('invalid_exact_evm_nonce_already_used')
+    if (profile === 'pending') return no('settlement_pending', done.transaction)
+    reply(response, 200, { success: true, transaction: done.transaction, ...common })
+  }
+}
+
+function reply(response: ServerResponse, status: number, json: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+}

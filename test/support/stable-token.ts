@@ -1,0 +1,171 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { keccakText, recoverSigner } from '../../consensus/external/eip712.ts'
+import { digestOf } from '../../marketplace/stable/identity.ts'
+import type { StableTerms } from '../../marketplace/stable/terms.ts'
+
+/** A transfer as the authorization says it, numbers in decimal text. */
+export interface Said {
+  readonly from: string
+  readonly to: string
+  readonly value: string
+  readonly validAfter: string
+  readonly validBefore: string
+  readonly nonce: string
+}
+
+/** An authorization that was used, and in which block and transaction. */
+interface Use {
+  readonly from: string
+  readonly to: string
+  readonly nonce: string
+  readonly block: number
+  readonly transaction: string
+  readonly isCancelled: boolean
+}
+
+const TOPICS = {
+  used: keccakText('AuthorizationUsed(address,bytes32)'),
+  cancelled: keccakText('AuthorizationCanceled(address,bytes32)'),
+  transfer: keccakText('Transfer(address,address,uint256)'),
+}
+const word = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+const hex = (number: number): string => `0x${number.toString(16)}`
+
+/** A dollar token that keeps its books in memory and takes an authorization once, as EIP-3009 says, with its node's JSON-RPC. */
+export class TestToken {
+  readonly terms: StableTerms
+  readonly uses: Use[] = []
+  readonly #balances = new Map<string, bigint>()
+  readonly #nowMs: () => number
+  /** What the node asks for, and whether it answers at all. */
+  readonly asked: string[] = []
+  isDown = false
+  chainId: number
+  #block = 100_000
+  #server: Server | null = null
+
+  constructor(terms: StableTerms, nowMs: () => number = Date.now) {
+    this.terms = terms
+    this.chainId = terms.network.chainId
+    this.#nowMs = nowMs
+  }
+
+  mint(to: string, value: bigint): void {
+    this.#balances.set(to, this.balance(to) + value)
+  }
+
+  balance(of: string): bigint {
+    return this.#balances.get(of.toLowerCase()) ?? 0n
+  }
+
+  /** Why an authorization would not be carried out, or null. */
+  refusal({ from, to, value, validAfter, validBefore, nonce }: Said, signature: string): string | null {
+    const message = {
+      ...{ from: from.toLowerCase(), to: to.toLowerCase(), nonce: nonce.toLowerCase() },
+      ...{ value: BigInt(value), validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) },
+    }
+    const now = BigInt(Math.floor(this.#nowMs() / 1_000))
+    const signer = recoverSigner(digestOf(this.terms, message), signature)
+    if (signer?.address !== message.from || !signer.isLow) return 'invalid_exact_evm_signature'
+    if (message.validBefore <= now) return 'invalid_exact_evm_payload_authorization_valid_before'
+    if (message.validAfter > now) return 'invalid_exact_evm_payload_authorization_valid_after'
+    if (this.#use(message.from, message.nonce) !== undefined) return 'invalid_exact_evm_nonce_already_used'
+    return this.balance(message.from) < message.value ? 'invalid_exact_evm_insufficient_balance' : null
+  }
+
+  /** Carries an authorization out; its transaction, or why not. */
+  transfer(said: Said, signature: string): { readonly transaction: string } | { readonly reason: string } {
+    const reason = this.refusal(said, signature)
+    if (reason !== null) return { reason }
+    const [from, to] = [said.from.toLowerCase(), said.to.toLowerCase()]
+    this.#balances.set(from, this.balance(from) - BigInt(said.value))
+    this.#balances.set(to, this.balance(to) + BigInt(said.value))
+    return { transaction: this.#record({ from, to, nonce: said.nonce.toLowerCase(), isCancelled: false }) }
+  }
+
+  /** The payer takes an authorization back. */
+  cancel(from: string, nonce: string): void {
+    this.#record({ from, to: '', nonce, isCancelled: true })
+  }
+
+  /** Starts the JSON-RPC of a node of the token's chain. */
+  async listen(): Promise<string> {
+    const server = createServer((request, response) => {
+      void textOf(request).then((text) => {
+        if (this.isDown) return request.socket.destroy()
+        const { id, method, params } = JSON.parse(text) as { id: number; method: string; params: never[] }
+        this.asked.push(method)
+        response.setHeader('content-type', 'application/json')
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id, ...this.#answer(method, params) }))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    this.#server = server
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  async close(): Promise<void> {
+    this.#server?.closeAllConnections()
+    await new Promise((resolve) => (this.#server === null ? resolve(null) : this.#server.close(resolve)))
+  }
+
+  #use(from: string, nonce: string): Use | undefined {
+    return this.uses.find((use) => use.from === from && use.nonce === nonce)
+  }
+
+  #record(use: Omit<Use, 'block' | 'transaction'>): string {
+    this.#block += 1
+    const transaction = `0x${(0xabc0000 + this.#block).toString(16).padStart(64, '0')}`
+    this.uses.push({ ...use, block: this.#block, transaction })
+    return transaction
+  }
+
+  #answer(method: string, params: readonly never[]): object {
+    const [first] = params as readonly unknown[]
+    switch (method) {
+      case 'eth_chainId':
+        return { result: hex(this.chainId) }
+      case 'eth_blockNumber':
+        return { result: hex(this.#block) }
+      case 'eth_call': {
+        const { data } = first as { data: string }
+        const used = this.#use(`0x${data.slice(34, 74)}`, `0x${data.slice(74)}`) !== undefined
+        return { result: `0x${(used ? '1' : '0').padStart(64, '0')}` }
+      }
+      case 'eth_getLogs':
+        return this.#logs(first as { fromBlock: string; toBlock: string; topics: [string[], string, string] })
+      case 'eth_getTransactionReceipt': {
+        const use = this.uses.find(({ transaction }) => transaction === first)
+        return { result: use === undefined ? null : { status: '0x1', logs: [this.#transferLog(use)] } }
+      }
+      default:
+        return { error: { code: -32601, message: 'the method does not exist' } }
+    }
+  }
+
+  #logs({ fromBlock, toBlock, topics }: { fromBlock: string; toBlock: string; topics: [string[], string, string] }) {
+    const [from, to] = [Number(fromBlock), Number(toBlock)]
+    if (to - from >= 2_000) return { error: { code: -32602, message: 'the range is too long' } }
+    const [kinds, payer, nonce] = topics
+    const found = this.uses
+      .map((use) => ({ use, topic: use.isCancelled ? TOPICS.cancelled : TOPICS.used }))
+      .filter(({ use, topic }) => use.block >= from && use.block <= to && kinds.includes(topic))
+      .filter(({ use }) => word(use.from) === payer && use.nonce === nonce)
+    return {
+      result: found.map(({ use, topic }) => ({ transactionHash: use.transaction, topics: [topic, payer, nonce] })),
+    }
+  }
+
+  #transferLog({ from, to, isCancelled }: Use): object {
+    const topics = isCancelled ? [] : [TOPICS.transfer, word(from), word(to)]
+    return { address: this.terms.asset.contract, topics, data: word('0x0') }
+  }
+}
+
+/** The whole body of a request. */
+export async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

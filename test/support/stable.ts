@@ -1,0 +1,254 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
+import { toHex } from '../../consensus/primitives/bytes.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import { Workshop } from '../../marketplace/checkout/workshop.ts'
+import { StableCheckout } from '../../marketplace/stable/checkout.ts'
+import {
+  STABLE_CLAIMS,
+  type StableClaim,
+  type StableClaimStore,
+  type StablePayment,
+} from '../../marketplace/stable/claim.ts'
+import { FacilitatorPool } from '../../marketplace/stable/facilitators.ts'
+import { digestOf } from '../../marketplace/stable/identity.ts'
+import type { StableCall, StableSettled } from '../../marketplace/stable/rail.ts'
+import { Refunder, type RefundWallet } from '../../marketplace/stable/refunds.ts'
+import type { StableTerms } from '../../marketplace/stable/terms.ts'
+import { EvmRpc } from '../../src/outbound/evm-rpc.ts'
+import { HttpFacilitator } from '../../src/outbound/facilitator-http.ts'
+import { systemTimers } from '../../src/runtime.ts'
+import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import { AGAIN, type MarketParts, TestMarket } from './market.ts'
+import { until } from './processes.ts'
+import { TestFacilitator } from './stable-facilitator.ts'
+import { TestToken } from './stable-token.ts'
+
+/** Terms as a node on Base's test network has them. */
+export const TERMS: StableTerms = {
+  network: { word: 'base-sepolia', caip2: 'eip155:84532', chainId: 84_532 },
+  asset: {
+    symbol: 'USDC',
+    contract: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    decimals: 6,
+    domain: { name: 'USDC', version: '2' },
+  },
+  payTo: '0x4a62316623ad457F02cDC5D997deD67a383EC569',
+  maxTimeoutSeconds: 120,
+}
+/** What test services cost, in units of the token. */
+export const PRICE = 2_000n
+
+/** A payer with a key of its own. */
+export interface Payer {
+  readonly key: Uint8Array
+  readonly address: string
+}
+
+/** A payer nobody knows yet. */
+export function newPayer(): Payer {
+  const key = new Uint8Array(randomBytes(32))
+  return { key, address: evmAddressOf(key) as string }
+}
+
+/** The wallet of a key that pays refunds. */
+export function walletOf({ key, address }: Payer): RefundWallet {
+  return { address, sign: (message) => signDigest(key, digestOf(TERMS, message)) }
+}
+
+/** Parts of a payment that differ from what is asked for. */
+export type Change = Partial<Omit<StablePayment['authorization'], 'from' | 'signature'>>
+
+/** A signed payment for an offer, as it is read from a header. */
+export function paymentOf(payer: Payer, change: Change = {}, version: 1 | 2 = 2): StablePayment {
+  const validBefore = BigInt(Math.floor(Date.now() / 1_000) + TERMS.maxTimeoutSeconds)
+  const message = {
+    ...{ from: payer.address, to: TERMS.payTo.toLowerCase(), value: PRICE, validAfter: 0n, validBefore },
+    nonce: `0x${toHex(new Uint8Array(randomBytes(32)))}`,
+    ...change,
+  }
+  const signature = signDigest(payer.key, digestOf(TERMS, message))
+  const { network, asset, payTo, maxTimeoutSeconds } = TERMS
+  const extra = asset.domain
+  const accepted = {
+    ...{ scheme: 'exact', network: network.caip2, amount: message.value.toString(), asset: asset.contract },
+    ...{ payTo, maxTimeoutSeconds, extra },
+  }
+  const text = (number: bigint): string => number.toString()
+  const authorization = {
+    ...message,
+    ...{ value: text(message.value), validAfter: text(message.validAfter), validBefore: text(message.validBefore) },
+  }
+  const payload = { signature, authorization }
+  return {
+    version,
+    authorization: { ...message, signature },
+    accepted: version === 2 ? accepted : null,
+    payload:
+      version === 2
+        ? { x402Version: 2, accepted, payload }
+        : { x402Version: 1, scheme: 'exact', network: network.word, payload },
+    paymentIdentifier: null,
+  }
+}
+
+/** What a rail is opened with; what is left out is chosen so that it works. */
+export interface RailParts extends MarketParts {
+  readonly facilitators?: number
+  readonly hasLedger?: boolean
+  readonly hasRefundKey?: boolean
+  readonly settleWaitMs?: number
+  readonly wrapStore?: (store: StableClaimStore) => StableClaimStore
+}
+
+const opened: TestRail[] = []
+
+/** The stablecoin rail in this process: real checkout, adapters over real sockets, LevelDB; facilitators and token are a test's. */
+export class TestRail {
+  readonly market: TestMarket
+  readonly token: TestToken
+  readonly facilitators: readonly TestFacilitator[]
+  readonly store: StableClaimStore & { close(): Promise<void> }
+  readonly checkout: StableCheckout
+  readonly pool: FacilitatorPool
+  readonly faults: Fault[] = []
+  readonly errors: unknown[] = []
+  readonly treasury: Payer
+  readonly #parts: RailParts
+  readonly #rpcUrl: string
+
+  private constructor(parts: RailParts, made: Made) {
+    this.#parts = parts
+    this.market = made.market
+    this.token = made.token
+    this.facilitators = made.facilitators
+    this.store = made.store
+    this.treasury = made.treasury
+    this.#rpcUrl = made.rpcUrl
+    const clock = { now: Date.now }
+    const timers = systemTimers
+    const { chain } = this.market.test
+    const all = this.facilitators.map(({ url }) => new HttpFacilitator(url))
+    this.pool = new FacilitatorPool({ facilitators: all, network: TERMS.network, clock, timers })
+    const ledger = parts.hasLedger === false ? null : new EvmRpc(this.#rpcUrl, TERMS.network.chainId, Date.now)
+    const onError = (error: unknown): void => void this.errors.push(error)
+    const store = parts.wrapStore?.(this.store) ?? this.store
+    const shared = { store, facilitators: this.pool, ledger, clock, timers, onError }
+    const wallet = parts.hasRefundKey === false ? null : walletOf(this.treasury)
+    const refunder = new Refunder({ ...shared, terms: TERMS, wallet, onFault: (cause) => this.faults.push(cause) })
+    const { settleWaitMs = 5_000 } = parts
+    this.checkout = new StableCheckout({
+      ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain), refunder },
+      seller: { terms: TERMS, resourceOf: (id) => `http://127.0.0.1/api/x402/${id}?rail=stable` },
+      settings: { ...DEFAULT_MARKET_SETTINGS, settleWaitMs },
+    })
+    opened.push(this)
+  }
+
+  static async open(parts: RailParts = {}): Promise<TestRail> {
+    const market = await TestMarket.open(parts)
+    const token = new TestToken(TERMS)
+    const rpcUrl = await token.listen()
+    const facilitators: TestFacilitator[] = []
+    for (let i = 0; i < (parts.facilitators ?? 1); i++) facilitators.push(await new TestFacilitator(token).open())
+    const store = await LevelClaimStore.open(join(market.folder, 'stable'), STABLE_CLAIMS)
+    const treasury = newPayer()
+    token.mint(treasury.address, 1_000_000n)
+    const rail = new TestRail(parts, { market, token, facilitators, store, treasury, rpcUrl })
+    await rail.start()
+    return rail
+  }
+
+  async start(): Promise<void> {
+    await this.pool.start()
+    await this.checkout.resume()
+  }
+
+  /** The process dies, whatever was under way, and another takes over its store. */
+  async restart(change: Partial<RailParts> = {}): Promise<TestRail> {
+    this.checkout.abandon()
+    this.market.workbench.release()
+    await this.checkout.stop()
+    opened.splice(opened.indexOf(this), 1)
+    const { market, token, facilitators, store, treasury } = this
+    const made = { market, token, facilitators, store, treasury, rpcUrl: this.#rpcUrl }
+    const rail = new TestRail({ ...this.#parts, ...change }, made)
+    await rail.start()
+    return rail
+  }
+
+  get facilitator(): TestFacilitator {
+    return this.facilitators[0] as TestFacilitator
+  }
+
+  /** A payer with a dollar. */
+  payer(): Payer {
+    const payer = newPayer()
+    this.token.mint(payer.address, 1_000_000n)
+    return payer
+  }
+
+  /** A call with its payment. */
+  order(request = 'ok', change: Partial<StableCall> = {}): StableCall {
+    const payment = change.payment ?? paymentOf(this.payer())
+    return { serviceId: AGAIN, request, idempotencyKey: null, ...change, payment }
+  }
+
+  settle(call: StableCall): Promise<Result<StableSettled>> {
+    return this.checkout.settle(call)
+  }
+
+  /** Code of what a call is answered: `settled`, `replayed`, or the fault's. */
+  async codeOf(call: StableCall): Promise<string> {
+    const outcome = await this.settle(call)
+    return outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcome.fault.code
+  }
+
+  /** The claim of the only payment there is. */
+  async claim(): Promise<StableClaim | undefined> {
+    const { claims } = await this.store.recent(1, null)
+    return claims[0] === undefined ? undefined : this.store.get(claims[0].id)
+  }
+
+  /** Waits until the only payment's claim is in a state. */
+  async reaches(state: StableClaim['state']): Promise<StableClaim> {
+    return until(`the claim is ${state}`, async () => {
+      const claim = await this.claim()
+      return claim?.state === state ? claim : null
+    })
+  }
+
+  /** How often services began to work. */
+  get runs(): number {
+    return this.market.workbench.begun.length
+  }
+
+  /** Units that we were paid. */
+  get income(): bigint {
+    return this.token.balance(TERMS.payTo)
+  }
+}
+
+interface Made {
+  readonly market: TestMarket
+  readonly token: TestToken
+  readonly facilitators: readonly TestFacilitator[]
+  readonly store: StableClaimStore & { close(): Promise<void> }
+  readonly treasury: Payer
+  readonly rpcUrl: string
+}
+
+/** Closes every rail that a test has opened; call before the markets are closed. */
+export async function closeRails(): Promise<void> {
+  for (const rail of opened.splice(0)) {
+    rail.checkout.abandon()
+    rail.market.workbench.release()
+    for (const facilitator of rail.facilitators) await facilitator.close()
+    await rail.checkout.stop()
+    await rail.store.close()
+    await rail.token.close()
+  }
+}

@@ -54,6 +54,9 @@ export interface CheckoutDependencies {
 /** How often a claim that is worked on elsewhere is looked at. */
 const JOIN_POLL_MS = 100
 
+/** How often work that a closed market holds back is looked at. */
+const CLOSED_MS = 1_000
+
 /** A paid call as it arrives. */
 export interface PaidCall {
   readonly serviceId: string
@@ -85,9 +88,7 @@ export class Checkout {
     this.#room = new WaitingRoom(timers)
     chain.onHeadChange(() => {
       this.#room.wake()
-      const adrift = [...this.#adrift.values()]
-      this.#adrift.clear()
-      for (const start of adrift) start()
+      for (const txId of [...this.#adrift.keys()]) this.#drift(txId)
     })
   }
 
@@ -144,6 +145,12 @@ export class Checkout {
       if (isFinished(claim)) settler.owe(claim)
       else this.#resumeClaim(claim)
     }
+  }
+
+  #drift(txId: TxId): void {
+    const start = this.#adrift.get(txId)
+    this.#adrift.delete(txId)
+    start?.()
   }
 
   /** Lets go of everything that is not running: other replicas have it. What runs finds out when it ends. */
@@ -308,6 +315,8 @@ export class Checkout {
     const standing = standingOf(this.#judge, claim, timeoutMs)
     if (standing === 'adrift' || shop.closedBecause !== null) {
       this.#adrift.set(claim.txId, () => void this.#start(claim, { definition }, input))
+      // What closes a market need not end with a head.
+      if (standing !== 'adrift') this.#deps.timers.after(CLOSED_MS, () => this.#drift(claim.txId))
       return null
     }
     if (standing === 'late') return this.#giveUp(claim, fault('service/too-late', { serviceId }))

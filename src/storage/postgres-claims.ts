@@ -25,6 +25,8 @@ export interface PostgresClaimsOptions {
   readonly timers: Timers
 }
 
+/** Connections for work; signs of life have one of their own. */
+const CONNECTIONS_MAX = 10
 /** An owner that is not there: others took this replica for dead in this moment. */
 const FOREIGN_KEY_VIOLATION = '23503'
 /** A claim can be released between finding it and reading it; more often in a row it is not. */
@@ -40,23 +42,27 @@ interface Row {
 export class PostgresClaims {
   readonly #database: PostgresDatabase
   readonly #presence: Presence
+  readonly #close: () => Promise<void>
   #stores = 0
 
-  private constructor(database: PostgresDatabase, presence: Presence) {
+  private constructor(database: PostgresDatabase, presence: Presence, close: () => Promise<void>) {
     this.#database = database
     this.#presence = presence
+    this.#close = close
   }
 
   /** Connects, makes the tables where there are none, and joins the other replicas. Throws {@link ClaimsAway}. */
   static async open({ place, network, home, leaseMs, timers }: PostgresClaimsOptions): Promise<PostgresClaims> {
-    const database = await PostgresDatabase.open(place)
+    const work = await PostgresDatabase.open(place, CONNECTIONS_MAX)
+    const signs = await PostgresDatabase.open(place, 1)
+    const close = async (): Promise<void> => void (await Promise.all([work.close(), signs.close()]))
     try {
-      await migrate(database, network)
-      const presence = new Presence({ database, timers, home, leaseMs })
+      await migrate(work, network)
+      const presence = new Presence({ database: signs, work, timers, home, leaseMs })
       await presence.join()
-      return new PostgresClaims(database, presence)
+      return new PostgresClaims(work, presence, close)
     } catch (error) {
-      await database.close()
+      await close()
       throw error
     }
   }
@@ -68,7 +74,7 @@ export class PostgresClaims {
       this.#stores -= 1
       if (this.#stores > 0) return
       await this.#presence.leave()
-      await this.#database.close()
+      await this.#close()
     })
   }
 }

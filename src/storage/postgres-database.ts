@@ -6,7 +6,6 @@ import type { PostgresPlace } from './postgres-place.ts'
 /** A query with its values; rows come back as the driver reads them. */
 export type Query = <R extends object>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
 
-const CONNECTIONS_MAX = 10
 /** Longest wait for a connection, a free one or a new one. */
 const CONNECT_MS = 5_000
 /** Longest run of a statement on the server, and, a little later, of the wait for its answer. */
@@ -39,11 +38,11 @@ export class PostgresDatabase {
   }
 
   /** Makes the pool, which connects when it is first asked. The driver is loaded here and nowhere else. */
-  static async open({ connection, schema }: PostgresPlace): Promise<PostgresDatabase> {
+  static async open({ connection, schema }: PostgresPlace, connectionsMax: number): Promise<PostgresDatabase> {
     const { default: pg } = await import('pg')
     const pool = new pg.Pool({
       ...connection,
-      max: CONNECTIONS_MAX,
+      max: connectionsMax,
       connectionTimeoutMillis: CONNECT_MS,
       statement_timeout: STATEMENT_MS,
       query_timeout: ANSWER_MS,

@@ -5,7 +5,10 @@ import type { PostgresDatabase } from './postgres-database.ts'
 
 /** How a replica takes part. */
 export interface PresenceOptions {
+  /** Connections of its own: a sign of life does not wait behind work. */
   readonly database: PostgresDatabase
+  /** Connections that the work is done over. */
+  readonly work: PostgresDatabase
   readonly timers: Timers
   /**
    * Name of this replica's data folder, the same at every start: a replica that starts again takes up at once what it left,
@@ -51,7 +54,7 @@ export class Presence implements SharedClaims {
   get awayBecause(): string | null {
     const silentMs = performance.now() - this.#lastBeatMs
     if (silentMs > this.#options.leaseMs / 2) return 'this replica was silent for too long'
-    return this.#options.database.awayBecause
+    return this.#options.database.awayBecause ?? this.#options.work.awayBecause
   }
 
   /** Joins the others, and takes over what earlier starts of the same data folder left. */
@@ -98,7 +101,7 @@ export class Presence implements SharedClaims {
 
   async #beat(): Promise<void> {
     if (this.#ended) return
-    const { database, leaseMs } = this.#options
+    const { database, work, leaseMs } = this.#options
     const startedMs = performance.now()
     const seen = await database.query(
       `UPDATE ${database.schema}.replicas SET seen_at = clock_timestamp() WHERE id = $1 RETURNING id`,
@@ -109,8 +112,9 @@ export class Presence implements SharedClaims {
     this.#lastBeatMs = startedMs
     if (startedMs - this.#steadySinceMs >= leaseMs) await this.#takeOver()
     // Answers that were lost may have been claims of this replica, which nobody here knows of.
-    if (this.#lossesSeen !== database.losses) this.#arrivals += 1
-    this.#lossesSeen = database.losses
+    if (work.awayBecause !== null) await work.query('SELECT 1')
+    if (this.#lossesSeen !== work.losses) this.#arrivals += 1
+    this.#lossesSeen = work.losses
   }
 
   /** Others took over everything of this replica, whose row is gone with it: it begins anew and owns nothing. */

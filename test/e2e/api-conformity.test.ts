@@ -14,6 +14,7 @@ import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { discoveryRequests } from '../support/discovery-requests.ts'
 import { DOOR_REQUESTS } from '../support/door-requests.ts'
 import { ExampleRecorder } from '../support/example-recorder.ts'
+import { FACILITATOR_REQUESTS } from '../support/facilitator-requests.ts'
 import { type Asked, doSomethingOfEverything, type LedgerScene, ledgerRequests } from '../support/ledger-requests.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -93,6 +94,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   simulateTransaction: (send) => submits(send, '/api/v1/tx/simulate'),
   ...ledgerRequests(() => scene),
   ...DOOR_REQUESTS,
+  ...FACILITATOR_REQUESTS,
   call: calls('/api/x402', {}),
   callService: calls('/api/x402/node-network-stats', {}),
   getExample: (send) => ['node-tx-lookup', 'node-test-closed', 'nothing'].map((id) => send(`/services/${id}/example`)),

@@ -227,6 +227,7 @@ function configOf(resolution: Resolution): Config {
       publicUrl: optional('rpc.public-url'),
       trustProxy: boolean('rpc.trust-proxy'),
       rates: ratesOf(integer),
+      delayMsMax: integer('rpc.delay-max-ms'),
       concurrentMax: integer('rpc.concurrent-max'),
     },
     mcp: { allowedOrigins: optional('mcp.allowed-origins')?.split(',') ?? [] },

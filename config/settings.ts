@@ -80,6 +80,11 @@ export const SETTINGS = {
   'rpc.rate-health': integer('Health checks and scrapes per minute and address', 6_000, RATES),
   'rpc.rate-events': integer('Streams of events that are begun per minute and address', 300, RATES),
   'rpc.rate-mcp': integer('Calls of the MCP endpoint without a payment per minute and address', 3_000, RATES),
+  'rpc.delay-max-ms': integer(
+    'Delay of the event loop from which on the node refuses work, what is cheap to ask again first',
+    150,
+    [10, 100_000],
+  ),
   'rpc.concurrent-max': integer('Requests answered at once', 1_024, [1, 100_000]),
   'mcp.allowed-origins': text(
     "Origins of web pages that may use /api/mcp, separated by commas, or * for all; the node's own always may",
@@ -277,6 +282,7 @@ export interface Config {
     readonly trustProxy: boolean
     /** Requests per minute and address. */
     readonly rates: Readonly<Record<RateBucket, number>>
+    readonly delayMsMax: number
     readonly concurrentMax: number
   }
   readonly mcp: { readonly allowedOrigins: readonly string[] }

@@ -12,9 +12,8 @@ export interface HttpLimits {
   readonly ratesPerMinute: RateLimits
   /** A request that takes longer to arrive is cut off. */
   readonly receiveTimeoutMs: number
-  /** Delay of the event loop from which on work is refused, and under which it is taken again. */
-  readonly delayMsHigh: number
-  readonly delayMsLow: number
+  /** Delay of the event loop from which on work is refused; below a third of it work is taken again. */
+  readonly delayMsMax: number
   readonly streams: StreamLimits
 }
 
@@ -39,7 +38,6 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
     mcp: 3_000,
   },
   receiveTimeoutMs: 30_000,
-  delayMsHigh: 60,
-  delayMsLow: 20,
+  delayMsMax: 150,
   streams: { openMax: 256, openPerAddressMax: 16, bufferBytesMax: 196_608, behindMsMax: 30_000, heartbeatMs: 10_000 },
 }

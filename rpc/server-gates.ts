@@ -50,6 +50,7 @@ export class Gates {
   attach(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       this.#running += 1
+      this.#overload.arrived()
       const visit = { startedMs: performance.now(), reply, judged: !mayBePaid(request) }
       this.#visits.set(request, visit)
       // 'close' comes for answered and for abandoned requests alike.
@@ -102,7 +103,7 @@ export class Gates {
   }
 
   #room(kind: WorkKind): Fault | null {
-    if (this.#overload.admits(kind, this.#running)) return null
+    if (this.#overload.admits(kind, this.#running, performance.now())) return null
     this.#options.onShed?.(kind)
     return fault('rpc/busy', { seconds: this.#overload.retrySeconds })
   }

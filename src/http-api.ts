@@ -18,9 +18,9 @@ export async function listen(
   node: NodeApi,
   { metrics, stops }: { readonly metrics: Metrics; readonly stops: Stop[] },
 ): Promise<Result<string>> {
-  const { host, port, rates: ratesPerMinute, concurrentMax, trustProxy } = config.rpc
+  const { host, port, rates: ratesPerMinute, delayMsMax, concurrentMax, trustProxy } = config.rpc
   const app = await createServer(node, {
-    limits: { ...DEFAULT_HTTP_LIMITS, ratesPerMinute, concurrentMax },
+    limits: { ...DEFAULT_HTTP_LIMITS, ratesPerMinute, delayMsMax, concurrentMax },
     trustProxy,
     onError: (error, requestId) => {
       logger.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, 'error while answering')

@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RateBucket } from '../contract/route.ts'
 
 /** Kinds of work in the order in which an overloaded node gives them up; `kept` is given up last of all. */
@@ -22,10 +21,8 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
 
 /** When an overload begins and ends. */
 export interface OverloadLimits {
-  /** Delay of the event loop from which on more and more is refused. */
-  readonly delayMsHigh: number
-  /** Delay under which less and less is refused. In between everything stays as it is. */
-  readonly delayMsLow: number
+  /** Delay of the event loop from which on more and more is refused; below a third of it less and less is. */
+  readonly delayMsMax: number
   /** Requests under way at once; each kind of work may take its share of them. */
   readonly concurrentMax: number
 }
@@ -46,32 +43,41 @@ const CONCURRENT_SHARE: Readonly<Record<WorkKind, number>> = {
   transaction: 0.95,
   kept: 1,
 }
+/** Requests of one turn of the loop that make a queue. Fewer are not why it is late: the machine is busy with something else. */
+const QUEUE_MIN = 16
+/** Share of the limit under which pressure falls. In between it stays as it is. */
+const LOW_SHARE = 1 / 3
+/** Time over which turns of the loop are put together to a sample. */
 const SAMPLE_MS = 100
-const RESOLUTION_MS = 10
-const NANOSECONDS_PER_MS = 1e6
-/** Pressure added by a sample as bad as the limit; a worse one adds more, up to four times. */
-const RISE = 0.05
-const RISE_FACTOR_MAX = 4
+/** How often the loop is looked at; a turn that takes longer is one look late. */
+const LOOK_MS = 20
+/** Pressure added by a sample as bad as the limit; a worse one adds more, up to three times. */
+const RISE = 0.04
+const RISE_FACTOR_MAX = 3
+/** A turn that is late by the limit and so many times the limit is full pressure. */
+const LATE_TURNS = 3
 /** Slower than the rise: a node that opens again at once is overloaded again at once. */
 const FALL = 0.02
 const RETRY_SECONDS_MAX = 5
 
 /**
  * Refuses work while the node has more of it than it can do in time. The measure is how late the event loop is, since all
- * requests wait for it; pressure rises while it is late, falls slowly once it is not, and says how much of which work is
+ * requests wait for it; pressure rises while it is late with a queue before it, falls slowly once it is not, and says how much of which work is
  * refused. So latency stays near the limit, however much is offered.
  */
 export class Overload {
   readonly #limits: OverloadLimits
-  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   readonly #timer: NodeJS.Timeout
   readonly #owed = new Map<WorkKind, number>()
   #pressure = 0
+  #arrived = 0
+  #looks = 0
+  #sampledMs = performance.now()
+  #lookedMs = this.#sampledMs
 
   constructor(limits: OverloadLimits) {
     this.#limits = limits
-    this.#delay.enable()
-    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref()
+    this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
   /** 0: everything is let in; 1: only what is kept. */
@@ -79,13 +85,19 @@ export class Overload {
     return this.#pressure
   }
 
+  /** Takes note of a request, whatever becomes of it. */
+  arrived(): void {
+    this.#arrived += 1
+  }
+
   /** Whether one more request of a kind is let in beside those under way. */
-  admits(kind: WorkKind, running: number): boolean {
+  admits(kind: WorkKind, running: number, nowMs: number): boolean {
     if (running > Math.ceil(this.#limits.concurrentMax * CONCURRENT_SHARE[kind])) return false
     const [first, all] = SHED_BETWEEN[kind]
-    if (this.#pressure <= first) return true
+    const pressure = Math.max(this.#pressure, this.#lateness(nowMs))
+    if (pressure <= first) return true
     // Refusals are spread evenly: of three in ten every third or fourth is refused, by no chance.
-    const owed = (this.#owed.get(kind) ?? 0) + Math.min(1, (this.#pressure - first) / (all - first))
+    const owed = (this.#owed.get(kind) ?? 0) + Math.min(1, (pressure - first) / (all - first))
     this.#owed.set(kind, owed >= 1 ? owed - 1 : owed)
     return owed < 1
   }
@@ -95,24 +107,39 @@ export class Overload {
     return Math.max(1, Math.ceil(this.#pressure * RETRY_SECONDS_MAX))
   }
 
-  /** Takes one measurement of the event loop's delay. */
-  observe(delayMs: number): void {
-    const { delayMsHigh, delayMsLow } = this.#limits
-    if (delayMs > delayMsHigh) this.#move(RISE * Math.min(RISE_FACTOR_MAX, delayMs / delayMsHigh))
-    else if (delayMs < delayMsLow) this.#move(-FALL)
+  /**
+   * Takes one measurement of the event loop: how late it is, how many requests came in each of its turns, and over how many
+   * samples' time that was so.
+   */
+  observe(delayMs: number, perTurn: number, samples = 1): void {
+    const { delayMsMax } = this.#limits
+    if (delayMs > delayMsMax && perTurn >= QUEUE_MIN)
+      this.#move(samples * RISE * Math.min(RISE_FACTOR_MAX, delayMs / delayMsMax))
+    else if (delayMs < delayMsMax * LOW_SHARE || perTurn < 1) this.#move(-FALL)
   }
 
   /** Measures no more. */
   close(): void {
     clearInterval(this.#timer)
-    this.#delay.disable()
   }
 
-  /** The histogram holds whole periods of its timer: the period itself is no delay. */
-  #sample(): void {
-    const { mean, count } = this.#delay
-    this.#delay.reset()
-    if (count > 0) this.observe(Math.max(0, mean / NANOSECONDS_PER_MS - RESOLUTION_MS))
+  /** Node's own histogram of delays is empty when it is asked in its first turn after a reset, which a slow turn always is. */
+  #look(nowMs: number): void {
+    this.#looks += 1
+    this.#lookedMs = nowMs
+    const tookMs = nowMs - this.#sampledMs
+    if (tookMs < SAMPLE_MS) return
+    this.observe(Math.max(0, tookMs / this.#looks - LOOK_MS), this.#arrived / this.#looks, tookMs / SAMPLE_MS)
+    this.#looks = 0
+    this.#arrived = 0
+    this.#sampledMs = nowMs
+  }
+
+  /** Pressure of the turn that goes on: all who wait in it were there before anybody could be refused for it. */
+  #lateness(nowMs: number): number {
+    const { delayMsMax } = this.#limits
+    const late = nowMs - this.#lookedMs - LOOK_MS
+    return this.#arrived < QUEUE_MIN ? 0 : Math.min(1, (late / delayMsMax - 1) / LATE_TURNS)
   }
 
   #move(by: number): void {

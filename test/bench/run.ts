@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { benchAdmission } from './admission.ts'
 import { benchBigState } from './big-state.ts'
 import { benchDisk } from './disk.ts'
+import { benchEdges } from './edges.ts'
 import { benchEventLoop } from './event-loop.ts'
 import { benchHolders } from './holders.ts'
 import { benchHttpAdmission } from './http-admission.ts'
@@ -25,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   admission: benchAdmission,
   http: benchHttpAdmission,
   quotes: benchQuotes,
+  edges: benchEdges,
   loop: benchEventLoop,
   mining: benchMining,
   holders: benchHolders,

@@ -54,7 +54,7 @@ export class ApiServer {
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
     const test = await TestChain.open(ruleBook, store)
     const errors: unknown[] = []
-    const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, ...change }
+    const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, delayMsMax: 100_000, ...change }
     const onError = (error: unknown): void => {
       errors.push(error)
     }

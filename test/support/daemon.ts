@@ -37,7 +37,7 @@ const RUN_MS_MAX = 90_000
 /** A daemon that has just greeted may not hear signals yet; a test of its own looks at that moment. */
 const SETTLED_MS = 20
 
-/** Rates that no test reaches by itself; flags still go above them. */
+/** Limits that no test reaches by itself, however busy the machine is; flags still go above them. */
 const UNLIMITED = {
   FARTHING_RPC_RATE_READ: '100000000',
   FARTHING_RPC_RATE_LIST: '100000000',
@@ -46,6 +46,7 @@ const UNLIMITED = {
   FARTHING_RPC_RATE_SETTLE: '100000000',
   FARTHING_RPC_RATE_EVENTS: '100000000',
   FARTHING_RPC_RATE_MCP: '100000000',
+  FARTHING_RPC_DELAY_MAX_MS: '100000',
 }
 
 /** Nodes of one machine would find each other and become one chain: a test that wants peers says so. */

@@ -45,10 +45,11 @@ describe('documents', () => {
   })
 
   test('defaults of the settings are those of the rooms they set', () => {
-    const { ratesPerMinute, concurrentMax } = DEFAULT_HTTP_LIMITS
+    const { ratesPerMinute, delayMsMax, concurrentMax } = DEFAULT_HTTP_LIMITS
     const mib = 1_048_576
     expect({
       rates: Object.keys(ratesPerMinute).map((bucket) => SETTINGS[`rpc.rate-${bucket as RateBucket}`].default),
+      delay: SETTINGS['rpc.delay-max-ms'].default,
       concurrent: SETTINGS['rpc.concurrent-max'].default,
       mempool: SETTINGS['mempool.count-max'].default,
       mempoolMib: SETTINGS['mempool.mib-max'].default,
@@ -57,6 +58,7 @@ describe('documents', () => {
       keepMib: SETTINGS['market.result-keep-mib'].default,
     }).toEqual({
       rates: Object.values(ratesPerMinute).map(String),
+      delay: String(delayMsMax),
       concurrent: String(concurrentMax),
       mempool: String(DEFAULT_MEMPOOL_POLICY.countMax),
       mempoolMib: String(DEFAULT_MEMPOOL_POLICY.bytesMax / mib),

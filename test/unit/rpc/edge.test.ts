@@ -85,17 +85,17 @@ describe('a payment that a request carries', () => {
 })
 
 describe('an overload', () => {
-  const LIMITS = { delayMsHigh: 60, delayMsLow: 20, concurrentMax: 100 }
+  const LIMITS = { delayMsMax: 60, concurrentMax: 100 }
   /** Share of a hundred requests of each kind that are let in. */
   const admitted = (overload: Overload): readonly number[] =>
-    WORK_KINDS.map((kind) => Array.from({ length: 100 }, () => overload.admits(kind, 1)).filter(Boolean).length)
+    WORK_KINDS.map((kind) => Array.from({ length: 100 }, () => overload.admits(kind, 1, 0)).filter(Boolean).length)
 
   it('gives up what is cheap to repeat first, and what was paid for never', () => {
     const overload = new Overload(LIMITS)
     overload.close()
     const seen = [admitted(overload)]
     for (let i = 0; i < 20; i++) {
-      overload.observe(90)
+      overload.observe(90, 50)
       seen.push(admitted(overload))
     }
     expect(seen[0]).toEqual([100, 100, 100, 100, 100])
@@ -110,25 +110,45 @@ describe('an overload', () => {
   it('does not mind one late turn, stays as it is in between, and ends more slowly than it began', () => {
     const overload = new Overload(LIMITS)
     overload.close()
-    overload.observe(70)
+    overload.observe(70, 50)
     expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
-    for (let i = 0; i < 10; i++) overload.observe(1_000)
+    for (let i = 0; i < 10; i++) overload.observe(1_000, 50)
     const { pressure } = overload
-    for (let i = 0; i < 50; i++) overload.observe(40)
+    for (let i = 0; i < 50; i++) overload.observe(40, 50)
     expect(overload.pressure).toBe(pressure)
     let samples = 0
     while (overload.pressure > 0) {
-      overload.observe(1)
+      overload.observe(1, 50)
       samples += 1
     }
     expect(samples).toBeGreaterThan(40)
     expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
   })
 
+  it('is seen in the turn that goes on, and in a long one as often as it is long', () => {
+    const overload = new Overload(LIMITS)
+    overload.close()
+    const nowMs = performance.now()
+    for (let i = 0; i < 20; i++) overload.arrived()
+    const admits = (laterMs: number): number =>
+      WORK_KINDS.filter((kind) => [1, 2].every(() => overload.admits(kind, 1, nowMs + laterMs))).length
+    expect([admits(0), admits(10_000)]).toEqual([5, 1])
+    expect(overload.pressure).toBe(0)
+    overload.observe(70, 50, 100)
+    expect(overload.pressure).toBe(1)
+  })
+
+  it('is none where few requests came: then the machine is busy with something else', () => {
+    const overload = new Overload(LIMITS)
+    overload.close()
+    for (let i = 0; i < 20; i++) overload.observe(1_000, 4)
+    expect(overload.pressure).toBe(0)
+  })
+
   it('leaves room for what was paid for where requests under way are many', () => {
     const overload = new Overload(LIMITS)
     overload.close()
-    const roomAt = (running: number): number => WORK_KINDS.filter((kind) => overload.admits(kind, running)).length
+    const roomAt = (running: number): number => WORK_KINDS.filter((kind) => overload.admits(kind, running, 0)).length
     expect([1, 50, 51, 80, 81, 85, 86, 95, 96, 100, 101].map(roomAt)).toEqual([5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0])
   })
 })

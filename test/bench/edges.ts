@@ -1,0 +1,40 @@
+import { setTimeout } from 'node:timers/promises'
+import { bodyCarriesPayment, headersCarryPayment } from '../../rpc/edge/carried-payment.ts'
+import { limitKeyOf } from '../../rpc/edge/client-key.ts'
+import { Overload } from '../../rpc/edge/overload.ts'
+import { RateLimiter } from '../../rpc/edge/rate-limiter.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { type BenchRow, median, nowMs, valueRow } from './report.ts'
+
+const REQUESTS = 2_000
+const CHUNKS = 100
+const ADDRESSES = 1_000
+const BODY = { request: '', other: 1 }
+const HEADERS = { host: 'bench', 'content-type': 'application/json', accept: '*/*' }
+
+/** What every quote pays for the edges beside its own work: who asks, whether there is room, and its rate. */
+export async function benchEdges(): Promise<readonly BenchRow[]> {
+  const overload = new Overload(DEFAULT_HTTP_LIMITS)
+  const quote = 1_000_000_000
+  const rates = new RateLimiter({ ...DEFAULT_HTTP_LIMITS.ratesPerMinute, quote })
+  const chunk = (): number => {
+    const beganMs = nowMs()
+    for (let i = 0; i < REQUESTS; i++) {
+      const now = performance.now()
+      overload.arrived()
+      const { key } = limitKeyOf({ network: null }, { authorization: undefined, address: `10.0.${i % ADDRESSES}.1` })
+      const isPaid = headersCarryPayment(HEADERS) || bodyCarriesPayment(BODY)
+      if (isPaid || !overload.admits('quote', 1, now) || !rates.take('quote', key, now).allowed)
+        throw new Error('refused')
+    }
+    return ((nowMs() - beganMs) * 1_000) / REQUESTS
+  }
+  const costs: number[] = []
+  for (let i = 0; i < CHUNKS; i++) {
+    costs.push(chunk())
+    // A turn of the loop between them, as between requests.
+    await setTimeout(25)
+  }
+  overload.close()
+  return [valueRow('edges of a request, CPU beside the quote itself', median(costs), 'us', { most: 5 })]
+}

@@ -1,0 +1,16 @@
+import { devSeed } from '../../../config/networks/dev-keys.ts'
+import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
+import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
+import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { networkFacts } from '../../generate/networks.ts'
+import { fastDevnet } from '../../support/network.ts'
+
+/** Words of an account of the devnet that has coins. */
+export const WORDS = wordsOfSeed(devSeed(1))
+/** The network of daemons whose blocks come fast. */
+export const NETWORK = networkFacts(fastDevnet())
+
+/** A client with coins at a daemon. */
+export function buyer(baseUrl: string, options: Partial<ClientOptions> = {}): AgentClient {
+  return createClient({ baseUrl, wallet: walletFromWords(WORDS), network: NETWORK, ...options })
+}

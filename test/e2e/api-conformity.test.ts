@@ -95,6 +95,13 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   ...ledgerRequests(() => scene),
   ...DOOR_REQUESTS,
   ...FACILITATOR_REQUESTS,
+  getFacilitatorOffer: (send) =>
+    [
+      `${scene.agentId}/node-network-stats`,
+      `${scene.agentId}/node-nothing`,
+      'nobody-there/node-network-stats',
+      'x/y',
+    ].map((names) => send(`/facilitator/offers/${names}?maxTimeoutSeconds=60`)),
   call: calls('/api/x402', {}),
   callService: calls('/api/x402/node-network-stats', {}),
   getExample: (send) => ['node-tx-lookup', 'node-test-closed', 'nothing'].map((id) => send(`/services/${id}/example`)),

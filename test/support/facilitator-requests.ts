@@ -22,14 +22,9 @@ const judged =
     send(path, '{'),
   ]
 
-/** Requests of the facilitator: those that it answers, and those that it refuses. */
+/** Requests of the facilitator that need nothing of the chain: those that it answers, and those that it refuses. */
 export const FACILITATOR_REQUESTS: Readonly<Record<string, Asked>> = {
   getFacilitatorKinds: (send) => [send('/facilitator/supported'), send('/facilitator/supported?more=1')],
   verifyPayment: judged('/facilitator/verify'),
   settlePayment: judged('/facilitator/settle'),
-  getFacilitatorOffer: (send) => [
-    send('/facilitator/offers/nobody-there/node-network-stats'),
-    send('/facilitator/offers/x/node-network-stats'),
-    send('/facilitator/offers/nobody-there/node-network-stats?maxTimeoutSeconds=0'),
-  ],
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { identify } from '../../marketplace/stable/identity.ts'
 import { carryOut } from '../cashier/cashier.ts'
-import { readPayment } from '../cashier/payments.ts'
+import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
 import type { MarketApi } from '../node.ts'
 import { invalidParams, refusalOf } from './errors.ts'
 import { type A2aPlace, afterOutcome, broken, type Call, PAYLOAD, refused, STATUS, said, unpaid } from './sayings.ts'
@@ -27,6 +28,7 @@ export async function beginTask(place: A2aPlace, message: AgentMessage, { offer,
     request,
     ...unpaid(place, { offer, request }),
     artifact: null,
+    paymentId: null,
     changedMs: place.node.clock.now(),
     running: null,
     bug: undefined,
@@ -81,6 +83,7 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   }
   become(place, task, said('working', 'The payment is being carried out.', { [STATUS]: 'payment-submitted' }))
   const idempotencyKey = place.request.headers['idempotency-key'] ?? null
+  task.paymentId = paymentIdOf(place.market, task, payment.value)
   task.running = carryOut(place.node, place.market, { ...call, payment: payment.value, idempotencyKey })
     .then((outcome) => {
       const { artifact, ...step } = afterOutcome(place, call, outcome)
@@ -95,6 +98,13 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
       task.running = null
     })
   await wait(task, message)
+}
+
+/** What the market keeps a paid call under. */
+function paymentIdOf({ stable }: MarketApi, { serviceId, request }: AgentTask, offered: OfferedPayment): string | null {
+  if (offered.rail === 'native') return offered.txId
+  const { payment } = offered
+  return stable === null ? null : identify(stable.terms, { serviceId, request, payment, idempotencyKey: null }).id
 }
 
 function become({ node, market }: A2aPlace, task: AgentTask, { state, says }: Step): void {

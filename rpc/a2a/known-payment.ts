@@ -10,6 +10,7 @@ const STATES: Readonly<Record<string, TaskState>> = {
   paid: 'submitted',
   executing: 'working',
   completed: 'completed',
+  failed: 'failed',
   refund_pending: 'failed',
   refunded: 'failed',
 }
@@ -18,6 +19,9 @@ interface PaidCall {
   readonly serviceId: string
   readonly status: string
   readonly caller: string
+  /** Null until an authorization is settled. */
+  readonly txId: string | null
+  readonly rail: string
   readonly refund: object | null
 }
 
@@ -25,16 +29,27 @@ interface PaidCall {
  * A task whose id is that of a payment, from what the market keeps of it on disk: so it is found after a restart too. The
  * result is not shown, since everybody can see the id of a payment; who repeats the call with the payment gets it.
  */
-export async function taskOfPayment({ node, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
-  if (!/^(0x)?[0-9a-f]{64}$/.test(id)) return undefined
+export async function taskOfPayment({ node, market, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
+  if (!/^[0-9a-f]{64}$/.test(id)) return undefined
   const answer = await getRequest(node, { ...request, params: { txId: id }, query: {} })
   if (isFault(answer) || !('json' in answer)) return undefined
-  const { serviceId, status, caller, refund } = answer.json as PaidCall
+  const { serviceId, status, caller, rail, txId, refund } = answer.json as PaidCall
   const state = STATES[status] ?? 'working'
-  const network = nativeNetwork(node.chain)
-  const receipts = [{ success: state !== 'failed', transaction: id, network, payer: caller }]
+  const network = rail === 'stable' ? market.stable?.terms.network.caip2 : nativeNetwork(node.chain)
+  const receipts =
+    state === 'submitted' || state === 'working'
+      ? []
+      : [{ success: state === 'completed', transaction: txId ?? '', network, payer: caller }]
   const word = state === 'completed' ? 'payment-completed' : state === 'failed' ? 'payment-failed' : 'payment-submitted'
   const metadata = { 'x402.payment.status': word, 'x402.payment.receipts': receipts, refund }
   const text = `The call of ${serviceId} is ${status}. Its result comes with the call repeated, with the same payment.`
-  return { id, contextId: id, state, says: { text, metadata }, artifact: null, changedMs: node.clock.now() }
+  return {
+    id,
+    contextId: id,
+    state,
+    says: { text, metadata },
+    artifact: null,
+    paymentId: id,
+    changedMs: node.clock.now(),
+  }
 }

@@ -30,6 +30,8 @@ export interface AgentTask {
   state: TaskState
   says: Said
   artifact: Artifact | null
+  /** What the market keeps the paid call under; null until a payment came. */
+  paymentId: string | null
   changedMs: number
   /** Settles when the payment that is being carried out is done with; never rejects. */
   running: Promise<void> | null

@@ -19,7 +19,7 @@ export interface AgentMessage {
 }
 
 /** What of a task is shown. */
-export type ShownTask = Pick<AgentTask, 'id' | 'contextId' | 'state' | 'says' | 'changedMs'> & {
+export type ShownTask = Pick<AgentTask, 'id' | 'contextId' | 'state' | 'says' | 'changedMs' | 'paymentId'> & {
   readonly artifact: { readonly text: string } | null
 }
 
@@ -72,7 +72,7 @@ const STATES: Readonly<Record<TaskState, string>> = {
 
 /** A task as JSON. */
 export function taskJson(version: A2aVersion, task: ShownTask): object {
-  const { id, contextId, state, says, artifact, changedMs } = task
+  const { id, contextId, state, says, artifact, changedMs, paymentId } = task
   const of = { taskId: id, contextId }
   const status = {
     state: version === '1.0' ? STATES[state] : state,
@@ -80,7 +80,8 @@ export function taskJson(version: A2aVersion, task: ShownTask): object {
     timestamp: moment(changedMs),
   }
   const artifacts = artifact === null ? [] : [artifactJson(version, artifact.text)]
-  return { ...kind(version, 'task'), id, contextId, status, ...(artifacts.length > 0 && { artifacts }) }
+  const metadata = paymentId === null ? {} : { metadata: { paymentId } }
+  return { ...kind(version, 'task'), id, contextId, status, ...(artifacts.length > 0 && { artifacts }), ...metadata }
 }
 
 /** A message of the node as JSON; `data` goes into a part of its own. */

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { SUBMITTED } from './chain.ts'
 import { ENTRY, MARKET_ROUTES } from './market.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
-import { HEX_32, PAYMENT_ID } from './route.ts'
+import { HEX_32 } from './route.ts'
 
 /** Inputs and outputs of the tools that agents call over MCP. What a tool gives is what the operation of the same name gives. */
 export interface ToolShape {
@@ -57,7 +57,9 @@ export const TOOL_SHAPES = {
     output: MARKET_ROUTES.callService.answers[402].schema,
   },
   get_receipt: {
-    input: Type.Object({ txId: Type.Unsafe<string>({ ...PAYMENT_ID, description: 'Transaction id of the payment' }) }),
+    input: Type.Object({
+      txId: Type.Unsafe<string>({ ...HEX_32, description: 'Id of the payment: natively its txId' }),
+    }),
     output: MARKET_ROUTES.getRequest.answers[200].schema,
   },
   node_status: { input: Type.Object({}), output: OPERATIONS_ROUTES.getStatus.answers[200].schema },

@@ -12,6 +12,7 @@ function task(id: string, change: Partial<AgentTask> = {}): AgentTask {
     state: 'input-required',
     says: { text: '', metadata: {} },
     artifact: null,
+    paymentId: null,
     changedMs: 0,
     running: null,
     bug: undefined,

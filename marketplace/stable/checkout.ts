@@ -16,6 +16,7 @@ import type { StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import { type CallIdentity, identify, isSameCall } from './identity.ts'
 import { newClaim } from './intake.ts'
+import { Outcomes } from './outcomes.ts'
 import { Payers } from './payers.ts'
 import { honouredPrices } from './price-ring.ts'
 import type { StableCall, StableFigures, StableRail, StableSales, StableSettled } from './rail.ts'
@@ -66,6 +67,8 @@ const POLL_MS = 100
 const SETTLING_WAIT_MS = 5_000
 /** A claim can move on between two looks; more often than this it does not. */
 const TURNS_MAX = 5
+/** Deliveries that may be on their way into the store at once. */
+const DELIVERED_MAX = 4_096
 const UNDER_WAY = fault('stable/under-way')
 
 /**
@@ -79,7 +82,9 @@ export class StableCheckout implements StableRail {
   readonly #payers: Payers
   readonly #keys = new RepeatKeys()
   readonly #sales = new SalesBook()
-  readonly #outcomes = new Map<string, number>()
+  /** Delivered lately: a repeat may come before that is written. */
+  readonly #delivered = new Set<string>()
+  readonly #outcomes = new Outcomes()
   readonly #resolver: Resolver
   readonly #work: StableWork
   #stopped = false
@@ -120,7 +125,7 @@ export class StableCheckout implements StableRail {
 
   get figures(): StableFigures {
     const { refunder } = this.#deps
-    return { outcomes: this.#outcomes, unknown: this.#resolver.unknownCount, refundsOwed: refunder.owedCount }
+    return { outcomes: this.#outcomes.counts, unknown: this.#resolver.unknownCount, refundsOwed: refunder.owedCount }
   }
 
   /** Calls whose work is under way. */
@@ -134,13 +139,14 @@ export class StableCheckout implements StableRail {
 
   async settle(call: StableCall): Promise<Result<StableSettled>> {
     const outcome = await unlessAway(() => this.#settle(call))
-    const name = outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcomeOf(outcome.fault)
-    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1)
+    this.#outcomes.add(outcome)
     return outcome
   }
 
   async delivered(claim: StableIn<'settled'>): Promise<void> {
     if (this.#abandoned || claim.deliveredAtMs !== null) return
+    this.#delivered.add(claim.id)
+    if (this.#delivered.size > DELIVERED_MAX) this.#delivered.delete(this.#delivered.values().next().value as string)
     try {
       await this.store.advance('settled', { ...claim, deliveredAtMs: this.#deps.clock.now() })
     } catch (error) {
@@ -207,7 +213,7 @@ export class StableCheckout implements StableRail {
     if (named.requestHash !== identity.requestHash) return fail(fault('stable/key-used'))
     const claim = isOwnKey(call.payment, this.terms) ? await this.store.get(named.id) : undefined
     if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
-    if (claim.state === 'settled') return replay(claim, identity)
+    if (claim.state === 'settled') return this.#replay(claim, identity)
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
   }
 
@@ -219,10 +225,22 @@ export class StableCheckout implements StableRail {
     const known = await this.store.get(identity.id)
     if (known === undefined) return this.#take(place, null)
     if (!isSameCall(known, identity)) return fail(fault('stable/used'))
-    if (known.state === 'settled') return replay(known, identity)
+    if (known.state === 'settled') return this.#replay(known, identity)
     if (known.state === 'owed') return fail(this.#owedFault(known))
     if (known.state === 'unpaid') return this.#again(place, known)
     return this.#awaitElsewhere(known)
+  }
+
+  /**
+   * The answer once more. An authorization is public once it is settled: whoever repeats it after the first delivery shows
+   * that it is the buyer by the name that it gave then, which no chain shows.
+   */
+  #replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
+    const { transaction } = claim
+    const isDelivered = claim.deliveredAtMs !== null || this.#delivered.has(claim.id)
+    if (isDelivered && (claim.repeatKey === null || claim.repeatKey !== repeatKey))
+      return fail(fault('stable/delivered', { transaction }))
+    return claim.result === null ? fail(fault('stable/result-expired', { transaction })) : ok({ claim, replayed: true })
   }
 
   /** Waits for work that is under way here. */
@@ -378,23 +396,4 @@ export class StableCheckout implements StableRail {
 
 function told(ended: Ended, replayed: boolean): Result<StableSettled> | null {
   return ended === null || !ended.ok ? ended : ok({ claim: ended.value, replayed })
-}
-
-/**
- * The answer once more. An authorization is public once it is settled: whoever repeats it after the first delivery shows
- * that it is the buyer by the name that it gave then, which no chain shows.
- */
-function replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
-  const { transaction } = claim
-  if (claim.deliveredAtMs !== null && (claim.repeatKey === null || claim.repeatKey !== repeatKey))
-    return fail(fault('stable/delivered', { transaction }))
-  return claim.result === null ? fail(fault('stable/result-expired', { transaction })) : ok({ claim, replayed: true })
-}
-
-/** What a refused call counts as. */
-function outcomeOf({ code }: Fault): string {
-  if (code === 'stable/unsettled' || code === 'stable/under-way') return 'unsettled'
-  if (code === 'stable/facilitator' || code === 'service/unavailable' || code === 'market/claims-away')
-    return 'unavailable'
-  return code.startsWith('service/') ? 'failed' : 'refused'
 }

@@ -37,11 +37,10 @@ export function offerExtensions({ example }: ServiceDefinition): object {
     'payment-identifier': {
       info: { required: false },
       schema: {
-        $schema: 'https://json-schema.org/draft/2020-12/schema',
         type: 'object',
         properties: {
           required: { type: 'boolean' },
-          id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+          id: { type: 'string', pattern: '^[a-zA-Z0-9_-]{16,128}$' },
         },
       },
     },

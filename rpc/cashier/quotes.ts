@@ -37,8 +37,10 @@ export interface RequestFacts {
 /** Texts kept: one per service, base address and rail. */
 const TEXTS_MAX = 4_000
 /** Longest description in a header: see the header budget in {@link offerExtensions}. */
-const DESCRIPTION_CHARS_MAX = 160
+const DESCRIPTION_CHARS_MAX = 120
 const SERVICE_NAME_CHARS_MAX = 32
+/** Longest refusal in a header. */
+const ERROR_CHARS_MAX = 90
 
 /**
  * 402 answers in the forms of both generations of x402: body and header say the same. The offer is a function of the head, so
@@ -67,7 +69,7 @@ export class QuoteBook {
     const error = JSON.stringify(faultMessage(fault))
     const extra = `"details":${JSON.stringify(fault.detail)},`
     const body = quoteBody({ error, code: faultRow(fault.code).api, requestId: facts.requestId, extra, tail })
-    return { body, header: base64(termsText(error, terms)) }
+    return { body, header: base64(termsText(inHeader(faultMessage(fault)), terms)) }
   }
 
   /** Generation-2 terms of an offer as an object, as MCP and A2A carry them; `resource` in place of the URL. */
@@ -157,6 +159,11 @@ function quoteBody(parts: { error: string; code: string; requestId: string; extr
 
 function termsText(error: string, terms: string): string {
   return `{"x402Version":2,"error":${error},${terms}`
+}
+
+/** An error as JSON, short enough for a header; the body has all of it. */
+function inHeader(error: string): string {
+  return JSON.stringify(error.length > ERROR_CHARS_MAX ? `${error.slice(0, ERROR_CHARS_MAX - 1)}…` : error)
 }
 
 function base64(text: string): string {

@@ -104,16 +104,23 @@ export class TestFacilitator {
     const { signature, authorization } = paymentPayload.payload
     const { word, caip2 } = this.#token.terms.network
     const common = { network: x402Version === 1 ? word : caip2, payer: authorization.from }
-    const no = (errorReason: string, transaction = ''): void =>
-      reply(response, 200, { success: false, errorReason, transaction, ...common })
-    if (profile === 'lying' || profile === 'refuses') return no('invalid_exact_evm_transaction_failed')
-    const done = this.#token.transfer(authorization, signature)
-    if (profile === 'lost') return void request.socket.destroy()
-    if ('reason' in done) return no(done.reason)
-    if (profile === 'gone') return no('invalid_exact_evm_nonce_already_used')
-    if (profile === 'pending') return no('settlement_pending', done.transaction)
-    reply(response, 200, { success: true, transaction: done.transaction, ...common })
+    const isLying = profile === 'lying' || profile === 'refuses'
+    const done = isLying
+      ? { reason: 'invalid_exact_evm_transaction_failed' }
+      : this.#token.transfer(authorization, signature)
+    if (profile === 'lost') request.socket.destroy()
+    else reply(response, 200, { ...settled(done, profile), ...common })
   }
+}
+
+/** What is said of a settlement that was carried out, or why it was not. */
+function settled(done: { readonly transaction: string } | { readonly reason: string }, profile: Profile): object {
+  if ('reason' in done) return { success: false, errorReason: done.reason, transaction: '' }
+  const { transaction } = done
+  if (profile === 'gone')
+    return { success: false, errorReason: 'invalid_exact_evm_nonce_already_used', transaction: '' }
+  if (profile === 'pending') return { success: false, errorReason: 'settlement_pending', transaction }
+  return { success: true, transaction }
 }
 
 function reply(response: ServerResponse, status: number, json: object): void {

@@ -336,3 +336,20 @@ it('a payout account that is not there is told of, and nothing is paid for in va
   expect(new Set(faults)).toEqual(new Set(['ledger/payout-no-account']))
   await registrar.stop()
 })
+
+describe('an operator with several nodes', () => {
+  const others = [wallet(5).address, wallet(6).address]
+
+  it('registers the settlers of all of them at once', async () => {
+    const { market } = await published({ operator: { otherSettlers: others } })
+    expect(market.shop.agent?.settlers).toEqual([...others, OWNER.address])
+  })
+
+  it('adds settlers that come later, and leaves alone those that it was not told of', async () => {
+    const before = await published({ operator: { otherSettlers: others.slice(0, 1) } })
+    const next = await reopened(before, { operator: { otherSettlers: others.slice(1) } })
+    expect(kindsOf(next)).toContain('agent_update')
+    await next.market.mineWaiting()
+    expect(next.market.shop.agent?.settlers).toEqual([others[0], others[1], OWNER.address])
+  })
+})

@@ -15,6 +15,7 @@ const PROSE = [
   'docs/architecture.md',
   'docs/money.md',
   'docs/operating.md',
+  'docs/replicas.md',
   'docs/spec/encoding.md',
   'docs/spec/transactions.md',
   'docs/spec/blocks.md',

@@ -1,5 +1,6 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { type BenchRow, printTable } from '../../bench/report.ts'
+import { benchClaims } from './claims.ts'
 import { benchStableQuotes } from './quotes.ts'
 import { benchStableSettles } from './settles.ts'
 
@@ -7,6 +8,7 @@ import { benchStableSettles } from './settles.ts'
 const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   quotes: benchStableQuotes,
   settles: benchStableSettles,
+  claims: benchClaims,
 }
 
 const wanted = process.argv.slice(2)

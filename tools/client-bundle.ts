@@ -50,6 +50,7 @@ export function bundleOptions(options: BuildOptions): BuildOptions {
     target: 'es2024',
     mainFields: ['module', 'main'],
     plugins: [portableHashes],
+    inject: [join(ROOT, 'tools/portable-buffer.ts')],
     logLevel: 'warning',
     legalComments: 'none',
     ...options,

@@ -19,8 +19,9 @@ export interface NativeRequirements {
 
 /** What the official clients hand to a scheme beside the offer. */
 export interface SchemeContext {
-  /** Their own spend control, in base units. */
+  /** Their own spend control, in base units; older lines have none. */
   readonly maxAmountPerPayment?: string
+  readonly extensions?: Readonly<Record<string, unknown>>
 }
 
 /** The proof of a native payment, in the form of the official clients. */

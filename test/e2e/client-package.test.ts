@@ -96,6 +96,16 @@ export const rest = [FarthingError, memoryJournal, walletFromWords, keyfileOf, w
     expect(built.outputFiles[0]?.text).not.toMatch(/\bWebAssembly\b/)
   })
 
+  it('needs nothing that a browser under a strict policy has not', () => {
+    const bare = 'delete globalThis.Buffer; delete globalThis.WebAssembly; delete globalThis.setImmediate'
+    const code = `${bare}
+const { createClient } = await import('farthing/client')
+const { generateWallet } = await import('farthing/client/wallet')
+console.log(createClient({ baseUrl: 'http://127.0.0.1:1', wallet: generateWallet().wallet }).address.slice(0, 4))`
+    writeFileSync(join(project, 'bare.js'), code)
+    expect(run('node', ['bare.js'], project)).toBe('far1\n')
+  })
+
   it('weighs at most 60 kB of gzip without the post-quantum signer', async () => {
     const sizes = await measureEntries()
     const client = sizes.find(({ entry }) => entry === 'client')

@@ -1,6 +1,9 @@
+import { open } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
+import { join } from 'node:path'
 import { getAddress, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { cpuMicros } from '../../bench/processes.ts'
 import { type BenchRow, factRow, round, valueRow } from '../../bench/report.ts'
 import { removeFolder } from '../../support/processes.ts'
 import { authorization, sign } from '../evm/authorization.ts'
@@ -12,6 +15,9 @@ const CALLS = 600
 const ACROSS = 8
 const VALID_SECONDS = 290
 const P99_MS_MAX = 10
+/** Claimed, executing, settling, settled. */
+const SYNCED_WRITES = 4
+const CLAIM_BYTES = 1_500
 
 interface Prepared {
   readonly headers: Readonly<Record<string, string>>
@@ -40,7 +46,10 @@ export async function benchStableSettles(): Promise<readonly BenchRow[]> {
   const node = `http://127.0.0.1:${seller.node.port}/api/x402/${SERVICE}`
   const facilitator = `http://127.0.0.1:${seller.facilitator.port}`
   await pay(agent, node, calls.splice(0, WARM_UP), 1)
+  const cpuBefore = cpuMicros(seller.node.pid)
   const alone = await pay(agent, node, calls.splice(0, CALLS), 1)
+  const cpuMs = (cpuMicros(seller.node.pid) - cpuBefore) / CALLS / 1_000
+  const disk = await diskTimes(seller.folder)
   const facilitatorMs = await facilitatorTime(agent, facilitator, offer as StableOffer)
   await pay(agent, node, calls.splice(0, WARM_UP), ACROSS)
   const together = await pay(agent, node, calls.splice(0, CALLS), ACROSS)
@@ -51,6 +60,11 @@ export async function benchStableSettles(): Promise<readonly BenchRow[]> {
   return [
     valueRow(`settling a stablecoin call, our part, p99 of ${CALLS}`, percentile(own, 99), 'ms', { most: P99_MS_MAX }),
     factRow('  our part, p50', `${round(percentile(own, 50))} ms`),
+    factRow('  our part, CPU of all threads', `${round(cpuMs)} ms`),
+    factRow(
+      `  of it: ${SYNCED_WRITES} writes that the disk confirms, p50 and p99`,
+      `${round(percentile(disk, 50))} ms, ${round(percentile(disk, 99))} ms`,
+    ),
     factRow('  taken off: both calls to the facilitator', `${round(facilitatorMs)} ms`),
     factRow('  the whole call, p50 and p99', spread(alone)),
     factRow(`  the whole call with ${ACROSS} at once, p50 and p99`, spread(together)),
@@ -103,6 +117,23 @@ async function facilitatorTime(agent: Agent, url: string, offer: StableOffer): P
     times.push(performance.now() - startedMs)
   }
   return percentile(times, 50)
+}
+
+/** What as many confirmed writes take here as a paid call has, one after another: less no durable claim can wait. */
+async function diskTimes(folder: string): Promise<readonly number[]> {
+  const file = await open(join(folder, 'disk-times'), 'w')
+  const bytes = Buffer.alloc(CLAIM_BYTES)
+  const times: number[] = []
+  for (let i = 0; i < CALLS; i++) {
+    const startedMs = performance.now()
+    for (let j = 0; j < SYNCED_WRITES; j++) {
+      await file.write(bytes)
+      await file.datasync()
+    }
+    times.push(performance.now() - startedMs)
+  }
+  await file.close()
+  return times
 }
 
 function post(

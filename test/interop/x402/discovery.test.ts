@@ -51,8 +51,14 @@ describe('the catalogue that the official client asks for', () => {
 
 describe('the list in the shape of generation 1', () => {
   it('is one that the schema of its package takes', async () => {
-    const { body } = await ask(shop.url, '/x402/discovery?x402Version=1&limit=100')
-    expect(ListDiscoveryResourcesResponseSchema.safeParse(body).error?.issues).toBeUndefined()
+    const { body } = await ask<{ readonly items: readonly { readonly lastUpdated: string }[] }>(
+      shop.url,
+      '/x402/discovery?x402Version=1&limit=100',
+    )
+    // The schema wants dates as the package's own server holds them; JSON has their text.
+    const items = body.items.map((item) => ({ ...item, lastUpdated: new Date(item.lastUpdated) }))
+    expect(items.length).toBeGreaterThan(10)
+    expect(ListDiscoveryResourcesResponseSchema.safeParse({ ...body, items }).error?.issues).toBeUndefined()
   })
 })
 

@@ -78,7 +78,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     remoteWork: mining.value.remoteWork,
     peerCount: () => standing.peerCount,
     notReadyBecause: () => standing.notReadyBecause(),
-    warnings: () => watch.warnings,
+    warnings: () => [...watch.warnings, ...(market.value?.rail?.warnings() ?? [])],
     metrics: () => metrics.text(),
     publicUrl: options.config.rpc.publicUrl,
     pages: { loopback: isLoopback(options.config.rpc.host), allowedOrigins: options.config.mcp.allowedOrigins },

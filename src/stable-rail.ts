@@ -24,6 +24,8 @@ export interface RunningRail {
   readonly checkout: StableCheckout
   /** Takes up what the last run left, and begins to ask facilitators. */
   readonly start: () => Promise<void>
+  /** What the operator should know of. */
+  readonly warnings: () => readonly string[]
 }
 
 /** What the rail is built on. */
@@ -68,7 +70,11 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
     await unlessAway(async () => ok(await checkout.resume()))
     takeover?.start()
   }
-  return ok({ checkout, start })
+  const warnings = (): readonly string[] => {
+    const { refundsOwed } = checkout.figures
+    return refundsOwed === 0 ? [] : [`${refundsOwed} stablecoin refunds are owed: see docs/stablecoin.md`]
+  }
+  return ok({ checkout, start, warnings })
 }
 
 async function openStore({
@@ -99,7 +105,7 @@ async function build(
   const pool = new FacilitatorPool({ facilitators: all, network, clock, timers })
   const ledger = rpcUrl === null ? null : new EvmRpc(rpcUrl, network.chainId, () => clock.now())
   const shared = { store, facilitators: pool, ledger, clock, timers, onError: onFatal }
-  const told = (cause: Fault): void => onFault('stablecoin refunds', cause)
+  const told = (cause: Fault): void => onFault(`stablecoin refund to ${String(cause.detail.payer)}`, cause)
   const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
   const { shop, workshop, settings } = market
   const seller = { terms, resourceOf: (serviceId: string) => resourceUrl(baseUrlOf(config), serviceId, 'stable') }

@@ -6,6 +6,7 @@ import { initCommand } from './commands/init.ts'
 import { blockCommand, configPrintCommand, txCommand } from './commands/inspect.ts'
 import { mineCommand } from './commands/mine.ts'
 import { banCommand, peersCommand, unbanCommand } from './commands/peers.ts'
+import { refundsCommand } from './commands/refunds.ts'
 import { reindexCommand } from './commands/reindex.ts'
 import { startCommand } from './commands/start.ts'
 import {
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   peersCommand,
   banCommand,
   unbanCommand,
+  refundsCommand,
   auditCommand,
   reindexCommand,
   exportCommand,

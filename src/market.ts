@@ -65,7 +65,8 @@ export function createMarket(parts: MarketParts): Result<Market> {
   mempool.protect(operator.value.settler.address)
   const shop = new Shop(operator.value, offers, serviceContext(parts))
   const sender = new Sender(chain, mempool, operator.value.settler)
-  const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers)
+  const onAway = (reason: string): void => onFault('claims', fault('market/claims-away', { reason }))
+  const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers, onAway)
   const settler = new Settler({
     chain,
     shop,

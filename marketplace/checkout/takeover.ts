@@ -19,14 +19,18 @@ export interface ClaimWorker {
 export class Takeover {
   readonly #shared: SharedClaims
   readonly #timers: Timers
+  readonly #onAway: (reason: string) => void
   readonly #workers: ClaimWorker[] = []
+  #isAway = false
   #arrivals: number
   #lapses: number
   #cancel: (() => void) | null = null
   #looking: Promise<void> = Promise.resolve()
   #stopped = false
 
-  constructor(shared: SharedClaims, timers: Timers) {
+  /** `onAway` hears when the store is found away, once until it is back. */
+  constructor(shared: SharedClaims, timers: Timers, onAway: (reason: string) => void = () => {}) {
+    this.#onAway = onAway
     this.#shared = shared
     this.#timers = timers
     this.#arrivals = shared.arrivals
@@ -57,6 +61,8 @@ export class Takeover {
   /** Looks once, and takes up what there is; what cannot be read now is there at the next look. */
   async look(): Promise<void> {
     const { awayBecause, arrivals, lapses } = this.#shared
+    if (awayBecause !== null && !this.#isAway) this.#onAway(awayBecause)
+    this.#isAway = awayBecause !== null
     if (awayBecause !== null || (arrivals === this.#arrivals && lapses === this.#lapses)) return
     if (lapses !== this.#lapses) for (const worker of this.#workers) worker.forget()
     try {

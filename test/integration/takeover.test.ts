@@ -19,11 +19,12 @@ class Standing implements SharedClaims {
 /** A market that looks after the claims of others, and what its store says. */
 async function watching(market: TestMarket) {
   const standing = new Standing()
-  const takeover = new Takeover(standing, market.time)
+  const told: string[] = []
+  const takeover = new Takeover(standing, market.time, (reason) => told.push(reason))
   takeover.join(market.checkout)
   market.shop.closeWhile(() => takeover.heldBecause)
   takeover.start()
-  return { standing, takeover }
+  return { standing, takeover, told }
 }
 
 describe('a replica whose store names new claims', () => {
@@ -54,7 +55,7 @@ describe('a replica whose store names new claims', () => {
   it('tries again later where the store goes away in the middle', async () => {
     const first = await TestMarket.open()
     const second = await first.replica()
-    const { standing, takeover } = await watching(second)
+    const { standing, takeover, told } = await watching(second)
     const payment = await first.pay('ok', { serviceId: AGAIN })
     first.workbench.hold()
     const answer = first.settle(payment)
@@ -63,6 +64,7 @@ describe('a replica whose store names new claims', () => {
     standing.awayBecause = 'gone'
     await second.pass(3_000)
     expect(second.workbench.begun).toEqual([])
+    expect(told).toEqual(['gone'])
     standing.awayBecause = null
     await second.pass(1_000)
     expect(second.workbench.begun).toEqual([`${AGAIN} ok`])

@@ -19,15 +19,17 @@ import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { fastDevnet } from '../support/network.ts'
 
+/** Hashes of the first blocks: quick ones, and not so quick that a term runs out while a test looks. */
+const HASHES = 300n
 const workshop = new Workshop()
 const runsFile = workshop.path('runs')
 /** Blocks of these tests come faster than those of the devnet, so that their network is another one. */
-const network = networkFacts(fastDevnet())
+const network = networkFacts(fastDevnet(HASHES))
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 let daemon: RunningDaemon
 
 beforeAll(async () => {
-  const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile }
+  const env = { TEST_FAST_BLOCKS: String(HASHES), TEST_RUNS_FILE: runsFile }
   daemon = await workshop.start(workshop.folder(), { env })
   await marketOpen(daemon.url)
 })

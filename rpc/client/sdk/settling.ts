@@ -14,7 +14,7 @@ export interface SettlePlace {
   readonly transport: Transport
 }
 
-const RETRY_MS = { least: 500, most: 10_000 }
+const RETRY_MS = { least: 200, most: 10_000 }
 /** A block takes seconds; that it came is worth knowing soon. */
 const POLL_MS = { least: 100, most: 1_000 }
 

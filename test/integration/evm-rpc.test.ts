@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { EvmRpc } from '../../src/outbound/evm-rpc.ts'
+import { newPayer, type Payer, paymentOf, TERMS } from '../support/stable.ts'
+import { TestToken } from '../support/stable-token.ts'
+
+let token: TestToken
+let rpc: EvmRpc
+let payer: Payer
+
+beforeEach(async () => {
+  token = new TestToken(TERMS)
+  rpc = new EvmRpc(await token.listen(), TERMS.network.chainId, Date.now)
+  payer = newPayer()
+  token.mint(payer.address, 1_000_000n)
+})
+afterEach(() => token.close())
+
+function sought(nonce: string) {
+  const sinceSeconds = Math.floor(Date.now() / 1_000) - 86_400
+  return { asset: TERMS.asset.contract, from: payer.address, to: TERMS.payTo.toLowerCase(), nonce, sinceSeconds }
+}
+
+function pay(change: { readonly to?: string } = {}): { readonly nonce: string; readonly transaction: string } {
+  const { authorization } = paymentOf(payer, change)
+  const { from, to, value, validAfter, validBefore, nonce, signature } = authorization
+  const said = { from, to, nonce, value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` }
+  const done = token.transfer(said, signature)
+  if ('reason' in done) throw new Error(done.reason)
+  return { nonce, transaction: done.transaction }
+}
+
+it('tells an unused authorization from one that paid us, also many blocks ago', async () => {
+  expect(await rpc.authorization(sought(`0x${'12'.repeat(32)}`))).toEqual({ is: 'unused' })
+  const { nonce, transaction } = pay()
+  expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'transferred', transaction })
+  for (let i = 0; i < 5_000; i++) token.cancel(newPayer().address, `0x${'34'.repeat(32)}`)
+  token.asked.length = 0
+  expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'transferred', transaction })
+  expect(token.asked.filter((method) => method === 'eth_getLogs').length).toBe(3)
+})
+
+it('takes one that was cancelled, or that paid somebody else, for used up', async () => {
+  const nonce = `0x${'56'.repeat(32)}`
+  token.cancel(payer.address, nonce)
+  expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'cancelled' })
+  expect(await rpc.authorization(sought(pay({ to: newPayer().address }).nonce))).toEqual({ is: 'cancelled' })
+})
+
+it('knows nothing where the node is down or of another chain', async () => {
+  token.isDown = true
+  expect(await rpc.authorization(sought(`0x${'12'.repeat(32)}`))).toMatchObject({ is: 'unknown' })
+  token.isDown = false
+  token.chainId = 1
+  const detail = "the node's chain id is 1, expected 84532"
+  expect(await rpc.authorization(sought(`0x${'12'.repeat(32)}`))).toEqual({ is: 'unknown', detail })
+})

@@ -275,6 +275,18 @@ describe('money that comes without a delivery', () => {
     expect(rail.token.balance(from) - before).toBe(PRICE)
   }, 90_000)
 
+  it('stays owed where a facilitator complains of a nonce that is its own', async () => {
+    const { rail, call } = await owing()
+    const { from } = call.payment.authorization
+    const before = rail.token.balance(from)
+    rail.facilitator.settleProfile = 'stuck'
+    await until('it was refused', () => rail.faults.some(({ code }) => code === 'stable/refund-refused'))
+    expect(rail.token.balance(from)).toBe(before)
+    expect(rail.checkout.figures.refundsOwed).toBe(1)
+    rail.facilitator.settleProfile = null
+    await until('it is paid back', () => rail.token.balance(from) - before === PRICE)
+  }, 90_000)
+
   it('waits for the operator where there is no key, and is told of', async () => {
     const { rail } = await owing({ hasRefundKey: false })
     await rail.reaches('owed')

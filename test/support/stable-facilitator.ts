@@ -6,9 +6,21 @@ import { type Said, type TestToken, textOf } from './stable-token.ts'
 /**
  * What a facilitator does: `good`; `refuses` everything at verification; `html` and `500` answer that and do nothing; `lying`
  * verifies and then refuses to settle; `lost` settles and ends the connection; `pending` settles and says that it is under way;
- * `gone` says that a good settlement used its nonce before; `mute` never answers; `deaf` ends connections and does nothing.
+ * `gone` says that a good settlement used its nonce before; `stuck` that its own account did, and does nothing; `mute` never
+ * answers; `deaf` ends connections and does nothing.
  */
-export type Profile = 'good' | 'refuses' | 'html' | '500' | 'lying' | 'lost' | 'pending' | 'gone' | 'mute' | 'deaf'
+export type Profile =
+  | 'good'
+  | 'refuses'
+  | 'html'
+  | '500'
+  | 'lying'
+  | 'lost'
+  | 'pending'
+  | 'gone'
+  | 'stuck'
+  | 'mute'
+  | 'deaf'
 
 interface Asked {
   readonly x402Version: number
@@ -105,9 +117,8 @@ export class TestFacilitator {
     const { word, caip2 } = this.#token.terms.network
     const common = { network: x402Version === 1 ? word : caip2, payer: authorization.from }
     const isLying = profile === 'lying' || profile === 'refuses'
-    const done = isLying
-      ? { reason: 'invalid_exact_evm_transaction_failed' }
-      : this.#token.transfer(authorization, signature)
+    const excuse = profile === 'stuck' ? 'nonce too low: already used' : 'invalid_exact_evm_transaction_failed'
+    const done = isLying || profile === 'stuck' ? { reason: excuse } : this.#token.transfer(authorization, signature)
     if (profile === 'lost') request.socket.destroy()
     else reply(response, 200, { ...settled(done, profile), ...common })
   }

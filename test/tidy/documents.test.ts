@@ -13,6 +13,7 @@ const PROSE = [
   'README.md',
   'CONTRIBUTING.md',
   'docs/architecture.md',
+  'docs/client.md',
   'docs/money.md',
   'docs/operating.md',
   'docs/replicas.md',

@@ -287,8 +287,12 @@ export class AgentClient {
 
   /** Says in the journal what became of a payment; one that is not in there, since another process made it, stays out. */
   async #note({ txId }: Payment, state: PaymentState): Promise<void> {
-    const record = await this.#journal.get(txId)
-    if (record !== undefined && record.state !== state) await this.#journal.put({ ...record, state })
+    try {
+      const record = await this.#journal.get(txId)
+      if (record !== undefined && record.state !== state) await this.#journal.put({ ...record, state })
+    } catch {
+      // What was bought is worth more than the note about it: the payment stays resumable.
+    }
   }
 
   #checkEnded(): void {

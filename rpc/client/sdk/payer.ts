@@ -75,7 +75,7 @@ export class Payer {
   }
 
   async #pay(quote: Quote): Promise<SentPayment> {
-    const { wallet, isDryRun, journal } = this.#parts
+    const { wallet, isDryRun } = this.#parts
     this.#parts.checkEnded()
     await this.#checkUnpaid(quote)
     await this.#checkFresh(quote)
@@ -88,7 +88,7 @@ export class Payer {
     const record = { ...signed, usd }
     // The fee is known only now; what was signed and not sent costs nothing.
     await this.#checkCeilings(quote.amount + signed.feeMax, usdOfUnits === null ? null : usd)
-    await journal.put(record)
+    await this.#keep(record)
     if (this.#paid.size >= QUOTES_REMEMBERED_MAX) this.#paid.clear()
     this.#paid.set(quote.quoteId, record)
     return this.#submit(record)
@@ -169,17 +169,33 @@ export class Payer {
     }
   }
 
+  /** Nothing is sent that was not written down. */
+  async #keep(record: PaymentRecord): Promise<void> {
+    try {
+      await this.#parts.journal.put(record)
+    } catch (cause) {
+      throw new FarthingError('not paid: the journal did not take it', { code: 'journal_failed', cause })
+    }
+  }
+
+  /** A payment that is written down stands as it is where its new state cannot be: it can be resumed, and counts. */
+  async #note(record: PaymentRecord): Promise<void> {
+    try {
+      await this.#parts.journal.put(record)
+    } catch {}
+  }
+
   async #submit(record: PaymentRecord): Promise<SentPayment> {
-    const { client, journal } = this.#parts
+    const { client } = this.#parts
     const submitted = await client.submit(transactionOf(record))
     if (submitted.ok) {
       const sent: PaymentRecord = { ...record, state: 'submitted' }
-      await journal.put(sent)
+      await this.#note(sent)
       return { record: sent, arrived: true }
     }
     // Whether it arrived is not known then, and paying again might pay twice: settling finds out.
     if (submitted.fault.code === 'cli/node-unreachable') return { record, arrived: false }
-    await journal.put({ ...record, state: 'refused' })
+    await this.#note({ ...record, state: 'refused' })
     const { message } = errorOfFault(submitted.fault)
     throw new FarthingError(message, { code: 'payment_refused', payment: record })
   }

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { devSeed } from '../../config/networks/dev-keys.ts'
+import { DEVNET } from '../../config/networks/devnet.ts'
+import { COIN } from '../../config/networks/rules.ts'
+import { wordsOfSeed } from '../../consensus/crypto/words.ts'
+import { type ClientOptions, createClient, memoryJournal } from '../../rpc/client/client.ts'
+import { walletFromWords } from '../../rpc/client/wallet.ts'
+import { networkFacts } from '../generate/networks.ts'
+import { HEIGHT, type Json, LyingNode } from '../support/lying-node.ts'
+
+const [node, second] = [new LyingNode(), new LyingNode()]
+const network = networkFacts(DEVNET)
+const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
+
+beforeAll(() => Promise.all([node.open(), second.open()]))
+afterAll(() => {
+  node.close()
+  second.close()
+})
+beforeEach(() => {
+  node.reset()
+  second.reset()
+})
+
+/** A quote of a coin for ten cents; a payment is refused for good. */
+function quotes(amount: bigint, extra: Json = {}, body: Json = {}): void {
+  const facts = {
+    agentId: 'acme',
+    serviceId: 'node-x',
+    term: 100,
+    validUntil: HEIGHT + 30,
+    confirmations: 1,
+    decimals: 8,
+  }
+  const option = { ...facts, genesis: network.genesis, priceUsd: 0.05, nativeUsd: 0.05, available: true, ...extra }
+  const accepts = [{ scheme: 'native-x402', payTo: 'dfar1acme', maxAmountRequired: amount.toString(), extra: option }]
+  node.answers('/api/x402', () =>
+    node.sent.length === 0
+      ? { status: 402, json: { available: true, requestValid: true, accepts, ...body } }
+      : { status: 409, json: { error: 'no', code: 'payment_already_redeemed' } },
+  )
+}
+
+const agent = (options: Partial<ClientOptions> = {}) =>
+  createClient({ baseUrl: node.url, wallet, network, settleMs: 0, ...options })
+const outcome = (options: Partial<ClientOptions> = {}): Promise<string> =>
+  agent(options)
+    .call('node-x', 'a text')
+    .then(
+      () => 'paid',
+      (error: { readonly code: string }) => error.code,
+    )
+const sent = (): number => node.sent.length
+
+describe('a node that lies about money', () => {
+  it('is believed the dearer of the two ways it says a price', async () => {
+    quotes(COIN, { priceUsd: 0.01, nativeUsd: 0.2 })
+    expect(await outcome()).toBe('over_call_limit')
+    quotes(COIN, { priceUsd: 0.2, nativeUsd: 0.01 })
+    expect(await outcome()).toBe('over_call_limit')
+    expect(sent()).toBe(0)
+  })
+
+  it('cannot lie the coins away', async () => {
+    quotes(100n * COIN, { priceUsd: 0.000001, nativeUsd: 0.00000001 })
+    expect(await outcome()).toBe('over_call_limit')
+    quotes(2n * COIN, { priceUsd: 0.000001, nativeUsd: 0.00000001 })
+    expect(await outcome({ maxPerCallCoins: '2' })).toBe('over_call_limit')
+    expect(sent()).toBe(0)
+  })
+
+  it('is held against the price of a second node', async () => {
+    quotes(COIN)
+    second.says('/services.json', { services: [], nativeUsd: 0.25 })
+    expect(await outcome({ secondNode: second.url })).toBe('over_call_limit')
+    expect(sent()).toBe(0)
+    second.says('/services.json', { services: [], nativeUsd: 0.04 })
+    expect(await outcome({ secondNode: second.url })).toBe('payment_already_redeemed')
+    expect(sent()).toBe(1)
+  })
+
+  it('is not paid where it names no dollars, unless the coins were bounded', async () => {
+    quotes(COIN, { priceUsd: null, nativeUsd: null })
+    expect(await outcome()).toBe('price_unknown')
+    expect(await outcome({ maxPerCallCoins: '2' })).toBe('payment_already_redeemed')
+    expect(sent()).toBe(1)
+  })
+
+  it('is not paid on another network, over another term, late, or beyond the fee', async () => {
+    const odd: readonly (readonly [Json, string])[] = [
+      [{ genesis: 'ab'.repeat(32) }, 'other_network'],
+      [{ term: 9_600 }, 'bad_terms'],
+      [{ term: 101 }, 'bad_terms'],
+      [{ validUntil: HEIGHT }, 'bad_terms'],
+      [{ validUntil: HEIGHT + 1_000 }, 'bad_terms'],
+      [{ serviceId: 'node-y' }, 'no_native_offer'],
+      [{ decimals: -1 }, 'no_native_offer'],
+    ]
+    for (const [extra, code] of odd) {
+      quotes(COIN, extra)
+      expect(await outcome()).toBe(code)
+    }
+    quotes(COIN)
+    node.says('/api/v1/fees', { suggested: { maxFeeRate: '1000000', tip: '1' } })
+    expect(await outcome()).toBe('fee_too_high')
+    node.status({ genesis: 'ab'.repeat(32) })
+    expect(await outcome()).toBe('other_network')
+    expect(sent()).toBe(0)
+  })
+})
+
+describe('a node that refuses what it takes', () => {
+  it('does not get more than the day out of it', async () => {
+    const client = agent({ maxPerDayUsd: 0.12, journal: memoryJournal() })
+    node.says('/api/v1/tx', { error: 'no', code: 'mempool_full' }, 400)
+    const codes: string[] = []
+    for (let nonce = 1; nonce <= 4; nonce++) {
+      const account = {
+        exists: true,
+        balance: '1',
+        nonce: String(nonce),
+        height: HEIGHT,
+        pending: { nextNonce: String(nonce) },
+      }
+      node.says('/api/v1/accounts', account)
+      node.sent.length = 0
+      quotes(COIN)
+      codes.push(
+        await client.call('node-x', 'a text').then(
+          () => 'paid',
+          (error: { readonly code: string }) => error.code,
+        ),
+      )
+    }
+    expect(codes).toEqual(['payment_refused', 'payment_refused', 'over_day_limit', 'over_day_limit'])
+  })
+
+  it('keeps nobody from trying again with the same nonce', async () => {
+    const client = agent({ maxPerDayUsd: 0.12, journal: memoryJournal() })
+    node.says('/api/v1/tx', { error: 'no', code: 'mempool_full' }, 400)
+    for (let i = 0; i < 4; i++) {
+      node.sent.length = 0
+      quotes(COIN)
+      await expect(client.call('node-x', 'a text')).rejects.toMatchObject({ code: 'payment_refused' })
+    }
+  })
+})
+
+it('a price that moved since it was quoted is not paid', async () => {
+  quotes(COIN)
+  const client = agent()
+  const quote = await client.quote('node-x', 'a text')
+  quotes(COIN + 1n)
+  const old = { ...quote, askedAtMs: quote.askedAtMs - 60_000 }
+  await expect(client.pay(old)).rejects.toMatchObject({ code: 'price_moved', payment: null })
+  expect(sent()).toBe(0)
+})
+
+it('a payment that the journal does not take is not sent', async () => {
+  quotes(COIN)
+  const journal = { ...memoryJournal(), put: () => Promise.reject(new Error('disk full')) }
+  await expect(agent({ journal }).call('node-x', 'a text')).rejects.toMatchObject({ code: 'journal_failed' })
+  expect(sent()).toBe(0)
+})

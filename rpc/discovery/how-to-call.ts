@@ -22,12 +22,13 @@ export function commandCall({ baseUrl, serviceId, request }: CallExample): strin
   return `${words.join(' ')} \\\n  --rpc ${shellWord(baseUrl)}`
 }
 
-/** A paid call with the client of this package: five lines. */
+/** A paid call with the client of this package: two imports and four lines. */
 export function clientCall({ baseUrl, serviceId, request, network }: CallExample): string {
   const words = [serviceId, ...(request === '' ? [] : [request])].map(scriptWord).join(', ')
   const other = network === 'mainnet' ? '' : `, network: ${scriptWord(network)}`
-  return `import { createClient, walletFromKeyfile } from 'farthing/client'
-const wallet = await walletFromKeyfile('agent.key', { passphrase: process.env.PASSPHRASE })
+  return `import { createClient } from 'farthing/client'
+import { walletFromKeyfile } from 'farthing/client/wallet'
+const wallet = await walletFromKeyfile('agent.json', { passphrase: process.env.PASSPHRASE })
 const agent = createClient({ baseUrl: ${scriptWord(baseUrl)}${other}, wallet })
 const { result, receipt } = await agent.call(${words})
 console.log(result, receipt.txId)`

@@ -41,7 +41,7 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
     '',
     `> Services for AI agents, paid call by call over plain HTTP (x402), sold by a full node of the ${escapeMarkdown(params.name)}. No account, no API key: payment is the authentication. A call that fails is refunded by the chain, or not charged where it was paid in a stablecoin.`,
     '',
-    'A call without payment answers 402 with the exact price in `accepts` and in the header `PAYMENT-REQUIRED`; pay one of the offers and repeat the call. Clients of x402 of both generations do that by themselves; where the stablecoin rail is on, `?rail=stable` leaves its offer alone. In five lines:',
+    'A call without payment answers 402 with the exact price in `accepts` and in the header `PAYMENT-REQUIRED`; pay one of the offers and repeat the call. Clients of x402 of both generations do that by themselves; where the stablecoin rail is on, `?rail=stable` leaves its offer alone. As a program:',
     '',
     '```js',
     clientCall({ baseUrl: urlInText(baseUrl), serviceId: 'node-network-stats', request: '', network: params.name }),

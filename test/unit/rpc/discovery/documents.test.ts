@@ -92,8 +92,9 @@ describe('calls to copy', () => {
     expect(commandCall({ ...call, request: '' })).toBe(`npx farthing call node-x \\\n  --rpc '${HERE}'`)
   })
 
-  it('are five lines of a program, which says on what chain unless it is the main one', () => {
-    expect(clientCall(call).split('\n')).toHaveLength(5)
+  it('are a short program, which says on what chain unless it is the main one', () => {
+    expect(clientCall(call).split('\n')).toHaveLength(6)
+    expect(clientCall(call)).toContain("import { walletFromKeyfile } from 'farthing/client/wallet'")
     expect(clientCall(call)).toContain(`agent.call('node-x', "it's 1->2")`)
     expect(clientCall({ ...call, network: 'devnet' })).toContain(", network: 'devnet', wallet })")
     expect(clientCall(call)).not.toContain('network:')

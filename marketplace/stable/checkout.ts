@@ -1,28 +1,23 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
-import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import type { Timers } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { ClaimsAway, unlessAway } from '../checkout/claim-store.ts'
-import type { Offer, Shop } from '../checkout/operator.ts'
 import type { MarketSettings } from '../checkout/settings.ts'
 import { WaitingRoom } from '../checkout/waiting-room.ts'
 import type { Workshop } from '../checkout/workshop.ts'
-import type { Service } from '../ledger/agents.ts'
-import { inputFault, readRequest } from '../services/service.ts'
-import { checkPayment, isOwnKey } from './checks.ts'
+import { readRequest } from '../services/service.ts'
+import { isOwnKey } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import type { StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import { type CallIdentity, identify, isSameCall } from './identity.ts'
-import { newClaim } from './intake.ts'
+import { Intake, type IntakeDependencies, type Place } from './intake.ts'
 import { Outcomes } from './outcomes.ts'
 import { Payers } from './payers.ts'
-import { honouredPrices } from './price-ring.ts'
 import type { StableCall, StableFigures, StableRail, StableSales, StableSettled } from './rail.ts'
 import type { Refunder } from './refunds.ts'
 import { RepeatKeys } from './repeat-keys.ts'
-import type { Seller } from './requirements.ts'
 import { Resolver } from './resolver.ts'
 import { SalesBook } from './sales.ts'
 import { Settlement } from './settlement.ts'
@@ -31,29 +26,17 @@ import { causeOf, claimedAgain, settlingAgain } from './transitions.ts'
 import { type Ended, type StableTask, StableWork, UNSETTLED } from './work.ts'
 
 /** What the stablecoin rail works with. */
-export interface StableCheckoutDependencies {
-  readonly chain: Chain
-  readonly shop: Shop
+export interface StableCheckoutDependencies extends IntakeDependencies {
   readonly store: StableClaimStore
   readonly workshop: Workshop
   readonly facilitators: FacilitatorPool
   /** The token's chain; null where there is no node to ask. */
   readonly ledger: StableLedger | null
-  readonly seller: Seller
   readonly settings: MarketSettings
   readonly refunder: Refunder
-  readonly clock: Clock
   readonly timers: Timers
   /** Hears of errors that nobody waits for: a failing disk. */
   readonly onError: (error: unknown) => void
-}
-
-/** A call with everything that it is carried out by. */
-interface Place {
-  readonly call: StableCall
-  readonly offer: Offer
-  readonly identity: CallIdentity
-  readonly input: Result<unknown>
 }
 
 /** Work under way, and which call it is for. */
@@ -79,6 +62,7 @@ export class StableCheckout implements StableRail {
   readonly #deps: StableCheckoutDependencies
   readonly #running = new Map<string, Running>()
   readonly #room: WaitingRoom
+  readonly #intake: Intake
   readonly #payers: Payers
   readonly #keys = new RepeatKeys()
   readonly #sales = new SalesBook()
@@ -94,6 +78,7 @@ export class StableCheckout implements StableRail {
     this.#deps = dependencies
     const { clock, timers, store, facilitators, onError } = dependencies
     this.#room = new WaitingRoom(timers)
+    this.#intake = new Intake(dependencies)
     this.#payers = new Payers(clock)
     const onStep = (claim: StableIn<'settled' | 'unpaid' | 'owed'>): void => this.#onStep(claim)
     const settlement = new Settlement(dependencies)
@@ -296,7 +281,7 @@ export class StableCheckout implements StableRail {
     if (!input.ok) return input
     const refusal = this.#refusal(place)
     if (refusal !== null) return fail(refusal)
-    const claim = previous === null ? this.#newClaim(place) : claimedAgain(previous)
+    const claim = previous === null ? this.#intake.newClaim(place) : claimedAgain(previous)
     const task: StableTask = { definition: offer.definition, input: input.value, previous }
     this.#keys.put(claim)
     const outcome = await this.#do(place, () => this.#work.begin(claim, task))
@@ -318,35 +303,14 @@ export class StableCheckout implements StableRail {
   }
 
   /** Why a payment is not taken now, or null; nothing of it is used. */
-  #refusal({ call, offer, input }: Place): Fault | null {
-    const { shop, clock } = this.#deps
-    const { definition } = offer
-    const { serviceId, timeoutMs } = definition
-    const standing = shop.readiness(offer)
-    const reason = this.#stopped ? 'the node is stopping' : standing.available ? null : standing.reason
-    if (reason !== null || standing.service === undefined)
-      return fault('service/unavailable', { serviceId, reason: reason ?? 'not published yet' })
-    const unfit = input.ok ? inputFault(definition, input.value, shop.context) : null
-    if (unfit !== null) return unfit
-    const nowMs = clock.now()
-    const prices = this.#prices(standing.service, nowMs)
-    const wrong = checkPayment(call.payment, { terms: this.terms, prices, nowMs, timeoutMs })
-    if (wrong !== null) return wrong
+  #refusal(place: Place): Fault | null {
+    const { serviceId } = place.offer.definition
+    if (this.#stopped) return fault('service/unavailable', { serviceId, reason: 'the node is stopping' })
+    const refused = this.#intake.refusal(place)
+    if (refused !== null) return refused
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
-    return this.#payers.refusal(call.payment.authorization.from, serviceId)
-  }
-
-  #newClaim({ call, offer, identity }: Place): StableIn<'claimed'> {
-    const { terms } = this
-    const nowMs = this.#deps.clock.now()
-    const record = this.#deps.shop.record(offer.definition.serviceId)
-    const prices = record === undefined ? [] : this.#prices(record, nowMs)
-    return newClaim({ terms, call, identity, prices, nowMs })
-  }
-
-  #prices(service: Service, nowMs: number): readonly bigint[] {
-    return honouredPrices(this.#deps.chain, service, { nowMs, seconds: this.terms.maxTimeoutSeconds })
+    return this.#payers.refusal(place.call.payment.authorization.from, serviceId)
   }
 
   #resume(claim: StableClaim): void {

@@ -68,13 +68,13 @@ describe('two replicas on one PostgreSQL', () => {
 
   it('take over from each other when one is killed: what may run again does, the rest is given back, once', async () => {
     const [, dying] = replicas.nodes
-    const payments = [
-      ...(await replicas.pay(AGAIN, requestsOf('slow:1500', 12))),
-      ...(await replicas.pay(ONCE, requestsOf('slow:1500', 12))),
-    ]
+    const again = await replicas.pay(AGAIN, requestsOf('slow:1500', 6))
+    const once = await replicas.pay(ONCE, requestsOf('slow:1500', 6))
+    const payments = [...again, ...once]
     const before = await replicas.earned()
     const answers = payments.map((payment) => replicas.settle(payment, 1))
-    await begun(payments, 8)
+    // All of them fit into the places for work: the one that dies is in the middle of both kinds.
+    await Promise.all([begun(again, 2), begun(once, 2)])
     await dying.kill()
     const settled = await Promise.all(answers)
     const delivered = payments.filter((_, i) => verdict(settled[i]!) === '200 paid')
@@ -84,7 +84,9 @@ describe('two replicas on one PostgreSQL', () => {
     expect(returned.length).toBeGreaterThan(0)
     for (const payment of payments) {
       const runs = replicas.runsOf(payment)
-      if (payment.serviceId === ONCE) expect(runs).toBe(1)
+      // One that was written down as begun and killed before its first line counts as run: nobody can know.
+      if (returned.includes(payment)) expect(runs).toBeLessThanOrEqual(1)
+      else if (payment.serviceId === ONCE) expect(runs).toBe(1)
       else expect([1, 2]).toContain(runs)
     }
     const outcomes = await replicas.closed(payments)

@@ -39,6 +39,10 @@ const TAGS: Readonly<Record<string, string>> = {
   bridgeDeposit: 'farthing/bridge-deposit/1',
   bridgeRotation: 'farthing/bridge-rotation/1',
   rules: 'farthing/rules/1',
+  stablePayment: 'farthing/stable-payment/1',
+  stableSignature: 'farthing/stable-signature/1',
+  stableRepeat: 'farthing/stable-repeat/1',
+  stableRefund: 'farthing/stable-refund/1',
   shortId: 'farthing/short-id/1',
 }
 

@@ -38,7 +38,13 @@ export type CallOutcome =
       readonly sent: () => void
     }
   /** The service failed after the money was in escrow: it goes back on chain. */
-  | { readonly is: 'failed'; readonly code: FaultCode; readonly message: string; readonly refund: object }
+  | {
+      readonly is: 'failed'
+      readonly code: FaultCode
+      readonly message: string
+      readonly refund: object
+      readonly replayed: boolean
+    }
   /** Refused. Nothing of the payment was used where `charged` is false; null: not known yet, or what it was used for is told. */
   | {
       readonly is: 'refused'
@@ -71,7 +77,7 @@ async function payNative(
   const { claim, replayed } = outcome.value
   if (claim.state === 'failed') {
     const refund = refundOf({ chain: node.chain, market }, claim)
-    return { is: 'failed', code: claim.reason, message: claim.message, refund }
+    return { is: 'failed', code: claim.reason, message: claim.message, refund, replayed }
   }
   const receipt = nativeReceipt(node.chain, claim)
   const settlement = { success: true, transaction: txId, network: nativeNetwork(node.chain), payer: receipt.caller }

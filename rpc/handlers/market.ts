@@ -106,20 +106,28 @@ function told(place: CallPlace, outcome: CallOutcome): Answer | Fault {
   const { requestId } = place.request
   switch (outcome.is) {
     case 'paid': {
-      const replay = outcome.replayed ? { 'idempotent-replay': 'true' } : {}
       // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
       const content = `{"paid":true,"result":${outcome.result},"receipt":${JSON.stringify(outcome.receipt)}}`
-      const headers = { 'cache-control': 'private, no-store', ...settlementHeaders(outcome.settlement), ...replay }
+      const headers = {
+        'cache-control': 'private, no-store',
+        ...settlementHeaders(outcome.settlement),
+        ...replayHeader(outcome),
+      }
       return { status: 200, content, contentType: JSON_TYPE, headers, sent: outcome.sent }
     }
     case 'failed': {
       const { api, status } = faultRow(outcome.code)
       const { message, refund } = outcome
-      return { status, json: { error: message, code: api, requestId, refund }, headers: NO_STORE }
+      const headers = { ...NO_STORE, ...replayHeader(outcome) }
+      return { status, json: { error: message, code: api, requestId, refund }, headers }
     }
     default:
       return wantsQuote(outcome.fault) ? refused(place, outcome.fault) : withheld(place, outcome)
   }
+}
+
+function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Record<string, string>> {
+  return replayed ? { 'idempotent-replay': 'true' } : {}
 }
 
 /** A refusal that no fresh quote would mend; what is known of the money is told. */

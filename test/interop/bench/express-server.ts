@@ -1,8 +1,17 @@
+import type { Server } from 'node:http'
+import { createRequire } from 'node:module'
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/express'
-import express from 'express'
 import { CHAIN_ID } from '../evm/network.ts'
+
+/** As much of express as is called here; the package has no types of its own. */
+interface App {
+  use(middleware: unknown): void
+  post(path: string, handler: (request: unknown, response: { json(body: object): void }) => void): void
+  listen(port: number, host: string, ready: () => void): Server
+}
+const express = createRequire(import.meta.url)('express') as () => App
 
 /** What we are measured against: a seller built from the official packages as their own README shows it. */
 const [facilitatorUrl = '', path = '', payTo = ''] = process.argv.slice(2)

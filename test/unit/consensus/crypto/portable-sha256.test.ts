@@ -6,6 +6,7 @@ import {
 } from '@chainsafe/as-sha256'
 import { expect, test } from 'vitest'
 import {
+  allocUnsafe,
   byteArrayToHashObject,
   digest,
   digest64HashObjects,
@@ -38,7 +39,7 @@ test('reads and writes the words of the SSZ library', () => {
   expect(digest64HashObjects(byteArrayToHashObject(left, 0), byteArrayToHashObject(right, 0))).toEqual(
     theirPair(theirObject(left, 0), theirObject(right, 0)),
   )
-  const written = new Uint8Array(36)
+  const written = allocUnsafe(36)
   hashObjectToByteArray(byteArrayToHashObject(left, 0), written, 4)
   expect(written.subarray(4)).toEqual(left)
 })

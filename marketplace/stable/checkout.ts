@@ -182,10 +182,8 @@ export class StableCheckout implements StableRail {
     // Text that is none has no hash of its own to be compared by; anything else is first held against a known claim.
     if (!input.ok && !request.isWellFormed()) return input
     const place = { call, offer, input, identity: identify(this.terms, call) }
-    const named = await this.#named(place)
-    if (named !== null) return named
     for (let turn = 0; turn < TURNS_MAX; turn++) {
-      const outcome = await this.#turn(place)
+      const outcome = (await this.#named(place)) ?? (await this.#turn(place))
       if (outcome !== null) return outcome
     }
     return fail(UNDER_WAY)
@@ -196,10 +194,18 @@ export class StableCheckout implements StableRail {
     const named = this.#keys.get(identity)
     if (named === undefined || named.id === identity.id) return null
     if (named.requestHash !== identity.requestHash) return fail(fault('stable/key-used'))
-    const claim = isOwnKey(call.payment, this.terms) ? await this.store.get(named.id) : undefined
+    const claim = await this.store.get(named.id)
+    if (claim === undefined && this.#running.has(named.id)) return fail(UNDER_WAY)
     if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
+    // Its name is the payer's, who may be a contract: no second charge under it, and no answer for who did not sign.
+    if (!isOwnKey(call.payment, this.terms)) return fail(fault('stable/key-used'))
     if (claim.state === 'settled') return this.#replay(claim, identity)
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
+  }
+
+  #isTaken(identity: CallIdentity): boolean {
+    const named = this.#keys.get(identity)
+    return named !== undefined && named.id !== identity.id && this.#running.has(named.id)
   }
 
   /** One look at how the payment stands, and what follows; null where it has moved on meanwhile. */
@@ -282,6 +288,8 @@ export class StableCheckout implements StableRail {
     const refusal = this.#refusal(place)
     if (refusal !== null) return fail(refusal)
     const claim = previous === null ? this.#intake.newClaim(place) : claimedAgain(previous)
+    // Somebody else was given the name since it was looked at.
+    if (this.#isTaken(place.identity)) return null
     const task: StableTask = { definition: offer.definition, input: input.value, previous }
     this.#keys.put(claim)
     const outcome = await this.#do(place, () => this.#work.begin(claim, task))

@@ -37,7 +37,7 @@ export type AuthorizationState =
   | { readonly is: 'unused' }
   /** Used for a transfer, which the transaction holds. */
   | { readonly is: 'transferred'; readonly transaction: string }
-  /** Used up without a transfer to us: cancelled. */
+  /** Used up without the transfer that was sought: cancelled, or for something else. */
   | { readonly is: 'cancelled' }
   /** The chain could not be asked. */
   | { readonly is: 'unknown'; readonly detail: string }
@@ -48,6 +48,8 @@ export interface StableLedger {
     readonly asset: string
     readonly from: string
     readonly to: string
+    /** Units of the asset; a use of the nonce that moved another amount is no payment. */
+    readonly value: bigint
     readonly nonce: string
     /** Since when it can have been used, in seconds since 1970. */
     readonly sinceSeconds: number

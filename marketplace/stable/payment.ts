@@ -12,6 +12,8 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const NONCE = /^0x[0-9a-fA-F]{64}$/
 /** Signatures of contracts have any length; this one is more than any known wallet makes. */
 const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
+/** The whole payment as JSON: as much as a header holds, whichever way it came. It is kept, and passed on. */
+const CHARS_MAX = 12_288
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 
 /**
@@ -21,6 +23,7 @@ const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 export function readStablePayment(payment: unknown, where: string, { network }: StableTerms): Result<StablePayment> {
   const fields = fieldsOf(payment)
   const unreadable = (reason: string): Result<never> => fail(fault('pay/unreadable', { where, reason }))
+  if (!isShort(fields)) return unreadable(`it is longer than ${CHARS_MAX} characters of JSON, or nested too deep`)
   const { x402Version: version, extensions } = fields
   if (version !== 1 && version !== 2) return unreadable('x402Version must be 1 or 2')
   const accepted = version === 2 ? fieldsOf(fields.accepted) : null
@@ -29,7 +32,9 @@ export function readStablePayment(payment: unknown, where: string, { network }: 
   if (named.scheme !== 'exact') return unreadable('its scheme is not exact')
   if (named.network !== expected)
     return fail(fault('pay/no-offer', { field: 'network', got: shown(named.network), expected }))
-  const { signature, authorization } = fieldsOf(fields.payload)
+  const { signature, authorization, ...more } = fieldsOf(fields.payload)
+  // A facilitator could take it for a payment of another kind, which is not the one that is claimed here.
+  if (Object.keys(more).length > 0) return unreadable('its payload may hold a signature and an authorization only')
   const read = readAuthorization(fieldsOf(authorization), signature)
   if (typeof read === 'string') return unreadable(read)
   const id = fieldsOf(fieldsOf(fieldsOf(extensions)['payment-identifier']).info).id
@@ -57,6 +62,15 @@ function readAuthorization(fields: Fields, signature: unknown): Authorization | 
     validBefore: before,
     nonce: nonce.toLowerCase(),
     signature: signature.toLowerCase(),
+  }
+}
+
+function isShort(fields: Fields): boolean {
+  try {
+    return JSON.stringify(fields).length <= CHARS_MAX
+  } catch {
+    // What is nested too deep can be read, and not be written.
+    return false
   }
 }
 

@@ -144,10 +144,10 @@ export class Refunder {
   async #alreadyPaid(claim: StableIn<'owed'>): Promise<string | null> {
     const { ledger, wallet } = this.#deps
     if (ledger === null || wallet === null || claim.refund.status === 'owed') return null
-    const { asset, payer, settledAtMs } = claim
+    const { asset, payer, amount, settledAtMs } = claim
     const sinceSeconds = Math.floor(settledAtMs / 1_000)
-    const from = wallet.address
-    const seen = await ledger.authorization({ asset, from, to: payer, nonce: nonceOf(claim), sinceSeconds })
+    const paid = { asset, from: wallet.address, to: payer, value: BigInt(amount) }
+    const seen = await ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds })
     return seen.is === 'transferred' ? seen.transaction : null
   }
 

@@ -48,6 +48,8 @@ export class Settlement {
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
     if (this.#isOver(claim)) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
+    // Nothing is taken for what cannot be delivered any more.
+    if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
     const { verdict } = await facilitators.settle(facilitatorRequest(seller, claim), first)
     if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string)
@@ -83,19 +85,20 @@ export class Settlement {
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
-  #look({ asset, payer, nonce, claimedAtMs }: StableClaim): Promise<AuthorizationState> | null {
+  #look({ asset, payer, amount, nonce, claimedAtMs }: StableClaim): Promise<AuthorizationState> | null {
     const { ledger, seller } = this.#deps
     const to = seller.terms.payTo.toLowerCase()
     const sinceSeconds = Math.floor(claimedAtMs / 1_000) - BEFORE_SECONDS
-    return ledger?.authorization({ asset, from: payer, to, nonce, sinceSeconds }) ?? null
+    return ledger?.authorization({ asset, from: payer, to, value: BigInt(amount), nonce, sinceSeconds }) ?? null
   }
 
   #isOver({ validBefore }: StableClaim): boolean {
     return this.#now() > (validBefore + LATE_SECONDS) * 1_000
   }
 
-  #settled(claim: StableIn<'settling'>, transaction: string): StableIn<'settled'> {
-    return settled(claim, { transaction, settledAtMs: this.#now() })
+  #settled(claim: StableIn<'settling'>, transaction: string): StableIn<'settled' | 'owed'> {
+    const transfer = { transaction, settledAtMs: this.#now() }
+    return claim.result === null ? owed(this.#unpaid(claim, gone(claim), false), transfer) : settled(claim, transfer)
   }
 
   #unpaid(claim: StableIn<'settling'>, cause: Fault, over: boolean): StableIn<'unpaid'> {
@@ -114,4 +117,9 @@ const EXPIRED = refused('authorization_expired_unsettled')
 
 function refused(reason: string): Fault {
   return fault('stable/refused', { reason })
+}
+
+/** A settlement can take longer than its result is kept. */
+function gone({ serviceId }: StableClaim): Fault {
+  return fault('service/interrupted', { serviceId })
 }

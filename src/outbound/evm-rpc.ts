@@ -78,24 +78,18 @@ export class EvmRpc implements StableLedger {
       const topics = [[USED, CANCELLED], `0x${word(from)}`, nonce]
       const logs = await this.#call('eth_getLogs', [{ address: asset, topics, ...range }])
       if (!Array.isArray(logs)) throw new NoAnswer('the node gives no logs')
-      const [log] = logs as readonly Fields[]
-      if (log !== undefined) return this.#judge(log, sought)
+      if (logs.length > 0) return this.#judge(fieldsOf(logs[0]), sought)
     }
     throw new NoAnswer('the authorization is used, and nothing says how')
   }
 
-  async #judge(log: Fields, { asset, from, to }: Sought): Promise<AuthorizationState> {
-    const transaction = textOf(log.transactionHash).toLowerCase()
+  async #judge(used: Fields, sought: Sought): Promise<AuthorizationState> {
+    const transaction = textOf(used.transactionHash).toLowerCase()
     if (!/^0x[0-9a-f]{64}$/.test(transaction)) throw new NoAnswer('a log without its transaction')
-    if ((log.topics as readonly unknown[] | undefined)?.[0] === CANCELLED) return { is: 'cancelled' }
-    const receipt = (await this.#call('eth_getTransactionReceipt', [transaction])) as Fields | null
-    if (receipt === null || !Array.isArray(receipt.logs)) throw new NoAnswer('a transaction without its receipt')
-    const paid = (receipt.logs as readonly Fields[]).some(({ address, topics }) => {
-      const [topic, sender, receiver] = (topics ?? []) as readonly unknown[]
-      const isOurs = topic === TRANSFER && sender === `0x${word(from)}` && receiver === `0x${word(to)}`
-      return isOurs && textOf(address).toLowerCase() === asset.toLowerCase()
-    })
-    return receipt.status === '0x1' && paid ? { is: 'transferred', transaction } : { is: 'cancelled' }
+    if (topicsOf(used)[0] === CANCELLED) return { is: 'cancelled' }
+    const { logs } = fieldsOf(await this.#call('eth_getTransactionReceipt', [transaction]))
+    if (!Array.isArray(logs)) throw new NoAnswer('a transaction without its receipt')
+    return isPaid(logs.map(fieldsOf), sought) ? { is: 'transferred', transaction } : { is: 'cancelled' }
   }
 
   async #call(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -107,6 +101,35 @@ export class EvmRpc implements StableLedger {
       throw new NoAnswer(`the node of the token's chain refuses ${method} with status ${answer.status}`)
     return fields.result
   }
+}
+
+/**
+ * Whether the use of an authorization moved what was sought: the token tells of the use, and next of the transfer. Others of the
+ * transaction do not count, nor do other amounts: a payer can sign several authorizations with one nonce, and one call can use many.
+ */
+function isPaid(logs: readonly Fields[], { asset, from, to, value, nonce }: Sought): boolean {
+  const ofToken = logs.filter(({ address }) => textOf(address).toLowerCase() === asset.toLowerCase())
+  const isUse = (log: Fields): boolean => areTopics(log, [USED, `0x${word(from)}`, nonce])
+  const use = ofToken.findIndex(isUse)
+  if (use < 0) throw new NoAnswer('a receipt without the use that it is of')
+  const moved = ofToken.slice(use + 1).find((log) => topicsOf(log)[0] === TRANSFER)
+  if (moved === undefined) return false
+  const data = textOf(moved.data)
+  const isWord = /^0x[0-9a-fA-F]{64}$/.test(data)
+  return areTopics(moved, [TRANSFER, `0x${word(from)}`, `0x${word(to)}`]) && isWord && BigInt(data) === value
+}
+
+function areTopics(log: Fields, expected: readonly string[]): boolean {
+  const topics = topicsOf(log)
+  return expected.every((topic, i) => textOf(topics[i]).toLowerCase() === topic.toLowerCase())
+}
+
+function topicsOf({ topics }: Fields): readonly unknown[] {
+  return Array.isArray(topics) ? topics : []
+}
+
+function fieldsOf(value: unknown): Fields {
+  return value !== null && typeof value === 'object' ? (value as Fields) : {}
 }
 
 /** An address or number as a word of the ABI, without 0x. */

@@ -1,7 +1,9 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { EvmRpc } from '../../src/outbound/evm-rpc.ts'
-import { newPayer, type Payer, paymentOf, TERMS } from '../support/stable.ts'
-import { TestToken } from '../support/stable-token.ts'
+import { newPayer, type Payer, PRICE, paymentOf, TERMS } from '../support/stable.ts'
+import { TestToken, textOf } from '../support/stable-token.ts'
 
 let token: TestToken
 let rpc: EvmRpc
@@ -17,7 +19,8 @@ afterEach(() => token.close())
 
 function sought(nonce: string) {
   const sinceSeconds = Math.floor(Date.now() / 1_000) - 86_400
-  return { asset: TERMS.asset.contract, from: payer.address, to: TERMS.payTo.toLowerCase(), nonce, sinceSeconds }
+  const paid = { from: payer.address, to: TERMS.payTo.toLowerCase(), value: PRICE }
+  return { asset: TERMS.asset.contract, ...paid, nonce, sinceSeconds }
 }
 
 function pay(change: { readonly to?: string } = {}): { readonly nonce: string; readonly transaction: string } {
@@ -53,4 +56,32 @@ it('knows nothing where the node is down or of another chain', async () => {
   token.chainId = 1
   const detail = "the node's chain id is 1, expected 84532"
   expect(await rpc.authorization(sought(`0x${'12'.repeat(32)}`))).toEqual({ is: 'unknown', detail })
+})
+
+const LOG = { transactionHash: `0x${'9a'.repeat(32)}`, topics: [] }
+
+it.each([
+  ['no log', [null], {}],
+  ['no topics', [LOG], { status: '0x1', logs: [{ address: TERMS.asset.contract, topics: 7 }] }],
+  ['no logs in a receipt', [LOG], { status: '0x1', logs: [null, 5, 'x', {}] }],
+  ['no receipt', [LOG], 5],
+])('throws nothing at a node that says nonsense: %s', async (_, logs, receipt) => {
+  const answers: Readonly<Record<string, unknown>> = {
+    eth_chainId: `0x${TERMS.network.chainId.toString(16)}`,
+    eth_call: `0x${'1'.padStart(64, '0')}`,
+    eth_blockNumber: '0x10',
+    eth_getLogs: logs,
+    eth_getTransactionReceipt: receipt,
+  }
+  const server = createServer((request, response) => {
+    void textOf(request).then((text) => {
+      const { method } = JSON.parse(text) as { method: string }
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answers[method] }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const seen = await new EvmRpc(url, TERMS.network.chainId, Date.now).authorization(sought(`0x${'12'.repeat(32)}`))
+  server.close()
+  expect(seen.is).toBe('unknown')
 })

@@ -18,6 +18,7 @@ export interface Said {
 interface Use {
   readonly from: string
   readonly to: string
+  readonly value: bigint
   readonly nonce: string
   readonly block: number
   readonly transaction: string
@@ -30,7 +31,7 @@ const TOPICS = {
   transfer: keccakText('Transfer(address,address,uint256)'),
 }
 const word = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
-const hex = (number: number): string => `0x${number.toString(16)}`
+const hex = (number: number | bigint): string => `0x${number.toString(16)}`
 
 /** A dollar token that keeps its books in memory and takes an authorization once, as EIP-3009 says, with its node's JSON-RPC. */
 export class TestToken {
@@ -81,12 +82,13 @@ export class TestToken {
     const [from, to] = [said.from.toLowerCase(), said.to.toLowerCase()]
     this.#balances.set(from, this.balance(from) - BigInt(said.value))
     this.#balances.set(to, this.balance(to) + BigInt(said.value))
-    return { transaction: this.#record({ from, to, nonce: said.nonce.toLowerCase(), isCancelled: false }) }
+    const [value, nonce] = [BigInt(said.value), said.nonce.toLowerCase()]
+    return { transaction: this.#record({ from, to, value, nonce, isCancelled: false }) }
   }
 
   /** The payer takes an authorization back. */
   cancel(from: string, nonce: string): void {
-    this.#record({ from, to: '', nonce, isCancelled: true })
+    this.#record({ from, to: '', value: 0n, nonce, isCancelled: true })
   }
 
   /** Starts the JSON-RPC of a node of the token's chain. */
@@ -137,7 +139,7 @@ export class TestToken {
         return this.#logs(first as { fromBlock: string; toBlock: string; topics: [string[], string, string] })
       case 'eth_getTransactionReceipt': {
         const use = this.uses.find(({ transaction }) => transaction === first)
-        return { result: use === undefined ? null : { status: '0x1', logs: [this.#transferLog(use)] } }
+        return { result: use === undefined ? null : { status: '0x1', logs: this.#logsOf(use) } }
       }
       default:
         return { error: { code: -32601, message: 'the method does not exist' } }
@@ -157,9 +159,12 @@ export class TestToken {
     }
   }
 
-  #transferLog({ from, to, isCancelled }: Use): object {
-    const topics = isCancelled ? [] : [TOPICS.transfer, word(from), word(to)]
-    return { address: this.terms.asset.contract, topics, data: word('0x0') }
+  /** What a use emits: that the nonce is used, and then what moved. */
+  #logsOf({ from, to, value, nonce, isCancelled }: Use): readonly object[] {
+    const address = this.terms.asset.contract
+    const use = { address, topics: [isCancelled ? TOPICS.cancelled : TOPICS.used, word(from), nonce], data: '0x' }
+    const moved = { address, topics: [TOPICS.transfer, word(from), word(to)], data: word(hex(value)) }
+    return isCancelled ? [use] : [use, moved]
   }
 }
 

@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { StablePayment } from '../../marketplace/stable/claim.ts'
+import { readStablePayment } from '../../marketplace/stable/payment.ts'
+import { closeMarkets } from '../support/market.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, TERMS, TestRail } from '../support/stable.ts'
+import type { Said } from '../support/stable-token.ts'
+
+afterEach(async () => {
+  await closeRails()
+  await closeMarkets()
+})
+
+function saidOf({ authorization }: StablePayment): Said {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization
+  return { from, to, nonce, value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` }
+}
+
+describe('a payer who uses the nonce of its payment for something else while the service works', () => {
+  it.each([
+    ['a smaller payment to us', { value: 1n }],
+    ['a payment to itself beside a small one', { to: newPayer().address }],
+  ])('%s: no result', async (_, change) => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    const payment = paymentOf(payer)
+    const other = paymentOf(payer, { ...change, nonce: payment.authorization.nonce })
+    rail.market.workbench.hold()
+    const outcome = rail.codeOf(rail.order('ok', { payment }))
+    await rail.reaches('executing')
+    expect(rail.token.transfer(saidOf(other), other.authorization.signature)).toHaveProperty('transaction')
+    rail.market.workbench.release()
+    expect(await outcome).toBe('stable/refused')
+    expect((await rail.claim())?.state).toBe('unpaid')
+    expect(rail.income).toBeLessThan(PRICE)
+  })
+})
+
+describe('a payload that says more than an authorization', () => {
+  const envelope = (payload: object): object => ({ ...paymentOf(newPayer()).payload, payload })
+
+  it('is refused: a facilitator could take it for another payment than we do', () => {
+    const { payload } = paymentOf(newPayer()).payload as { payload: object }
+    expect(readStablePayment(envelope(payload), 'x', TERMS).ok).toBe(true)
+    const read = readStablePayment(envelope({ ...payload, permit2Authorization: {} }), 'x', TERMS)
+    expect(read).toMatchObject({ ok: false, fault: { code: 'pay/unreadable' } })
+  })
+
+  it.each([
+    ['deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+    ['long', JSON.stringify('x'.repeat(20_000))],
+  ])('is refused where it is too %s to be kept and passed on', (_, text) => {
+    const more = JSON.parse(text) as unknown
+    const read = readStablePayment({ ...paymentOf(newPayer()).payload, more }, 'x', TERMS)
+    expect(read).toMatchObject({ ok: false, fault: { code: 'pay/unreadable' } })
+  })
+})
+
+describe('results that are not kept for ever', () => {
+  it('are not charged for where they are gone before the money moves', async () => {
+    const rail = await TestRail.open()
+    rail.facilitator.settleProfile = 'deaf'
+    expect(await rail.codeOf(rail.order())).toBe('stable/unsettled')
+    expect(await rail.store.pruneResults(0, 0)).toBe(1)
+    rail.facilitator.settleProfile = null
+    await rail.reaches('unpaid')
+    expect(rail.income).toBe(0n)
+  })
+
+  it('are owed back where they are gone when the money turns out to have moved', async () => {
+    const rail = await TestRail.open()
+    rail.facilitator.settleProfile = 'lost'
+    expect(await rail.codeOf(rail.order())).toBe('stable/unsettled')
+    await rail.store.pruneResults(0, 0)
+    rail.facilitator.settleProfile = null
+    await rail.reaches('owed')
+  })
+})
+
+describe('a name of a payer', () => {
+  it('is not taken away by who cannot sign for the payer', async () => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
+    expect(await rail.codeOf(call)).toBe('settled')
+    expect(await rail.codeOf({ ...call, payment: forged(payer) })).toBe('stable/key-used')
+    expect(await rail.codeOf({ ...call, payment: paymentOf(payer) })).toBe('replayed')
+    expect(rail.income).toBe(PRICE)
+  })
+
+  it('is charged once where two authorizations come under it at once', async () => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
+    const codes = await Promise.all([rail.codeOf(call), rail.codeOf({ ...call, payment: paymentOf(payer) })])
+    expect(codes).toEqual(['settled', 'stable/under-way'])
+    expect([rail.runs, rail.income]).toEqual([1, PRICE])
+  })
+})
+
+/** A payment in somebody's name with a signature that nobody made. */
+function forged(payer: Payer): StablePayment {
+  const payment = paymentOf(payer)
+  const signature = `0x${'12'.repeat(64)}1b`
+  const { payload } = payment.payload as { payload: object }
+  const authorization = { ...payment.authorization, signature }
+  return { ...payment, authorization, payload: { ...payment.payload, payload: { ...payload, signature } } }
+}

@@ -13,7 +13,8 @@ import type { AgentMessage } from './wire.ts'
 export function callIn({ text, data }: Pick<AgentMessage, 'text' | 'data'>, market: MarketApi): Call | null {
   const [, word = '', rest = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? []
   const { serviceId = word, request = rest } = data ?? {}
-  const offer = market.shop.offer(String(serviceId))
+  if (typeof serviceId !== 'string') throw invalidParams('serviceId must be a text')
+  const offer = market.shop.offer(serviceId)
   if (offer === undefined) return null
   if (typeof request !== 'string') throw invalidParams('request must be a text')
   return { offer, request }

@@ -26,12 +26,14 @@ export function commandCall({ baseUrl, serviceId, request }: CallExample): strin
 export function clientCall({ baseUrl, serviceId, request, network }: CallExample): string {
   const words = [serviceId, ...(request === '' ? [] : [request])].map(scriptWord).join(', ')
   const other = network === 'mainnet' ? '' : `, network: ${scriptWord(network)}`
-  return `import { createClient } from 'farthing/client'
-import { walletFromKeyfile } from 'farthing/client/wallet'
-const wallet = await walletFromKeyfile('agent.json', { passphrase: process.env.PASSPHRASE })
-const agent = createClient({ baseUrl: ${scriptWord(baseUrl)}${other}, wallet })
-const { result, receipt } = await agent.call(${words})
-console.log(result, receipt.txId)`
+  return [
+    "import { createClient } from 'farthing/client'",
+    "import { walletFromKeyfile } from 'farthing/client/wallet'",
+    "const wallet = await walletFromKeyfile('agent.json', { passphrase: process.env.PASSPHRASE })",
+    `const agent = createClient({ baseUrl: ${scriptWord(baseUrl)}${other}, wallet })`,
+    `const { result, receipt } = await agent.call(${words})`,
+    'console.log(result, receipt.txId)',
+  ].join('\n')
 }
 
 function scriptWord(text: string): string {

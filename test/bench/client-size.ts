@@ -1,4 +1,4 @@
-import { measureEntries } from '../../tools/client-bundle.ts'
+import { measureEntries } from '../../src/package/client-bundle.ts'
 
 /** Most that the client without the post-quantum signer may weigh, bytes of gzip. */
 const CLIENT_BYTES_MAX = 60_000

@@ -34,6 +34,7 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^level$/, /^src\/storage\//],
   [/^pg$/, /^src\/storage\/postgres-/],
   [/^piscina$/, /^src\/workers\//],
+  [/^esbuild$/, /^src\/package\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
   [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/|datastore-level$)/, /^src\/p2p\/host\//],
   [/^node:/, /^(src\/|rpc\/)/],

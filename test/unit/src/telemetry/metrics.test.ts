@@ -100,6 +100,7 @@ describe('the text of the metrics', () => {
     expect([...types.keys()].filter((name) => !/^farthing_[a-z_]+$/.test(name))).toEqual([])
     const counters = [...types].filter(([, type]) => type === 'counter').map(([name]) => name)
     expect(counters).toEqual([
+      'farthing_http_shed_total',
       'farthing_reorganisations_total',
       'farthing_deep_reorganisations_total',
       'farthing_stale_blocks_total',

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 
 /** Root of the repository. */
-export const ROOT = join(import.meta.dirname, '..')
+export const ROOT = join(import.meta.dirname, '../..')
 
 /** What is published, by the name it is imported as behind `farthing/`. */
 export const ENTRIES = {
@@ -50,7 +50,7 @@ export function bundleOptions(options: BuildOptions): BuildOptions {
     target: 'es2024',
     mainFields: ['module', 'main'],
     plugins: [portableHashes],
-    inject: [join(ROOT, 'tools/portable-buffer.ts')],
+    inject: [join(ROOT, 'src/package/portable-buffer.ts')],
     logLevel: 'warning',
     legalComments: 'none',
     ...options,

@@ -51,7 +51,7 @@ function writeTypes(folder: string): void {
   const emitted = mkdtempSync(join(tmpdir(), 'farthing-types-'))
   try {
     const tsc = join(ROOT, 'node_modules/.bin/tsc')
-    execFileSync(tsc, ['-p', join(ROOT, 'tools/tsconfig.client.json'), '--outDir', emitted], { stdio: 'inherit' })
+    execFileSync(tsc, ['-p', join(ROOT, 'src/package/tsconfig.client.json'), '--outDir', emitted], { stdio: 'inherit' })
     const waiting = Object.values(ENTRIES).map((entry) => join(emitted, typesOf(entry)))
     const seen = new Set<string>()
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {

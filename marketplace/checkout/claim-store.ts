@@ -19,6 +19,11 @@ export interface ClaimKind<C extends StoredClaim> {
   readonly idOf: (claim: C) => string
   /** Whether work or settlement is still to be done. */
   readonly isOpen: (claim: C) => boolean
+  /**
+   * Whether what a claim says beyond its last durable state may be lost with the machine, though never with the process: nothing
+   * was done for it yet, or nothing depends on it. Absent: none may.
+   */
+  readonly isTentative?: (claim: C) => boolean
 }
 
 /** A page of claims, newest first, and where the next page begins. */
@@ -61,8 +66,8 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
 }
 
 /**
- * Where claims are kept: unique per payment over all replicas of an operator. Every write is durable before its promise
- * resolves. One suite of tests is run by every implementation. A store that others share throws {@link ClaimsAway} where
+ * Where claims are kept: unique per payment over all replicas of an operator. Every write but that of a tentative claim is
+ * durable before its promise resolves. One suite of tests is run by every implementation. A store that others share throws {@link ClaimsAway} where
  * it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {

@@ -55,7 +55,7 @@ interface StableBase {
   readonly claimedAtMs: number
 }
 
-/** What a settlement or a check with a facilitator needs, until it is over. */
+/** What a settlement or a check with a facilitator needs; both are empty once the authorization can be used no more. */
 interface OpenStable extends StableBase {
   readonly request: string
   readonly payload: object
@@ -127,6 +127,9 @@ export const STABLE_CLAIMS: ClaimKind<StableClaim> = {
     if (claim.state === 'unpaid') return !claim.over
     return claim.state !== 'owed' || claim.refund.status !== 'paid'
   },
+  // Before the work there is only a question to a facilitator, which does no harm twice; after a delivery that is forgotten there
+  // may be a second one, to who holds the signature.
+  isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
 }
 
 /** Where claims of the stablecoin rail are kept. */

@@ -23,7 +23,7 @@ const KEYS = {
 const CACHE_BYTES = 4 * 1024 * 1024
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024
 
-/** The claim store of a single node: LevelDB, every write synced. */
+/** The claim store of a single node: LevelDB, every write synced but those of tentative claims. */
 export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly #database: Database
   readonly #kind: ClaimKind<C>
@@ -76,7 +76,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
       const batch = this.#database.batch().del(KEYS.claim(id)).del(KEYS.open(id)).del(KEYS.text(id))
       batch.del(KEYS.byTime(current.claimedAtMs, id))
       if (current.finishedAtMs !== undefined) batch.del(KEYS.result(current.finishedAtMs, id))
-      await batch.write({ sync: true } as never)
+      await batch.write(this.#durability(current))
       return true
     })
   }
@@ -146,7 +146,12 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     if (result === undefined && before?.finishedAtMs !== undefined) {
       batch.del(KEYS.text(id)).del(KEYS.result(before.finishedAtMs, id))
     }
-    await batch.write({ sync: true } as never)
+    await batch.write(this.#durability(claim))
+  }
+
+  /** A synced write takes those before it along, so what follows a tentative claim makes it last too. */
+  #durability(claim: C): never {
+    return { sync: this.#kind.isTentative?.(claim) !== true } as never
   }
 }
 

@@ -143,7 +143,7 @@ export class StableCheckout implements StableRail {
   /** Takes up what a crash left, or a replica that died; what runs here already is left alone. */
   async takeUp(): Promise<void> {
     for (const claim of await this.store.open()) {
-      if (!this.#running.has(claim.id) && !this.#resolver.has(claim.id)) this.#resume(claim)
+      if (!this.#running.has(claim.id) && !this.#resolver.has(claim.id) && this.#isOfTerms(claim)) this.#resume(claim)
     }
   }
 
@@ -300,8 +300,14 @@ export class StableCheckout implements StableRail {
   /** Does work for a payer, unless it is under way here already. */
   async #do({ identity, call }: Place, work: () => Promise<Ended>): Promise<Result<StableSettled> | null> {
     if (this.#running.has(identity.id)) return null
-    const { from } = call.payment.authorization
-    return told(await this.#track(identity, () => this.#payers.during(from, work)), false)
+    const payer = this.#payerOf(call)
+    return told(await this.#track(identity, () => this.#payers.during(payer, work)), false)
+  }
+
+  /** Whose places for work a call takes: who made up a signature takes none from the payer's own key. */
+  #payerOf({ payment }: StableCall): string {
+    const { from } = payment.authorization
+    return isOwnKey(payment, this.terms) ? from : `${from} unproven`
   }
 
   #track(identity: Running['identity'] & { readonly id: string }, work: () => Promise<Ended>): Promise<Ended> {
@@ -318,7 +324,14 @@ export class StableCheckout implements StableRail {
     if (refused !== null) return refused
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
-    return this.#payers.refusal(place.call.payment.authorization.from, serviceId)
+    const { call } = place
+    return this.#payers.refusal(call.payment.authorization.from, this.#payerOf(call), serviceId)
+  }
+
+  /** What was taken on another network, or in another token, waits until the node is back there: money of one is none of the other. */
+  #isOfTerms({ network, asset }: StableClaim): boolean {
+    const { terms } = this
+    return network === terms.network.caip2 && asset === terms.asset.contract.toLowerCase()
   }
 
   #resume(claim: StableClaim): void {

@@ -1,6 +1,6 @@
 import { recoverSigner } from '../../consensus/external/eip712.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { StablePayment } from './claim.ts'
+import type { Authorization, StablePayment } from './claim.ts'
 import { digestOf } from './identity.ts'
 import { type StableTerms, stableAmount } from './terms.ts'
 
@@ -71,15 +71,27 @@ function checkWindow({ authorization }: StablePayment, { nowMs, timeoutMs }: Che
  * to judge: it may be a contract's.
  */
 function checkSignature({ authorization }: StablePayment, terms: StableTerms): Fault | null {
-  const signer = recoverSigner(digestOf(terms, authorization), authorization.signature)
+  const signer = signerOf(authorization, terms)
   const isMirrored = signer?.address === authorization.from && !signer.isLow
   return isMirrored ? refused('invalid_exact_evm_signature') : null
 }
 
 /** Whether the payer's own key signed, so that nobody else can have made this payment. */
 export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): boolean {
-  const signer = recoverSigner(digestOf(terms, authorization), authorization.signature)
+  const signer = signerOf(authorization, terms)
   return signer?.address === authorization.from && signer.isLow
+}
+
+type Signer = ReturnType<typeof recoverSigner>
+const SIGNERS = new WeakMap<Authorization, Signer>()
+
+/** Who signed; asked for several times for each payment, and worked out once. */
+function signerOf(authorization: Authorization, terms: StableTerms): Signer {
+  const known = SIGNERS.get(authorization)
+  if (known !== undefined) return known
+  const signer = recoverSigner(digestOf(terms, authorization), authorization.signature)
+  SIGNERS.set(authorization, signer)
+  return signer
 }
 
 function refused(reason: string): Fault {

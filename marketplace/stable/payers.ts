@@ -19,24 +19,24 @@ export class Payers {
     this.#clock = clock
   }
 
-  /** Why a payer gets no work now, or null. Faults: `stable/refused`, `service/unavailable`. */
-  refusal(payer: string, serviceId: string): Fault | null {
+  /** Why a payer gets no work now, or null; `place` is who is counted in {@link during}. Faults: `stable/refused`, `service/unavailable`. */
+  refusal(payer: string, place: string, serviceId: string): Fault | null {
     if (this.#recent(payer).length >= UNPAID_MAX)
       return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
-    return (this.#busy.get(payer) ?? 0) < AT_ONCE_MAX
+    return (this.#busy.get(place) ?? 0) < AT_ONCE_MAX
       ? null
       : fault('service/unavailable', { serviceId, reason: `${AT_ONCE_MAX} calls of this payer are under way` })
   }
 
-  /** Counts work for a payer while it lasts. */
-  async during<T>(payer: string, work: () => Promise<T>): Promise<T> {
-    this.#busy.set(payer, (this.#busy.get(payer) ?? 0) + 1)
+  /** Counts work for somebody while it lasts. */
+  async during<T>(place: string, work: () => Promise<T>): Promise<T> {
+    this.#busy.set(place, (this.#busy.get(place) ?? 0) + 1)
     try {
       return await work()
     } finally {
-      const left = (this.#busy.get(payer) ?? 1) - 1
-      if (left === 0) this.#busy.delete(payer)
-      else this.#busy.set(payer, left)
+      const left = (this.#busy.get(place) ?? 1) - 1
+      if (left === 0) this.#busy.delete(place)
+      else this.#busy.set(place, left)
     }
   }
 

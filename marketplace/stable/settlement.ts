@@ -4,7 +4,7 @@ import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import type { AuthorizationState, StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
-import { owed, settled, unpaid } from './transitions.ts'
+import { owed, settled, unpaid, unpaidForGood } from './transitions.ts'
 
 /** What settling works with. */
 export interface SettlementDependencies {
@@ -65,8 +65,8 @@ export class Settlement {
       const transfer = { transaction: seen.transaction, settledAtMs: this.#now() }
       return 'result' in claim && claim.result !== null ? settled(claim, transfer) : owed(claim, transfer)
     }
-    if (seen?.is === 'cancelled') return { ...claim, over: true }
-    return isOver ? this.#unlessUnknown(seen, { ...claim, over: true }) : 'open'
+    if (seen?.is === 'cancelled') return unpaidForGood(claim)
+    return isOver ? this.#unlessUnknown(seen, unpaidForGood(claim)) : 'open'
   }
 
   /** A clear no to the first attempt: nothing was charged, unless somebody else has used the authorization. */
@@ -85,9 +85,10 @@ export class Settlement {
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
-  #look({ asset, payer, amount, nonce, claimedAtMs }: StableClaim): Promise<AuthorizationState> | null {
-    const { ledger, seller } = this.#deps
-    const to = seller.terms.payTo.toLowerCase()
+  #look(claim: StableIn<'settling' | 'unpaid'>): Promise<AuthorizationState> | null {
+    const { ledger } = this.#deps
+    const { asset, payer, amount, nonce, claimedAtMs } = claim
+    const to = payeeOf(claim)
     const sinceSeconds = Math.floor(claimedAtMs / 1_000) - BEFORE_SECONDS
     return ledger?.authorization({ asset, from: payer, to, value: BigInt(amount), nonce, sinceSeconds }) ?? null
   }
@@ -122,4 +123,11 @@ function refused(reason: string): Fault {
 /** A settlement can take longer than its result is kept. */
 function gone({ serviceId }: StableClaim): Fault {
   return fault('service/interrupted', { serviceId })
+}
+
+/** Whom the authorization pays, in lower case: the operator may have named another address since. */
+function payeeOf({ payload }: StableIn<'settling' | 'unpaid'>): string {
+  const { authorization } = (payload as { readonly payload: { readonly authorization: { readonly to: string } } })
+    .payload
+  return authorization.to.toLowerCase()
 }

@@ -26,13 +26,15 @@ export function settled(
   return { ...baseOf(claim), ...worked, ...transfer, state: 'settled', deliveredAtMs: null }
 }
 
+const SPENT = { request: '', payload: {} }
+
 /** A claim that is over without money, and why; a result stays, for the money may come yet. */
 export function unpaid(
   claim: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
   cause: Fault,
   { nowMs, over }: { readonly nowMs: number; readonly over: boolean },
 ): StableIn<'unpaid'> {
-  const { request, payload } = claim
+  const { request, payload } = over ? SPENT : claim
   const worked =
     'result' in claim && claim.result !== null
       ? {
@@ -44,6 +46,11 @@ export function unpaid(
       : {}
   const end = { endedAtMs: nowMs, reason: cause.code, detail: cause.detail, over }
   return { ...baseOf(claim), request, payload, ...worked, ...end, state: 'unpaid' }
+}
+
+/** An unpaid claim whose authorization can be used no more: what only another try needs is no longer kept. */
+export function unpaidForGood(claim: StableIn<'unpaid'>): StableIn<'unpaid'> {
+  return { ...claim, ...SPENT, over: true }
 }
 
 /** A claim whose money has come without anything to deliver for it. */

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { StablePayment } from '../../marketplace/stable/claim.ts'
 import { readStablePayment } from '../../marketplace/stable/payment.ts'
-import { closeMarkets } from '../support/market.ts'
+import { closeMarkets, ONCE } from '../support/market.ts'
+import { until } from '../support/processes.ts'
 import { closeRails, newPayer, type Payer, PRICE, paymentOf, TERMS, TestRail } from '../support/stable.ts'
 import type { Said } from '../support/stable-token.ts'
 
@@ -94,6 +95,64 @@ describe('a name of a payer', () => {
     const codes = await Promise.all([rail.codeOf(call), rail.codeOf({ ...call, payment: paymentOf(payer) })])
     expect(codes).toEqual(['settled', 'stable/under-way'])
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
+  })
+})
+
+describe('places for work', () => {
+  it('are not taken from a payer by who makes up its signature', async () => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    rail.facilitator.delayMs = 1_000
+    const crowd = Promise.all(
+      Array.from({ length: 64 }, () => rail.codeOf(rail.order('ok', { payment: forged(payer) }))),
+    )
+    expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
+    expect(new Set(await crowd)).toEqual(new Set(['stable/refused']))
+    expect(rail.runs).toBe(1)
+  })
+})
+
+describe('what an operator changes between two starts', () => {
+  it('does not lose what was paid to the address of before', async () => {
+    const rail = await TestRail.open()
+    const call = rail.order()
+    rail.facilitator.settleProfile = 'lost'
+    expect(await rail.codeOf(call)).toBe('stable/unsettled')
+    const again = await rail.restart({ terms: { payTo: '0x1111111111111111111111111111111111111111' } })
+    await again.reaches('settled')
+    expect(await again.codeOf(call)).toBe('replayed')
+  })
+
+  it('does not pay back on one network what was paid on another', async () => {
+    const rail = await TestRail.open()
+    const call = rail.order('fail', { serviceId: ONCE })
+    expect(await rail.codeOf(call)).toBe('service/failed')
+    expect(rail.token.transfer(saidOf(call.payment), call.payment.authorization.signature)).toHaveProperty(
+      'transaction',
+    )
+    const elsewhere = await rail.restart({ terms: { network: { word: 'base', caip2: 'eip155:8453', chainId: 8453 } } })
+    expect([elsewhere.checkout.figures.refundsOwed, (await elsewhere.claim())?.state]).toEqual([0, 'unpaid'])
+    expect(await elsewhere.store.open()).toHaveLength(1)
+    const home = await elsewhere.restart({ terms: {} })
+    await home.reaches('owed')
+  })
+})
+
+describe('an authorization that can be used no more', () => {
+  it('leaves neither request nor payment behind, and is refused as before', async () => {
+    const rail = await TestRail.open()
+    const call = rail.order('fail', { serviceId: ONCE })
+    expect(await rail.codeOf(call)).toBe('service/failed')
+    const { from, nonce } = call.payment.authorization
+    rail.token.cancel(from, nonce)
+    const again = await rail.restart()
+    const claim = await until('it is over', async () => {
+      const known = await again.claim()
+      return known?.state === 'unpaid' && known.over ? known : null
+    })
+    expect(claim).toMatchObject({ request: '', payload: {} })
+    expect(await again.codeOf(call)).toBe('service/failed')
+    expect(await again.codeOf({ ...call, request: 'ok' })).toBe('stable/used')
   })
 })
 

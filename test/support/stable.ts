@@ -101,6 +101,8 @@ export interface RailParts extends MarketParts {
   readonly hasLedger?: boolean
   readonly hasRefundKey?: boolean
   readonly settleWaitMs?: number
+  /** What the operator has changed in its terms. */
+  readonly terms?: Partial<StableTerms>
   readonly wrapStore?: (store: StableClaimStore) => StableClaimStore
 }
 
@@ -137,12 +139,13 @@ export class TestRail {
     const onError = (error: unknown): void => void this.errors.push(error)
     const store = parts.wrapStore?.(this.store) ?? this.store
     const shared = { store, facilitators: this.pool, ledger, clock, timers, onError }
+    const terms = { ...TERMS, ...parts.terms }
     const wallet = parts.hasRefundKey === false ? null : walletOf(this.treasury)
-    const refunder = new Refunder({ ...shared, terms: TERMS, wallet, onFault: (cause) => this.faults.push(cause) })
+    const refunder = new Refunder({ ...shared, terms, wallet, onFault: (cause) => this.faults.push(cause) })
     const { settleWaitMs = 5_000 } = parts
     this.checkout = new StableCheckout({
       ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain), refunder },
-      seller: { terms: TERMS, resourceOf: (id) => `http://127.0.0.1/api/x402/${id}?rail=stable` },
+      seller: { terms, resourceOf: (id) => `http://127.0.0.1/api/x402/${id}?rail=stable` },
       settings: { ...DEFAULT_MARKET_SETTINGS, settleWaitMs },
     })
     opened.push(this)

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import type { OfferedPayment } from './cashier/payments.ts'
 import type { RateBucket } from './contract/route.ts'
-import { bodyCarriesPayment, headersCarryPayment, knownPaymentOf } from './edge/carried-payment.ts'
+import { carriedPayment, knownPaymentOf } from './edge/carried-payment.ts'
 import { limitKeyOf } from './edge/client-key.ts'
 import { Overload, WORK_OF, type WorkKind } from './edge/overload.ts'
 import { RateCounter, RateLimiter } from './edge/rate-limiter.ts'
@@ -13,6 +14,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a route's requests count as. */
     bucket?: RateBucket
+    /** Whether a plain call of it may bring a payment. */
+    isPaid?: true
+    /** Set where it speaks a protocol whose messages may bring one. */
+    dialect?: 'json-rpc'
   }
 }
 
@@ -24,6 +29,8 @@ interface Visit {
   readonly startedMs: number
   readonly reply: FastifyReply
   judged: boolean
+  /** What it was last judged as. */
+  kind: WorkKind
 }
 
 /**
@@ -51,21 +58,26 @@ export class Gates {
     app.addHook('onRequest', (request, reply, done) => {
       this.#running += 1
       this.#overload.arrived()
-      const visit = { startedMs: performance.now(), reply, judged: !mayBePaid(request) }
+      const visit: Visit = { startedMs: performance.now(), reply, judged: !mayBePaid(request), kind: 'kept' }
       this.#visits.set(request, visit)
       // 'close' comes for answered and for abandoned requests alike.
       reply.raw.once('close', () => this.settle(request))
-      const refusal = visit.judged ? this.#judge(request, visit, bucketOf(request)) : this.#room('kept')
+      const refusal = visit.judged ? this.#judge(request, visit, bucketOf(request)) : this.#room(visit, 'kept')
+      this.#tell(visit, refusal)
       if (refusal === null) done()
       else sendFault(reply, request, refusal)
     })
     app.addHook('preValidation', (request, _, done) => {
       const visit = this.#visits.get(request)
       if (visit === undefined || visit.judged) return done()
-      const isPaid = headersCarryPayment(request.headers) || bodyCarriesPayment(request.body)
-      const refusal = this.#judge(request, visit, isPaid ? 'settle' : bucketOf(request))
-      if (!isPaid || refusal?.code !== 'rpc/rate-limited') return done(raised(refusal))
-      this.#lastResort(request, refusal).then((last) => done(raised(last)), done)
+      const payment = this.#paymentOf(request)
+      const refusal = this.#judge(request, visit, payment === null ? bucketOf(request) : 'settle')
+      const end = (last: Fault | null): void => {
+        this.#tell(visit, last)
+        done(last === null ? undefined : new Refusal(last))
+      }
+      if (payment === null || refusal === null) return end(refusal)
+      this.#lastResort(visit, payment, refusal).then(end, done)
     })
     app.addHook('onClose', async () => this.#overload.close())
   }
@@ -73,7 +85,10 @@ export class Gates {
   /** Counts a request whose body could not be read; a fault where it is one too many. */
   unread(request: FastifyRequest): Fault | null {
     const visit = this.#visits.get(request)
-    return visit === undefined || visit.judged ? null : this.#judge(request, visit, bucketOf(request))
+    if (visit === undefined || visit.judged) return null
+    const refusal = this.#judge(request, visit, bucketOf(request))
+    this.#tell(visit, refusal)
+    return refusal
   }
 
   /** A request is under way no longer: it is told of, with what has become of it. */
@@ -94,7 +109,7 @@ export class Gates {
       authorization: request.headers.authorization,
       address: request.ip,
     })
-    const refusal = this.#room(isOperator ? 'kept' : WORK_OF[bucket])
+    const refusal = this.#room(visit, isOperator ? 'kept' : WORK_OF[bucket])
     if (refusal !== null) return refusal
     const { allowed, policy, limit, seconds } = this.#rates.take(bucket, key, performance.now())
     visit.reply.header('ratelimit-policy', policy)
@@ -102,16 +117,30 @@ export class Gates {
     return allowed ? null : fault('rpc/rate-limited', { seconds })
   }
 
-  #room(kind: WorkKind): Fault | null {
+  #room(visit: Visit, kind: WorkKind): Fault | null {
+    visit.kind = kind
     if (this.#overload.admits(kind, this.#running, performance.now())) return null
-    this.#options.onShed?.(kind)
     return fault('rpc/busy', { seconds: this.#overload.retrySeconds })
   }
 
-  /** Who paid is not turned away for coming back often: a payment that is known here has some calls of its own. */
-  async #lastResort({ headers, body }: FastifyRequest, refusal: Fault): Promise<Fault | null> {
-    const name = await knownPaymentOf(this.#node, { headers: headers as Record<string, string | undefined>, body })
-    return name !== null && this.#known.take(name, performance.now()).allowed ? null : refusal
+  #tell({ kind }: Visit, refusal: Fault | null): void {
+    if (refusal?.code === 'rpc/busy') this.#options.onShed?.(kind)
+  }
+
+  #paymentOf({ routeOptions, headers, body }: FastifyRequest): OfferedPayment | null {
+    const { isPaid, dialect } = routeOptions.config ?? {}
+    if (isPaid !== true && dialect === undefined) return null
+    const named = headers as Record<string, string | undefined>
+    return carriedPayment(this.#node.market, { headers: named, body, door: dialect ?? 'plain' })
+  }
+
+  /**
+   * Who paid is turned away neither for lack of time nor for coming back often: a payment that is known here has some calls of
+   * its own. Of one that is not, nothing is lost yet.
+   */
+  async #lastResort(visit: Visit, payment: OfferedPayment, refusal: Fault): Promise<Fault | null> {
+    const name = await knownPaymentOf(this.#node, payment)
+    return name !== null && this.#known.take(name, performance.now()).allowed ? this.#room(visit, 'kept') : refusal
   }
 }
 
@@ -121,8 +150,4 @@ function bucketOf({ routeOptions }: FastifyRequest): RateBucket {
 
 function mayBePaid(request: FastifyRequest): boolean {
   return MAY_BE_PAID.has(bucketOf(request))
-}
-
-function raised(refusal: Fault | null): Refusal | undefined {
-  return refusal === null ? undefined : new Refusal(refusal)
 }

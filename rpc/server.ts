@@ -103,9 +103,12 @@ function addRoute({ app, node, room, documents }: Wiring, operation: OperationId
     schema,
     config: {
       bucket: route.bucket,
+      ...(route.isPaid && { isPaid: route.isPaid }),
       ...(route.dialect && { dialect: route.dialect }),
     },
     preValidation: (request, _, done) => {
+      if (node.publicUrl === null && !isAuthority(request.host))
+        return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header host'] })))
       if (route.operator === 'required' && node.network && !isOperator(node, request.headers.authorization))
         return done(new Refusal(fault('rpc/unauthorized')))
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
@@ -158,4 +161,15 @@ function headersOf({ headers }: FastifyRequest): ApiRequest['headers'] {
 
 function baseUrlOf({ publicUrl }: NodeApi, request: FastifyRequest): string {
   return publicUrl ?? `${request.protocol}://${request.host}`
+}
+
+/** Host names are no longer than this. */
+const HOST_CHARS_MAX = 255
+
+/**
+ * Whether a host can be part of an address that is shown. Without a public address every document says the host it was asked
+ * under, many times over, and is kept for the next who asks.
+ */
+function isAuthority(host: string): boolean {
+  return host.length <= HOST_CHARS_MAX && /^[\w.~%:[\]-]*$/.test(host)
 }

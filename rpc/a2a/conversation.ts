@@ -5,17 +5,17 @@ import { carryOut } from '../cashier/cashier.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
 import type { MarketApi } from '../node.ts'
 import { invalidParams, refusalOf } from './errors.ts'
+import { offerIn } from './offer-in.ts'
 import { type A2aPlace, afterOutcome, broken, type Call, PAYLOAD, refused, STATUS, said, unpaid } from './sayings.ts'
 import { type AgentTask, type Step, tasksOf } from './tasks.ts'
 import type { AgentMessage } from './wire.ts'
 
 /** The call that a message names: in a part of data, or as `node-x <request>`; null where it names none. */
-export function callIn({ text, data }: Pick<AgentMessage, 'text' | 'data'>, market: MarketApi): Call | null {
-  const [, word = '', rest = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? []
-  const { serviceId = word, request = rest } = data ?? {}
-  if (typeof serviceId !== 'string') throw invalidParams('serviceId must be a text')
-  const offer = market.shop.offer(serviceId)
+export function callIn(message: Pick<AgentMessage, 'text' | 'data'>, market: MarketApi): Call | null {
+  const offer = offerIn(message, market)
   if (offer === undefined) return null
+  const [, rest = ''] = /^\s*\S+\s*([\s\S]*)$/.exec(message.text) ?? []
+  const { request = rest } = message.data ?? {}
   if (typeof request !== 'string') throw invalidParams('request must be a text')
   return { offer, request }
 }

@@ -39,13 +39,16 @@ export interface AgentTask {
   bug: unknown
 }
 
-const TASKS_MAX = 2_000
-const CHARS_MAX = 32 * 1_024 * 1_024
-const KEPT_MS = 3_600_000
+/** Tasks that are kept. */
+export const TASKS_MAX = 2_000
+/** Characters of their requests and results together. */
+export const TASK_CHARS_MAX = 32 * 1_024 * 1_024
+/** How long a task is kept after it changed last. */
+export const TASK_KEPT_MS = 3_600_000
 
 /**
- * Tasks of the last hour, the oldest dropped first where they are too many or too long. What was paid outlives them: claims
- * are kept on disk, and are found by the id of the payment.
+ * Tasks of the last hour, the oldest dropped first where they are too many or too long, and those that nobody has paid before
+ * those that somebody has. What was paid outlives them all: claims are kept on disk, and are found by the id of the payment.
  */
 export class TaskStore {
   readonly #tasks = new Map<string, { readonly task: AgentTask; readonly chars: number }>()
@@ -57,24 +60,34 @@ export class TaskStore {
     const chars = task.request.length + (task.artifact?.text.length ?? 0)
     this.#tasks.set(task.id, { task, chars })
     this.#chars += chars
-    for (const id of this.#tasks.keys()) {
-      if (this.#tasks.size <= TASKS_MAX && this.#chars <= CHARS_MAX) return
-      this.#drop(id)
-    }
+    this.#dropOldest((other) => other.id === task.id || isPaid(other))
+    this.#dropOldest((other) => other.id === task.id)
   }
 
   /** A task that is kept still. */
   get(id: string, nowMs: number): AgentTask | undefined {
     const { task } = this.#tasks.get(id) ?? {}
-    if (task === undefined || nowMs - task.changedMs <= KEPT_MS || task.running !== null) return task
+    if (task === undefined || nowMs - task.changedMs <= TASK_KEPT_MS || task.running !== null) return task
     this.#drop(id)
     return undefined
+  }
+
+  #dropOldest(isSpared: (task: AgentTask) => boolean): void {
+    for (const [id, { task }] of this.#tasks) {
+      if (this.#tasks.size <= TASKS_MAX && this.#chars <= TASK_CHARS_MAX) return
+      if (!isSpared(task)) this.#drop(id)
+    }
   }
 
   #drop(id: string): void {
     this.#chars -= this.#tasks.get(id)?.chars ?? 0
     this.#tasks.delete(id)
   }
+}
+
+/** What cost somebody money: it is worked on, or its result is here. */
+function isPaid({ running, artifact }: AgentTask): boolean {
+  return running !== null || artifact !== null
 }
 
 const STORES = new WeakMap<MarketApi, TaskStore>()

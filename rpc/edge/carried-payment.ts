@@ -1,53 +1,77 @@
 import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
-import { NATIVE_SCHEME } from '../cashier/options.ts'
-import { paymentInHeaders, readPayment } from '../cashier/payments.ts'
-import type { NodeApi } from '../node.ts'
+import { identify } from '../../marketplace/stable/identity.ts'
+import { offerIn } from '../a2a/offer-in.ts'
+import { readMessage } from '../a2a/wire.ts'
+import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/payments.ts'
+import type { MarketApi, NodeApi } from '../node.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Headers that carry a payment over HTTP, in both generations. */
-const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
-
-/** Whether the headers carry a payment; nothing is said of its worth. */
-export function headersCarryPayment(headers: Fields): boolean {
-  return PAYMENT_HEADERS.some((name) => headers[name] !== undefined)
-}
-
-/** Whether a body carries a payment in one of the places where doors look for it: plain calls, MCP tools, A2A messages. */
-export function bodyCarriesPayment(body: unknown): boolean {
-  const { payment, params } = fieldsOf(body)
-  return payment !== undefined || (params !== undefined && inParams(params) !== undefined)
+/** What of a request says whether it brings a payment. */
+export interface Carrier {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: unknown
+  /** Door that it came to: a plain call has its payment elsewhere than a message of a protocol. */
+  readonly door: 'plain' | 'json-rpc'
 }
 
 /**
- * Name of the payment that a call carries, if this node knows it already: it is claimed, or in an open escrow. Null for
- * anything else, whatever is wrong with it.
+ * The payment that a request brings, null without one. Only where its door would look for it, only for something that is sold,
+ * and only if it can be read: a mark that no door would take is no payment. Nothing is said of its worth.
+ */
+export function carriedPayment(market: MarketApi | null, { headers, body, door }: Carrier): OfferedPayment | null {
+  if (market === null) return null
+  if (door === 'json-rpc') return inMessage(market, fieldsOf(body))
+  const { payment } = fieldsOf(body)
+  const read = payment === undefined ? paymentInHeaders(headers, market) : readNativePayload(fieldsOf(payment), 'body')
+  return read.ok ? read.value : null
+}
+
+/**
+ * Name of a payment that this node knows already: it is claimed, or in an open escrow. Null for anything else, whatever is wrong
+ * with it.
  */
 export async function knownPaymentOf(
   { chain, market }: Pick<NodeApi, 'chain' | 'market'>,
-  { headers, body }: { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: unknown },
+  payment: OfferedPayment,
 ): Promise<string | null> {
   if (market === null) return null
-  const inBody = paymentIn(body)
-  const read = inBody === undefined ? paymentInHeaders(headers, market) : readPayment(inBody, 'body', market)
-  if (!read.ok || read.value === null || read.value.rail !== 'native') return null
-  const { txId } = read.value
+  if (payment.rail === 'stable') return knownAuthorization(market, payment)
+  const { txId } = payment
   const isKnown = chain.database.get(ESCROWS, txId) !== undefined || (await market.store.get(txId)) !== undefined
   return isKnown ? txId : null
 }
 
-/** The payment in a body, in the words of x402; plain calls name the transaction alone. */
-function paymentIn(body: unknown): unknown {
-  const { payment, params } = fieldsOf(body)
-  if (payment !== undefined) return { scheme: NATIVE_SCHEME, payload: payment }
-  return inParams(params)
+async function knownAuthorization(
+  { stable }: MarketApi,
+  { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
+): Promise<string | null> {
+  if (stable === null) return null
+  const { id } = identify(stable.terms, { serviceId: '', request: '', payment, idempotencyKey: null })
+  return (await stable.store.get(id)) === undefined ? null : id
 }
 
-function inParams(params: unknown): unknown {
-  const { _meta, message, arguments: given } = fieldsOf(params)
-  if (fieldsOf(given).payment !== undefined) return true
-  const { metadata } = fieldsOf(message)
-  return fieldsOf(_meta)['x402/payment'] ?? fieldsOf(metadata)['x402.payment.payload']
+function inMessage(market: MarketApi, { method, params }: Fields): OfferedPayment | null {
+  if (method === 'tools/call') return inToolCall(market, fieldsOf(params))
+  return method === 'SendMessage' || method === 'message/send' ? inAgentMessage(market, params) : null
+}
+
+function inToolCall(market: MarketApi, { name, arguments: given, _meta: meta }: Fields): OfferedPayment | null {
+  if (typeof name !== 'string' || market.shop.offer(name) === undefined) return null
+  const inMeta = fieldsOf(meta)['x402/payment']
+  const read =
+    inMeta === undefined
+      ? readNativePayload(fieldsOf(fieldsOf(given).payment), 'arguments')
+      : readPayment(inMeta, '_meta', market)
+  return read.ok ? read.value : null
+}
+
+function inAgentMessage(market: MarketApi, params: unknown): OfferedPayment | null {
+  const message = readMessage(params)
+  if (typeof message === 'string') return null
+  if (message.taskId === null && offerIn(message, market) === undefined) return null
+  const read = readPayment(message.metadata['x402.payment.payload'], 'metadata', market)
+  return read.ok ? read.value : null
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -5,7 +5,10 @@ export const WORK_KINDS = ['list', 'read', 'quote', 'transaction', 'kept'] as co
 /** One of {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number]
 
-/** The kind of a request by its bucket: what is cheap to ask again goes first, what somebody paid for stays. */
+/**
+ * The kind of a request by its bucket: what is cheap to ask again goes first. A payment that the node knows already is kept, one
+ * that it only hears of goes with the transactions: it is made up, or nothing of it is used yet.
+ */
 export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   list: 'list',
   simulate: 'list',
@@ -15,13 +18,13 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   quote: 'quote',
   mining: 'transaction',
   transaction: 'transaction',
-  settle: 'kept',
+  settle: 'transaction',
   health: 'kept',
 }
 
 /** When an overload begins and ends. */
 export interface OverloadLimits {
-  /** Delay of the event loop from which on more and more is refused; below a third of it less and less is. */
+  /** Delay of the event loop from which on more and more is refused; below it less and less is. */
   readonly delayMsMax: number
   /** Requests under way at once; each kind of work may take its share of them. */
   readonly concurrentMax: number
@@ -45,7 +48,7 @@ const CONCURRENT_SHARE: Readonly<Record<WorkKind, number>> = {
 }
 /** Requests of one turn of the loop that make a queue. Fewer are not why it is late: the machine is busy with something else. */
 const QUEUE_MIN = 16
-/** Share of the limit under which pressure falls. In between it stays as it is. */
+/** Share of the limit under which pressure falls at its full pace. In between it falls the slower, the nearer the limit is. */
 const LOW_SHARE = 1 / 3
 /** Time over which turns of the loop are put together to a sample. */
 const SAMPLE_MS = 100
@@ -115,7 +118,10 @@ export class Overload {
     const { delayMsMax } = this.#limits
     if (delayMs > delayMsMax && perTurn >= QUEUE_MIN)
       this.#move(samples * RISE * Math.min(RISE_FACTOR_MAX, delayMs / delayMsMax))
-    else if (delayMs < delayMsMax * LOW_SHARE || perTurn < 1) this.#move(-FALL)
+    else
+      this.#move(
+        -FALL * (perTurn < QUEUE_MIN ? 1 : Math.min(1, Math.max(0, 1 - delayMs / delayMsMax) / (1 - LOW_SHARE))),
+      )
   }
 
   /** Measures no more. */

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import { bodyCarriesPayment, headersCarryPayment } from '../../rpc/edge/carried-payment.ts'
+import { carriedPayment } from '../../rpc/edge/carried-payment.ts'
 import { limitKeyOf } from '../../rpc/edge/client-key.ts'
 import { Overload } from '../../rpc/edge/overload.ts'
 import { RateLimiter } from '../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import type { MarketApi } from '../../rpc/node.ts'
 import { type BenchRow, median, nowMs, valueRow } from './report.ts'
 
 const REQUESTS = 2_000
@@ -11,6 +12,8 @@ const CHUNKS = 100
 const ADDRESSES = 1_000
 const BODY = { request: '', other: 1 }
 const HEADERS = { host: 'bench', 'content-type': 'application/json', accept: '*/*' }
+/** Nothing of it is looked at where no payment came. */
+const MARKET = { stable: null } as MarketApi
 
 /** What every quote pays for the edges beside its own work: who asks, whether there is room, and its rate. */
 export async function benchEdges(): Promise<readonly BenchRow[]> {
@@ -23,7 +26,7 @@ export async function benchEdges(): Promise<readonly BenchRow[]> {
       const now = performance.now()
       overload.arrived()
       const { key } = limitKeyOf({ network: null }, { authorization: undefined, address: `10.0.${i % ADDRESSES}.1` })
-      const isPaid = headersCarryPayment(HEADERS) || bodyCarriesPayment(BODY)
+      const isPaid = carriedPayment(MARKET, { headers: HEADERS, body: BODY, door: 'plain' }) !== null
       if (isPaid || !overload.admits('quote', 1, now) || !rates.take('quote', key, now).allowed)
         throw new Error('refused')
     }

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest'
-import { bodyCarriesPayment, headersCarryPayment } from '../../../rpc/edge/carried-payment.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Carrier, carriedPayment } from '../../../rpc/edge/carried-payment.ts'
 import { addressKey } from '../../../rpc/edge/client-key.ts'
 import { Overload, WORK_KINDS } from '../../../rpc/edge/overload.ts'
 import { KEYS_MAX, RateCounter, RateLimiter } from '../../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../rpc/limits.ts'
+import type { MarketApi } from '../../../rpc/node.ts'
+import { sellingNode, shownRail } from '../../support/discovery-node.ts'
+import { closeMarkets } from '../../support/market.ts'
 
 describe('what an address is limited as', () => {
   it.each([
@@ -63,25 +66,61 @@ describe('a rate limit', () => {
   })
 })
 
-describe('a payment that a request carries', () => {
-  it('is found where doors look for it', () => {
-    expect(['payment-signature', 'x-payment'].map((name) => headersCarryPayment({ [name]: 'x' }))).toEqual([true, true])
-    expect(bodyCarriesPayment({ request: '', payment: { txId: 'x' } })).toBe(true)
-    expect(bodyCarriesPayment({ method: 'tools/call', params: { _meta: { 'x402/payment': {} } } })).toBe(true)
-    expect(bodyCarriesPayment({ params: { message: { metadata: { 'x402.payment.payload': {} } } } })).toBe(true)
+describe('a payment that a request brings', () => {
+  const SERVICE = 'node-test-again'
+  const txId = 'ab'.repeat(32)
+  const NATIVE = { scheme: 'native-x402', payload: { txId } }
+  const HEADER = Buffer.from(JSON.stringify(NATIVE)).toString('base64')
+  let api: MarketApi
+  beforeAll(async () => {
+    api = (await sellingNode({ stable: shownRail() })).node.market as MarketApi
+  })
+  afterAll(closeMarkets)
+
+  const brought = (change: Partial<Carrier>, market: MarketApi | null = api): boolean =>
+    carriedPayment(market, { headers: {}, body: {}, door: 'plain', ...change }) !== null
+  const tool = (params: unknown, method = 'tools/call') => ({ jsonrpc: '2.0', id: 1, method, params })
+  const message = (change: object, method = 'SendMessage') => ({
+    ...{ jsonrpc: '2.0', id: 1, method },
+    params: { message: { messageId: 'm', role: 'user', parts: [{ text: `${SERVICE} ok` }], ...change } },
+  })
+  const PAID = { metadata: { 'x402.payment.payload': NATIVE } }
+
+  it('is found where the door that it came to would look for it', () => {
+    expect(brought({ body: { request: '', payment: { txId } } })).toBe(true)
+    for (const name of ['payment-signature', 'x-payment']) expect(brought({ headers: { [name]: HEADER } })).toBe(true)
+    const messages = [
+      tool({ name: SERVICE, _meta: { 'x402/payment': NATIVE } }),
+      tool({ name: SERVICE, arguments: { payment: { txId } } }),
+      message(PAID),
+      message(PAID, 'message/send'),
+      message({ ...PAID, parts: [{ data: { serviceId: SERVICE } }] }),
+      message({ ...PAID, parts: [{ text: 'here' }], taskId: 'a task' }),
+    ]
+    expect(messages.map((body) => brought({ body, door: 'json-rpc' }))).toEqual(messages.map(() => true))
   })
 
-  it.each([
-    {},
-    null,
-    undefined,
-    'text',
-    7,
-    [],
-    { params: null },
-    { params: { _meta: 1, message: [] } },
-    { request: 'x' },
-  ])('is not in %j', (body) => expect(bodyCarriesPayment(body)).toBe(false))
+  it('is none that no door would take, of a call that costs nothing, or where nothing is sold', () => {
+    const plain = [{}, null, undefined, 'text', 7, [], { payment: null }, { payment: 1 }, { payment: { txId: 'x' } }]
+    const marked = [{ params: { _meta: { 'x402/payment': NATIVE } } }, message(PAID)]
+    for (const body of [...plain, ...marked]) expect(brought({ body }), JSON.stringify(body)).toBe(false)
+    for (const value of ['x', 'e30=', HEADER.slice(1)]) expect(brought({ headers: { 'x-payment': value } })).toBe(false)
+    const messages = [
+      ...plain,
+      { ...tool({ name: SERVICE }), payment: { txId } },
+      tool({ name: 'search_services', _meta: { 'x402/payment': NATIVE } }),
+      tool({ name: 'node-no-such', arguments: { payment: { txId } } }),
+      tool({ name: SERVICE, _meta: { 'x402/payment': true } }),
+      tool({ name: SERVICE, _meta: { 'x402/payment': NATIVE } }, 'tools/list'),
+      message({ ...PAID, parts: [{ text: 'what do you sell?' }] }),
+      message({ ...PAID, parts: [{ data: { serviceId: [[SERVICE]] } }] }),
+      message({ metadata: { 'x402.payment.payload': { scheme: 'exact', payload: {} } } }),
+      message(PAID, 'GetTask'),
+    ]
+    for (const body of messages)
+      expect(brought({ body, door: 'json-rpc', headers: { 'x-payment': HEADER } }), JSON.stringify(body)).toBe(false)
+    expect(brought({ body: { payment: { txId } } }, null)).toBe(false)
+  })
 })
 
 describe('an overload', () => {
@@ -107,22 +146,33 @@ describe('an overload', () => {
     expect(overload.retrySeconds).toBe(5)
   })
 
-  it('does not mind one late turn, stays as it is in between, and ends more slowly than it began', () => {
+  it('does not mind one late turn, and ends more slowly than it began, the more so the nearer it is to the limit', () => {
     const overload = new Overload(LIMITS)
     overload.close()
     overload.observe(70, 50)
     expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
-    for (let i = 0; i < 10; i++) overload.observe(1_000, 50)
-    const { pressure } = overload
-    for (let i = 0; i < 50; i++) overload.observe(40, 50)
-    expect(overload.pressure).toBe(pressure)
-    let samples = 0
-    while (overload.pressure > 0) {
-      overload.observe(1, 50)
-      samples += 1
+    /** Samples from full pressure to none. */
+    const untilOver = (delayMs: number): number => {
+      for (let i = 0; i < 10; i++) overload.observe(1_000, 50)
+      expect(overload.pressure).toBe(1)
+      let samples = 0
+      for (; overload.pressure > 0 && samples < 10_000; samples++) overload.observe(delayMs, 50)
+      return samples
     }
-    expect(samples).toBeGreaterThan(40)
+    const [free, late, later] = [1, 40, 55].map(untilOver) as [number, number, number]
+    expect(free).toBeGreaterThan(40)
+    expect(late).toBeGreaterThan(free * 1.5)
+    expect(later).toBeGreaterThan(late * 1.5)
+    expect(later).toBeLessThan(10_000)
     expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
+  })
+
+  it('ends for few who ask again and again, however busy others keep the machine', () => {
+    const overload = new Overload(LIMITS)
+    overload.close()
+    for (let i = 0; i < 10; i++) overload.observe(1_000, 50)
+    for (let i = 0; i < 60; i++) overload.observe(i % 2 === 0 ? 40 : 200, 4)
+    expect(overload.pressure).toBe(0)
   })
 
   it('is seen in the turn that goes on, and in a long one as often as it is long', () => {

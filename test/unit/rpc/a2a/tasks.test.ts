@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { type AgentTask, TaskStore } from '../../../../rpc/a2a/tasks.ts'
+import { type AgentTask, TASK_KEPT_MS, TASKS_MAX, TaskStore } from '../../../../rpc/a2a/tasks.ts'
 
-const HOUR_MS = 3_600_000
+const HOUR_MS = TASK_KEPT_MS
 
 function task(id: string, change: Partial<AgentTask> = {}): AgentTask {
   return {
@@ -33,7 +33,7 @@ it('keeps a task for an hour after its last change, and one that is worked on fo
 
 it('drops the oldest where there are too many', () => {
   const store = new TaskStore()
-  for (let i = 0; i <= 2_000; i++) store.keep(task(String(i)))
+  for (let i = 0; i <= TASKS_MAX; i++) store.keep(task(String(i)))
   expect(store.get('0', 0)).toBeUndefined()
   expect(store.get('1', 0)?.id).toBe('1')
   expect(store.get('2000', 0)?.id).toBe('2000')
@@ -57,4 +57,21 @@ it('drops the oldest where they are too long, results counted and changes counte
     true,
     true,
   ])
+})
+
+it('drops what nobody has paid before what somebody has, however many ask', () => {
+  const store = new TaskStore()
+  const artifact = { text: '{}', sent: (): void => {} }
+  store.keep(task('done', { state: 'completed', artifact }))
+  store.keep(task('busy', { state: 'working', running: Promise.resolve() }))
+  for (let i = 0; i < TASKS_MAX + 100; i++) store.keep(task(String(i)))
+  expect(['done', 'busy', '101', '102', String(TASKS_MAX + 99)].map((id) => store.get(id, 0) !== undefined)).toEqual([
+    ...[true, true, false, true, true],
+  ])
+  for (let i = 0; i < TASKS_MAX; i++) store.keep(task(`paid ${i}`, { state: 'completed', artifact }))
+  expect(['done', 'busy', `paid ${TASKS_MAX - 1}`].map((id) => store.get(id, 0) !== undefined)).toEqual([
+    ...[false, false, true],
+  ])
+  store.keep(task('newest'))
+  expect(store.get('newest', 0)?.id).toBe('newest')
 })

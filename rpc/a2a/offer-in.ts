@@ -1,0 +1,9 @@
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import type { MarketApi } from '../node.ts'
+import type { AgentMessage } from './wire.ts'
+
+/** The offer that a message names: in a part of data, or as the first word of its text; undefined where it names none. */
+export function offerIn({ text, data }: Pick<AgentMessage, 'text' | 'data'>, { shop }: MarketApi): Offer | undefined {
+  const { serviceId = /^\s*(\S+)/.exec(text)?.[1] } = data ?? {}
+  return typeof serviceId === 'string' ? shop.offer(serviceId) : undefined
+}

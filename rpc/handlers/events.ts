@@ -7,6 +7,7 @@ import { type EventPosition, type EventStep, EventWalk } from '../../marketplace
 import type { ApiRequest, EventSink, Handler, StreamEvent } from '../answer.ts'
 import type { EventName } from '../contract/events.ts'
 import { addressText, moment } from '../json.ts'
+import { Turns } from '../turns.ts'
 
 /** Position of who shows an id that this node never gave: of no block, so that the answer is a reset. */
 const NOWHERE: EventPosition = { blockId: '' as BlockId, index: 0 }
@@ -57,6 +58,7 @@ interface Hub {
   readonly chain: Chain
   readonly walk: EventWalk
   readonly waiting: Set<() => void>
+  readonly turns: Turns
 }
 
 const HUBS = new WeakMap<Chain, Hub>()
@@ -64,7 +66,7 @@ const HUBS = new WeakMap<Chain, Hub>()
 function hubOf(chain: Chain): Hub {
   const known = HUBS.get(chain)
   if (known !== undefined) return known
-  const hub = { chain, walk: new EventWalk(chain), waiting: new Set<() => void>() }
+  const hub = { chain, walk: new EventWalk(chain), waiting: new Set<() => void>(), turns: new Turns() }
   HUBS.set(chain, hub)
   chain.onHeadChange(() => {
     for (const wake of [...hub.waiting]) wake()
@@ -89,21 +91,16 @@ class Reader {
   async read(start: EventPosition | null): Promise<void> {
     // The stream is not open before its begin has returned.
     await setImmediate()
-    const { walk } = this.#hub
     let position = start
     if (position === null) {
       position = await this.#begin()
       if (position !== null) this.#sink.mark(idOf(position))
     }
     while (position !== null && !this.#stopped) {
-      const step = walk.after(position)
-      if (step === null) await this.#moved()
-      else {
-        if (!(await this.#tell(step))) return
-        position = step.position
-        // One block in a turn: everything else gets its own in between.
-        await setImmediate()
-      }
+      const step = await this.#next(position)
+      if (step === null) continue
+      if (!(await this.#tell(step))) return
+      position = step.position
     }
   }
 
@@ -119,6 +116,16 @@ class Reader {
       position = this.#hub.walk.end()
     }
     return position
+  }
+
+  /** What comes next, when it is the reader's turn; null once the head has moved where nothing does. */
+  #next(position: EventPosition): Promise<EventStep | null> {
+    const { walk, turns } = this.#hub
+    return turns.run(() => {
+      if (this.#stopped) return null
+      // Begun in the turn that saw that there is nothing: a head that moves right behind it is not missed.
+      return walk.after(position) ?? this.#moved().then(() => null)
+    })
   }
 
   /** Waits until the head has moved, or the reader is gone. */

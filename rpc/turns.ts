@@ -1,0 +1,35 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** Time of a turn of the event loop that all work of one kind may take together; what begins within it is finished. */
+const TURN_MS = 8
+
+/** Spreads small pieces of work over the turns of the event loop, so that however many there are, everybody else is heard in between. */
+export class Turns {
+  readonly #waiting: (() => void)[] = []
+  #running = false
+
+  /** Does a piece of work when its turn comes, first come first served; gives what it gives, or throws what it throws. */
+  run<T>(work: () => T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(() => {
+        try {
+          resolve(work())
+        } catch (error) {
+          reject(error)
+        }
+      })
+      if (!this.#running) void this.#work()
+    })
+  }
+
+  async #work(): Promise<void> {
+    this.#running = true
+    while (this.#waiting.length > 0) {
+      await setImmediate()
+      const endMs = performance.now() + TURN_MS
+      do this.#waiting.shift()?.()
+      while (this.#waiting.length > 0 && performance.now() < endMs)
+    }
+    this.#running = false
+  }
+}

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { isLoopback, strangerFault, type Visit } from '../../../../rpc/mcp/guard.ts'
 
 /** A visit to a node that listens for its own machine only, with parts of it changed. */
-function judge(change: Partial<Visit> & { readonly rules?: Partial<Visit['rules']> }): string | undefined {
+function judge(
+  change: Partial<Omit<Visit, 'rules'>> & { readonly rules?: Partial<Visit['rules']> },
+): string | undefined {
   const { rules, ...rest } = change
   const visit = { host: '127.0.0.1:8420', origin: undefined, publicUrl: null, ...rest }
   return strangerFault({ ...visit, rules: { loopback: true, allowedOrigins: [], ...rules } })?.code

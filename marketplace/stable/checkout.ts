@@ -50,6 +50,8 @@ const POLL_MS = 100
 const SETTLING_WAIT_MS = 5_000
 /** A claim can move on between two looks; more often than this it does not. */
 const TURNS_MAX = 5
+/** Names that are known again at once after a start: who lost an answer to it may come back with a new authorization. */
+const NAMES_AT_ONCE = 1_000
 /** Deliveries that may be on their way into the store at once. */
 const DELIVERED_MAX = 4_096
 const UNDER_WAY = fault('stable/under-way')
@@ -143,13 +145,15 @@ export class StableCheckout implements StableRail {
   /** Takes up what a crash left, or a replica that died; what runs here already is left alone. */
   async takeUp(): Promise<void> {
     for (const claim of await this.store.open()) {
+      this.#keys.recall(claim)
       if (!this.#running.has(claim.id) && !this.#resolver.has(claim.id) && this.#isOfTerms(claim)) this.#resume(claim)
     }
   }
 
-  /** Takes up what the last run left, and counts what was sold; counting is not waited for. */
+  /** Takes up what the last run left, and counts what was sold; counting is not waited for, the names given last are. */
   async resume(): Promise<void> {
     await this.takeUp()
+    for (const claim of (await this.store.recent(NAMES_AT_ONCE, null)).claims) this.#keys.recall(claim)
     void this.#sales.load(this.store, this.#keys).catch((error: unknown) => this.#unlessPassing(error))
   }
 

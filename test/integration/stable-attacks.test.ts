@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { StablePayment } from '../../marketplace/stable/claim.ts'
 import { readStablePayment } from '../../marketplace/stable/payment.ts'
@@ -88,6 +89,26 @@ describe('a name of a payer', () => {
     expect(rail.income).toBe(PRICE)
   })
 
+  it('is known right after a crash, while the past is still being read', async () => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
+    expect(await rail.codeOf(call)).toBe('settled')
+    let pages = 0
+    const again = await rail.restart({
+      // A store that is slow to list: what is asked for the first page is told late, and the rest never.
+      wrapStore: (store) => {
+        const recent = async (...asked: Parameters<typeof store.recent>) => {
+          await setTimeout(500)
+          return ++pages > 1 ? new Promise<never>(() => {}) : store.recent(...asked)
+        }
+        return new Proxy(store, { get: (_, name) => (name === 'recent' ? recent : bound(store, name)) })
+      },
+    })
+    expect(await again.codeOf({ ...call, payment: paymentOf(payer) })).toBe('replayed')
+    expect(again.income).toBe(PRICE)
+  })
+
   it('is charged once where two authorizations come under it at once', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
@@ -155,6 +176,11 @@ describe('an authorization that can be used no more', () => {
     expect(await again.codeOf({ ...call, request: 'ok' })).toBe('stable/used')
   })
 })
+
+function bound(store: object, name: string | symbol): unknown {
+  const member: unknown = Reflect.get(store, name, store)
+  return typeof member === 'function' ? member.bind(store) : member
+}
 
 /** A payment in somebody's name with a signature that nobody made. */
 function forged(payer: Payer): StablePayment {

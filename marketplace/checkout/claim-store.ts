@@ -24,6 +24,8 @@ export interface ClaimKind<C extends StoredClaim> {
    * was done for it yet, or nothing depends on it. Absent: none may.
    */
   readonly isTentative?: (claim: C) => boolean
+  /** A name that only one claim may hold at a time, or null where it holds none. Absent: there are no names. */
+  readonly nameOf?: (claim: C) => string | null
 }
 
 /** A page of claims, newest first, and where the next page begins. */
@@ -74,9 +76,17 @@ export interface ClaimStore<C extends StoredClaim> {
   /** How this replica stands among those that share the store; absent where nobody shares it. */
   readonly shared?: SharedClaims
   get(id: string): Promise<C | undefined>
-  /** Puts a new claim; if the payment has one already, that one is returned and nothing is written. */
+  /** The claim that holds a name; absent where nobody shares the store, and whoever takes claims knows all names. */
+  named?(name: string): Promise<C | undefined>
+  /**
+   * Puts a new claim; if the payment has one already, that one is returned and nothing is written. A store that is shared
+   * returns the claim that holds the name of this one, too.
+   */
   claim(claim: C): Promise<C | null>
-  /** Replaces a claim if it still is in the state given and nobody else has taken it up; false if it moved meanwhile. */
+  /**
+   * Replaces a claim if it still is in the state given and nobody else has taken it up; false if it moved meanwhile, or if
+   * another has its name by now and it is open. One that is over is written without its name then.
+   */
   advance(from: C['state'], next: C): Promise<boolean>
   /** Takes a claim away if it still is in the state given: its payment was not used, and may be offered again. */
   release(from: C['state'], id: string): Promise<boolean>

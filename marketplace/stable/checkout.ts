@@ -187,10 +187,17 @@ export class StableCheckout implements StableRail {
     if (!input.ok && !request.isWellFormed()) return input
     const place = { call, offer, input, identity: identify(this.terms, call) }
     for (let turn = 0; turn < TURNS_MAX; turn++) {
+      if (turn > 0) await this.#learnName(place.identity)
       const outcome = (await this.#named(place)) ?? (await this.#turn(place))
       if (outcome !== null) return outcome
     }
     return fail(UNDER_WAY)
+  }
+
+  /** Another replica may have given the name to a payment that nobody here has heard of. */
+  async #learnName({ repeatKey }: CallIdentity): Promise<void> {
+    const holder = repeatKey === null ? undefined : await this.store.named?.(repeatKey)
+    if (holder !== undefined) this.#keys.put(holder)
   }
 
   /** A name that was given to another payment: its answer, or that the name is taken; null where it is free. */

@@ -130,6 +130,7 @@ export const STABLE_CLAIMS: ClaimKind<StableClaim> = {
   // Before the work there is only a question to a facilitator, which does no harm twice; after a delivery that is forgotten there
   // may be a second one, to who holds the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
+  nameOf: ({ state, repeatKey }) => (state === 'unpaid' || state === 'owed' ? null : repeatKey),
 }
 
 /** Where claims of the stablecoin rail are kept. */

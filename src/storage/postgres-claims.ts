@@ -11,7 +11,7 @@ import {
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'
-import { migrate } from './postgres-schema.ts'
+import { migrate, NAMES_INDEX } from './postgres-schema.ts'
 
 /** How the claims of an operator are opened. */
 export interface PostgresClaimsOptions {
@@ -29,6 +29,7 @@ export interface PostgresClaimsOptions {
 const CONNECTIONS_MAX = 10
 /** An owner that is not there: others took this replica for dead in this moment. */
 const FOREIGN_KEY_VIOLATION = '23503'
+const UNIQUE_VIOLATION = '23505'
 /** A claim can be released between finding it and reading it; more often in a row it is not. */
 const CLAIM_TRIES = 5
 
@@ -36,6 +37,13 @@ const CLAIM_TRIES = 5
 interface Row {
   readonly body: string
   readonly result: string | null
+}
+
+/** A claim as it is written, and the name that it gets with it. */
+interface Entry<C extends StoredClaim> {
+  readonly id: string
+  readonly claim: C
+  readonly name: string | null
 }
 
 /** The claims of an operator on PostgreSQL: every kind of them, and this replica's place among the others. */
@@ -101,20 +109,34 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return row && claimOf<C>(row)
   }
 
+  async named(name: string): Promise<C | undefined> {
+    const [row] = await this.#rows('name = $2', [name])
+    return row && claimOf<C>(row)
+  }
+
   async claim(claim: C): Promise<C | null> {
     const id = this.#kind.idOf(claim)
+    const name = this.#nameOf(claim)
     for (let left = CLAIM_TRIES; ; left--) {
       if (await this.#insert(id, claim)) return null
-      const known = await this.get(id)
+      const known = (await this.get(id)) ?? (name === null ? undefined : await this.named(name))
       if (known !== undefined) return known
       if (left === 0) throw new ClaimsAway(fault('market/claims-away', { reason: 'the claim comes and goes' }))
     }
   }
 
   async advance(from: C['state'], next: C): Promise<boolean> {
-    const sql = `UPDATE ${this.#schema}.claims SET state = $3, owner = $4, claimed_at = $5, body = $6
-      WHERE kind = $1 AND id = $2 AND state = $10 AND (owner IS NULL OR owner = $11) RETURNING kind, id`
-    return this.#write(sql, this.#kind.idOf(next), next, [from, this.#presence.id])
+    const sql = `UPDATE ${this.#schema}.claims SET state = $3, owner = $4, claimed_at = $5, body = $6, name = $10
+      WHERE kind = $1 AND id = $2 AND state = $11 AND (owner IS NULL OR owner = $12) RETURNING kind, id`
+    const write = (name: string | null): Promise<boolean> =>
+      this.#write(sql, { id: this.#kind.idOf(next), claim: next, name }, [from, this.#presence.id])
+    try {
+      return await write(this.#nameOf(next))
+    } catch (error) {
+      if (!isNameTaken(error)) throw error
+      // What is over happened, whoever has the name.
+      return this.#kind.isOpen(next) ? false : write(null)
+    }
   }
 
   async release(from: C['state'], id: string): Promise<boolean> {
@@ -158,25 +180,30 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     await this.#close()
   }
 
+  #nameOf(claim: C): string | null {
+    return this.#kind.nameOf?.(claim) ?? null
+  }
+
   get #schema(): string {
     return this.#database.schema
   }
 
   /** Puts a new claim; false if there is one. A replica that others have just taken for dead joins again first. */
   async #insert(id: string, claim: C): Promise<boolean> {
-    const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body)
-      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING kind, id`
+    const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name)
+      VALUES ($1, $2, $3, $4, $5, $6, $10) ON CONFLICT DO NOTHING RETURNING kind, id`
+    const entry = { id, claim, name: this.#nameOf(claim) }
     try {
-      return await this.#write(sql, id, claim)
+      return await this.#write(sql, entry)
     } catch (error) {
       if (!(error instanceof ClaimsAway) || codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error
       await this.#presence.beat()
-      return this.#write(sql, id, claim)
+      return this.#write(sql, entry)
     }
   }
 
   /** Writes a claim by a statement that gives back its key if it took effect, and with it what becomes of its result. */
-  async #write(sql: string, id: string, claim: C, more: readonly unknown[] = []): Promise<boolean> {
+  async #write(sql: string, { id, claim, name }: Entry<C>, more: readonly unknown[] = []): Promise<boolean> {
     const { result, finishedAtMs = 0, claimedAtMs, state } = claim
     const owner = this.#kind.isOpen(claim) ? this.#presence.id : null
     const body = JSON.stringify(result === undefined ? claim : { ...claim, result: null })
@@ -191,7 +218,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
         DELETE FROM ${this.#schema}.results AS result USING moved
         WHERE result.kind = moved.kind AND result.id = moved.id AND ${result === undefined}
       ) SELECT id FROM moved`
-    const values = [this.#kind.name, id, state, owner, claimedAtMs, body, finishedAtMs, bytes, text, ...more]
+    const values = [this.#kind.name, id, state, owner, claimedAtMs, body, finishedAtMs, bytes, text, name, ...more]
     return (await this.#database.query(all, values)).length > 0
   }
 
@@ -205,6 +232,11 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
 function claimOf<C extends StoredClaim>({ body, result }: Row): C {
   const claim = JSON.parse(body) as C
   return claim.result === undefined ? claim : { ...claim, result }
+}
+
+function isNameTaken(error: unknown): boolean {
+  if (!(error instanceof ClaimsAway) || codeOf(error) !== UNIQUE_VIOLATION) return false
+  return (error.cause as { constraint?: string }).constraint === NAMES_INDEX
 }
 
 function codeOf({ cause }: ClaimsAway): string | undefined {

@@ -11,6 +11,8 @@ const CONNECT_MS = 5_000
 /** Longest run of a statement on the server, and, a little later, of the wait for its answer. */
 const STATEMENT_MS = 5_000
 const ANSWER_MS = 7_000
+/** What state codes of rows that break a rule of their table begin with. */
+const CONSTRAINT_CLASS = '23'
 
 /**
  * What holds for every connection. A claim is durable before anybody hears of it, whatever the server's default is; a
@@ -98,8 +100,10 @@ export class PostgresDatabase {
       return result
     } catch (error) {
       if (error instanceof ClaimsAway) throw error
-      this.#losses += 1
-      this.#awayBecause = 'the claim store cannot be reached'
+      if (!isRefusal(error)) {
+        this.#losses += 1
+        this.#awayBecause = 'the claim store cannot be reached'
+      }
       throw new ClaimsAway(fault('market/claims-away', { reason: reasonOf(error) }), error)
     }
   }
@@ -113,6 +117,11 @@ async function inTransaction<T>(client: PoolClient, work: (query: Query) => Prom
   )
   await client.query('COMMIT')
   return result
+}
+
+/** Whether the server took a write for what no table may hold: that is an answer, and nothing is lost. */
+function isRefusal(error: unknown): boolean {
+  return String((error as { code?: unknown } | null)?.code).startsWith(CONSTRAINT_CLASS)
 }
 
 /** The server's state code or the system's, which says enough: messages could hold what was written. */

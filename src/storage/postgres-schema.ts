@@ -5,6 +5,9 @@ import type { PostgresDatabase, Query } from './postgres-database.ts'
 /** Any number, the same in every release: whoever makes or changes tables holds this lock. */
 const MIGRATION_LOCK = 2_718_281_828
 
+/** Says that a name is held by one claim at a time. */
+export const NAMES_INDEX = 'claims_by_name'
+
 /**
  * The tables, one step per version; what is released is never changed, only added to. Ids sort by their bytes. A claim is
  * open if and only if it has an owner, and the reference to it makes sure that an owner whom nobody would miss owns nothing.
@@ -37,6 +40,9 @@ const STEPS: readonly ((schema: string) => string)[] = [
       FOREIGN KEY (kind, id) REFERENCES ${schema}.claims ON DELETE CASCADE
     );
     CREATE INDEX results_by_time ON ${schema}.results (kind, finished_at, id);`,
+  (schema) => `
+    ALTER TABLE ${schema}.claims ADD COLUMN name text COLLATE "C";
+    CREATE UNIQUE INDEX ${NAMES_INDEX} ON ${schema}.claims (kind, name) WHERE name IS NOT NULL;`,
 ]
 
 /**

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Hash } from '../../consensus/primitives/ids.ts'
 import {
   type Claim,
   type FinishedClaim,
@@ -175,6 +176,61 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       one.pause()
       await hasOpen(b, 1)
       expect(await stableB.open()).toEqual([first])
+    })
+
+    describe('with names', () => {
+      const nameOf = (number: number): Hash => `${number}`.padStart(64, 'e') as Hash
+      const named = (number: number, name: number) => {
+        const states = stableClaims(number)
+        const repeatKey = nameOf(name)
+        return {
+          claimed: { ...states.claimed, repeatKey },
+          settled: { ...states.settled, repeatKey },
+          unpaid: { ...states.unpaid, repeatKey },
+        }
+      }
+      const twoStable = async () => {
+        const stores = [await fixture.replica('a').open(STABLE_CLAIMS), await fixture.replica('b').open(STABLE_CLAIMS)]
+        opened.push(...stores)
+        return stores as [(typeof stores)[0], (typeof stores)[0]]
+      }
+
+      it('lets one of many payments through two replicas have a name, and shows it to all', async () => {
+        const [a, b] = await twoStable()
+        const claims = Array.from({ length: 40 }, (_, i) => named(i + 1, 1).claimed)
+        const answers = await Promise.all(claims.map((claim, i) => (i % 2 === 0 ? a : b).claim(claim)))
+        const winners = claims.filter((_, i) => answers[i] === null)
+        expect(winners.length).toBe(1)
+        expect(answers.filter((known) => known !== null)).toEqual(Array.from({ length: 39 }, () => winners[0]))
+        expect(await a.named?.(nameOf(1))).toEqual(winners[0])
+        expect(await b.named?.(nameOf(2))).toBeUndefined()
+        expect(await b.claim(named(50, 2).claimed)).toBeNull()
+      })
+
+      it('frees the name of a payment that came to nothing, and lets it not be taken up while another has it', async () => {
+        const [a, b] = await twoStable()
+        const [one, other] = [named(1, 1), named(2, 1)]
+        await a.claim(one.claimed)
+        expect(await a.advance('claimed', one.unpaid)).toBe(true)
+        expect(await b.claim(other.claimed)).toBeNull()
+        expect(await a.advance('unpaid', one.claimed)).toBe(false)
+        expect(await a.get(one.claimed.id)).toEqual(one.unpaid)
+        expect(a.shared.awayBecause).toBeNull()
+        expect(await b.release('claimed', other.claimed.id)).toBe(true)
+        expect(await a.advance('unpaid', one.claimed)).toBe(true)
+        expect(await b.claim(other.claimed)).toEqual(one.claimed)
+      })
+
+      it('writes down what is over although another has its name', async () => {
+        const [a, b] = await twoStable()
+        const [one, other] = [named(1, 1), named(2, 1)]
+        await a.claim(one.claimed)
+        await a.advance('claimed', one.unpaid)
+        await b.claim(other.claimed)
+        expect(await a.advance('unpaid', one.settled)).toBe(true)
+        expect(await b.get(one.settled.id)).toEqual(one.settled)
+        expect(await a.named?.(nameOf(1))).toEqual(other.claimed)
+      })
     })
 
     it('moves each claim once, whoever tries in the moment of a takeover', async () => {

@@ -19,6 +19,7 @@ function crashing<C extends StoredClaim>(store: Closable<C>): Closable<C> {
   return {
     ...(store.shared && { shared: store.shared }),
     get: (id) => store.get(id),
+    ...(store.named && { named: (name) => store.named?.(name) ?? Promise.resolve(undefined) }),
     release: (from, id) => store.release(from, id),
     open: () => store.open(),
     recent: (limit, cursor) => store.recent(limit, cursor),

@@ -8,7 +8,7 @@ import { addressKey } from './edge/client-key.ts'
 import type { Documents } from './edge/documents.ts'
 import type { WorkKind } from './edge/overload.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
-import { failure, faultToJsonRpc } from './json-rpc.ts'
+import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Streams } from './streams.ts'
 
@@ -93,7 +93,13 @@ function sendProtocolFault(reply: FastifyReply, request: FastifyRequest, cause: 
     .code(faultRow(cause.code).status)
     .headers(errorHeaders(cause))
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify(failure(null, faultToJsonRpc(cause, request.id))))
+    .send(JSON.stringify(failure(messageIdOf(request), faultToJsonRpc(cause, request.id))))
+}
+
+/** A refusal answers the message that it refuses, where one could be read. */
+function messageIdOf({ body }: FastifyRequest): JsonRpcId {
+  const { id } = (body ?? {}) as { readonly id?: unknown }
+  return typeof id === 'string' || typeof id === 'number' ? id : null
 }
 
 /** JSON and raw bytes are read, nothing else; an empty JSON body is no body. */

@@ -41,7 +41,7 @@ export interface StableCheckoutDependencies extends IntakeDependencies {
 
 /** Work under way, and which call it is for. */
 interface Running {
-  readonly identity: Pick<CallIdentity, 'serviceId' | 'requestHash' | 'signatureHash'>
+  readonly identity: Pick<CallIdentity, 'serviceId' | 'requestHash' | 'signatureHash' | 'repeatKey'>
   readonly ended: Promise<Ended>
 }
 
@@ -234,13 +234,13 @@ export class StableCheckout implements StableRail {
   }
 
   /**
-   * The answer once more. An authorization is public once it is settled: whoever repeats it after the first delivery shows
-   * that it is the buyer by the name that it gave then, which no chain shows.
+   * The answer once more. An authorization is public once it is settled: whoever repeats it shows that it is the buyer by the
+   * name that it gave at first, which no chain shows. Without one the first delivery is the last.
    */
   #replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
     const { transaction } = claim
     const isDelivered = claim.deliveredAtMs !== null || this.#delivered.has(claim.id)
-    if (isDelivered && (claim.repeatKey === null || claim.repeatKey !== repeatKey))
+    if (claim.repeatKey === null ? isDelivered : claim.repeatKey !== repeatKey)
       return fail(fault('stable/delivered', { transaction }))
     return claim.result === null ? fail(fault('stable/result-expired', { transaction })) : ok({ claim, replayed: true })
   }
@@ -248,6 +248,9 @@ export class StableCheckout implements StableRail {
   /** Waits for work that is under way here. */
   async #join(running: Running, identity: CallIdentity): Promise<Result<StableSettled> | null> {
     if (!isSameCall(running.identity, identity)) return fail(fault('stable/used'))
+    // While it is being settled others can see its authorization already.
+    const { repeatKey } = running.identity
+    if (repeatKey !== null && repeatKey !== identity.repeatKey) return fail(UNDER_WAY)
     const { clock, settings } = this.#deps
     const untilMs = clock.now() + settings.settleWaitMs
     // The room is woken by every call that ends: no reason to give up on this one.

@@ -89,6 +89,19 @@ describe('a name of a payer', () => {
     expect(rail.income).toBe(PRICE)
   })
 
+  it('keeps an answer from who only saw the authorization, also before it was delivered', async () => {
+    const rail = await TestRail.open()
+    const call = rail.order('slow:300', { idempotencyKey: 'order-1' })
+    const thief = { ...call, idempotencyKey: null }
+    const outcome = rail.codeOf(call)
+    await rail.reaches('executing')
+    expect(await rail.codeOf(thief)).toBe('stable/under-way')
+    expect(await outcome).toBe('settled')
+    expect(await rail.codeOf(thief)).toBe('stable/delivered')
+    expect(await rail.codeOf({ ...thief, idempotencyKey: 'order-2' })).toBe('stable/delivered')
+    expect(await rail.codeOf(call)).toBe('replayed')
+  })
+
   it('is known right after a crash, while the past is still being read', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()

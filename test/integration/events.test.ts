@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { changeHeld } from '../../consensus/chain/held-bodies.ts'
+import { KEYS } from '../../consensus/chain/layout.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/limits.ts'
 import { seeded } from '../sim/miners.ts'
 import { ask, verdict } from '../support/api.ts'
@@ -202,6 +205,32 @@ describe('the stream of events', () => {
     await server.test.mine()
     await caughtUp(server, forged)
     expect(forged.events.map(({ event }) => event)).toEqual(['block'])
+  })
+
+  it('says that blocks are pruned, where only their events are missed', async () => {
+    const server = await opened()
+    const genesis = await grown(server)
+    const { database } = server.test.chain
+    const bodiesFrom = 30
+    const held = Array.from({ length: bodiesFrom - 1 }, (_, i) => database.idAt(i + 1) as BlockId)
+    await changeHeld(database, () => ({
+      held: { bodiesFrom, witnessesFrom: bodiesFrom },
+      writes: held.map((id) => ({ key: KEYS.bodies(id) })),
+    }))
+    for (const lastId of [genesis, `${held[5]}.0`, `${held.at(-2)}.0`]) {
+      const feed = await followed(server, '', lastId)
+      await caughtUp(server, feed)
+      const head = { height: server.test.height, id: headOf(server) }
+      expect(feed.events.map(({ event, data }) => [event, data])).toEqual([
+        ['reset', { reason: 'pruned', head, resumeAt: feed.lastId }],
+      ])
+    }
+    const whole = await followed(server, '', `${held.at(-1)}.4294967295`)
+    await caughtUp(server, whole)
+    const blocks = whole.events.filter(({ event }) => event === 'block').map(({ data }) => data.height)
+    expect(blocks).toEqual(Array.from({ length: server.test.height - bodiesFrom + 1 }, (_, i) => bodiesFrom + i))
+    await server.test.mine()
+    await until('what happens now is told', () => whole.events.at(-1)?.data.height === server.test.height)
   })
 
   it('tells at most a thousand blocks to who comes back', async () => {

@@ -27,6 +27,13 @@ const BLOCKS_MAX = 60
 
 const ADDRESSES = { owner: addressOf(2), other: addressOf(4), payout: addressOf(PAYOUT) }
 
+/** How replicas are started. */
+export interface ReplicaOptions {
+  readonly claimsUrl: string
+  readonly leaseSeconds: number
+  readonly more?: Readonly<Record<string, string>>
+}
+
 /** An operator with two replicas on one store: the first has the owner's key and lists the settlers of both. */
 export class TwoReplicas {
   readonly cluster: Cluster
@@ -37,7 +44,8 @@ export class TwoReplicas {
     this.#runsFiles = runsFiles
   }
 
-  static async start(workshop: Workshop, claimsUrl: string, leaseSeconds: number): Promise<TwoReplicas> {
+  /** Starts both and has them published; `more` is set for both beside what replicas need. */
+  static async start(workshop: Workshop, { claimsUrl, leaseSeconds, more = {} }: ReplicaOptions): Promise<TwoReplicas> {
     const runsFiles = [workshop.path('runs'), workshop.path('runs')]
     for (const file of runsFiles) appendFileSync(file, '')
     const env = {
@@ -46,6 +54,7 @@ export class TwoReplicas {
       FARTHING_MARKET_CLAIMS_URL: claimsUrl,
       FARTHING_MARKET_CLAIMS_LEASE_SECONDS: String(leaseSeconds),
       FARTHING_MARKET_SETTLE_WAIT_MS: '5000',
+      ...more,
     }
     const cluster = await Cluster.start(workshop, {
       nodes: runsFiles.map((file, i) => ({

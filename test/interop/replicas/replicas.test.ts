@@ -20,7 +20,7 @@ let server: PostgresServer
 let replicas: TwoReplicas
 beforeAll(async () => {
   server = await PostgresServer.start()
-  replicas = await TwoReplicas.start(workshop, server.url(), LEASE_SECONDS)
+  replicas = await TwoReplicas.start(workshop, { claimsUrl: server.url(), leaseSeconds: LEASE_SECONDS })
 })
 afterAll(async () => {
   await replicas?.cluster.stop()

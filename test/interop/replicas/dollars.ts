@@ -1,0 +1,139 @@
+import { ask, type CallView, post, type Reply, verdict } from '../../support/api.ts'
+import { until } from '../../support/processes.ts'
+import { type Change, newPayer, type Payer, PRICE, paymentOf, TERMS } from '../../support/stable.ts'
+import { TestFacilitator } from '../../support/stable-facilitator.ts'
+import { TestToken } from '../../support/stable-token.ts'
+import type { TwoReplicas } from './operator.ts'
+
+/** A call paid in dollars: the same header again is the same payment. */
+export interface DollarCall {
+  readonly serviceId: string
+  readonly request: string
+  readonly payer: Payer
+  /** Nonce of its authorization. */
+  readonly nonce: string
+  readonly header: string
+  /** Idempotency key, null without. */
+  readonly key: string | null
+}
+
+/** What a call is made of beside what is chosen for it. */
+export interface DollarOrder {
+  readonly serviceId: string
+  readonly request: string
+  readonly key?: string | null
+  readonly payer?: Payer
+  readonly change?: Change
+}
+
+const SETTLED_MS = 100_000
+const AGAIN_MS = 300
+
+/** A token, its chain's JSON-RPC and the one facilitator that all replicas ask, over real sockets. */
+export class Dollars {
+  readonly token = new TestToken(TERMS)
+  readonly facilitator = new TestFacilitator(this.token)
+  #rpcUrl = ''
+
+  static async open(): Promise<Dollars> {
+    const dollars = new Dollars()
+    await dollars.facilitator.open()
+    dollars.#rpcUrl = await dollars.token.listen()
+    return dollars
+  }
+
+  /** What replicas are started with to be paid in it. */
+  get settings(): Readonly<Record<string, string>> {
+    return {
+      FARTHING_STABLE_ENABLED: 'true',
+      FARTHING_STABLE_NETWORK: 'base-sepolia',
+      FARTHING_STABLE_PAY_TO: TERMS.payTo,
+      FARTHING_STABLE_FACILITATORS: this.facilitator.url,
+      FARTHING_STABLE_RPC_URL: this.#rpcUrl,
+    }
+  }
+
+  /** A signed call of a payer that has a dollar. */
+  call({ serviceId, request, key = null, payer = this.payer(), change = {} }: DollarOrder): DollarCall {
+    const { payload, authorization } = paymentOf(payer, change)
+    const header = Buffer.from(JSON.stringify(payload)).toString('base64')
+    return { serviceId, request, payer, nonce: authorization.nonce, header, key }
+  }
+
+  /** A payer with a key of its own and a dollar. */
+  payer(): Payer {
+    const payer = newPayer()
+    this.token.mint(payer.address, 1_000_000n)
+    return payer
+  }
+
+  /** How often the authorization of a call moved money. */
+  settlementsOf({ payer, nonce }: DollarCall): number {
+    return this.token.uses.filter((use) => use.from === payer.address && use.nonce === nonce).length
+  }
+
+  /** What a payer has spent, in units. */
+  spentBy({ address }: Payer): bigint {
+    return 1_000_000n - this.token.balance(address)
+  }
+
+  /** What was earned since it was so much. */
+  earnedSince(before: bigint): bigint {
+    return this.token.balance(TERMS.payTo) - before
+  }
+
+  /** What was earned so far, in units. */
+  get earned(): bigint {
+    return this.token.balance(TERMS.payTo)
+  }
+
+  async close(): Promise<void> {
+    await this.facilitator.close()
+    await this.token.close()
+  }
+}
+
+/** What so many calls earn, in units. */
+export function priceOf(calls: number): bigint {
+  return BigInt(calls) * PRICE
+}
+
+/** Offers a call to a node once. */
+export function offerDollars(url: string, { serviceId, request, header, key }: DollarCall): Promise<Reply<CallView>> {
+  const headers = { 'payment-signature': header, ...(key !== null && { 'idempotency-key': key }) }
+  return post<CallView>(url, `/api/x402/${serviceId}`, { request }, headers)
+}
+
+/** Repeats a call, at the replica given and then at the others in turn, until it is answered for good. */
+export function settleDollars(replicas: TwoReplicas, call: DollarCall, first: number): Promise<Reply<CallView>> {
+  let turn = first
+  let last: unknown = 'nothing'
+  const look = async (): Promise<Reply<CallView> | undefined> => {
+    const node = replicas.nodes[turn++ % replicas.nodes.length]
+    if (node?.runs !== true) return undefined
+    try {
+      const reply = await offerDollars(node.url, call)
+      last = `${verdict(reply)} ${reply.body.error}`
+      return reply.status === 503 || reply.status === 429 ? undefined : reply
+    } catch (error) {
+      // It is killed in the middle.
+      last = error
+      return undefined
+    }
+  }
+  return until(`an answer for ${call.request}`, look, { ms: SETTLED_MS, everyMs: AGAIN_MS }).catch((error) => {
+    throw new Error(`${error.message}; the last answer: ${last}`)
+  })
+}
+
+/** Waits until a replica takes dollars. */
+export function takesDollars(url: string, serviceId: string): Promise<unknown> {
+  return until('the replica takes dollars', async () => {
+    const { body } = await ask<CallView>(url, `/api/x402/${serviceId}?rail=stable`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ request: 'ok' }),
+    })
+    return body.available
+  })
+}

@@ -107,7 +107,7 @@ describe('hostile input at the doors', () => {
       await overA2a({ serviceId: [[]], request: 'ok' }),
       await overA2a(JSON.parse('{"__proto__":{"serviceId":"x"},"serviceId":{"__proto__":null}}') as object),
     ]
-    expect(answers.map(({ status, body }) => body.error !== undefined && status < 500)).toEqual([true, true, true])
+    expect(answers.map(({ status }) => status < 500)).toEqual([true, true, true])
   })
 
   it('is no text where it holds half a character', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 
-/** Calls of one payer that may be under way at once, so that it cannot fill all places for work. */
+/** Calls of one payer that may be under way at once: what waits for a place costs memory, and others wait behind it. */
 const AT_ONCE_MAX = 64
 /** Works that a payer may leave unpaid within the time: the service works before it is paid, so this is what it gives away. */
 const UNPAID_MAX = 5

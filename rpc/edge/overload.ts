@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { RateBucket } from '../contract/route.ts'
 
 /** Kinds of work in the order in which an overloaded node gives them up; `kept` is given up last of all. */
@@ -61,7 +62,21 @@ const RISE_FACTOR_MAX = 3
 const LATE_TURNS = 3
 /** Slower than the rise: a node that opens again at once is overloaded again at once. */
 const FALL = 0.02
+/**
+ * Share of the time in which the loop had something to do from which on it is behind. One that rests in between has done all that
+ * there was: if it is late, others have the processor, and fewer requests would not make it sooner.
+ */
+const BUSY_SHARE = 0.9
+/** Time over which the share is smoothed, and the most that one sample counts for: one long turn does not make a busy loop. */
+const BUSY_MS = 500
+const BUSY_WEIGHT_MAX = 0.5
 const RETRY_SECONDS_MAX = 5
+
+/** Time that this thread has had the processor. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
 
 /**
  * Refuses work while the node has more of it than it can do in time. The measure is how late the event loop is, since all
@@ -77,9 +92,16 @@ export class Overload {
   #looks = 0
   #sampledMs = performance.now()
   #lookedMs = this.#sampledMs
+  #busyShare = 0
+  #seen = performance.eventLoopUtilization()
+  readonly #workedMs: () => number
+  #lookedWorkMs: number
 
-  constructor(limits: OverloadLimits) {
+  /** `workedMs` tells how long this thread has had the processor, in milliseconds from any beginning. */
+  constructor(limits: OverloadLimits, workedMs: () => number = processorMs) {
     this.#limits = limits
+    this.#workedMs = workedMs
+    this.#lookedWorkMs = workedMs()
     this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
@@ -111,17 +133,15 @@ export class Overload {
   }
 
   /**
-   * Takes one measurement of the event loop: how late it is, how many requests came in each of its turns, and over how many
-   * samples' time that was so.
+   * Takes one measurement of the event loop: how late it is, how many requests came in each of its turns, over how many samples'
+   * time that was so, and what share of its time it was busy.
    */
-  observe(delayMs: number, perTurn: number, samples = 1): void {
+  observe(delayMs: number, perTurn: number, samples = 1, busyShare = 1): void {
     const { delayMsMax } = this.#limits
-    if (delayMs > delayMsMax && perTurn >= QUEUE_MIN)
-      this.#move(samples * RISE * Math.min(RISE_FACTOR_MAX, delayMs / delayMsMax))
-    else
-      this.#move(
-        -FALL * (perTurn < QUEUE_MIN ? 1 : Math.min(1, Math.max(0, 1 - delayMs / delayMsMax) / (1 - LOW_SHARE))),
-      )
+    const isQueue = perTurn >= QUEUE_MIN && busyShare >= BUSY_SHARE
+    if (!isQueue) this.#move(-FALL)
+    else if (delayMs > delayMsMax) this.#move(samples * RISE * Math.min(RISE_FACTOR_MAX, delayMs / delayMsMax))
+    else this.#move(-FALL * Math.min(1, (1 - delayMs / delayMsMax) / (1 - LOW_SHARE)))
   }
 
   /** Measures no more. */
@@ -133,9 +153,13 @@ export class Overload {
   #look(nowMs: number): void {
     this.#looks += 1
     this.#lookedMs = nowMs
+    this.#lookedWorkMs = this.#workedMs()
     const tookMs = nowMs - this.#sampledMs
     if (tookMs < SAMPLE_MS) return
-    this.observe(Math.max(0, tookMs / this.#looks - LOOK_MS), this.#arrived / this.#looks, tookMs / SAMPLE_MS)
+    const weight = Math.min(BUSY_WEIGHT_MAX, tookMs / BUSY_MS)
+    this.#busyShare += weight * (this.#utilization() - this.#busyShare)
+    const delayMs = Math.max(0, tookMs / this.#looks - LOOK_MS)
+    this.observe(delayMs, this.#arrived / this.#looks, tookMs / SAMPLE_MS, this.#busyShare)
     this.#looks = 0
     this.#arrived = 0
     this.#sampledMs = nowMs
@@ -145,7 +169,18 @@ export class Overload {
   #lateness(nowMs: number): number {
     const { delayMsMax } = this.#limits
     const late = nowMs - this.#lookedMs - LOOK_MS
-    return this.#arrived < QUEUE_MIN ? 0 : Math.min(1, (late / delayMsMax - 1) / LATE_TURNS)
+    if (late <= delayMsMax || this.#arrived < QUEUE_MIN) return 0
+    // A turn that others interrupt is late, but has done nothing meanwhile.
+    const ownMs = Math.min(late, this.#workedMs() - this.#lookedWorkMs)
+    return Math.min(1, Math.max(0, ownMs / delayMsMax - 1) / LATE_TURNS)
+  }
+
+  /** Share of the time since it was asked last in which the loop had something to do. */
+  #utilization(): number {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, this.#seen)
+    this.#seen = now
+    return utilization
   }
 
   #move(by: number): void {

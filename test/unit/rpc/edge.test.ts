@@ -176,16 +176,30 @@ describe('an overload', () => {
   })
 
   it('is seen in the turn that goes on, and in a long one as often as it is long', () => {
-    const overload = new Overload(LIMITS)
+    let workedMs = 0
+    const overload = new Overload(LIMITS, () => workedMs)
     overload.close()
     const nowMs = performance.now()
     for (let i = 0; i < 20; i++) overload.arrived()
     const admits = (laterMs: number): number =>
       WORK_KINDS.filter((kind) => [1, 2].every(() => overload.admits(kind, 1, nowMs + laterMs))).length
+    expect([admits(0), admits(10_000)]).toEqual([5, 5])
+    workedMs = 10_000
     expect([admits(0), admits(10_000)]).toEqual([5, 1])
     expect(overload.pressure).toBe(0)
     overload.observe(70, 50, 100)
     expect(overload.pressure).toBe(1)
+  })
+
+  it('is none, or ends, where the loop rests in between: then others have the processor', () => {
+    const overload = new Overload(LIMITS)
+    overload.close()
+    for (let i = 0; i < 20; i++) overload.observe(1_000, 50, 10, 0.8)
+    expect(overload.pressure).toBe(0)
+    overload.observe(1_000, 50, 100)
+    expect(overload.pressure).toBe(1)
+    for (let i = 0; i < 60; i++) overload.observe(1_000, 50, 10, 0.8)
+    expect(overload.pressure).toBe(0)
   })
 
   it('is none where few requests came: then the machine is busy with something else', () => {

@@ -13,7 +13,7 @@ it('does pieces of work in the order in which they came, and gives what each cam
   const done: number[] = []
   const all = await Promise.allSettled(
     [0, 1, 2, 3].map((i) =>
-      turns.run(() => {
+      turns.run<number | string>(() => {
         done.push(i)
         if (i === 2) throw new Error('two')
         return i === 3 ? Promise.resolve('later') : i

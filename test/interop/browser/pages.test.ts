@@ -22,6 +22,8 @@ const PAGES = [
   '/agents?q=nothing+like+this',
   ...SERVICES.map((serviceId) => `/agents/${serviceId}`),
 ]
+/** Pages that are unlike each other; all others are made like one of them. */
+const MATRIX = new Set(['/', '/agents', '/agents/node-test-once', '/agents/node-test-closed'])
 const UNKNOWN = '/agents/node-price'
 /** Chromium tells of every answer that is no success; nothing else may be told of a page that says that there is none. */
 const TOLD_OF_404 = 'console: Failed to load resource: the server responded with a status of 404 (Not Found)'
@@ -50,27 +52,53 @@ interface Registry {
   readonly services: readonly { readonly reputation: { readonly delivered: number; readonly refunds: number } }[]
 }
 
-/** Looks at a page in every width and scheme; what is wrong with it. */
-async function faultsOf(visitor: Visitor, path: string): Promise<readonly string[]> {
+/** A width and a scheme of colours, and whether axe is asked. */
+interface Look {
+  readonly width: number
+  readonly scheme: (typeof SCHEMES)[number]
+  readonly isAsked: boolean
+}
+
+const [PHONE, , DESK] = WIDTHS
+/** Axe sees every scheme, and both ways in which pages are laid out; that things fit is looked at in each of them. */
+const LOOKS: readonly Look[] = WIDTHS.flatMap((width) =>
+  SCHEMES.map((scheme) => ({ width, scheme, isAsked: width === (scheme === 'light' ? PHONE : DESK) })),
+)
+/** The narrowest is where things do not fit. */
+const NARROW = LOOKS.slice(0, 1)
+
+/** Looks at the page that is open; what is wrong with it. */
+async function faultsOf(visitor: Visitor, path: string, looks: readonly Look[]): Promise<readonly string[]> {
   const faults: string[] = []
-  for (const width of WIDTHS) {
-    for (const scheme of SCHEMES) {
-      await visitor.look(width, scheme)
-      const wide = await visitor.overflow()
-      if (wide > 0) faults.push(`${width} ${scheme}: ${wide} px too wide`)
-      faults.push(...(await visitor.violations()).map((violation) => `${width} ${scheme}: ${violation}`))
-      const name = `${path.replace(/[^a-z0-9]+/g, '-')}-${width}-${scheme}.png`
-      if (PICTURES !== undefined) await visitor.page.screenshot({ path: join(PICTURES, name), fullPage: true })
-    }
+  for (const { width, scheme, isAsked } of looks) {
+    await visitor.look(width, scheme)
+    const wide = await visitor.overflow()
+    if (wide > 0) faults.push(`${path} ${width} ${scheme}: ${wide} px too wide`)
+    const violations = isAsked ? await visitor.violations() : []
+    faults.push(...violations.map((violation) => `${path} ${width} ${scheme}: ${violation}`))
+    const name = `${path.replace(/[^a-z0-9]+/g, '-')}-${width}-${scheme}.png`
+    if (PICTURES !== undefined) await visitor.page.screenshot({ path: join(PICTURES, name), fullPage: true })
   }
   return faults
 }
 
 describe('a page in a real browser', () => {
-  it.each(PAGES)('%s is sound, reads well and fits in every width and scheme', async (path) => {
+  it.each([...MATRIX])('%s is sound, reads well and fits in every width and scheme', async (path) => {
     const visitor = await Visitor.arrive(browser, daemon.url)
     expect(await visitor.open(path)).toBe(200)
-    expect(await faultsOf(visitor, path)).toEqual([])
+    expect(await faultsOf(visitor, path, LOOKS)).toEqual([])
+    expect(visitor.complaints).toEqual([])
+    await visitor.leave()
+  })
+
+  it('is sound, reads well and fits a phone, whichever service it shows and whatever is searched', async () => {
+    const visitor = await Visitor.arrive(browser, daemon.url)
+    const faults: string[] = []
+    for (const path of PAGES.filter((page) => !MATRIX.has(page))) {
+      expect([path, await visitor.open(path)]).toEqual([path, 200])
+      faults.push(...(await faultsOf(visitor, path, NARROW)))
+    }
+    expect(faults).toEqual([])
     expect(visitor.complaints).toEqual([])
     await visitor.leave()
   })
@@ -78,7 +106,7 @@ describe('a page in a real browser', () => {
   it('says as well that there is no such service, and what may have been meant', async () => {
     const visitor = await Visitor.arrive(browser, daemon.url)
     expect(await visitor.open(UNKNOWN)).toBe(404)
-    expect(await faultsOf(visitor, UNKNOWN)).toEqual([])
+    expect(await faultsOf(visitor, UNKNOWN, LOOKS)).toEqual([])
     expect(visitor.complaints).toEqual([TOLD_OF_404])
     await visitor.page.getByRole('link', { name: 'node-price-feed' }).click()
     await visitor.page.getByRole('heading', { name: 'Price feed', level: 1 }).waitFor()

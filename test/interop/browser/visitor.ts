@@ -85,7 +85,7 @@ export class Visitor {
     // By the debugger's own door: the page's policy lets no script in.
     await this.page.evaluate(`window.axe === undefined && (() => { ${AXE} })()`)
     const found = (await this.page.evaluate(
-      `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} } }).then((r) => r.violations)`,
+      `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} }, resultTypes: ['violations'] }).then((r) => r.violations)`,
     )) as readonly Violation[]
     return found.map(({ id, help, nodes }) => {
       const [first] = nodes

@@ -1,10 +1,14 @@
 /** How many services run at once: more would only make each other late, and a late service is a refund. */
 const WORK_AT_ONCE = 16
 
-/** Places for running services, given in order of arrival. */
+/** Places for work, as many as for running services unless said, given in order of arrival. */
 export class WorkSlots {
-  #free = WORK_AT_ONCE
+  #free: number
   readonly #queue: (() => void)[] = []
+
+  constructor(atOnce: number = WORK_AT_ONCE) {
+    this.#free = atOnce
+  }
 
   /** Runs work as soon as there is a place for it. */
   async run<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { WorkSlots } from '../checkout/work-slots.ts'
 import { Breaker } from './breaker.ts'
 import type { Facilitator, FacilitatorRequest, FacilitatorVerdict, SupportVerdict } from './facilitator.ts'
 import type { FacilitatorFacts } from './rail.ts'
@@ -21,6 +22,8 @@ export interface PoolVerdict {
 }
 
 const VERIFY_MS = 5_000
+/** Checks asked for at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
+const VERIFY_AT_ONCE = 64
 const SETTLE_MS = 30_000
 const CHECK_MS = 5_000
 /** How often a facilitator is asked what it takes: while it answers well, and while it does not. */
@@ -43,6 +46,7 @@ interface Member {
 export class FacilitatorPool {
   readonly #deps: FacilitatorPoolDependencies
   readonly #members: readonly Member[]
+  readonly #checks = new WorkSlots(VERIFY_AT_ONCE)
   #cancel: (() => void) | null = null
   #stopped = false
 
@@ -93,7 +97,7 @@ export class FacilitatorPool {
 
   /** Has a payment checked by the first that says yes or no. */
   verify(request: FacilitatorRequest): Promise<PoolVerdict> {
-    return this.#ask(this.#inOrder(null), (one) => one.verify(request, VERIFY_MS), false)
+    return this.#checks.run(() => this.#ask(this.#inOrder(null), (one) => one.verify(request, VERIFY_MS), false))
   }
 
   /**

@@ -1,6 +1,9 @@
 import type { RateBucket } from './contract/route.ts'
 import type { StreamLimits } from './streams.ts'
 
+/** A host that a request names is no longer, where the node has no public address of its own. */
+export const HOST_CHARS_MAX = 255
+
 /** Requests per minute by bucket, of an address (of IPv6 its /64) or of a key that the node knows. */
 export type RateLimits = Readonly<Record<RateBucket, number>>
 
@@ -9,10 +12,12 @@ export interface HttpLimits {
   readonly bodyBytesMax: number
   /** Requests answered at once; more are refused, so that the node stays responsive to those it has. */
   readonly concurrentMax: number
+  /** Connections at once, idle ones too; more are closed as they come. */
+  readonly connectionsMax: number
   readonly ratesPerMinute: RateLimits
   /** A request that takes longer to arrive is cut off. */
   readonly receiveTimeoutMs: number
-  /** Delay of the event loop from which on work is refused; below a third of it work is taken again. */
+  /** Delay of the event loop from which on more and more work is refused, while the loop never rests. */
   readonly delayMsMax: number
   readonly streams: StreamLimits
 }
@@ -24,6 +29,7 @@ export const KNOWN_PAYMENT_RATE = 30
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   bodyBytesMax: 1_048_576,
   concurrentMax: 1_024,
+  connectionsMax: 8_192,
   ratesPerMinute: {
     read: 3_000,
     // A page of a long list is at its worst some 25 ms of work.

@@ -7,6 +7,7 @@ import type { Route } from './contract/route.ts'
 import { type OperationId, ROUTES } from './contract/table.ts'
 import { Documents } from './edge/documents.ts'
 import { HANDLERS } from './handlers/table.ts'
+import { HOST_CHARS_MAX } from './limits.ts'
 import type { NodeApi } from './node.ts'
 import { isOperator } from './operator.ts'
 import {
@@ -41,6 +42,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     frameworkErrors: refuseUnroutable,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
+  app.server.maxConnections = limits.connectionsMax
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   bodyParsers(app)
   app.addHook('onRequest', (request, reply, done) => {
@@ -162,9 +164,6 @@ function headersOf({ headers }: FastifyRequest): ApiRequest['headers'] {
 function baseUrlOf({ publicUrl }: NodeApi, request: FastifyRequest): string {
   return publicUrl ?? `${request.protocol}://${request.host}`
 }
-
-/** Host names are no longer than this. */
-const HOST_CHARS_MAX = 255
 
 /**
  * Whether a host can be part of an address that is shown. Without a public address every document says the host it was asked

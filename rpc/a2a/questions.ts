@@ -5,7 +5,8 @@ import type { A2aPlace } from './sayings.ts'
 import type { Said } from './tasks.ts'
 
 const SHOWN_MAX = 8
-const ASKED_CHARS_MAX = 200
+/** What of a question is looked at. */
+export const ASKED_CHARS_MAX = 200
 
 /** Answers a message that names no service: with the services that its words fit, or else with some to begin with. */
 export function answerQuestion({ node, market, request }: A2aPlace, text: string): Said & { readonly data: object } {

@@ -25,7 +25,8 @@ export type ShownTask = Pick<AgentTask, 'id' | 'contextId' | 'state' | 'says' | 
 
 type Fields = Readonly<Record<string, unknown>>
 
-const PARTS_MAX = 20
+/** Parts of a message. */
+export const PARTS_MAX = 20
 
 /** Reads the parameters of a message to be sent; a text says what is wrong with them. */
 export function readMessage(params: unknown): AgentMessage | string {

@@ -8,6 +8,9 @@ const GROUPS = 8
 /** How a socket shows an IPv4 address where it listens on both. */
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
 
+/** Proxies of some makers write the port too: it is another one for each connection. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/
+
 /** Who a request is limited as. */
 export interface LimitKey {
   readonly key: string
@@ -25,7 +28,9 @@ export function limitKeyOf(
 }
 
 /** What an address is limited as: itself for IPv4, its /64 for IPv6. Text that is no address stands for itself. */
-export function addressKey(address: string): string {
+export function addressKey(written: string): string {
+  const [, inBrackets, beforePort] = WITH_PORT.exec(written) ?? []
+  const address = inBrackets ?? beforePort ?? written
   if (!address.includes(':')) return address
   const mapped = MAPPED_IPV4.exec(address)
   if (mapped !== null) return mapped[1] as string

@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
-const WORD_CHARS_MAX = 4_000
+/** Characters of an argument of a prompt. */
+export const WORD_CHARS_MAX = 4_000
 
 interface Prompt {
   readonly title: string

@@ -41,9 +41,13 @@ import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
 import { REMOTE_ADDRESSES_MAX } from '../../miner/remote-work.ts'
+import { ASKED_CHARS_MAX } from '../../rpc/a2a/questions.ts'
+import { TASK_CHARS_MAX, TASK_KEPT_MS, TASKS_MAX } from '../../rpc/a2a/tasks.ts'
+import { PARTS_MAX } from '../../rpc/a2a/wire.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
-import { DEFAULT_HTTP_LIMITS, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
+import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
+import { WORD_CHARS_MAX } from '../../rpc/mcp/prompts.ts'
 import { ADDRESSES_MAX } from '../../src/p2p/host/address-book.ts'
 import { INBOUND_PER_HOST, INBOUND_PER_NET, OUTBOUND_PER_GROUP } from '../../src/p2p/host/address-groups.ts'
 import { BANS_MAX } from '../../src/p2p/host/bans.ts'
@@ -125,6 +129,8 @@ const NODE: readonly Row[] = [
   ['replacement pays more by', DEFAULT_MEMPOOL_POLICY.replacementBumpBps, 'basis points', 'mempool/policy.ts'],
   ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],
   ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
+  ['connections at once', DEFAULT_HTTP_LIMITS.connectionsMax, '', 'rpc/limits.ts'],
+  ['host that a request names', HOST_CHARS_MAX, 'characters', 'rpc/limits.ts'],
   ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/limits.ts'],
   ...(Object.keys(DEFAULT_HTTP_LIMITS.ratesPerMinute) as RateBucket[]).map((bucket): Row => {
     const name: SettingName = `rpc.rate-${bucket}`
@@ -143,6 +149,12 @@ const NODE: readonly Row[] = [
   ['what a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.bufferBytesMax, 'bytes', 'rpc/limits.ts'],
   ['how long a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.behindMsMax, 'ms', 'rpc/limits.ts'],
   ['blocks whose events are told to who comes back', REPLAY_BLOCKS_MAX, 'blocks', 'facts/event-walk.ts'],
+  ['tasks of A2A that are kept, those that nobody has paid dropped first', TASKS_MAX, '', 'a2a/tasks.ts'],
+  ['requests and results of these tasks together', TASK_CHARS_MAX, 'characters', 'a2a/tasks.ts'],
+  ['how long a task is kept after it changed last', TASK_KEPT_MS, 'ms', 'a2a/tasks.ts'],
+  ['parts of a message of A2A', PARTS_MAX, '', 'a2a/wire.ts'],
+  ['what is looked at of a question', ASKED_CHARS_MAX, 'characters', 'a2a/questions.ts'],
+  ['argument of a prompt of MCP', WORD_CHARS_MAX, 'characters', 'mcp/prompts.ts'],
   ['addresses that external miners mine for at once', REMOTE_ADDRESSES_MAX, '', 'miner/remote-work.ts'],
   ['jobs of an address that can be solved', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
   ['tokens, pool positions and stakes of an address that are listed, each', HOLDINGS_MAX, '', 'facts/accounts.ts'],

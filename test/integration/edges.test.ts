@@ -1,9 +1,12 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import { ask, post, verdict } from '../support/api.ts'
 import { ApiServer } from '../support/api-server.ts'
+import { until } from '../support/processes.ts'
 import { askRaw } from '../support/raw-http.ts'
 
 let server: ApiServer
@@ -183,4 +186,21 @@ describe('the host that a request names', () => {
       expect([status, JSON.parse(text).code], host).toEqual([400, 'invalid_request'])
     }
   })
+})
+
+it('closes connections beyond its bound as they come, and takes others when these are gone', async () => {
+  const bounded = await ApiServer.open({ connectionsMax: 2 })
+  const sockets: Socket[] = []
+  const opened = async (): Promise<boolean> => {
+    const socket = connect(Number(new URL(bounded.url).port), '127.0.0.1').on('error', () => {})
+    sockets.push(socket)
+    socket.write('GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+    await Promise.race([once(socket, 'data'), once(socket, 'close')])
+    return socket.bytesRead > 0
+  }
+  expect([await opened(), await opened(), await opened()]).toEqual([true, true, false])
+  sockets[0]?.destroy()
+  await until('a place is free', opened)
+  for (const socket of sockets) socket.destroy()
+  await bounded.close()
 })

@@ -20,6 +20,9 @@ describe('what an address is limited as', () => {
     ['::1', '0:0:0:0::/64'],
     ['64:ff9b::192.0.2.33', '64:ff9b:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['192.0.2.7:4711', '192.0.2.7'],
+    ['[2001:db8:1:2::9]:4711', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::9]', '2001:db8:1:2::/64'],
     ['no address', 'no address'],
     ['a:b', 'a:b'],
   ])('%s is %s', (address, key) => expect(addressKey(address)).toBe(key))

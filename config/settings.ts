@@ -79,7 +79,7 @@ export const SETTINGS = {
   'rpc.rate-mining': integer('Templates and solutions of miners per minute and address', 1_200, RATES),
   'rpc.rate-health': integer('Health checks and scrapes per minute and address', 6_000, RATES),
   'rpc.rate-events': integer('Streams of events that are begun per minute and address', 300, RATES),
-  'rpc.rate-mcp': integer('Calls of the MCP endpoint without a payment per minute and address', 3_000, RATES),
+  'rpc.rate-mcp': integer('Calls over MCP and A2A without a payment per minute and address', 3_000, RATES),
   'rpc.delay-max-ms': integer(
     'Delay of the event loop from which on the node refuses work, what is cheap to ask again first',
     150,

@@ -203,7 +203,7 @@ export const FAULT_TABLE = {
     '{key} in the {source} is nothing that this command knows; did you mean {suggestion}?',
   ),
   'config/value': sender('config_value', 400, '{key} is "{value}"; allowed: {allowed}'),
-  'config/file': sender('config_file', 400, 'the configuration file {path} cannot be used: {reason}'),
+  'config/file': sender('config_file', 400, 'the file {path} cannot be used: {reason}'),
   'cli/usage': sender('usage', 400, '{reason}'),
   'cli/node-unreachable': later(
     'node_unreachable',

@@ -133,6 +133,11 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
     send('/api/v1/mining/jobs'),
     send('/api/v1/mining/jobs?address=far1nobody-at-all-is-here'),
   ],
+  followEvents: (send) => [
+    beginningOf('/api/v1/events'),
+    beginningOf(`/api/v1/events?types=block&after=${UNKNOWN}.0`),
+    ...['types=nothing', 'txId=x', 'after=x'].map((query) => send(`/api/v1/events?${query}`)),
+  ],
   listPeers: (send) => [send('/api/v1/peers')],
   getStatus: (send) => [send('/api/v1/status')],
   getHealth: (send) => [send('/health')],

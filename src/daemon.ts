@@ -77,7 +77,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     mining: mining.value.facts,
     remoteWork: mining.value.remoteWork,
     peerCount: () => standing.peerCount,
-    notReadyBecause: () => standing.notReadyBecause(),
+    notReadyBecause: () => [...standing.notReadyBecause(), ...storeReasons(market.value)],
     warnings: () => [...watch.warnings, ...(market.value?.rail?.warnings() ?? [])],
     metrics: () => metrics.text(),
     publicUrl: options.config.rpc.publicUrl,
@@ -156,6 +156,12 @@ class Standing {
     const progress = this.#network?.node.synchroniser.progress()
     return progress?.behind === true ? [`syncing: block ${progress.height} of ${progress.targetHeight}`] : []
   }
+}
+
+/** A node whose claims cannot be reached sells nothing: a balancer should send its callers to another. */
+function storeReasons(market: Market | null): readonly string[] {
+  const away = market?.store.shared?.awayBecause ?? null
+  return away === null ? [] : [away]
 }
 
 /** Tells of what the chain should not do, and closes the market meanwhile. */

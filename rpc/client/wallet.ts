@@ -44,6 +44,8 @@ export async function walletFromKeyfile(
   pathOrText: string,
   { passphrase }: { readonly passphrase: string },
 ): Promise<Wallet> {
+  if (typeof passphrase !== 'string')
+    throw new FarthingError('the keyfile needs its passphrase', { code: 'keyfile_passphrase' })
   const isText = pathOrText.trimStart().startsWith('{')
   const file = readKeyfile(isText ? pathOrText : await readText(pathOrText))
   const key = await deriveKey(passphrase, file.salt, file.cost)

@@ -17,7 +17,7 @@ import { printable } from './reading.ts'
 /** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
 /** What is wrong with a command as it was given, rather than with what it found. */
-const USAGE_FAULTS: ReadonlySet<string> = new Set(['cli/usage', 'file/unreadable'])
+const USAGE_FAULTS: ReadonlySet<string> = new Set(['cli/usage', 'file/unreadable', 'config/value', 'config/file'])
 /** Settings that matter to a command that asks a node or opens a wallet; the others are of the node itself. */
 const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
   'network',

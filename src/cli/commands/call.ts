@@ -55,7 +55,8 @@ export const callCommand: Command = {
     const record = await pay(client, context, quoted.value)
     if (!record.ok) return record.fault
     const { txId } = record.value.tx
-    note(`paid with ${txId}; waiting for its block (if interrupted: npx farthing call --tx ${txId})`)
+    const same = `--rpc ${client.baseUrl} --data-dir ${context.config.dataDir}`
+    note(`paid with ${txId}; waiting for its block (if interrupted: npx farthing call --tx ${txId} ${same})`)
     return settle(client, context, record.value)
   },
 }

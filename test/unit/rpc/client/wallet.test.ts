@@ -50,6 +50,7 @@ describe('a wallet of the client', () => {
     const text = await keyfileOf(words, { passphrase })
     const file = JSON.parse(text)
     const changed = (change: object) => walletFromKeyfile(JSON.stringify({ ...file, ...change }), { passphrase })
+    expect(await code(walletFromKeyfile(text, { passphrase: undefined as never }))).toBe('keyfile_passphrase')
     expect(await code(walletFromKeyfile(text, { passphrase: 'other' }))).toBe('keyfile_passphrase')
     expect(await code(changed({ address: 'ab'.repeat(32) }))).toBe('keyfile_passphrase')
     expect(await code(changed({ scheme: 2 }))).toBe('keyfile_invalid')

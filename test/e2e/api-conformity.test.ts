@@ -8,7 +8,7 @@ import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { searchNonce } from '../../miner/search.ts'
 import { askJob } from '../../rpc/client/mining.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
-import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
+import { ask, atRest, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { discoveryRequests } from '../support/discovery-requests.ts'
@@ -176,14 +176,6 @@ async function submitFirstNonce(): Promise<Reply> {
     const nonce = searchNonce({ ...job, start: 0n, stride: 1n }, nativePowHasher, { stopped: () => false, onHash() {} })
     const reply = await post(daemon.url, '/api/v1/mining/submit', { jobId: job.jobId, nonce: String(nonce) })
     if (reply.body.code !== 'stale_job') return reply
-  }
-}
-
-/** Blocks come a hundred a second here: a reading of one head is asked for again where it was moved on from too often. */
-async function atRest(request: () => Promise<Reply>): Promise<Reply> {
-  for (;;) {
-    const reply = await request()
-    if (reply.body.code !== 'head_moving') return reply
   }
 }
 

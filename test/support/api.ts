@@ -95,3 +95,11 @@ function parse(text: string): unknown {
     return {}
   }
 }
+
+/** Asks until it is answered of one head: where blocks come a hundred a second, one is moved on from too often. */
+export async function atRest(request: () => Promise<Reply>): Promise<Reply> {
+  for (;;) {
+    const reply = await request()
+    if (reply.body.code !== 'head_moving') return reply
+  }
+}

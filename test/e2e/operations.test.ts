@@ -114,7 +114,9 @@ describe('what operators look at', () => {
     for (const accept of ['application/json', '*/*', '']) {
       const json = await ask<{ links: object }>(daemon.url, '/', { headers: { accept } })
       expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8')
-      expect(Object.keys(json.body.links)).toEqual(['status', 'services', 'protocol', 'openapi', 'metrics'])
+      expect(Object.keys(json.body.links)).toEqual([
+        ...['status', 'services', 'catalogue', 'llms', 'protocol', 'openapi', 'metrics'],
+      ])
       for (const link of Object.values(json.body.links) as string[]) {
         expect((await ask(link, '')).status, link).toBe(200)
       }

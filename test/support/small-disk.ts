@@ -32,7 +32,12 @@ function mounted(root: string): SmallDisk {
     fullNode: undefined,
     fill: (roomBytes) => {
       const { bavail, bsize } = statfsSync(root)
-      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - roomBytes), 1))
+      try {
+        writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - roomBytes), 1))
+      } catch (error) {
+        // The node wrote meanwhile: then it is fuller than was meant, which is as good.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
     },
     free: () => rmSync(ballast),
     // Lazily: what an ended program held is let go of a moment later.

@@ -8,6 +8,7 @@ import type { RuleBook } from '../../../../consensus/chain/rule-book.ts'
 import { blockWrites } from '../../../../consensus/chain/writes.ts'
 import { toHex } from '../../../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../../../consensus/primitives/ids.ts'
+import { OUTCOMES } from '../../../../marketplace/ledger/outcomes.ts'
 import { auditState } from '../../../../src/cli/commands/audit.ts'
 import { rebuildIndexes } from '../../../../src/storage/reindex.ts'
 import { type LateRebuild, rebuildLate } from '../../../../src/storage/reindex-late.ts'
@@ -98,7 +99,7 @@ describe('indexes of a store that lacks blocks', () => {
       expect(await open(store, LATER)).toEqual(STALE)
       const report = await rebuild(store, LATER)
       expect(report).toMatchObject({ derived: STATE_INDEXES, begun: ['closures-2', 'tally-2'], indexedFrom: TOP + 1 })
-      expect(report.kept).toContain('outcomes')
+      expect(report.kept).toContain(OUTCOMES.name)
       const node = await TestChain.open(LATER, store)
       expect(indexedFrom(node.chain.database)).toBe(TOP + 1)
       expect(executedFrom(node.chain.database)).toBe(original === young ? BASE + 1 : 0)

@@ -14,7 +14,7 @@ describe('the table of faults', () => {
   it('has a code of area and matter, a machine code, and a status for each', () => {
     const odd = CODES.filter((code) => {
       const { api, status, blame, retry } = faultRow(code)
-      const wellFormed = /^[a-z][a-z0-9]*\/[a-z0-9]+(-[a-z0-9]+)*$/.test(code) && /^[a-z]+(_[a-z]+)*$/.test(api)
+      const wellFormed = /^[a-z][a-z0-9]*\/[a-z0-9]+(-[a-z0-9]+)*$/.test(code) && /^[a-z]+(_[a-z0-9]+)*$/.test(api)
       return !wellFormed || status < 200 || status > 599 || !Number.isInteger(status) || (blame === 'sender' && retry)
     })
     expect(odd).toEqual([])

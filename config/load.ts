@@ -1,15 +1,9 @@
 import { parseAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
-import {
-  type Config,
-  type Origin,
-  type Prices,
-  type Resolved,
-  SETTINGS,
-  type Setting,
-  type SettingName,
-} from './settings.ts'
+import { readOutside } from './outside-settings.ts'
+import type { Setting } from './setting.ts'
+import { type Config, type Origin, type Prices, type Resolved, SETTINGS, type SettingName } from './settings.ts'
 
 /** Text of the settings that one source gives, by name, and how the source calls them. */
 export interface Source {
@@ -221,15 +215,7 @@ function configOf(resolution: Resolution): Config {
   return {
     network: text('network') as Config['network'],
     dataDir: text('data-dir'),
-    rpc: {
-      host: text('rpc.host'),
-      port: integer('rpc.port'),
-      publicUrl: optional('rpc.public-url'),
-      trustProxy: boolean('rpc.trust-proxy'),
-      rates: ratesOf(integer),
-      delayMsMax: integer('rpc.delay-max-ms'),
-      concurrentMax: integer('rpc.concurrent-max'),
-    },
+    rpc: rpcOf(resolution),
     mcp: { allowedOrigins: optional('mcp.allowed-origins')?.split(',') ?? [] },
     p2p: {
       enabled: boolean('p2p.enabled'),
@@ -268,6 +254,7 @@ function configOf(resolution: Resolution): Config {
       resultKeepMib: integer('market.result-keep-mib'),
     },
     stable: stableOf(resolution),
+    outside: readOutside((name) => resolution[name].value),
     chain: { reorganisationMax: integer('chain.reorganisation-max') },
     mempool: { countMax: integer('mempool.count-max'), mibMax: integer('mempool.mib-max') },
     storage: {
@@ -278,6 +265,20 @@ function configOf(resolution: Resolution): Config {
       snapshotBlocks: integer('storage.snapshot-blocks'),
     },
     log: { level: text('log.level'), format: text('log.format') as Config['log']['format'] },
+  }
+}
+
+/** Settings of the API. */
+function rpcOf(resolution: Resolution): Config['rpc'] {
+  const integer = (name: SettingName): number => Number(resolution[name].value)
+  return {
+    host: resolution['rpc.host'].value as string,
+    port: integer('rpc.port'),
+    publicUrl: resolution['rpc.public-url'].value,
+    trustProxy: resolution['rpc.trust-proxy'].value === 'true',
+    rates: ratesOf(integer),
+    delayMsMax: integer('rpc.delay-max-ms'),
+    concurrentMax: integer('rpc.concurrent-max'),
   }
 }
 

@@ -1,48 +1,7 @@
 import type { RateBucket } from '../rpc/contract/route.ts'
 import type { NetworkName } from './networks/table.ts'
-
-/** How a setting's text is read. */
-export type SettingType =
-  | { readonly kind: 'text'; readonly pattern?: RegExp; readonly allowed: string }
-  | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  | { readonly kind: 'boolean' }
-  | { readonly kind: 'dollars' }
-  | { readonly kind: 'prices' }
-
-/** One setting: its name is its flag (`--rpc-port`), its variable (`FARTHING_RPC_PORT`) and its path in the file (`rpc.port`). */
-export interface Setting {
-  readonly type: SettingType
-  /** Text of the default; null means unset. */
-  readonly default: string | null
-  readonly about: string
-  /** Whether its value must not be shown: it may hold a password. */
-  readonly isSecret?: true
-}
-
-function text(about: string, fallback: string | null, allowed: string, pattern?: RegExp): Setting {
-  return {
-    type: pattern === undefined ? { kind: 'text', allowed } : { kind: 'text', allowed, pattern },
-    default: fallback,
-    about,
-  }
-}
-
-function integer(about: string, fallback: number, [min, max]: readonly [number, number]): Setting {
-  return { type: { kind: 'integer', min, max }, default: String(fallback), about }
-}
-
-function choice(about: string, fallback: string, choices: readonly string[]): Setting {
-  return { type: { kind: 'choice', choices }, default: fallback, about }
-}
-
-function flag(about: string, fallback: boolean): Setting {
-  return { type: { kind: 'boolean' }, default: String(fallback), about }
-}
-
-function dollars(about: string, fallback: string | null): Setting {
-  return { type: { kind: 'dollars' }, default: fallback, about }
-}
+import { OUTSIDE_SETTINGS, type OutsideConfig } from './outside-settings.ts'
+import { choice, dollars, flag, integer, type Setting, text } from './setting.ts'
 
 const MIB = [1, 65_536] as const
 const PORTS = [0, 65_535] as const
@@ -235,6 +194,7 @@ export const SETTINGS = {
     null,
     'a path',
   ),
+  ...OUTSIDE_SETTINGS,
   'chain.reorganisation-max': integer('Deepest reorganisation taken without the operator', 1_200, [1, 2_399]),
   'mempool.count-max': integer('Most waiting transactions', 10_000, [100, 1_000_000]),
   'mempool.mib-max': integer('Most MiB of waiting transactions', 32, MIB),
@@ -345,6 +305,7 @@ export interface Config {
     readonly maxTimeoutSeconds: number
     readonly refundKeyFile: string | null
   }
+  readonly outside: OutsideConfig
   readonly chain: { readonly reorganisationMax: number }
   readonly mempool: { readonly countMax: number; readonly mibMax: number }
   readonly storage: {

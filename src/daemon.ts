@@ -12,6 +12,7 @@ import { openFacilitator } from './facilitator.ts'
 import { listen } from './http-api.ts'
 import { createMarket, type Market } from './market.ts'
 import { openMining } from './mining.ts'
+import { openOutside } from './outside.ts'
 import { openPeerNetwork, type PeerNetwork } from './peer-network.ts'
 import { systemClock } from './runtime.ts'
 import { openStableRail, type RunningRail } from './stable-rail.ts'
@@ -200,6 +201,8 @@ async function openMarket(
   }
   stops.push(() => store.close())
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
+  const outside = await openOutside({ config: config.outside, publicUrl: config.rpc.publicUrl }, stops)
+  if (!outside.ok) return outside
   const market = createMarket({
     config,
     chain,
@@ -208,6 +211,7 @@ async function openMarket(
     wallet,
     services,
     peerCount: () => standing.peerCount,
+    outside: outside.value,
     onFault,
   })
   if (!market.ok) return market

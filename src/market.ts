@@ -17,6 +17,7 @@ import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../marketplace/che
 import { Settler } from '../marketplace/checkout/settler.ts'
 import { Takeover } from '../marketplace/checkout/takeover.ts'
 import { Workshop } from '../marketplace/checkout/workshop.ts'
+import type { Outside } from '../marketplace/outside/outside.ts'
 import type { ServiceContext } from '../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../marketplace/services/service.ts'
 import type { Mempool } from '../mempool/mempool.ts'
@@ -35,6 +36,7 @@ export interface MarketParts {
   readonly wallet: WalletKey
   readonly services: readonly ServiceDefinition[]
   readonly peerCount: () => number
+  readonly outside: Outside
   readonly onFault: (area: string, fault: Fault) => void
 }
 
@@ -168,7 +170,7 @@ export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   }
 }
 
-function serviceContext({ chain, mempool, peerCount }: MarketParts): ServiceContext {
+function serviceContext({ chain, mempool, peerCount, outside }: MarketParts): ServiceContext {
   return {
     chain,
     clock: systemClock,
@@ -177,6 +179,7 @@ function serviceContext({ chain, mempool, peerCount }: MarketParts): ServiceCont
     halfVerdicts,
     powHasher: nativePowHasher,
     shelf: null,
+    outside,
     mempool: mempoolFacts(mempool),
   }
 }

@@ -3,6 +3,7 @@ import { LEDGER_FAULTS } from './ledger-faults.ts'
 import { MARKET_FAULTS } from './market-faults.ts'
 import { MINING_FAULTS } from './mining-faults.ts'
 import { NETWORK_FAULTS } from './network-faults.ts'
+import { OUTSIDE_FAULTS } from './outside-faults.ts'
 
 /** The one table of everything that can be refused, by code: see {@link FaultRow}. */
 export const FAULT_TABLE = {
@@ -157,6 +158,7 @@ export const FAULT_TABLE = {
   ...MINING_FAULTS,
 
   ...MARKET_FAULTS,
+  ...OUTSIDE_FAULTS,
 
   'rpc/malformed-json': sender('malformed_json', 400, 'the body is not JSON: {reason}'),
   'rpc/invalid-request': sender('invalid_request', 400, 'the request does not have the documented shape: {fields}'),

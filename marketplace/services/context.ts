@@ -4,6 +4,7 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import type { SignatureJob } from '../../consensus/crypto/signing.ts'
 import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
+import type { Outside } from '../outside/outside.ts'
 
 /** What services may know of the mempool. */
 export interface MempoolView {
@@ -34,7 +35,7 @@ export interface Shelf {
   readonly isAvailable: (serviceId: ServiceId) => boolean | undefined
 }
 
-/** The world as a service sees it: the node's chain and interfaces, nothing else. */
+/** The world as a service sees it: the node's chain, and what is handed to it of the rest. */
 export interface ServiceContext {
   readonly chain: Chain
   readonly mempool: MempoolView
@@ -46,4 +47,5 @@ export interface ServiceContext {
   readonly powHasher: PowHasher
   /** Null where nothing is sold. */
   readonly shelf: Shelf | null
+  readonly outside: Outside
 }

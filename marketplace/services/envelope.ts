@@ -1,5 +1,9 @@
 import { Type } from 'typebox'
+import type { Clock } from '../../consensus/chain/ports.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { Source, Sourced } from '../outside/sourced.ts'
 import type { ServiceContext } from './context.ts'
 
 /** Fields that every result read from the chain begins with. */
@@ -37,4 +41,54 @@ export function coins({ chain }: ServiceContext, baseUnits: bigint): string {
 /** A number with at most this many decimals. */
 export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals))
+}
+
+/** Fields that every result begins with that an engine of this node worked out. */
+export const ENGINE_ENVELOPE = {
+  service: Type.String(),
+  asOf: Type.String({ format: 'date-time' }),
+  engine: Type.String({ minLength: 1 }),
+}
+
+/** Where a result from outside the chain comes from, and how fresh it is. */
+export const SOURCE = Type.Object({
+  name: Type.String(),
+  url: Type.Optional(Type.String()),
+  fetchedAt: Type.String({ format: 'date-time' }),
+  stale: Type.Boolean(),
+  attribution: Type.Optional(Type.String()),
+})
+
+/** Fields that every result begins with that a provider gave. */
+export const SOURCE_ENVELOPE = {
+  service: Type.String(),
+  asOf: Type.String({ format: 'date-time' }),
+  source: SOURCE,
+}
+
+/** The envelope of what an engine worked out. */
+export function engineEnvelope(service: string, engine: string, { clock }: { readonly clock: Clock }) {
+  return { service, asOf: new Date(clock.now()).toISOString(), engine }
+}
+
+/** The envelope of what a provider gave. */
+export function sourceEnvelope(service: string, source: Source, { clock }: { readonly clock: Clock }) {
+  return { service, asOf: new Date(clock.now()).toISOString(), source }
+}
+
+/** What came from outside, or the failure of the service: its caller is refunded. */
+export function delivered<T>(result: Result<T>): T {
+  if (result.ok) return result.value
+  throw new Error(faultMessage(result.fault))
+}
+
+/** A result of a provider as the service gives it: envelope first, then its fields. */
+export function fromSource<T, F extends object>(
+  service: string,
+  result: Result<Sourced<T>>,
+  context: ServiceContext,
+  fields: (value: T) => F,
+) {
+  const { value, source } = delivered(result)
+  return { ...sourceEnvelope(service, source, context), ...fields(value) }
 }

@@ -1,7 +1,7 @@
 import { executedHead, knownFromHour, knowsDay } from '../facts/known-past.ts'
 import { DAY_HOURS, hourNow } from '../facts/trading.ts'
+import type { Readiness } from '../outside/readiness.ts'
 import type { ServiceContext } from './context.ts'
-import type { Readiness } from './service.ts'
 
 /** Of services that need nothing but the state. */
 const READY: Readiness = { available: true, engine: 'chain' }

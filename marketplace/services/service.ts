@@ -3,12 +3,8 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import type { Capability } from '../ledger/capabilities.ts'
+import type { Readiness } from '../outside/readiness.ts'
 import type { ServiceContext } from './context.ts'
-
-/** Whether a service can be delivered right now, by what, or why not and which settings would change that. */
-export type Readiness =
-  | { readonly available: true; readonly engine: string }
-  | { readonly available: false; readonly reason: string; readonly requires: readonly string[] }
 
 /** What a service says about itself; published on chain as far as the registry holds it. */
 export interface ServiceFacts {

@@ -25,6 +25,7 @@ import type { Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
+import type { Outside } from '../../marketplace/outside/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { Mempool } from '../../mempool/mempool.ts'
@@ -38,6 +39,7 @@ import { mempoolFacts } from '../../src/market.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 import { TestChain, type TxOptions, wallet } from './chain.ts'
 import { TestTime, WatchedClaims, Workbench } from './market-parts.ts'
+import { outsideOf } from './outside.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 import { TEST_SERVICES } from './test-services.ts'
 import { agentId, serviceId, units } from './unsigned.ts'
@@ -60,6 +62,8 @@ export interface MarketParts {
   /** Prices in millionths of a dollar where they differ from the services' own. */
   readonly prices?: Readonly<Record<string, bigint>>
   readonly settings?: Partial<MarketSettings>
+  /** What services reach beside the chain; nothing where it is left out. */
+  readonly outside?: Partial<Outside>
   readonly operator?: Partial<Operator>
   /** Whether agent and services are put on chain at once; default: where the agent is not there yet. */
   readonly published?: boolean
@@ -307,6 +311,7 @@ export class TestMarket {
       halfVerdicts,
       powHasher: nativePowHasher,
       shelf: null,
+      outside: outsideOf(this.#parts.outside),
     }
   }
 }

@@ -13,6 +13,7 @@ import { mempoolFacts } from '../../src/market.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 import { TestChain } from './chain.ts'
 import { testParams } from './network.ts'
+import { outsideOf } from './outside.ts'
 import { SCRIPT, SHOP } from './service-chain-script.ts'
 import { type NamedTransactions, ServiceChainWriter } from './service-chain-writer.ts'
 import { steadyWallet } from './steady-keys.ts'
@@ -73,5 +74,6 @@ function contextOf({ chain }: TestChain, mempool: Mempool): ServiceContext {
     halfVerdicts,
     powHasher: nativePowHasher,
     shelf: { agentId: SHOP, isAvailable: (serviceId) => (serviceId === 'node-price-feed' ? true : undefined) },
+    outside: outsideOf(),
   }
 }

@@ -15,7 +15,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
-  marketplace: ['ledger', 'facts', 'services', 'checkout', 'stable', 'facilitator'],
+  marketplace: ['ledger', 'facts', 'outside', 'services', 'checkout', 'stable', 'facilitator'],
   rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers', 'mcp', 'a2a'],
 }
 
@@ -34,6 +34,20 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^level$/, /^src\/storage\//],
   [/^pg$/, /^src\/storage\/postgres-/],
   [/^piscina$/, /^src\/workers\//],
+  [/^undici$/, /^src\/outbound\//],
+  [/^(ipaddr\.js|tldts|robots-parser|lru-cache)$/, /^(src\/outbound\/|marketplace\/services\/)/],
+  [/^disposable-email-domains-js$/, /^src\/outbound\//],
+  [/^viem($|\/)/, /^src\/outbound\/evm\//],
+  [/^maxmind$/, /^src\/geo\//],
+  [/^eventsource-parser$/, /^src\/outbound\/models\//],
+  [/^node-llama-cpp$/, /^src\/outbound\/models\//],
+  [
+    /^(htmlparser2|linkedom|@mozilla\/readability|turndown|@joplin\/turndown-plugin-gfm|iconv-lite|feedsmith)$/,
+    /^src\/engines\/pages\//,
+  ],
+  [/^(pdfkit|@fontsource\/inter|dejavu-fonts-ttf)$/, /^src\/engines\/documents\//],
+  [/^(compromise|franc)$/, /^src\/engines\/language\//],
+  [/^sharp$/, /^src\/engines\/images\//],
   [/^esbuild$/, /^src\/package\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
   [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/|datastore-level$)/, /^src\/p2p\/host\//],

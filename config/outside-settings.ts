@@ -1,0 +1,166 @@
+import { flag, type Setting, text } from './setting.ts'
+
+/** A provider that the operator chose: its name, and its base address where that is not the provider's own. */
+export interface ProviderChoice {
+  readonly name: string
+  readonly url: string | null
+}
+
+/** Names of providers by what they are asked for; the operator's order is the order in which they are asked. */
+export const PROVIDER_NAMES = {
+  prices: ['coingecko', 'coinbase', 'binance'],
+  search: ['searxng', 'brave'],
+  domains: ['iana'],
+  weather: ['open-meteo', 'met-norway'],
+  geocoder: ['open-meteo'],
+  rates: ['ecb', 'frankfurter'],
+  translate: ['libretranslate'],
+} as const satisfies Record<string, readonly string[]>
+
+/** What providers are asked for. */
+export type ProviderKind = keyof typeof PROVIDER_NAMES
+
+const HTTP_URL = 'https?:\\/\\/[^\\s,=]+[^\\s,]*'
+
+function providers(kind: ProviderKind, about: string): Setting {
+  const names = PROVIDER_NAMES[kind]
+  const one = `(${names.join('|')})(=${HTTP_URL})?`
+  const allowed = `${names.join(', ')}, each with =https://... where it is elsewhere, separated by commas`
+  return { ...text(about, null, allowed, new RegExp(`^${one}(,${one}){0,7}$`)), isSecret: true }
+}
+
+function nodes(about: string): Setting {
+  const pattern = /^https?:\/\/[^\s,]+(,https?:\/\/[^\s,]+){0,7}$/
+  return { ...text(about, null, 'http(s) URLs separated by commas, at most 8', pattern), isSecret: true }
+}
+
+const CIDR = '[0-9a-fA-F:.]+\\/[0-9]{1,3}'
+
+/** Settings of what services reach beside the chain. Addresses may hold keys, so those of providers are never shown. */
+export const OUTSIDE_SETTINGS = {
+  'web.enabled': flag('Whether services read the public web and the name system', true),
+  'web.robots': flag('Whether node-web-fetch leaves alone what robots.txt asks to be left alone', true),
+  'web.ports': text(
+    'Ports that addresses of callers may name',
+    '80,443',
+    'ports separated by commas',
+    /^\d{1,5}(,\d{1,5}){0,15}$/,
+  ),
+  'web.deny': text(
+    'Networks that are never connected to for callers, beside all that are not public and what this node listens on',
+    null,
+    'networks like 203.0.113.0/24, separated by commas',
+    new RegExp(`^${CIDR}(,${CIDR}){0,255}$`),
+  ),
+  'web.contact': text(
+    'Address in the User-Agent under which those who are visited learn who visits; default: rpc.public-url',
+    null,
+    'an http(s) or mailto URL',
+    /^(https?:\/\/|mailto:)[\x21-\x7e]{1,200}$/,
+  ),
+  'web.resolvers': text(
+    'Name servers that are asked; default: those of the system',
+    null,
+    'IP addresses, each with a port where it is not 53: 127.0.0.1:5353',
+    /^[0-9a-fA-F:.[\]]+(,[0-9a-fA-F:.[\]]+){0,7}$/,
+  ),
+  'validation.target': text(
+    'Base address that node-x402-validation looks at; default: rpc.public-url',
+    null,
+    'an http(s) URL without a slash at the end',
+    /^https?:\/\/[^\s/]+(\/[^\s]*[^\s/])?$/,
+  ),
+  'geo.city-db': text('MMDB file with cities or countries (GeoLite2, DB-IP, ip-location-db)', null, 'a path'),
+  'geo.asn-db': text('MMDB file with autonomous systems', null, 'a path'),
+  'providers.prices': providers('prices', 'Who is asked for prices of crypto assets'),
+  'providers.search': providers('search', 'Who is asked for web pages; an own SearXNG must have its JSON format on'),
+  'providers.domains': providers('domains', 'Whose list of registries (RDAP) is used for domains'),
+  'providers.weather': providers('weather', 'Who is asked for the weather'),
+  'providers.geocoder': providers('geocoder', 'Who is asked where cities are; default: as providers.weather'),
+  'providers.rates': providers('rates', 'Who is asked for exchange rates of currencies'),
+  'providers.translate': providers('translate', 'Who translates; default: a model with the role translate'),
+  'providers.ethereum': nodes('JSON-RPC nodes of Ethereum, in the order in which they are asked'),
+  'providers.base': nodes('JSON-RPC nodes of the layer-2 network Base, in the order in which they are asked'),
+  'providers.keys-file': text(
+    'JSON file with keys of providers: {"coingecko": "...", "brave": "...", "open-meteo": "..."}',
+    null,
+    'a path',
+  ),
+  'models.file': text('JSON file with the model backends (docs/services.md)', null, 'a path'),
+  'models.gguf': text('GGUF file of a local model; needs the package node-llama-cpp', null, 'a path'),
+  'models.procedural-images': flag(
+    'Whether node-image-gen sells abstract artwork made from the prompt, which does not depict it',
+    false,
+  ),
+  'documents.currency': text('Currency of documents whose request names none', 'EUR', 'an ISO 4217 code', /^[A-Z]{3}$/),
+  'documents.fonts': text(
+    'Font files (TTF, OTF, WOFF) for scripts that the built-in ones lack',
+    null,
+    'paths separated by commas',
+  ),
+} as const satisfies Record<string, Setting>
+
+/** Settings of what services reach beside the chain, as they are used. */
+export interface OutsideConfig {
+  readonly web: {
+    readonly enabled: boolean
+    readonly robots: boolean
+    readonly ports: readonly number[]
+    readonly deny: readonly string[]
+    readonly contact: string | null
+    /** Empty: those of the system. */
+    readonly resolvers: readonly string[]
+  }
+  /** Null: the node's public address. */
+  readonly validationTarget: string | null
+  readonly geo: { readonly cityDb: string | null; readonly asnDb: string | null }
+  readonly providers: Readonly<Record<ProviderKind, readonly ProviderChoice[]>> & {
+    /** Hold keys, perhaps. */
+    readonly ethereum: readonly string[]
+    readonly base: readonly string[]
+    readonly keysFile: string | null
+  }
+  readonly models: { readonly file: string | null; readonly gguf: string | null; readonly proceduralImages: boolean }
+  readonly documents: { readonly currency: string; readonly fonts: readonly string[] }
+}
+
+/** Reads the settings, whose texts have been checked. */
+export function readOutside(textOf: (name: keyof typeof OUTSIDE_SETTINGS) => string | null): OutsideConfig {
+  const list = (name: keyof typeof OUTSIDE_SETTINGS): readonly string[] => textOf(name)?.split(',') ?? []
+  const chosen = (kind: ProviderKind): readonly ProviderChoice[] => list(`providers.${kind}`).map(choiceOf)
+  return {
+    web: {
+      enabled: textOf('web.enabled') === 'true',
+      robots: textOf('web.robots') === 'true',
+      ports: list('web.ports').map(Number),
+      deny: list('web.deny'),
+      contact: textOf('web.contact'),
+      resolvers: list('web.resolvers'),
+    },
+    validationTarget: textOf('validation.target'),
+    geo: { cityDb: textOf('geo.city-db'), asnDb: textOf('geo.asn-db') },
+    providers: {
+      prices: chosen('prices'),
+      search: chosen('search'),
+      domains: chosen('domains'),
+      weather: chosen('weather'),
+      geocoder: chosen('geocoder'),
+      rates: chosen('rates'),
+      translate: chosen('translate'),
+      ethereum: list('providers.ethereum'),
+      base: list('providers.base'),
+      keysFile: textOf('providers.keys-file'),
+    },
+    models: {
+      file: textOf('models.file'),
+      gguf: textOf('models.gguf'),
+      proceduralImages: textOf('models.procedural-images') === 'true',
+    },
+    documents: { currency: textOf('documents.currency') ?? 'EUR', fonts: list('documents.fonts') },
+  }
+}
+
+function choiceOf(text: string): ProviderChoice {
+  const [name = '', ...rest] = text.split('=')
+  return { name, url: rest.length === 0 ? null : rest.join('=').replace(/\/+$/, '') }
+}

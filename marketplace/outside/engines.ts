@@ -1,0 +1,24 @@
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { DocumentTasks } from './document-tasks.ts'
+import type { ImageTasks } from './image-tasks.ts'
+import type { LanguageTasks } from './language-tasks.ts'
+import type { PageTasks } from './page-tasks.ts'
+
+/** Every piece of work for the engines, by name: what goes in and what comes out, plain values both. */
+export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks
+
+/** Name of a piece of work. */
+export type EngineTask = keyof EngineTasks
+
+/**
+ * Threads for work on content of strangers, and for work that would hold up the event loop. Each piece of work has limits of
+ * time and memory of its own; what exceeds them is ended with its thread, and is a fault (`engine/killed`, `engine/failed`,
+ * `engine/refused` where the input is to blame).
+ */
+export interface Engines {
+  run<Name extends EngineTask>(
+    task: Name,
+    input: EngineTasks[Name]['input'],
+    signal: AbortSignal,
+  ): Promise<Result<EngineTasks[Name]['output']>>
+}

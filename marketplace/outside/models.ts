@@ -1,0 +1,62 @@
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { Readiness } from './readiness.ts'
+
+/** What a model is for; an operator gives each model its roles. */
+export const MODEL_ROLES = ['fast', 'general', 'code', 'reason', 'vision', 'judge', 'translate', 'image'] as const
+
+/** One of them. */
+export type ModelRole = (typeof MODEL_ROLES)[number]
+
+/** A message of a conversation. */
+export interface ModelMessage {
+  readonly role: 'system' | 'user' | 'assistant'
+  readonly content: string
+}
+
+/** A single piece of work for a model. */
+export interface ModelRequest {
+  readonly role: ModelRole
+  readonly messages: readonly ModelMessage[]
+  readonly maxTokens: number
+  readonly temperature?: number
+  /** JSON schema that the answer must follow, where one is wanted. */
+  readonly jsonSchema?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
+}
+
+/** What a model answered. */
+export interface ModelAnswer {
+  readonly text: string
+  /** As the backend reports it. */
+  readonly model: string
+  readonly backend: string
+  readonly finishReason: string
+  readonly usage: {
+    readonly promptTokens: number
+    readonly completionTokens: number
+    readonly totalTokens: number
+    /** Whether the backend did not tell, and the figures are estimates. */
+    readonly estimated: boolean
+  }
+}
+
+/** A picture that a model made: bytes as they came, of any format. */
+export interface ModelPicture {
+  readonly bytes: Uint8Array
+  readonly model: string
+  readonly backend: string
+}
+
+/** The models of this node. Faults: `model/*`. */
+export interface Models {
+  readonly readiness: (role: ModelRole) => Readiness
+  readonly complete: (request: ModelRequest, signal: AbortSignal) => Promise<Result<ModelAnswer>>
+  readonly picture: (prompt: string, signal: AbortSignal) => Promise<Result<ModelPicture>>
+}
+
+/** A text in another language. */
+export interface Translation {
+  /** ISO 639-1, null where it is not told. */
+  readonly sourceLanguage: string | null
+  readonly text: string
+  readonly engine: string
+}

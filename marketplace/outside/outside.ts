@@ -1,0 +1,28 @@
+import type { CryptoPrices } from './crypto-prices.ts'
+import type { Engines } from './engines.ts'
+import type { EvmReader } from './evm.ts'
+import type { GeoDatabases } from './geo.ts'
+import type { MailDomains } from './mail.ts'
+import type { Models, Translation } from './models.ts'
+import type { EndpointProbe } from './probes.ts'
+import type { Asked, DomainFacts, PlaceQuery, ReferenceRates, SearchHit, WeatherReport } from './providers.ts'
+import type { WebReader } from './web.ts'
+
+/** Everything that services reach beside the chain. Each part says itself whether it can be used now. */
+export interface Outside {
+  readonly engines: Engines
+  readonly web: WebReader
+  readonly mail: MailDomains
+  readonly endpoint: EndpointProbe
+  readonly geo: GeoDatabases
+  readonly prices: CryptoPrices
+  readonly search: Asked<string, readonly SearchHit[]>
+  /** Of a registrable domain in ASCII. */
+  readonly domains: Asked<string, DomainFacts>
+  readonly weather: Asked<PlaceQuery, WeatherReport>
+  /** All rates of the newest day; the query is the base currency. */
+  readonly rates: Asked<string, ReferenceRates>
+  readonly evm: EvmReader
+  readonly models: Models
+  readonly translator: Asked<{ readonly to: string; readonly text: string }, Translation>
+}

@@ -1,0 +1,87 @@
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { Readiness } from './readiness.ts'
+import type { Sourced } from './sourced.ts'
+
+/** Asks something of whoever the operator chose for it. Faults: `provider/*`. */
+export interface Asked<Query, Value> {
+  readonly readiness: () => Readiness
+  readonly ask: (query: Query, signal: AbortSignal) => Promise<Result<Sourced<Value>>>
+}
+
+/** A page that a search found. */
+export interface SearchHit {
+  readonly title: string
+  readonly url: string
+  readonly snippet: string
+  /** ISO 8601 date or time, where the provider tells. */
+  readonly date: string | null
+}
+
+/** Registration of a domain, as its registry tells (RFC 9083); null is not told. */
+export interface DomainFacts {
+  readonly registered: boolean
+  readonly registrar: {
+    readonly name: string | null
+    readonly ianaId: string | null
+    readonly url: string | null
+  } | null
+  readonly createdAt: string | null
+  readonly expiresAt: string | null
+  readonly updatedAt: string | null
+  readonly nameservers: readonly string[]
+  readonly status: readonly string[]
+  readonly dnssec: boolean | null
+  readonly rdapServer: string
+}
+
+/** A place on earth: by name, to be found, or by its coordinates in degrees. */
+export type PlaceQuery = { readonly name: string } | { readonly lat: number; readonly lon: number }
+
+/** Weather of one moment; null is not told. */
+export interface CurrentWeather {
+  readonly tempC: number
+  readonly feelsLikeC: number | null
+  readonly humidityPct: number | null
+  readonly windKph: number | null
+  readonly windDeg: number | null
+  readonly precipMm: number | null
+  /** WMO code 4677 where the provider has it, else its own word. */
+  readonly code: string | null
+  readonly summary: string
+  readonly observedAt: string
+}
+
+/** Weather of one day; null is not told. */
+export interface DailyWeather {
+  readonly date: string
+  readonly minC: number
+  readonly maxC: number
+  readonly precipMm: number | null
+  readonly precipProbPct: number | null
+  readonly windMaxKph: number | null
+  readonly code: string | null
+  readonly summary: string
+}
+
+/** Weather of a place now and on three days. */
+export interface WeatherReport {
+  readonly place: {
+    readonly name: string | null
+    readonly country: string | null
+    readonly lat: number
+    readonly lon: number
+    readonly timezone: string | null
+  }
+  readonly current: CurrentWeather
+  readonly daily: readonly DailyWeather[]
+}
+
+/** Reference rates of one day against one currency, as decimal texts. */
+export interface ReferenceRates {
+  /** ISO 4217. */
+  readonly base: string
+  /** Units of each currency for one of the base; without the base itself. */
+  readonly rates: Readonly<Record<string, string>>
+  /** Day of the rates (YYYY-MM-DD). */
+  readonly rateDate: string
+}

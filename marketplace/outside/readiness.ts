@@ -1,0 +1,14 @@
+/** Whether something can be delivered right now, by what, or why not and which settings would change that. */
+export type Readiness =
+  | { readonly available: true; readonly engine: string }
+  | { readonly available: false; readonly reason: string; readonly requires: readonly string[] }
+
+/** What is not there because the operator did not set it up. */
+export function notConfigured(what: string, ...requires: readonly string[]): Readiness {
+  return { available: false, reason: `${what} is not configured`, requires }
+}
+
+/** What is set up, and cannot be used at the moment. */
+export function notNow(reason: string): Readiness {
+  return { available: false, reason, requires: [] }
+}

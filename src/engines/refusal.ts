@@ -1,0 +1,2 @@
+/** Thrown by an engine whose input cannot be used; the message says why. It ends at the edge of the engine's thread. */
+export class EngineRefusal extends Error {}

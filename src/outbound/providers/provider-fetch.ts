@@ -1,0 +1,91 @@
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+
+/** A question to a provider over HTTP. */
+export interface ProviderRequest {
+  readonly method?: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly bytesMax: number
+  /** Statuses that are an answer beside 200: 404 of a registry, 304 of what is known already. */
+  readonly alsoAnswers?: readonly number[]
+}
+
+/** An answer of a provider. */
+export interface ProviderAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+const RETRY_AFTER_MS_MAX = 600_000
+
+/**
+ * Asks a provider that the operator chose, whose address may be a private one. Redirects are not followed. Faults:
+ * `provider/unreachable` (no connection, or it broke off), `provider/refused` (401, 403, 429, with `retryAfterMs` where it
+ * names a pause), `provider/answer` (any other status, or too long). Aborting throws; the chain turns that into a timeout.
+ */
+export async function providerFetch(
+  provider: string,
+  url: string | URL,
+  request: ProviderRequest,
+  signal: AbortSignal,
+): Promise<Result<ProviderAnswer>> {
+  const { method = 'GET', headers = {}, body, bytesMax, alsoAnswers = [] } = request
+  const init = { method, headers, signal, redirect: 'manual' as const }
+  let response: Response
+  let text: string | null
+  try {
+    response = await fetch(url, body === undefined ? init : { ...init, body })
+    text = await textOf(response, bytesMax)
+  } catch (error) {
+    if (signal.aborted) throw error
+    const { cause } = error as { readonly cause?: { readonly code?: string } }
+    const reason = cause?.code ?? 'the connection broke off'
+    return fail(fault('provider/unreachable', { provider, reason }))
+  }
+  const { status } = response
+  if (status === 401 || status === 403 || status === 429) {
+    const retryAfterMs = pauseOf(response.headers.get('retry-after'))
+    return fail(fault('provider/refused', { provider, reason: `status ${status}`, retryAfterMs }))
+  }
+  if (text === null) return fail(fault('provider/answer', { provider, reason: `it is longer than ${bytesMax} bytes` }))
+  if (status !== 200 && !alsoAnswers.includes(status))
+    return fail(fault('provider/answer', { provider, reason: `status ${status}` }))
+  return ok({ status, headers: response.headers, text })
+}
+
+/** Asks a provider whose answers are JSON. Text that is none is `provider/answer`. */
+export async function providerJson(
+  provider: string,
+  url: string | URL,
+  request: ProviderRequest,
+  signal: AbortSignal,
+): Promise<Result<unknown>> {
+  const headers = { accept: 'application/json', ...request.headers }
+  const answer = await providerFetch(provider, url, { ...request, headers }, signal)
+  if (!answer.ok) return answer
+  try {
+    return ok(JSON.parse(answer.value.text) as unknown)
+  } catch {
+    return fail(fault('provider/answer', { provider, reason: 'it is not JSON' }))
+  }
+}
+
+async function textOf(response: Response, bytesMax: number): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > bytesMax) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Pause that a Retry-After header asks for: seconds, or a date (RFC 9110, 10.2.3). */
+function pauseOf(header: string | null): number {
+  if (header === null) return 0
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.min(RETRY_AFTER_MS_MAX, Math.max(0, ms)) : 0
+}

@@ -1,0 +1,44 @@
+import type { Result } from '../../../consensus/primitives/result.ts'
+
+/** Somebody who can be asked for one kind of thing. */
+export interface Provider<Query, Value> {
+  /** As settings call it. */
+  readonly name: string
+  /** Where what it says can be looked up by people. */
+  readonly url?: string
+  /** Words that it wants beside what it gives. */
+  readonly attribution?: string
+  /**
+   * Asks. Faults `provider/not-found` and `web/refused` are answers: the provider works, and another is not asked. With every
+   * other fault the next is tried, and the breaker counts; `retryAfterMs` in the fault's detail is a pause that it asked for.
+   */
+  readonly ask: (query: Query, signal: AbortSignal) => Promise<Result<Value>>
+  /** The cheapest question that shows whether it can be asked. */
+  readonly check: (signal: AbortSignal) => Promise<Result<unknown>>
+}
+
+/** How a provider stands, for operators. */
+export interface ProviderFacts {
+  readonly what: string
+  readonly name: string
+  /** Whether it would be asked now. */
+  readonly usable: boolean
+  /** What went wrong last; null while all is well. */
+  readonly trouble: string | null
+}
+
+/** What came of the check of a provider. */
+export interface ProviderCheck {
+  readonly what: string
+  readonly name: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly ms: number
+}
+
+/** Providers of one kind, as operators see them. */
+export interface Checkable {
+  readonly facts: readonly ProviderFacts[]
+  /** Asks every one of them the cheapest question, whatever its breaker says. */
+  readonly checkAll: () => Promise<readonly ProviderCheck[]>
+}

@@ -1,0 +1,48 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail } from '../../consensus/primitives/result.ts'
+import type { Outside } from '../../marketplace/outside/outside.ts'
+import { notConfigured } from '../../marketplace/outside/readiness.ts'
+
+const ABSENT = notConfigured('the outside')
+const REFUSED = fault('provider/none', { what: 'anything', reason: 'this test has no outside' })
+const absent = { readiness: () => ABSENT, ask: async () => fail(REFUSED) }
+
+/** An outside in which there is nothing but what a test puts into it. */
+export function outsideOf(parts: Partial<Outside> = {}): Outside {
+  return {
+    engines: { run: async () => fail(fault('engine/failed', { reason: 'this test has no engines' })) },
+    web: {
+      readiness: () => ABSENT,
+      check: () => fail(fault('web/refused', { reason: 'this test has no web' })),
+      read: async () => fail(fault('web/refused', { reason: 'this test has no web' })),
+    },
+    mail: { readiness: () => ABSENT, lookUp: async () => fail(REFUSED) },
+    endpoint: {
+      readiness: () => ABSENT,
+      target: '',
+      probe: async (path) => ({ path, status: null, latencyMs: 0, requestId: null, contentType: null, error: 'none' }),
+    },
+    geo: {
+      readiness: () => ABSENT,
+      databases: [],
+      attribution: '',
+      lookUp: () => {
+        throw new Error('this test has no databases')
+      },
+    },
+    prices: { readiness: () => ABSENT, majors: async () => fail(REFUSED), latest: () => null },
+    search: absent,
+    domains: absent,
+    weather: absent,
+    rates: absent,
+    evm: {
+      readiness: () => ABSENT,
+      gas: async () => fail(REFUSED),
+      balance: async () => fail(REFUSED),
+      ens: async () => fail(REFUSED),
+    },
+    models: { readiness: () => ABSENT, complete: async () => fail(REFUSED), picture: async () => fail(REFUSED) },
+    translator: absent,
+    ...parts,
+  }
+}

@@ -4,9 +4,12 @@ import { defineConfig } from 'vitest/config'
 /** Seconds that a test of each kind may take before it counts as hung. */
 const TIMEOUT_MS = { quick: 30_000, slow: 300_000 }
 
-function project(name: string, include: string[], testTimeout = TIMEOUT_MS.quick) {
-  return { test: { name, include, testTimeout, hookTimeout: testTimeout } }
+function project(name: string, include: string[], testTimeout = TIMEOUT_MS.quick, more: object = {}) {
+  return { test: { name, include, testTimeout, hookTimeout: testTimeout, ...more } }
 }
+
+/** Tests of how long something takes at most: beside others they would measure those. */
+const TIMED = ['stopping', 'network', 'external-miner', 'overload'].map((name) => `test/e2e/${name}.test.ts`)
 
 export default defineConfig({
   test: {
@@ -20,7 +23,8 @@ export default defineConfig({
       project('property', ['test/property/**/*.test.ts', 'test/sim/**/*.test.ts'], TIMEOUT_MS.slow),
       project('fuzz', ['test/fuzz/**/*.test.ts'], TIMEOUT_MS.slow),
       project('integration', ['test/integration/**/*.test.ts'], TIMEOUT_MS.slow),
-      project('e2e', ['test/e2e/**/*.test.ts'], TIMEOUT_MS.slow),
+      project('e2e', ['test/e2e/**/*.test.ts'], TIMEOUT_MS.slow, { exclude: TIMED }),
+      project('timed', TIMED, TIMEOUT_MS.slow, { maxWorkers: 1, sequence: { groupOrder: 1 } }),
     ],
     coverage: {
       provider: 'v8',

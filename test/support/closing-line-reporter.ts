@@ -4,23 +4,27 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 /**
  * Prints `N passed, N failed` as the very last line. It runs on process exit, so it comes after the coverage table and
  * after errors; collection errors, suite errors and tests that never ran count as failures. Whoever runs several suites finds
- * the counts of each as a line in the file that TEST_COUNTS_FILE names.
+ * the counts of each as a line in the file that TEST_COUNTS_FILE names, after a line with `!` for each test that failed.
  */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     let passed = 0
     let failed = errors.length
+    const names: string[] = []
     for (const module of modules) {
       failed += module.errors().length
       for (const suite of module.children.allSuites()) failed += suite.errors().length
       for (const test of module.children.allTests()) {
         const { state } = test.result()
         if (state === 'passed') passed++
-        else if (state === 'failed' || state === 'pending') failed++
+        else if (state === 'failed' || state === 'pending') {
+          failed++
+          names.push(`! ${module.relativeModuleId} > ${test.fullName}`.replaceAll('\n', ' '))
+        }
       }
     }
     const counts = process.env.TEST_COUNTS_FILE
-    if (counts !== undefined) appendFileSync(counts, `${passed} ${failed}\n`)
+    if (counts !== undefined) appendFileSync(counts, [...names, `${passed} ${failed}`, ''].join('\n'))
     process.on('exit', () => {
       process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
     })

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
+import { runService } from '../../../marketplace/checkout/run-service.ts'
+import type { ServiceContext } from '../../../marketplace/services/context.ts'
+import { checkRequest, type ServiceDefinition } from '../../../marketplace/services/service.ts'
+import { PROFILES, type Profile, Upstream, type UpstreamHandler } from './upstream.ts'
+
+/** Something that asks an upstream, opened anew for each profile. */
+export interface Asker {
+  readonly ask: (signal: AbortSignal) => Promise<Result<unknown>>
+  readonly close?: () => void | Promise<void>
+}
+
+/** What the suite must know of one adapter. */
+export interface ProviderCase {
+  /** As settings call it. */
+  readonly name: string
+  readonly handler: UpstreamHandler
+  /** Valid JSON (or XML) of another shape, where the generic one is not nasty enough. */
+  readonly wrongType?: UpstreamHandler
+  /** What asks; `url` is the upstream's base address. */
+  readonly open: (url: string) => Asker | Promise<Asker>
+  /** The right answer, for `toEqual`. */
+  readonly answer: unknown
+  /** Most requests that one question may cause when all is well, retries not counted. */
+  readonly hitsMax?: number
+  /** Codes of faults that are allowed; default `provider/*`. */
+  readonly faults?: RegExp
+  /** Profiles under which the right answer may come all the same, since what fails is not needed for it. */
+  readonly survives?: readonly Profile[]
+}
+
+const WELL: readonly Profile[] = ['ok', 'slow']
+/** No adapter may take longer to give up than a service has, though nothing tells it to. */
+const PATIENCE_MS = 4_000
+
+/**
+ * Runs one adapter through everything that an upstream can do: the right answer while all is well, else a fault, never something
+ * thrown, never a wrong value; the upstream is asked a bounded number of times. One call in a test file is the whole test:
+ *
+ *     describeProvider({
+ *       name: 'frankfurter',
+ *       handler: frankfurterUpstream,            // test/support/upstreams/frankfurter.ts, its documentation cited there
+ *       open: (url) => ({ ask: (signal) => frankfurter({ url, ...parts }).ask('EUR', signal) }),
+ *       answer: { base: 'EUR', rates: {...}, rateDate: '2026-11-20' },
+ *     })
+ *
+ * An adapter is given a signal that is aborted after four seconds, as its chain would do it, and may throw then and only then.
+ */
+export function describeProvider(provider: ProviderCase): void {
+  const { name, answer, hitsMax = 1, faults = /^provider\// } = provider
+  describe(`${name}, whatever its server does`, () => {
+    let upstream: Upstream
+    let asker: Asker
+    beforeEach(async () => {
+      const { handler, wrongType } = provider
+      upstream = await Upstream.open({ handler, ...(wrongType !== undefined && { wrongType }) })
+      asker = await provider.open(upstream.url)
+    })
+    afterEach(async () => {
+      await asker.close?.()
+      await upstream.close()
+    })
+
+    it.each(PROFILES)('%s', async (profile) => {
+      upstream.profile = profile
+      const said = await outcomeOf(asker)
+      if (WELL.includes(profile)) expect(said).toEqual({ answer })
+      else if (!(provider.survives?.includes(profile) && 'answer' in said)) expect(said.code).toMatch(faults)
+      else expect(said).toEqual({ answer })
+      expect(upstream.count()).toBeLessThanOrEqual(WELL.includes(profile) ? hitsMax : hitsMax * 2)
+    })
+
+    it('nobody there', async () => {
+      await upstream.close()
+      expect((await outcomeOf(asker)).code).toMatch(faults)
+    })
+  })
+}
+
+interface Outcome {
+  readonly answer?: unknown
+  readonly code?: string
+}
+
+async function outcomeOf(asker: Asker): Promise<Outcome> {
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  try {
+    const said = await asker.ask(signal)
+    return said.ok ? { answer: said.value } : { code: said.fault.code }
+  } catch (error) {
+    if (signal.aborted) return { code: 'provider/timeout' }
+    throw error
+  }
+}
+
+/** A service with whatever stands between it and the upstream. */
+export interface ServiceCase {
+  readonly service: ServiceDefinition
+  readonly request: string
+  readonly handler: UpstreamHandler
+  readonly wrongType?: UpstreamHandler
+  /** The context of the service with the real adapter against `url`; `stop` ends what it began. */
+  readonly open: (
+    url: string,
+  ) => Promise<{ readonly context: ServiceContext; readonly stop: () => void | Promise<void> }>
+  /** Looks at the result of the service while all is well. */
+  readonly verify: (result: Readonly<Record<string, unknown>>) => void
+  readonly hitsMax?: number
+  readonly survives?: readonly Profile[]
+}
+
+/**
+ * Runs a service with its real chain of providers through everything that an upstream can do, in the order of the market: read,
+ * ready, run, schema. It gives the right result, or fails (which is a refund), or was not available (no payment at all).
+ */
+export function describeService(one: ServiceCase): void {
+  const { service, request, hitsMax = 4, survives = [] } = one
+  describe(`${service.serviceId}, whatever its provider does`, () => {
+    it.each(PROFILES)('%s', async (profile) => {
+      const { handler, wrongType } = one
+      const upstream = await Upstream.open({ handler, ...(wrongType !== undefined && { wrongType }) })
+      const { context, stop } = await one.open(upstream.url)
+      try {
+        const input = checkRequest(service, request, context)
+        if (!input.ok) throw new Error(faultMessage(input.fault))
+        expect(service.ready(context)).toMatchObject({ available: true })
+        const before = upstream.count()
+        upstream.profile = profile
+        const result = await runService(service, input.value, context)
+        if (WELL.includes(profile) || (survives.includes(profile) && result.ok)) one.verify(resultOf(result))
+        else expect(result.ok ? result.value : result.fault.code).toMatch(/^service\/(failed|timeout)$/)
+        expect(upstream.count() - before).toBeLessThanOrEqual(hitsMax)
+      } finally {
+        await stop()
+        await upstream.close()
+      }
+    })
+  })
+}
+
+function resultOf(result: Result<string>): Readonly<Record<string, unknown>> {
+  if (!result.ok) throw new Error(faultMessage(result.fault))
+  return JSON.parse(result.value) as Readonly<Record<string, unknown>>
+}

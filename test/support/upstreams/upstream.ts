@@ -6,6 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout } from 'node:timers/promises'
 
 /** Everything that an upstream can be made to do. */
@@ -180,14 +182,8 @@ function cut(response: ServerResponse, answer: UpstreamAnswer): void {
 async function endless(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' })
   const chunk = Buffer.alloc(65_536, ' ')
-  for (let sent = 0; sent < ENDLESS_BYTES && !response.destroyed; sent += chunk.length) {
-    if (response.write(chunk)) continue
-    await new Promise((resolve) => {
-      response.once('drain', resolve)
-      response.once('close', resolve)
-    })
-  }
-  response.end()
+  const chunks = Array.from({ length: ENDLESS_BYTES / chunk.length }, () => chunk)
+  await pipeline(Readable.from(chunks), response)
 }
 
 function headersOf({ headers, body }: UpstreamAnswer): Readonly<Record<string, string>> {

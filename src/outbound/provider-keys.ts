@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+
+/** Keys that providers gave the operator. Made so that neither a log nor JSON shows one. */
+export class ProviderKeys {
+  readonly #keys: ReadonlyMap<string, string>
+
+  constructor(keys: Readonly<Record<string, string>> = {}) {
+    this.#keys = new Map(Object.entries(keys))
+  }
+
+  /** Key of a provider by the name that settings call it; null without one. */
+  of(provider: string): string | null {
+    return this.#keys.get(provider) ?? null
+  }
+}
+
+const KEYS_MAX = 64
+const FILE_BYTES_MAX = 65_536
+/** What an HTTP header or a query can carry. */
+const KEY = /^[\x21-\x7e]{1,512}$/
+const NAMES: ReadonlySet<string> = new Set(Object.values(PROVIDER_NAMES).flat())
+
+/**
+ * Reads the file with keys, `{"<provider>": "<key>"}`; without a file there are none. Faults: `config/file` where it cannot be
+ * read or is something else, or names a provider that does not exist. No fault holds what the file says.
+ */
+export async function readProviderKeys(path: string | null): Promise<Result<ProviderKeys>> {
+  if (path === null) return ok(new ProviderKeys())
+  const wrong = (reason: string): Result<never> => fail(fault('config/file', { path, reason }))
+  const text = await readFile(path, 'utf8').catch(() => null)
+  if (text === null) return wrong('it cannot be read')
+  const keys = text.length > FILE_BYTES_MAX ? null : keysIn(text)
+  if (keys === null) return wrong('it is not JSON of {"<provider>": "<key>"}')
+  const stranger = Object.keys(keys).find((name) => !NAMES.has(name))
+  return stranger === undefined
+    ? ok(new ProviderKeys(keys))
+    : wrong(`it has a key for a provider that does not exist; there are ${[...NAMES].join(', ')}`)
+}
+
+function keysIn(text: string): Readonly<Record<string, string>> | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return null
+  const entries = Object.entries(value)
+  const isWell = entries.length <= KEYS_MAX && entries.every(([, key]) => typeof key === 'string' && KEY.test(key))
+  return isWell ? Object.fromEntries(entries) : null
+}

@@ -15,7 +15,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
-  marketplace: ['ledger', 'facts', 'outside', 'services', 'checkout', 'stable', 'facilitator'],
+  marketplace: ['ledger', 'facts', 'outside', 'models', 'services', 'checkout', 'stable', 'facilitator'],
   rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers', 'mcp', 'a2a'],
 }
 

@@ -5,8 +5,8 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { Asked } from '../../../marketplace/outside/providers.ts'
 import { notConfigured, notNow, type Readiness } from '../../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../../marketplace/outside/sourced.ts'
+import { UpstreamBreaker } from '../../../marketplace/outside/upstream-breaker.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
-import { UpstreamBreaker } from './upstream-breaker.ts'
 
 /** What a chain of providers is made of. */
 export interface ProviderChainParts<Query, Value> {

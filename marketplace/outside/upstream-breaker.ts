@@ -52,6 +52,11 @@ export class UpstreamBreaker {
     this.#openUntilMs = nowMs + Math.min(PAUSE_MS_MAX, Math.max(own, pauseMs))
   }
 
+  /** A call ended without telling anything about the upstream: whoever asked gave up. */
+  abandoned(): void {
+    this.#trying = false
+  }
+
   #note(well: boolean): void {
     this.#newest = [...this.#newest.slice(-(NEWEST - 1)), well]
   }

@@ -8,6 +8,7 @@ import type { NativePriceSource } from '../marketplace/checkout/price.ts'
 import type { Sender } from '../marketplace/checkout/sender.ts'
 import type { MarketSettings } from '../marketplace/checkout/settings.ts'
 import type { Settler } from '../marketplace/checkout/settler.ts'
+import type { Workshop } from '../marketplace/checkout/workshop.ts'
 import type { Facilitator } from '../marketplace/facilitator/facilitator.ts'
 import type { StableRail } from '../marketplace/stable/rail.ts'
 import type { Mempool } from '../mempool/mempool.ts'
@@ -23,6 +24,7 @@ export interface MarketApi {
   readonly settings: MarketSettings
   readonly settler: Settler
   readonly sender: Sender
+  readonly workshop: Workshop
   /** The stablecoin rail, null where it is off. */
   readonly stable: StableRail | null
 }

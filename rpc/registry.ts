@@ -59,11 +59,17 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     endpoint: `${baseUrl}/api/x402/${serviceId}`,
     requestFormat,
     available: reason === null,
-    ...(reason === null ? {} : { unavailableReason: reason }),
+    ...(reason === null ? {} : { unavailableReason: reason, requires: requiredSettings(market, offer) }),
     distinctPayers: proven.payers,
     example,
     reputation: recordJson(chain, serviceRecord(chain, { agentId: operator.agentId, serviceId })),
   }
+}
+
+/** Settings that would make a service available that is not; none where it is not for lack of one. */
+function requiredSettings({ shop }: MarketApi, offer: Offer): string[] {
+  const readiness = shop.readiness(offer)
+  return readiness.available ? [] : [...readiness.requires]
 }
 
 /** Calls settled over the stablecoin rail: this node's own statement, which no chain of ours shows. */

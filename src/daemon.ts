@@ -14,7 +14,7 @@ import { createMarket, type Market } from './market.ts'
 import { openMining } from './mining.ts'
 import { openOutside } from './outside.ts'
 import { openPeerNetwork, type PeerNetwork } from './peer-network.ts'
-import { systemClock } from './runtime.ts'
+import { systemClock, systemTimers } from './runtime.ts'
 import { openStableRail, type RunningRail } from './stable-rail.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
 import { loadMempool } from './storage/mempool-file.ts'
@@ -201,7 +201,8 @@ async function openMarket(
   }
   stops.push(() => store.close())
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
-  const outside = await openOutside({ config: config.outside, publicUrl: config.rpc.publicUrl }, stops)
+  const parts = { config: config.outside, publicUrl: config.rpc.publicUrl, clock: systemClock, timers: systemTimers }
+  const outside = await openOutside(parts, stops)
   if (!outside.ok) return outside
   const market = createMarket({
     config,

@@ -43,7 +43,6 @@ export interface MarketParts {
 /** The market with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
-  readonly workshop: Workshop
   /** Sees to claims that other replicas leave; null where nobody shares them. */
   readonly takeover: Takeover | null
 }
@@ -170,7 +169,13 @@ export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   }
 }
 
-function serviceContext({ chain, mempool, peerCount, outside }: MarketParts): ServiceContext {
+/** The world as services see it on this node. */
+export function serviceContext({
+  chain,
+  mempool,
+  peerCount,
+  outside,
+}: Pick<MarketParts, 'chain' | 'mempool' | 'peerCount' | 'outside'>): ServiceContext {
   return {
     chain,
     clock: systemClock,

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { OutsideConfig } from '../config/outside-settings.ts'
+import type { Clock, Timers } from '../consensus/chain/ports.ts'
 import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import type { CryptoPrices } from '../marketplace/outside/crypto-prices.ts'
@@ -21,6 +22,8 @@ export interface OutsideParts {
   readonly config: OutsideConfig
   /** Base address that this node tells others; null where it tells none. */
   readonly publicUrl: string | null
+  readonly clock: Clock
+  readonly timers: Timers
 }
 
 /** What services reach beside the chain, with what operators can look at. */

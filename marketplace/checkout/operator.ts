@@ -45,6 +45,8 @@ export type Availability =
   | {
       readonly available: false
       readonly reason: string
+      /** Settings that would change that; empty where none would. */
+      readonly requires: readonly string[]
       readonly service: Service | undefined
       readonly agent: Agent | undefined
     }
@@ -140,7 +142,7 @@ export class Shop {
     if (!ready.available) return ready
     const { service, agent } = ready
     const reason = this.#fundsReason()
-    return reason === null ? ready : { available: false, reason, service, agent }
+    return reason === null ? ready : { available: false, reason, requires: [], service, agent }
   }
 
   /** Whether the offer could be delivered now, however it is paid, or the first reason why not. */
@@ -148,9 +150,9 @@ export class Shop {
     const { agent } = this
     const service = this.record(definition.serviceId)
     const reason = this.closedBecause ?? this.#agentReason(agent) ?? serviceReason(service, definition)
-    if (reason !== null) return { available: false, reason, service, agent }
+    if (reason !== null) return { available: false, reason, requires: [], service, agent }
     const readiness = definition.ready(this.#context)
-    if (!readiness.available) return { available: false, reason: readiness.reason, service, agent }
+    if (!readiness.available) return { ...readiness, service, agent }
     return { available: true, agent: agent as Agent, service: service as Service, engine: readiness.engine }
   }
 

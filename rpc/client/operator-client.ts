@@ -3,6 +3,7 @@ import { askNode, expectOk, type NodeAnswer } from './http.ts'
 import type { Reader } from './ledger-views.ts'
 import { type BanView, type PeersView, readBan, readBans, readPeers } from './peer-views.ts'
 import { sound } from './sound.ts'
+import { readTrial, type TrialView } from './trial-view.ts'
 
 const PEERS = '/api/v1/peers'
 const BANS = `${PEERS}/bans`
@@ -37,6 +38,13 @@ export class OperatorClient {
   /** Ends a ban of a peer id or an IP address. */
   unban(target: string): Promise<Result<BanView>> {
     return this.#ask(`${BANS}/${encodeURIComponent(target)}`, { method: 'DELETE' }, readBan)
+  }
+
+  /** Runs a service of the node without a payment, on its example where no request is given. */
+  trial(serviceId: string, request?: string): Promise<Result<TrialView>> {
+    const body = JSON.stringify(request === undefined ? {} : { request })
+    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+    return this.#ask(`/api/v1/services/${encodeURIComponent(serviceId)}/trial`, init, readTrial)
   }
 
   /** The answer to `peers` as the node gave it. */

@@ -135,6 +135,9 @@ export const ENTRY = Type.Object(
     requestFormat: Type.String(),
     available: Type.Boolean(),
     unavailableReason: Type.Optional(Type.String()),
+    requires: Type.Optional(
+      Type.Array(Type.String(), { description: 'Settings of the node that would make it available' }),
+    ),
     distinctPayers: COUNT,
     example: Type.String(),
     reputation: RECORD,

@@ -15,6 +15,7 @@ import type { Route } from './route.ts'
 import { SIMULATION_ROUTES } from './simulation.ts'
 import { STAKING_ROUTES } from './staking.ts'
 import { TOKEN_ROUTES } from './tokens.ts'
+import { TRIAL_ROUTES } from './trials.ts'
 
 /** Every operation of the API. */
 export const ROUTES = {
@@ -33,6 +34,7 @@ export const ROUTES = {
   ...EVENT_ROUTES,
   ...MINING_ROUTES,
   ...PEER_ROUTES,
+  ...TRIAL_ROUTES,
   ...OPERATIONS_ROUTES,
 } as const satisfies Record<string, Route>
 

@@ -40,7 +40,12 @@ export class PerHead<T> {
 function stampOf({ head, moving }: Chain, market: MarketApi | null): string {
   const { shop, stable } = market ?? {}
   const rail = stable ? `${stable.closedBecause} ${stable.verified.detail} ${stable.facilitators.map(health)}` : ''
-  return `${head.id} ${moving} ${shop?.closedBecause} ${rail}`
+  return `${head.id} ${moving} ${shop?.closedBecause} ${shop && readyServices(shop)} ${rail}`
+}
+
+/** Which services could be delivered, as providers come and go between two heads. */
+function readyServices({ offers, context }: MarketApi['shop']): string {
+  return offers.map(({ definition }) => (definition.ready(context).available ? '1' : '0')).join('')
 }
 
 function health({ healthy, detail }: { readonly healthy: boolean; readonly detail: string }): string {

@@ -18,6 +18,7 @@ import { getQuote } from './quote.ts'
 import { simulateTransaction } from './simulation.ts'
 import { getStaking } from './staking.ts'
 import * as tokens from './tokens.ts'
+import { tryService } from './trials.ts'
 
 /** The handler of every operation: one without does not compile. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
@@ -77,6 +78,7 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getMiningTemplate: mining.getMiningTemplate,
   submitWork: mining.submitWork,
   followMiningJobs: mining.followMiningJobs,
+  tryService,
   listPeers: peers.listPeers,
   listBans: peers.listBans,
   banPeer: peers.banPeer,

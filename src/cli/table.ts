@@ -2,12 +2,14 @@ import type { Command } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { exportCommand, importCommand } from './commands/blocks.ts'
 import { callCommand } from './commands/call.ts'
+import { doctorProvidersCommand } from './commands/doctor.ts'
 import { initCommand } from './commands/init.ts'
 import { blockCommand, configPrintCommand, txCommand } from './commands/inspect.ts'
 import { mineCommand } from './commands/mine.ts'
 import { banCommand, peersCommand, unbanCommand } from './commands/peers.ts'
 import { refundsCommand } from './commands/refunds.ts'
 import { reindexCommand } from './commands/reindex.ts'
+import { servicesCommand, servicesTestCommand } from './commands/services.ts'
 import { startCommand } from './commands/start.ts'
 import {
   walletAddressCommand,
@@ -33,6 +35,9 @@ export const COMMANDS: readonly Command[] = [
   walletVerifyTextCommand,
   ...LEDGER_COMMANDS,
   callCommand,
+  servicesCommand,
+  servicesTestCommand,
+  doctorProvidersCommand,
   txCommand,
   blockCommand,
   peersCommand,

@@ -42,7 +42,7 @@ function nodeOf({ market, checkout }: TestRail): NodeApi {
     clock: { now: Date.now },
     chain: market.test.chain,
     mempool,
-    market: { ...sold, stable: checkout } as MarketApi,
+    market: { ...sold, stable: checkout } as unknown as MarketApi,
     mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
     peerCount: () => 0,
     notReadyBecause: () => [],

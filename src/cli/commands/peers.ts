@@ -1,20 +1,13 @@
-import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
-import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import { OperatorClient } from '../../../rpc/client/operator-client.ts'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
+import type { OperatorClient } from '../../../rpc/client/operator-client.ts'
 import type { PeerView } from '../../../rpc/client/peer-views.ts'
 import { BAN_HOURS, BAN_HOURS_MAX } from '../../../rpc/contract/peers.ts'
 import { parseIp } from '../../p2p/host/address-groups.ts'
-import { folderPaths } from '../../storage/folder.ts'
-import { readOperatorToken } from '../../storage/operator-token.ts'
-import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from '../command.ts'
+import { type Command, type CommandContext, RPC_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { operatorClient, TOKEN_FLAG } from '../operator.ts'
 import { tableOf } from '../reading.ts'
 import { countFlag, usage } from '../values.ts'
-
-const TOKEN_FLAG = {
-  'token-file':
-    'File with the token of the operator; default: operator.token of the data folder, for a node on this machine',
-}
 
 /** `farthing peers`: who the node is connected to. */
 export const peersCommand: Command = {
@@ -78,21 +71,6 @@ export const unbanCommand: Command = {
     context.print(`${ban.value.target} may connect again`)
     return EXIT.ok
   },
-}
-
-/** The node with the token of its operator. That of the data folder leaves this machine only if it is named. */
-async function operatorClient(context: CommandContext): Promise<Result<OperatorClient>> {
-  const url = nodeUrl(context)
-  const named = context.flags['token-file']
-  if (named === undefined && !isHere(url)) return ok(new OperatorClient(url, null))
-  const token = await readOperatorToken(named ?? folderPaths(context.config.dataDir).operatorToken)
-  if (token === undefined && named !== undefined)
-    return fail(fault('file/unreadable', { path: named, reason: 'there is no token in it' }))
-  return ok(new OperatorClient(url, token ?? null))
-}
-
-function isHere(url: string): boolean {
-  return URL.canParse(url) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
 async function showPeers({ print, note }: CommandContext, client: OperatorClient): Promise<number | Fault> {

@@ -1,0 +1,18 @@
+import { fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { tryOut } from '../../marketplace/checkout/trial.ts'
+import { answer, type Handler } from '../answer.ts'
+
+/** Runs a service for the operator, without a payment. */
+export const tryService: Handler = async ({ market, clock }, { params, body }) => {
+  const serviceId = params.serviceId as string
+  const definition = market?.shop.offer(serviceId)?.definition
+  if (market === null || definition === undefined) return fault('service/not-found', { serviceId })
+  const { request = definition.example } = (body ?? {}) as { request?: string }
+  const beganMs = clock.now()
+  const { workshop, shop } = market
+  const outcome = await workshop.inPlace(() => tryOut(definition, request, shop.context))
+  const facts = { serviceId, request, ok: outcome.ok, durationMs: Math.max(0, Math.round(clock.now() - beganMs)) }
+  if (outcome.ok) return answer({ ...facts, result: JSON.parse(outcome.value) })
+  const { code } = outcome.fault
+  return answer({ ...facts, error: { code: faultRow(code).api, message: faultMessage(outcome.fault) } })
+}

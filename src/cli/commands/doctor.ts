@@ -1,0 +1,36 @@
+import type { Stop } from '../../core.ts'
+import type { ProviderCheck } from '../../outbound/providers/provider.ts'
+import { openOutside } from '../../outside.ts'
+import { systemClock, systemTimers } from '../../runtime.ts'
+import type { Command } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tableOf } from '../reading.ts'
+
+/** `farthing doctor providers`: asks every configured provider the cheapest question that shows whether it works. */
+export const doctorProvidersCommand: Command = {
+  name: 'doctor providers',
+  usage: '',
+  wordsMax: 0,
+  about: 'Check every configured provider, model and database of the services',
+  example: 'doctor providers',
+  flags: { json: 'Print JSON' },
+  run: async ({ config, flags, print, note }) => {
+    const stops: Stop[] = []
+    const parts = { config: config.outside, publicUrl: config.rpc.publicUrl, clock: systemClock, timers: systemTimers }
+    try {
+      const outside = await openOutside(parts, stops)
+      if (!outside.ok) return outside.fault
+      const checks = (await Promise.all(outside.value.checkable.map((one) => one.checkAll()))).flat()
+      if (flags.json !== undefined) print(JSON.stringify(checks))
+      else for (const line of tableOf([['FOR', 'WHO', 'STATE', 'MS', 'DETAIL'], ...checks.map(rowOf)])) print(line)
+      if (checks.length === 0) note('No provider is configured; farthing services tells what each service needs.')
+      return checks.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
+    } finally {
+      for (const stop of stops.reverse()) await stop()
+    }
+  },
+}
+
+function rowOf({ what, name, ok, ms, detail }: ProviderCheck): readonly string[] {
+  return [what, name, ok ? 'ok' : 'ill', String(Math.round(ms)), detail]
+}

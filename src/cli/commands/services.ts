@@ -1,0 +1,140 @@
+import { type Fault, fault, faultMessage, faultRow } from '../../../consensus/primitives/fault.ts'
+import { ok, type Result } from '../../../consensus/primitives/result.ts'
+import { tryOut } from '../../../marketplace/checkout/trial.ts'
+import { NodeClient } from '../../../rpc/client/node-client.ts'
+import type { TrialView } from '../../../rpc/client/trial-view.ts'
+import { offeredServices } from '../../services-on-offer.ts'
+import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { operatorClient, TOKEN_FLAG } from '../operator.ts'
+import { type Fields, tableOf } from '../reading.ts'
+import { openServiceBench, type ServiceBench } from '../service-bench.ts'
+import { usage } from '../values.ts'
+
+/** How a service stands, and which settings would make it available. */
+interface Standing {
+  readonly serviceId: string
+  readonly available: boolean
+  readonly reason: string
+  readonly requires: readonly string[]
+}
+
+/** `farthing services`: what can be sold now, and what the rest is waiting for. */
+export const servicesCommand: Command = {
+  name: 'services',
+  usage: '',
+  wordsMax: 0,
+  about: 'List all services, whether they can be sold now, and the settings that the others need',
+  example: 'services',
+  flags: { ...RPC_FLAG, json: 'Print JSON' },
+  run: async (context) => {
+    const standings = await standingsOf(context)
+    if (!standings.ok) return standings.fault
+    const rows = standings.value
+    if (context.flags.json !== undefined) context.print(JSON.stringify(rows))
+    else showStandings(context, rows)
+    return EXIT.ok
+  },
+}
+
+/** `farthing services test`: one service, without a payment. */
+export const servicesTestCommand: Command = {
+  name: 'services test',
+  usage: '<service id> [<request>]',
+  wordsMax: 2,
+  about: 'Run a service without a payment, on its example unless a request is given',
+  example: 'services test node-world-clock Europe/Berlin',
+  flags: { ...RPC_FLAG, ...TOKEN_FLAG },
+  run: async (context) => {
+    const [word, request] = context.words
+    if (word === undefined) return usage('usage: farthing services test <service id> [<request>]').fault
+    const trial = await trialOf(context, word.startsWith('node-') ? word : `node-${word}`, request)
+    if (!trial.ok) return trial.fault
+    const { outcome, durationMs } = trial.value
+    if (outcome.ok) {
+      context.print(JSON.stringify(outcome.result, null, 2))
+      context.note(`It took ${durationMs} ms.`)
+      return EXIT.ok
+    }
+    context.note(`${outcome.code}: ${outcome.message}`)
+    return EXIT.failed
+  },
+}
+
+/** By the node where one runs, else by the configuration and the data folder. */
+async function standingsOf(context: CommandContext): Promise<Result<readonly Standing[]>> {
+  const registry = await new NodeClient(nodeUrl(context)).document('/services.json')
+  if (registry.ok) return ok(listed(registry.value))
+  if (context.flags.rpc !== undefined || registry.fault.code !== 'cli/node-unreachable') return registry
+  const bench = await openServiceBench(context)
+  if (!bench.ok) return bench
+  try {
+    context.note('No node runs here: this is by the configuration and the data folder.')
+    return ok(offeredServices(context.config).map((definition) => standingOn(bench.value, definition)))
+  } finally {
+    await bench.value.close()
+  }
+}
+
+function listed({ services }: Fields): readonly Standing[] {
+  const entries = Array.isArray(services) ? (services as readonly Fields[]) : []
+  return entries.map(({ serviceId, available, unavailableReason, requires }) => ({
+    serviceId: String(serviceId),
+    available: available === true,
+    reason: typeof unavailableReason === 'string' ? unavailableReason : '',
+    requires: Array.isArray(requires) ? requires.map(String) : [],
+  }))
+}
+
+function standingOn(
+  { context }: ServiceBench,
+  { serviceId, ready }: ReturnType<typeof offeredServices>[number],
+): Standing {
+  const readiness = ready(context)
+  return readiness.available
+    ? { serviceId, available: true, reason: '', requires: [] }
+    : { serviceId, available: false, reason: readiness.reason, requires: readiness.requires }
+}
+
+function showStandings({ print, note }: CommandContext, standings: readonly Standing[]): void {
+  const rows = standings.map(({ serviceId, available, reason, requires }) => [
+    serviceId,
+    available ? 'yes' : 'no',
+    requires.join(', '),
+    reason,
+  ])
+  for (const line of tableOf([['SERVICE', 'AVAILABLE', 'SETTINGS', 'WHY NOT'], ...rows])) print(line)
+  note(`${standings.filter(({ available }) => available).length} of ${standings.length} services are available.`)
+}
+
+/** Through the node where one runs, whose data folder nobody else can open; else in this process. */
+async function trialOf(
+  context: CommandContext,
+  serviceId: string,
+  request: string | undefined,
+): Promise<Result<TrialView>> {
+  const client = await operatorClient(context)
+  if (!client.ok) return client
+  const asked = await client.value.trial(serviceId, request)
+  if (asked.ok || context.flags.rpc !== undefined || asked.fault.code !== 'cli/node-unreachable') return asked
+  const definition = offeredServices(context.config).find((one) => one.serviceId === serviceId)
+  if (definition === undefined) return { ok: false, fault: fault('service/not-found', { serviceId }) }
+  const bench = await openServiceBench(context)
+  if (!bench.ok) return bench
+  try {
+    if (!bench.value.hasChain) context.note('There is no chain in the data folder yet: this is the genesis alone.')
+    const beganMs = performance.now()
+    const outcome = await tryOut(definition, request ?? definition.example, bench.value.context)
+    return ok({ durationMs: Math.round(performance.now() - beganMs), outcome: viewOf(outcome) })
+  } finally {
+    await bench.value.close()
+  }
+}
+
+function viewOf(outcome: Result<string>): TrialView['outcome'] {
+  return outcome.ok ? { ok: true, result: JSON.parse(outcome.value) } : { ok: false, ...wordsOf(outcome.fault) }
+}
+
+function wordsOf(cause: Fault): { readonly code: string; readonly message: string } {
+  return { code: faultRow(cause.code).api, message: faultMessage(cause) }
+}

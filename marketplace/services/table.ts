@@ -4,6 +4,7 @@ import { blockInspect } from './node-block-inspect.ts'
 import { bridgeStatus } from './node-bridge-status.ts'
 import { explorerSummary } from './node-explorer-summary.ts'
 import { gasTracker } from './node-gas-tracker.ts'
+import { geoIp } from './node-geo-ip.ts'
 import { holderStats } from './node-holder-stats.ts'
 import { marketReport } from './node-market-report.ts'
 import { marketSummary } from './node-market-summary.ts'
@@ -22,6 +23,7 @@ import { tokenAudit } from './node-token-audit.ts'
 import { tokenLaunchCheck } from './node-token-launch-check.ts'
 import { txLookup } from './node-tx-lookup.ts'
 import { walletPortfolio } from './node-wallet-portfolio.ts'
+import { webSearch } from './node-web-search.ts'
 import { whaleWatch } from './node-whale-watch.ts'
 import type { ServiceDefinition } from './service.ts'
 
@@ -50,6 +52,8 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   bridgeStatus,
   agentRoster,
   serviceSearch,
+  geoIp,
   receiptVerify,
   signatureVerify,
+  webSearch,
 ]

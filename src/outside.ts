@@ -5,7 +5,6 @@ import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import type { CryptoPrices } from '../marketplace/outside/crypto-prices.ts'
 import type { EvmReader } from '../marketplace/outside/evm.ts'
-import type { GeoDatabases } from '../marketplace/outside/geo.ts'
 import type { MailDomains } from '../marketplace/outside/mail.ts'
 import type { Models } from '../marketplace/outside/models.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
@@ -14,6 +13,7 @@ import type { Asked } from '../marketplace/outside/providers.ts'
 import { notConfigured } from '../marketplace/outside/readiness.ts'
 import type { WebReader } from '../marketplace/outside/web.ts'
 import type { Stop } from './core.ts'
+import { FileGeoDatabases } from './geo/geo-databases.ts'
 import type { Checkable } from './outbound/providers/provider.ts'
 import { EnginePool } from './workers/engine-pool.ts'
 
@@ -32,24 +32,30 @@ export interface RunningOutside extends Outside {
 }
 
 /** Sets up everything that services reach beside the chain; `stops` takes what ends it. */
-export async function openOutside(_parts: OutsideParts, stops: Stop[]): Promise<Result<RunningOutside>> {
+export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<Result<RunningOutside>> {
   const engines = new EnginePool(Math.max(1, Math.floor(availableParallelism() / 2)))
   stops.push(() => engines.close())
+  const geo = await FileGeoDatabases.open({ config: parts.config.geo, timers: parts.timers })
+  if (!geo.ok) return geo
+  stops.push(() => geo.value.stop())
   return ok({
     engines,
     web: NO_WEB,
     mail: NO_MAIL,
     endpoint: NO_ENDPOINT,
-    geo: NO_GEO,
+    geo: geo.value,
     prices: NO_PRICES,
     search: nobody('web search', 'providers.search'),
-    domains: nobody('domain registrations', 'providers.domains'),
-    weather: nobody('the weather', 'providers.weather'),
+    domains: { ...nobody('domain registrations', 'providers.domains'), covers: () => null },
+    weather: {
+      ...nobody('the weather', 'providers.weather'),
+      names: () => notConfigured('a geocoder', 'providers.geocoder'),
+    },
     rates: nobody('exchange rates', 'providers.rates'),
     evm: NO_EVM,
     models: NO_MODELS,
     translator: nobody('translations', 'providers.translate', 'models.file'),
-    checkable: [],
+    checkable: [geo.value],
   })
 }
 
@@ -81,24 +87,6 @@ const NO_ENDPOINT: EndpointProbe = {
     requestId: null,
     contentType: null,
     error: 'no endpoint is configured',
-  }),
-}
-
-const NO_GEO: GeoDatabases = {
-  readiness: () => notConfigured('a database of addresses', 'geo.city-db'),
-  databases: [],
-  attribution: '',
-  lookUp: () => ({
-    country: null,
-    region: null,
-    city: null,
-    lat: null,
-    lon: null,
-    accuracyKm: null,
-    timezone: null,
-    asn: null,
-    isp: null,
-    eu: null,
   }),
 }
 

@@ -1,0 +1,126 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { GeoDatabase } from '../../marketplace/outside/geo.ts'
+
+/** The part of maxmind's reader that is used. */
+interface MmdbReader {
+  readonly metadata: {
+    readonly databaseType: string
+    readonly buildEpoch: Date
+    readonly ipVersion: number
+    readonly nodeCount: number
+    readonly searchTreeSize: number
+  }
+  get(ip: string): unknown
+}
+
+/** What a file holds, as it was read. */
+interface Held {
+  readonly reader: MmdbReader
+  readonly version: string
+}
+
+/** Bytes from which on a file would not fit beside a chain. */
+const BYTES_MAX = 512 * 1_048_576
+const TYPE_CHARS_MAX = 100
+/** Addresses that are looked up in a new file before it counts, so that a broken one is not found by a caller. */
+const PROBES = ['1.1.1.1', '8.8.8.8', '193.0.6.139', '203.0.113.7', '2001:4860:4860::8888', '2a00:1450:4001:81b::200e']
+
+/** A MaxMind DB file (https://maxmind.github.io/MaxMind-DB/) that may be exchanged while it is used. */
+export class MmdbFile {
+  readonly path: string
+  #held: Held
+  /** Version that was tried last and could not be used. */
+  #broken: string | null = null
+  #trouble: Fault | null = null
+
+  private constructor(path: string, held: Held) {
+    this.path = path
+    this.#held = held
+  }
+
+  /** Opens a file; fault `config/file` where it cannot be read or is no such database. */
+  static async open(path: string): Promise<Result<MmdbFile>> {
+    const held = await read(path)
+    return held.ok ? ok(new MmdbFile(path, held.value)) : held
+  }
+
+  /** Name of the file, without its folder. */
+  get name(): string {
+    return basename(this.path)
+  }
+
+  get database(): GeoDatabase {
+    const { databaseType, buildEpoch } = this.#held.reader.metadata
+    return { type: databaseType.slice(0, TYPE_CHARS_MAX), buildDate: buildEpoch.toISOString() }
+  }
+
+  /** Why the newest file is not the one in use, null where it is. */
+  get trouble(): string | null {
+    return this.#trouble === null ? null : faultMessage(this.#trouble)
+  }
+
+  /** The record of an address, null where there is none. Throws on a record that cannot be decoded. */
+  get(ip: string): unknown {
+    const { reader } = this.#held
+    // In a tree of IPv4 alone the reader would take the first bits of an IPv6 address for one of its own.
+    return reader.metadata.ipVersion === 4 && ip.includes(':') ? null : reader.get(ip)
+  }
+
+  /** Takes the file as it is now, where it changed. One that cannot be used leaves the old one in place. */
+  async refresh(): Promise<Result<boolean>> {
+    const version = await versionOf(this.path)
+    if (version === this.#held.version) this.#trouble = null
+    if (version === this.#held.version || version === this.#broken) return ok(false)
+    const held = await read(this.path)
+    if (held.ok) {
+      this.#held = held.value
+      this.#broken = null
+      this.#trouble = null
+      return ok(true)
+    }
+    this.#broken = version
+    this.#trouble = held.fault
+    return held
+  }
+}
+
+async function read(path: string): Promise<Result<Held>> {
+  const unusable = (reason: string): Result<never> => fail(fault('config/file', { path, reason }))
+  const version = await versionOf(path)
+  if (version === null) return unusable('it cannot be read')
+  try {
+    const { size } = await stat(path)
+    if (size > BYTES_MAX) return unusable(`it is longer than ${BYTES_MAX} bytes`)
+    const bytes = await readFile(path)
+    if ((await versionOf(path)) !== version) return unusable('it changes while it is read')
+    const { Reader } = await import('maxmind')
+    return ok({ reader: proven(new Reader(bytes) as unknown as MmdbReader, bytes.length), version })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return unusable(code === undefined ? `it is no MaxMind database (${message.slice(0, 100)})` : 'it cannot be read')
+  }
+}
+
+/** A reader whose metadata fits its bytes and that finds addresses; throws where that is not so. */
+function proven(reader: MmdbReader, bytes: number): MmdbReader {
+  const { databaseType, buildEpoch, ipVersion, nodeCount, searchTreeSize } = reader.metadata
+  if (typeof databaseType !== 'string' || Number.isNaN(buildEpoch.getTime()))
+    throw new Error('it does not say what it is')
+  if ((ipVersion !== 4 && ipVersion !== 6) || !(nodeCount > 0) || !(searchTreeSize < bytes))
+    throw new Error('its search tree does not fit into it')
+  for (const ip of PROBES) if (ipVersion === 6 || !ip.includes(':')) reader.get(ip)
+  return reader
+}
+
+/** What tells one state of a file from another; null where there is none. */
+async function versionOf(path: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs } = await stat(path, { bigint: true })
+    return `${ino}-${size}-${mtimeNs}`
+  } catch {
+    return null
+  }
+}

@@ -4,14 +4,18 @@ const NEWEST = 20
 const SHARE_MAX = 0.5
 const PAUSE_MS_MIN = 30_000
 const PAUSE_MS_MAX = 600_000
+/** Longest pause that an upstream may ask for itself. */
+const ASKED_MS_MAX = 3_600_000
 
 /**
  * Leaves an upstream alone that fails: after five failures in a row, or when more than half of its last twenty calls failed. After
- * a pause one call is let through; while that fails the pause doubles, up to ten minutes.
+ * a pause one call is let through; while that fails the pause doubles, up to ten minutes. A pause that the upstream asks for
+ * begins at once, and is kept up to an hour.
  */
 export class UpstreamBreaker {
   #newest: boolean[] = []
   #inARow = 0
+  /** Pauses since it last went well; 0 while calls are made. */
   #pauses = 0
   #openUntilMs = 0
   #trying = false
@@ -19,42 +23,57 @@ export class UpstreamBreaker {
   /** Whether a call may be made now. Whoever is let through after a pause is alone until it says how it went. */
   admit(nowMs: number): boolean {
     if (this.#pauses === 0) return true
-    if (nowMs < this.#openUntilMs || this.#trying) return false
+    if (this.isOpen(nowMs)) return false
     this.#trying = true
     return true
   }
 
   /** Whether calls are refused now, without asking for one. */
   isOpen(nowMs: number): boolean {
-    return this.#pauses > 0 && (nowMs < this.#openUntilMs || this.#trying)
+    return this.#pauses > 0 && (this.#trying || this.#isPausing(nowMs))
   }
 
-  /** A call went well. */
+  /** A call went well. One that began before the pause does not end it. */
   succeeded(): void {
+    if (this.#pauses > 0 && !this.#trying) return
+    if (this.#trying) this.#newest = []
     this.#inARow = 0
-    if (this.#pauses > 0) this.#newest = []
     this.#pauses = 0
     this.#trying = false
     this.#note(true)
   }
 
-  /** A call failed; `pauseMs` is the pause that the upstream asked for itself, if it did. */
-  failed(nowMs: number, pauseMs = 0): void {
+  /** A call failed; `askedMs` is the pause that the upstream asked for itself, if it did. */
+  failed(nowMs: number, askedMs = 0): void {
+    const asked = nowMs + Math.min(ASKED_MS_MAX, askedMs)
+    if (!this.#trying && this.#isPausing(nowMs)) {
+      // Calls that were under way together fail together: that is one reason for a pause, not many.
+      this.#openUntilMs = Math.max(this.#openUntilMs, asked)
+      return
+    }
     this.#inARow += 1
     this.#note(false)
-    const failures = this.#newest.filter((well) => !well).length
-    const tooMany = this.#newest.length === NEWEST && failures > NEWEST * SHARE_MAX
-    const again = this.#trying
     this.#trying = false
-    if (!again && this.#inARow < IN_A_ROW_MAX && !tooMany && pauseMs === 0) return
+    if (this.#pauses === 0 && !this.#isTooMuch && askedMs === 0) return
     const own = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.min(this.#pauses, 10))
     this.#pauses += 1
-    this.#openUntilMs = nowMs + Math.min(PAUSE_MS_MAX, Math.max(own, pauseMs))
+    this.#openUntilMs = Math.max(nowMs + own, asked)
   }
 
   /** A call ended without telling anything about the upstream: whoever asked gave up. */
   abandoned(): void {
     this.#trying = false
+  }
+
+  get #isTooMuch(): boolean {
+    const failures = this.#newest.filter((well) => !well).length
+    return this.#inARow >= IN_A_ROW_MAX || (this.#newest.length === NEWEST && failures > NEWEST * SHARE_MAX)
+  }
+
+  /** A pause that is longer than any was made by a clock that has been set back since. */
+  #isPausing(nowMs: number): boolean {
+    const leftMs = this.#openUntilMs - nowMs
+    return this.#pauses > 0 && leftMs > 0 && leftMs <= ASKED_MS_MAX
   }
 
   #note(well: boolean): void {

@@ -1,11 +1,13 @@
+import { serialize } from 'node:v8'
+import { LRUCache } from 'lru-cache'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { Asked } from '../../../marketplace/outside/providers.ts'
 import { notConfigured, notNow, type Readiness } from '../../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../../marketplace/outside/sourced.ts'
 import { UpstreamBreaker } from '../../../marketplace/outside/upstream-breaker.ts'
+import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
 
 /** What a chain of providers is made of. */
@@ -18,8 +20,8 @@ export interface ProviderChainParts<Query, Value> {
   readonly providers: readonly Provider<Query, Value>[]
   /** Queries with one key have one answer. */
   readonly keyOf: (query: Query) => string
-  /** How long an answer is as good as a new one. */
-  readonly freshMs: number
+  /** How long an answer is as good as a new one, or until when one is that was given at a moment. */
+  readonly freshMs: number | ((atMs: number) => number)
   /** How old an answer may be that is given, marked, while nobody can be asked. */
   readonly staleMs: number
   readonly clock: Clock
@@ -30,9 +32,14 @@ export interface ProviderChainParts<Query, Value> {
 const BUDGET_MS = 5_500
 /** A provider that takes longer leaves no time for the next. */
 const ONE_MS = 3_500
+/** Whoever gets less time than this is not asked, as its failure would say nothing about it. */
+const LEAST_MS = 1_000
 const RETRY_MS_MAX = 250
 const CHECK_MS = 5_000
 const KEPT_MAX = 1_000
+const KEPT_BYTES_MAX = 16 * 1_048_576
+/** Different questions at one time. */
+const ASKING_MAX = 256
 const WELL_MS = 300_000
 const ILL_MS = 30_000
 
@@ -58,10 +65,14 @@ interface Member<Query, Value> {
 export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkable {
   readonly #parts: ProviderChainParts<Query, Value>
   readonly #members: readonly Member<Query, Value>[]
-  readonly #kept = new LruMap<string, Kept<Value>>(KEPT_MAX)
+  readonly #kept = new LRUCache<string, Kept<Value>>({
+    max: KEPT_MAX,
+    maxSize: KEPT_BYTES_MAX,
+    sizeCalculation: ({ value }, key) => key.length + serialize(value).length,
+  })
   readonly #asking = new Map<string, Promise<Result<Sourced<Value>>>>()
+  readonly #end = new AbortController()
   #cancel: (() => void) | null = null
-  #stopped = false
 
   constructor(parts: ProviderChainParts<Query, Value>) {
     this.#parts = parts
@@ -83,23 +94,27 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   }
 
   readonly ask = async (query: Query, signal: AbortSignal): Promise<Result<Sourced<Value>>> => {
+    const { what } = this.#parts
+    const late = fault('provider/timeout', { provider: `the provider of ${what}` })
+    if (signal.aborted) return fail(late)
     const key = this.#parts.keyOf(query)
     const kept = this.#kept.get(key)
-    if (kept !== undefined && this.#ageOf(kept) < this.#parts.freshMs) return ok(this.#sourced(kept, false))
+    if (kept !== undefined && this.#isFresh(kept)) return ok(this.#sourced(kept, false))
     let asking = this.#asking.get(key)
     if (asking === undefined) {
+      const reason = 'too many different questions at once'
+      if (this.#asking.size >= ASKING_MAX) return fail(fault('provider/none', { what, reason }))
       asking = this.#askAnew(key, query).finally(() => this.#asking.delete(key))
       this.#asking.set(key, asking)
     }
     // Whoever gives up leaves the question to those who still wait.
-    return Promise.race([asking, aborted<Sourced<Value>>(signal, this.#parts.what)])
+    return (await unlessAborted(asking, signal)) ?? fail(late)
   }
 
   /** The answer to a query that is kept, if not too old to be given; nobody is asked. */
   latest(query: Query): Sourced<Value> | null {
     const kept = this.#kept.get(this.#parts.keyOf(query))
-    if (kept === undefined || this.#ageOf(kept) > this.#parts.staleMs) return null
-    return this.#sourced(kept, this.#ageOf(kept) >= this.#parts.freshMs)
+    return kept !== undefined && this.#isGoodEnough(kept) ? this.#sourced(kept, !this.#isFresh(kept)) : null
   }
 
   get facts(): readonly ProviderFacts[] {
@@ -123,71 +138,94 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     this.#schedule()
   }
 
-  /** Checks no more. */
+  /** Asks and checks no more, and gives up what is under way. */
   stop(): void {
-    this.#stopped = true
+    this.#end.abort()
     this.#cancel?.()
   }
 
   async #askAnew(key: string, query: Query): Promise<Result<Sourced<Value>>> {
-    const budget = AbortSignal.timeout(BUDGET_MS)
+    const budget = new Deadline(this.#parts.timers, BUDGET_MS, this.#end.signal)
+    try {
+      return await this.#askInOrder(key, query, budget.signal)
+    } finally {
+      budget.end()
+    }
+  }
+
+  async #askInOrder(key: string, query: Query, budget: AbortSignal): Promise<Result<Sourced<Value>>> {
     let last: Fault = fault('provider/none', { what: this.#parts.what, reason: 'none is usable now' })
+    const beganMs = this.#now()
     for (const member of this.#members) {
-      if (budget.aborted) break
+      if (budget.aborted || this.#now() - beganMs > BUDGET_MS - LEAST_MS) break
       if (!member.breaker.admit(this.#now())) continue
       const answer = await this.#askMember(member, query, budget)
-      if (answer.ok) {
-        const kept = { value: answer.value, provider: member.provider, atMs: this.#now() }
-        this.#kept.set(key, kept)
-        return ok(this.#sourced(kept, false))
-      }
+      if (answer.ok) return ok(this.#sourced(this.#keep(key, member.provider, answer.value), false))
       last = answer.fault
       if (isAnswer(last)) return answer
     }
     const kept = this.#kept.get(key)
-    const isGoodEnough = kept !== undefined && this.#ageOf(kept) <= this.#parts.staleMs
-    return isGoodEnough ? ok(this.#sourced(kept, true)) : fail(last)
+    return kept !== undefined && this.#isGoodEnough(kept) ? ok(this.#sourced(kept, true)) : fail(last)
   }
 
-  /** Asks one of them, and once more after a moment where it was not reached. */
+  #keep(key: string, provider: Provider<Query, Value>, value: Value): Kept<Value> {
+    const kept = { value, provider, atMs: this.#now() }
+    this.#kept.set(key, kept)
+    return kept
+  }
+
+  /** Asks one of them, and once more after a moment where it was not reached: both within its time. */
   async #askMember(member: Member<Query, Value>, query: Query, budget: AbortSignal): Promise<Result<Value>> {
     const { provider } = member
-    const once = (): Promise<Result<Value>> =>
-      guarded(provider.name, ONE_MS, budget, (signal) => provider.ask(query, signal))
-    let answer = await once()
-    if (!answer.ok && answer.fault.code === 'provider/unreachable' && !budget.aborted) {
-      await this.#pause(Math.random() * RETRY_MS_MAX)
-      answer = await once()
+    const deadline = new Deadline(this.#parts.timers, ONE_MS, budget)
+    const { signal } = deadline
+    try {
+      let answer = await guarded(provider.name, signal, () => provider.ask(query, signal))
+      if (!answer.ok && answer.fault.code === 'provider/unreachable') {
+        await this.#pause(Math.random() * RETRY_MS_MAX, signal)
+        if (!signal.aborted) answer = await guarded(provider.name, signal, () => provider.ask(query, signal))
+      }
+      if (this.#end.signal.aborted) member.breaker.abandoned()
+      else this.#note(member, answer.ok || isAnswer(answer.fault) ? null : answer.fault)
+      return answer
+    } finally {
+      deadline.end()
     }
-    this.#note(member, answer.ok || isAnswer(answer.fault) ? null : answer.fault)
-    return answer
   }
 
   #note(member: Member<Query, Value>, trouble: Fault | null): void {
-    member.known = member.known || trouble === null
-    member.trouble = trouble === null ? null : faultMessage(trouble)
-    if (trouble === null) member.breaker.succeeded()
-    else member.breaker.failed(this.#now(), Number(trouble.detail.retryAfterMs ?? 0))
+    if (trouble !== null) {
+      member.trouble = faultMessage(trouble)
+      member.breaker.failed(this.#now(), Number(trouble.detail.retryAfterMs ?? 0))
+      return
+    }
+    member.known = true
+    member.breaker.succeeded()
+    if (!member.breaker.isOpen(this.#now())) member.trouble = null
   }
 
   async #check(member: Member<Query, Value>): Promise<ProviderCheck> {
-    const { what } = this.#parts
-    const { name } = member.provider
+    const { what, timers } = this.#parts
+    const { provider, breaker } = member
+    const { name } = provider
     const beganMs = this.#now()
-    const checked = await guarded(name, CHECK_MS, null, (signal) => member.provider.check(signal))
-    const ms = this.#now() - beganMs
-    // What a check says of a provider that calls failed with is not believed more than the calls.
+    const deadline = new Deadline(timers, CHECK_MS, this.#end.signal)
+    const checked = await guarded(name, deadline.signal, () => provider.check(deadline.signal))
+    deadline.end()
+    const ms = Math.max(0, this.#now() - beganMs)
+    // During a pause, calls have shown what a cheap question may not: its answer neither ends the pause nor makes it longer.
+    const isPausing = breaker.isOpen(this.#now())
     if (checked.ok) {
       member.known = true
-      if (!member.breaker.isOpen(this.#now())) member.trouble = null
+      if (!isPausing) member.trouble = null
       return { what, name, ok: true, detail: 'answers', ms }
     }
-    if (!member.known || member.trouble === null) this.#note(member, checked.fault)
+    if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault)
     return { what, name, ok: false, detail: faultMessage(checked.fault), ms }
   }
 
   #schedule(): void {
-    if (this.#stopped) return
+    if (this.#end.signal.aborted) return
     const isWell = this.#members.every((member) => this.#isUsable(member))
     this.#cancel = this.#parts.timers.after(isWell ? WELL_MS : ILL_MS, () => {
       void this.checkAll().then(() => this.#schedule())
@@ -198,10 +236,10 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return known && !breaker.isOpen(this.#now())
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#parts.timers.after(ms, resolve)
-    })
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const over = new Deadline(this.#parts.timers, ms, signal)
+    await unlessAborted(new Promise<never>(() => {}), over.signal)
+    over.end()
   }
 
   #sourced({ value, provider, atMs }: Kept<Value>, stale: boolean): Sourced<Value> {
@@ -210,8 +248,16 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return { value, source: { name, fetchedAt: new Date(atMs).toISOString(), stale, ...words } }
   }
 
-  #ageOf({ atMs }: Kept<Value>): number {
-    return this.#now() - atMs
+  #isFresh({ atMs }: Kept<Value>): boolean {
+    const { freshMs } = this.#parts
+    const ageMs = this.#now() - atMs
+    return ageMs >= 0 && ageMs < (typeof freshMs === 'number' ? freshMs : freshMs(atMs))
+  }
+
+  /** An answer from the future, by a clock that was set back, is of unknown age. */
+  #isGoodEnough({ atMs }: Kept<Value>): boolean {
+    const ageMs = this.#now() - atMs
+    return ageMs >= 0 && ageMs <= this.#parts.staleMs
   }
 
   #now(): number {
@@ -224,34 +270,14 @@ function isAnswer({ code }: Fault): boolean {
   return code === 'provider/not-found' || code === 'web/refused'
 }
 
-/** Runs a call under a limit of its own. An adapter that throws has met an answer that it was not written for. */
-async function guarded<T>(
-  provider: string,
-  limitMs: number,
-  budget: AbortSignal | null,
-  call: (signal: AbortSignal) => Promise<Result<T>>,
-): Promise<Result<T>> {
-  const limit = AbortSignal.timeout(limitMs)
-  const signal = budget === null ? limit : AbortSignal.any([limit, budget])
-  const late = fault('provider/timeout', { provider })
+/** Runs a call until the signal is aborted. An adapter that throws has met an answer that it was not written for. */
+async function guarded<T>(provider: string, signal: AbortSignal, call: () => Promise<Result<T>>): Promise<Result<T>> {
+  const late = fail(fault('provider/timeout', { provider }))
   try {
-    const answer = await Promise.race([call(signal), whenAborted(signal)])
-    return answer === 'aborted' ? fail(late) : answer
+    return (await unlessAborted(call(), signal)) ?? late
   } catch (error) {
-    if (signal.aborted) return fail(late)
+    if (signal.aborted) return late
     const reason = error instanceof Error ? error.message : 'unknown cause'
     return fail(fault('provider/answer', { provider, reason: reason.slice(0, 200) }))
   }
-}
-
-function whenAborted(signal: AbortSignal): Promise<'aborted'> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve('aborted')
-    else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
-  })
-}
-
-async function aborted<T>(signal: AbortSignal, what: string): Promise<Result<T>> {
-  await whenAborted(signal)
-  return fail(fault('provider/timeout', { provider: `the provider of ${what}` }))
 }

@@ -1,4 +1,4 @@
-import { fault } from '../../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 
 /** A question to a provider over HTTP. */
@@ -18,12 +18,13 @@ export interface ProviderAnswer {
   readonly text: string
 }
 
-const RETRY_AFTER_MS_MAX = 600_000
+const RETRY_AFTER_MS_MAX = 3_600_000
 
 /**
  * Asks a provider that the operator chose, whose address may be a private one. Redirects are not followed. Faults:
- * `provider/unreachable` (no connection, or it broke off), `provider/refused` (401, 403, 429, with `retryAfterMs` where it
- * names a pause), `provider/answer` (any other status, or too long). Aborting throws; the chain turns that into a timeout.
+ * `provider/unreachable` (no connection, or it broke off), `provider/refused` (401, 403, 429), `provider/answer` (any other
+ * status, or too long); those for a status have `retryAfterMs`, 0 where it names no pause. Aborting throws; the chain turns that
+ * into a timeout.
  */
 export async function providerFetch(
   provider: string,
@@ -31,28 +32,34 @@ export async function providerFetch(
   request: ProviderRequest,
   signal: AbortSignal,
 ): Promise<Result<ProviderAnswer>> {
-  const { method = 'GET', headers = {}, body, bytesMax, alsoAnswers = [] } = request
+  const { method = 'GET', headers = {}, body, bytesMax } = request
   const init = { method, headers, signal, redirect: 'manual' as const }
-  let response: Response
-  let text: string | null
   try {
-    response = await fetch(url, body === undefined ? init : { ...init, body })
-    text = await textOf(response, bytesMax)
+    const response = await fetch(url, body === undefined ? init : { ...init, body })
+    const refused = statusFault(provider, response, request)
+    if (refused !== null) {
+      // Nobody waits for the pages that come with such an answer.
+      void response.body?.cancel().catch(() => {})
+      return fail(refused)
+    }
+    const text = await textOf(response, bytesMax)
+    if (text === null)
+      return fail(fault('provider/answer', { provider, reason: `it is longer than ${bytesMax} bytes` }))
+    return ok({ status: response.status, headers: response.headers, text })
   } catch (error) {
     if (signal.aborted) throw error
     const { cause } = error as { readonly cause?: { readonly code?: string } }
     const reason = cause?.code ?? 'the connection broke off'
     return fail(fault('provider/unreachable', { provider, reason }))
   }
-  const { status } = response
-  if (status === 401 || status === 403 || status === 429) {
-    const retryAfterMs = pauseOf(response.headers.get('retry-after'))
-    return fail(fault('provider/refused', { provider, reason: `status ${status}`, retryAfterMs }))
-  }
-  if (text === null) return fail(fault('provider/answer', { provider, reason: `it is longer than ${bytesMax} bytes` }))
-  if (status !== 200 && !alsoAnswers.includes(status))
-    return fail(fault('provider/answer', { provider, reason: `status ${status}` }))
-  return ok({ status, headers: response.headers, text })
+}
+
+function statusFault(provider: string, { status, headers }: Response, request: ProviderRequest): Fault | null {
+  if (status === 200 || request.alsoAnswers?.includes(status)) return null
+  const detail = { provider, reason: `status ${status}`, retryAfterMs: pauseOf(headers.get('retry-after')) }
+  return status === 401 || status === 403 || status === 429
+    ? fault('provider/refused', detail)
+    : fault('provider/answer', detail)
 }
 
 /** Asks a provider whose answers are JSON. Text that is none is `provider/answer`. */

@@ -48,8 +48,6 @@ export interface SyncFacts {
 
 /** The node's part of the peer-to-peer network, as the API sees it. */
 export interface NetworkApi {
-  /** What operators show to be let in: 64 hex digits. */
-  readonly operatorToken: string
   /** Peers that have shaken hands, the longest connected first. */
   peers(): readonly PeerFacts[]
   /** Bans that hold, the newest first. */

@@ -111,7 +111,7 @@ function addRoute({ app, node, room, documents }: Wiring, operation: OperationId
     preValidation: (request, _, done) => {
       if (node.publicUrl === null && !isAuthority(request.host))
         return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header host'] })))
-      if (route.operator === 'required' && node.network && !isOperator(node, request.headers.authorization))
+      if (route.operator === 'required' && !isOperator(node, request.headers.authorization))
         return done(new Refusal(fault('rpc/unauthorized')))
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
         return done(new Refusal(mediaTypeFault(request)))

@@ -18,6 +18,7 @@ import { systemClock, systemTimers } from './runtime.ts'
 import { openStableRail, type RunningRail } from './stable-rail.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
 import { loadMempool } from './storage/mempool-file.ts'
+import { makeOperatorToken } from './storage/operator-token.ts'
 import { VERSION } from './version.ts'
 
 /** A running daemon. */
@@ -68,6 +69,8 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   if (!mining.ok) return mining
   stops.push(() => mining.value.stop())
   const peerNode = network.value?.node
+  const operatorToken = await operatorTokenOf(options)
+  if (!operatorToken.ok) return operatorToken
   const node: NodeApi = {
     version: VERSION,
     startedAtMs: systemClock.now(),
@@ -84,6 +87,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     publicUrl: options.config.rpc.publicUrl,
     pages: { loopback: isLoopback(options.config.rpc.host), allowedOrigins: options.config.mcp.allowedOrigins },
     network: network.value?.api ?? null,
+    operatorToken: operatorToken.value,
     facilitator: facilitator.value,
     ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }
@@ -104,6 +108,15 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   const { height } = chain.head.header
   options.logger.info({ network: options.params.name, height, url: url.value }, 'ready')
   return ok({ node, url: url.value, peerAddresses: network.value?.addresses() ?? [] })
+}
+
+/** The token of the data folder that lets its operator in. */
+async function operatorTokenOf({ config: { dataDir } }: DaemonOptions): Promise<Result<string>> {
+  try {
+    return ok(await makeOperatorToken(folderPaths(dataDir).operatorToken))
+  } catch (error) {
+    return fail(storageFault(dataDir, error))
+  }
 }
 
 /** Opens the node's part of the peer-to-peer network; null where it is off. */

@@ -23,7 +23,6 @@ import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
 import { LevelPeers } from './storage/level-peers.ts'
 import type { LevelStore } from './storage/level-store.ts'
-import { makeOperatorToken } from './storage/operator-token.ts'
 import { lackOf, wantedFrom } from './storage/pruning.ts'
 import { StateSnapshots } from './storage/state-snapshots.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -70,7 +69,6 @@ export async function openPeerNetwork(options: PeerNetworkOptions): Promise<Resu
   try {
     const identity = await loadIdentity(config.dataDir)
     if (!identity.ok) return identity
-    const operatorToken = await makeOperatorToken(paths.operatorToken)
     const records = await LevelPeers.open(join(paths.peers, 'records'), (reason) =>
       logger.warn({ reason }, 'what was known of peers is damaged; it was moved aside'),
     )
@@ -79,7 +77,7 @@ export async function openPeerNetwork(options: PeerNetworkOptions): Promise<Resu
       await records.close()
       return host
     }
-    return ok(await assemble(options, { host: host.value, records, operatorToken }))
+    return ok(await assemble(options, { host: host.value, records }))
   } catch (error) {
     return fail(storageFault(config.dataDir, error))
   }
@@ -88,7 +86,6 @@ export async function openPeerNetwork(options: PeerNetworkOptions): Promise<Resu
 interface Parts {
   readonly host: Host
   readonly records: LevelPeers
-  readonly operatorToken: string
 }
 
 function hostOptions(
@@ -116,7 +113,7 @@ function hostOptions(
   }
 }
 
-async function assemble(options: PeerNetworkOptions, { host, records, operatorToken }: Parts): Promise<PeerNetwork> {
+async function assemble(options: PeerNetworkOptions, { host, records }: Parts): Promise<PeerNetwork> {
   const { config, params, logger } = options
   const { p2p } = config
   const past = new Past(options)
@@ -134,7 +131,6 @@ async function assemble(options: PeerNetworkOptions, { host, records, operatorTo
       configured: p2p.peers,
       seeds: params.seeds,
     },
-    operatorToken,
     clock: systemClock,
     timers: systemTimers,
     random: Math.random,

@@ -20,7 +20,7 @@ export interface LimitKey {
 
 /** Who a request counts for: the key that it shows, if the node knows it, else its address. A made-up key is none. */
 export function limitKeyOf(
-  node: Pick<NodeApi, 'network'>,
+  node: Pick<NodeApi, 'operatorToken'>,
   { authorization, address }: { readonly authorization: string | undefined; readonly address: string },
 ): LimitKey {
   if (authorization !== undefined && isOperator(node, authorization)) return { key: 'operator', isOperator: true }

@@ -25,7 +25,7 @@ export async function benchEdges(): Promise<readonly BenchRow[]> {
     for (let i = 0; i < REQUESTS; i++) {
       const now = performance.now()
       overload.arrived()
-      const { key } = limitKeyOf({ network: null }, { authorization: undefined, address: `10.0.${i % ADDRESSES}.1` })
+      const { key } = limitKeyOf({}, { authorization: undefined, address: `10.0.${i % ADDRESSES}.1` })
       const isPaid = carriedPayment(MARKET, { headers: HEADERS, body: BODY, door: 'plain' }) !== null
       if (isPaid || !overload.admits('quote', 1, now) || !rates.take('quote', key, now).allowed)
         throw new Error('refused')

@@ -147,8 +147,8 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   getHome: (send) => [send('/')],
 }
 
-/** What only operators of nodes among others do: held against the document in test/integration/api-peers.test.ts. */
-const OPERATORS = ['listBans', 'banPeer', 'unbanPeer']
+/** What only operators of nodes among others do: held against the document in test/integration/api-peers.test.ts and test/e2e/services-command.test.ts. */
+const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer']
 
 function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
   const raw = Buffer.from(encodeTransaction(paid.tx))

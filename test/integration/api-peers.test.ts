@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OperatorClient } from '../../rpc/client/operator-client.ts'
 import { ask, type JsonBody, type Reply } from '../support/api.ts'
-import { ApiServer } from '../support/api-server.ts'
+import { ApiServer, OPERATOR_TOKEN } from '../support/api-server.ts'
 import { FakeNetwork } from '../support/fake-network.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
 import { addressOf, peerId } from '../support/peering.ts'
@@ -11,7 +11,7 @@ import { type Finished, Program, removeFolder, temporaryFolder } from '../suppor
 import { ROOT } from '../support/source-tree.ts'
 
 const network = new FakeNetwork()
-const TOKEN = network.operatorToken
+const TOKEN = OPERATOR_TOKEN
 const BANS = '/api/v1/peers/bans'
 const checker = new ApiChecker(JSON.parse(readFileSync(join(ROOT, 'rpc/openapi.json'), 'utf8')) as ApiDocument)
 let server: ApiServer

@@ -60,7 +60,6 @@ async function open(
     peers,
     records,
     settings: { outbound: 0, inboundMax: 32, allowPrivate: true, configured: [], seeds: [], ...settings },
-    operatorToken: '00'.repeat(32),
     random: Math.random,
     bytesOf: () => null,
   })

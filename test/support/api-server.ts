@@ -21,6 +21,9 @@ const RATES = {
   ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE },
 }
 
+/** What the operator of the API shows. */
+export const OPERATOR_TOKEN = '5e'.repeat(32)
+
 /** The API in this process: a real server over a chain on a real LevelDB whose blocks the test mines. */
 export class ApiServer {
   readonly test: TestChain
@@ -59,7 +62,7 @@ export class ApiServer {
       errors.push(error)
     }
     const app = await createServer(
-      { ...nodeOf(test), network },
+      { ...nodeOf(test), network, operatorToken: OPERATOR_TOKEN },
       { limits, trustProxy: false, onError, onAnswer: () => {} },
     )
     const url = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -6,7 +6,6 @@ import { addressOf, MemoryRecords, peerId } from './peering.ts'
 
 /** A network of two peers with real bans, for the API alone. */
 export class FakeNetwork implements NetworkApi {
-  readonly operatorToken = '5e'.repeat(32)
   readonly #bans = new Bans(
     { now: () => Date.now() },
     new RecordWriter(new MemoryRecords(), (error) => {

@@ -10,7 +10,6 @@ import type { PeerManager } from './peer-manager.ts'
 
 /** What the API sees the network through. */
 export interface NetworkViewDependencies {
-  readonly operatorToken: string
   readonly peers: Peers
   readonly bans: Bans
   readonly manager: PeerManager
@@ -23,13 +22,11 @@ const OPERATORS_REASON = 'the operator'
 
 /** The network as the API shows it, and the operator's hand on it. */
 export class NetworkView implements NetworkApi {
-  readonly operatorToken: string
   readonly #deps: NetworkViewDependencies
   readonly #offences = new Map<PeerId, Record<string, number>>()
 
   constructor(dependencies: NetworkViewDependencies) {
     this.#deps = dependencies
-    this.operatorToken = dependencies.operatorToken
     dependencies.peers.onOffence((peer, offence) => this.#count(peer, offence))
     dependencies.peers.onPeer({ gone: (id) => void this.#offences.delete(id) })
   }

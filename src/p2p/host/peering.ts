@@ -24,7 +24,6 @@ export interface PeeringDependencies {
   readonly peers: Peers
   readonly records: PeerRecords
   readonly settings: PeerManagerSettings
-  readonly operatorToken: string
   readonly clock: Clock
   readonly timers: Timers
   /** A number from 0 to below 1. */
@@ -47,7 +46,7 @@ export class Peering {
     dependencies: PeeringDependencies,
     parts: { book: AddressBook; bans: Bans; anchors: Anchors; writer: RecordWriter },
   ) {
-    const { host, peers, settings, operatorToken, bytesOf, ...common } = dependencies
+    const { host, peers, settings, bytesOf, ...common } = dependencies
     const { book, bans, anchors } = parts
     const latencyOf = (peer: PeerId): number | null => peers.get(peer)?.latencyMs ?? null
     this.book = book
@@ -55,7 +54,7 @@ export class Peering {
     this.#writer = parts.writer
     this.manager = new PeerManager({ ...common, dialer: host, book, bans, anchors, settings, latencyOf })
     this.#discovery = new Discovery({ ...common, finder: host.finder, book, manager: this.manager, peers })
-    this.network = new NetworkView({ operatorToken, peers, bans, manager: this.manager, bytesOf })
+    this.network = new NetworkView({ peers, bans, manager: this.manager, bytesOf })
     host.setGate(this.manager)
     host.onBan(({ id }, reason) => this.manager.ban(id, reason))
     peers.onPeer({

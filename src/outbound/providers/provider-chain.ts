@@ -24,6 +24,8 @@ export interface ProviderChainParts<Query, Value> {
   readonly freshMs: number | ((atMs: number) => number)
   /** How old an answer may be that is given, marked, while nobody can be asked. */
   readonly staleMs: number
+  /** Most answers that are kept, where that is less than usual. */
+  readonly keptMax?: number
   readonly clock: Clock
   readonly timers: Timers
 }
@@ -65,17 +67,18 @@ interface Member<Query, Value> {
 export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkable {
   readonly #parts: ProviderChainParts<Query, Value>
   readonly #members: readonly Member<Query, Value>[]
-  readonly #kept = new LRUCache<string, Kept<Value>>({
-    max: KEPT_MAX,
-    maxSize: KEPT_BYTES_MAX,
-    sizeCalculation: ({ value }, key) => key.length + serialize(value).length,
-  })
+  readonly #kept: LRUCache<string, Kept<Value>>
   readonly #asking = new Map<string, Promise<Result<Sourced<Value>>>>()
   readonly #end = new AbortController()
   #cancel: (() => void) | null = null
 
   constructor(parts: ProviderChainParts<Query, Value>) {
     this.#parts = parts
+    this.#kept = new LRUCache({
+      max: parts.keptMax ?? KEPT_MAX,
+      maxSize: KEPT_BYTES_MAX,
+      sizeCalculation: ({ value }, key) => key.length + serialize(value).length,
+    })
     this.#members = parts.providers.map((provider) => ({
       provider,
       breaker: new UpstreamBreaker(),

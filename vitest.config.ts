@@ -9,7 +9,10 @@ function project(name: string, include: string[], testTimeout = TIMEOUT_MS.quick
 }
 
 /** Tests of how long something takes at most: beside others they would measure those. */
-const TIMED = ['stopping', 'network', 'external-miner', 'overload'].map((name) => `test/e2e/${name}.test.ts`)
+const TIMED = [
+  ...['stopping', 'network', 'external-miner', 'overload'].map((name) => `test/e2e/${name}.test.ts`),
+  ...['refund-load', 'p2p-host'].map((name) => `test/integration/${name}.test.ts`),
+]
 
 export default defineConfig({
   test: {
@@ -22,7 +25,7 @@ export default defineConfig({
       project('unit', ['test/unit/**/*.test.ts', 'test/vectors/**/*.test.ts']),
       project('property', ['test/property/**/*.test.ts', 'test/sim/**/*.test.ts'], TIMEOUT_MS.slow),
       project('fuzz', ['test/fuzz/**/*.test.ts'], TIMEOUT_MS.slow),
-      project('integration', ['test/integration/**/*.test.ts'], TIMEOUT_MS.slow),
+      project('integration', ['test/integration/**/*.test.ts'], TIMEOUT_MS.slow, { exclude: TIMED }),
       project('e2e', ['test/e2e/**/*.test.ts'], TIMEOUT_MS.slow, { exclude: TIMED }),
       project('timed', TIMED, TIMEOUT_MS.slow, { maxWorkers: 1, sequence: { groupOrder: 1 } }),
     ],

@@ -19,7 +19,8 @@ export interface MajorPrice {
 
 /** Prices of the majors at one moment. */
 export interface MajorPrices {
-  readonly majors: Readonly<Record<Major, MajorPrice>>
+  /** Null where no provider has a price. */
+  readonly majors: Readonly<Record<Major, MajorPrice | null>>
   /** Null where no provider tells. */
   readonly globalMarketCapUsd: number | null
   /** Names of the providers whose prices count. */

@@ -1,11 +1,14 @@
+import { addressValidator } from './node-address-validator.ts'
 import { agentRoster } from './node-agent-roster.ts'
 import { arbScan } from './node-arb-scan.ts'
 import { blockInspect } from './node-block-inspect.ts'
 import { bridgeStatus } from './node-bridge-status.ts'
+import { emailValidate } from './node-email-validate.ts'
 import { explorerSummary } from './node-explorer-summary.ts'
 import { gasTracker } from './node-gas-tracker.ts'
 import { geoIp } from './node-geo-ip.ts'
 import { holderStats } from './node-holder-stats.ts'
+import { keywords } from './node-keywords.ts'
 import { marketReport } from './node-market-report.ts'
 import { marketSummary } from './node-market-summary.ts'
 import { networkStats } from './node-network-stats.ts'
@@ -13,10 +16,12 @@ import { poolAnalytics } from './node-pool-analytics.ts'
 import { priceFeed } from './node-price-feed.ts'
 import { priceHistory } from './node-price-history.ts'
 import { receiptVerify } from './node-receipt-verify.ts'
+import { sentiment } from './node-sentiment.ts'
 import { serviceSearch } from './node-service-search.ts'
 import { signatureVerify } from './node-signature-verify.ts'
 import { stableHealth } from './node-stable-health.ts'
 import { stakingRewards } from './node-staking-rewards.ts'
+import { summarize } from './node-summarize.ts'
 import { supplyAudit } from './node-supply-audit.ts'
 import { swapQuote } from './node-swap-quote.ts'
 import { tokenAudit } from './node-token-audit.ts'
@@ -25,6 +30,7 @@ import { txLookup } from './node-tx-lookup.ts'
 import { walletPortfolio } from './node-wallet-portfolio.ts'
 import { webSearch } from './node-web-search.ts'
 import { whaleWatch } from './node-whale-watch.ts'
+import { worldClock } from './node-world-clock.ts'
 import type { ServiceDefinition } from './service.ts'
 
 /** Every service that this release can sell, in the order of listings. */
@@ -53,7 +59,13 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   agentRoster,
   serviceSearch,
   geoIp,
+  emailValidate,
   receiptVerify,
   signatureVerify,
   webSearch,
+  addressValidator,
+  keywords,
+  sentiment,
+  summarize,
+  worldClock,
 ]

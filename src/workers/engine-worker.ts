@@ -1,7 +1,7 @@
 import type { EngineTask, EngineTasks } from '../../marketplace/outside/engines.ts'
 import { EngineRefusal } from '../engines/refusal.ts'
 
-/** A piece of work as it crosses to a thread. */
+/** A piece of work as it crosses to a process. */
 export interface EngineJob {
   readonly task: EngineTask
   readonly input: unknown
@@ -15,13 +15,23 @@ type Engine<Name extends EngineTask> = (
 ) => EngineTasks[Name]['output'] | Promise<EngineTasks[Name]['output']>
 
 /** The engine of each piece of work, loaded when the first such work comes: each brings libraries of its own. */
-const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } = {}
+const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } = {
+  'page/article': async () => (await import('../engines/pages/article.ts')).readArticle,
+  'page/meta': async () => (await import('../engines/pages/meta.ts')).readMeta,
+  'page/feed': async () => (await import('../engines/pages/feed.ts')).readFeed,
+  'document/pdf': async () => (await import('../engines/documents/document-pdf.ts')).setDocument,
+  'document/font': async () => (await import('../engines/documents/font-file.ts')).readFontFile,
+  'text/summary': async () => (await import('../engines/language/summary.ts')).summarise,
+  'text/mood': async () => (await import('../engines/language/mood.ts')).moodOf,
+  'text/subjects': async () => (await import('../engines/language/subjects.ts')).subjectsOf,
+}
 
-/** Thread entry: does one piece of work. */
-export async function runEngine({ task, input }: EngineJob): Promise<EngineOutcome> {
+/** Does one piece of work; `started` is called when the engine is loaded and begins. */
+export async function runEngine({ task, input }: EngineJob, started = (): void => undefined): Promise<EngineOutcome> {
   const load = ENGINES[task] as (() => Promise<Engine<EngineTask>>) | undefined
   if (load === undefined) throw new Error(`there is no engine for ${task}`)
   const engine = await load()
+  started()
   try {
     return { output: await engine(input as never) }
   } catch (error) {

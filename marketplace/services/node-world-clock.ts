@@ -1,0 +1,137 @@
+import { Type } from 'typebox'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { orNull } from './amounts.ts'
+import { ENGINE_ENVELOPE, engineEnvelope } from './envelope.ts'
+import { unusable } from './requests.ts'
+import { defineService } from './service.ts'
+
+const ID = 'node-world-clock' as ServiceId
+const FORMAT = {
+  requestFormat: 'IANA time zone name (Europe/Berlin, any case) or an offset (+05:30)',
+  example: 'Europe/Berlin',
+}
+const REQUEST_CHARS_MAX = 64
+/** Names, and offsets: of what the clock understands besides, a whole date is no zone. */
+const ZONE = /^(?:[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*|[+-][0-9]{2}(?::?[0-9]{2})?)$/
+const OFFSET = Type.String({ pattern: '^[+-][0-9]{2}:[0-9]{2}$' })
+const ENGINE = 'temporal'
+
+const RESULT = Type.Object({
+  ...ENGINE_ENVELOPE,
+  timezone: Type.String(),
+  iso: Type.String({ format: 'date-time' }),
+  date: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
+  time: Type.String({ pattern: '^[0-9]{2}:[0-9]{2}:[0-9]{2}$' }),
+  weekday: Type.String(),
+  utcOffset: OFFSET,
+  offsetMinutes: Type.Integer({ minimum: -1_440, maximum: 1_440 }),
+  abbreviation: Type.String(),
+  dst: Type.Boolean(),
+  /** Null where the rules of the zone know of no change to come. */
+  nextTransition: orNull(Type.Object({ at: Type.String({ format: 'date-time' }), offsetAfter: OFFSET })),
+  unix: Type.Integer(),
+  tzVersion: Type.String(),
+})
+
+const NANOSECONDS_OF_MINUTE = 60_000_000_000
+/** Summer time ends within the year: what lasts longer is the zone's own time. */
+const SUMMER_DAYS_MAX = 300
+const MS_OF_DAY = 86_400_000
+/** Where English has a name for a zone's time: each English names the zones around it. */
+const ENGLISHES = ['en-US', 'en-GB', 'en-AU', 'en-IN', 'en-ZA', 'en-NZ']
+
+function parse(request: string): Result<string> {
+  const name = request.trim()
+  if (!ZONE.test(name)) return unusable('not the name of a time zone', FORMAT)
+  try {
+    return ok(Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId)
+  } catch {
+    return unusable('there is no such time zone', FORMAT)
+  }
+}
+
+/** The clock of a zone at a moment. */
+function clockFacts(zone: string, nowMs: number) {
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone)
+  const next = now.getTimeZoneTransition('next')
+  return {
+    timezone: now.timeZoneId,
+    iso: now.toString({ timeZoneName: 'never', fractionalSecondDigits: 3 }),
+    date: now.toPlainDate().toString(),
+    time: now.toPlainTime().toString({ smallestUnit: 'second' }),
+    weekday: now.toLocaleString('en-US', { weekday: 'long' }),
+    utcOffset: now.offset,
+    offsetMinutes: Math.round(now.offsetNanoseconds / NANOSECONDS_OF_MINUTE),
+    abbreviation: abbreviation(zone, nowMs),
+    dst: isSummerTime(now, next),
+    nextTransition: next === null ? null : { at: instantText(next), offsetAfter: next.offset },
+    unix: Math.floor(nowMs / 1_000),
+  }
+}
+
+function instantText(moment: Temporal.ZonedDateTime): string {
+  return moment.toInstant().toString()
+}
+
+/** Whether the clock was put forward, and will be put back before the year is over: that holds for any rules of any zone. */
+function isSummerTime(now: Temporal.ZonedDateTime, next: Temporal.ZonedDateTime | null): boolean {
+  const began = now.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')
+  if (began === null || next === null) return false
+  const before = began.subtract({ nanoseconds: 1 })
+  const wasPutForward = began.offsetNanoseconds > before.offsetNanoseconds
+  const willBePutBack = next.offsetNanoseconds < now.offsetNanoseconds
+  const days = (next.epochMilliseconds - began.epochMilliseconds) / MS_OF_DAY
+  return wasPutForward && willBePutBack && days < SUMMER_DAYS_MAX
+}
+
+/** Short name of the zone's time; its offset where it has none. */
+function abbreviation(zone: string, nowMs: number): string {
+  const names = ENGLISHES.map((locale) => shortName(locale, zone, nowMs))
+  return names.find((name) => !/^GMT[+-]/.test(name)) ?? (names[0] as string)
+}
+
+function shortName(locale: string, timeZone: string, nowMs: number): string {
+  const parts = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' }).formatToParts(nowMs)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
+}
+
+/** What the clock shows in a time zone, and when it will be changed. */
+export const worldClock = defineService<string, typeof RESULT>({
+  serviceId: ID,
+  name: 'World clock',
+  description:
+    'Current date and time in a time zone, with UTC offset, abbreviation, whether summer time holds, when the offset changes next (null: never by the rules known today), Unix time and the version of the time zone data.',
+  capability: 'utility',
+  priceUsdMicros: 2_000n,
+  ...FORMAT,
+  sample: {
+    service: ID,
+    asOf: '2026-11-20T12:00:00.000Z',
+    engine: ENGINE,
+    timezone: 'Europe/Berlin',
+    iso: '2026-11-20T13:00:00.000+01:00',
+    date: '2026-11-20',
+    time: '13:00:00',
+    weekday: 'Friday',
+    utcOffset: '+01:00',
+    offsetMinutes: 60,
+    abbreviation: 'CET',
+    dst: false,
+    nextTransition: { at: '2027-03-28T01:00:00Z', offsetAfter: '+02:00' },
+    unix: 1_795_176_000,
+    tzVersion: '2026c',
+  },
+  timeoutMs: 2_000,
+  resultBytesMax: 2_048,
+  repeatable: true,
+  requestCharsMax: REQUEST_CHARS_MAX,
+  parse,
+  ready: () => ({ available: true, engine: ENGINE }),
+  resultSchema: RESULT,
+  execute: (zone, context) => ({
+    ...engineEnvelope(ID, ENGINE, context),
+    ...clockFacts(zone, context.clock.now()),
+    tzVersion: process.versions.tz ?? 'unknown',
+  }),
+})

@@ -1,0 +1,162 @@
+import { valenceOf } from './valences.ts'
+
+/**
+ * Mood of a sentence by the rules of VADER (C. J. Hutto and E. Gilbert, "VADER: A Parsimonious Rule-based Model for Sentiment
+ * Analysis of Social Media Text", ICWSM 2014), written anew from the paper and the constants of its authors' program
+ * (https://github.com/cjhutto/vaderSentiment, MIT licence), over valences of our own.
+ */
+export interface SentenceMood {
+  /** From -1 to 1. */
+  readonly polarity: number
+  /** Valence of what is good, and of what is bad, both 0 or more. */
+  readonly good: number
+  readonly bad: number
+  /** Words in all, and those with a valence. */
+  readonly words: number
+  readonly spoken: number
+}
+
+/** A word as it stands, and as it is looked up. */
+interface Token {
+  readonly written: string
+  readonly word: string
+}
+
+/** Constants of the authors, measured on ratings of people. */
+const BOOST = 0.293
+const CAPITALS = 0.733
+const NEGATION = -0.74
+const EXCLAMATION = { each: 0.292, most: 4 }
+const QUESTION = { each: 0.18, fewest: 2, most: 0.96, mostFrom: 4 }
+const BUT = { before: 0.5, after: 1.5 }
+const NORMAL = 15
+/** What changes a word stands at most three words before it, and counts less the farther it is. */
+const BOOST_BY_DISTANCE = [1, 0.95, 0.9]
+
+const BOOSTERS =
+  setOf(`absolutely amazingly awfully completely considerably decidedly deeply enormously entirely especially
+  exceptionally extremely fabulously flipping frickin fucking fully greatly hella highly hugely incredibly insanely intensely majorly
+  more most particularly purely quite really remarkably seriously so substantially super thoroughly too totally tremendously truly
+  uber unbelievably unusually utterly very way`)
+const DAMPERS =
+  setOf(`almost barely fairly hardly kinda kindof less little marginally mildly moderately occasionally partly
+  scarcely slightly somewhat sorta sortof`)
+const NEGATIONS =
+  setOf(`aint arent cannot cant couldnt darent didnt doesnt dont hadnt hasnt havent isnt mightnt mustnt neednt
+  neither never no nobody none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt wasnt werent without wont wouldnt`)
+/** Words after which a sentence says what it is about. */
+const TURNS = setOf('but however yet')
+
+/** Judges one sentence. Total; the work grows with its length alone. */
+export function sentenceMood(sentence: string): SentenceMood {
+  const tokens = tokensOf(sentence)
+  const mixedCase = tokens.some(isCapital) && !tokens.filter(hasLetters).every(isCapital)
+  const valences = turned(
+    tokens,
+    tokens.map((_, i) => valenceAt(tokens, i, mixedCase)),
+  )
+  const sum = valences.reduce((total, valence) => total + valence, 0)
+  const emphasis = sum === 0 ? 0 : Math.sign(sum) * emphasisOf(sentence)
+  const good = valences.reduce((total, valence) => total + Math.max(0, valence), 0)
+  const spoken = valences.filter((valence) => valence !== 0).length
+  return { polarity: normalised(sum + emphasis), good, bad: good - sum, words: tokens.length, spoken }
+}
+
+/** A piece from its first letter or digit to its last one. */
+const INNER = /[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su
+/** Two words that are one, and not kind at all. */
+const KIND_OF = /\b(kind|sort) of\b/gi
+
+/** Words between spaces; punctuation around them is left out unless it is a face. */
+function tokensOf(sentence: string): readonly Token[] {
+  const spaced = sentence
+    .replaceAll('\u{fe0f}', '')
+    .replaceAll(KIND_OF, '$1of')
+    .replaceAll(/\p{Extended_Pictographic}/gu, ' $& ')
+  const pieces = spaced.split(/[\s\u2014\u2013\u2026]+/u).filter((piece) => piece !== '')
+  return pieces.map(tokenOf).filter(({ word }) => word !== '')
+}
+
+function tokenOf(piece: string): Token {
+  const face = piece.toLowerCase()
+  if (valenceOf(face) !== 0) return { written: piece, word: face }
+  const written = INNER.exec(piece)?.[0] ?? ''
+  return { written, word: written.toLowerCase().replaceAll(/['\u2019]/gu, '') }
+}
+
+function hasLetters({ written }: Token): boolean {
+  return /\p{L}/u.test(written)
+}
+
+/** Whether a word shouts: all letters large, and more than one. */
+function isCapital({ written }: Token): boolean {
+  return /\p{Lu}.*\p{Lu}/u.test(written) && written === written.toUpperCase()
+}
+
+/** Valence of a word where it stands: louder in capitals, by boosters and dampers before it, turned round by negations. */
+function valenceAt(tokens: readonly Token[], at: number, mixedCase: boolean): number {
+  const token = tokens[at] as Token
+  let valence = isModifier(token.word) ? 0 : valenceOf(token.word)
+  if (valence === 0) return 0
+  if (mixedCase && isCapital(token)) valence += Math.sign(valence) * CAPITALS
+  for (const [distance, weight] of BOOST_BY_DISTANCE.entries()) {
+    const before = tokens[at - 1 - distance]
+    if (before === undefined) break
+    if (valenceOf(before.word) !== 0 && !isModifier(before.word)) continue
+    valence += Math.sign(valence) * boostOf(before, mixedCase) * weight
+  }
+  return isNegated(tokens, at) ? valence * NEGATION : valence
+}
+
+function isModifier(word: string): boolean {
+  return BOOSTERS.has(word) || DAMPERS.has(word) || NEGATIONS.has(word)
+}
+
+function boostOf(token: Token, mixedCase: boolean): number {
+  const loud = mixedCase && isCapital(token) ? CAPITALS : 0
+  if (BOOSTERS.has(token.word)) return BOOST + loud
+  return DAMPERS.has(token.word) ? -BOOST - loud : 0
+}
+
+/** Whether one of the three words before says no. "Never so good" and "not only good" say yes, "at least" says nothing. */
+function isNegated(tokens: readonly Token[], at: number): boolean {
+  const [third, second, first] = [3, 2, 1].map((distance) => tokens[at - distance]?.word ?? '') as [
+    string,
+    string,
+    string,
+  ]
+  if (first === 'least') return second !== 'at' && second !== 'very'
+  for (const [word, next] of [
+    [first, ''],
+    [second, first],
+    [third, second],
+  ] as const) {
+    if (!NEGATIONS.has(word)) continue
+    const affirms = (word === 'never' && (next === 'so' || next === 'this')) || next === 'only' || next === 'doubt'
+    if (!affirms) return true
+  }
+  return false
+}
+
+/** What stands before the turn of a sentence counts half, what comes after it half as much again. */
+function turned(tokens: readonly Token[], valences: readonly number[]): readonly number[] {
+  const turn = tokens.findIndex(({ word }, i) => i > 0 && TURNS.has(word))
+  if (turn < 0) return valences
+  return valences.map((valence, i) => valence * (i < turn ? BUT.before : BUT.after))
+}
+
+/** What exclamation and question marks add. */
+function emphasisOf(sentence: string): number {
+  const exclamations = Math.min(EXCLAMATION.most, sentence.split('!').length - 1)
+  const questions = sentence.split('?').length - 1
+  const asked = questions >= QUESTION.mostFrom ? QUESTION.most : questions * QUESTION.each
+  return exclamations * EXCLAMATION.each + (questions >= QUESTION.fewest ? asked : 0)
+}
+
+function normalised(sum: number): number {
+  return sum / Math.sqrt(sum * sum + NORMAL)
+}
+
+function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/))
+}

@@ -1,0 +1,112 @@
+import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
+import { type Sentence, usableSentences, wordsOf } from '../../../marketplace/services/texts/sentences.ts'
+import { EngineRefusal } from '../refusal.ts'
+import { STOP_WORDS } from './stop-words.ts'
+
+/** Every sentence is compared with every other one. */
+const SENTENCES_MAX = 500
+/** Sentences that are read of a long text, before some of them are left out evenly. */
+const SENTENCES_READ_MAX = 5_000
+const KEY_POINTS = { min: 3, max: 5 }
+/** One key point for so many sentences, within the bounds. */
+const SENTENCES_PER_POINT = 4
+/** Of two sentences that are more alike than this, only the better one is a key point: half of ten words in common is 1. */
+const ALIKE_MAX = 1.2
+/** TextRank (Mihalcea and Tarau, 2004): weight of the other sentences' votes, and rounds until scores are at rest. */
+const DAMPING = 0.85
+const ROUNDS = 30
+/** Texts say first what they are about. */
+const FIRST_SENTENCE_WEIGHT = 1.25
+
+/** A sentence with its score and its place among the others. */
+interface Ranked extends Sentence {
+  readonly place: number
+  readonly score: number
+}
+
+/** Shortens a text to sentences of its own, chosen by TextRank. */
+export function summarise({ text }: { readonly text: string }): Summary {
+  const sentences = thinned(usableSentences(text, SENTENCES_READ_MAX))
+  if (sentences.length < KEY_POINTS.min) throw new EngineRefusal('the text has fewer than three usable sentences')
+  const alike = likeness(sentences.map((sentence) => new Set(wordsOf(sentence.text).filter(isTelling).map(stem))))
+  const scores = rank(alike)
+  const ranked = sentences
+    .map((sentence, place): Ranked => ({ ...sentence, place, score: scores[place] as number }))
+    .sort((a, b) => b.score - a.score || a.place - b.place)
+  return { tldr: (ranked[0] as Ranked).text, keyPoints: keyPoints(ranked, alike) }
+}
+
+/** As many sentences as can be compared, from all over the text. */
+function thinned(sentences: readonly Sentence[]): readonly Sentence[] {
+  if (sentences.length <= SENTENCES_MAX) return sentences
+  const step = sentences.length / SENTENCES_MAX
+  return Array.from({ length: SENTENCES_MAX }, (_, i) => sentences[Math.floor(i * step)] as Sentence)
+}
+
+function isTelling(word: string): boolean {
+  return !STOP_WORDS.has(word)
+}
+
+/** Singular and plural, and the commonest forms of verbs, are one word. */
+function stem(word: string): string {
+  return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, '') : word
+}
+
+/** How many words two sentences share, by their lengths; a row of the matrix for each sentence. */
+function likeness(sets: readonly ReadonlySet<string>[]): readonly Float64Array[] {
+  const rows = sets.map(() => new Float64Array(sets.length))
+  for (const [i, row] of rows.entries()) {
+    for (let j = i + 1; j < sets.length; j++) {
+      const [a, b] = [sets[i] as ReadonlySet<string>, sets[j] as ReadonlySet<string>]
+      const value = shared(a, b) / (Math.log(a.size + 1) + Math.log(b.size + 1) || 1)
+      row[j] = value
+      ;(rows[j] as Float64Array)[i] = value
+    }
+  }
+  return rows
+}
+
+function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const [few, many] = a.size < b.size ? [a, b] : [b, a]
+  let count = 0
+  for (const word of few) if (many.has(word)) count += 1
+  return count
+}
+
+/** Scores by which sentences that many alike ones vote for come first. */
+function rank(alike: readonly Float64Array[]): Float64Array {
+  const given = alike.map((row) => row.reduce((sum, value) => sum + value, 0))
+  let scores = new Float64Array(alike.length).fill(1)
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = scores
+    // Likeness has no direction: the row of a sentence is what the others have in common with it.
+    scores = Float64Array.from(alike, (row) => 1 - DAMPING + DAMPING * votes(row, before, given))
+  }
+  scores[0] = (scores[0] as number) * FIRST_SENTENCE_WEIGHT
+  return scores
+}
+
+function votes(row: Float64Array, scores: Float64Array, given: readonly number[]): number {
+  let sum = 0
+  for (let j = 0; j < row.length; j++) {
+    const value = row[j] as number
+    if (value > 0) sum += (value / (given[j] as number)) * (scores[j] as number)
+  }
+  return sum
+}
+
+/** The best sentences that say different things, in the order of the text; the very best only where there are few. */
+function keyPoints(ranked: readonly Ranked[], alike: readonly Float64Array[]): readonly string[] {
+  const wanted = Math.min(KEY_POINTS.max, Math.max(KEY_POINTS.min, Math.ceil(ranked.length / SENTENCES_PER_POINT)))
+  const chosen: Ranked[] = []
+  const passedOver: Ranked[] = []
+  for (const one of ranked.slice(1)) {
+    if (chosen.length === wanted) break
+    const isNew = chosen.every(({ place }) => ((alike[one.place] as Float64Array)[place] as number) <= ALIKE_MAX)
+    if (isNew) chosen.push(one)
+    else passedOver.push(one)
+  }
+  const spare = [...passedOver, ...ranked.slice(0, 1)]
+  chosen.push(...spare.slice(0, Math.max(0, KEY_POINTS.min - chosen.length)))
+  return chosen.sort((a, b) => a.place - b.place).map((one) => one.text)
+}

@@ -1,0 +1,179 @@
+/**
+ * How good or bad English words are, from -4 to 4: our own judgement of common words in their base form. Ambiguous words are
+ * left out rather than guessed, and so is what is merely technical on a chain.
+ */
+const GROUPS: readonly (readonly [valence: number, words: string])[] = [
+  [
+    3.4,
+    `adore awesome bliss blissful brilliant ecstatic excellent exceptional fabulous fantastic flawless magnificent
+     marvellous marvelous masterpiece outstanding perfect perfection phenomenal sensational spectacular splendid stellar stunning
+     sublime superb terrific wonderful amazing incredible best euphoria euphoric`,
+  ],
+  [
+    2.9,
+    `love lovely loving beloved beautiful beauty delight delightful delighted excited exciting excitement exquisite
+     glorious great greatness greatest happy happiness happier happiest joy joyful joyous overjoyed radiant thrill thrilled thrilling
+     triumph triumphant treasure wow victory`,
+  ],
+  [
+    2.4,
+    `admire admirable admiration affection affectionate attractive bless blessed blessing brave bravery breathtaking
+     celebrate celebration champion charm charming cheer cheerful compassion compassionate courage courageous dazzling elated elegant
+     enchanting enjoy enjoyable enjoyment enthusiasm enthusiastic extraordinary fun funny generous generosity genius genuine glad
+     gorgeous gratitude grateful heavenly hero heroic hilarious honest honesty honor honour hope hopeful ideal impressive impressed
+     impress inspire inspired inspiring inspiration kindness laugh laughter legendary merry miracle miraculous optimism optimistic
+     passion passionate paradise peace peaceful pleasant pleased pleasure praise pride proud remarkable rewarding satisfying
+     smile success successful successfully sweet talent talented thank thankful thanks top trustworthy tremendous vibrant warmth win
+     winner winning wise wisdom wonder good better`,
+  ],
+  [
+    1.9,
+    `accomplish accomplished accomplishment achieve achievement adorable advantage advantageous appreciate appreciation
+     approve approval awarded beneficial benefit bonus bright calm capable care caring clever comfort comfortable commend confident
+     congratulate congratulations cool convincing creative creativity cute dear dedicated dependable desirable dignity eager effective
+     efficient effortless encourage encouraged encouraging energetic entertaining fair favorite favourite fearless festive flourish
+     fond forgive forgiving freedom friend friendly friendship gain gentle gift gifted gracious handsome harmony harmonious healthy
+     helpful humor humour important improve improved improvement innovative insightful intelligent interesting intriguing
+     invaluable joke jolly kind lucky luck luxury neat nice nicely noble playful polite popular positive
+     powerful precious pretty productive profit profitable progress promising prosper prosperity prosperous recommend recommended
+     refreshing relax relaxed relaxing reliable relief relieved respect respectful responsive rich robust romantic safe safely
+     satisfaction satisfied satisfy seamless sincere skilled smart smooth smoothly soothing sparkling strong stronger sunny superior
+     supportive sympathetic sympathy tasty tender thoughtful thrive thriving tidy valuable vivid
+     warm welcome welcoming worthwhile worthy yay yummy delicious hug kiss`,
+  ],
+  [
+    1.4,
+    `able accept accurate active adequate advance adventure affordable agree agreeable agreement alive amuse amused
+     amusing assist assure assured attentive bargain boost brighten clean clear clearly comforted complimentary constructive      cooperate convenient correct crisp dream earnest ease easier easily easy educated enhance enhanced enrich enrichment exclusive
+     fame fancy fast faster fit flexible fresh grow growth handy heal hopefully hooray intuitive keen lively loyal
+     loyalty mature mercy motivated novel opportunity pardon patient play please plenty polished prefer premium prize proper protect
+     protected recover recovered recovery rescue resolve resolved restore reunite revive save secured simple skill
+     snug solid solution solve solved special splendour stable steady succeed sturdy suitable sure tops
+     thorough tolerant tranquil triumphs true truth upbeat upgrade useful vigorous warmly wealth wealthy willing
+     yes yeah`,
+  ],
+  [
+    0.9,
+    `fine ok okay decent alright acceptable fairness interested quiet ready reasonable tolerable workable natural
+     modest familiar curious trust cheap cheaper nifty aha haha hahaha heh lol lmao rofl like`,
+  ],
+  [
+    -0.9,
+    `bland boring bored cold costly demand doubt doubtful dull expensive hassle lazy loud meh mediocre noisy
+     odd overpriced pricey questionable skeptical slow slower sluggish strange uncertain unclear unsure vague weird tired tiring
+     unusual forget forgot yawn pushy needy indifferent`,
+  ],
+  [
+    -1.4,
+    `absurd alone annoy annoyed annoying annoyance anxious anxiety argue argument ashamed avoid awkward bitter blame
+     bother bothered bothersome broke careless clumsy complain complained complaint complicated concern concerned confuse
+     confused confusing confusion crash crashed crashes crazy cringe critical criticise criticism criticize crude cry crying damp
+     delay delayed deny denied difficult dirty disagree disagreement disappoint disorganised disorganized distract
+     distracted disturb disturbed dread embarrassed embarrassing error excuse exhausted exhausting fail fails faulty
+     flaw flawed foolish frown fuss gloomy glitch glitchy greedy grumpy guilt guilty harsh hesitant hesitate ignorant ignore ignored
+     impatient inadequate inaccurate incomplete inconsistent inconvenient inefficient inferior insecure interrupt irrational
+     irrelevant irritate irritated irritating jealous lack lacking lag laggy late leak lonely lose loses lost messy mess mistake
+     mistaken moody naive nag negative neglect neglected nervous obsolete obstacle odor outdated      penalty pessimistic poor poorly problem problematic refuse refused regret reject rejected reluctant resent risk risky rough
+     rude sad sadly shame shameful shock shocked shocking shortage shy silly skeptic sloppy smell smelly sorry spam
+     stress stressed stressful stubborn struggle struggled stuck suffer suspicious tense tension tedious trouble troubled troublesome
+     ugly unable unacceptable unavailable uncomfortable unfair unfortunate unfortunately unfriendly unhappy unhelpful unimpressed
+     uninspired unlucky unpleasant unpopular unprofessional unreasonable unreliable unresponsive unsafe unsatisfied unstable
+     unsuccessful unusable unwanted unwilling upset useless vain waste wasted wasteful weak weakness weary weep whine worried worry
+     worrying wrong`,
+  ],
+  [
+    -1.9,
+    `afraid aggressive alarm alarming angry anger anguish appalled arrogant attack attacked bad badly bankrupt
+     bankruptcy beaten betray betrayed betrayal broken buggy bully cheat cheated chaos chaotic collapse collapsed condemn
+     conflict corrupt corruption coward cowardly crisis cruel damage damaged danger dangerous dead deadly deceive deceived defeat
+     defeated defect defective depressed depressing depression deprived desperate despair destroyed dire disappointed disappointing
+     disappointment disaster discourage discouraged discouraging dishonest dislike disliked dismal disrespect disrespectful distress
+     distressed dreadful dumb evil exploit exploited failed failing failure fake fear fearful fight filthy fool fooled fraud fraudulent
+     frighten frightened frightening frustrate frustrated frustrating frustration furious garbage greed grief grim gross harass
+     harassed harassment harm harmed harmful harassing helpless hopeless hostile humiliated humiliating hurt idiotic ill
+     illegal illness insane insult insulted insulting junk lame liar lied lies lousy malicious manipulate manipulated manipulative mad
+     miserable misery misleading mislead misled mourn nasty offend offended offensive outrage outraged pain painful panic
+     pathetic perish poison poisonous ridiculous ripoff rip-off rotten rubbish ruin ruined scare scared scary scam scammed scammer
+     scammers screwed scum selfish severe shoddy sick sickening sin sinister stink stinks steal stole stolen stupid suck sucked sucks
+     suffered suffering terrified theft thief threat threaten threatened threatening toxic tragedy tragic trash unforgivable unethical
+     untrustworthy victim vicious vile violent violence war worse worthless wound wounded wreck wrecked`,
+  ],
+  [
+    -2.4,
+    `abandon abandoned abuse abused abusive agony assault atrocious awful brutal catastrophe catastrophic crime
+     criminal cursed deplorable despicable destroy destruction detest detested devastate devastated devastating die died dies disastrous
+     disgrace disgraceful disgust disgusted disgusting dying enemy enraged foul ghastly hate hated hates hating hateful heartbroken
+     heartbreaking hideous horrid horrific horrified horrify horrifying idiot inhumane killing loathe loathing lying miserably moron
+     murderous nightmare pitiful rage repulsive revolting torment tormented trauma traumatic wicked`,
+  ],
+  [
+    -3.1,
+    `abhorrent abysmal appalling catastrophically execrable genocide horrible horror horrendous kill killed
+     killer massacre murder murdered murderer rape rapist slaughter suicide terrible terribly terror terrorism terrorist torture
+     tortured worst`,
+  ],
+  [
+    2.2,
+    ':) :-) :d :-d =) ;) ;-) :] <3 xd \u{1f600} \u{1f603} \u{1f604} \u{1f60a} \u{1f60d} \u{1f970} \u{2764} \u{1f389} \u{1f44d} \u{1f44f} \u{1f525} \u{1f64f}',
+  ],
+  [
+    -2.2,
+    ":( :-( :'( =( :/ :-/ :[ </3 >:( d: \u{1f61e} \u{1f622} \u{1f62d} \u{1f620} \u{1f621} \u{1f494} \u{1f44e} \u{1f92e} \u{1f624}",
+  ],
+]
+
+/** Words of a chain that have another meaning elsewhere, or look like forms of a word that has: they say nothing of a mood. */
+const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burning burnt mine mines mined miner miners mining pool
+  pools pooled gas fork forks forked hard soft orphan orphaned orphans stale slash slashed slashing stake staked staking staker proof
+  trustless trusted token tokens hash hashes nonce difficulty share shares interest reward rewards mint minted bridge vault lock
+  locked freeze frozen halt halted revert reverted fee fees liquidity bear bearish bull bullish yield value secure security securities
+  credit credits energy drop drops cut short long call exchange limit limited contract contracts default pending peer peers   likely unlikely likelihood meaning means well-known passing fined fines warring winded carefully support supported supporting supports
+  accepted accepting accepts cleared clearing played player players playing kinds sharing shared interests advanced matters matter
+  novels content contents exclusively originally original matured fitted fitting fits fasten specially properly property properties
+  demanded demands challenge challenged challenging dreams friended topped penalties penalised excused
+  ideally drag dragged`
+
+/** Valence by word, without the words that are neutral here. */
+const VALENCES: ReadonlyMap<string, number> = valences()
+
+function valences(): ReadonlyMap<string, number> {
+  const map = new Map<string, number>()
+  for (const [valence, words] of GROUPS) for (const word of words.split(/\s+/)) map.set(word, valence)
+  for (const word of NEUTRAL.split(/\s+/)) map.set(word, 0)
+  return map
+}
+
+/** Endings of English forms, longest first, and what stands in the base form in their place. */
+const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] = [
+  ['iest', ['y']],
+  ['ness', ['']],
+  ['ies', ['y']],
+  ['ied', ['y']],
+  ['ing', ['', 'e']],
+  ['ily', ['y']],
+  ['est', ['', 'e']],
+  ['ly', ['']],
+  ['ed', ['', 'e']],
+  ['er', ['', 'e']],
+  ['es', ['', 'e']],
+  ['s', ['']],
+]
+/** Shorter bases are other words. */
+const BASE_CHARS_MIN = 4
+
+/** Valence of a word in lower case, by its base form where it is not known itself; 0 of an unknown one. */
+export function valenceOf(word: string): number {
+  return VALENCES.get(word) ?? baseValence(word) ?? 0
+}
+
+function baseValence(word: string): number | undefined {
+  for (const [ending, bases] of ENDINGS) {
+    if (!word.endsWith(ending)) continue
+    for (const base of bases) {
+      const candidate = word.slice(0, word.length - ending.length) + base
+      const valence = candidate.length < BASE_CHARS_MIN ? undefined : VALENCES.get(candidate)
+      if (valence !== undefined) return valence
+    }
+  }
+  return undefined
+}

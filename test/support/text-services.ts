@@ -1,0 +1,48 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok } from '../../consensus/primitives/result.ts'
+import type { Engines, EngineTask } from '../../marketplace/outside/engines.ts'
+import type { ModelRequest, ModelRole, Models } from '../../marketplace/outside/models.ts'
+import { notConfigured } from '../../marketplace/outside/readiness.ts'
+import { runEngine } from '../../src/workers/engine-worker.ts'
+
+/** The engines on the thread of the test, with everything else as it is. */
+export const ENGINES_HERE: Engines = {
+  run: async (task, input) => {
+    const outcome = await runEngine({ task, input })
+    return 'refused' in outcome
+      ? fail(fault('engine/refused', { reason: outcome.refused }))
+      : ok(outcome.output as never)
+  },
+}
+
+/** Engines that fail whatever they are asked for, and note it. */
+export function brokenEngines(): Engines & { readonly asked: EngineTask[] } {
+  const asked: EngineTask[] = []
+  return {
+    asked,
+    run: async (task) => {
+      asked.push(task)
+      return fail(fault('engine/killed'))
+    },
+  }
+}
+
+/** A model with some roles that answers with this text, or not at all where it is null; and what it was asked. */
+export function modelThatSays(
+  answer: string | null,
+  roles: readonly ModelRole[] = ['general'],
+): Models & { readonly asked: ModelRequest[] } {
+  const asked: ModelRequest[] = []
+  const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2, estimated: false }
+  return {
+    asked,
+    readiness: (role) => (roles.includes(role) ? { available: true, engine: 'tiny-1' } : notConfigured('a model')),
+    complete: async (request) => {
+      asked.push(request)
+      return answer === null
+        ? fail(fault('model/cut', { backend: 'fake' }))
+        : ok({ text: answer, model: 'tiny-1', backend: 'fake', finishReason: 'stop', usage })
+    },
+    picture: async () => fail(fault('model/none', { reason: 'this model writes' })),
+  }
+}

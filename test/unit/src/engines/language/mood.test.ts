@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { moodOf } from '../../../../../src/engines/language/mood.ts'
+import { runs } from '../../../../support/runs.ts'
+
+const polarity = (text: string): number => moodOf({ text }).polarity
+
+describe('the mood of a text', () => {
+  it.for([
+    ['VADER is smart, handsome, and funny.', 'positive'],
+    ['I absolutely love this wallet!', 'positive'],
+    ['This is not bad at all.', 'positive'],
+    ['Today sucks, but I will get by :)', 'positive'],
+    ['great\u{1f525}', 'positive'],
+    ['Terrible support, nobody answered my ticket for two weeks.', 'negative'],
+    ['The food was good but the service was terrible.', 'negative'],
+    ['It is not good.', 'negative'],
+    ['They deceived and betrayed us', 'negative'],
+    ['The table has four legs and stands in the kitchen.', 'neutral'],
+    ['', 'neutral'],
+    ['...', 'neutral'],
+  ] as const)('%j is %s', ([text, sentiment]) => {
+    expect(moodOf({ text }).sentiment).toBe(sentiment)
+  })
+
+  it.for([
+    'The block height is 10.',
+    'The miners burned the gas fees and the pool was slashed.',
+    'Orphaned blocks, hard forks and stale shares in the mining pool.',
+    'The contract was frozen, the transfer reverted, the vault locked, the stake slashed.',
+    'It is likely that the meaning of the contents matters.',
+  ])('says nothing of what is ordinary on a chain: %j', (text) => {
+    expect(moodOf({ text })).toMatchObject({ sentiment: 'neutral', polarity: 0 })
+  })
+
+  it('is louder with boosters, capitals and exclamation marks, and quieter with dampers', () => {
+    const plain = polarity('The wallet is good')
+    expect(polarity('The wallet is extremely good')).toBeGreaterThan(plain)
+    expect(polarity('The wallet is GOOD')).toBeGreaterThan(plain)
+    expect(polarity('The wallet is good!')).toBeGreaterThan(plain)
+    expect(polarity('The wallet is good!!!')).toBeGreaterThan(polarity('The wallet is good!'))
+    expect(polarity('The wallet is good!!!!!!!!')).toBe(polarity('The wallet is good!!!!'))
+    expect(polarity('The wallet is slightly good')).toBeLessThan(plain)
+    expect(polarity('The wallet is kind of good')).toBeLessThan(plain)
+    expect(polarity('THE WALLET IS GOOD')).toBe(plain)
+  })
+
+  it('is turned round by a negation near by, and by none far away', () => {
+    expect(polarity('It was never good')).toBeLessThan(0)
+    expect(polarity("It wasn't really any good")).toBeLessThan(0)
+    expect(polarity('It wasn\u2019t good')).toBe(polarity("It wasn't good"))
+    expect(polarity('Never was a wallet on any phone good')).toBeGreaterThan(0)
+    expect(polarity('Never so good')).toBeGreaterThan(polarity('good'))
+    expect(polarity('It is not only good')).toBeGreaterThan(0)
+    expect(polarity('It is without doubt the best')).toBeGreaterThan(0)
+    expect(polarity('At least good')).toBeGreaterThan(0)
+    expect(polarity('The least good')).toBeLessThan(0)
+  })
+
+  it('is that of most sentences', () => {
+    const praise = 'The wallet is excellent. '.repeat(9)
+    expect(moodOf({ text: `${praise}The icon is ugly.` }).sentiment).toBe('positive')
+    expect(polarity('It is good. It is bad.')).toBeCloseTo(0, 1)
+  })
+
+  it('is surer with more words that agree', () => {
+    const sure = moodOf({ text: 'Excellent, beautiful, fast and honest, simply wonderful' }).confidence
+    const unsure = moodOf({ text: 'It is good.' }).confidence
+    const torn = moodOf({ text: 'Excellent and beautiful, terrible and ugly, wonderful' }).confidence
+    expect(sure).toBeGreaterThan(unsure)
+    expect(sure).toBeGreaterThan(torn)
+  })
+
+  it('stays within its bounds whatever the text', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc
+        .array(
+          fc.constantFrom('good', 'BAD', 'not', 'very', '!', '?', 'but', ':)', '\u{1f44e}', 'least', '.', "n't", '-'),
+        )
+        .map((words) => words.join(' ')),
+    )
+    fc.assert(
+      fc.property(text, (text) => {
+        const mood = moodOf({ text })
+        expect(Math.abs(mood.polarity)).toBeLessThanOrEqual(1)
+        expect(mood.confidence).toBeGreaterThanOrEqual(0)
+        expect(mood.confidence).toBeLessThanOrEqual(1)
+        expect(mood.sentiment).toBe(mood.polarity > 0.05 ? 'positive' : mood.polarity < -0.05 ? 'negative' : 'neutral')
+      }),
+      { numRuns: runs(1_000) },
+    )
+  })
+})

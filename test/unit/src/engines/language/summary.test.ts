@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { summarise } from '../../../../../src/engines/language/summary.ts'
+import { EngineRefusal } from '../../../../../src/engines/refusal.ts'
+import { runs } from '../../../../support/runs.ts'
+
+const REPORT = `The river flooded the old town of Aller on Monday night. Firefighters pumped water out of two hundred cellars.
+The mayor said that the flood was the worst in forty years. A school and the town hall had to be closed.
+Experts say that the flood came so quickly because the river
+was narrowed in the last century. The town wants to widen the river again. A wider river would hold the water of a flood.
+Nobody was hurt. The library lent its books as before.`
+
+describe('a summary', () => {
+  it('has a sentence and three to five key points of the text, word for word and in its order', () => {
+    const { tldr, keyPoints } = summarise({ text: REPORT })
+    expect(REPORT).toContain(tldr)
+    expect(keyPoints).toHaveLength(3)
+    const places = keyPoints.map((point) => REPORT.indexOf(point))
+    expect(places.every((place) => place >= 0)).toBe(true)
+    expect(places).toEqual([...places].sort((a, b) => a - b))
+  })
+
+  it('is about what most of the text is about', () => {
+    const { tldr, keyPoints } = summarise({ text: REPORT })
+    expect(tldr).toMatch(/flood|river/)
+    expect(keyPoints.filter((point) => /flood|river/.test(point)).length).toBeGreaterThanOrEqual(2)
+    expect(keyPoints).not.toContain('The library lent its books as before.')
+  })
+
+  it('does not cut a sentence where its line was broken', () => {
+    const broken = 'Experts say that the flood came so quickly because the river\nwas narrowed in the last century.'
+    const text = `${broken} Nobody came home that day. Everybody stayed at work.`
+    expect(summarise({ text }).keyPoints).toContain(broken)
+    const windows = text.replace('\n', '\r\n')
+    expect(summarise({ text: windows }).keyPoints).toContain(broken.replace('\n', '\r\n'))
+  })
+
+  it('is refused of fewer than three different sentences', () => {
+    for (const text of ['', 'a'.repeat(500), 'Buy it now today! '.repeat(50), 'One two. Three four. Five six.']) {
+      expect(() => summarise({ text })).toThrow(EngineRefusal)
+    }
+  })
+
+  it('takes the one sentence that matters as a key point too where there are only three', () => {
+    const sentences = ['The river rose quickly.', 'The mayor closed the bridge.', 'The bridge over the river held.']
+    expect(summarise({ text: sentences.join(' ') }).keyPoints).toEqual(sentences)
+  })
+
+  it('of any text stands in it, if there is one', () => {
+    const part = fc.constantFrom(
+      'The',
+      'river',
+      'bank',
+      'Mr.',
+      '3.14',
+      'it',
+      'holds',
+      '\n',
+      '\r\n',
+      '. ',
+      '! ',
+      '"',
+      ')',
+      '\u{1f525}',
+    )
+    const sentence = fc
+      .tuple(fc.array(part, { maxLength: 12 }), fc.nat())
+      .map(([parts, number]) => `The river bank ${parts.join(' ')} holds ${number} boats. `)
+    const text = fc.oneof(
+      fc.array(sentence, { minLength: 3, maxLength: 40 }).map((sentences) => sentences.join('')),
+      fc.string({ unit: 'binary', maxLength: 400 }),
+      fc.string({ unit: 'grapheme', maxLength: 400 }),
+    )
+    let made = 0
+    fc.assert(
+      fc.property(text, (text) => {
+        const summary = attempt(text)
+        if (summary === null) return
+        made += 1
+        expect(summary.keyPoints.length).toBeGreaterThanOrEqual(3)
+        expect(summary.keyPoints.length).toBeLessThanOrEqual(5)
+        for (const sentence of [summary.tldr, ...summary.keyPoints]) expect(text).toContain(sentence)
+      }),
+      { numRuns: runs(600) },
+    )
+    expect(made).toBeGreaterThan(50)
+  })
+})
+
+function attempt(text: string): ReturnType<typeof summarise> | null {
+  try {
+    return summarise({ text })
+  } catch (error) {
+    if (error instanceof EngineRefusal) return null
+    throw error
+  }
+}

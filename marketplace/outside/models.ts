@@ -23,6 +23,15 @@ export interface ModelRequest {
   readonly jsonSchema?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
 }
 
+/** Tokens of a call. */
+export interface ModelUsage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly totalTokens: number
+  /** Whether the backend did not tell, and the figures are estimates. */
+  readonly estimated: boolean
+}
+
 /** What a model answered. */
 export interface ModelAnswer {
   readonly text: string
@@ -30,13 +39,7 @@ export interface ModelAnswer {
   readonly model: string
   readonly backend: string
   readonly finishReason: string
-  readonly usage: {
-    readonly promptTokens: number
-    readonly completionTokens: number
-    readonly totalTokens: number
-    /** Whether the backend did not tell, and the figures are estimates. */
-    readonly estimated: boolean
-  }
+  readonly usage: ModelUsage
 }
 
 /** A picture that a model made: bytes as they came, of any format. */

@@ -17,6 +17,9 @@ export class ProviderKeys {
   }
 }
 
+/** Names of keys that the file with the model backends refers to begin with this. */
+export const MODEL_KEY_PREFIX = 'model:'
+
 const KEYS_MAX = 64
 const FILE_BYTES_MAX = 65_536
 /** What an HTTP header or a query can carry. */
@@ -34,7 +37,7 @@ export async function readProviderKeys(path: string | null): Promise<Result<Prov
   if (text === null) return wrong('it cannot be read')
   const keys = text.length > FILE_BYTES_MAX ? null : keysIn(text)
   if (keys === null) return wrong('it is not JSON of {"<provider>": "<key>"}')
-  const stranger = Object.keys(keys).find((name) => !NAMES.has(name))
+  const stranger = Object.keys(keys).find((name) => !NAMES.has(name) && !name.startsWith(MODEL_KEY_PREFIX))
   return stranger === undefined
     ? ok(new ProviderKeys(keys))
     : wrong(`it has a key for a provider that does not exist; there are ${[...NAMES].join(', ')}`)

@@ -26,14 +26,14 @@ export interface ProviderChainParts<Query, Value> {
   readonly staleMs: number
   /** Most answers that are kept, where that is less than usual. */
   readonly keptMax?: number
+  /** How long an answer may take in all and from one of them, where that is more than usual. */
+  readonly patience?: { readonly budgetMs: number; readonly oneMs: number }
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** Together with a service's own work below the six seconds of a call. */
-const BUDGET_MS = 5_500
-/** A provider that takes longer leaves no time for the next. */
-const ONE_MS = 3_500
+/** In all with a service's own work below the six seconds of a call; one that takes longer leaves no time for the next. */
+const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
 /** Whoever gets less time than this is not asked, as its failure would say nothing about it. */
 const LEAST_MS = 1_000
 const RETRY_MS_MAX = 250
@@ -148,7 +148,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   }
 
   async #askAnew(key: string, query: Query): Promise<Result<Sourced<Value>>> {
-    const budget = new Deadline(this.#parts.timers, BUDGET_MS, this.#end.signal)
+    const budget = new Deadline(this.#parts.timers, this.#patience.budgetMs, this.#end.signal)
     try {
       return await this.#askInOrder(key, query, budget.signal)
     } finally {
@@ -160,7 +160,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     let last: Fault = fault('provider/none', { what: this.#parts.what, reason: 'none is usable now' })
     const beganMs = this.#now()
     for (const member of this.#members) {
-      if (budget.aborted || this.#now() - beganMs > BUDGET_MS - LEAST_MS) break
+      if (budget.aborted || this.#now() - beganMs > this.#patience.budgetMs - LEAST_MS) break
       if (!member.breaker.admit(this.#now())) continue
       const answer = await this.#askMember(member, query, budget)
       if (answer.ok) return ok(this.#sourced(this.#keep(key, member.provider, answer.value), false))
@@ -180,7 +180,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   /** Asks one of them, and once more after a moment where it was not reached: both within its time. */
   async #askMember(member: Member<Query, Value>, query: Query, budget: AbortSignal): Promise<Result<Value>> {
     const { provider } = member
-    const deadline = new Deadline(this.#parts.timers, ONE_MS, budget)
+    const deadline = new Deadline(this.#parts.timers, this.#patience.oneMs, budget)
     const { signal } = deadline
     try {
       let answer = await guarded(provider.name, signal, () => provider.ask(query, signal))
@@ -261,6 +261,10 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   #isGoodEnough({ atMs }: Kept<Value>): boolean {
     const ageMs = this.#now() - atMs
     return ageMs >= 0 && ageMs <= this.#parts.staleMs
+  }
+
+  get #patience(): { readonly budgetMs: number; readonly oneMs: number } {
+    return this.#parts.patience ?? PATIENCE
   }
 
   #now(): number {

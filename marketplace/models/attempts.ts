@@ -1,0 +1,156 @@
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { ModelUsage } from '../outside/models.ts'
+import type { Leave } from './admission.ts'
+import { type Member, PATIENCE_MS } from './member.ts'
+
+/** A piece of work for one of several candidates. */
+export interface Work<Candidate, T> {
+  /** What it counts against an allowance of tokens, at first. */
+  readonly tokens: number
+  /** Whether it may be begun again, after a failure. */
+  readonly mayTryAgain: () => boolean
+  readonly ask: (
+    candidate: Candidate,
+    signal: AbortSignal,
+  ) => Promise<Result<{ readonly value: T; readonly usage: ModelUsage | null }>>
+}
+
+/** What came of the turn of a candidate; without one nobody could be asked at all. */
+export interface Turn<Candidate, T> {
+  readonly candidate: Candidate | null
+  readonly result: Result<T>
+}
+
+interface Means {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: () => number
+}
+
+interface Place<Candidate> {
+  readonly candidate: Candidate
+  readonly leave: Leave
+}
+
+const RETRIES_MAX = 2
+const PAUSE_MS = 500
+const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
+
+/**
+ * Has work done by the first candidate that has room for it, or the first that has it in a while; one that fails in passing is
+ * asked again after a pause. Null where all of them are left alone now.
+ */
+export async function attempts<Candidate extends { readonly member: Member }, T>(
+  candidates: readonly Candidate[],
+  work: Work<Candidate, T>,
+  means: Means,
+  signal: AbortSignal,
+): Promise<Turn<Candidate, T> | null> {
+  const place = await placeFor(candidates, work.tokens, signal)
+  if (place === null) return null
+  if (place === 'aborted' || place === 'full') {
+    const [{ member }] = candidates as readonly [Candidate]
+    const reason = `${candidates.length === 1 ? member.entry.backend.id : 'every backend'} has as many waiting as it takes`
+    const late = fault('model/timeout', { backend: member.entry.backend.id })
+    return { candidate: null, result: fail(place === 'full' ? fault('model/busy', { reason }) : late) }
+  }
+  const { candidate } = place
+  const { member } = candidate
+  let { leave } = place
+  for (let tries = 0; ; tries++) {
+    const answer = await attempt(candidate, leave, work, { means, signal })
+    if (answer.ok || tries === RETRIES_MAX || !isTransient(answer.fault) || !work.mayTryAgain())
+      return { candidate, result: answer }
+    const pauseMs = pauseBefore(answer.fault, tries, means.random)
+    if (pauseMs > PATIENCE_MS || !(await pause(pauseMs, means.timers, signal))) return { candidate, result: answer }
+    const again = member.isResting ? 'full' : await member.admission.enter(work.tokens, signal)
+    if (again === 'full' || again === 'aborted') return { candidate, result: answer }
+    leave = again
+  }
+}
+
+/** One attempt, within the backend's own time. */
+async function attempt<Candidate extends { readonly member: Member }, T>(
+  candidate: Candidate,
+  leave: Leave,
+  work: Work<Candidate, T>,
+  { means, signal }: { readonly means: Means; readonly signal: AbortSignal },
+): Promise<Result<T>> {
+  const { member } = candidate
+  const nowMs = means.clock.now()
+  if (!member.breaker.admit(nowMs)) {
+    leave(0)
+    return fail(fault('model/none', { reason: `${member.entry.backend.id} is left alone` }))
+  }
+  const limit = new AbortController()
+  const cancel = means.timers.after(member.entry.limits.timeoutMs, () => limit.abort())
+  let usage: ModelUsage | null = null
+  let outcome: Fault | null | 'given-up' = 'given-up'
+  try {
+    const answer = await work.ask(candidate, AbortSignal.any([signal, limit.signal]))
+    outcome = answer.ok ? null : signal.aborted || !isBackends(answer.fault) ? 'given-up' : answer.fault
+    if (!answer.ok) return answer
+    usage = answer.value.usage
+    if (usage !== null) member.used(usage)
+    return ok(answer.value.value)
+  } finally {
+    cancel()
+    member.note(outcome)
+    leave(usage?.totalTokens ?? null)
+  }
+}
+
+/** Room at a candidate: at the first that has it now, else at the first where few enough wait. */
+async function placeFor<Candidate extends { readonly member: Member }>(
+  candidates: readonly Candidate[],
+  tokens: number,
+  signal: AbortSignal,
+): Promise<Place<Candidate> | 'full' | 'aborted' | null> {
+  const awake = candidates.filter(({ member }) => !member.isResting)
+  if (awake.length === 0) return null
+  for (const candidate of awake) {
+    const leave = candidate.member.admission.tryEnter(tokens)
+    if (leave !== null) return { candidate, leave }
+  }
+  for (const candidate of awake) {
+    const leave = await candidate.member.admission.enter(tokens, signal)
+    if (leave === 'aborted') return 'aborted'
+    if (leave !== 'full') return { candidate, leave }
+  }
+  return 'full'
+}
+
+/** Whether a fault says something about the backend, and not about what was asked of it. */
+function isBackends({ detail }: Fault): boolean {
+  const { status } = detail
+  return typeof status !== 'number' || ![400, 413, 415, 422].includes(status)
+}
+
+/** Whether the same may go well in a moment. */
+function isTransient({ code, detail }: Fault): boolean {
+  const { status } = detail
+  return code === 'model/unreachable' || TRANSIENT.has(status) || (typeof status === 'number' && status >= 500)
+}
+
+/** Pause before the next try: what the backend asked for, or anything up to a bound that doubles (full jitter). */
+function pauseBefore({ detail }: Fault, tries: number, random: () => number): number {
+  return Math.max(Number(detail.retryAfterMs ?? 0), random() * PAUSE_MS * 2 ** tries)
+}
+
+/** Waits; false where the signal came first. */
+function pause(ms: number, timers: Timers, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false)
+    const onAbort = (): void => {
+      cancel()
+      resolve(false)
+    }
+    const cancel = timers.after(ms, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve(true)
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,0 +1,107 @@
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { ModelRole } from '../outside/models.ts'
+
+/** A message as it goes to a backend: the fields of the OpenAI interface, those that nobody here knows kept. */
+export type ChatMessage = Readonly<Record<string, unknown>> & { readonly role: string }
+
+/** What a model can do beside answering in text. */
+export const MODEL_SUPPORTS = ['tools', 'jsonSchema', 'vision', 'streamUsage'] as const
+
+/** One of these. */
+export type ModelSupport = (typeof MODEL_SUPPORTS)[number]
+
+/** A model of a backend, as its operator describes it. */
+export interface ModelFacts {
+  /** As the backend calls it. */
+  readonly id: string
+  readonly roles: readonly ModelRole[]
+  /** Window in tokens: prompt and answer together. */
+  readonly context: number
+  readonly supports: ReadonlySet<ModelSupport>
+  /** Number of parameters in the operator's words ("8B"); null where they say nothing. */
+  readonly declaredParameters: string | null
+}
+
+/** A JSON schema that an answer must follow. */
+export interface AnswerSchema {
+  readonly name: string
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+/** A conversation to be continued by one model. */
+export interface ChatRequest {
+  readonly model: ModelFacts
+  readonly messages: readonly ChatMessage[]
+  readonly maxTokens: number
+  readonly temperature?: number
+  readonly jsonSchema?: AnswerSchema
+  /** Fields that go to the backend as they are: tools, tool_choice, parallel_tool_calls, seed. */
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+/** Tokens of a call as the backend counted them. */
+export interface TokenCounts {
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+/** A finished answer of a backend. */
+export interface ChatAnswer {
+  /** The assistant's message with every field that came, tool calls among them. */
+  readonly message: Readonly<Record<string, unknown>>
+  /** Its text; empty only where there are tool calls. */
+  readonly text: string
+  /** As the backend reports it, else as it was asked for. */
+  readonly model: string
+  readonly finishReason: string
+  /** Null where the backend did not tell. */
+  readonly usage: TokenCounts | null
+  /** Malformed pieces of a stream that were left out. */
+  readonly skipped: number
+}
+
+/** Takes a piece of an answer as it comes, with all its fields. The next one waits for a promise that is given back. */
+export type DeltaSink = (delta: Readonly<Record<string, unknown>>) => void | Promise<void>
+
+/** A picture as it came. */
+export interface PictureBytes {
+  readonly bytes: Uint8Array
+  readonly model: string
+}
+
+/**
+ * One place where models run. No method throws for what the other side does. Faults: `model/unreachable`, `model/timeout` (the
+ * signal), `model/refused`, `model/cut`, `model/answer`; `status` in their detail is the HTTP status, `retryAfterMs` the pause that
+ * the backend asked for.
+ */
+export interface ModelBackend {
+  readonly id: string
+  /** Asks for a whole answer. */
+  readonly complete: (request: ChatRequest, signal: AbortSignal) => Promise<Result<ChatAnswer>>
+  /** Asks for an answer in pieces; the result is the whole of it. */
+  readonly stream: (request: ChatRequest, sink: DeltaSink, signal: AbortSignal) => Promise<Result<ChatAnswer>>
+  readonly picture: (model: ModelFacts, prompt: string, signal: AbortSignal) => Promise<Result<PictureBytes>>
+  /** The cheapest question that shows whether it can be asked. */
+  readonly check: (signal: AbortSignal) => Promise<Result<unknown>>
+}
+
+/** How much a backend may be asked; null is no limit of its own. */
+export interface BackendLimits {
+  /** Requests within any 60 seconds. */
+  readonly rpm: number | null
+  /** Tokens within 60 seconds, prompts and answers. */
+  readonly tpm: number | null
+  /** Requests at once. */
+  readonly concurrency: number
+  /** Lower is asked first. */
+  readonly priority: number
+  /** Longest time that one attempt may take. */
+  readonly timeoutMs: number
+}
+
+/** A backend with its models and limits. */
+export interface BackendEntry {
+  readonly backend: ModelBackend
+  readonly models: readonly ModelFacts[]
+  readonly limits: BackendLimits
+}

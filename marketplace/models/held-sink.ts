@@ -1,0 +1,55 @@
+import type { DeltaSink } from './backend.ts'
+
+/** Pieces that are held back at most before anything was said. */
+const HELD_MAX = 64
+
+/**
+ * Holds back the pieces of an answer until one says something. Until then the answer can be asked for elsewhere, and nobody
+ * has seen that it was begun.
+ */
+export class HeldSink {
+  readonly #sink: DeltaSink
+  #held: Readonly<Record<string, unknown>>[] = []
+  #began = false
+
+  constructor(sink: DeltaSink) {
+    this.#sink = sink
+  }
+
+  /** Whether something was handed on: from here on there is no other answer. */
+  get began(): boolean {
+    return this.#began
+  }
+
+  /** Forgets what is held, for another try. */
+  readonly reset = (): void => {
+    this.#held = []
+  }
+
+  /** Takes the next piece. */
+  readonly take: DeltaSink = async (delta) => {
+    if (!this.#began) {
+      this.#held.push(delta)
+      if (!saysSomething(delta) && this.#held.length < HELD_MAX) return
+      this.#began = true
+      for (const held of this.#held.splice(0)) await this.#sink(held)
+      return
+    }
+    await this.#sink(delta)
+  }
+
+  /** Hands on what is still held, at the end of a good answer. */
+  async flush(): Promise<void> {
+    this.#began = true
+    for (const held of this.#held.splice(0)) await this.#sink(held)
+  }
+}
+
+/** Whether there is more in a piece than who speaks. */
+function saysSomething(delta: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(delta).some(([key, value]) => key !== 'role' && !isEmpty(value))
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+}

@@ -1,0 +1,77 @@
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import type { ModelUsage } from '../outside/models.ts'
+import { UpstreamBreaker } from '../outside/upstream-breaker.ts'
+import { Admission } from './admission.ts'
+import type { BackendEntry } from './backend.ts'
+import { addUsage, NO_USAGE } from './usage.ts'
+
+/** Pauses up to this are waited for; whoever asks for a longer one is left alone for it. */
+export const PATIENCE_MS = 8_000
+/** A backend that knows our key no more is not asked again and again. */
+const LOCKED_OUT_MS = 60_000
+
+/** What a backend did since the start. */
+export interface BackendTotals {
+  readonly calls: number
+  readonly failures: number
+  readonly usage: ModelUsage
+}
+
+/** A backend in the pool, with what is known of it. */
+export class Member {
+  readonly entry: BackendEntry
+  readonly admission: Admission
+  readonly breaker = new UpstreamBreaker()
+  /** What went wrong last; null while all is well. */
+  trouble: string | null = null
+  /** Whether it ever answered, or its check went well. */
+  known = false
+  totals: BackendTotals = { calls: 0, failures: 0, usage: NO_USAGE }
+  readonly #clock: Clock
+
+  constructor(entry: BackendEntry, clock: Clock, timers: Timers) {
+    this.entry = entry
+    this.admission = new Admission(entry.limits, clock, timers)
+    this.#clock = clock
+  }
+
+  /** Whether it would be asked now. */
+  get isUsable(): boolean {
+    return this.known && !this.isResting
+  }
+
+  /** Whether it is left alone now. */
+  get isResting(): boolean {
+    return this.breaker.isOpen(this.#clock.now())
+  }
+
+  /** Notes how a call went. What the caller gave up says nothing. */
+  note(outcome: Fault | null | 'given-up'): void {
+    this.totals = { ...this.totals, calls: this.totals.calls + 1 }
+    if (outcome === 'given-up') {
+      this.breaker.abandoned()
+      return
+    }
+    this.noteHealth(outcome)
+    if (outcome !== null) this.totals = { ...this.totals, failures: this.totals.failures + 1 }
+  }
+
+  /** Notes whether it is well. */
+  noteHealth(trouble: Fault | null): void {
+    this.known = this.known || trouble === null
+    this.trouble = trouble === null ? null : faultMessage(trouble)
+    if (trouble === null) this.breaker.succeeded()
+    else this.breaker.failed(this.#clock.now(), restOf(trouble))
+  }
+
+  /** Adds what a call used. */
+  used(usage: ModelUsage): void {
+    this.totals = { ...this.totals, usage: addUsage(this.totals.usage, usage) }
+  }
+}
+
+function restOf({ detail: { status, retryAfterMs } }: Fault): number {
+  if (status === 401 || status === 403) return LOCKED_OUT_MS
+  return Number(retryAfterMs ?? 0) > PATIENCE_MS ? Number(retryAfterMs) : 0
+}

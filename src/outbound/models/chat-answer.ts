@@ -1,0 +1,156 @@
+import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { ChatAnswer, TokenCounts } from '../../../marketplace/models/backend.ts'
+
+/** An object of JSON. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Longest text that an answer may have. */
+const TEXT_CHARS_MAX = 1_000_000
+const REASON_CHARS_MAX = 160
+const MODEL_CHARS_MAX = 100
+const TOOL_CALLS_MAX = 128
+
+/** The object that a value is, null where it is none. */
+export function fieldsOf(value: unknown): Fields | null {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : null
+}
+
+/** The fault of an answer that cannot be used. */
+export function unusableAnswer(backend: string, reason: string, detail: FaultDetail = {}): Result<never> {
+  return fail(fault('model/answer', { backend, reason: reason.slice(0, REASON_CHARS_MAX), ...detail }))
+}
+
+/**
+ * The fault of an error object, as OpenAI-compatible servers put it into a body or into a stream: its code is a status where it is
+ * a number.
+ */
+export function saidError(backend: string, error: unknown): Result<never> {
+  const fields = fieldsOf(error)
+  const message = String(fields?.message ?? (typeof error === 'string' ? error : 'an error without a message'))
+  const code = Number(fields?.code ?? fields?.status)
+  const status = Number.isInteger(code) && code >= 400 && code <= 599 ? { status: code } : {}
+  return unusableAnswer(backend, message, status)
+}
+
+/** Puts an answer together from its pieces, or from a whole. */
+export class ChatAssembly {
+  readonly #backend: string
+  readonly #asked: string
+  #message: Record<string, unknown> = {}
+  #chars = 0
+  #model: string | null = null
+  #finishReason: string | null = null
+  #usage: TokenCounts | null = null
+  #toolCalls: Record<string, unknown>[] = []
+
+  constructor(backend: string, asked: string) {
+    this.#backend = backend
+    this.#asked = asked
+  }
+
+  /** Why the answer ended; null while it goes on. */
+  get finishReason(): string | null {
+    return this.#finishReason
+  }
+
+  /** Takes a chunk of a stream and gives the delta in it, null where it has none; or the error that it is. */
+  takeChunk(chunk: Fields): Result<Fields | null> {
+    if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
+    this.#takeFrame(chunk)
+    const choice = firstChoice(chunk)
+    const delta = fieldsOf(choice?.delta)
+    if (delta !== null && !this.#add(delta)) return unusableAnswer(this.#backend, 'it is too long')
+    this.#finish(choice)
+    return ok(delta)
+  }
+
+  /** Takes a whole answer and gives its message. */
+  takeWhole(whole: Fields): Result<Fields> {
+    if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
+    this.#takeFrame(whole)
+    const choice = firstChoice(whole)
+    const message = fieldsOf(choice?.message)
+    if (message === null) return unusableAnswer(this.#backend, 'it has no message')
+    if (!this.#add(message)) return unusableAnswer(this.#backend, 'it is too long')
+    this.#finish(choice)
+    return ok(message)
+  }
+
+  /** The finished answer. One that was not finished is cut, and one that says nothing is none. */
+  end(skipped: number): Result<ChatAnswer> {
+    const backend = this.#backend
+    if (this.#finishReason === null) return fail(fault('model/cut', { backend }))
+    if (this.#finishReason === 'error') return unusableAnswer(backend, 'it ended with an error')
+    const text = typeof this.#message.content === 'string' ? this.#message.content : ''
+    if (this.#toolCalls.length > 0) this.#message.tool_calls = this.#toolCalls
+    const isEmpty = text.trim() === '' && this.#toolCalls.length === 0
+    if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`)
+    return ok({
+      message: this.#message,
+      text,
+      model: this.#model ?? this.#asked,
+      finishReason: this.#finishReason,
+      usage: this.#usage,
+      skipped,
+    })
+  }
+
+  #takeFrame({ model, usage }: Fields): void {
+    if (typeof model === 'string' && model !== '') this.#model = model.slice(0, MODEL_CHARS_MAX)
+    this.#usage = countsOf(usage) ?? this.#usage
+  }
+
+  /** Of several reasons the first is the one. */
+  #finish(choice: Fields | null): void {
+    const reason = choice?.finish_reason
+    if (typeof reason === 'string' && reason !== '') this.#finishReason ??= reason.slice(0, MODEL_CHARS_MAX)
+  }
+
+  /** Adds the fields of a piece: texts are continued, tool calls by their index, anything else is replaced. */
+  #add(piece: Fields): boolean {
+    for (const [key, value] of Object.entries(piece)) {
+      if (key === 'tool_calls') {
+        if (!this.#addToolCalls(value)) return false
+      } else if (typeof value === 'string' && key !== 'role') {
+        this.#chars += value.length
+        if (this.#chars > TEXT_CHARS_MAX) return false
+        const before = this.#message[key]
+        this.#message[key] = (typeof before === 'string' ? before : '') + value
+      } else if (value !== null || this.#message[key] === undefined) this.#message[key] = value
+    }
+    return true
+  }
+
+  #addToolCalls(calls: unknown): boolean {
+    for (const call of Array.isArray(calls) ? calls : []) {
+      const fields = fieldsOf(call)
+      if (fields === null) continue
+      const index = Number(fields.index ?? this.#toolCalls.length)
+      if (!Number.isInteger(index) || index < 0 || index >= TOOL_CALLS_MAX) return false
+      const { index: _, function: named, ...rest } = fields
+      const before = this.#toolCalls[index] ?? {}
+      const called = fieldsOf(before.function)
+      const more = fieldsOf(named)
+      const text = `${called?.arguments ?? ''}${more?.arguments ?? ''}`
+      this.#chars += String(more?.arguments ?? '').length
+      if (this.#chars > TEXT_CHARS_MAX) return false
+      this.#toolCalls[index] = { ...before, ...rest, function: { ...called, ...more, arguments: text } }
+    }
+    return true
+  }
+}
+
+function firstChoice({ choices }: Fields): Fields | null {
+  return Array.isArray(choices) ? fieldsOf(choices[0]) : null
+}
+
+function countsOf(usage: unknown): TokenCounts | null {
+  const fields = fieldsOf(usage)
+  const [promptTokens, completionTokens] = [fields?.prompt_tokens, fields?.completion_tokens]
+  return isCount(promptTokens) && isCount(completionTokens) ? { promptTokens, completionTokens } : null
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

@@ -1,0 +1,121 @@
+import { createParser, type EventSourceParser } from 'eventsource-parser'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { ChatAnswer, DeltaSink } from '../../../marketplace/models/backend.ts'
+import { type ChatAssembly, type Fields, fieldsOf, unusableAnswer } from './chat-answer.ts'
+
+/** Longest single event, and longest stream. */
+const EVENT_CHARS_MAX = 1_048_576
+const STREAM_BYTES_MAX = 16 * 1_048_576
+/** Malformed pieces that are left out; the next is the end. */
+const SKIPPED_MAX = 1
+const DONE = '[DONE]'
+
+/**
+ * Reads an answer that comes as server-sent events. One that just ends, without a reason or a mark of the end, is `model/cut`; so is
+ * one with the mark and no reason, which gateways send whose own source broke off.
+ */
+export async function readChatStream(
+  backend: string,
+  body: AsyncIterable<Uint8Array>,
+  assembly: ChatAssembly,
+  sink: DeltaSink,
+): Promise<Result<ChatAnswer>> {
+  const events = new EventReader()
+  const decoder = new TextDecoder()
+  let bytes = 0
+  const packets = body[Symbol.asyncIterator]()
+  try {
+    while (!events.isDone) {
+      const packet = await nextPacket(packets)
+      bytes += packet?.length ?? 0
+      // At the end an event counts that lacks its empty line.
+      const text = packet === null ? `${decoder.decode()}\n\n` : decoder.decode(packet, { stream: true })
+      if (bytes > STREAM_BYTES_MAX || !events.feed(text)) return unusableAnswer(backend, 'it is too long')
+      const taken = await takeAll(events.taken(), assembly, sink)
+      if (!taken.ok) return taken
+      if (events.skipped > SKIPPED_MAX) return unusableAnswer(backend, 'its stream is not well-formed')
+      if (packet === null) break
+    }
+    return assembly.end(events.skipped)
+  } catch (error) {
+    if (error instanceof BrokenOff) return fail(fault('model/cut', { backend }))
+    throw error
+  } finally {
+    // Whatever still comes is nobody's: the connection is given up.
+    await packets.return?.().catch(() => undefined)
+  }
+}
+
+/** Thrown within this file: the connection ended in the middle. */
+class BrokenOff extends Error {}
+
+async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
+  try {
+    const next = await packets.next()
+    return next.done === true ? null : next.value
+  } catch {
+    throw new BrokenOff()
+  }
+}
+
+async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: DeltaSink): Promise<Result<undefined>> {
+  for (const chunk of chunks) {
+    const delta = assembly.takeChunk(chunk)
+    if (!delta.ok) return delta
+    if (delta.value !== null) await sink(delta.value)
+  }
+  return ok(undefined)
+}
+
+/** Turns text into the JSON objects of its events. */
+class EventReader {
+  /** Whether the mark of the end came. */
+  isDone = false
+  /** Pieces that were no JSON object. */
+  skipped = 0
+  readonly #parser: EventSourceParser
+  #taken: Fields[] = []
+  #isTooLong = false
+
+  constructor() {
+    this.#parser = createParser({
+      onEvent: ({ data }) => this.#takeEvent(data),
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') this.#isTooLong = true
+        else if (type === 'unknown-field') this.skipped += 1
+      },
+      maxBufferSize: EVENT_CHARS_MAX,
+    })
+  }
+
+  /** Takes text; false where an event is too long. */
+  feed(text: string): boolean {
+    this.#parser.feed(text)
+    return !this.#isTooLong
+  }
+
+  /** What came since it was last asked. */
+  taken(): readonly Fields[] {
+    return this.#taken.splice(0)
+  }
+
+  #takeEvent(data: string): void {
+    if (this.isDone || data.trim() === '') return
+    if (data.trim() === DONE) {
+      this.isDone = true
+      return
+    }
+    const chunk = parsed(data)
+    if (chunk === null) this.skipped += 1
+    else this.#taken.push(chunk)
+  }
+}
+
+function parsed(data: string): Fields | null {
+  try {
+    return fieldsOf(JSON.parse(data))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,198 @@
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type {
+  ChatAnswer,
+  ChatMessage,
+  ChatRequest,
+  DeltaSink,
+  ModelBackend,
+} from '../../../marketplace/models/backend.ts'
+import { unusableAnswer } from './chat-answer.ts'
+import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage } from './llama-package.ts'
+
+/** Names of models that are made for tests begin with this: random weights answer nonsense, and must never be paid for. */
+export const FIXTURE_PREFIX = 'farthing-fixture'
+/** Name of the backend. */
+export const GGUF_ID = 'gguf'
+
+/** What a local model is made from. */
+export interface GgufBackendParts {
+  readonly path: string
+  /** Window in tokens. */
+  readonly context: number
+  /** Whether a model made for tests may be used; only tests say so. */
+  readonly allowFixture: boolean
+  /** Loads the package that runs models; it is installed by operators who want one. */
+  readonly load: () => Promise<LlamaPackage>
+}
+
+/** A model that is loaded. */
+interface Loaded {
+  readonly package: LlamaPackage
+  readonly llama: Llama
+  readonly model: LlamaModel
+  readonly context: LlamaContext
+  readonly name: string
+}
+
+const REASON_CHARS_MAX = 160
+/** The same answer to the same question at temperature 0. */
+const SEED = 1
+
+/** A model in a GGUF file, run in this process. One answer at a time. */
+export class GgufBackend implements ModelBackend {
+  readonly id = GGUF_ID
+  readonly #parts: GgufBackendParts
+  #loading: Promise<Result<Loaded>> | null = null
+  readonly #closing = new AbortController()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: GgufBackendParts) {
+    this.#parts = parts
+  }
+
+  readonly complete = (request: ChatRequest, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
+    this.stream(request, () => undefined, signal)
+
+  readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
+    this.#inTurn(async () => {
+      const until = AbortSignal.any([signal, this.#closing.signal])
+      if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
+      const loaded = await this.#loaded()
+      if (!loaded.ok) return loaded
+      try {
+        return await this.#answer(loaded.value, request, sink, until)
+      } catch (error) {
+        if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
+        return unusableAnswer(this.id, error instanceof Error ? error.message : 'unknown cause')
+      }
+    })
+
+  readonly picture = async (): Promise<Result<never>> => unusableAnswer(this.id, 'it makes no pictures')
+
+  /** Loads the model, if it is not loaded yet. */
+  readonly check = (): Promise<Result<unknown>> => this.#loaded()
+
+  /** Ends what is being answered, and gives the memory back. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const loaded = await this.#loading
+    if (loaded === null || !loaded.ok) return
+    await this.#last
+    await loaded.value.llama.dispose()
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  #loaded(): Promise<Result<Loaded>> {
+    this.#loading ??= this.#load().then((loaded) => {
+      // A file that was not there may be there at the next check.
+      if (!loaded.ok) this.#loading = null
+      return loaded
+    })
+    return this.#loading
+  }
+
+  async #load(): Promise<Result<Loaded>> {
+    const { path, context: contextSize, allowFixture } = this.#parts
+    const unusable = (reason: string): Result<never> =>
+      fail(fault('model/refused', { backend: this.id, reason: reason.slice(0, REASON_CHARS_MAX) }))
+    let llamaPackage: LlamaPackage
+    try {
+      llamaPackage = await this.#parts.load()
+    } catch {
+      return unusable('the package node-llama-cpp is not installed')
+    }
+    try {
+      const llama = await llamaPackage.getLlama({
+        gpu: false,
+        build: 'never',
+        skipDownload: true,
+        progressLogs: false,
+        logLevel: 'error',
+      })
+      const model = await llama.loadModel({ modelPath: path })
+      const name = String(model.fileInfo.metadata.general?.name ?? '')
+      if (name.startsWith(FIXTURE_PREFIX) && !allowFixture) {
+        await llama.dispose()
+        return unusable('the model is made for tests: its answers mean nothing')
+      }
+      const context = await model.createContext({ contextSize })
+      return ok({ package: llamaPackage, llama, model, context, name })
+    } catch (error) {
+      return unusable(error instanceof Error ? error.message : 'unknown cause')
+    }
+  }
+
+  async #answer(
+    { package: { LlamaChatSession }, llama, context, name }: Loaded,
+    { model, messages, maxTokens, temperature, jsonSchema }: ChatRequest,
+    sink: DeltaSink,
+    signal: AbortSignal,
+  ): Promise<Result<ChatAnswer>> {
+    const [history, prompt] = conversationOf(messages)
+    const sequence = context.getSequence()
+    try {
+      const session = new LlamaChatSession({ contextSequence: sequence })
+      session.setChatHistory(history)
+      const grammar = jsonSchema && (await llama.createGrammarForJsonSchema(jsonSchema.schema))
+      const pieces = new PieceQueue(sink)
+      const { responseText, stopReason } = await session.promptWithMeta(prompt, {
+        signal,
+        maxTokens,
+        temperature: temperature ?? 0,
+        seed: SEED,
+        onTextChunk: (content) => pieces.add({ content }),
+        ...(grammar && { grammar }),
+      })
+      await pieces.drained()
+      if (responseText.trim() === '') return unusableAnswer(this.id, `it is empty (${stopReason})`)
+      const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.getState()
+      return ok({
+        message: { role: 'assistant', content: responseText },
+        text: responseText,
+        model: name === '' ? model.id : name,
+        finishReason: stopReason === 'maxTokens' ? 'length' : 'stop',
+        usage: { promptTokens: usedInputTokens, completionTokens: usedOutputTokens },
+        skipped: 0,
+      })
+    } finally {
+      sequence.dispose()
+    }
+  }
+}
+
+/** Hands on pieces one after another, in order, although they come from a callback. */
+class PieceQueue {
+  readonly #sink: DeltaSink
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(sink: DeltaSink) {
+    this.#sink = sink
+  }
+
+  add(piece: Readonly<Record<string, unknown>>): void {
+    this.#last = this.#last.then(() => this.#sink(piece))
+    // Told by `drained`.
+    this.#last.catch(() => undefined)
+  }
+
+  drained(): Promise<void> {
+    return this.#last
+  }
+}
+
+/** History and the last thing that was said, as the package takes them. */
+function conversationOf(messages: readonly ChatMessage[]): readonly [LlamaHistoryItem[], string] {
+  const items = messages.map(({ role, content }): LlamaHistoryItem => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
+    if (role === 'assistant') return { type: 'model', response: [text] }
+    return { type: role === 'system' ? 'system' : 'user', text }
+  })
+  const last = items.at(-1)
+  return last?.type === 'user' ? [items.slice(0, -1), last.text] : [items, '']
+}

@@ -1,0 +1,64 @@
+/** What is used of the package node-llama-cpp 3.22, which operators install who want a model in this process. */
+export interface LlamaPackage {
+  readonly getLlama: (options: {
+    readonly gpu: false
+    readonly build: 'never'
+    readonly skipDownload: true
+    readonly progressLogs: false
+    readonly logLevel: 'error'
+  }) => Promise<Llama>
+  readonly LlamaChatSession: new (options: { readonly contextSequence: LlamaSequence }) => LlamaSession
+}
+
+/** Its engine. */
+export interface Llama {
+  readonly loadModel: (options: { readonly modelPath: string }) => Promise<LlamaModel>
+  readonly createGrammarForJsonSchema: (schema: Readonly<Record<string, unknown>>) => Promise<object>
+  readonly dispose: () => Promise<void>
+}
+
+/** A model that it loaded. */
+export interface LlamaModel {
+  readonly fileInfo: { readonly metadata: { readonly general?: { readonly name?: string } } }
+  readonly createContext: (options: { readonly contextSize: number }) => Promise<LlamaContext>
+}
+
+/** Memory for conversations. */
+export interface LlamaContext {
+  readonly getSequence: () => LlamaSequence
+}
+
+/** One conversation in it. */
+export interface LlamaSequence {
+  readonly tokenMeter: {
+    readonly getState: () => { readonly usedInputTokens: number; readonly usedOutputTokens: number }
+  }
+  readonly dispose: () => void
+}
+
+/** What was said before. */
+export type LlamaHistoryItem =
+  | { readonly type: 'system' | 'user'; readonly text: string }
+  | { readonly type: 'model'; readonly response: readonly string[] }
+
+/** A conversation that can be continued. */
+export interface LlamaSession {
+  readonly setChatHistory: (history: LlamaHistoryItem[]) => void
+  readonly promptWithMeta: (
+    prompt: string,
+    options: {
+      readonly signal: AbortSignal
+      readonly maxTokens: number
+      readonly temperature: number
+      readonly seed: number
+      readonly onTextChunk: (text: string) => void
+      readonly grammar?: object
+    },
+  ) => Promise<{ readonly responseText: string; readonly stopReason: string }>
+}
+
+/** Loads the package. Its name is not written where compilers look: they would want it installed. */
+export async function loadLlamaPackage(): Promise<LlamaPackage> {
+  const name: string = ['node', 'llama', 'cpp'].join('-')
+  return (await import(name)) as LlamaPackage
+}

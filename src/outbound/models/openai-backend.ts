@@ -1,0 +1,207 @@
+import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type {
+  ChatAnswer,
+  ChatMessage,
+  ChatRequest,
+  DeltaSink,
+  ModelBackend,
+  ModelFacts,
+  PictureBytes,
+} from '../../../marketplace/models/backend.ts'
+import { ChatAssembly, type Fields, fieldsOf, saidError, unusableAnswer } from './chat-answer.ts'
+import { readChatStream } from './chat-stream.ts'
+
+/** Where an OpenAI-compatible server is. */
+export interface OpenAiBackendParts {
+  readonly id: string
+  /** Up to and with the version: `https://api.example.com/v1`. */
+  readonly baseUrl: string
+  /** Null where the server wants none. */
+  readonly key: string | null
+}
+
+/** Longest answer that is not a stream; a picture of a megapixel in base64 is below five megabytes. */
+const WHOLE_BYTES_MAX = 32 * 1_048_576
+const ERROR_BYTES_MAX = 65_536
+const RETRY_AFTER_MS_MAX = 600_000
+const REASON_CHARS_MAX = 160
+const PICTURE_SIDE = 1_024
+const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/
+
+const NO_SINK: DeltaSink = () => undefined
+
+/** Models behind a server that speaks the OpenAI interface (https://platform.openai.com/docs/api-reference/chat). */
+export class OpenAiBackend implements ModelBackend {
+  readonly id: string
+  readonly #baseUrl: string
+  readonly #key: string | null
+
+  constructor({ id, baseUrl, key }: OpenAiBackendParts) {
+    this.id = id
+    this.#baseUrl = baseUrl
+    this.#key = key
+  }
+
+  readonly complete = (request: ChatRequest, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
+    this.#chat(request, {}, NO_SINK, signal)
+
+  readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> => {
+    const counted = request.model.supports.has('streamUsage') ? { stream_options: { include_usage: true } } : {}
+    return this.#chat(request, { stream: true, ...counted }, sink, signal)
+  }
+
+  readonly picture = async (model: ModelFacts, prompt: string, signal: AbortSignal): Promise<Result<PictureBytes>> => {
+    const size = `${PICTURE_SIDE}x${PICTURE_SIDE}`
+    const plain = { model: model.id, prompt, n: 1, size }
+    let answer = await this.#wholeJson('/images/generations', { ...plain, response_format: 'b64_json' }, signal)
+    // Newer models always answer in base64, and refuse to be told so.
+    if (!answer.ok && answer.fault.detail.status === 400 && /response_format/.test(String(answer.fault.detail.reason)))
+      answer = await this.#wholeJson('/images/generations', plain, signal)
+    return answer.ok ? this.#pictureIn(answer.value, model.id) : answer
+  }
+
+  /** Asks for the list of models; a server without one was reached all the same. */
+  readonly check = async (signal: AbortSignal): Promise<Result<unknown>> => {
+    const response = await this.#fetch('/models', null, signal)
+    if (!response.ok) return response
+    const { status } = response.value
+    await response.value.body?.cancel().catch(() => undefined)
+    return status === 200 || status === 404 || status === 405 ? ok(undefined) : this.#refusal(response.value, '')
+  }
+
+  async #chat(request: ChatRequest, more: Fields, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> {
+    const response = await this.#answered('/chat/completions', { ...bodyOf(request), ...more }, signal)
+    if (!response.ok) return response
+    const assembly = new ChatAssembly(this.id, request.model.id)
+    const { body, headers } = response.value
+    const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
+    // What is asked for as a whole may come as a stream all the same, and the other way round.
+    if (isStream && body !== null) return this.#late(await readChatStream(this.id, body, assembly, sink), signal)
+    const whole = await this.#jsonOf(response.value, signal)
+    if (!whole.ok) return whole
+    const message = assembly.takeWhole(whole.value)
+    if (!message.ok) return message
+    const answer = assembly.end(0)
+    if (answer.ok) await sink(message.value)
+    return answer
+  }
+
+  async #wholeJson(path: string, body: Fields, signal: AbortSignal): Promise<Result<Fields>> {
+    const response = await this.#answered(path, body, signal)
+    return response.ok ? this.#jsonOf(response.value, signal) : response
+  }
+
+  async #jsonOf(response: Response, signal: AbortSignal): Promise<Result<Fields>> {
+    const text = await textOf(response, WHOLE_BYTES_MAX).catch(() => undefined)
+    if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
+    if (text === null) return unusableAnswer(this.id, `it is longer than ${WHOLE_BYTES_MAX} bytes`)
+    const fields = jsonIn(text)
+    return fields === null ? unusableAnswer(this.id, 'it is not JSON') : ok(fields)
+  }
+
+  /** An answer with status 200; any other is a fault. */
+  async #answered(path: string, body: Fields, signal: AbortSignal): Promise<Result<Response>> {
+    const response = await this.#fetch(path, body, signal)
+    if (!response.ok || response.value.status === 200) return response
+    const text = await textOf(response.value, ERROR_BYTES_MAX).catch(() => null)
+    return this.#late(this.#refusal(response.value, text ?? ''), signal)
+  }
+
+  async #fetch(path: string, body: Fields | null, signal: AbortSignal): Promise<Result<Response>> {
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      ...(body !== null && { 'content-type': 'application/json' }),
+      ...(this.#key !== null && { authorization: `Bearer ${this.#key}` }),
+    }
+    const sent = body === null ? { method: 'GET' } : { method: 'POST', body: JSON.stringify(body) }
+    try {
+      return ok(await fetch(`${this.#baseUrl}${path}`, { ...sent, headers, signal, redirect: 'manual' }))
+    } catch (error) {
+      const { cause } = error as { readonly cause?: { readonly code?: string } }
+      const reason = cause?.code ?? 'the connection broke off'
+      return this.#late(fail(fault('model/unreachable', { backend: this.id, reason })), signal)
+    }
+  }
+
+  /** The fault of a status other than 200. What is said of keys is not repeated: it may hold ours. */
+  #refusal({ status, headers }: Response, text: string): Result<never> {
+    const fields = jsonIn(text)
+    const said = fieldsOf(fields?.error)?.message ?? fields?.error
+    const isOfKeys = status === 401 || status === 403
+    const words = typeof said === 'string' && !isOfKeys ? `: ${this.#withoutKey(said)}` : ''
+    const reason = `status ${status}${words}`.slice(0, REASON_CHARS_MAX)
+    const retryAfterMs = pauseOf(headers.get('retry-after'))
+    const detail: FaultDetail = { backend: this.id, reason, status, ...(retryAfterMs > 0 && { retryAfterMs }) }
+    return fail(fault(status < 500 ? 'model/refused' : 'model/answer', detail))
+  }
+
+  /** Whatever went wrong after the signal went wrong because of it. */
+  #late<T>(result: Result<T>, signal: AbortSignal): Result<T> {
+    return !result.ok && signal.aborted ? fail(fault('model/timeout', { backend: this.id })) : result
+  }
+
+  #withoutKey(text: string): string {
+    return this.#key === null ? text : text.replaceAll(this.#key, '***')
+  }
+
+  #pictureIn(answer: Fields, asked: string): Result<PictureBytes> {
+    if (answer.error !== undefined && answer.error !== null) return saidError(this.id, answer.error)
+    const first = Array.isArray(answer.data) ? fieldsOf(answer.data[0]) : null
+    const base64 = first?.b64_json ?? dataIn(first?.url)
+    if (typeof base64 !== 'string' || !BASE64.test(base64)) return unusableAnswer(this.id, 'it holds no picture')
+    const model = typeof answer.model === 'string' && answer.model !== '' ? answer.model : asked
+    return ok({ bytes: Buffer.from(base64, 'base64'), model })
+  }
+}
+
+function bodyOf({ model, messages, maxTokens, temperature, jsonSchema, extra }: ChatRequest): Fields {
+  const native = jsonSchema !== undefined && model.supports.has('jsonSchema')
+  return {
+    ...extra,
+    model: model.id,
+    messages: jsonSchema !== undefined && !native ? [...messages, schemaMessage(jsonSchema.schema)] : messages,
+    max_tokens: maxTokens,
+    ...(temperature !== undefined && { temperature }),
+    ...(native && { response_format: { type: 'json_schema', json_schema: { ...jsonSchema, strict: true } } }),
+  }
+}
+
+/** The schema in words, for models that cannot be held to it. */
+function schemaMessage(schema: Fields): ChatMessage {
+  return {
+    role: 'system',
+    content: `Answer with one JSON object alone, without any other text, that follows this JSON schema: ${JSON.stringify(schema)}`,
+  }
+}
+
+/** Base64 in a data URL. An address elsewhere is not fetched: who answers must not choose what this node asks for. */
+function dataIn(url: unknown): string | null {
+  return typeof url === 'string' ? (/^data:image\/[a-z0-9.+-]+;base64,(.+)$/is.exec(url)?.[1] ?? null) : null
+}
+
+async function textOf(response: Response, bytesMax: number): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > bytesMax) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function jsonIn(text: string): Fields | null {
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+/** Pause that a Retry-After header asks for: seconds, or a date (RFC 9110, 10.2.3). */
+function pauseOf(header: string | null): number {
+  if (header === null) return 0
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.min(RETRY_AFTER_MS_MAX, Math.max(0, ms)) : 0
+}

@@ -5,6 +5,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { notNow, type Readiness } from '../../marketplace/outside/readiness.ts'
 import { systemTimers } from '../runtime.ts'
+import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 
 /** What is asked of name servers; a part of the resolver of Node, whose errors it throws. */
 export interface NameQuestions {
@@ -31,6 +32,7 @@ export interface NameSystemParts {
   readonly ask?: AskNames
 }
 
+const NAMED = { what: 'names', name: 'dns' }
 const TRY_MS = 1_500
 const TRIES = 2
 /** No question takes longer, however many servers are tried. */
@@ -44,7 +46,7 @@ const SILENT: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ENOTIN
  * The name system as the configured servers tell it. It asks for the root now and then: a machine without a network has a name
  * system that does not answer, and what needs it is then openly unavailable.
  */
-export class NameSystem {
+export class NameSystem implements Checkable {
   readonly #ask: AskNames
   readonly #timers: Timers
   #readiness: Readiness = NOT_ASKED
@@ -80,18 +82,40 @@ export class NameSystem {
     return this.#checking
   }
 
+  /** How it stands, for operators. */
+  get facts(): readonly ProviderFacts[] {
+    const trouble = this.#readiness.available ? null : this.#readiness.reason
+    return [{ ...NAMED, usable: trouble === null, trouble }]
+  }
+
+  /** Looks now, for operators. */
+  async checkAll(): Promise<readonly ProviderCheck[]> {
+    const startedMs = performance.now()
+    await this.check()
+    const ms = Math.round(performance.now() - startedMs)
+    const readiness = this.#readiness
+    return [{ ...NAMED, ok: readiness.available, detail: readiness.available ? 'it answers' : readiness.reason, ms }]
+  }
+
   /** Addresses of a host, version 4 first. Faults: `web/unreachable` (there are none), `web/timeout`. */
   async lookUp(host: string, signal: AbortSignal): Promise<Result<readonly string[]>> {
+    const found = await this.addresses(host, signal)
+    if (!found.ok || found.value.records.length > 0) return found.ok ? ok(found.value.records) : found
+    const reason = found.value.exists ? 'its name has no address' : 'there is no such name'
+    return fail(fault('web/unreachable', { host, reason }))
+  }
+
+  /** Addresses of a name, version 4 first; that there are none is an answer. Faults: `web/unreachable`, `web/timeout`. */
+  async addresses(host: string, signal: AbortSignal): Promise<Result<NameRecords<string>>> {
     const [v4, v6] = await Promise.all([
       this.#question(host, signal, (names) => names.resolve4(host)),
       this.#question(host, signal, (names) => names.resolve6(host)),
     ])
-    const all = [v4, v6].flatMap((found) => (found.ok ? found.value.records : []))
-    if (all.length > 0) return ok(all)
+    const records = [v4, v6].flatMap((found) => (found.ok ? found.value.records : []))
+    if (records.length > 0) return ok({ exists: true, records })
     if (!v4.ok) return v4
     if (!v6.ok) return v6
-    const reason = v4.value.exists || v6.value.exists ? 'its name has no address' : 'there is no such name'
-    return fail(fault('web/unreachable', { host, reason }))
+    return ok({ exists: v4.value.exists || v6.value.exists, records })
   }
 
   /** Mail exchangers of a domain, in no order. Faults: `web/unreachable`, `web/timeout`. */

@@ -11,12 +11,18 @@ const absent = { readiness: () => ABSENT, ask: async () => fail(REFUSED) }
 export function outsideOf(parts: Partial<Outside> = {}): Outside {
   return {
     engines: { run: async () => fail(fault('engine/failed', { reason: 'this test has no engines' })) },
+    documents: {
+      readiness: () => ABSENT,
+      currency: 'EUR',
+      unsettable: () => [],
+      render: async () => fail(fault('engine/failed', { reason: 'this test has no engines' })),
+    },
     web: {
       readiness: () => ABSENT,
       check: () => fail(fault('web/refused', { reason: 'this test has no web' })),
       read: async () => fail(fault('web/refused', { reason: 'this test has no web' })),
     },
-    mail: { readiness: () => ABSENT, lookUp: async () => fail(REFUSED) },
+    mail: { readiness: () => ABSENT, lookUp: async () => fail(REFUSED), isDisposable: () => false },
     endpoint: {
       readiness: () => ABSENT,
       target: '',
@@ -32,8 +38,8 @@ export function outsideOf(parts: Partial<Outside> = {}): Outside {
     },
     prices: { readiness: () => ABSENT, majors: async () => fail(REFUSED), latest: () => null },
     search: absent,
-    domains: absent,
-    weather: absent,
+    domains: { ...absent, covers: () => null },
+    weather: { ...absent, names: () => ABSENT },
     rates: absent,
     evm: {
       readiness: () => ABSENT,

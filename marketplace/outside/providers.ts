@@ -34,6 +34,12 @@ export interface DomainFacts {
   readonly rdapServer: string
 }
 
+/** Registrations of domains, asked by registrable domain in ASCII. */
+export interface Domains extends Asked<string, DomainFacts> {
+  /** Whether a registry with RDAP is known for the domain; null while the list of registries is not. */
+  readonly covers: (domain: string) => boolean | null
+}
+
 /** A place on earth: by name, to be found, or by its coordinates in degrees. */
 export type PlaceQuery = { readonly name: string } | { readonly lat: number; readonly lon: number }
 
@@ -61,19 +67,33 @@ export interface DailyWeather {
   readonly windMaxKph: number | null
   readonly code: string | null
   readonly summary: string
+  /** False where it is about what is left of the day only. */
+  readonly wholeDay: boolean
+}
+
+/** A place, as far as it is known. */
+export interface Place {
+  readonly name: string | null
+  readonly country: string | null
+  readonly lat: number
+  readonly lon: number
+  /** IANA name. */
+  readonly timezone: string | null
 }
 
 /** Weather of a place now and on three days. */
 export interface WeatherReport {
-  readonly place: {
-    readonly name: string | null
-    readonly country: string | null
-    readonly lat: number
-    readonly lon: number
-    readonly timezone: string | null
-  }
+  readonly place: Place
   readonly current: CurrentWeather
   readonly daily: readonly DailyWeather[]
+  /** Timezone whose days those are. */
+  readonly daysIn: string
+}
+
+/** The weather, by place. */
+export interface Weather extends Asked<PlaceQuery, WeatherReport> {
+  /** Whether places can be named; coordinates are understood anyhow. */
+  readonly names: () => Readiness
 }
 
 /** Reference rates of one day against one currency, as decimal texts. */

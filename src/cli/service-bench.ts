@@ -48,6 +48,7 @@ async function assemble(context: CommandContext, stops: Stop[]): Promise<Result<
   const parts = { config: config.outside, publicUrl: config.rpc.publicUrl, clock: systemClock, timers: systemTimers }
   const outside = await openOutside(parts, stops)
   if (!outside.ok) return outside
+  await outside.value.looked()
   const verifier = createInlineVerifier(NATIVE_BACKEND)
   const mempool = new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
   const world = serviceContext({ chain, mempool, peerCount: () => 0, outside: outside.value })

@@ -1,7 +1,9 @@
 import { openApiDocument } from '../../rpc/openapi.ts'
 import { errorsDocument } from './errors.ts'
+import { fontCoverage } from './font-coverage.ts'
 import { limitsDocument } from './limits.ts'
 import { networksDocument } from './networks.ts'
+import { servicesDocument } from './services.ts'
 
 /** A committed file that is made from the code. */
 export interface GeneratedFile {
@@ -13,6 +15,8 @@ export interface GeneratedFile {
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: 'docs/errors.md', content: errorsDocument },
   { path: 'docs/limits.md', content: limitsDocument },
+  { path: 'docs/services.md', content: servicesDocument },
   { path: 'rpc/client/sdk/networks.json', content: networksDocument },
   { path: 'rpc/openapi.json', content: () => `${JSON.stringify(openApiDocument('http://127.0.0.1:8420'), null, 2)}\n` },
+  { path: 'src/engines/documents/coverage.json', content: fontCoverage },
 ]

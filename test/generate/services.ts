@@ -1,0 +1,132 @@
+import { resolveConfig } from '../../config/load.ts'
+import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
+import type { ServiceContext } from '../../marketplace/services/context.ts'
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import type { Stop } from '../../src/core.ts'
+import { openOutside } from '../../src/outside.ts'
+import { systemClock, systemTimers } from '../../src/runtime.ts'
+
+const USD_MICROS = 1_000_000
+
+/** Settings that each service says it lacks on a node where nothing is configured and the web is off, by service id. */
+async function settingsLacked(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const off = { origin: 'flag', values: { 'web.enabled': 'false' }, callsIt: (name: string) => name } as const
+  const resolved = resolveConfig([off], '/')
+  if (!resolved.ok) throw new Error('the defaults cannot be read')
+  const stops: Stop[] = []
+  const { outside: config } = resolved.value.config
+  const outside = await openOutside({ config, publicUrl: null, clock: systemClock, timers: systemTimers }, stops)
+  if (!outside.ok) throw new Error('the outside of a node without settings cannot be opened')
+  const context = { outside: outside.value, clock: systemClock } as unknown as ServiceContext
+  const lacked = SERVICE_TABLE.filter((definition) => !isOfChain(definition)).map((definition) => {
+    const readiness = definition.ready(context)
+    return [definition.serviceId, readiness.available ? [] : readiness.requires] as const
+  })
+  for (const stop of stops.reverse()) await stop()
+  return Object.fromEntries(lacked)
+}
+
+function isOfChain({ sample }: ServiceDefinition): boolean {
+  return (sample as { readonly engine?: string }).engine === 'chain'
+}
+
+const LACKED = await settingsLacked()
+
+/** `docs/services.md`: every service as its definition has it. */
+export function servicesDocument(): string {
+  const bare = SERVICE_TABLE.filter(({ serviceId }) => (LACKED[serviceId] ?? []).length === 0)
+  return `${[
+    INTRO(SERVICE_TABLE.length, bare.length),
+    table(['Service', 'Dollars', 'Capability', 'Request', 'Needs'], SERVICE_TABLE.map(row)),
+    ...SERVICE_TABLE.map(section),
+  ].join('\n\n')}\n`
+}
+
+function row(definition: ServiceDefinition): readonly string[] {
+  const { serviceId, capability, requestFormat } = definition
+  const format = requestFormat === '' ? 'optional context' : `\`${requestFormat}\``
+  return [`[${serviceId}](#${serviceId})`, dollars(definition), capability, format, needs(definition)]
+}
+
+function needs(definition: ServiceDefinition): string {
+  if (isOfChain(definition)) return 'the chain'
+  const lacked = LACKED[definition.serviceId] ?? []
+  return lacked.length === 0 ? 'nothing' : lacked.map((name) => `\`${name}\``).join(' or ')
+}
+
+function section(definition: ServiceDefinition): string {
+  const { serviceId, name, description, example, sample, timeoutMs, resultBytesMax, requestCharsMax } = definition
+  const asked = example === '' ? 'no request is needed' : `\`${example}\``
+  return [
+    `## ${serviceId}`,
+    `**${name}.** ${description}`,
+    `Example: ${asked}. A request has at most ${requestCharsMax} characters, a result ${resultBytesMax} bytes; what takes longer than ${timeoutMs / 1_000} s is refunded.`,
+    `\`\`\`json\n${JSON.stringify(shortened(sample), null, 2)}\n\`\`\``,
+  ].join('\n\n')
+}
+
+/** A sample with its long texts cut, for people. */
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.length > 200 ? `${value.slice(0, 120)}... (${value.length} characters)` : value
+  if (Array.isArray(value)) return value.map(shortened)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortened(inner)]))
+}
+
+function dollars({ priceUsdMicros }: ServiceDefinition): string {
+  return String(Number(priceUsdMicros) / USD_MICROS)
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+const KEYED: Readonly<Record<string, string>> = {
+  prices: '`coingecko`, if you have one',
+  search: '`brave`',
+  weather: '`open-meteo`',
+  translate: '`libretranslate`, if yours wants one',
+}
+
+const PROVIDER_ROWS = Object.entries(PROVIDER_NAMES)
+  .map(([kind, names]) => `| \`providers.${kind}\` | ${names.join(', ')} | ${KEYED[kind] ?? ''} |`)
+  .join('\n')
+
+const INTRO = (all: number, bare: number): string => `# Services
+
+<!-- Made by \`npm run gen\` from the definitions in marketplace/services. -->
+
+A node sells ${all} services. ${bare} of them need no setting, ${all - bare} ask somebody else, whom the operator chooses. What cannot be delivered is not sold: it is listed with the reason, its quote says \`available: false\`, and a payment that is offered all the same is returned. \`npx farthing services\` lists what is available and which setting the rest waits for, \`npx farthing services test <id> [<request>]\` runs one without a payment, and \`npx farthing doctor providers\` asks everybody who is configured whether they answer.
+
+A request that a service cannot use is said so in the quote, before anybody pays. A service that fails is refunded: on the chain for coins, and by never being charged for dollars. So is a result that does not have the promised shape. A truthful "no" is a result: a domain that nobody registered, a page that answers 404.
+
+Every result says what made it (\`engine\`) or where it comes from (\`source\`: who, when, whether it is stale, and what the provider wants said beside it). What is not known is null and named in \`unknown\`.
+
+## Providers
+
+| Setting | Who can be named | Keys |
+| --- | --- | --- |
+${PROVIDER_ROWS}
+| \`providers.ethereum\`, \`providers.base\` | JSON-RPC nodes, up to eight, in the order in which they are asked | in the address |
+| \`geo.city-db\`, \`geo.asn-db\` | MMDB files on this machine | |
+| \`models.file\`, \`models.gguf\` | model backends ([models.md](models.md)) | \`keyRef\` |
+
+Several names are separated by commas and asked in that order; \`name=https://...\` names another address than the provider's own. Keys are in the file that \`providers.keys-file\` names: \`{"brave": "...", "open-meteo": "..."}\`. Nothing is asked of anybody that is not named here.
+
+\`\`\`sh
+npx farthing start --providers-rates ecb --providers-domains iana --providers-search searxng=http://127.0.0.1:8888
+\`\`\`
+
+Terms differ: the free hosts of Open-Meteo are not for paid services, so \`open-meteo\` needs a customer key or an own instance; MET Norway and the databases of addresses want to be named, which results do. Read the terms of whom you name.
+
+A provider that fails five times in a row, or more than half of its last twenty calls, is left alone for 30 seconds, then twice as long each time, up to ten minutes. While nobody can be asked, a kept answer is given within its bounds and marked \`stale\`; where there is none, the service is unavailable.
+
+## Reading the web
+
+Services that read addresses of callers never connect to this machine, its networks or any address that is not public, whatever the URL, the name system or a redirect says. \`web.deny\` adds networks, \`web.ports\` ports, \`web.enabled=false\` turns all of it off. Content of strangers is parsed on threads that are ended when they exceed their time or memory.
+
+## All services`

@@ -6,14 +6,18 @@ import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import type { CryptoPrices } from '../marketplace/outside/crypto-prices.ts'
 import type { EvmReader } from '../marketplace/outside/evm.ts'
 import type { MailDomains } from '../marketplace/outside/mail.ts'
-import type { Models } from '../marketplace/outside/models.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
-import type { EndpointProbe } from '../marketplace/outside/probes.ts'
 import type { Asked } from '../marketplace/outside/providers.ts'
 import { notConfigured } from '../marketplace/outside/readiness.ts'
 import type { WebReader } from '../marketplace/outside/web.ts'
 import type { Stop } from './core.ts'
+import { openDocuments } from './engines/documents/document-desk.ts'
 import { FileGeoDatabases } from './geo/geo-databases.ts'
+import { HttpEndpointProbe } from './outbound/endpoint-probe.ts'
+import { DnsMailDomains } from './outbound/mail-domains.ts'
+import { openModels } from './outbound/models/open-models.ts'
+import { type Internet, openWeb } from './outbound/open-web.ts'
+import { readProviderKeys } from './outbound/provider-keys.ts'
 import type { Checkable } from './outbound/providers/provider.ts'
 import { EnginePool } from './workers/engine-pool.ts'
 
@@ -22,6 +26,12 @@ export interface OutsideParts {
   readonly config: OutsideConfig
   /** Base address that this node tells others; null where it tells none. */
   readonly publicUrl: string | null
+  /** Multiaddress that this node tells its peers in place of its own. */
+  readonly announced?: string | null
+  /** Stands in for the internet: only tests have one. */
+  readonly internet?: Internet | undefined
+  /** Whether models made for tests may be used: only tests say so. */
+  readonly fixtureModels?: boolean | undefined
   readonly clock: Clock
   readonly timers: Timers
 }
@@ -29,20 +39,37 @@ export interface OutsideParts {
 /** What services reach beside the chain, with what operators can look at. */
 export interface RunningOutside extends Outside {
   readonly checkable: readonly Checkable[]
+  /** Waits for the first look at what is only known by looking: whether the name system answers. */
+  readonly looked: () => Promise<void>
 }
 
 /** Sets up everything that services reach beside the chain; `stops` takes what ends it. */
 export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<Result<RunningOutside>> {
   const engines = new EnginePool(Math.max(1, Math.floor(availableParallelism() / 2)))
   stops.push(() => engines.close())
+  const documents = await openDocuments({ engines, ...parts.config.documents })
+  if (!documents.ok) return documents
   const geo = await FileGeoDatabases.open({ config: parts.config.geo, timers: parts.timers })
   if (!geo.ok) return geo
   stops.push(() => geo.value.stop())
+  const opened = openWeb({ ...parts, config: parts.config.web, announced: parts.announced ?? null })
+  if (!opened.ok) return opened
+  const { names, web } = opened.value
+  const { enabled } = parts.config.web
+  if (enabled) names.start()
+  stops.push(() => names.stop())
+  const keys = await readProviderKeys(parts.config.providers.keysFile)
+  if (!keys.ok) return keys
+  const models = await openModels({ ...parts, keys: keys.value, fixtureModels: parts.fixtureModels === true })
+  if (!models.ok) return models
+  stops.push(() => models.value.close())
+  const lookedAtModels = models.value.start()
   return ok({
     engines,
-    web: NO_WEB,
-    mail: NO_MAIL,
-    endpoint: NO_ENDPOINT,
+    documents: documents.value,
+    web: enabled ? web : NO_WEB,
+    mail: enabled ? new DnsMailDomains(names, parts.clock) : NO_MAIL,
+    endpoint: new HttpEndpointProbe(parts.config.validationTarget ?? parts.publicUrl?.replace(/\/+$/, '') ?? ''),
     geo: geo.value,
     prices: NO_PRICES,
     search: nobody('web search', 'providers.search'),
@@ -53,9 +80,13 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
     },
     rates: nobody('exchange rates', 'providers.rates'),
     evm: NO_EVM,
-    models: NO_MODELS,
-    translator: nobody('translations', 'providers.translate', 'models.file'),
-    checkable: [geo.value],
+    models: models.value.pool,
+    translator: models.value.translator,
+    checkable: [geo.value, ...(enabled ? [names] : []), models.value.pool, models.value.translator],
+    looked: async () => {
+      if (enabled) await names.check()
+      await lookedAtModels
+    },
   })
 }
 
@@ -75,19 +106,7 @@ const NO_WEB: WebReader = {
 const NO_MAIL: MailDomains = {
   readiness: () => notConfigured('the name system', 'web.enabled'),
   lookUp: async (domain) => fail(fault('web/unreachable', { host: domain, reason: 'reading the web is off' })),
-}
-
-const NO_ENDPOINT: EndpointProbe = {
-  readiness: () => notConfigured('an endpoint', 'validation.target', 'rpc.public-url'),
-  target: '',
-  probe: async (path) => ({
-    path,
-    status: null,
-    latencyMs: 0,
-    requestId: null,
-    contentType: null,
-    error: 'no endpoint is configured',
-  }),
+  isDisposable: () => false,
 }
 
 const NO_PRICES: CryptoPrices = {
@@ -103,10 +122,3 @@ const NO_EVM: EvmReader = {
   ens: async () => fail(NO_NODE),
 }
 const NO_NODE = fault('provider/none', { what: 'EVM networks', reason: 'none is configured' })
-
-const NO_MODELS: Models = {
-  readiness: (role) => notConfigured(`a model with the role ${role}`, 'models.file'),
-  complete: async () => fail(NO_MODEL),
-  picture: async () => fail(NO_MODEL),
-}
-const NO_MODEL = fault('model/none', { reason: 'none is configured' })

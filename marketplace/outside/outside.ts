@@ -1,25 +1,26 @@
 import type { CryptoPrices } from './crypto-prices.ts'
+import type { Documents } from './documents.ts'
 import type { Engines } from './engines.ts'
 import type { EvmReader } from './evm.ts'
 import type { GeoDatabases } from './geo.ts'
 import type { MailDomains } from './mail.ts'
 import type { Models, Translation } from './models.ts'
 import type { EndpointProbe } from './probes.ts'
-import type { Asked, DomainFacts, PlaceQuery, ReferenceRates, SearchHit, WeatherReport } from './providers.ts'
+import type { Asked, Domains, ReferenceRates, SearchHit, Weather } from './providers.ts'
 import type { WebReader } from './web.ts'
 
 /** Everything that services reach beside the chain. Each part says itself whether it can be used now. */
 export interface Outside {
   readonly engines: Engines
+  readonly documents: Documents
   readonly web: WebReader
   readonly mail: MailDomains
   readonly endpoint: EndpointProbe
   readonly geo: GeoDatabases
   readonly prices: CryptoPrices
   readonly search: Asked<string, readonly SearchHit[]>
-  /** Of a registrable domain in ASCII. */
-  readonly domains: Asked<string, DomainFacts>
-  readonly weather: Asked<PlaceQuery, WeatherReport>
+  readonly domains: Domains
+  readonly weather: Weather
   /** All rates of the newest day; the query is the base currency. */
   readonly rates: Asked<string, ReferenceRates>
   readonly evm: EvmReader

@@ -3,18 +3,26 @@ import { agentRoster } from './node-agent-roster.ts'
 import { arbScan } from './node-arb-scan.ts'
 import { blockInspect } from './node-block-inspect.ts'
 import { bridgeStatus } from './node-bridge-status.ts'
+import { creditNote } from './node-credit-note.ts'
+import { domainInfo } from './node-domain-info.ts'
 import { emailValidate } from './node-email-validate.ts'
 import { explorerSummary } from './node-explorer-summary.ts'
 import { gasTracker } from './node-gas-tracker.ts'
 import { geoIp } from './node-geo-ip.ts'
 import { holderStats } from './node-holder-stats.ts'
+import { imageGen } from './node-image-gen.ts'
+import { invoicePdf } from './node-invoice-pdf.ts'
+import { invoiceProforma } from './node-invoice-proforma.ts'
 import { keywords } from './node-keywords.ts'
+import { llmChat } from './node-llm-chat.ts'
 import { marketReport } from './node-market-report.ts'
 import { marketSummary } from './node-market-summary.ts'
 import { networkStats } from './node-network-stats.ts'
 import { poolAnalytics } from './node-pool-analytics.ts'
 import { priceFeed } from './node-price-feed.ts'
 import { priceHistory } from './node-price-history.ts'
+import { quoteEstimate } from './node-quote-estimate.ts'
+import { receiptPayment } from './node-receipt-payment.ts'
 import { receiptVerify } from './node-receipt-verify.ts'
 import { sentiment } from './node-sentiment.ts'
 import { serviceSearch } from './node-service-search.ts'
@@ -26,6 +34,7 @@ import { supplyAudit } from './node-supply-audit.ts'
 import { swapQuote } from './node-swap-quote.ts'
 import { tokenAudit } from './node-token-audit.ts'
 import { tokenLaunchCheck } from './node-token-launch-check.ts'
+import { translate } from './node-translate.ts'
 import { txLookup } from './node-tx-lookup.ts'
 import { walletPortfolio } from './node-wallet-portfolio.ts'
 import { webSearch } from './node-web-search.ts'
@@ -63,9 +72,18 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   receiptVerify,
   signatureVerify,
   webSearch,
+  domainInfo,
   addressValidator,
   keywords,
   sentiment,
   summarize,
   worldClock,
+  invoicePdf,
+  invoiceProforma,
+  receiptPayment,
+  creditNote,
+  quoteEstimate,
+  imageGen,
+  llmChat,
+  translate,
 ]

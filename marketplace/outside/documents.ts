@@ -1,0 +1,19 @@
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { DocumentFile, DocumentSheet } from './document-tasks.ts'
+import type { Readiness } from './readiness.ts'
+
+/** Longest document that is made. */
+export const DOCUMENT_PAGES_MAX = 10
+/** Largest file of a document. */
+export const DOCUMENT_BYTES_MAX = 2_097_152
+
+/** Sets documents as PDF. */
+export interface Documents {
+  readonly readiness: () => Readiness
+  /** ISO 4217 code of documents that name no currency. */
+  readonly currency: string
+  /** Characters of a text, whole with their marks, that no font here can set; each once. */
+  readonly unsettable: (text: string) => readonly string[]
+  /** The same sheet is the same bytes. A fault where it exceeds the bounds of documents. */
+  readonly render: (sheet: DocumentSheet, signal: AbortSignal) => Promise<Result<DocumentFile>>
+}

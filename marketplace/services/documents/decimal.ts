@@ -1,0 +1,45 @@
+/** A decimal number, exactly: units / 10^scale. */
+export interface Decimal {
+  readonly units: bigint
+  readonly scale: number
+}
+
+const DECIMAL = /^(-?)(0|[1-9][0-9]{0,18})(?:\.([0-9]{1,12}))?$/
+
+/** Reads digits with at most one point, no exponent, no sign but a minus; undefined for anything else. */
+export function parseDecimal(text: string): Decimal | undefined {
+  const [matched, sign, whole = '', fraction = ''] = DECIMAL.exec(text) ?? []
+  if (matched === undefined) return undefined
+  const digits = fraction.replace(/0+$/, '')
+  const units = BigInt(whole + digits)
+  return { units: sign === '-' ? -units : units, scale: digits.length }
+}
+
+/** -1 below, 0 equal to, 1 above a whole number. */
+export function compareToWhole({ units, scale }: Decimal, whole: bigint): number {
+  const bound = whole * 10n ** BigInt(scale)
+  return units === bound ? 0 : units < bound ? -1 : 1
+}
+
+/** numerator / denominator, halves away from zero, so that a credit note mirrors its invoice; the denominator is above 0. */
+export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+  const size = numerator < 0n ? -numerator : numerator
+  const rounded = (2n * size + denominator) / (2n * denominator)
+  return numerator < 0n ? -rounded : rounded
+}
+
+/** Plain text with at least so many digits after the point: `-1234.50`. */
+export function decimalText({ units, scale }: Decimal, digitsMin = 0): string {
+  const places = Math.max(scale, digitsMin)
+  const size = (units < 0n ? -units : units) * 10n ** BigInt(places - scale)
+  const digits = size.toString().padStart(places + 1, '0')
+  const [whole, fraction] = [digits.slice(0, digits.length - places), digits.slice(digits.length - places)]
+  return `${units < 0n ? '-' : ''}${whole}${places === 0 ? '' : `.${fraction}`}`
+}
+
+/** The same for eyes: thousands apart, a real minus. */
+export function printedDecimal(value: Decimal, digitsMin = 0): string {
+  const [whole = '', fraction] = decimalText(value, digitsMin).replace('-', '\u2212').split('.')
+  const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, ',')
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}

@@ -1,0 +1,147 @@
+import { type Static, Type } from 'typebox'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
+import type { ServiceId } from '../../../consensus/primitives/ids.ts'
+import { ok } from '../../../consensus/primitives/result.ts'
+import { DOCUMENT_BYTES_MAX, DOCUMENT_PAGES_MAX } from '../../outside/documents.ts'
+import type { ServiceContext } from '../context.ts'
+import { delivered, ENGINE_ENVELOPE, engineEnvelope } from '../envelope.ts'
+import { type RequestForm, refusal, unusable } from '../requests.ts'
+import { defineService, type ServiceDefinition, type ServiceFacts } from '../service.ts'
+import { decimalText } from './decimal.ts'
+import { DOCUMENT_REQUEST_BYTES_MAX } from './exact-json.ts'
+import { codePointName } from './fields.ts'
+import type { DocumentKind } from './kinds.ts'
+import { Problem } from './readers.ts'
+import { type DocumentRequest, deadlineProblem, readDocumentRequest, textsOf } from './request.ts'
+import { type DocumentTerms, sheetOf } from './sheet.ts'
+import { computeTotals, currencyDigits, type Totals } from './totals.ts'
+
+/** Its own thread may take 5 s; the rest is for its turn. */
+const TIMEOUT_MS = 10_000
+/** The file as base64, and the lines once more. */
+const RESULT_BYTES_MAX = Math.ceil(DOCUMENT_BYTES_MAX / 3) * 4 + 4 * DOCUMENT_REQUEST_BYTES_MAX
+const CHARACTERS_SHOWN_MAX = 20
+
+const MONEY = Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$' })
+const DAY = Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })
+
+const RESULT = Type.Object({
+  ...ENGINE_ENVELOPE,
+  type: Type.String(),
+  number: Type.String(),
+  currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+  issueDate: DAY,
+  /** Only of documents that name such a day. */
+  dueOrValidUntil: Type.Optional(DAY),
+  lines: Type.Array(Type.Object({ description: Type.String(), qty: MONEY, unitPrice: MONEY, net: MONEY })),
+  netTotal: MONEY,
+  vatRate: Type.Number({ minimum: 0, maximum: 100 }),
+  vatAmount: MONEY,
+  grossTotal: MONEY,
+  pages: Type.Integer({ minimum: 1, maximum: DOCUMENT_PAGES_MAX }),
+  pdf: Type.Object({
+    mime: Type.Literal('application/pdf'),
+    bytes: Type.Integer({ minimum: 1, maximum: DOCUMENT_BYTES_MAX }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    base64: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$' }),
+  }),
+})
+
+/** Result of a service that makes documents. */
+export type DocumentResult = Static<typeof RESULT>
+
+/** A service that sells one kind of document. */
+export function documentService(
+  kind: DocumentKind,
+  facts: Omit<ServiceFacts, 'capability' | 'sample'> & { readonly sample: DocumentResult },
+): ServiceDefinition {
+  return defineService<DocumentRequest, typeof RESULT>({
+    ...facts,
+    capability: 'reports',
+    requestCharsMax: DOCUMENT_REQUEST_BYTES_MAX,
+    timeoutMs: TIMEOUT_MS,
+    resultBytesMax: RESULT_BYTES_MAX,
+    repeatable: true,
+    resultSchema: RESULT,
+    parse: (text) => {
+      const request = readDocumentRequest(kind, text)
+      return request instanceof Problem ? unusable(request.text, facts) : ok(request)
+    },
+    check: (request, context) => checkDocument(kind, request, { context, form: facts }),
+    ready: ({ outside }) => outside.documents.readiness(),
+    execute: (request, context, signal) =>
+      makeDocument({ kind, serviceId: facts.serviceId }, request, { context, signal }),
+  })
+}
+
+/** What this node, today, has against a request: letters that no font has, a day that has passed. */
+function checkDocument(
+  kind: DocumentKind,
+  request: DocumentRequest,
+  { context, form }: { readonly context: ServiceContext; readonly form: RequestForm },
+): Fault | null {
+  const late = deadlineProblem(kind, request, termsOf(request, context).issueDate)
+  if (late !== undefined) return refusal(late.text, form)
+  const strange = new Set(textsOf(request).flatMap((text) => context.outside.documents.unsettable(text)))
+  if (strange.size === 0) return null
+  const shown = [...strange].slice(0, CHARACTERS_SHOWN_MAX).map((one) => `"${one}" (${codePointName(one)})`)
+  const more = strange.size > shown.length ? ` and ${strange.size - shown.length} more` : ''
+  return refusal(
+    `these characters cannot be set: ${shown.join(', ')}${more}; Latin, Greek and Cyrillic can, scripts from right to left or with joined letters cannot`,
+    form,
+  )
+}
+
+async function makeDocument(
+  { kind, serviceId }: { readonly kind: DocumentKind; readonly serviceId: ServiceId },
+  request: DocumentRequest,
+  { context, signal }: { readonly context: ServiceContext; readonly signal: AbortSignal },
+): Promise<DocumentResult> {
+  const { documents } = context.outside
+  const terms = termsOf(request, context)
+  const totals = computeTotals(request.items, request.vatRate, terms.digits)
+  const { pages, bytes, sha256 } = delivered(await documents.render(sheetOf(kind, request, { terms, totals }), signal))
+  return {
+    ...engineEnvelope(serviceId, 'document/pdf', context),
+    type: kind.type,
+    ...figuresOf(request, terms, totals),
+    pages,
+    pdf: {
+      mime: 'application/pdf',
+      bytes: bytes.length,
+      sha256,
+      base64: bytes.toBase64(),
+    },
+  }
+}
+
+/** Without a day of its own a document is of today: the same request is then another document tomorrow. */
+function termsOf({ currency, issueDate }: DocumentRequest, { clock, outside }: ServiceContext): DocumentTerms {
+  const chosen = currency ?? outside.documents.currency
+  const today = new Date(clock.now()).toISOString().slice(0, 10)
+  return { currency: chosen, digits: currencyDigits(chosen), issueDate: issueDate ?? today }
+}
+
+function figuresOf(
+  { number, deadline, items, vatRate }: DocumentRequest,
+  { currency, digits, issueDate }: DocumentTerms,
+  { lines, net, vat, gross }: Totals,
+) {
+  const money = (units: bigint): string => decimalText({ units, scale: digits }, digits)
+  return {
+    number,
+    currency,
+    issueDate,
+    ...(deadline === null ? {} : { dueOrValidUntil: deadline }),
+    lines: items.map(({ description, qty, unitPrice }, i) => ({
+      description,
+      qty: decimalText(qty),
+      unitPrice: decimalText(unitPrice, digits),
+      net: money(lines[i] as bigint),
+    })),
+    netTotal: money(net),
+    vatRate: Number(decimalText(vatRate)),
+    vatAmount: money(vat),
+    grossTotal: money(gross),
+  }
+}

@@ -1,0 +1,98 @@
+import { compareToWhole, type Decimal, parseDecimal } from './decimal.ts'
+import { Problem, type Reader, takes } from './readers.ts'
+
+const MARKS_MAX = 3
+const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + 1}}`, 'u')
+/** Controls, invisible and unassigned characters, and separators that are neither a space nor a line break. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
+
+/** One line of printable text. */
+export function line(charsMax: number): Reader<string> {
+  return (value, at) => printable(value, at, { charsMax, linesMax: 1 })
+}
+
+/** Printable text that may have line breaks. */
+export function lines(charsMax: number, linesMax: number): Reader<string> {
+  return (value, at) => printable(value, at, { charsMax, linesMax })
+}
+
+interface TextBounds {
+  readonly charsMax: number
+  readonly linesMax: number
+}
+
+/** Text as it will be set: composed, trimmed, lines parted by line feeds. */
+function printable(value: unknown, at: string, { charsMax, linesMax }: TextBounds): string | Problem {
+  const where = linesMax === 1 ? 'on one line' : `on at most ${linesMax} lines`
+  const expects = `text of 1 to ${charsMax} characters ${where}`
+  if (typeof value !== 'string') return takes(value, at, expects)
+  const text = value.replace(/\r\n?/g, '\n').normalize('NFC').trim()
+  const rows = text.split('\n')
+  if (text === '' || text.length > charsMax || rows.length > linesMax) return takes(value, at, expects)
+  const stranger = UNPRINTABLE.exec(rows.join(''))?.[0]
+  if (stranger !== undefined) return new Problem(`${at} holds ${codePointName(stranger)}, which cannot be printed`)
+  if (TOO_MANY_MARKS.test(text)) return new Problem(`${at} has more than ${MARKS_MAX} marks on one letter`)
+  return text
+}
+
+/** U+200B */
+export function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+/** Bounds of an amount. */
+export interface DecimalBounds {
+  readonly min: 'above 0' | '0 or more' | 'of either sign'
+  readonly wholeMax: bigint
+  readonly decimalsMax: number
+}
+
+/** A decimal number, as JSON number or as text. */
+export function decimal({ min, wholeMax, decimalsMax }: DecimalBounds): Reader<Decimal> {
+  const expects = `a number ${min}, up to ${wholeMax}, with at most ${decimalsMax} decimals, like 2.5 or "2.5"`
+  return (value, at) => {
+    const read = typeof value === 'number' || typeof value === 'string' ? parseDecimal(String(value)) : undefined
+    if (read === undefined || read.scale > decimalsMax) return takes(value, at, expects)
+    if (compareToWhole(read, wholeMax) > 0 || compareToWhole(read, -wholeMax) < 0) return takes(value, at, expects)
+    const isTooSmall = min === 'above 0' ? read.units <= 0n : min === '0 or more' && read.units < 0n
+    return isTooSmall ? takes(value, at, expects) : read
+  }
+}
+
+/** A day of the calendar. */
+export const day: Reader<string> = (value, at) => {
+  const isDay =
+    typeof value === 'string' && /^(19|2[0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(value) && calendarDay(value) === value
+  return isDay ? value : takes(value, at, 'a day as YYYY-MM-DD, like 2026-11-30')
+}
+
+function calendarDay(text: string): string | undefined {
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, 10)
+}
+
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
+
+/** Whether there is a currency with this code. */
+export function isCurrency(code: string): boolean {
+  return CURRENCIES.has(code)
+}
+
+/** A currency of ISO 4217. */
+export const currency: Reader<string> = (value, at) =>
+  typeof value === 'string' && isCurrency(value) ? value : takes(value, at, 'a currency of ISO 4217, like EUR')
+
+const IBAN = /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/
+
+/** An account number whose check digits are right, without the blanks. */
+export const iban: Reader<string> = (value, at) => {
+  const account = typeof value === 'string' ? value.replaceAll(' ', '') : ''
+  const isRight = IBAN.test(account) && account.length <= 34 && ibanRemainder(account) === 1n
+  return isRight ? account : takes(value, at, 'an IBAN with right check digits, like DE89 3704 0044 0532 0130 00')
+}
+
+/** ISO 13616: the first four characters go to the end, letters count from A = 10, and the rest by 97 must be 1. */
+function ibanRemainder(account: string): bigint {
+  const moved = account.slice(4) + account.slice(0, 4)
+  return BigInt(moved.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))) % 97n
+}

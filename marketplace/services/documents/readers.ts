@@ -1,0 +1,62 @@
+/** What is wrong with a request: the field, and what it takes. */
+export class Problem {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Reads the value at a place of a request, undefined where there is none. */
+export type Reader<T> = (value: unknown, at: string) => T | Problem
+
+/** Value by field, each with its reader. */
+export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
+
+const NAME_SHOWN_MAX = 60
+
+/** What a field takes instead of what it holds. */
+export function takes(value: unknown, at: string, expects: string): Problem {
+  return new Problem(value === undefined ? `${at} is missing; it takes ${expects}` : `${at} takes ${expects}`)
+}
+
+/** A field that need not be there: null without it. */
+export function optional<T>(reader: Reader<T>): Reader<T | null> {
+  return (value, at) => (value === undefined ? null : reader(value, at))
+}
+
+/** An object with these fields and no others. */
+export function record<T extends object>(readers: Readers<T>): Reader<T> {
+  const names = Object.keys(readers) as (keyof T & string)[]
+  return (value, at) => {
+    const name = at === '' ? 'the request' : at
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return takes(value, name, `an object with ${names.join(', ')}`)
+    const stranger = Object.keys(value).find((key) => !names.includes(key as never))
+    if (stranger !== undefined)
+      return new Problem(`"${stranger.slice(0, NAME_SHOWN_MAX)}" is no field of ${name}; there are ${names.join(', ')}`)
+    const read: Partial<T> = {}
+    for (const field of names) {
+      const inner = Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined
+      const result = readers[field](inner, at === '' ? field : `${at}.${field}`)
+      if (result instanceof Problem) return result
+      read[field] = result
+    }
+    return read as T
+  }
+}
+
+/** A list with 1 to `countMax` elements. */
+export function list<T>(reader: Reader<T>, countMax: number): Reader<readonly T[]> {
+  return (value, at) => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > countMax)
+      return takes(value, at, `a list of 1 to ${countMax}`)
+    const read: T[] = []
+    for (const [i, element] of value.entries()) {
+      const result = reader(element, `${at}[${i}]`)
+      if (result instanceof Problem) return result
+      read.push(result)
+    }
+    return read
+  }
+}

@@ -1,0 +1,123 @@
+import type { DocumentSheet, LabelledText, SheetParty } from '../../outside/document-tasks.ts'
+import { type Decimal, printedDecimal } from './decimal.ts'
+import type { DocumentKind } from './kinds.ts'
+import type { DocumentRequest, Payment, Seller } from './request.ts'
+import type { Totals } from './totals.ts'
+
+/** What is settled about a document beside its request. */
+export interface DocumentTerms {
+  readonly currency: string
+  /** Digits after the point of amounts. */
+  readonly digits: number
+  readonly issueDate: string
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const FOOTER = 'Generated from data supplied by the caller, who answers for it.'
+
+/** A document as it will be set. */
+export function sheetOf(
+  kind: DocumentKind,
+  request: DocumentRequest,
+  { terms, totals }: { readonly terms: DocumentTerms; readonly totals: Totals },
+): DocumentSheet {
+  const { number, buyer, items, notes } = request
+  const { digits, issueDate } = terms
+  const sum = (value: bigint): string => printedDecimal({ units: value, scale: digits }, digits)
+  return {
+    heading: kind.heading,
+    number,
+    issueDate,
+    seller: request.seller && sellerOf(kind, request.seller),
+    buyer: { label: kind.buyerLabel, name: buyer.name, lines: linesOf(buyer.address) },
+    facts: factsOf(kind, request, terms),
+    columns: { description: 'Description', qty: 'Quantity', unitPrice: 'Unit price', net: 'Net amount' },
+    rows: items.map(({ description, qty, unitPrice }, i) => ({
+      description,
+      qty: printedDecimal(qty),
+      unitPrice: printedDecimal(unitPrice, digits),
+      net: sum(totals.lines[i] as bigint),
+    })),
+    totals: [
+      { label: 'Net total', value: sum(totals.net) },
+      { label: `VAT ${printedDecimal(request.vatRate)}%`, value: sum(totals.vat) },
+      { label: kind.grossLabel, value: `${terms.currency} ${sum(totals.gross)}` },
+    ],
+    sections: [...paymentSection(request.payment), ...bankSection(kind, request)],
+    notes,
+    rule: ruleOf(kind, terms),
+    footer: FOOTER,
+  }
+}
+
+function factsOf(
+  { deadline: rule }: DocumentKind,
+  { deadline, originalInvoice }: DocumentRequest,
+  { issueDate, currency }: DocumentTerms,
+): readonly LabelledText[] {
+  return [
+    ...(originalInvoice === null ? [] : [{ label: 'Original invoice', value: originalInvoice }]),
+    { label: 'Issue date', value: dayText(issueDate) },
+    ...(rule === null || deadline === null ? [] : [{ label: rule.label, value: dayText(deadline) }]),
+    { label: 'Currency', value: currency },
+  ]
+}
+
+function sellerOf({ asksForMoney }: DocumentKind, { name, address, vatId, email, iban }: Seller): SheetParty {
+  return {
+    label: 'From',
+    name,
+    lines: [
+      ...linesOf(address),
+      ...(vatId === null ? [] : [`VAT ID ${vatId}`]),
+      ...(email === null ? [] : [email]),
+      ...(iban === null || asksForMoney ? [] : [`IBAN ${spacedIban(iban)}`]),
+    ],
+  }
+}
+
+function paymentSection(payment: Payment | null): DocumentSheet['sections'] {
+  if (payment === null) return []
+  const { method, reference, paidOn } = payment
+  const facts = [
+    { label: 'Method', value: method },
+    ...(reference === null ? [] : [{ label: 'Reference', value: reference }]),
+    { label: 'Paid on', value: dayText(paidOn) },
+  ]
+  return [{ heading: 'Payment', facts }]
+}
+
+function bankSection({ asksForMoney }: DocumentKind, { seller, number }: DocumentRequest): DocumentSheet['sections'] {
+  if (!asksForMoney || seller?.iban == null) return []
+  const facts = [
+    { label: 'Account holder', value: seller.name },
+    { label: 'IBAN', value: spacedIban(seller.iban) },
+    { label: 'Reference', value: number },
+  ]
+  return [{ heading: 'Bank details', facts }]
+}
+
+function ruleOf({ notice }: DocumentKind, { currency, digits }: DocumentTerms): string {
+  const unit: Decimal = { units: 1n, scale: digits }
+  const rule = `Each line is rounded half up to ${currency} ${printedDecimal(unit)}; VAT is worked out once, on the net total.`
+  return notice === null ? rule : `${notice} ${rule}`
+}
+
+function linesOf(text: string | null): readonly string[] {
+  return text === null
+    ? []
+    : text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '')
+}
+
+/** 2026-11-05 as 5 Nov 2026, which no reader takes for another day. */
+function dayText(day: string): string {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
+  return `${date} ${MONTHS[month - 1]} ${year}`
+}
+
+function spacedIban(iban: string): string {
+  return iban.replace(/(.{4})(?=.)/g, '$1 ')
+}

@@ -1,0 +1,24 @@
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { documentService } from './documents/document-service.ts'
+import { INVOICE } from './documents/kinds.ts'
+import { sampleDocument } from './documents/sample-document.ts'
+
+const ID = 'node-invoice-pdf' as ServiceId
+
+/** Makes invoices. */
+export const invoicePdf = documentService(INVOICE, {
+  serviceId: ID,
+  name: 'Invoice PDF',
+  description:
+    'An A4 invoice as tagged PDF (base64), with exact totals: lines rounded half up to the minor unit, VAT once on the net total. Without issueDate it is dated today. Every figure is also given as text.',
+  priceUsdMicros: 8_000n,
+  requestFormat:
+    'JSON text: {invoiceNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, dueDate?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',
+  example:
+    '{"invoiceNumber":"2026-014","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19}',
+  sample: {
+    ...sampleDocument(ID, { unitPrice: '120.00', net: '300.00', vat: '57.00', gross: '357.00' }),
+    type: 'invoice',
+    number: '2026-014',
+  },
+})

@@ -1,0 +1,24 @@
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { documentService } from './documents/document-service.ts'
+import { PROFORMA } from './documents/kinds.ts'
+import { sampleDocument } from './documents/sample-document.ts'
+
+const ID = 'node-invoice-proforma' as ServiceId
+
+/** Makes pro forma invoices. */
+export const invoiceProforma = documentService(PROFORMA, {
+  serviceId: ID,
+  name: 'Pro forma invoice PDF',
+  description:
+    'A pro forma invoice as tagged A4 PDF (base64), with exact totals and, if given, the day until which it is valid. Lines are rounded half up, VAT once on the net total. Without issueDate it is dated today.',
+  priceUsdMicros: 8_000n,
+  requestFormat:
+    'JSON text: {proformaNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, validUntil?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',
+  example:
+    '{"proformaNumber":"PF-2026-007","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19}',
+  sample: {
+    ...sampleDocument(ID, { unitPrice: '120.00', net: '300.00', vat: '57.00', gross: '357.00' }),
+    type: 'proforma',
+    number: 'PF-2026-007',
+  },
+})

@@ -1,0 +1,100 @@
+import type { PDFDocument, StructureElement } from 'pdfkit'
+import { DOCUMENT_PAGES_MAX } from '../../../marketplace/outside/documents.ts'
+import { EngineRefusal } from '../refusal.ts'
+import { COLOR, GRID } from './grid.ts'
+import type { TextStyle, TypeSetter } from './type-setter.ts'
+
+/** Pages of a document, the place on them that is next, and the tree of what they say. */
+export class Canvas {
+  readonly type: TypeSetter
+  readonly root: StructureElement
+  /** Top of what comes next. */
+  y = GRID.top
+  readonly #doc: PDFDocument
+  readonly #onPage: (canvas: Canvas) => void
+  #pages = 1
+
+  /** `onPage` draws what begins every page but the first. */
+  constructor(doc: PDFDocument, type: TypeSetter, onPage: (canvas: Canvas) => void) {
+    this.#doc = doc
+    this.type = type
+    this.#onPage = onPage
+    this.root = doc.struct('Document')
+    doc.addPage()
+    doc.addStructure(this.root)
+  }
+
+  get pages(): number {
+    return this.#pages
+  }
+
+  /** Points left on this page. */
+  get room(): number {
+    return GRID.bottom - this.y
+  }
+
+  /** Goes on at the top of a new page. Throws a refusal where there are enough of them. */
+  nextPage(): void {
+    if (this.#pages === DOCUMENT_PAGES_MAX)
+      throw new EngineRefusal(`the document would have more than ${DOCUMENT_PAGES_MAX} pages`)
+    this.#pages += 1
+    this.#doc.addPage()
+    this.y = GRID.topNext
+    this.#onPage(this)
+  }
+
+  /** Goes on where so many points are free. */
+  ensure(height: number): void {
+    if (this.room < height) this.nextPage()
+  }
+
+  /** A new element of the tree. */
+  element(type: string, parent: StructureElement = this.root, scope?: 'Row' | 'Column'): StructureElement {
+    const element = this.#doc.struct(type, scope === undefined ? {} : { scope })
+    parent.add(element)
+    return element
+  }
+
+  /** Lines of text one below the other, in one element; its first baseline is at y. */
+  lines(
+    element: StructureElement,
+    lines: readonly string[],
+    { x, y, style, step }: { readonly x: number; readonly y: number; readonly style: TextStyle; readonly step: number },
+  ): void {
+    element.add(() => {
+      for (const [i, line] of lines.entries()) this.type.draw(line, { x, y: y + i * step }, style)
+    })
+  }
+
+  /** What is no content: it is not read out. */
+  decoration(kind: 'Layout' | 'Pagination', draw: () => void): void {
+    this.#doc.markContent('Artifact', { type: kind })
+    draw()
+    this.#doc.endMarkedContent()
+  }
+
+  /** A filled box without meaning. */
+  box({ x, y, width, height }: Box, color: string): void {
+    this.decoration('Layout', () => this.#doc.rect(x, y, width, height).fill(color))
+  }
+
+  /** A line across, its weight in points. */
+  rule(y: number, { x = GRID.left, width = GRID.width, weight = 0.5, color = COLOR.faint } = {}): void {
+    this.box({ x, y, width, height: weight }, color)
+  }
+
+  /** Draws on every page, when all are there. */
+  onEveryPage(draw: (page: number) => void): void {
+    for (let page = 0; page < this.#pages; page++) {
+      this.#doc.switchToPage(page)
+      this.decoration('Pagination', () => draw(page + 1))
+    }
+  }
+}
+
+interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { OperatorFont } from '../../../marketplace/outside/document-tasks.ts'
+import { type CodePoints, parseRanges } from './code-points.ts'
+import coverage from './coverage.json' with { type: 'json' }
+
+/** Weight of letters. */
+export type Weight = 'regular' | 'bold'
+
+/** A font for some of the characters, in both weights. */
+export interface Face {
+  readonly name: string
+  readonly codePoints: CodePoints
+  readonly path: (weight: Weight) => string
+}
+
+/** Letters of Inter by script, each a file of its own, and what has nearly everything else. */
+export const BUILT_IN_FILES: Readonly<Record<keyof typeof coverage, Readonly<Record<Weight, string>>>> = {
+  latin: inter('latin'),
+  'latin-ext': inter('latin-ext'),
+  greek: inter('greek'),
+  'greek-ext': inter('greek-ext'),
+  cyrillic: inter('cyrillic'),
+  'cyrillic-ext': inter('cyrillic-ext'),
+  vietnamese: inter('vietnamese'),
+  dejavu: { regular: dejavu('DejaVuSans'), bold: dejavu('DejaVuSans-Bold') },
+}
+
+/** Not woff2: the library that reads fonts fails on some of those. */
+function inter(script: string): Readonly<Record<Weight, string>> {
+  const file = (weight: number): string => installed(`@fontsource/inter/files/inter-${script}-${weight}-normal.woff`)
+  return { regular: file(400), bold: file(600) }
+}
+
+function dejavu(name: string): string {
+  return installed(`dejavu-fonts-ttf/ttf/${name}.ttf`)
+}
+
+function installed(file: string): string {
+  return fileURLToPath(import.meta.resolve(file))
+}
+
+const BUILT_IN: readonly Face[] = (Object.keys(BUILT_IN_FILES) as (keyof typeof coverage)[]).map((name) => ({
+  name,
+  codePoints: parseRanges(coverage[name]),
+  path: (weight) => BUILT_IN_FILES[name][weight],
+}))
+
+/** All faces in the order in which they are tried: a letter is set in the first that has it. */
+export function facesWith(fonts: readonly OperatorFont[]): readonly Face[] {
+  const own = fonts.map(({ path, ranges }) => ({ name: path, codePoints: parseRanges(ranges), path: () => path }))
+  return [...BUILT_IN, ...own]
+}
+
+const files = new Map<string, Uint8Array>()
+
+/** Bytes of a font file, read once in each thread: there are a few dozen of them at most. */
+export function fontBytes(path: string): Uint8Array {
+  let bytes = files.get(path)
+  if (bytes === undefined) {
+    bytes = readFileSync(path)
+    files.set(path, bytes)
+  }
+  return bytes
+}

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { PDFDocument } from 'pdfkit'
+import type { OperatorFont } from '../../../marketplace/outside/document-tasks.ts'
+import { EngineRefusal } from '../refusal.ts'
+import { type CodePoints, formatRanges, isSetPlainly, rangesOf } from './code-points.ts'
+
+/** What can be set with a font. Throws where it cannot be read, and for a collection of fonts. */
+export function settableIn(bytes: Uint8Array): CodePoints {
+  const scratch = new PDFDocument({ autoFirstPage: false, font: null })
+  scratch.registerFont('font', bytes).font('font')
+  const { characterSet } = scratch._font.font
+  if (characterSet === undefined) throw new Error('it is a collection of fonts')
+  return rangesOf(characterSet.filter(isSetPlainly))
+}
+
+/** Engine `document/font`. */
+export function readFontFile({ path }: { readonly path: string }): OperatorFont {
+  try {
+    return { path, ranges: formatRanges(settableIn(readFileSync(path))) }
+  } catch (error) {
+    throw new EngineRefusal(error instanceof Error ? error.message : 'it cannot be read')
+  }
+}

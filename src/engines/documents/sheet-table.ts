@@ -1,0 +1,121 @@
+import type { StructureElement } from 'pdfkit'
+import type { DocumentSheet, SheetRow } from '../../../marketplace/outside/document-tasks.ts'
+import type { Canvas } from './canvas.ts'
+import { COLOR, GRID, LINE, STYLE } from './grid.ts'
+import type { TextStyle } from './type-setter.ts'
+
+const GAP = 18
+const PAD = 7
+const HEAD_HEIGHT = 22
+const FIRST_BASELINE = PAD + 8
+/** A description of at most so many lines stays on one page; of a longer one, so many begin it. */
+const TOGETHER_MAX = 6
+const FIGURES = ['qty', 'unitPrice', 'net'] as const
+
+/** Right edges of the columns of figures, and the room that they leave. */
+interface Columns {
+  readonly right: Readonly<Record<(typeof FIGURES)[number], number>>
+  readonly descriptionWidth: number
+}
+
+/** The positions, over as many pages as they take; each page begins with the heads of the columns. */
+export class SheetTable {
+  readonly #canvas: Canvas
+  readonly #sheet: DocumentSheet
+  readonly #columns: Columns
+  readonly #table: StructureElement
+
+  constructor(canvas: Canvas, sheet: DocumentSheet) {
+    this.#canvas = canvas
+    this.#sheet = sheet
+    this.#columns = columnsOf(canvas, sheet)
+    this.#table = canvas.element('Table')
+  }
+
+  /** Draws all rows. */
+  draw(): void {
+    this.#drawHead()
+    for (const row of this.#sheet.rows) this.#drawRow(row)
+  }
+
+  #drawHead(): void {
+    const canvas = this.#canvas
+    const row = canvas.element('TR', this.#table)
+    this.#drawHeadBox()
+    for (const name of ['description', ...FIGURES] as const)
+      canvas.element('TH', row, 'Column').add(() => this.#drawHeadCell(name))
+    canvas.y += HEAD_HEIGHT
+  }
+
+  /** On a further page the heads are there for the eye alone: the tree has them already. */
+  #repeatHead(): void {
+    this.#canvas.nextPage()
+    this.#drawHeadBox()
+    this.#canvas.decoration('Pagination', () => {
+      for (const name of ['description', ...FIGURES] as const) this.#drawHeadCell(name)
+    })
+    this.#canvas.y += HEAD_HEIGHT
+  }
+
+  #drawHeadBox(): void {
+    const { y } = this.#canvas
+    this.#canvas.box({ x: GRID.left - PAD, y, width: GRID.width + 2 * PAD, height: HEAD_HEIGHT }, COLOR.tint)
+  }
+
+  #drawHeadCell(name: keyof SheetRow): void {
+    this.#drawCell(name, this.#sheet.columns[name], { y: this.#canvas.y + 14, style: STYLE.label })
+  }
+
+  #drawCell(name: keyof SheetRow, text: string, { y, style }: { readonly y: number; readonly style: TextStyle }): void {
+    const { type } = this.#canvas
+    if (name === 'description') type.draw(text, { x: GRID.left, y }, style)
+    else type.drawRight(text, { x: this.#columns.right[name], y }, style)
+  }
+
+  #drawRow(row: SheetRow): void {
+    const canvas = this.#canvas
+    const element = canvas.element('TR', this.#table)
+    const description = canvas.element('TD', element)
+    let lines = canvas.type.wrap(row.description, STYLE.body, this.#columns.descriptionWidth)
+    const needed = Math.min(lines.length, TOGETHER_MAX)
+    if (canvas.room < needed * LINE + 2 * PAD) this.#repeatHead()
+    lines = this.#drawLines(description, lines)
+    for (const name of FIGURES)
+      canvas.element('TD', element).add(() => {
+        this.#drawCell(name, row[name], { y: this.#rowTop + FIRST_BASELINE, style: STYLE.figure })
+      })
+    while (lines.length > 0) {
+      this.#repeatHead()
+      lines = this.#drawLines(description, lines)
+    }
+    canvas.y = this.#rowEnd
+    canvas.rule(canvas.y)
+  }
+
+  #rowTop = 0
+  #rowEnd = 0
+
+  /** Draws what fits on this page of a description; returns the rest of it. */
+  #drawLines(element: StructureElement, lines: readonly string[]): readonly string[] {
+    const { y, room } = this.#canvas
+    const fit = Math.floor((room - 2 * PAD) / LINE)
+    const here = lines.slice(0, fit)
+    this.#rowTop = y
+    this.#rowEnd = y + here.length * LINE + 2 * PAD - 2
+    this.#canvas.lines(element, here, { x: GRID.left, y: y + FIRST_BASELINE, style: STYLE.body, step: LINE })
+    return lines.slice(fit)
+  }
+}
+
+/** Columns of figures are as wide as what they hold. */
+function columnsOf({ type }: Canvas, { columns, rows }: DocumentSheet): Columns {
+  const widthOf = (name: (typeof FIGURES)[number]): number =>
+    rows.reduce(
+      (widest, row) => Math.max(widest, type.width(row[name], STYLE.figure)),
+      type.width(columns[name], STYLE.label),
+    )
+  const net = GRID.right
+  const unitPrice = net - widthOf('net') - GAP
+  const qty = unitPrice - widthOf('unitPrice') - GAP
+  return { right: { net, unitPrice, qty }, descriptionWidth: qty - widthOf('qty') - GAP - GRID.left }
+}

@@ -1,0 +1,105 @@
+import type { PDFDocument } from 'pdfkit'
+import { type Face, fontBytes, type Weight } from './faces.ts'
+import { graphemes, type TextRun, textRuns } from './text-runs.ts'
+
+/** How letters look. */
+export interface TextStyle {
+  readonly weight: Weight
+  /** Points. */
+  readonly size: number
+  readonly color: string
+  /** Whether all digits are equally wide, as in columns of figures. */
+  readonly tabular?: boolean
+}
+
+/** Measured at this size, so that widths are independent of the size that is drawn. */
+const MEASURE_SIZE = 1_000
+/** After a space, a hyphen or a slash; between letters of scripts without spaces, but not before their punctuation. */
+const BREAKS = /(?<=[ \-\u2013\u2014/])|(?<=[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}])(?!\p{P})/u
+
+/**
+ * Measures and draws text, both with the same features: text that is measured otherwise than it is drawn does not end where
+ * it should. Fonts are opened anew for each document, as an opened font remembers which text it has set, and the same
+ * document must be the same file.
+ */
+export class TypeSetter {
+  readonly #doc: PDFDocument
+  readonly #faces: readonly Face[]
+  readonly #opened = new Set<string>()
+  readonly #widths = new Map<string, number>()
+
+  constructor(doc: PDFDocument, faces: readonly Face[]) {
+    this.#doc = doc
+    this.#faces = faces
+  }
+
+  /** Width of a text on one line, points. */
+  width(text: string, style: TextStyle): number {
+    return textRuns(this.#faces, text).reduce((sum, run) => sum + this.#runWidth(run, style), 0)
+  }
+
+  /** Draws a text on one line; y is its baseline. */
+  draw(text: string, { x, y }: { readonly x: number; readonly y: number }, style: TextStyle): void {
+    let at = x
+    for (const run of textRuns(this.#faces, text)) {
+      const textWidth = this.#runWidth(run, style)
+      this.#use(run.face, style.weight, style.size)
+      const options = { lineBreak: false, baseline: 'alphabetic', textWidth, features: featuresOf(style) } as const
+      this.#doc.fillColor(style.color).text(run.text, at, y, options)
+      at += textWidth
+    }
+  }
+
+  /** Draws a text so that it ends at x. */
+  drawRight(text: string, at: { readonly x: number; readonly y: number }, style: TextStyle): void {
+    this.draw(text, { x: at.x - this.width(text, style), y: at.y }, style)
+  }
+
+  /** Text in lines of at most a width. A word that is longer is broken between letters. */
+  wrap(text: string, style: TextStyle, width: number): readonly string[] {
+    const lines: string[] = []
+    let line = ''
+    let filled = 0
+    const add = (piece: string): void => {
+      if (line !== '' && filled + this.width(piece.trimEnd(), style) > width) {
+        lines.push(line.trimEnd())
+        line = ''
+        filled = 0
+      }
+      line += piece
+      filled += this.width(piece, style)
+    }
+    for (const piece of text.split(BREAKS)) {
+      const fits = this.width(piece.trimEnd(), style) <= width
+      for (const part of fits ? [piece] : graphemes(piece)) add(part)
+    }
+    return [...lines, line.trimEnd()]
+  }
+
+  #runWidth({ face, text }: TextRun, style: TextStyle): number {
+    const key = `${face.name} ${style.weight} ${style.tabular === true} ${text}`
+    let width = this.#widths.get(key)
+    if (width === undefined) {
+      this.#use(face, style.weight, MEASURE_SIZE)
+      width = this.#doc.widthOfString(text, { features: featuresOf(style) }) / MEASURE_SIZE
+      this.#widths.set(key, width)
+    }
+    return width * style.size
+  }
+
+  #use(face: Face, weight: Weight, size: number): void {
+    const path = face.path(weight)
+    if (!this.#opened.has(path)) {
+      this.#opened.add(path)
+      this.#doc.registerFont(path, fontBytes(path))
+    }
+    this.#doc.font(path).fontSize(size)
+  }
+}
+
+/** Contextual alternates are off: they would make an arrow of "->", and a times sign of an x between digits. */
+function featuresOf({ tabular }: TextStyle): Readonly<Record<string, boolean>> {
+  return tabular === true ? TABULAR : PLAIN
+}
+const PLAIN = { calt: false }
+const TABULAR = { calt: false, tnum: true }

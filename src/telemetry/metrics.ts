@@ -6,7 +6,9 @@ import { offerState } from '../../rpc/cashier/offer-state.ts'
 import type { WorkKind } from '../../rpc/edge/overload.ts'
 import type { NodeApi } from '../../rpc/node.ts'
 import type { AnswerFacts } from '../../rpc/server-edges.ts'
+import type { Checkable } from '../outbound/providers/provider.ts'
 import { type WatchedNetwork, watchNetwork } from './network-metrics.ts'
+import { watchProviders } from './provider-metrics.ts'
 import { watchStableRail } from './stable-metrics.ts'
 
 const NANOSECONDS = 1e9
@@ -95,6 +97,11 @@ export class Metrics {
   /** Shows the numbers of the peer-to-peer network from now on. */
   watchNetwork(network: WatchedNetwork): void {
     watchNetwork(this.#registry, network)
+  }
+
+  /** Shows how those that services ask stand from now on. */
+  watchProviders(checkable: readonly Checkable[]): void {
+    watchProviders(this.#registry, checkable)
   }
 
   /** Counts an answered request. */

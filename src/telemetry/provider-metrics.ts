@@ -1,0 +1,16 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Checkable } from '../outbound/providers/provider.ts'
+
+/** Shows in a registry who of those that services ask can be asked now. */
+export function watchProviders(registry: Registry, checkable: readonly Checkable[]): void {
+  new Gauge({
+    name: 'farthing_provider_usable',
+    help: '1 for each provider that would be asked now, by what it is asked for',
+    labelNames: ['what', 'name'],
+    registers: [registry],
+    collect() {
+      for (const { what, name, usable } of checkable.flatMap(({ facts }) => facts))
+        this.set({ what, name }, usable ? 1 : 0)
+    },
+  })
+}

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ChatRequest, ModelFacts } from '../../marketplace/models/backend.ts'
+import { OpenAiBackend } from '../../src/outbound/models/openai-backend.ts'
+import { until } from '../support/processes.ts'
+import { type ChatProfile, FakeOpenAi, HOUSE_MODEL, HOUSE_TEXT } from '../support/upstreams/openai.ts'
+
+const MODEL: ModelFacts = {
+  id: HOUSE_MODEL,
+  roles: ['general', 'image'],
+  context: 4_096,
+  supports: new Set(['tools', 'jsonSchema', 'streamUsage']),
+  declaredParameters: null,
+}
+const REQUEST: ChatRequest = { model: MODEL, messages: [{ role: 'user', content: 'Hello?' }], maxTokens: 64 }
+const USAGE = { promptTokens: 7, completionTokens: 11 }
+
+let fake: FakeOpenAi
+let backend: OpenAiBackend
+
+beforeAll(async () => {
+  fake = await FakeOpenAi.open()
+})
+afterAll(() => fake.close())
+beforeEach(() => {
+  fake.profile = 'ok'
+  fake.answer = () => HOUSE_TEXT
+  fake.questions.length = 0
+  backend = new OpenAiBackend({ id: 'house', baseUrl: fake.url, key: fake.key })
+})
+
+function limit(ms = 10_000): AbortSignal {
+  return AbortSignal.timeout(ms)
+}
+
+/** What came in pieces, and what came of it. */
+async function streamed(profile: ChatProfile, request: ChatRequest = REQUEST, signal: AbortSignal = limit()) {
+  fake.profile = profile
+  const deltas: Readonly<Record<string, unknown>>[] = []
+  const answer = await backend.stream(request, (delta) => void deltas.push(delta), signal)
+  return { answer, deltas, text: deltas.map(({ content }) => content ?? '').join('') }
+}
+
+async function asked(profile: ChatProfile, request: ChatRequest = REQUEST, signal: AbortSignal = limit()) {
+  fake.profile = profile
+  return backend.complete(request, signal)
+}
+
+const WHOLE = {
+  ok: true,
+  value: { text: HOUSE_TEXT, model: HOUSE_MODEL, finishReason: 'stop', usage: USAGE, skipped: 0 },
+}
+
+describe('a backend of the OpenAI interface, streaming', () => {
+  it('hands on every piece with the fields that nobody knows, and gives the whole', async () => {
+    const { answer, deltas, text } = await streamed('ok')
+    expect(answer).toMatchObject(WHOLE)
+    expect(text).toBe(HOUSE_TEXT)
+    expect(deltas[0]).toEqual({ role: 'assistant', content: '', house_note: 'kept' })
+    expect(answer.ok && answer.value.message.house_note).toBe('kept')
+  })
+
+  it('asks for the count of tokens where the model can be asked, and not where it cannot', async () => {
+    await streamed('ok')
+    expect(fake.questions[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    const { answer } = await streamed('ok', { ...REQUEST, model: { ...MODEL, supports: new Set() } })
+    expect(fake.questions[1]?.body).not.toHaveProperty('stream_options')
+    expect(answer.ok && answer.value.usage).toBeNull()
+  })
+
+  it.each(['split-utf8', 'no-done', 'duplicate-finish', 'json-when-sse', 'slow-first-token'] as const)(
+    'reads an answer that is well but odd: %s',
+    async (profile) => {
+      const { answer, text } = await streamed(profile)
+      expect(answer).toMatchObject(WHOLE)
+      expect(text).toBe(HOUSE_TEXT)
+    },
+  )
+
+  it.each(['bad-json-line', 'not-an-event'] as const)(
+    'leaves out one malformed piece and counts it: %s',
+    async (one) => {
+      const { answer, text } = await streamed(one)
+      expect(answer).toMatchObject({ ok: true, value: { text: HOUSE_TEXT, skipped: 1 } })
+      expect(text).toBe(HOUSE_TEXT)
+    },
+  )
+
+  it('puts tool calls together from their pieces', async () => {
+    const { answer } = await streamed('tool-calls')
+    const call = { id: 'call-1', type: 'function', function: { name: 'look', arguments: '{"at":"sky"}' } }
+    expect(answer).toMatchObject({ ok: true, value: { finishReason: 'tool_calls', message: { tool_calls: [call] } } })
+  })
+
+  it('says which model answered by its own word', async () => {
+    const { answer } = await streamed('wrong-model-echo')
+    expect(answer).toMatchObject({ ok: true, value: { model: 'somebody-else' } })
+  })
+
+  it.each([
+    ['cut', 'model/cut', {}],
+    ['no-end', 'model/cut', {}],
+    ['done-without-reason', 'model/cut', {}],
+    ['in-band-error', 'model/answer', { reason: 'the model fell over', status: 500 }],
+    ['late-error', 'model/answer', { reason: 'the model fell over', status: 500 }],
+    ['bad-json-lines', 'model/answer', { reason: 'its stream is not well-formed' }],
+    ['empty-content', 'model/answer', { reason: 'it is empty (stop)' }],
+    ['reasoning-only', 'model/answer', { reason: 'it is empty (stop)' }],
+    ['huge-delta', 'model/answer', { reason: 'it is too long' }],
+    ['html', 'model/answer', { reason: 'it is not JSON' }],
+    ['502-html', 'model/answer', { reason: 'status 502', status: 502 }],
+    ['503', 'model/answer', { reason: 'status 503: overloaded', status: 503 }],
+    ['401', 'model/refused', { reason: 'status 401', status: 401 }],
+    ['400', 'model/refused', { reason: 'status 400: Your request was rejected by the safety system.', status: 400 }],
+  ] as const)('gives a fault for %s', async (profile, code, detail) => {
+    const { answer } = await streamed(profile)
+    expect(answer).toEqual({ ok: false, fault: { code, detail: { backend: 'house', ...detail } } })
+  })
+
+  it('tells the pause that is asked for', async () => {
+    fake.retryAfter = '3'
+    const { answer } = await streamed('429')
+    const detail = { backend: 'house', reason: 'status 429: slow down', status: 429, retryAfterMs: 3_000 }
+    expect(answer).toEqual({ ok: false, fault: { code: 'model/refused', detail } })
+  })
+
+  it.each(['stall', 'hang'] as const)('gives up with the signal, and so does the server: %s', async (profile) => {
+    const before = fake.abandoned
+    const { answer } = await streamed(profile, REQUEST, limit(200))
+    expect(answer).toEqual({ ok: false, fault: { code: 'model/timeout', detail: { backend: 'house' } } })
+    await until('the server sees that nobody waits', () => fake.abandoned === before + 1)
+  })
+})
+
+describe('a backend of the OpenAI interface, asked for a whole answer', () => {
+  it.each(['ok', 'sse-when-json', 'slow-first-token'] as const)('reads it: %s', async (profile) => {
+    expect(await asked(profile)).toMatchObject({ ok: true, value: { text: HOUSE_TEXT, finishReason: 'stop' } })
+  })
+
+  it('knows no usage where it is not told', async () => {
+    expect(await asked('usage-missing')).toMatchObject({ ok: true, value: { usage: null } })
+  })
+
+  it.each([
+    ['cut', 'model/unreachable'],
+    ['empty-content', 'model/answer'],
+    ['reasoning-only', 'model/answer'],
+    ['in-band-error', 'model/answer'],
+    ['done-without-reason', 'model/cut'],
+    ['huge-delta', 'model/answer'],
+    ['html', 'model/answer'],
+    ['no-end', 'model/cut'],
+  ] as const)('gives a fault for %s', async (profile, code) => {
+    expect(await asked(profile)).toMatchObject({ ok: false, fault: { code } })
+  })
+
+  it('gives up with the signal', async () => {
+    const signal = limit(100)
+    expect(await asked('hang', REQUEST, signal)).toMatchObject({ ok: false, fault: { code: 'model/timeout' } })
+  })
+
+  it('says where nobody listens', async () => {
+    const gone = await FakeOpenAi.open()
+    const { url } = gone
+    await gone.close()
+    const answer = await new OpenAiBackend({ id: 'gone', baseUrl: url, key: null }).complete(REQUEST, limit())
+    const detail = { backend: 'gone', reason: 'ECONNREFUSED' }
+    expect(answer).toEqual({ ok: false, fault: { code: 'model/unreachable', detail } })
+  })
+
+  it('sends a schema as such where the model takes one, else in words', async () => {
+    const jsonSchema = { name: 'thing', schema: { type: 'object' } }
+    await asked('ok', { ...REQUEST, jsonSchema })
+    expect(fake.questions[0]?.body.response_format).toMatchObject({ type: 'json_schema', json_schema: jsonSchema })
+    await asked('ok', { ...REQUEST, jsonSchema, model: { ...MODEL, supports: new Set() } })
+    const { body } = fake.questions[1] as (typeof fake.questions)[0]
+    expect(body).not.toHaveProperty('response_format')
+    expect(JSON.stringify(body.messages)).toContain('follows this JSON schema')
+  })
+
+  it('hands on fields that are not ours, and none can take the place of one of ours', async () => {
+    await asked('ok', { ...REQUEST, extra: { seed: 7, max_tokens: 1_000_000, model: 'dear' } })
+    expect(fake.questions[0]?.body).toMatchObject({ seed: 7, max_tokens: 64, model: HOUSE_MODEL })
+  })
+
+  it('never repeats its key, whatever the server says', async () => {
+    const wrong = new OpenAiBackend({ id: 'house', baseUrl: fake.url, key: 'sk-not-this-one' })
+    for (const answer of [await asked('401'), await wrong.complete(REQUEST, limit()), await wrong.check(limit())]) {
+      expect(answer).toMatchObject({ ok: false, fault: { code: 'model/refused' } })
+      expect(JSON.stringify(answer)).not.toMatch(/sk-/)
+    }
+    expect(JSON.stringify(wrong)).not.toMatch(/sk-/)
+  })
+})
+
+describe('pictures of a backend', () => {
+  const paint = (profile: ChatProfile) => {
+    fake.profile = profile
+    fake.picture = Uint8Array.of(1, 2, 3, 4)
+    return backend.picture(MODEL, 'a lighthouse', limit())
+  }
+
+  it.each(['ok', 'data-picture', 'no-response-format'] as const)('come as bytes: %s', async (profile) => {
+    const picture = await paint(profile)
+    expect(picture.ok && [...picture.value.bytes]).toEqual([1, 2, 3, 4])
+    expect(fake.questions[0]?.body).toMatchObject({ prompt: 'a lighthouse', n: 1, size: '1024x1024' })
+  })
+
+  it('are not fetched from elsewhere', async () => {
+    expect(await paint('url-picture')).toMatchObject({ ok: false, fault: { code: 'model/answer' } })
+  })
+
+  it.each(['400', '401', '503', '502-html'] as const)('are refused with a fault: %s', async (profile) => {
+    expect(await paint(profile)).toMatchObject({ ok: false })
+  })
+})

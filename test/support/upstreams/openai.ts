@@ -1,0 +1,292 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+
+/** Everything that the server can be made to do with a question. */
+export const CHAT_PROFILES = [
+  'ok',
+  'split-utf8',
+  'slow-first-token',
+  'stall',
+  'hang',
+  'cut',
+  'no-end',
+  'no-done',
+  'done-without-reason',
+  'in-band-error',
+  'late-error',
+  'bad-json-line',
+  'bad-json-lines',
+  'not-an-event',
+  '401',
+  '429',
+  '400',
+  '503',
+  '502-html',
+  'sse-when-json',
+  'json-when-sse',
+  'html',
+  'empty-content',
+  'reasoning-only',
+  'tool-calls',
+  'usage-missing',
+  'wrong-model-echo',
+  'huge-delta',
+  'duplicate-finish',
+  'filtered',
+  'length',
+  'url-picture',
+  'data-picture',
+  'no-response-format',
+] as const
+
+/** One of these; what each does is where it is handled below. */
+export type ChatProfile = (typeof CHAT_PROFILES)[number]
+
+/** A question as it arrived. */
+export interface ChatQuestion {
+  readonly path: string
+  readonly authorization: string | undefined
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** What the server says while all is well. */
+export type ChatAnswerer = (question: ChatQuestion) => string
+
+/** Text of answers unless said: letters of several bytes each, so that packets can end within one. */
+export const HOUSE_TEXT = 'Grüße, 你好, 👋🏽 done.'
+/** What the server calls its model. */
+export const HOUSE_MODEL = 'house-8b'
+const KEY = 'sk-house-secret'
+const PIECE_CHARS = 3
+const SLOW_MS = 150
+
+/**
+ * A server that speaks the OpenAI interface as documented (https://platform.openai.com/docs/api-reference/chat/create, .../streaming,
+ * .../images/create), and breaks it in the ways that servers are seen to. On 127.0.0.1; it wants the key {@link FakeOpenAi.key}.
+ */
+export class FakeOpenAi {
+  profile: ChatProfile | ((question: ChatQuestion, asked: number) => ChatProfile) = 'ok'
+  answer: ChatAnswerer = () => HOUSE_TEXT
+  /** Bytes of pictures. */
+  picture: Uint8Array = new Uint8Array()
+  retryAfter = '0'
+  /** Questions but those for the list of models, in their order. */
+  readonly questions: ChatQuestion[] = []
+  /** Questions under way now, and most of them at once. */
+  open = 0
+  openMax = 0
+  /** Answers that were given up by whoever asked. */
+  abandoned = 0
+  readonly key = KEY
+  readonly #server: Server
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch(() => request.socket.destroy())
+    })
+  }
+
+  static async open(): Promise<FakeOpenAi> {
+    const fake = new FakeOpenAi()
+    await new Promise<void>((resolve, reject) => {
+      fake.#server.once('error', reject)
+      fake.#server.listen(0, '127.0.0.1', resolve)
+    })
+    return fake
+  }
+
+  /** Base address as a client takes it. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { authorization } = request.headers
+    const path = request.url ?? '/'
+    const isAllowed = authorization === `Bearer ${this.key}`
+    if (path === '/v1/models') {
+      if (!isAllowed) return json(response, 401, LOCKED)
+      return json(response, 200, { object: 'list', data: [{ id: HOUSE_MODEL, object: 'model' }] })
+    }
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ChatQuestion['body']
+    const question = { path, authorization, body }
+    this.questions.push(question)
+    this.open += 1
+    this.openMax = Math.max(this.openMax, this.open)
+    response.once('close', () => {
+      this.open -= 1
+      if (!response.writableFinished) this.abandoned += 1
+    })
+    const profile = typeof this.profile === 'function' ? this.profile(question, this.questions.length) : this.profile
+    if (!isAllowed || profile === '401') return json(response, 401, LOCKED)
+    if (refuse(profile, response, this.retryAfter)) return
+    if (path === '/v1/images/generations') return this.#picture(question, profile, response)
+    await this.#chat(question, profile, response)
+  }
+
+  #picture({ body }: ChatQuestion, profile: ChatProfile, response: ServerResponse): void {
+    const b64_json = Buffer.from(this.picture).toString('base64')
+    const unknown = { error: { message: "Unknown parameter: 'response_format'." } }
+    if (profile === 'no-response-format' && body.response_format !== undefined) {
+      json(response, 400, unknown)
+      return
+    }
+    const data = {
+      'url-picture': { url: 'http://127.0.0.1:1/picture.png' },
+      'data-picture': { url: `data:image/png;base64,${b64_json}` },
+    }[profile as string] ?? { b64_json }
+    json(response, 200, { created: 1, data: [data] })
+  }
+
+  async #chat(question: ChatQuestion, profile: ChatProfile, response: ServerResponse): Promise<void> {
+    if (profile === 'html') return page(response, 200)
+    const asStream = question.body.stream === true ? profile !== 'json-when-sse' : profile === 'sse-when-json'
+    const isBroken = STREAM_ONLY.has(profile)
+    if (asStream || isBroken) return stream(response, profile, this.answer(question), question.body)
+    if (profile === 'hang' || profile === 'stall') return
+    if (profile === 'slow-first-token') await setTimeout(SLOW_MS)
+    if (profile === 'cut') return void response.socket?.destroy()
+    json(response, 200, whole(profile, this.answer(question)))
+  }
+}
+
+const LOCKED = { error: { message: `Incorrect API key provided: ${KEY}`, type: 'invalid_request_error' } }
+/** Nothing but a stream can be broken like that: these answer so whatever was asked for. */
+const STREAM_ONLY: ReadonlySet<ChatProfile> = new Set(['no-end', 'bad-json-lines', 'bad-json-line', 'not-an-event'])
+
+function refuse(profile: ChatProfile, response: ServerResponse, retryAfter: string): boolean {
+  if (profile === '429') json(response, 429, { error: { message: 'slow down' } }, { 'retry-after': retryAfter })
+  else if (profile === '400')
+    json(response, 400, { error: { message: 'Your request was rejected by the safety system.' } })
+  else if (profile === '503') json(response, 503, { error: { message: 'overloaded' } })
+  else if (profile === '502-html') page(response, 502)
+  else return false
+  return true
+}
+
+function whole(profile: ChatProfile, text: string): object {
+  const said = contentOf(profile, text)
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: profile === 'wrong-model-echo' ? 'somebody-else' : HOUSE_MODEL,
+    ...(profile === 'in-band-error' && { error: { message: 'the model fell over', code: 500 } }),
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', ...said, house_note: 'kept' },
+        finish_reason: profile === 'done-without-reason' ? null : finishOf(profile),
+      },
+    ],
+    ...(profile !== 'usage-missing' && { usage: USAGE }),
+  }
+}
+
+const USAGE = { prompt_tokens: 7, completion_tokens: 11, total_tokens: 18 }
+const TOOL_CALL = { id: 'call-1', type: 'function', function: { name: 'look', arguments: '{"at":"sky"}' } }
+
+function contentOf(profile: ChatProfile, text: string): Readonly<Record<string, unknown>> {
+  if (profile === 'empty-content') return { content: '' }
+  if (profile === 'reasoning-only') return { content: '', reasoning_content: 'Let me think.' }
+  if (profile === 'tool-calls') return { content: null, tool_calls: [TOOL_CALL] }
+  if (profile === 'huge-delta') return { content: 'x'.repeat(3_000_000) }
+  return { content: text }
+}
+
+function finishOf(profile: ChatProfile): string {
+  if (profile === 'tool-calls') return 'tool_calls'
+  if (profile === 'filtered') return 'content_filter'
+  return profile === 'length' ? 'length' : 'stop'
+}
+
+async function stream(
+  response: ServerResponse,
+  profile: ChatProfile,
+  text: string,
+  asked: ChatQuestion['body'],
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+  response.flushHeaders()
+  if (profile === 'hang') return
+  if (profile === 'slow-first-token') await setTimeout(SLOW_MS)
+  const events = eventsOf(profile, text, asked)
+  if (profile === 'split-utf8') return inBytes(response, events)
+  for (const event of events) response.write(event)
+  if (profile === 'stall') return
+  if (profile === 'cut') {
+    await setTimeout(10)
+    return void response.socket?.destroy()
+  }
+  response.end()
+}
+
+/** Two bytes a packet, lines ended as on Windows, comments between them. */
+async function inBytes(response: ServerResponse, events: readonly string[]): Promise<void> {
+  const text = [': hello\n\n', ...events].join(': keep-alive\n\n').replaceAll('\n', '\r\n')
+  const bytes = Buffer.from(text, 'utf8')
+  response.socket?.setNoDelay(true)
+  for (let at = 0; at < bytes.length; at += 2) {
+    await new Promise((resolve) => response.write(bytes.subarray(at, at + 2), resolve))
+    if (at % 64 === 0) await setTimeout(0)
+  }
+  response.end()
+}
+
+function eventsOf(profile: ChatProfile, text: string, asked: ChatQuestion['body']): readonly string[] {
+  const model = profile === 'wrong-model-echo' ? 'somebody-else' : HOUSE_MODEL
+  const frame = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model }
+  const chunk = (delta: object, finish: string | null = null): string =>
+    event({ ...frame, choices: [{ index: 0, delta, finish_reason: finish }], usage: null })
+  const first = chunk({ role: 'assistant', content: '', house_note: 'kept' })
+  const error = event({ error: { message: 'the model fell over', code: 500 } })
+  if (profile === 'in-band-error') return [first, error]
+  const pieces = piecesOf(profile, text).map((delta) => chunk(delta))
+  const begun = [first, ...pieces.slice(0, 2)]
+  if (profile === 'late-error') return [...begun, error]
+  if (['stall', 'cut', 'no-end'].includes(profile)) return begun
+  const counts = (asked.stream_options as { include_usage?: boolean } | undefined)?.include_usage === true
+  const isCounted = counts && profile !== 'usage-missing'
+  const usage = isCounted ? [event({ ...frame, choices: [], usage: USAGE })] : []
+  const finish = profile === 'done-without-reason' ? [] : [chunk({}, finishOf(profile))]
+  const again = profile === 'duplicate-finish' ? [chunk({}, 'length')] : []
+  const done = profile === 'no-done' ? [] : ['data: [DONE]\n\n']
+  const bad = { 'bad-json-line': ['data: {"id":"chat\n\n'], 'not-an-event': ['{"error":"raw"}\n\n'] }[profile as string]
+  const twice = profile === 'bad-json-lines' ? ['data: {"id\n\n', 'data: nonsense\n\n'] : []
+  return [first, ...(bad ?? twice), ...pieces, ...finish, ...again, ...usage, ...done]
+}
+
+function piecesOf(profile: ChatProfile, text: string): readonly object[] {
+  if (profile === 'tool-calls') {
+    const [head, tail] = ['{"at":', '"sky"}']
+    const call = { index: 0, id: TOOL_CALL.id, type: 'function', function: { name: 'look', arguments: head } }
+    return [{ tool_calls: [call] }, { tool_calls: [{ index: 0, function: { arguments: tail } }] }]
+  }
+  if (profile === 'empty-content') return []
+  if (profile === 'reasoning-only') return [{ reasoning_content: 'Let me ' }, { reasoning_content: 'think.' }]
+  if (profile === 'huge-delta') return [{ content: 'x'.repeat(3_000_000) }]
+  const characters = [...text]
+  return Array.from({ length: Math.ceil(characters.length / PIECE_CHARS) }, (_, i) => ({
+    content: characters.slice(i * PIECE_CHARS, (i + 1) * PIECE_CHARS).join(''),
+  }))
+}
+
+function event(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`
+}
+
+function json(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+function page(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'text/html' }).end('<html><body><h1>Bad gateway</h1></body></html>')
+}

@@ -6,6 +6,7 @@ import type { Offer } from '../marketplace/checkout/operator.ts'
 import { chainPrice, pricedPoolName } from '../marketplace/checkout/price.ts'
 import { serviceRecord } from '../marketplace/facts/reputation.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statistics.ts'
+import { MAJORS, type Major } from '../marketplace/outside/crypto-prices.ts'
 import type { StableRail } from '../marketplace/stable/rail.ts'
 import { stableDollars } from '../marketplace/stable/terms.ts'
 import { offerState } from './cashier/offer-state.ts'
@@ -86,7 +87,6 @@ function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
 export function protocolDocument(node: NodeApi, baseUrl: string): object {
   const { chain, market } = node
   const { params } = chain.ruleBook
-  const { epochBlocks } = chain.ruleBook.at(0).market
   const services = registryEntries(node, baseUrl)
   const usd = nativeUsd(node)
   const stable = market?.stable ?? null
@@ -105,12 +105,21 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
     discovery: discovery(baseUrl),
     services,
     nodeOperatedCount: services.length,
-    priceFeed: {
-      source: `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`,
-      live: usd !== null,
-      majors: { BTC: null, ETH: null, SOL: null, BNB: null, LTC: null },
-    },
+    priceFeed: priceFeed(node, usd),
     resources: services.map(({ endpoint }) => `POST ${endpoint}`),
+  }
+}
+
+/** Prices that this node knows: of its own coin by the chain, of others where its operator chose somebody who tells them. */
+function priceFeed({ chain, market }: NodeApi, usd: number | null): object {
+  const { epochBlocks } = chain.ruleBook.at(0).market
+  const source = `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`
+  const told = market?.shop.context.outside.prices.latest() ?? null
+  const majors = MAJORS.map((major) => [major, told?.value.majors[major]?.usd ?? null])
+  return {
+    source: told === null ? source : `${source}; majors: ${told.source.name}`,
+    live: usd !== null && told?.source.stale !== true,
+    majors: Object.fromEntries(majors) as Record<Major, number | null>,
   }
 }
 

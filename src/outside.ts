@@ -3,8 +3,6 @@ import type { OutsideConfig } from '../config/outside-settings.ts'
 import type { Clock, Timers } from '../consensus/chain/ports.ts'
 import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
-import type { CryptoPrices } from '../marketplace/outside/crypto-prices.ts'
-import type { EvmReader } from '../marketplace/outside/evm.ts'
 import type { MailDomains } from '../marketplace/outside/mail.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
 import type { Asked } from '../marketplace/outside/providers.ts'
@@ -13,12 +11,15 @@ import type { WebReader } from '../marketplace/outside/web.ts'
 import type { Stop } from './core.ts'
 import { openDocuments } from './engines/documents/document-desk.ts'
 import { FileGeoDatabases } from './geo/geo-databases.ts'
+import { ProviderPrices } from './outbound/crypto-prices.ts'
 import { HttpEndpointProbe } from './outbound/endpoint-probe.ts'
+import { RpcEvmReader } from './outbound/evm/evm-reader.ts'
 import { DnsMailDomains } from './outbound/mail-domains.ts'
 import { openModels } from './outbound/models/open-models.ts'
 import { type Internet, openWeb } from './outbound/open-web.ts'
-import { readProviderKeys } from './outbound/provider-keys.ts'
+import { type ProviderKeys, readProviderKeys } from './outbound/provider-keys.ts'
 import type { Checkable } from './outbound/providers/provider.ts'
+import { ProviderRates } from './outbound/reference-rates.ts'
 import { EnginePool } from './workers/engine-pool.ts'
 
 /** What the outside is made from. */
@@ -51,7 +52,11 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   if (!documents.ok) return documents
   const geo = await FileGeoDatabases.open({ config: parts.config.geo, timers: parts.timers })
   if (!geo.ok) return geo
+  const evm = RpcEvmReader.open({ ...parts, config: parts.config.providers })
+  if (!evm.ok) return evm
   stops.push(() => geo.value.stop())
+  stops.push(() => evm.value.stop())
+  const lookedAtNodes = evm.value.start()
   const opened = openWeb({ ...parts, config: parts.config.web, announced: parts.announced ?? null })
   if (!opened.ok) return opened
   const { names, web } = opened.value
@@ -60,6 +65,7 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   stops.push(() => names.stop())
   const keys = await readProviderKeys(parts.config.providers.keysFile)
   if (!keys.ok) return keys
+  const { prices, rates, lookedAtQuotes } = openQuotes(parts, keys.value, stops)
   const models = await openModels({ ...parts, keys: keys.value, fixtureModels: parts.fixtureModels === true })
   if (!models.ok) return models
   stops.push(() => models.value.close())
@@ -71,23 +77,41 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
     mail: enabled ? new DnsMailDomains(names, parts.clock) : NO_MAIL,
     endpoint: new HttpEndpointProbe(parts.config.validationTarget ?? parts.publicUrl?.replace(/\/+$/, '') ?? ''),
     geo: geo.value,
-    prices: NO_PRICES,
+    prices,
     search: nobody('web search', 'providers.search'),
     domains: { ...nobody('domain registrations', 'providers.domains'), covers: () => null },
     weather: {
       ...nobody('the weather', 'providers.weather'),
       names: () => notConfigured('a geocoder', 'providers.geocoder'),
     },
-    rates: nobody('exchange rates', 'providers.rates'),
-    evm: NO_EVM,
+    rates,
+    evm: evm.value,
     models: models.value.pool,
     translator: models.value.translator,
-    checkable: [geo.value, ...(enabled ? [names] : []), models.value.pool, models.value.translator],
+    checkable: [
+      geo.value,
+      prices,
+      rates,
+      evm.value,
+      ...(enabled ? [names] : []),
+      models.value.pool,
+      models.value.translator,
+    ],
     looked: async () => {
       if (enabled) await names.check()
       await lookedAtModels
+      await lookedAtNodes
+      await lookedAtQuotes
     },
   })
+}
+
+function openQuotes({ config, clock, timers }: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
+  const prices = new ProviderPrices({ choices: config.providers.prices, keys, clock, timers })
+  const rates = new ProviderRates({ choices: config.providers.rates, clock, timers })
+  stops.push(() => prices.stop())
+  stops.push(() => rates.stop())
+  return { prices, rates, lookedAtQuotes: Promise.all([prices.start(), rates.start()]) }
 }
 
 function nobody<Query, Value>(what: string, ...requires: readonly string[]): Asked<Query, Value> {
@@ -108,17 +132,3 @@ const NO_MAIL: MailDomains = {
   lookUp: async (domain) => fail(fault('web/unreachable', { host: domain, reason: 'reading the web is off' })),
   isDisposable: () => false,
 }
-
-const NO_PRICES: CryptoPrices = {
-  readiness: () => notConfigured('a provider of prices', 'providers.prices'),
-  majors: async () => fail(fault('provider/none', { what: 'prices', reason: 'none is configured' })),
-  latest: () => null,
-}
-
-const NO_EVM: EvmReader = {
-  readiness: (network) => notConfigured(`a node of ${network}`, `providers.${network}`),
-  gas: async () => fail(NO_NODE),
-  balance: async () => fail(NO_NODE),
-  ens: async () => fail(NO_NODE),
-}
-const NO_NODE = fault('provider/none', { what: 'EVM networks', reason: 'none is configured' })

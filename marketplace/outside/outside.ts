@@ -6,7 +6,7 @@ import type { GeoDatabases } from './geo.ts'
 import type { MailDomains } from './mail.ts'
 import type { Models, Translation } from './models.ts'
 import type { EndpointProbe } from './probes.ts'
-import type { Asked, Domains, ReferenceRates, SearchHit, Weather } from './providers.ts'
+import type { Asked, CurrencyRates, Domains, SearchHit, Weather } from './providers.ts'
 import type { WebReader } from './web.ts'
 
 /** Everything that services reach beside the chain. Each part says itself whether it can be used now. */
@@ -21,8 +21,7 @@ export interface Outside {
   readonly search: Asked<string, readonly SearchHit[]>
   readonly domains: Domains
   readonly weather: Weather
-  /** All rates of the newest day; the query is the base currency. */
-  readonly rates: Asked<string, ReferenceRates>
+  readonly rates: CurrencyRates
   readonly evm: EvmReader
   readonly models: Models
   readonly translator: Asked<{ readonly to: string; readonly text: string }, Translation>

@@ -96,12 +96,17 @@ export interface Weather extends Asked<PlaceQuery, WeatherReport> {
   readonly names: () => Readiness
 }
 
-/** Reference rates of one day against one currency, as decimal texts. */
+/** Reference rates of one day against the euro, as decimal texts. */
 export interface ReferenceRates {
-  /** ISO 4217. */
-  readonly base: string
-  /** Units of each currency for one of the base; without the base itself. */
+  readonly base: 'EUR'
+  /** Units of each currency (ISO 4217) for one euro; without the euro itself. */
   readonly rates: Readonly<Record<string, string>>
   /** Day of the rates (YYYY-MM-DD). */
   readonly rateDate: string
+}
+
+/** All reference rates of the newest day. */
+export interface CurrencyRates extends Asked<null, ReferenceRates> {
+  /** Those that are known already, if not too old to be given; nobody is asked. */
+  readonly known: () => ReferenceRates | null
 }

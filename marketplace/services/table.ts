@@ -4,9 +4,15 @@ import { arbScan } from './node-arb-scan.ts'
 import { blockInspect } from './node-block-inspect.ts'
 import { bridgeStatus } from './node-bridge-status.ts'
 import { creditNote } from './node-credit-note.ts'
+import { cryptoPrice } from './node-crypto-price.ts'
+import { cryptoPrices } from './node-crypto-prices.ts'
 import { domainInfo } from './node-domain-info.ts'
 import { emailValidate } from './node-email-validate.ts'
+import { ensResolve } from './node-ens-resolve.ts'
+import { evmBalance } from './node-evm-balance.ts'
 import { explorerSummary } from './node-explorer-summary.ts'
+import { fxRates } from './node-fx-rates.ts'
+import { gasPrice } from './node-gas-price.ts'
 import { gasTracker } from './node-gas-tracker.ts'
 import { geoIp } from './node-geo-ip.ts'
 import { holderStats } from './node-holder-stats.ts'
@@ -69,6 +75,9 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   serviceSearch,
   geoIp,
   emailValidate,
+  gasPrice,
+  evmBalance,
+  ensResolve,
   receiptVerify,
   signatureVerify,
   webSearch,
@@ -86,4 +95,7 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   imageGen,
   llmChat,
   translate,
+  cryptoPrices,
+  cryptoPrice,
+  fxRates,
 ]

@@ -28,6 +28,13 @@ export class JsonAt {
     return value.map((item, index) => new JsonAt(item, `${this.#path}[${index}]`))
   }
 
+  /** The fields of an object by their names. */
+  entries(): readonly (readonly [string, JsonAt])[] {
+    const value = this.#value
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong('is no object')
+    return Object.entries(value).map(([key, field]) => [key, new JsonAt(field, `${this.#path}.${key}`)])
+  }
+
   text(): string {
     return typeof this.#value === 'string' ? this.#value : this.wrong('is no text')
   }

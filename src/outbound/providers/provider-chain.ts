@@ -21,7 +21,7 @@ export interface ProviderChainParts<Query, Value> {
   /** Queries with one key have one answer. */
   readonly keyOf: (query: Query) => string
   /** How long an answer is as good as a new one, or until when one is that was given at a moment. */
-  readonly freshMs: number | ((atMs: number) => number)
+  readonly freshMs: number | ((atMs: number, value: Value) => number)
   /** How old an answer may be that is given, marked, while nobody can be asked. */
   readonly staleMs: number
   /** Most answers that are kept, where that is less than usual. */
@@ -251,10 +251,10 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return { value, source: { name, fetchedAt: new Date(atMs).toISOString(), stale, ...words } }
   }
 
-  #isFresh({ atMs }: Kept<Value>): boolean {
+  #isFresh({ atMs, value }: Kept<Value>): boolean {
     const { freshMs } = this.#parts
     const ageMs = this.#now() - atMs
-    return ageMs >= 0 && ageMs < (typeof freshMs === 'number' ? freshMs : freshMs(atMs))
+    return ageMs >= 0 && ageMs < (typeof freshMs === 'number' ? freshMs : freshMs(atMs, value))
   }
 
   /** An answer from the future, by a clock that was set back, is of unknown age. */

@@ -39,7 +39,7 @@ const NANOSECONDS_OF_MINUTE = 60_000_000_000
 const SUMMER_DAYS_MAX = 300
 const MS_OF_DAY = 86_400_000
 /** Where English has a name for a zone's time: each English names the zones around it. */
-const ENGLISHES = ['en-US', 'en-GB', 'en-AU', 'en-IN', 'en-ZA', 'en-NZ']
+const ENGLISHES = ['en-US', 'en-GB', 'en-IE', 'en-AU', 'en-IN', 'en-ZA', 'en-NZ']
 
 function parse(request: string): Result<string> {
   const name = request.trim()

@@ -12,11 +12,13 @@ export interface LanguageGuess {
 const GUESS_CHARS_MIN = 40
 /** What is looked at: enough to be sure, and little enough to look at for every quote. */
 const GUESS_CHARS_MAX = 2_000
-/**
- * Part of the best language's likeness that English needs. English texts of one sentence often look a little more like Scots,
- * and reach 0.8; sentences of other European languages stay below 0.7.
- */
-const ENGLISH_LIKENESS_MIN = 0.75
+/** Part of the best language's likeness that English needs beside English words: other European languages reach it too. */
+const ENGLISH_LIKENESS_MIN = 0.65
+/** Part of a text's words that only English has: ordinary English has twice as many, and other languages none but in citations. */
+const ENGLISH_WORDS_MIN = 0.06
+/** The longer the text, the more alike all languages of Europe get; in short ones Dutch alone comes near to 0.87. */
+const SHORT_CHARS_MAX = 300
+const SHORT_LIKENESS_MIN = 0.9
 /** Scots is told from English by words, hardly by letters. */
 const ENGLISH = ['eng', 'sco']
 
@@ -29,8 +31,31 @@ export function guessLanguage(text: string): LanguageGuess {
   const ranked = francAll(seen, { minLength: GUESS_CHARS_MIN })
   const [best = 'und'] = ranked[0] ?? []
   if (best === 'und') return ASSUMED_ENGLISH
-  const likeness = Math.max(...ENGLISH.map((code) => ranked.find(([other]) => other === code)?.[1] ?? 0))
-  return { language: likeness >= ENGLISH_LIKENESS_MIN ? 'en' : codeOf(best), assumed: false }
+  return { language: isEnglish(best, likeness(ranked), seen) ? 'en' : codeOf(best), assumed: false }
+}
+
+/** Common words of English that are no words of its neighbours. */
+const ENGLISH_WORDS = new Set(
+  `the and that this these those with without it its not are you your they their them from which what when who we our us my there
+  but would could should been has does did than then into about after because only other each every any nobody it's don't`.split(
+    /\s+/,
+  ),
+)
+
+function hasEnglishWords(text: string): boolean {
+  const words = text.toLowerCase().match(/[\p{L}'\u2019]+/gu) ?? []
+  return words.filter((word) => ENGLISH_WORDS.has(word)).length >= words.length * ENGLISH_WORDS_MIN
+}
+
+/** Short texts, and technical ones, often look a little more like another language than the one that they are in. */
+function isEnglish(best: string, likeness: number, text: string): boolean {
+  if (ENGLISH.includes(best)) return true
+  if (text.length <= SHORT_CHARS_MAX && likeness >= SHORT_LIKENESS_MIN) return true
+  return likeness >= ENGLISH_LIKENESS_MIN && hasEnglishWords(text)
+}
+
+function likeness(ranked: readonly (readonly [string, number])[]): number {
+  return Math.max(...ENGLISH.map((code) => ranked.find(([other]) => other === code)?.[1] ?? 0))
 }
 
 /** English name of a language for people. */

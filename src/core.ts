@@ -10,6 +10,7 @@ import { Mempool } from '../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../mempool/policy.ts'
 import { nativePowHasher } from './crypto/native-pow.ts'
 import type { WalletKey } from './crypto/wallet-key.ts'
+import type { Internet } from './outbound/open-web.ts'
 import type { TransactionMode } from './p2p/relay/transaction-relay.ts'
 import { PROTOCOL } from './protocol.ts'
 import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
@@ -39,6 +40,10 @@ export interface DaemonOptions {
   readonly logger: Logger
   /** How this node tells others of transactions, by gossip unless said: not a setting, for measuring. */
   readonly transactionMode?: TransactionMode
+  /** Stands in for the internet that services read, the real one unless said: not a setting, for tests. */
+  readonly internet?: Internet | undefined
+  /** Whether models with random weights may answer: not a setting, for tests. */
+  readonly fixtureModels?: boolean | undefined
   /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void
 }

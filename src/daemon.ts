@@ -201,7 +201,7 @@ interface SellingMarket extends Market {
 
 async function openMarket(
   options: DaemonOptions,
-  { chain, mempool, standing, watch }: Core & { readonly standing: Standing; readonly watch: ChainWatch },
+  { chain, mempool, metrics, standing, watch }: Core & { readonly standing: Standing; readonly watch: ChainWatch },
   stops: Stop[],
 ): Promise<Result<SellingMarket | null>> {
   const { config, wallet, logger, services, onFatal } = options
@@ -214,9 +214,18 @@ async function openMarket(
   }
   stops.push(() => store.close())
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
-  const parts = { config: config.outside, publicUrl: config.rpc.publicUrl, clock: systemClock, timers: systemTimers }
+  const parts = {
+    config: config.outside,
+    publicUrl: config.rpc.publicUrl,
+    announced: config.p2p.announce,
+    clock: systemClock,
+    timers: systemTimers,
+    internet: options.internet,
+    fixtureModels: options.fixtureModels,
+  }
   const outside = await openOutside(parts, stops)
   if (!outside.ok) return outside
+  metrics.watchProviders(outside.value.checkable)
   const market = createMarket({
     config,
     chain,

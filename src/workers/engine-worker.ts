@@ -24,6 +24,8 @@ const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } =
   'text/summary': async () => (await import('../engines/language/summary.ts')).summarise,
   'text/mood': async () => (await import('../engines/language/mood.ts')).moodOf,
   'text/subjects': async () => (await import('../engines/language/subjects.ts')).subjectsOf,
+  'image/square-png': async () => (await import('../engines/images/square-png.ts')).squarePng,
+  'image/procedural': async () => (await import('../engines/images/procedural.ts')).proceduralPng,
 }
 
 /** Does one piece of work; `started` is called when the engine is loaded and begins. */

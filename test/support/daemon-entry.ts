@@ -1,23 +1,28 @@
 import { NETWORKS } from '../../config/networks/table.ts'
-import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { runDaemon, startCommand } from '../../src/cli/commands/start.ts'
 import { runCommandLine } from '../../src/cli/run.ts'
 import { COMMANDS } from '../../src/cli/table.ts'
+import { offeredServices } from '../../src/services-on-offer.ts'
 import { claimsOpener } from '../../src/storage/open-claims.ts'
 import { crashingClaims } from './crashing-claims.ts'
+import { type InternetPlan, internetOf } from './internet.ts'
 import { fastDevnet } from './network.ts'
 import { TEST_SERVICES } from './test-services.ts'
 
 /**
  * The real program with what tests add: services that fail on demand, a claim store that can die at a chosen point, and
- * (with TEST_FAST_BLOCKS) a devnet whose blocks cost that many hashes at first. Everything else is the program as shipped.
+ * (with TEST_FAST_BLOCKS) a devnet whose blocks cost that many hashes at first, (with TEST_INTERNET) a little internet in place of
+ * the real one, (with TEST_FIXTURE_MODELS) models of random weights. Everything else is the program as shipped.
  */
+const plan = process.env.TEST_INTERNET
 const start = {
   ...startCommand,
   run: (context: Parameters<typeof startCommand.run>[0]) =>
     runDaemon(context, {
-      services: [...SERVICE_TABLE, ...TEST_SERVICES],
+      services: [...offeredServices(context.config), ...TEST_SERVICES],
       openClaims: crashingClaims(claimsOpener(context.config, context.params.name)),
+      internet: plan === undefined ? undefined : internetOf(JSON.parse(plan) as InternetPlan),
+      fixtureModels: process.env.TEST_FIXTURE_MODELS === 'true',
     }),
 }
 const commands = COMMANDS.map((command) => (command.name === 'start' ? start : command))

@@ -4,12 +4,12 @@ import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { AssertionError } from '../../../consensus/primitives/assert.ts'
 import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
-import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
 import type { DaemonOptions } from '../../core.ts'
 import type { WalletKey } from '../../crypto/wallet-key.ts'
 import { type Daemon, startDaemon } from '../../daemon.ts'
 import { parseNodeAddress } from '../../p2p/host/node-address.ts'
 import { PROTOCOL } from '../../protocol.ts'
+import { offeredServices } from '../../services-on-offer.ts'
 import { checkMarker, folderPaths, isStorageFailure, storageFaultOf } from '../../storage/folder.ts'
 import { claimsOpener } from '../../storage/open-claims.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -22,7 +22,7 @@ import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } fr
 const STOP_MS_MAX = 4_500
 
 /** What a daemon is made of beside its configuration. */
-export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims'>
+export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
 
 /** `farthing start`: runs the daemon until it is told to stop. */
 export const startCommand: Command = {
@@ -35,7 +35,7 @@ export const startCommand: Command = {
   },
   run: (context) =>
     runDaemon(context, {
-      services: SERVICE_TABLE,
+      services: offeredServices(context.config),
       openClaims: claimsOpener(context.config, context.params.name),
     }),
 }

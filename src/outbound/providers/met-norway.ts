@@ -1,0 +1,88 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { FORECAST_BYTES_MAX, type Forecast, type Spot } from './forecast.ts'
+import { readJson } from './json-at.ts'
+import { forecastOf, type MetEntry, readSeries } from './met-series.ts'
+import type { Provider } from './provider.ts'
+import { type ProviderAnswer, providerFetch } from './provider-fetch.ts'
+
+/** What MET Norway is asked with. */
+export interface MetNorwayParts {
+  /** Base address; null for its own. */
+  readonly url: string | null
+  /** Names this software and somebody who can be written to. */
+  readonly userAgent: string
+  readonly clock: Clock
+}
+
+interface Kept {
+  readonly series: readonly MetEntry[]
+  readonly lastModified: string | null
+  readonly expiresMs: number
+}
+
+const NAME = 'met-norway'
+const HOST = 'https://api.met.no'
+const PATH = '/weatherapi/locationforecast/2.0'
+const KEPT_MAX = 300
+/** An answer is used for no longer, whatever it says. */
+const EXPIRES_MS_MAX = 6 * 3_600_000
+
+/**
+ * MET Norway's Locationforecast (https://api.met.no/weatherapi/locationforecast/2.0/documentation). By its terms
+ * (https://api.met.no/doc/TermsOfService) callers say who they are, ask nothing again before it expires, and then only whether it
+ * changed.
+ */
+export function metNorway({ url, userAgent, clock }: MetNorwayParts): Provider<Spot, Forecast> {
+  const base = `${url ?? HOST}${PATH}`
+  const kept = new LruMap<string, Kept>(KEPT_MAX)
+  const get = (path: string, since: string | null, signal: AbortSignal): Promise<Result<ProviderAnswer>> => {
+    const headers = {
+      'user-agent': userAgent,
+      accept: 'application/json',
+      ...(since && { 'if-modified-since': since }),
+    }
+    const alsoAnswers = since === null ? [203] : [203, 304]
+    return providerFetch(NAME, `${base}${path}`, { headers, bytesMax: FORECAST_BYTES_MAX, alsoAnswers }, signal)
+  }
+  const seriesOf = async (where: string, signal: AbortSignal): Promise<Result<readonly MetEntry[]>> => {
+    const before = kept.get(where)
+    if (before !== undefined && clock.now() < before.expiresMs) return ok(before.series)
+    const answer = await get(`/compact?${where}`, before?.lastModified ?? null, signal)
+    if (!answer.ok) return answer
+    const { status, headers, text } = answer.value
+    const series = status === 304 && before !== undefined ? ok(before.series) : readText(text)
+    if (!series.ok) return series
+    const lastModified = headers.get('last-modified') ?? before?.lastModified ?? null
+    kept.set(where, { series: series.value, lastModified, expiresMs: expiryOf(headers, clock.now()) })
+    return series
+  }
+  return {
+    name: NAME,
+    url: 'https://api.met.no/',
+    attribution: 'Based on data from MET Norway (CC BY 4.0)',
+    ask: async ({ lat, lon, timezone }, signal) => {
+      const series = await seriesOf(`lat=${lat}&lon=${lon}`, signal)
+      if (!series.ok) return series
+      const forecast = forecastOf(series.value, clock.now(), timezone)
+      const reason = 'it does not cover now and three days'
+      return forecast === null ? fail(fault('provider/answer', { provider: NAME, reason })) : ok(forecast)
+    },
+    check: (signal) => get('/status', null, signal),
+  }
+}
+
+function readText(text: string): Result<readonly MetEntry[]> {
+  try {
+    return readJson(NAME, JSON.parse(text) as unknown, readSeries)
+  } catch {
+    return fail(fault('provider/answer', { provider: NAME, reason: 'it is not JSON' }))
+  }
+}
+
+function expiryOf(headers: Headers, nowMs: number): number {
+  const ms = Date.parse(headers.get('expires') ?? '')
+  return Number.isNaN(ms) ? nowMs : Math.min(ms, nowMs + EXPIRES_MS_MAX)
+}

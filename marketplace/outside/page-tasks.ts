@@ -20,6 +20,9 @@ export interface Article {
   readonly text: string
   readonly markdown: string
   readonly charset: string
+  /** What named the charset; `guess` where nothing did, or what was named is unknown. */
+  readonly charsetFrom: 'bom' | 'header' | 'markup' | 'guess'
+  /** Of the whole text, however much of it is handed on. */
   readonly wordCount: number
   /** Whether text or markdown were cut at their bounds. */
   readonly truncated: boolean

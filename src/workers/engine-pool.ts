@@ -1,16 +1,17 @@
-import { Piscina } from 'piscina'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { WorkSlots } from '../../marketplace/checkout/work-slots.ts'
 import type { Engines, EngineTask, EngineTasks } from '../../marketplace/outside/engines.ts'
 import type { EngineJob, EngineOutcome } from './engine-worker.ts'
+import { KillableProcess, type ProcessEnding } from './killable-process.ts'
 
-/** Longest time that a piece of work may run in its thread. */
+/** Longest time that a piece of work may run in its process. */
 const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'page/article': 4_000,
   'page/meta': 2_000,
   'page/feed': 3_000,
   'document/pdf': 5_000,
+  'document/font': 2_000,
   'text/summary': 4_000,
   'text/mood': 2_000,
   'text/subjects': 4_000,
@@ -18,67 +19,110 @@ const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'image/procedural': 5_000,
 }
 
-/** Memory of one thread: what a page of two megabytes needs as a tree, and no more. */
-const THREAD_HEAP_MB = { young: 16, old: 256 }
-const STACK_MB = 4
-/** Threads that are idle for longer end, and give their memory back. */
+/** Longest time until work begins: a new process loads the libraries of its engine first. */
+const START_MS = 10_000
+/** Memory of one process: what a page of two megabytes needs as a tree, and no more. */
+const HEAP_MB = 256
+/** Processes that are idle for longer end, and give their memory back. */
 const IDLE_MS = 30_000
+/** Jobs of one process: what libraries may leave behind is left behind only so often. */
+const PROCESS_JOBS_MAX = 1_000
 const REASON_CHARS_MAX = 200
 
-/** Threads of one kind of work. */
-class EngineThreads {
-  readonly #pool: Piscina
+const ENTRY = new URL('./engine-process.ts', import.meta.url)
+const KILLED = fault('engine/killed')
+const CLOSED = fault('engine/failed', { reason: 'the engines have ended' })
+
+/** What tests may change of a pool. */
+export interface EnginePoolOptions {
+  /** Program of the processes; speaks as `process-port.ts` does. */
+  readonly entry?: URL
+  readonly idleMs?: number
+  readonly startMs?: number
+}
+
+interface Idle {
+  readonly child: KillableProcess
+  readonly jobs: number
+  readonly timer: NodeJS.Timeout
+}
+
+/** Processes for one kind of work. */
+class EngineProcesses {
+  readonly #options: Required<EnginePoolOptions>
   readonly #slots: WorkSlots
+  readonly #children = new Set<KillableProcess>()
+  readonly #idle: Idle[] = []
+  #closed = false
 
-  constructor(threads: number) {
-    this.#slots = new WorkSlots(threads)
-    this.#pool = new Piscina({
-      filename: new URL('./engine-worker.ts', import.meta.url).href,
-      name: 'runEngine',
-      minThreads: 0,
-      maxThreads: threads,
-      idleTimeout: IDLE_MS,
-      resourceLimits: {
-        maxYoungGenerationSizeMb: THREAD_HEAP_MB.young,
-        maxOldGenerationSizeMb: THREAD_HEAP_MB.old,
-        stackSizeMb: STACK_MB,
-      },
-    })
-    // The death of a thread is told to whoever waits for its work.
-    this.#pool.on('error', () => undefined)
+  constructor(atOnce: number, options: EnginePoolOptions) {
+    this.#slots = new WorkSlots(atOnce)
+    this.#options = { entry: ENTRY, idleMs: IDLE_MS, startMs: START_MS, ...options }
   }
 
-  /** Runs a job in its turn; the time limit begins with the turn. */
+  /** Runs a job in its turn; the time limit begins with the work. Whoever gives up is answered at once. */
   run(job: EngineJob, signal: AbortSignal): Promise<Result<unknown>> {
-    return this.#slots.run(() => this.#runNow(job, signal))
+    return new Promise((resolve) => {
+      const giveUp = (): void => resolve(fail(KILLED))
+      signal.addEventListener('abort', giveUp, { once: true })
+      const turn = this.#slots.run(() => this.#runNow(job, signal, resolve))
+      turn
+        .catch((error: unknown) => resolve(fail(failed(error instanceof Error ? error.message : 'unknown cause'))))
+        .finally(() => signal.removeEventListener('abort', giveUp))
+    })
   }
 
-  async #runNow(job: EngineJob, signal: AbortSignal): Promise<Result<unknown>> {
-    if (signal.aborted) return fail(fault('engine/killed'))
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS[job.task])])
-    try {
-      const outcome = (await this.#pool.run(job, { signal: ended })) as EngineOutcome
-      return 'refused' in outcome
-        ? fail(fault('engine/refused', { reason: outcome.refused.slice(0, REASON_CHARS_MAX) }))
-        : ok(outcome.output)
-    } catch (error) {
-      return fail(ended.aborted || isMemoryDeath(error) ? fault('engine/killed') : failed(error))
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer)
+    const children = [...this.#children]
+    for (const child of children) child.kill()
+    await Promise.all(children.map(({ exited }) => exited))
+  }
+
+  /** The turn lasts until a process that was ended is gone: another one beside it would take its processor. */
+  async #runNow(job: EngineJob, signal: AbortSignal, resolve: (result: Result<unknown>) => void): Promise<void> {
+    if (this.#closed) return resolve(fail(CLOSED))
+    if (signal.aborted) return resolve(fail(KILLED))
+    const { child, jobs } = this.#take()
+    const limits = { startMs: this.#options.startMs, workMs: LIMIT_MS[job.task] }
+    const ending = await child.run({ message: job, ...limits }, signal)
+    resolve(resultOf(ending))
+    if (child.usable && jobs < PROCESS_JOBS_MAX && !this.#closed) return this.#keep(child, jobs)
+    child.kill()
+    await child.exited
+  }
+
+  /** An idle process, or a new one; with how many jobs it has had, this one counted. */
+  #take(): { readonly child: KillableProcess; readonly jobs: number } {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      clearTimeout(idle.timer)
+      if (idle.child.usable) return { child: idle.child, jobs: idle.jobs + 1 }
     }
+    const child = new KillableProcess(this.#options.entry, HEAP_MB)
+    this.#children.add(child)
+    void child.exited.then(() => this.#children.delete(child))
+    return { child, jobs: 1 }
   }
 
-  close(): Promise<void> {
-    return this.#pool.destroy()
+  #keep(child: KillableProcess, jobs: number): void {
+    const timer = setTimeout(() => {
+      this.#idle.splice(this.#idle.indexOf(idle), 1)
+      child.kill()
+    }, this.#options.idleMs)
+    const idle = { child, jobs, timer: timer.unref() }
+    this.#idle.push(idle)
   }
 }
 
-/** Engines on worker threads. Work on what strangers wrote has threads of its own: it must not hold up the rest. */
+/** Engines in processes of their own. Work on what strangers wrote has some for itself: it must not hold up the rest. */
 export class EnginePool implements Engines {
-  readonly #strangers: EngineThreads
-  readonly #own: EngineThreads
+  readonly #strangers: EngineProcesses
+  readonly #own: EngineProcesses
 
-  constructor(threads: number) {
-    this.#strangers = new EngineThreads(threads)
-    this.#own = new EngineThreads(threads)
+  constructor(atOnce: number, options: EnginePoolOptions = {}) {
+    this.#strangers = new EngineProcesses(atOnce, options)
+    this.#own = new EngineProcesses(atOnce, options)
   }
 
   async run<Name extends EngineTask>(
@@ -86,21 +130,24 @@ export class EnginePool implements Engines {
     input: EngineTasks[Name]['input'],
     signal: AbortSignal,
   ): Promise<Result<EngineTasks[Name]['output']>> {
-    const threads = task.startsWith('page/') || task === 'image/square-png' ? this.#strangers : this.#own
-    return (await threads.run({ task, input }, signal)) as Result<EngineTasks[Name]['output']>
+    const processes = task.startsWith('page/') || task === 'image/square-png' ? this.#strangers : this.#own
+    return (await processes.run({ task, input }, signal)) as Result<EngineTasks[Name]['output']>
   }
 
-  /** Ends all threads, with the work in them. */
+  /** Ends all processes, with the work in them. */
   async close(): Promise<void> {
     await Promise.all([this.#strangers.close(), this.#own.close()])
   }
 }
 
-function isMemoryDeath(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
+function resultOf(ending: ProcessEnding): Result<unknown> {
+  if (ending.kind === 'killed') return fail(KILLED)
+  if (ending.kind === 'failed') return fail(failed(ending.reason))
+  const outcome = ending.output as EngineOutcome
+  if (!('refused' in outcome)) return ok(outcome.output)
+  return fail(fault('engine/refused', { reason: outcome.refused.slice(0, REASON_CHARS_MAX) }))
 }
 
-function failed(error: unknown): ReturnType<typeof fault> {
-  const reason = error instanceof Error ? error.message : 'unknown cause'
+function failed(reason: string): ReturnType<typeof fault> {
   return fault('engine/failed', { reason: reason.slice(0, REASON_CHARS_MAX) })
 }

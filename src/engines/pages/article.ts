@@ -1,0 +1,87 @@
+import { Readability } from '@mozilla/readability'
+import type { Article, PageBody } from '../../../marketplace/outside/page-tasks.ts'
+import { EngineRefusal } from '../refusal.ts'
+import { decodePage } from './charset.ts'
+import { type CleanPage, cleanPage } from './clean-page.ts'
+import { asCodeBlock, toMarkdown } from './markdown.ts'
+import { type BodyKind, bodyKind } from './media-type.ts'
+import { countWords, cutText, isoDate, oneLine, visible } from './text.ts'
+import { pruneTree, textOf, treeOf } from './tree.ts'
+
+/** Longest text and longest markdown that are handed on. */
+export const TEXT_CHARS_MAX = 100_000
+export const TITLE_CHARS_MAX = 300
+export const EXCERPT_CHARS_MAX = 500
+export const BYLINE_CHARS_MAX = 200
+/** What is found as the main content is believed if it is this long, or this part of the whole. */
+const CONTENT_CHARS_MIN = 250
+const CONTENT_PART_MIN = 0.4
+/** A text is cut before it becomes markdown; marks of markdown come on top. */
+const TREE_LIMITS = { charsMax: TEXT_CHARS_MAX, elementsMax: 20_000 }
+/** Longest text that is put into a block of code: a fence around it must fit too. */
+const CODE_CHARS_MAX = TEXT_CHARS_MAX - 2_000
+
+/** Reads a page as clean text: the main content of HTML, any other text as it is. Refuses what is no text. */
+export function readArticle(body: PageBody): Article {
+  const kind = bodyKind(body)
+  if (kind === null) throw new EngineRefusal(`${body.mediaType || 'a body without a type'} is no text`)
+  const { text, ...read } = decodePage(body)
+  const page = kind === 'html' ? readPage(text, body.url) : readPlain(text, kind)
+  return { ...page, ...read }
+}
+
+type Page = Omit<Article, 'charset' | 'charsetFrom'>
+
+function readPlain(whole: string, kind: BodyKind): Page {
+  const text = visible(whole).trim()
+  const language = kind === 'text' ? '' : kind
+  return {
+    title: null,
+    lang: null,
+    byline: null,
+    excerpt: null,
+    publishedAt: null,
+    text: cutText(text, TEXT_CHARS_MAX),
+    markdown: text === '' ? '' : cutText(asCodeBlock(cutText(text, CODE_CHARS_MAX), language), TEXT_CHARS_MAX),
+    wordCount: countWords(text),
+    truncated: text.length > CODE_CHARS_MAX,
+    readability: false,
+  }
+}
+
+function readPage(markup: string, url: string): Page {
+  const page = cleanPage(markup, url)
+  const found = mainContent(page)
+  const content = found?.content ?? treeOf(page).body
+  const text = found?.text ?? page.text
+  const isPruned = pruneTree(content, TREE_LIMITS)
+  const markdown = toMarkdown(content)
+  return {
+    title: oneLine(found?.title ?? page.title, TITLE_CHARS_MAX),
+    lang: oneLine(found?.lang ?? page.lang, 35),
+    byline: oneLine(found?.byline, BYLINE_CHARS_MAX),
+    excerpt: oneLine(found?.excerpt, EXCERPT_CHARS_MAX),
+    publishedAt: isoDate(found?.publishedTime),
+    text: cutText(text, TEXT_CHARS_MAX),
+    markdown: cutText(markdown, TEXT_CHARS_MAX),
+    wordCount: countWords(text),
+    truncated: page.truncated || isPruned || text.length > TEXT_CHARS_MAX || markdown.length > TEXT_CHARS_MAX,
+    readability: found?.content !== undefined,
+  }
+}
+
+/** What the page says about itself, with its main content where that was found. */
+function mainContent(page: CleanPage) {
+  const reader = new Readability<Element>(treeOf(page), {
+    keepClasses: true,
+    serializer: (node) => node as Element,
+  })
+  const found = reader.parse()
+  if (found === null) return undefined
+  const text = found.content ? textOf(found.content) : ''
+  const isBelieved = text.length >= CONTENT_CHARS_MIN || text.length >= page.text.length * CONTENT_PART_MIN
+  const isFound = isBelieved && text !== '' && found.content
+  return isFound
+    ? { ...found, content: found.content as Element, text }
+    : { ...found, content: undefined, text: undefined }
+}

@@ -1,0 +1,74 @@
+import { visible } from './text.ts'
+
+/** Elements that begin and end a paragraph. */
+const PARAGRAPHS = new Set(
+  'address article aside blockquote dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav ol p pre section summary table tbody tfoot thead tr ul caption'.split(
+    ' ',
+  ),
+)
+/** Those that only begin a line. */
+const LINES = new Set(['li', 'tr', 'dt', 'dd', 'br', 'summary'])
+
+/** Writes the text of a page as it is read: paragraphs with an empty line between them, items and rows with a line each. */
+export class TextWriter {
+  readonly #parts: string[] = []
+  /** Line breaks before the next text. */
+  #breaks = 0
+  #blank = false
+  #pre = 0
+  length = 0
+
+  open(tag: string): void {
+    if (tag === 'pre') this.#pre += 1
+    this.#boundary(tag)
+    if (tag === 'li') this.#write('- ')
+    if (tag === 'td' || tag === 'th') this.#blank = true
+  }
+
+  close(tag: string): void {
+    if (tag === 'pre') this.#pre = Math.max(0, this.#pre - 1)
+    if (tag !== 'br') this.#boundary(tag)
+  }
+
+  text(text: string): void {
+    if (this.#pre > 0) {
+      this.#write(visible(text).replace(/\r\n?/g, '\n'))
+      return
+    }
+    const words = visible(text).replace(/\s+/g, ' ')
+    if (words.startsWith(' ')) this.#blank = true
+    const trimmed = words.trim()
+    if (trimmed === '') return
+    this.#write(trimmed)
+    this.#blank = words.endsWith(' ')
+  }
+
+  /** The text so far. */
+  toString(): string {
+    return this.#parts.join('').trim()
+  }
+
+  #boundary(tag: string): void {
+    const breaks = LINES.has(tag) ? 1 : PARAGRAPHS.has(tag) ? 2 : 0
+    this.#breaks = Math.max(this.#breaks, breaks)
+  }
+
+  #write(text: string): void {
+    if (this.length > 0) {
+      const gap = this.#breaks > 0 ? '\n'.repeat(this.#breaks) : this.#blank && !this.#endsBlank() ? ' ' : ''
+      if (gap !== '') this.#add(gap)
+    }
+    this.#breaks = 0
+    this.#blank = false
+    this.#add(text)
+  }
+
+  #endsBlank(): boolean {
+    return /\s$/.test(this.#parts.at(-1) ?? '')
+  }
+
+  #add(text: string): void {
+    this.#parts.push(text)
+    this.length += text.length
+  }
+}

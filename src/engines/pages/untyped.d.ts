@@ -1,0 +1,16 @@
+/** Markdown from a tree; the package brings no types. What is described is what is used. */
+declare module 'turndown' {
+  interface Rule {
+    filter: string | string[] | ((node: Element) => boolean)
+    replacement: (content: string, node: Element) => string
+  }
+
+  class TurndownService {
+    constructor(options: Readonly<Record<string, string | boolean>>)
+    addRule(name: string, rule: Rule): this
+    escape(text: string): string
+    turndown(node: Element): string
+  }
+
+  export = TurndownService
+}

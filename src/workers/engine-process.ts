@@ -1,0 +1,4 @@
+import { runEngine } from './engine-worker.ts'
+import { serveProcess } from './process-port.ts'
+
+serveProcess(runEngine)

@@ -1,3 +1,4 @@
+/// <reference path="./pdfkit.d.mts" />
 import { createHash } from 'node:crypto'
 import { PDFDocument } from 'pdfkit'
 import type { DocumentFile, DocumentJob, DocumentSheet } from '../../../marketplace/outside/document-tasks.ts'

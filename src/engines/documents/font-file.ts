@@ -1,3 +1,4 @@
+/// <reference path="./pdfkit.d.mts" />
 import { readFileSync } from 'node:fs'
 import { PDFDocument } from 'pdfkit'
 import type { OperatorFont } from '../../../marketplace/outside/document-tasks.ts'

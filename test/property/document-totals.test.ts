@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decimalText, divideHalfUp, parseDecimal } from '../../marketplace/services/documents/decimal.ts'
+import { computeTotals, currencyDigits } from '../../marketplace/services/documents/totals.ts'
+
+const decimal = (max: bigint, scaleMax: number, min = 0n) =>
+  fc
+    .tuple(fc.bigInt({ min, max }), fc.integer({ min: 0, max: scaleMax }))
+    .map(([units, scale]) => parseDecimal(decimalText({ units, scale })) as { units: bigint; scale: number })
+
+const ITEMS = fc.array(
+  fc.record({ qty: decimal(10n ** 13n, 4, 1n), unitPrice: decimal(10n ** 15n, 6, -(10n ** 15n)) }),
+  { minLength: 1, maxLength: 20 },
+)
+const CURRENCY = fc.constantFrom('JPY', 'EUR', 'KWD')
+
+/** Whether a whole number is the one nearest to a fraction, the one farther from zero of two. */
+function isNearest(whole: bigint, numerator: bigint, denominator: bigint): boolean {
+  const twice = 2n * (numerator - whole * denominator)
+  const isTie = twice === denominator || twice === -denominator
+  const awayFromZero = numerator >= 0n ? twice === -denominator : twice === denominator
+  return isTie ? awayFromZero : twice < denominator && twice > -denominator
+}
+
+describe('totals of any document', () => {
+  it('add up: the lines to the net total, net and VAT to the gross total', () => {
+    fc.assert(
+      fc.property(ITEMS, decimal(100_000n, 3), CURRENCY, (items, rate, currency) => {
+        const { lines, net, vat, gross } = computeTotals(items, rate, currencyDigits(currency))
+        expect(lines.reduce((sum, line) => sum + line, 0n)).toBe(net)
+        expect(net + vat).toBe(gross)
+      }),
+    )
+  })
+
+  it('are nearest to the exact figures, halves away from zero', () => {
+    fc.assert(
+      fc.property(ITEMS, decimal(100_000n, 3), CURRENCY, (items, rate, currency) => {
+        const digits = currencyDigits(currency)
+        const { lines, net, vat } = computeTotals(items, rate, digits)
+        for (const [i, { qty, unitPrice }] of items.entries()) {
+          const exact = qty.units * unitPrice.units * 10n ** BigInt(digits)
+          expect(isNearest(lines[i] as bigint, exact, 10n ** BigInt(qty.scale + unitPrice.scale))).toBe(true)
+        }
+        expect(isNearest(vat, net * rate.units, 100n * 10n ** BigInt(rate.scale))).toBe(true)
+      }),
+    )
+  })
+
+  it('mirror each other with all prices negated', () => {
+    fc.assert(
+      fc.property(ITEMS, decimal(100_000n, 3), (items, rate) => {
+        const negated = items.map(({ qty, unitPrice }) => ({
+          qty,
+          unitPrice: { ...unitPrice, units: -unitPrice.units },
+        }))
+        expect(computeTotals(negated, rate, 2).gross).toBe(-computeTotals(items, rate, 2).gross)
+      }),
+    )
+  })
+
+  it('are divided so that a tie is told from what is near it', () => {
+    fc.assert(
+      fc.property(fc.bigInt(), fc.bigInt({ min: 1n, max: 10n ** 20n }), (numerator, denominator) => {
+        expect(isNearest(divideHalfUp(numerator, denominator), numerator, denominator)).toBe(true)
+        expect(divideHalfUp(numerator * 2n * denominator + denominator, 2n * denominator)).toBe(
+          numerator >= 0n ? numerator + 1n : numerator,
+        )
+      }),
+    )
+  })
+})

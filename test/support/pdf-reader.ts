@@ -1,0 +1,59 @@
+import { inflateSync } from 'node:zlib'
+
+/** What a PDF file says of itself, read from its objects without a library. */
+export interface PdfFacts {
+  /** Width and height of each page, points. */
+  readonly pages: readonly (readonly [number, number])[]
+  /** Fonts, and how many of them have their letters in the file. */
+  readonly fonts: readonly string[]
+  readonly embedded: number
+  readonly lang: string | undefined
+  readonly isMarkedTagged: boolean
+  /** Types of the elements of the structure tree, in the order of the file, and how many there are of each. */
+  readonly tags: Readonly<Record<string, number>>
+  readonly info: string
+  /** Metadata as XMP. */
+  readonly xmp: string
+  /** Operators of all pages. */
+  readonly content: string
+}
+
+/** Reads files as pdfkit writes them: no object streams, no encryption. */
+export function readPdf(bytes: Uint8Array): PdfFacts {
+  const text = Buffer.from(bytes).toString('latin1')
+  const objects = [
+    ...text.matchAll(/\n\d+ 0 obj\n(<<[\s\S]*?>>|\([\s\S]*?\))\n(?:stream\n([\s\S]*?)\nendstream\n)?endobj/g),
+  ].map(([, head = '', stream]) => ({ head, stream }))
+  const heads = objects.map(({ head }) => head)
+  const contents = objects.filter(
+    ({ head, stream }) => stream !== undefined && /^<<\n\/Length \d+\n\/Filter/.test(head),
+  )
+  const tags: Record<string, number> = {}
+  for (const head of heads) {
+    const tag = /^<<\n\/S \/(\w+)\n[\s\S]*\/P \d+ 0 R/.exec(head)?.[1]
+    if (tag !== undefined) tags[tag] = (tags[tag] ?? 0) + 1
+  }
+  return {
+    pages: [...text.matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map(
+      ([, w, h]) => [Number(w), Number(h)] as const,
+    ),
+    fonts: heads.flatMap((head) => /\/Subtype \/Type0\n\/BaseFont \/(\S+)/.exec(head)?.[1] ?? []),
+    embedded: heads.filter((head) => /\/Type \/FontDescriptor[\s\S]*\/FontFile2 \d+ 0 R/.test(head)).length,
+    lang: /\/Lang \((\w+)\)/.exec(text)?.[1],
+    isMarkedTagged: /\/Marked true/.test(text),
+    tags,
+    info: heads.filter((head) => head.startsWith('(')).join('\n'),
+    xmp: Buffer.from(objects.find(({ head }) => head.includes('/Subtype /XML'))?.stream ?? '', 'latin1').toString(
+      'utf8',
+    ),
+    content: contents.map(({ stream = '' }) => inflated(stream)).join('\n'),
+  }
+}
+
+function inflated(stream: string): string {
+  try {
+    return inflateSync(Buffer.from(stream, 'latin1')).toString('latin1')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Decimal,
+  decimalText,
+  divideHalfUp,
+  parseDecimal,
+  printedDecimal,
+} from '../../../../../marketplace/services/documents/decimal.ts'
+import { computeTotals, currencyDigits } from '../../../../../marketplace/services/documents/totals.ts'
+
+function decimal(text: string): Decimal {
+  return parseDecimal(text) as Decimal
+}
+
+describe('totals of documents', () => {
+  const GOLDEN: readonly (readonly [
+    string,
+    [string, string][],
+    string,
+    { lines: bigint[]; net: bigint; vat: bigint },
+  ])[] = [
+    ['EUR', [['1', '0.005']], '19', { lines: [1n], net: 1n, vat: 0n }],
+    ['EUR', [['1', '0.0049']], '19', { lines: [0n], net: 0n, vat: 0n }],
+    [
+      'EUR',
+      [
+        ['3', '33.335'],
+        ['0.3333', '9.99'],
+      ],
+      '7',
+      { lines: [10001n, 333n], net: 10334n, vat: 723n },
+    ],
+    ['EUR', Array(3).fill(['1', '0.30']), '5', { lines: [30n, 30n, 30n], net: 90n, vat: 5n }],
+    [
+      'JPY',
+      [
+        ['1.5', '333'],
+        ['1', '0.4'],
+      ],
+      '10',
+      { lines: [500n, 0n], net: 500n, vat: 50n },
+    ],
+    [
+      'KWD',
+      [
+        ['2', '-24.7505'],
+        ['1', '5'],
+      ],
+      '5',
+      { lines: [-49501n, 5000n], net: -44501n, vat: -2225n },
+    ],
+    ['EUR', [['1', '-0.005']], '0', { lines: [-1n], net: -1n, vat: 0n }],
+    ['USD', [['1000000', '1000000000']], '100', { lines: [10n ** 17n], net: 10n ** 17n, vat: 10n ** 17n }],
+    ['USD', [['1', '100']], '8.375', { lines: [10000n], net: 10000n, vat: 838n }],
+  ]
+  for (const [currency, items, rate, expected] of GOLDEN)
+    it(`${currency} ${items.map((item) => item.join(' x ')).join(', ')} at ${rate} %`, () => {
+      const priced = items.map(([qty, unitPrice]) => ({ qty: decimal(qty), unitPrice: decimal(unitPrice) }))
+      const totals = computeTotals(priced, decimal(rate), currencyDigits(currency))
+      expect(totals).toEqual({ ...expected, gross: expected.net + expected.vat })
+    })
+
+  it('has the digits of each currency', () => {
+    expect(['JPY', 'EUR', 'KWD'].map(currencyDigits)).toEqual([0, 2, 3])
+  })
+
+  it('rounds halves away from zero', () => {
+    expect([-25n, -15n, -14n, 14n, 15n, 25n].map((tenths) => divideHalfUp(tenths, 10n))).toEqual([
+      -3n,
+      -2n,
+      -1n,
+      1n,
+      2n,
+      3n,
+    ])
+  })
+})
+
+describe('decimal numbers', () => {
+  it('are written as they were read', () => {
+    for (const text of ['0', '-0.5', '12', '0.0001', '1000000000.123456']) expect(decimalText(decimal(text))).toBe(text)
+  })
+
+  it('have thousands apart and a minus for eyes', () => {
+    expect(printedDecimal(decimal('-1234567.5'), 2)).toBe('\u22121,234,567.50')
+    expect(printedDecimal(decimal('999'), 0)).toBe('999')
+    expect(printedDecimal(decimal('0.125'), 2)).toBe('0.125')
+  })
+
+  for (const text of ['', '.', '1.', '.5', '01', '--1', '1e5', ' 1', '1_0', '\u0661', '9'.repeat(20)])
+    it(`do not look like "${text}"`, () => {
+      expect(parseDecimal(text)).toBeUndefined()
+    })
+})

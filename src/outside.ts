@@ -5,7 +5,6 @@ import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import type { MailDomains } from '../marketplace/outside/mail.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
-import type { Asked } from '../marketplace/outside/providers.ts'
 import { notConfigured } from '../marketplace/outside/readiness.ts'
 import type { WebReader } from '../marketplace/outside/web.ts'
 import type { Stop } from './core.ts'
@@ -19,7 +18,11 @@ import { openModels } from './outbound/models/open-models.ts'
 import { type Internet, openWeb } from './outbound/open-web.ts'
 import { type ProviderKeys, readProviderKeys } from './outbound/provider-keys.ts'
 import type { Checkable } from './outbound/providers/provider.ts'
+import { RdapDomains } from './outbound/providers/rdap.ts'
+import { ChainedWeather } from './outbound/providers/weather.ts'
+import { webSearch } from './outbound/providers/web-search.ts'
 import { ProviderRates } from './outbound/reference-rates.ts'
+import { VERSION } from './version.ts'
 import { EnginePool } from './workers/engine-pool.ts'
 
 /** What the outside is made from. */
@@ -66,6 +69,8 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   const keys = await readProviderKeys(parts.config.providers.keysFile)
   if (!keys.ok) return keys
   const { prices, rates, lookedAtQuotes } = openQuotes(parts, keys.value, stops)
+  const reader = enabled ? web : NO_WEB
+  const { search, domains, weather, lookedAtFinders } = openFinders(parts, keys.value, reader, stops)
   const models = await openModels({ ...parts, keys: keys.value, fixtureModels: parts.fixtureModels === true })
   if (!models.ok) return models
   stops.push(() => models.value.close())
@@ -73,17 +78,14 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   return ok({
     engines,
     documents: documents.value,
-    web: enabled ? web : NO_WEB,
+    web: reader,
     mail: enabled ? new DnsMailDomains(names, parts.clock) : NO_MAIL,
     endpoint: new HttpEndpointProbe(parts.config.validationTarget ?? parts.publicUrl?.replace(/\/+$/, '') ?? ''),
     geo: geo.value,
     prices,
-    search: nobody('web search', 'providers.search'),
-    domains: { ...nobody('domain registrations', 'providers.domains'), covers: () => null },
-    weather: {
-      ...nobody('the weather', 'providers.weather'),
-      names: () => notConfigured('a geocoder', 'providers.geocoder'),
-    },
+    search,
+    domains,
+    weather,
     rates,
     evm: evm.value,
     models: models.value.pool,
@@ -92,6 +94,10 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
       geo.value,
       prices,
       rates,
+      search,
+      domains.chain,
+      weather.chain,
+      weather.geocoder,
       evm.value,
       ...(enabled ? [names] : []),
       models.value.pool,
@@ -102,6 +108,7 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
       await lookedAtModels
       await lookedAtNodes
       await lookedAtQuotes
+      await lookedAtFinders
     },
   })
 }
@@ -114,11 +121,16 @@ function openQuotes({ config, clock, timers }: OutsideParts, keys: ProviderKeys,
   return { prices, rates, lookedAtQuotes: Promise.all([prices.start(), rates.start()]) }
 }
 
-function nobody<Query, Value>(what: string, ...requires: readonly string[]): Asked<Query, Value> {
-  return {
-    readiness: () => notConfigured(`a provider of ${what}`, ...requires),
-    ask: async () => fail(fault('provider/none', { what, reason: 'none is configured' })),
-  }
+function openFinders(parts: OutsideParts, keys: ProviderKeys, web: WebReader, stops: Stop[]) {
+  const { config, publicUrl, clock, timers } = parts
+  const contact = config.web.contact ?? publicUrl
+  const userAgent = contact === null ? null : `Farthing/${VERSION} (+${contact})`
+  const search = webSearch({ choices: config.providers.search, keys, clock, timers })
+  const domains = new RdapDomains({ lists: config.providers.domains.map(({ url }) => url), web, clock, timers })
+  const weather = new ChainedWeather({ choices: config.providers, keys, userAgent, clock, timers })
+  for (const finder of [search, domains, weather]) stops.push(() => finder.stop())
+  const lookedAtFinders = Promise.all([search.start(), domains.start(), weather.start()])
+  return { search, domains, weather, lookedAtFinders }
 }
 
 const NO_WEB: WebReader = {

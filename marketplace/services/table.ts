@@ -43,6 +43,7 @@ import { tokenLaunchCheck } from './node-token-launch-check.ts'
 import { translate } from './node-translate.ts'
 import { txLookup } from './node-tx-lookup.ts'
 import { walletPortfolio } from './node-wallet-portfolio.ts'
+import { weather } from './node-weather.ts'
 import { webSearch } from './node-web-search.ts'
 import { whaleWatch } from './node-whale-watch.ts'
 import { worldClock } from './node-world-clock.ts'
@@ -82,6 +83,7 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   signatureVerify,
   webSearch,
   domainInfo,
+  weather,
   addressValidator,
   keywords,
   sentiment,

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { DomainFacts, Domains } from '../../../marketplace/outside/providers.ts'
 import type { Readiness } from '../../../marketplace/outside/readiness.ts'
@@ -42,7 +42,7 @@ export class RdapDomains implements Domains {
   readonly chain: ProviderChain<null, RegistryList>
   readonly #parts: RdapParts
   readonly #lists: readonly RdapList[]
-  readonly #registries = new LruMap<string, ProviderChain<string, DomainFacts>>(REGISTRIES_MAX)
+  readonly #registries = new LRUCache<string, ProviderChain<string, DomainFacts>>({ max: REGISTRIES_MAX })
 
   constructor(parts: RdapParts) {
     const { lists, clock, timers } = parts
@@ -73,6 +73,17 @@ export class RdapDomains implements Domains {
       )
     }
     return this.#registryAt(address).ask(domain, signal)
+  }
+
+  /** Looks for the list, now and from then on; resolves after the first look. */
+  start(): Promise<void> {
+    return this.chain.start()
+  }
+
+  /** Gives up what is under way. */
+  stop(): void {
+    this.chain.stop()
+    for (const chain of this.#registries.values()) chain.stop()
   }
 
   #registryAt(address: string): ProviderChain<string, DomainFacts> {

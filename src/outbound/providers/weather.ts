@@ -71,6 +71,17 @@ export class ChainedWeather implements Weather {
     return found.ok ? this.#at(found.value.value, found.value.source, signal) : found
   }
 
+  /** Looks who can be asked, now and from then on; resolves after the first look. */
+  async start(): Promise<void> {
+    await Promise.all([this.chain.start(), this.geocoder.start()])
+  }
+
+  /** Gives up what is under way. */
+  stop(): void {
+    this.chain.stop()
+    this.geocoder.stop()
+  }
+
   async #at(place: Place, placed: Source | null, signal: AbortSignal): Promise<Result<Sourced<WeatherReport>>> {
     const spot = { lat: hundredths(place.lat), lon: hundredths(place.lon), timezone: place.timezone }
     const forecast = await this.chain.ask(spot, signal)

@@ -18,8 +18,8 @@ beforeAll(async () => {
 async function openWith(url: string) {
   const web = plainWeb({ [RDAP_HOST]: url })
   const domains = new RdapDomains({ lists: [url], web, clock: systemClock, timers: systemTimers })
-  await domains.chain.start()
-  return { context: { ...context, outside: outsideOf({ domains }) }, stop: () => domains.chain.stop() }
+  await domains.start()
+  return { context: { ...context, outside: outsideOf({ domains }) }, stop: () => domains.stop() }
 }
 
 describeService({

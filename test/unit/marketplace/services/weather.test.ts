@@ -24,12 +24,8 @@ const openAs = (name: string) => async (url: string) => {
     clock: systemClock,
     timers: systemTimers,
   })
-  await Promise.all([weather.chain.start(), weather.geocoder.start()])
-  const stop = () => {
-    weather.chain.stop()
-    weather.geocoder.stop()
-  }
-  return { context: { ...context, outside: outsideOf({ weather }) }, stop }
+  await weather.start()
+  return { context: { ...context, outside: outsideOf({ weather }) }, stop: () => weather.stop() }
 }
 
 describeService({

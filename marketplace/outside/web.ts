@@ -14,6 +14,10 @@ export interface WebRequest {
   /** Validators of a copy that the caller has: the answer may then be 304 with an empty body. */
   readonly etag?: string
   readonly lastModified?: string
+  /** How old a kept copy may be, in milliseconds, where the site allows one; without it none is looked for. */
+  readonly freshMs?: number
+  /** Whether robots.txt of the site is obeyed, where the operator has that on. */
+  readonly robots?: boolean
 }
 
 /** A page as it was read. */
@@ -46,6 +50,6 @@ export interface WebReader {
   readonly readiness: () => Readiness
   /** Reads the text of an absolute http(s) URL and holds it against what may be read; the fault is `web/refused`. */
   readonly check: (text: string) => Result<URL>
-  /** Reads a page. Faults: `web/refused`, `web/unreachable`, `web/timeout`, `web/too-large`, `web/answer`. */
+  /** Reads a page. Faults: `web/refused`, `web/unreachable`, `web/timeout`, `web/too-large`, `web/answer`, `web/busy`. */
   readonly read: (url: URL, request: WebRequest, signal: AbortSignal) => Promise<Result<WebPage>>
 }

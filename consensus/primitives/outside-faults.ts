@@ -6,6 +6,7 @@ export const OUTSIDE_FAULTS = {
   'web/unreachable': nobody('upstream_failed', 502, '{host} cannot be reached: {reason}'),
   'web/timeout': nobody('upstream_timeout', 504, '{host} did not answer in time'),
   'web/too-large': nobody('upstream_failed', 502, 'the answer of {host} is longer than {bytesMax} bytes'),
+  'web/busy': later('service_unavailable', 503, '{host} is not read now: {reason}'),
   'web/answer': nobody('upstream_failed', 502, 'the answer of {host} cannot be used: {reason}'),
 
   'provider/none': later('upstream_failed', 502, 'nobody can be asked for {what}: {reason}'),

@@ -1,0 +1,137 @@
+import { once } from 'node:events'
+import { pipeline, type Readable, Transform } from 'node:stream'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib'
+
+/** How far a body is read. */
+export interface BodyBounds {
+  /** Most bytes after decompression. */
+  readonly bytesMax: number
+  /** Reading ends with this text, in any case. */
+  readonly until?: string | undefined
+}
+
+/** What was read of a body; `longer` where it went on behind the bound. */
+export interface ReadBody {
+  readonly bytes: Uint8Array
+  readonly longer: boolean
+}
+
+/** Codings that a request asks for. */
+export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
+/** Compression makes nothing longer than by this: what does is there to keep us busy. */
+const OVERHEAD_BYTES = 65_536
+/** RFC 8878 lets a sender need no larger window; it is memory that the sender chooses. */
+const ZSTD_WINDOW_LOG_MAX = 23
+
+/** Codings of a Content-Encoding header, outermost last; `identity` counts for nothing. */
+export function codingsOf(header: string): readonly string[] {
+  return header
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+}
+
+/** Whether a body in these codings is read: one at most, and a known one. */
+export function canDecode(codings: readonly string[]): boolean {
+  return codings.length === 0 || (codings.length === 1 && Object.hasOwn(DECODERS, codings[0] as string))
+}
+
+/**
+ * Reads a body, bytes counted after decompression. Throws where it breaks off or its coding is broken; what follows a bound is
+ * not asked for any more.
+ */
+export async function readBody(body: Readable, codings: readonly string[], bounds: BodyBounds): Promise<ReadBody> {
+  const counter = new ByteBound(bounds.bytesMax + OVERHEAD_BYTES)
+  const [coding] = codings
+  if (coding === undefined) return collect(through([body, counter]), bounds)
+  const decoder = await DECODERS[coding]?.(body)
+  if (decoder === undefined) throw new Error(`no decoder of ${coding}`)
+  return collect(through([body, counter, decoder]), bounds)
+}
+
+/** Lets so many bytes pass, and fails at more: compressed input need not come to any output. */
+class ByteBound extends Transform {
+  #left: number
+
+  constructor(bytesMax: number) {
+    super()
+    this.#left = bytesMax
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
+    this.#left -= chunk.length
+    // Without a coding the collector ends before this.
+    if (this.#left < 0) done(new Error('it is longer compressed than it may be plain'))
+    else done(null, chunk)
+  }
+}
+
+type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>
+
+const DECODERS: Readonly<Record<string, (body: Readable) => Decoder | Promise<Decoder>>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: inflateAsItComes,
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
+}
+
+/** By the book deflate has a head; some servers leave it away. */
+async function inflateAsItComes(body: Readable): Promise<Decoder> {
+  if (body.readableLength === 0 && !body.readableEnded) await once(body, 'readable')
+  const first = body.read() as Buffer | null
+  if (first === null) return createInflate()
+  body.unshift(first)
+  return ((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()
+}
+
+/** The last of some streams, fed by the others; an error of any is an error of it, and its end ends all. */
+function through(streams: readonly [Readable, Transform, ...Transform[]]): Readable {
+  return pipeline([...streams], () => {}) as unknown as Readable
+}
+
+async function collect(stream: Readable, { bytesMax, until }: BodyBounds): Promise<ReadBody> {
+  const chunks: Buffer[] = []
+  const seeker = until === undefined ? null : new Seeker(until)
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const end = seeker?.endIn(chunk) ?? chunk.length
+    const wanted = chunk.subarray(0, Math.min(end, bytesMax - bytes))
+    chunks.push(wanted)
+    bytes += wanted.length
+    if (end > wanted.length) return { bytes: Buffer.concat(chunks), longer: true }
+    if (seeker?.found === true) break
+  }
+  return { bytes: Buffer.concat(chunks), longer: false }
+}
+
+/** Looks for a text in pieces of a body. */
+class Seeker {
+  readonly #text: string
+  #tail = ''
+  found = false
+
+  constructor(text: string) {
+    this.#text = text.toLowerCase()
+  }
+
+  /** Where the text ends in this piece, null where it is not complete by then. */
+  endIn(chunk: Buffer): number | null {
+    const seen = this.#tail + chunk.toString('latin1').toLowerCase()
+    const at = seen.indexOf(this.#text)
+    if (at >= 0) {
+      this.found = true
+      return at + this.#text.length - this.#tail.length
+    }
+    this.#tail = seen.slice(Math.max(0, seen.length - this.#text.length + 1))
+    return null
+  }
+}

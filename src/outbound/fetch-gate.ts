@@ -1,0 +1,106 @@
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
+
+/** How much is read at once. */
+export interface GateLimits {
+  readonly atOnceMax: number
+  /** Of one host; and connections to one address, under however many names. */
+  readonly perHostMax: number
+  readonly perAddressMax: number
+  /** Readings that wait for their turn. */
+  readonly waitingMax: number
+}
+
+/** Limits that keep this node from being a means of flooding somebody. */
+export const GATE_LIMITS: GateLimits = { atOnceMax: 16, perHostMax: 4, perAddressMax: 8, waitingMax: 64 }
+
+interface Waiter {
+  readonly host: string
+  readonly start: () => void
+}
+
+/** Lets only so many readings run at once, in all and of one host; others wait their turn, and those beyond are refused. */
+export class FetchGate {
+  readonly #limits: GateLimits
+  readonly #byHost = new Map<string, number>()
+  readonly #byAddress = new Map<string, number>()
+  readonly #waiting = new Set<Waiter>()
+  #running = 0
+
+  constructor(limits: GateLimits = GATE_LIMITS) {
+    this.#limits = limits
+  }
+
+  /** Runs a reading in its turn. Faults: `web/busy` (too many wait), `web/timeout` (its time was up before its turn). */
+  async run<T>(host: string, signal: AbortSignal, work: () => Promise<Result<T>>): Promise<Result<T>> {
+    if (signal.aborted) return fail(fault('web/timeout', { host }))
+    if (this.#isFree(host)) this.#take(host)
+    else {
+      const refusal = await this.#turn(host, signal)
+      if (refusal !== null) return fail(refusal)
+    }
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      add(this.#byHost, host, -1)
+      this.#startNext()
+    }
+  }
+
+  /** Counts a connection to somewhere with these addresses until the function returned is called; null where they have too many. */
+  connect(addresses: readonly string[]): (() => void) | null {
+    const counted = new Set(addresses)
+    for (const address of counted) if ((this.#byAddress.get(address) ?? 0) >= this.#limits.perAddressMax) return null
+    for (const address of counted) add(this.#byAddress, address, 1)
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      for (const address of counted) add(this.#byAddress, address, -1)
+    }
+  }
+
+  #isFree(host: string): boolean {
+    const { atOnceMax, perHostMax } = this.#limits
+    return this.#running < atOnceMax && (this.#byHost.get(host) ?? 0) < perHostMax
+  }
+
+  #take(host: string): void {
+    this.#running++
+    add(this.#byHost, host, 1)
+  }
+
+  /** Waits until a place has been taken for this host, or says why there is none. */
+  #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
+    const { waitingMax } = this.#limits
+    if (this.#waiting.size >= waitingMax)
+      return Promise.resolve(fault('web/busy', { host, reason: `${waitingMax} readings wait for their turn` }))
+    return new Promise((resolve) => {
+      const late = (): void => {
+        this.#waiting.delete(waiter)
+        resolve(fault('web/timeout', { host }))
+      }
+      const start = (): void => {
+        this.#waiting.delete(waiter)
+        signal.removeEventListener('abort', late)
+        this.#take(host)
+        resolve(null)
+      }
+      const waiter = { host, start }
+      this.#waiting.add(waiter)
+      signal.addEventListener('abort', late, { once: true })
+    })
+  }
+
+  #startNext(): void {
+    const next = [...this.#waiting].find(({ host }) => this.#isFree(host))
+    next?.start()
+  }
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}

@@ -1,0 +1,55 @@
+import { isIP } from 'node:net'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { AddressGuard } from './address-guard.ts'
+
+/** What addresses of callers are held against before anything is asked. */
+export interface UrlRules {
+  readonly ports: readonly number[]
+  readonly guard: AddressGuard
+  /** Hosts of this node itself, as URLs have them. */
+  readonly ownHosts: ReadonlySet<string>
+}
+
+const URL_CHARS_MAX = 2_048
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+const HAS_SPACES = /[\s\p{Cc}]/u
+/** Names that mean this machine, its network, or no place of the internet. */
+const INNER_NAME = /(^|\.)(localhost|localdomain|local|internal|onion|home\.arpa)$/
+
+/** Reads an address of a stranger. The fault is `web/refused` and says what is wrong with it. */
+export function readPublicUrl(text: string, rules: UrlRules): Result<URL> {
+  if (text.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)
+  if (!/^https?:\/\//i.test(text) || HAS_SPACES.test(text) || !URL.canParse(text))
+    return refused('it is not an absolute http or https URL')
+  const url = new URL(text)
+  if (url.href.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)
+  if (url.username !== '' || url.password !== '') return refused('it has credentials')
+  if (!rules.ports.includes(portOf(url))) return refused(`port ${portOf(url)} is not read`)
+  // One dot at the end means the same host; the certificate and the rules below know it without.
+  url.hostname = url.hostname.replace(/\.$/, '')
+  const reason = hostRefusal(hostOf(url), rules)
+  return reason === null ? ok(url) : refused(reason)
+}
+
+/** Host of a URL: a name, or an address without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+/** Port of a URL, also where it is that of its scheme. */
+export function portOf({ port, protocol }: URL): number {
+  return port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port)
+}
+
+function hostRefusal(host: string, { guard, ownHosts }: UrlRules): string | null {
+  if (ownHosts.has(host)) return 'its host is this node'
+  if (isIP(host) !== 0) return guard.refusal([host])
+  if (INNER_NAME.test(host)) return 'its host is not on the public internet'
+  const labels = host.split('.')
+  return labels.length < 2 || labels.includes('') ? 'its host is not a full name' : null
+}
+
+function refused(reason: string): Result<never> {
+  return fail(fault('web/refused', { reason }))
+}

@@ -1,0 +1,91 @@
+/** What a site asks of this node's kind (RFC 9309). */
+export interface RobotsRules {
+  /** Whether a path with its query may be read. */
+  readonly allows: (path: string) => boolean
+  /** About how much memory they take. */
+  readonly size: number
+}
+
+/** Rules of a site that asks for nothing. */
+export const ALL_ALLOWED: RobotsRules = { allows: () => true, size: 1 }
+/** Rules of a site that cannot say what it asks for. */
+export const NONE_ALLOWED: RobotsRules = { allows: () => false, size: 1 }
+
+interface Rule {
+  readonly allow: boolean
+  /** Texts between the stars. */
+  readonly parts: readonly string[]
+  readonly isEnd: boolean
+  readonly length: number
+}
+
+const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^\s#]*)/i
+
+/**
+ * Reads robots.txt for a product token. The rule with the longest pattern decides, and of two alike the one that allows. Work
+ * is linear in the file and, for each rule, in the path: the file is a stranger's.
+ */
+export function readRobots(text: string, product: string): RobotsRules {
+  const own: Rule[] = []
+  const everybody: Rule[] = []
+  let isNamed = false
+  let groups: (readonly Rule[])[] = []
+  let inAgents = false
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const [, key = '', value = ''] = LINE.exec(line) ?? []
+    if (key === '') continue
+    if (key.toLowerCase() === 'user-agent') {
+      if (!inAgents) groups = []
+      inAgents = true
+      const isOwn = value.toLowerCase().split('/')[0] === product.toLowerCase()
+      isNamed ||= isOwn
+      if (isOwn) groups.push(own)
+      if (value === '*') groups.push(everybody)
+      continue
+    }
+    inAgents = false
+    const rule = value === '' ? null : ruleOf(key.toLowerCase() === 'allow', value)
+    if (rule !== null) for (const group of groups) (group as Rule[]).push(rule)
+  }
+  const rules = isNamed ? own : everybody
+  const size = rules.reduce((sum, { length }) => sum + length + 64, 1)
+  return { allows: (path) => isAllowed(rules, path), size }
+}
+
+function ruleOf(allow: boolean, pattern: string): Rule {
+  const isEnd = pattern.endsWith('$')
+  const plain = isEnd ? pattern.slice(0, -1) : pattern
+  return { allow, parts: normal(plain).split('*'), isEnd, length: pattern.length }
+}
+
+function isAllowed(rules: readonly Rule[], path: string): boolean {
+  const wanted = normal(path)
+  let best: Rule | null = null
+  for (const rule of rules) {
+    const isStronger = best === null || rule.length > best.length || (rule.length === best.length && rule.allow)
+    if (isStronger && matches(rule, wanted)) best = rule
+  }
+  return best?.allow ?? true
+}
+
+/** The leftmost place of each part is as good as any, but for the last, which may have to be at the end. */
+function matches({ parts, isEnd }: Rule, path: string): boolean {
+  const [head = '', ...rest] = parts
+  if (!path.startsWith(head)) return false
+  let at = head.length
+  const last = rest.pop()
+  if (last === undefined) return !isEnd || at === path.length
+  for (const part of rest) {
+    const found = path.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return isEnd ? path.length - last.length >= at && path.endsWith(last) : path.indexOf(last, at) >= 0
+}
+
+/** One spelling of what can be written in several: signs beyond ASCII by their bytes, bytes in capitals, nothing more. */
+function normal(path: string): string {
+  return path
+    .replace(/[^\x21-\x7e]+/gu, (signs) => encodeURIComponent(signs.toWellFormed()))
+    .replace(/%[0-9a-f]{2}/gi, (byte) => byte.toUpperCase())
+}

@@ -1,0 +1,131 @@
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createSafeServer } from 'node:https'
+import { type AddressInfo, createServer as createPlainServer, type Server, type Socket } from 'node:net'
+import type { OutsideConfig } from '../../config/outside-settings.ts'
+import { AddressGuard } from '../../src/outbound/address-guard.ts'
+import { FetchGate, GATE_LIMITS, type GateLimits } from '../../src/outbound/fetch-gate.ts'
+import { type AskNames, NameSystem } from '../../src/outbound/name-system.ts'
+import { SafeFetcher, type SafeFetcherParts } from '../../src/outbound/safe-fetch.ts'
+import { type InternetPlan, internetOf } from './internet.ts'
+import { WORLD_CERTIFICATE, WORLD_KEY } from './web-world-tls.ts'
+
+/** A host of the little internet: pages by a handler, or bare connections. */
+export interface WorldHost {
+  /** Answers requests, on port 80 unless another is said. */
+  readonly pages?: RequestListener
+  /** Answers them over TLS, on port 443; the host's name has to be one of the certificate (web-world-tls.ts). */
+  readonly safePages?: RequestListener
+  /** Gets the connections themselves, on port 80, or on 443 with `safeSocket`. */
+  readonly socket?: (socket: Socket) => void
+  readonly safeSocket?: (socket: Socket) => void
+  /** Its addresses; default one public address of its own. */
+  readonly addresses?: readonly string[]
+}
+
+/** What a test changes of the fetcher that it reads the world with. */
+export interface FetcherChanges extends Partial<SafeFetcherParts> {
+  readonly deny?: OutsideConfig['web']['deny']
+  readonly ask?: AskNames
+  readonly limits?: Partial<GateLimits>
+  readonly ports?: readonly number[]
+  readonly ownHosts?: readonly string[]
+}
+
+/**
+ * A little internet on loopback: hosts with names and public addresses, whose connections lead to servers of this process. What
+ * reads it goes through the same guard as in the product.
+ *
+ *     const world = await WebWorld.open({ 'news.example': { pages: (request, response) => response.end('hello') } })
+ *     const fetcher = world.fetcher()                     // in this process
+ *     workshop.start(folder, { env: world.env })          // in a daemon (test/support/daemon-entry.ts)
+ *     await world.close()
+ */
+export class WebWorld {
+  readonly plan: InternetPlan
+  /** Connections that were made to each host. */
+  readonly visits: Readonly<Record<string, number>>
+  readonly #servers: readonly Server[]
+  readonly #sockets: ReadonlySet<Socket>
+
+  private constructor(parts: {
+    plan: InternetPlan
+    visits: Record<string, number>
+    servers: Server[]
+    sockets: Set<Socket>
+  }) {
+    this.plan = parts.plan
+    this.visits = parts.visits
+    this.#servers = parts.servers
+    this.#sockets = parts.sockets
+  }
+
+  /** Starts the servers of all hosts, by name. */
+  static async open(hosts: Readonly<Record<string, WorldHost>>, mail: InternetPlan['mail'] = {}): Promise<WebWorld> {
+    const names: Record<string, readonly string[]> = {}
+    const ports: Record<string, number> = {}
+    const visits: Record<string, number> = {}
+    const servers: Server[] = []
+    const sockets = new Set<Socket>()
+    for (const [index, [name, host]] of Object.entries(hosts).entries()) {
+      const addresses = host.addresses ?? [`93.184.${216 + Math.floor(index / 250)}.${(index % 250) + 1}`]
+      names[name] = addresses
+      visits[name] = 0
+      for (const [port, server] of serversOf(host)) {
+        server.on('connection', (socket: Socket) => {
+          visits[name] = (visits[name] ?? 0) + 1
+          sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)))
+        })
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+        servers.push(server)
+        const target = (server.address() as AddressInfo).port
+        for (const one of addresses) ports[`${one.includes(':') ? `[${one}]` : one}:${port}`] = target
+      }
+    }
+    return new WebWorld({ plan: { names, mail, ports, ca: WORLD_CERTIFICATE }, visits, servers, sockets })
+  }
+
+  /** Connections that are open now, of all hosts. */
+  get openCount(): number {
+    return this.#sockets.size
+  }
+
+  /** What a daemon of the test entry is given to live in this world. */
+  get env(): Readonly<Record<string, string>> {
+    return { TEST_INTERNET: JSON.stringify(this.plan) }
+  }
+
+  /** A fetcher as the product has it, in this world. */
+  fetcher(changes: FetcherChanges = {}): SafeFetcher {
+    const { deny = [], ask, limits, ports = [80, 443], ownHosts = [], ...parts } = changes
+    const internet = internetOf(this.plan)
+    const guard = parts.guard ?? new AddressGuard(deny)
+    return new SafeFetcher({
+      names: new NameSystem([], { ask: ask ?? internet.ask }),
+      guard,
+      gate: new FetchGate({ ...GATE_LIMITS, ...limits }),
+      urls: { ports, guard, ownHosts: new Set(ownHosts) },
+      ownAddresses: async () => [],
+      product: 'Farthing',
+      userAgent: 'Farthing/0 (+https://operator.example)',
+      robots: true,
+      dial: internet.dial,
+      ...parts,
+    })
+  }
+
+  /** Ends all servers with their connections. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  }
+}
+
+function serversOf({ pages, safePages, socket, safeSocket }: WorldHost): readonly (readonly [number, Server])[] {
+  const tls = { key: WORLD_KEY, cert: WORLD_CERTIFICATE }
+  return [
+    ...(pages === undefined ? [] : [[80, createServer({ keepAliveTimeout: 60_000 }, pages)] as const]),
+    ...(safePages === undefined ? [] : [[443, createSafeServer(tls, safePages)] as const]),
+    ...(socket === undefined ? [] : [[80, createPlainServer(socket)] as const]),
+    ...(safeSocket === undefined ? [] : [[443, createPlainServer(safeSocket)] as const]),
+  ]
+}

@@ -17,7 +17,7 @@ const ID = 'node-keywords' as ServiceId
 const FORMAT = {
   requestFormat: 'text of 1 to 50000 characters (English where the node has no model)',
   example:
-    'Farthing is a proof-of-work chain. Its market sells services to agents, and agents pay in the coin of the chain.',
+    'Farthing is a proof-of-work chain. Its market sells services to agents in Berlin. Agents pay in the coin of the chain.',
 }
 const TEXT_CHARS_MAX = 50_000
 const KEYWORDS_MAX = 15
@@ -95,11 +95,17 @@ export const keywords = defineService<string, typeof RESULT>({
     language: 'en',
     languageAssumed: false,
     keywords: [
-      { text: 'proof-of-work chain', score: 1 },
-      { text: 'market sells services', score: 0.93 },
+      { text: 'market sells services', score: 1 },
+      { text: 'agents pay', score: 0.466 },
+      { text: 'proof-of-work chain', score: 0.466 },
+      { text: 'agents', score: 0.244 },
+      { text: 'chain', score: 0.244 },
+      { text: 'berlin', score: 0.111 },
+      { text: 'coin', score: 0.111 },
+      { text: 'farthing', score: 0.111 },
     ],
     entities: [{ text: 'Berlin', type: 'place' }],
-    topics: ['chain', 'agents'],
+    topics: ['agents', 'chain'],
     bestEffort: ['entities', 'topics'],
   },
   timeoutMs: TEXT_TIMEOUT_MS,

@@ -1,7 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ok } from '../../consensus/primitives/result.ts'
+import type { WebPage, WebReader } from '../../marketplace/outside/web.ts'
 import { guessLanguage } from '../../marketplace/services/texts/language.ts'
 import { usableSentences } from '../../marketplace/services/texts/sentences.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
+import { outsideOf } from '../support/outside.ts'
+import { emptyServiceChain } from '../support/service-chain.ts'
+import { resultOf } from '../support/service-results.ts'
+import { webPage } from '../support/text-services.ts'
+
+/** A web of one page. */
+function webOf(page: WebPage): WebReader {
+  return {
+    readiness: () => ({ available: true, engine: 'web' }),
+    check: (text) => ok(new URL(text)),
+    read: async () => ok(page),
+  }
+}
 
 const never = new AbortController().signal
 
@@ -74,5 +89,25 @@ describe('engines for texts, in a process of their own', () => {
       ok: true,
       value: { entities: [{ text: 'Berlin', type: 'place' }] },
     })
+  })
+  it('shorten a page to sentences that stand on it', async () => {
+    const sentences = [
+      'The river flooded the old town of Aller on Monday night.',
+      'Firefighters pumped the water out of two hundred cellars.',
+      'The mayor said that the flood was the worst in forty years.',
+      'Experts say that the flood came so quickly because the river was narrowed.',
+    ]
+    const html = `<!doctype html><title>Flood</title><nav><a href="/">Home of the daily news</a></nav><article><h1>Flood</h1>
+      ${sentences.map((sentence) => `<p>${sentence}</p>`).join('')}</article><script>alert('The script is not to be read.')</script>`
+    const page = webPage({ body: new TextEncoder().encode(html) })
+    const { context } = await emptyServiceChain()
+    const outside = outsideOf({ engines: pool, web: webOf(page) })
+    const result = await resultOf<{ readonly tldr: string; readonly keyPoints: readonly string[] }>(
+      'node-summarize',
+      page.url,
+      { ...context, outside },
+    )
+    expect(result).toMatchObject({ engine: 'extractive-textrank', source: { url: page.finalUrl } })
+    for (const sentence of [result.tldr, ...result.keyPoints]) expect(sentences).toContain(sentence)
   })
 })

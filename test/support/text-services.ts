@@ -3,6 +3,7 @@ import { fail, ok } from '../../consensus/primitives/result.ts'
 import type { Engines, EngineTask } from '../../marketplace/outside/engines.ts'
 import type { ModelRequest, ModelRole, Models } from '../../marketplace/outside/models.ts'
 import { notConfigured } from '../../marketplace/outside/readiness.ts'
+import type { WebPage } from '../../marketplace/outside/web.ts'
 import { runEngine } from '../../src/workers/engine-worker.ts'
 
 /** The engines on the thread of the test, with everything else as it is. */
@@ -44,5 +45,25 @@ export function modelThatSays(
         : ok({ text: answer, model: 'tiny-1', backend: 'fake', finishReason: 'stop', usage })
     },
     picture: async () => fail(fault('model/none', { reason: 'this model writes' })),
+  }
+}
+
+/** A page of HTML that was read without trouble, but for what a test changes of it. */
+export function webPage(parts: Partial<WebPage>): WebPage {
+  return {
+    url: 'https://example.org/flood',
+    finalUrl: 'https://www.example.org/flood',
+    redirects: [],
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    mediaType: 'text/html',
+    charset: 'utf-8',
+    body: new Uint8Array(),
+    truncated: false,
+    etag: null,
+    lastModified: null,
+    storable: true,
+    fetchedAtMs: Date.UTC(2026, 10, 20, 12),
+    ...parts,
   }
 }

@@ -26,7 +26,7 @@ export async function readWebText(
   if (!address.ok) return address
   const page = await web.read(
     address.value,
-    { accept: `${READABLE.join(', ')};q=0.9`, bytesMax: PAGE_BYTES_MAX, tooLong: 'cut' },
+    { accept: `${READABLE.join(', ')};q=0.9`, bytesMax: PAGE_BYTES_MAX, tooLong: 'cut', robots: true },
     signal,
   )
   if (!page.ok) return page

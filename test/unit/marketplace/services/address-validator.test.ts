@@ -27,7 +27,7 @@ interface Judged {
   readonly reasons: readonly { readonly network: string; readonly reason: string }[]
 }
 
-const base58check = createBase58check((data) => Uint8Array.from(createHash('sha256').update(data).digest()))
+const base58check = createBase58check((data: Uint8Array) => Uint8Array.from(createHash('sha256').update(data).digest()))
 const EVM_NETWORKS = ['ethereum', 'base', 'arbitrum', 'optimism', 'polygon', 'bnb', 'avalanche']
 const FORMAT_OF: Readonly<Record<string, ExternalFormat>> = {
   ...Object.fromEntries(EVM_NETWORKS.map((network) => [network, 'evm' as const])),

@@ -4,13 +4,14 @@ import { fault } from '../../../../consensus/primitives/fault.ts'
 import { fail } from '../../../../consensus/primitives/result.ts'
 import { runService } from '../../../../marketplace/checkout/run-service.ts'
 import type { Outside } from '../../../../marketplace/outside/outside.ts'
+import type { WebPage } from '../../../../marketplace/outside/web.ts'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { checkRequest } from '../../../../marketplace/services/service.ts'
 import { outsideOf } from '../../../support/outside.ts'
 import { runs } from '../../../support/runs.ts'
 import { emptyServiceChain } from '../../../support/service-chain.ts'
 import { ask, resultOf, serviceNamed } from '../../../support/service-results.ts'
-import { brokenEngines, ENGINES_HERE, modelThatSays } from '../../../support/text-services.ts'
+import { brokenEngines, ENGINES_HERE, modelThatSays, webPage } from '../../../support/text-services.ts'
 
 const ENGLISH =
   'The river flooded the old town on Monday night. Firefighters pumped water out of the cellars. The mayor said that the flood was terrible.'
@@ -64,6 +65,12 @@ describe('services on texts', () => {
       })
     })
 
+    it.for(SERVICES)('%s shows as its sample what it says of its example', async (id) => {
+      const { example, sample } = serviceNamed(id)
+      const clock = { now: () => Date.UTC(2026, 10, 20, 12) }
+      expect(await resultOf(id, example, { ...bare, clock })).toEqual(sample)
+    })
+
     it.for(SERVICES)('%s refuses what is not English, before the payment', async (id) => {
       const refused = (text: string) => ask(id, text.padEnd(80, ' .'), bare)
       expect(await refused(GERMAN)).toMatchObject({ refused: expect.stringMatching(/in German.*only English/) })
@@ -100,6 +107,17 @@ describe('services on texts', () => {
     ])('take no other short text for it: %j', async (text) => {
       expect(await ask('node-sentiment', text, bare)).toMatchObject({
         refused: expect.stringContaining('only English'),
+      })
+    })
+
+    it('tell languages of long texts too, although their letters are alike', async () => {
+      const long = (text: string) => Array.from({ length: 60 }, (_, i) => `${text} ${i}.`).join(' ')
+      expect(await resultOf('node-keywords', long(ENGLISH), bare)).toMatchObject({
+        language: 'en',
+        languageAssumed: false,
+      })
+      expect(await ask('node-keywords', long(GERMAN), bare)).toMatchObject({
+        refused: expect.stringContaining('in German'),
       })
     })
 
@@ -294,29 +312,13 @@ describe('services on texts', () => {
 
   describe('a summary of a page', () => {
     const URL_TEXT = 'https://example.org/flood'
-    const page = (parts: object = {}) => ({
-      url: URL_TEXT,
-      finalUrl: 'https://www.example.org/flood',
-      redirects: [],
-      status: 200,
-      contentType: 'text/html; charset=utf-8',
-      mediaType: 'text/html',
-      charset: 'utf-8',
-      body: new TextEncoder().encode(`<p>${ENGLISH}</p>`),
-      truncated: false,
-      etag: null,
-      lastModified: null,
-      storable: true,
-      fetchedAtMs: Date.UTC(2026, 10, 20, 12),
-      ...parts,
-    })
-    const web = (parts: object = {}): Outside['web'] => ({
+    const web = (parts: Partial<WebPage> = {}): Outside['web'] => ({
       readiness: () => ({ available: true, engine: 'web' }),
       check: (text) =>
         text.includes('private')
           ? fail(fault('web/refused', { reason: 'it is private' }))
           : { ok: true, value: new URL(text) },
-      read: async () => ({ ok: true, value: page(parts) }),
+      read: async () => ({ ok: true, value: webPage(parts) }),
     })
     /** Engines whose articles are the text between the tags. */
     const articles = (text = ENGLISH): Outside['engines'] => ({
@@ -367,7 +369,8 @@ describe('services on texts', () => {
     })
 
     it('fails, and is refunded, of pages without a text to shorten', async () => {
-      const of = (parts: object, text?: string) => failure(withParts({ web: web(parts), engines: articles(text) }))
+      const of = (parts: Partial<WebPage>, text?: string) =>
+        failure(withParts({ web: web(parts), engines: articles(text) }))
       expect(await of({ status: 404 })).toContain('it has the status 404')
       expect(await of({ mediaType: 'image/png' })).toContain('it is image/png')
       expect(await of({ mediaType: '' })).toContain('of no known type')

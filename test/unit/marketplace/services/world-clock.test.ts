@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { runs } from '../../../support/runs.ts'
 import { emptyServiceChain } from '../../../support/service-chain.ts'
-import { ask, resultOf } from '../../../support/service-results.ts'
+import { ask, resultOf, serviceNamed } from '../../../support/service-results.ts'
 
 interface Clock {
   readonly iso: string
@@ -77,6 +77,14 @@ describe('the world clock', () => {
     ['-0930', '-09:30', -570, 'GMT-9:30', false],
   ] as const)('knows %s', async ([zone, utcOffset, offsetMinutes, abbreviation, dst]) => {
     expect(await at(zone, '2026-11-20T12:00:00Z')).toMatchObject({ utcOffset, offsetMinutes, abbreviation, dst })
+  })
+
+  it('shows as its sample what it says of its example', async () => {
+    const { example, sample } = serviceNamed('node-world-clock')
+    expect({ ...(await at<object>(example, '2026-11-20T12:00:00Z')), tzVersion: '' }).toEqual({
+      ...sample,
+      tzVersion: '',
+    })
   })
 
   it('changes by half an hour where that is the rule', async () => {

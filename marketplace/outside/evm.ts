@@ -8,7 +8,7 @@ export const EVM_NETWORKS = ['ethereum', 'base'] as const
 /** Name of one of them. */
 export type EvmNetworkName = (typeof EVM_NETWORKS)[number]
 
-/** What a transfer costs at a block; amounts in wei. */
+/** What a transfer costs at a block; amounts in wei, null where the node does not tell. */
 export interface GasFacts {
   readonly chainId: number
   readonly gasPrice: bigint
@@ -33,12 +33,17 @@ export interface EvmBalance {
 /** What the Ethereum Name Service says; null is not set. */
 export interface EnsFacts {
   readonly name: string | null
+  /** In the spelling of EIP-55. */
   readonly address: string | null
+  /** As the record has it: an address of a picture, or of a token. Nobody has looked there. */
   readonly avatar: string | null
   readonly resolver: string | null
   /** Whether the name leads to the address: a reverse record alone proves nothing. */
   readonly forwardVerified: boolean
 }
+
+/** What is looked up: a normalised name, or an address. */
+export type EnsQuery = { readonly name: string } | { readonly address: string }
 
 /** Reads public EVM networks through nodes that the operator named. Faults: `provider/*`. */
 export interface EvmReader {
@@ -46,9 +51,9 @@ export interface EvmReader {
   readonly gas: (network: EvmNetworkName, signal: AbortSignal) => Promise<Result<Sourced<GasFacts>>>
   /** Of an address on the layer-2 network. */
   readonly balance: (address: string, signal: AbortSignal) => Promise<Result<Sourced<EvmBalance>>>
-  /** A name as text, or an address; on Ethereum. */
-  readonly ens: (
-    query: { readonly name: string } | { readonly address: string },
-    signal: AbortSignal,
-  ) => Promise<Result<Sourced<EnsFacts>>>
+  readonly ensReadiness: () => Readiness
+  /** A name as ENSIP-15 writes it, null where it is none. Only while `ensReadiness` says that names can be looked up. */
+  readonly ensName: (name: string) => string | null
+  /** On Ethereum. A name that is answered off chain is `provider/not-found`: no gateway is asked. */
+  readonly ens: (query: EnsQuery, signal: AbortSignal) => Promise<Result<Sourced<EnsFacts>>>
 }

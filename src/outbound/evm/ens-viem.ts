@@ -1,0 +1,81 @@
+import { BaseError, ContractFunctionRevertedError, createClient, custom, type Hex, isAddress, zeroAddress } from 'viem'
+import { getEnsAddress, getEnsName, getEnsResolver, getEnsText, normalize } from 'viem/ens'
+
+/** The universal resolver of ENS, at the same address since it can be upgraded in place. */
+export const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee'
+
+/** Errors of the universal resolver that mean that there is nothing (https://docs.ens.domains/resolvers/universal). */
+const NOTHING: ReadonlySet<string> = new Set([
+  'ResolverNotFound',
+  'ResolverNotContract',
+  'UnsupportedResolverProfile',
+  'ReverseAddressMismatch',
+])
+
+/** Beside those, for records that many resolvers do not have: they fail where they are asked. */
+const NO_RECORD: ReadonlySet<string> = new Set([...NOTHING, 'ResolverError'])
+
+/** Sends a question of JSON-RPC. */
+export type AskRpc = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+/** What is used of viem. Importing it takes a fifth of a second and tens of megabytes, so only this file does, when it is needed. */
+export interface Ens {
+  /** A name as ENSIP-15 writes it, null where it is none. */
+  readonly normalise: (name: string) => string | null
+  readonly client: (ask: AskRpc) => EnsClient
+  /** Name of the error with which a contract reverted, or its selector; null where that is not what happened. */
+  readonly revertOf: (error: unknown) => string | null
+}
+
+/** Records of names; null is not set. All throw where the node cannot be asked or answers something else. */
+export interface EnsClient {
+  readonly address: (name: string) => Promise<string | null>
+  readonly resolver: (name: string) => Promise<string | null>
+  readonly avatar: (name: string) => Promise<string | null>
+  /** The name that an address calls itself by. */
+  readonly name: (address: string) => Promise<string | null>
+}
+
+/** ENS by viem. */
+export const ENS: Ens = {
+  normalise: (name) => {
+    try {
+      return normalize(name)
+    } catch {
+      return null
+    }
+  },
+  client: (ask) => {
+    const request = ({ method, params }: { readonly method: string; readonly params?: unknown }): Promise<unknown> =>
+      ask(method, Array.isArray(params) ? params : [])
+    const client = createClient({ transport: custom({ request }, { retryCount: 0 }), ccipRead: false })
+    const where = { universalResolverAddress: UNIVERSAL_RESOLVER, strict: true } as const
+    return {
+      address: (name) => orNothing(NOTHING, getEnsAddress(client, { ...where, name })),
+      resolver: async (name) => {
+        const found = await orNothing(NOTHING, getEnsResolver(client, { ...where, name }))
+        return found === null || found === zeroAddress || !isAddress(found) ? null : found
+      },
+      avatar: async (name) =>
+        (await orNothing(NO_RECORD, getEnsText(client, { ...where, name, key: 'avatar' }))) || null,
+      name: (address) => orNothing(NO_RECORD, getEnsName(client, { ...where, address: address as Hex })),
+    }
+  },
+  revertOf,
+}
+
+async function orNothing<T>(meaning: ReadonlySet<string>, found: Promise<T | null>): Promise<T | null> {
+  try {
+    return await found
+  } catch (error) {
+    const reverted = revertOf(error)
+    if (reverted !== null && meaning.has(reverted)) return null
+    throw error
+  }
+}
+
+function revertOf(error: unknown): string | null {
+  if (!(error instanceof BaseError)) return null
+  const cause = error.walk((one) => one instanceof ContractFunctionRevertedError)
+  return cause instanceof ContractFunctionRevertedError ? (cause.data?.errorName ?? cause.signature ?? null) : null
+}

@@ -1,0 +1,109 @@
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { providerJson } from '../providers/provider-fetch.ts'
+
+/** What a node answered: a result, or an error of JSON-RPC with what a contract gave along. */
+export type RpcAnswer =
+  | { readonly is: 'result'; readonly result: unknown }
+  | { readonly is: 'error'; readonly code: number; readonly data: unknown }
+
+/** A node of a network: its address may hold a key, so nobody but this class ever sees it. */
+export class JsonRpcNode {
+  /** Host of the node, with what looks like a key masked. */
+  readonly name: string
+  readonly #url: string
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #chainId: number
+  #isRightChain = false
+  #lastId = 0
+
+  constructor(url: URL, name: string, chainId: number) {
+    this.name = name
+    this.#chainId = chainId
+    const bare = new URL(url)
+    bare.username = ''
+    bare.password = ''
+    this.#url = bare.href
+    const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+    const authorization = `Basic ${Buffer.from(user).toString('base64')}`
+    this.#headers = { 'content-type': 'application/json', ...(user !== ':' && { authorization }) }
+  }
+
+  /** Asks for a result. Faults: `provider/*`; an error of JSON-RPC is told by its code alone, as its words may hold the address. */
+  async call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Result<unknown>> {
+    const answer = await this.ask(method, params, signal)
+    if (!answer.ok) return answer
+    return answer.value.is === 'result' ? ok(answer.value.result) : fail(this.errorFault(answer.value.code))
+  }
+
+  /** As `call`, with errors of JSON-RPC as they are. */
+  async ask(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Result<RpcAnswer>> {
+    this.#lastId += 1
+    const id = this.#lastId
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    const request = { method: 'POST' as const, headers: this.#headers, body, bytesMax: BYTES_MAX }
+    const answer = await providerJson(this.name, this.#url, request, signal)
+    // Whoever answers after trouble may be somebody else behind the same name.
+    if (!answer.ok) this.#isRightChain = false
+    return answer.ok ? this.#read(answer.value, id) : answer
+  }
+
+  /** Whether the node is one of the network, asked once until something goes wrong, or `anew`. */
+  async proveChain(signal: AbortSignal, anew = false): Promise<Result<null>> {
+    if (this.#isRightChain && !anew) return ok(null)
+    this.#isRightChain = false
+    const told = await this.call('eth_chainId', [], signal)
+    if (!told.ok) return told
+    const chainId = quantityOf(told.value)
+    if (chainId === null) return fail(this.unusable('its chain id is none'))
+    if (chainId !== BigInt(this.#chainId))
+      return fail(this.unusable(`its chain id is ${chainId}, expected ${this.#chainId}`))
+    this.#isRightChain = true
+    return ok(null)
+  }
+
+  /** The fault of an answer that cannot be used. */
+  unusable(reason: string): Fault {
+    return fault('provider/answer', { provider: this.name, reason })
+  }
+
+  /** The fault of an error of JSON-RPC. */
+  errorFault(code: number): Fault {
+    const detail = { provider: this.name, reason: `error ${code} of JSON-RPC` }
+    return LIMITED.has(code) ? fault('provider/refused', detail) : fault('provider/answer', detail)
+  }
+
+  #read(value: unknown, id: number): Result<RpcAnswer> {
+    const fields = fieldsOf(value)
+    if (fields === null || fields.id !== id) return fail(this.unusable('it is no answer to the question'))
+    const error = fieldsOf(fields.error)
+    if (error !== null)
+      return Number.isSafeInteger(error.code)
+        ? ok({ is: 'error', code: error.code as number, data: error.data })
+        : fail(this.unusable('an error without its code'))
+    return 'result' in fields ? ok({ is: 'result', result: fields.result }) : fail(this.unusable('it has no result'))
+  }
+}
+
+/** A block of the layer-2 network with all its transaction ids is the longest answer that is asked for. */
+const BYTES_MAX = 2 * 1_048_576
+/** Codes that nodes use where they are asked too often, or by nobody whom they know (EIP-1474: limit exceeded). */
+const LIMITED: ReadonlySet<number> = new Set([-32005, -32029, -32097, 429])
+
+/** A whole number as Ethereum's JSON-RPC writes it (at most 256 bits), null where it is none. */
+export function quantityOf(value: unknown): bigint | null {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null
+}
+
+/** A quantity that counts blocks or seconds. */
+export function countOf(value: unknown): number | null {
+  const quantity = quantityOf(value)
+  return quantity !== null && quantity <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(quantity) : null
+}
+
+/** An object's fields, null where it is none. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null
+}

@@ -30,6 +30,7 @@ import { priceHistory } from './node-price-history.ts'
 import { quoteEstimate } from './node-quote-estimate.ts'
 import { receiptPayment } from './node-receipt-payment.ts'
 import { receiptVerify } from './node-receipt-verify.ts'
+import { rssRead } from './node-rss-read.ts'
 import { sentiment } from './node-sentiment.ts'
 import { serviceSearch } from './node-service-search.ts'
 import { signatureVerify } from './node-signature-verify.ts'
@@ -42,8 +43,10 @@ import { tokenAudit } from './node-token-audit.ts'
 import { tokenLaunchCheck } from './node-token-launch-check.ts'
 import { translate } from './node-translate.ts'
 import { txLookup } from './node-tx-lookup.ts'
+import { urlMeta } from './node-url-meta.ts'
 import { walletPortfolio } from './node-wallet-portfolio.ts'
 import { weather } from './node-weather.ts'
+import { webFetch } from './node-web-fetch.ts'
 import { webSearch } from './node-web-search.ts'
 import { whaleWatch } from './node-whale-watch.ts'
 import { worldClock } from './node-world-clock.ts'
@@ -81,6 +84,9 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   ensResolve,
   receiptVerify,
   signatureVerify,
+  webFetch,
+  urlMeta,
+  rssRead,
   webSearch,
   domainInfo,
   weather,

@@ -102,7 +102,18 @@ export const addressValidator = defineService<string, typeof RESULT>({
       },
     ],
     ambiguous: false,
-    reasons: [{ network: 'ethereum', reason: 'not 0x and 40 hex digits' }],
+    reasons: [
+      {
+        network: OWN,
+        reason: '"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" is not an address: bad characters or checksum',
+      },
+      ...['ethereum', 'base', 'arbitrum', 'optimism', 'polygon', 'bnb', 'avalanche'].map((network) => ({
+        network,
+        reason: 'not 0x and 40 hex digits',
+      })),
+      { network: 'solana', reason: 'not base58' },
+      { network: 'litecoin', reason: 'neither ltc1... nor base58 with its checksum' },
+    ],
   },
   timeoutMs: 2_000,
   resultBytesMax: 16_384,

@@ -6,111 +6,119 @@ const GROUPS: readonly (readonly [valence: number, words: string])[] = [
   [
     3.4,
     `adore awesome bliss blissful brilliant ecstatic excellent exceptional fabulous fantastic flawless magnificent
-     marvellous marvelous masterpiece outstanding perfect perfection phenomenal sensational spectacular splendid stellar stunning
-     sublime superb terrific wonderful amazing incredible best euphoria euphoric`,
+     marvellous marvelous masterpiece outstanding perfect perfection phenomenal sensational spectacular splendid
+     stellar stunning sublime superb terrific wonderful amazing incredible best euphoria euphoric`,
   ],
   [
     2.9,
     `love lovely loving beloved beautiful beauty delight delightful delighted excited exciting excitement exquisite
-     glorious great greatness greatest happy happiness happier happiest joy joyful joyous overjoyed radiant thrill thrilled thrilling
-     triumph triumphant treasure wow victory`,
+     glorious great greatness greatest happy happiness happier happiest joy joyful joyous overjoyed radiant thrill
+     thrilled thrilling triumph triumphant treasure wow victory`,
   ],
   [
     2.4,
-    `admire admirable admiration affection affectionate attractive bless blessed blessing brave bravery breathtaking
-     celebrate celebration champion charm charming cheer cheerful compassion compassionate courage courageous dazzling elated elegant
-     enchanting enjoy enjoyable enjoyment enthusiasm enthusiastic extraordinary fun funny generous generosity genius genuine glad
-     gorgeous gratitude grateful heavenly hero heroic hilarious honest honesty honor honour hope hopeful ideal impressive impressed
-     impress inspire inspired inspiring inspiration kindness laugh laughter legendary merry miracle miraculous optimism optimistic
-     passion passionate paradise peace peaceful pleasant pleased pleasure praise pride proud remarkable rewarding satisfying
-     smile success successful successfully sweet talent talented thank thankful thanks top trustworthy tremendous vibrant warmth win
-     winner winning wise wisdom wonder good better`,
+    `admire admirable admiration affection affectionate attractive bless blessed blessing brave bravery
+     breathtaking celebrate celebration champion charm charming cheer cheerful compassion compassionate courage
+     courageous dazzling elated elegant enchanting enjoy enjoyable enjoyment enthusiasm enthusiastic extraordinary
+     fun funny generous generosity genius genuine glad gorgeous gratitude grateful heavenly hero heroic hilarious
+     honest honesty honor honour hope hopeful ideal impressive impressed impress inspire inspired inspiring
+     inspiration kindness laugh laughter legendary merry miracle miraculous optimism optimistic passion passionate
+     paradise peace peaceful pleasant pleased pleasure praise pride proud remarkable rewarding satisfying smile
+     success successful successfully sweet talent talented thank thankful thanks trustworthy tremendous vibrant
+     warmth win winner winning wise wisdom wonder good better`,
   ],
   [
     1.9,
-    `accomplish accomplished accomplishment achieve achievement adorable advantage advantageous appreciate appreciation
-     approve approval awarded beneficial benefit bonus bright calm capable care caring clever comfort comfortable commend confident
-     congratulate congratulations cool convincing creative creativity cute dear dedicated dependable desirable dignity eager effective
-     efficient effortless encourage encouraged encouraging energetic entertaining fair favorite favourite fearless festive flourish
-     fond forgive forgiving freedom friend friendly friendship gain gentle gift gifted gracious handsome harmony harmonious healthy
-     helpful humor humour important improve improved improvement innovative insightful intelligent interesting intriguing
-     invaluable joke jolly kind lucky luck luxury neat nice nicely noble playful polite popular positive
-     powerful precious pretty productive profit profitable progress promising prosper prosperity prosperous recommend recommended
-     refreshing relax relaxed relaxing reliable relief relieved respect respectful responsive rich robust romantic safe safely
-     satisfaction satisfied satisfy seamless sincere skilled smart smooth smoothly soothing sparkling strong stronger sunny superior
-     supportive sympathetic sympathy tasty tender thoughtful thrive thriving tidy valuable vivid
-     warm welcome welcoming worthwhile worthy yay yummy delicious hug kiss`,
+    `accomplish accomplished accomplishment achieve achievement adorable advantage advantageous appreciate
+     appreciation approve approval awarded beneficial benefit bonus bright calm capable care caring clever comfort
+     comfortable commend confident congratulate congratulations cool convincing creative creativity cute dear
+     dedicated dependable desirable dignity eager effective efficient effortless encourage encouraged encouraging
+     energetic entertaining fair favorite favourite fearless festive flourish fond forgive forgiving freedom friend
+     friendly friendship gain gentle gift gifted gracious handsome harmony harmonious healthy helpful humor humour
+     important improve improved improvement innovative insightful intelligent interesting intriguing invaluable
+     joke jolly kind lucky luck luxury neat nice nicely noble playful polite popular positive powerful precious
+     pretty productive profit profitable progress promising prosper prosperity prosperous recommend recommended
+     refreshing relax relaxed relaxing reliable relief relieved respect respectful responsive rich robust romantic
+     safe safely satisfaction satisfied satisfy seamless sincere skilled smart smooth smoothly soothing sparkling
+     strong stronger sunny superior supportive sympathetic sympathy tasty tender thoughtful thrive thriving tidy
+     valuable vivid warm welcome welcoming worthwhile worthy yay yummy delicious hug kiss`,
   ],
   [
     1.4,
-    `able accept accurate active adequate advance adventure affordable agree agreeable agreement alive amuse amused
-     amusing assist assure assured attentive bargain boost brighten clean clear clearly comforted complimentary constructive      cooperate convenient correct crisp dream earnest ease easier easily easy educated enhance enhanced enrich enrichment exclusive
-     fame fancy fast faster fit flexible fresh grow growth handy heal hopefully hooray intuitive keen lively loyal
-     loyalty mature mercy motivated novel opportunity pardon patient play please plenty polished prefer premium prize proper protect
-     protected recover recovered recovery rescue resolve resolved restore reunite revive save secured simple skill
-     snug solid solution solve solved special splendour stable steady succeed sturdy suitable sure tops
-     thorough tolerant tranquil triumphs true truth upbeat upgrade useful vigorous warmly wealth wealthy willing
-     yes yeah`,
+    `accept accurate adequate advance adventure affordable agree agreeable agreement alive amuse amused amusing
+     assist assure assured attentive bargain boost brighten clean clear clearly comforted complimentary
+     constructive cooperate convenient correct crisp dream earnest ease easier easily easy educated enhance
+     enhanced enrich enrichment exclusive fame fancy fast faster fit flexible fresh grow growth handy heal
+     hopefully hooray intuitive keen lively loyal loyalty mature mercy motivated opportunity pardon patient please
+     plenty polished prefer premium prize proper protect protected recover recovered recovery rescue resolve
+     resolved restore reunite revive save secured simple skill snug solid solution solve solved splendour stable
+     steady succeed sturdy suitable sure tops thorough tolerant tranquil triumphs truth upbeat upgrade useful
+     vigorous warmly wealth wealthy willing yes yeah`,
   ],
   [
     0.9,
-    `fine ok okay decent alright acceptable fairness interested quiet ready reasonable tolerable workable natural
-     modest familiar curious trust cheap cheaper nifty aha haha hahaha heh lol lmao rofl like`,
+    `fine ok okay decent alright acceptable fairness interested quiet ready reasonable tolerable workable modest
+     familiar curious cheap cheaper nifty aha haha hahaha heh lol lmao rofl like`,
   ],
   [
     -0.9,
-    `bland boring bored cold costly demand doubt doubtful dull expensive hassle lazy loud meh mediocre noisy
-     odd overpriced pricey questionable skeptical slow slower sluggish strange uncertain unclear unsure vague weird tired tiring
-     unusual forget forgot yawn pushy needy indifferent`,
+    `bland boring bored cold costly doubt doubtful dull expensive hassle lazy loud meh mediocre noisy odd
+     overpriced pricey questionable skeptical slow slower sluggish strange uncertain unclear unsure vague weird
+     tired tiring unusual forget forgot yawn pushy needy indifferent`,
   ],
   [
     -1.4,
-    `absurd alone annoy annoyed annoying annoyance anxious anxiety argue argument ashamed avoid awkward bitter blame
-     bother bothered bothersome broke careless clumsy complain complained complaint complicated concern concerned confuse
-     confused confusing confusion crash crashed crashes crazy cringe critical criticise criticism criticize crude cry crying damp
-     delay delayed deny denied difficult dirty disagree disagreement disappoint disorganised disorganized distract
-     distracted disturb disturbed dread embarrassed embarrassing error excuse exhausted exhausting fail fails faulty
-     flaw flawed foolish frown fuss gloomy glitch glitchy greedy grumpy guilt guilty harsh hesitant hesitate ignorant ignore ignored
-     impatient inadequate inaccurate incomplete inconsistent inconvenient inefficient inferior insecure interrupt irrational
-     irrelevant irritate irritated irritating jealous lack lacking lag laggy late leak lonely lose loses lost messy mess mistake
-     mistaken moody naive nag negative neglect neglected nervous obsolete obstacle odor outdated      penalty pessimistic poor poorly problem problematic refuse refused regret reject rejected reluctant resent risk risky rough
-     rude sad sadly shame shameful shock shocked shocking shortage shy silly skeptic sloppy smell smelly sorry spam
-     stress stressed stressful stubborn struggle struggled stuck suffer suspicious tense tension tedious trouble troubled troublesome
-     ugly unable unacceptable unavailable uncomfortable unfair unfortunate unfortunately unfriendly unhappy unhelpful unimpressed
-     uninspired unlucky unpleasant unpopular unprofessional unreasonable unreliable unresponsive unsafe unsatisfied unstable
-     unsuccessful unusable unwanted unwilling upset useless vain waste wasted wasteful weak weakness weary weep whine worried worry
-     worrying wrong`,
+    `absurd annoy annoyed annoying annoyance anxious anxiety argue ashamed avoid awkward bitter blame bother
+     bothered bothersome broke careless clumsy complain complained complaint complicated concern concerned confuse
+     confused confusing confusion crash crashed crashes crazy cringe critical criticise criticism criticize crude
+     cry crying damp delay delayed deny denied difficult dirty disagree disagreement disappoint disorganised
+     disorganized distract distracted disturb disturbed dread embarrassed embarrassing error excuse exhausted
+     exhausting fail fails faulty flaw flawed foolish frown fuss gloomy glitch glitchy greedy grumpy guilt guilty
+     harsh hesitant hesitate ignorant ignore ignored impatient inadequate inaccurate incomplete inconsistent
+     inconvenient inefficient inferior insecure interrupt irrational irrelevant irritate irritated irritating
+     jealous lack lacking lag laggy late leak lonely lose loses lost messy mess mistake mistaken moody naive nag
+     negative neglect neglected nervous obsolete obstacle odor outdated penalty pessimistic poor poorly problem
+     problematic refuse refused regret reject rejected reluctant resent risk risky rough rude sad sadly shame
+     shameful shock shocked shocking shortage shy silly skeptic sloppy smell smelly sorry spam stress stressed
+     stressful stubborn struggle struggled stuck suffer suspicious tense tension tedious trouble troubled
+     troublesome ugly unable unacceptable unavailable uncomfortable unfair unfortunate unfortunately unfriendly
+     unhappy unhelpful unimpressed uninspired unlucky unpleasant unpopular unprofessional unreasonable unreliable
+     unresponsive unsafe unsatisfied unstable unsuccessful unusable unwanted unwilling upset useless vain waste
+     wasted wasteful weak weakness weary weep whine worried worry worrying wrong`,
   ],
   [
     -1.9,
     `afraid aggressive alarm alarming angry anger anguish appalled arrogant attack attacked bad badly bankrupt
-     bankruptcy beaten betray betrayed betrayal broken buggy bully cheat cheated chaos chaotic collapse collapsed condemn
-     conflict corrupt corruption coward cowardly crisis cruel damage damaged danger dangerous dead deadly deceive deceived defeat
-     defeated defect defective depressed depressing depression deprived desperate despair destroyed dire disappointed disappointing
-     disappointment disaster discourage discouraged discouraging dishonest dislike disliked dismal disrespect disrespectful distress
-     distressed dreadful dumb evil exploit exploited failed failing failure fake fear fearful fight filthy fool fooled fraud fraudulent
-     frighten frightened frightening frustrate frustrated frustrating frustration furious garbage greed grief grim gross harass
-     harassed harassment harm harmed harmful harassing helpless hopeless hostile humiliated humiliating hurt idiotic ill
-     illegal illness insane insult insulted insulting junk lame liar lied lies lousy malicious manipulate manipulated manipulative mad
-     miserable misery misleading mislead misled mourn nasty offend offended offensive outrage outraged pain painful panic
-     pathetic perish poison poisonous ridiculous ripoff rip-off rotten rubbish ruin ruined scare scared scary scam scammed scammer
-     scammers screwed scum selfish severe shoddy sick sickening sin sinister stink stinks steal stole stolen stupid suck sucked sucks
-     suffered suffering terrified theft thief threat threaten threatened threatening toxic tragedy tragic trash unforgivable unethical
+     bankruptcy beaten betray betrayed betrayal broken buggy bully cheat cheated chaos chaotic collapse collapsed
+     condemn conflict corrupt corruption coward cowardly crisis cruel damage damaged danger dangerous dead deadly
+     deceive deceived defeat defeated defect defective depressed depressing depression deprived desperate despair
+     destroyed dire disappointed disappointing disappointment disaster discourage discouraged discouraging
+     dishonest dislike disliked dismal disrespect disrespectful distress distressed dreadful dumb evil exploit
+     exploited failed failing failure fake fear fearful fight filthy fool fooled fraud fraudulent frighten
+     frightened frightening frustrate frustrated frustrating frustration furious garbage greed grief grim gross
+     harass harassed harassment harm harmed harmful harassing helpless hopeless hostile humiliated humiliating hurt
+     idiotic ill illegal illness insane insult insulted insulting junk lame liar lied lies lousy malicious
+     manipulate manipulated manipulative mad miserable misery misleading mislead misled mourn nasty offend offended
+     offensive outrage outraged pain painful panic pathetic perish poison poisonous ridiculous ripoff rip-off
+     rotten rubbish ruin ruined scare scared scary scam scammed scammer scammers screwed scum selfish severe shoddy
+     sick sickening sin sinister stink stinks steal stole stolen stupid suck sucked sucks suffered suffering
+     terrified theft thief threat threaten threatened threatening toxic tragedy tragic trash unforgivable unethical
      untrustworthy victim vicious vile violent violence war worse worthless wound wounded wreck wrecked`,
   ],
   [
     -2.4,
     `abandon abandoned abuse abused abusive agony assault atrocious awful brutal catastrophe catastrophic crime
-     criminal cursed deplorable despicable destroy destruction detest detested devastate devastated devastating die died dies disastrous
-     disgrace disgraceful disgust disgusted disgusting dying enemy enraged foul ghastly hate hated hates hating hateful heartbroken
-     heartbreaking hideous horrid horrific horrified horrify horrifying idiot inhumane killing loathe loathing lying miserably moron
-     murderous nightmare pitiful rage repulsive revolting torment tormented trauma traumatic wicked`,
+     criminal cursed deplorable despicable destroy destruction detest detested devastate devastated devastating die
+     died dies disastrous disgrace disgraceful disgust disgusted disgusting dying enemy enraged foul ghastly hate
+     hated hates hating hateful heartbroken heartbreaking hideous horrid horrific horrified horrify horrifying
+     idiot inhumane killing loathe loathing lying miserably moron murderous nightmare pitiful rage repulsive
+     revolting torment tormented trauma traumatic wicked`,
   ],
   [
     -3.1,
-    `abhorrent abysmal appalling catastrophically execrable genocide horrible horror horrendous kill killed
-     killer massacre murder murdered murderer rape rapist slaughter suicide terrible terribly terror terrorism terrorist torture
-     tortured worst`,
+    `abhorrent abysmal appalling catastrophically execrable genocide horrible horror horrendous kill killed killer
+     massacre murder murdered murderer rape rapist slaughter suicide terrible terribly terror terrorism terrorist
+     torture tortured worst`,
   ],
   [
     2.2,
@@ -131,7 +139,9 @@ const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burn
   accepted accepting accepts cleared clearing played player players playing kinds sharing shared interests advanced matters matter
   novels content contents exclusively originally original matured fitted fitting fits fasten specially properly property properties
   demanded demands challenge challenged challenging dreams friended topped penalties penalised excused
-  ideally drag dragged`
+  ideally drag dragged
+  argument arguments latest later true special active actively able natural naturally play plays demand wondering goods stables resolver
+  resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel`
 
 /** Valence by word, without the words that are neutral here. */
 const VALENCES: ReadonlyMap<string, number> = valences()

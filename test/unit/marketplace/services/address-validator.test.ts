@@ -9,7 +9,7 @@ import type { ServiceContext } from '../../../../marketplace/services/context.ts
 import { anyAddress } from '../../../support/external-oracle.ts'
 import { runs } from '../../../support/runs.ts'
 import { serviceChain } from '../../../support/service-chain.ts'
-import { ask, resultOf } from '../../../support/service-results.ts'
+import { ask, resultOf, serviceNamed } from '../../../support/service-results.ts'
 import { steadyWallet } from '../../../support/steady-keys.ts'
 
 interface Judged {
@@ -107,6 +107,11 @@ describe('the address validator', () => {
       }),
       { numRuns: runs(100) },
     )
+  })
+
+  it('shows as its sample what it says of its example', async () => {
+    const { example, sample } = serviceNamed('node-address-validator')
+    expect({ ...(await judged(example)), asOf: '' }).toEqual({ ...sample, asOf: '' })
   })
 
   it('says of Solana only that it is well-formed', async () => {

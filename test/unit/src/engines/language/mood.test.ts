@@ -29,6 +29,7 @@ describe('the mood of a text', () => {
     'Orphaned blocks, hard forks and stale shares in the mining pool.',
     'The contract was frozen, the transfer reverted, the vault locked, the stake slashed.',
     'It is likely that the meaning of the contents matters.',
+    'The latest argument of the resolver is true, and the broker trusts the goods of a stranger.',
   ])('says nothing of what is ordinary on a chain: %j', (text) => {
     expect(moodOf({ text })).toMatchObject({ sentiment: 'neutral', polarity: 0 })
   })

@@ -15,6 +15,8 @@ const FORMAT = { requestFormat: '[ethereum or base]; without a name the first th
 const REQUEST_CHARS_MAX = 40
 const TRANSFER_GAS = 21_000
 const USD_DIGITS = 6
+/** How long the price of ether is waited for: the gas is what is sold. */
+const PRICE_MS = 2_500
 
 const NAMES: Readonly<Record<string, EvmNetworkName>> = {
   ethereum: 'ethereum',
@@ -64,7 +66,7 @@ function networkOf(named: EvmNetworkName | null, { outside }: ServiceContext): E
 /** Dollars for one ether, null where nobody can tell now: the gas is worth telling without. */
 async function etherUsd({ outside }: ServiceContext, signal: AbortSignal): Promise<number | null> {
   if (!outside.prices.readiness().available) return outside.prices.latest()?.value.majors.ETH?.usd ?? null
-  const told = await outside.prices.majors(signal)
+  const told = await outside.prices.majors(AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)]))
   return told.ok ? (told.value.value.majors.ETH?.usd ?? null) : null
 }
 

@@ -1,0 +1,49 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { Provider } from '../../src/outbound/providers/provider.ts'
+
+/** What a scripted provider does when it is asked, or checked. */
+export type Turn = 'well' | 'ill' | 'unreachable' | 'not-found' | 'throws' | 'hangs' | { readonly retryAfterMs: number }
+
+/** A provider that does what a test says, and counts. Its answer is its name and the query. */
+export class ScriptedProvider implements Provider<string, string> {
+  readonly name: string
+  turn: Turn = 'well'
+  checkTurn: Turn = 'well'
+  /** What it does in the next calls, before `turn` holds again. */
+  next: Turn[] = []
+  /** Queries in order. */
+  readonly asked: string[] = []
+  checked = 0
+  /** Signals of the calls that hang. */
+  readonly hanging: AbortSignal[] = []
+  /** Calls wait for this before they answer. */
+  gate: Promise<void> = Promise.resolve()
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  readonly ask = async (query: string, signal: AbortSignal): Promise<Result<string>> => {
+    this.asked.push(query)
+    await this.gate
+    return this.#do(this.next.shift() ?? this.turn, signal, `${this.name}: ${query}`)
+  }
+
+  readonly check = async (signal: AbortSignal): Promise<Result<unknown>> => {
+    this.checked += 1
+    return this.#do(this.checkTurn, signal, 'here')
+  }
+
+  async #do(turn: Turn, signal: AbortSignal, answer: string): Promise<Result<string>> {
+    const provider = this.name
+    if (turn === 'well') return ok(answer)
+    if (turn === 'ill') return fail(fault('provider/answer', { provider, reason: 'it is ill' }))
+    if (turn === 'unreachable') return fail(fault('provider/unreachable', { provider, reason: 'ECONNREFUSED' }))
+    if (turn === 'not-found') return fail(fault('provider/not-found', { provider, what: 'that' }))
+    if (turn === 'throws') throw new TypeError('it was not written for this')
+    if (turn !== 'hangs') return fail(fault('provider/refused', { provider, reason: 'status 429', ...turn }))
+    this.hanging.push(signal)
+    return new Promise(() => {})
+  }
+}

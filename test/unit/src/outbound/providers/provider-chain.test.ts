@@ -1,0 +1,426 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ProviderChain, type ProviderChainParts } from '../../../../../src/outbound/providers/provider-chain.ts'
+import { TestTime } from '../../../../support/market-parts.ts'
+import { until } from '../../../../support/processes.ts'
+import { ScriptedProvider } from '../../../../support/scripted-provider.ts'
+
+const SECOND_MS = 1_000
+const FRESH_MS = 10 * SECOND_MS
+const STALE_MS = 60 * SECOND_MS
+
+let time: TestTime
+let first: ScriptedProvider
+let second: ScriptedProvider
+let chain: ProviderChain<string, string>
+
+function chainOf(parts: Partial<ProviderChainParts<string, string>> = {}): ProviderChain<string, string> {
+  return new ProviderChain({
+    ...{ what: 'things', requires: ['providers.things'], providers: [first, second], keyOf: (query) => query },
+    ...{ freshMs: FRESH_MS, staleMs: STALE_MS, clock: time, timers: time, ...parts },
+  })
+}
+
+beforeEach(() => {
+  time = new TestTime()
+  first = new ScriptedProvider('first')
+  second = new ScriptedProvider('second')
+  chain = chainOf()
+})
+afterEach(() => {
+  chain.stop()
+  expect(time.waiting).toBe(0)
+})
+
+const seen = <T>(look: () => T | undefined | null | false): Promise<T> =>
+  until('something to happen', look, { everyMs: 1 })
+const patient = (): AbortSignal => new AbortController().signal
+const ask = (query = 'q', signal = patient()) => chain.ask(query, signal)
+/** Asks while the time of retries passes. */
+async function askPassing(query = 'q') {
+  const asked = ask(query)
+  let done = false
+  void asked.finally(() => {
+    done = true
+  })
+  await seen(() => {
+    if (!done) time.pass(50)
+    return done || undefined
+  })
+  return asked
+}
+const usable = () => chain.facts.map((one) => one.usable)
+
+describe('asking in order', () => {
+  it('asks the first, and nobody else where that answers', async () => {
+    expect(await ask()).toEqual({
+      ok: true,
+      value: {
+        value: 'first: q',
+        source: { name: 'first', fetchedAt: new Date(time.nowMs).toISOString(), stale: false },
+      },
+    })
+    expect([first.asked, second.asked]).toEqual([['q'], []])
+  })
+
+  it.each(['ill', 'throws', { retryAfterMs: 0 }] as const)('asks the next where one fails: %o', async (turn) => {
+    first.turn = turn
+    expect(await ask()).toMatchObject({ value: { value: 'second: q', source: { name: 'second' } } })
+    expect([first.asked.length, second.asked.length]).toEqual([1, 1])
+  })
+
+  it('gives the fault of the last where all fail', async () => {
+    first.turn = 'ill'
+    second.turn = 'throws'
+    expect(await ask()).toEqual({
+      ok: false,
+      fault: { code: 'provider/answer', detail: { provider: 'second', reason: 'it was not written for this' } },
+    })
+  })
+
+  it('takes "not found" for an answer, and the provider for well', async () => {
+    first.turn = 'not-found'
+    for (let times = 0; times < 10; times++) {
+      expect(await ask()).toMatchObject({ ok: false, fault: { code: 'provider/not-found' } })
+    }
+    expect(second.asked).toEqual([])
+    expect(chain.facts[0]).toMatchObject({ usable: true, trouble: null })
+  })
+
+  it('asks once more whom it did not reach, and nobody a third time', async () => {
+    first.next = ['unreachable']
+    expect(await askPassing()).toMatchObject({ value: { value: 'first: q' } })
+    expect(first.asked).toHaveLength(2)
+    first.turn = 'unreachable'
+    expect(await askPassing('r')).toMatchObject({ value: { value: 'second: r' } })
+    expect(first.asked).toHaveLength(4)
+  })
+
+  it('gives each 3.5 seconds with its retry, and all together 5.5', async () => {
+    first.turn = 'hangs'
+    second.turn = 'hangs'
+    const asked = ask()
+    await seen(() => first.hanging[0])
+    time.pass(3_499)
+    expect(second.asked).toEqual([])
+    time.pass(1)
+    await seen(() => second.hanging[0])
+    expect(first.hanging[0]?.aborted).toBe(true)
+    time.pass(1_999)
+    expect(second.hanging[0]?.aborted).toBe(false)
+    time.pass(1)
+    expect(await asked).toEqual({ ok: false, fault: { code: 'provider/timeout', detail: { provider: 'second' } } })
+    expect(time.waiting).toBe(0)
+  })
+
+  it('has a retry share the time of the provider that it is of', async () => {
+    first.next = ['unreachable', 'hangs']
+    const asked = ask()
+    await seen(() => {
+      if (first.hanging.length === 0) time.pass(10)
+      return first.hanging[0]
+    })
+    time.pass(3_500)
+    expect(await asked).toMatchObject({ value: { value: 'second: q' } })
+  })
+
+  it('does not ask whom it could give less than a second', async () => {
+    const third = new ScriptedProvider('third')
+    chain = chainOf({ providers: [first, second, third] })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    first.turn = 'hangs'
+    second.turn = 'ill'
+    second.gate = promise
+    const asked = ask()
+    await seen(() => first.hanging[0])
+    time.pass(3_500)
+    await seen(() => second.asked[0])
+    time.pass(1_001)
+    resolve()
+    expect((await asked).ok).toBe(false)
+    expect(third.asked).toEqual([])
+  })
+})
+
+describe('equal questions at the same time', () => {
+  it('are one question', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    first.gate = promise
+    const signal = patient()
+    const asked = Array.from({ length: 100 }, () => ask('q', signal))
+    resolve()
+    const answers = await Promise.all(asked)
+    expect(first.asked).toEqual(['q'])
+    expect(new Set(answers.map((answer) => answer.ok && answer.value.value))).toEqual(new Set(['first: q']))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  it('go on for the others when one gives up', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    first.gate = promise
+    const [impatient, other] = [new AbortController(), ask()]
+    const given = ask('q', impatient.signal)
+    impatient.abort()
+    expect(await given).toMatchObject({ fault: { code: 'provider/timeout' } })
+    resolve()
+    expect(await other).toMatchObject({ value: { value: 'first: q' } })
+    expect(first.asked).toEqual(['q'])
+  })
+
+  it('go on for later ones when everybody gave up, also when they fail', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    first.gate = promise
+    second.gate = promise
+    const controller = new AbortController()
+    const asked = Array.from({ length: 10 }, (_, index) => ask(`q${index % 2}`, controller.signal))
+    controller.abort()
+    expect((await Promise.all(asked)).every(({ ok }) => !ok)).toBe(true)
+    first.next = ['throws']
+    second.next = ['throws']
+    resolve()
+    const kept = await seen(() => chain.latest('q0') ?? chain.latest('q1') ?? undefined)
+    expect(kept.source.stale).toBe(false)
+  })
+
+  it('are not asked at all for somebody who has given up before', async () => {
+    expect(await ask('q', AbortSignal.abort())).toMatchObject({ fault: { code: 'provider/timeout' } })
+    expect(first.asked).toEqual([])
+  })
+
+  it('are different ones at most 256 times', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    first.gate = promise
+    const asked = Array.from({ length: 256 }, (_, index) => ask(`q${index}`))
+    expect(await ask('one too many')).toMatchObject({ fault: { code: 'provider/none' } })
+    const again = ask('q7')
+    resolve()
+    expect((await Promise.all([...asked, again])).every(({ ok }) => ok)).toBe(true)
+    expect(await ask('one too many')).toMatchObject({ ok: true })
+  })
+})
+
+describe('answers that are kept', () => {
+  it('are given as new while they are, and asked for anew then', async () => {
+    await ask()
+    time.pass(FRESH_MS - 1)
+    expect(await ask()).toMatchObject({ value: { source: { stale: false } } })
+    expect(first.asked).toHaveLength(1)
+    time.pass(1)
+    await ask()
+    expect(first.asked).toHaveLength(2)
+  })
+
+  it('are given as old while nobody can be asked, within their bound', async () => {
+    await ask()
+    const fetchedAt = new Date(time.nowMs).toISOString()
+    first.turn = 'ill'
+    second.turn = 'ill'
+    time.pass(STALE_MS)
+    expect(await ask()).toMatchObject({
+      value: { value: 'first: q', source: { name: 'first', stale: true, fetchedAt } },
+    })
+    expect(chain.latest('q')).toMatchObject({ source: { stale: true } })
+    time.pass(1)
+    expect(await ask()).toMatchObject({ ok: false, fault: { code: 'provider/answer' } })
+    expect(chain.latest('q')).toBeNull()
+  })
+
+  it('are nobody else\u2019s', async () => {
+    await ask('a')
+    expect(await ask('b')).toMatchObject({ value: { value: 'first: b' } })
+    expect(chain.latest('c')).toBeNull()
+  })
+
+  it('do not stand in for "not found"', async () => {
+    await ask()
+    time.pass(FRESH_MS)
+    first.turn = 'not-found'
+    expect(await ask()).toMatchObject({ ok: false, fault: { code: 'provider/not-found' } })
+  })
+
+  it('are of unknown age when the clock was set back', async () => {
+    await ask()
+    time.nowMs -= 3_600_000
+    expect(chain.latest('q')).toBeNull()
+    await ask()
+    expect(first.asked).toHaveLength(2)
+  })
+
+  it('are new for as long as their value says', async () => {
+    chain = chainOf({ freshMs: (_, value) => (value.endsWith('short') ? 1 : STALE_MS) })
+    await ask('short')
+    await ask('long')
+    time.pass(1)
+    await ask('short')
+    await ask('long')
+    expect(first.asked).toEqual(['short', 'long', 'short'])
+  })
+
+  it('are bounded in number and bytes', async () => {
+    for (let index = 0; index < 1_100; index++) await ask(`q${index}`)
+    expect([chain.latest('q50'), chain.latest('q1099')]).toMatchObject([null, { value: 'first: q1099' }])
+    const long = 'x'.repeat(3_000_000)
+    for (let index = 0; index < 8; index++) await ask(`${index}${long}`)
+    expect([chain.latest(`0${long}`), chain.latest('q1099')]).toEqual([null, null])
+    expect(chain.latest(`7${long}`)).not.toBeNull()
+  })
+})
+
+describe('a provider that fails', () => {
+  const fails = async (times: number): Promise<void> => {
+    for (let index = 0; index < times; index++) await ask(`fails ${Math.random()}`)
+  }
+
+  it('is left alone after five times, and asked by one alone after 30 seconds', async () => {
+    first.turn = 'ill'
+    await fails(5)
+    expect(first.asked).toHaveLength(5)
+    await fails(3)
+    expect(first.asked).toHaveLength(5)
+    time.pass(30 * SECOND_MS)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    first.gate = promise
+    const crowd = Array.from({ length: 20 }, (_, index) => ask(`crowd ${index}`))
+    resolve()
+    await Promise.all(crowd)
+    expect(first.asked).toHaveLength(6)
+  })
+
+  it('is left alone for as long as it asks', async () => {
+    first.turn = { retryAfterMs: 120 * SECOND_MS }
+    await fails(2)
+    expect(first.asked).toHaveLength(1)
+    time.pass(120 * SECOND_MS - 1)
+    await fails(1)
+    expect(first.asked).toHaveLength(1)
+    first.turn = 'well'
+    time.pass(1)
+    await fails(2)
+    expect(first.asked).toHaveLength(3)
+  })
+
+  it('makes the chain unavailable only with all others, and says why', async () => {
+    await chain.start()
+    expect(chain.readiness()).toEqual({ available: true, engine: 'first' })
+    first.turn = 'ill'
+    await fails(5)
+    expect(chain.readiness()).toEqual({ available: true, engine: 'second' })
+    second.turn = 'ill'
+    await fails(5)
+    expect(chain.readiness()).toMatchObject({
+      available: false,
+      reason: expect.stringContaining('first: first gave an unusable answer'),
+    })
+    expect(await ask('new')).toMatchObject({ ok: false, fault: { code: 'provider/none' } })
+  })
+})
+
+describe('checks', () => {
+  it('come before anything is said to be usable', async () => {
+    expect(chain.readiness()).toMatchObject({ available: false, reason: expect.stringContaining('not checked yet') })
+    expect(await chain.checkAll()).toEqual([
+      { what: 'things', name: 'first', ok: true, detail: 'answers', ms: 0 },
+      { what: 'things', name: 'second', ok: true, detail: 'answers', ms: 0 },
+    ])
+    expect(usable()).toEqual([true, true])
+  })
+
+  it.each(['ill', 'throws', 'unreachable'] as const)('tell what is wrong: %s', async (turn) => {
+    first.checkTurn = turn
+    await chain.start()
+    expect((await chain.checkAll())[0]).toMatchObject({ ok: false, detail: expect.stringContaining('first') })
+    expect(usable()).toEqual([false, true])
+    expect(chain.readiness()).toEqual({ available: true, engine: 'second' })
+  })
+
+  it('are given up after five seconds', async () => {
+    first.checkTurn = 'hangs'
+    const checked = chain.checkAll()
+    await seen(() => first.hanging[0])
+    time.pass(5 * SECOND_MS)
+    expect(await checked).toMatchObject([
+      { name: 'first', ok: false, ms: 5_000, detail: 'first did not answer in time' },
+      { ok: true },
+    ])
+  })
+
+  it('come every five minutes while all is well, and every 30 seconds while it is not', async () => {
+    await chain.start()
+    first.checkTurn = 'ill'
+    time.pass(300 * SECOND_MS - 1)
+    expect(first.checked).toBe(1)
+    time.pass(1)
+    await seen(() => chain.facts[0]?.trouble ?? undefined)
+    for (let times = 3; times <= 7; times++) {
+      await seen(() => time.waiting === 1)
+      time.pass(300 * SECOND_MS)
+      expect(first.checked).toBe(times)
+    }
+    await seen(() => usable()[0] === false && time.waiting === 1)
+    const before = first.checked
+    time.pass(30 * SECOND_MS)
+    expect(first.checked).toBe(before + 1)
+  })
+
+  it('that go well neither end a pause that calls made nor hide why', async () => {
+    await chain.start()
+    first.turn = 'ill'
+    for (let index = 0; index < 5; index++) await ask(`q${index}`)
+    expect((await chain.checkAll())[0]).toMatchObject({ ok: true })
+    expect(chain.facts[0]).toMatchObject({ usable: false, trouble: 'first gave an unusable answer: it is ill' })
+  })
+
+  it('that fail in a pause do not make it longer, and after it they do', async () => {
+    await chain.checkAll()
+    first.turn = 'ill'
+    first.checkTurn = 'ill'
+    for (let index = 0; index < 5; index++) await ask(`q${index}`)
+    for (let index = 0; index < 5; index++) await chain.checkAll()
+    time.pass(30 * SECOND_MS - 1)
+    expect(usable()).toEqual([false, true])
+    time.pass(1)
+    expect(usable()).toEqual([true, true])
+    await chain.checkAll()
+    time.pass(60 * SECOND_MS - 1)
+    expect(usable()).toEqual([false, true])
+    time.pass(1)
+    expect(usable()).toEqual([true, true])
+  })
+})
+
+describe('the end', () => {
+  it('gives up what is under way, and leaves no timer', async () => {
+    first.turn = 'hangs'
+    second.checkTurn = 'hangs'
+    const [asked, started] = [ask(), chain.start()]
+    await seen(() => first.hanging.length + second.hanging.length === 2)
+    chain.stop()
+    expect(await asked).toMatchObject({ ok: false, fault: { code: 'provider/timeout' } })
+    await started
+    expect([first.hanging[0]?.aborted, second.hanging[0]?.aborted, time.waiting]).toEqual([true, true, 0])
+    expect(second.asked).toEqual([])
+  })
+
+  it('comes between a call and its retry too', async () => {
+    first.turn = 'unreachable'
+    const asked = ask()
+    await seen(() => time.waiting === 3)
+    chain.stop()
+    expect((await asked).ok).toBe(false)
+    expect([first.asked.length, time.waiting]).toEqual([1, 0])
+  })
+})
+
+describe('a chain of nobody', () => {
+  it('says which settings would change that', async () => {
+    chain = chainOf({ providers: [] })
+    await chain.start()
+    expect(chain.readiness()).toEqual({
+      available: false,
+      reason: 'a provider of things is not configured',
+      requires: ['providers.things'],
+    })
+    expect(await ask()).toMatchObject({ fault: { code: 'provider/none' } })
+    expect([chain.facts, await chain.checkAll()]).toEqual([[], []])
+  })
+})

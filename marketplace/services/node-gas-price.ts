@@ -3,6 +3,7 @@ import { formatAmount } from '../../consensus/primitives/amount.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { EVM_NETWORKS, type EvmNetworkName, type GasFacts } from '../outside/evm.ts'
+import { notConfigured, type Readiness } from '../outside/readiness.ts'
 import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { delivered, SOURCE_ENVELOPE, sourceEnvelope } from './envelope.ts'
@@ -61,6 +62,17 @@ function parse(request: string): Result<EvmNetworkName | null> {
 /** The network that is asked for, or the first that can be read now. */
 function networkOf(named: EvmNetworkName | null, { outside }: ServiceContext): EvmNetworkName | undefined {
   return named ?? EVM_NETWORKS.find((network) => outside.evm.readiness(network).available)
+}
+
+/** Whether any network can be read now; where none can, why, and what would change that. */
+function readinessOf(context: ServiceContext): Readiness {
+  const each = EVM_NETWORKS.map((network) => context.outside.evm.readiness(network))
+  const [best] = [
+    ...each.filter((one) => one.available),
+    ...each.filter((one) => !one.available && !one.requires.length),
+  ]
+  if (best !== undefined) return best
+  return notConfigured('a node of ethereum or base', ...each.flatMap((one) => (one.available ? [] : one.requires)))
 }
 
 /** Dollars for one ether, null where nobody can tell now: the gas is worth telling without. */
@@ -135,7 +147,7 @@ export const gasPrice = defineService<EvmNetworkName | null, typeof RESULT>({
     const readiness = named === null || !isElsewhere ? null : outside.evm.readiness(named)
     return readiness === null || readiness.available ? null : refusal(readiness.reason, FORMAT)
   },
-  ready: (context) => context.outside.evm.readiness(networkOf(null, context) ?? 'ethereum'),
+  ready: readinessOf,
   resultSchema: RESULT,
   execute: async (named, context, signal) => {
     const network = networkOf(named, context)

@@ -141,8 +141,13 @@ describe('node-gas-price', () => {
     const none = contextOf({ readiness: (network) => notConfigured(`a node of ${network}`, `providers.${network}`) })
     for (const request of ['', 'base'])
       expect(await ask('node-gas-price', request, none)).toMatchObject({
-        unavailable: 'a node of ethereum is not configured',
+        unavailable: 'a node of ethereum or base is not configured',
       })
+    expect(gasPrice.ready(none)).toMatchObject({ requires: ['providers.ethereum', 'providers.base'] })
+    const down = contextOf({
+      readiness: (network) => (network === 'base' ? notNow('all down') : none.outside.evm.readiness(network)),
+    })
+    expect(gasPrice.ready(down)).toMatchObject({ available: false, reason: 'all down' })
   })
 })
 

@@ -1,5 +1,6 @@
 /** Far longer than any text that is wanted of a provider, so that work on one text has an end. */
 const READ_CHARS_MAX = 20_000
+const TAG_ROUNDS_MAX = 8
 const TAG = /<!--[^<>]*-->|<\/?[a-z][^<>]*>/gi
 const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi
 /** Controls, and what turns the direction of the text around it. */
@@ -19,8 +20,19 @@ const NAMED: Readonly<Record<string, string>> = {
 
 /** Text as people read it, from text with or without marks of HTML; in one line, cut to this many characters. */
 export function plainText(marked: string, charsMax: number): string {
-  const text = marked.slice(0, READ_CHARS_MAX).replace(TAG, '').replace(ENTITY, entity).replace(UNSEEN, ' ')
+  const text = withoutTags(marked.slice(0, READ_CHARS_MAX)).replace(ENTITY, entity).replace(UNSEEN, ' ')
   return cut(text.toWellFormed().replace(/\s+/g, ' ').trim(), charsMax)
+}
+
+/** What is left around a tag can be one again. */
+function withoutTags(marked: string): string {
+  let text = marked
+  for (let round = 0; round < TAG_ROUNDS_MAX; round++) {
+    const less = text.replace(TAG, '')
+    if (less === text) break
+    text = less
+  }
+  return text
 }
 
 /** The beginning of a text, without half a character at its end. */

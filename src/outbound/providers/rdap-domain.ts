@@ -76,7 +76,7 @@ function readRegistrar(entity: JsonAt): NonNullable<DomainFacts['registrar']> {
   const url = about?.at('href').maybe((here) => here.text()) ?? property('url')
   return {
     name: property('fn'),
-    ianaId: id?.at('identifier').like(/^\d{1,10}$/) ?? null,
+    ianaId: /^\d{1,10}$/.exec(id?.at('identifier').text() ?? '')?.[0] ?? null,
     url: url !== null && /^https?:\/\//.test(url) && url.length <= URL_CHARS_MAX ? url : null,
   }
 }

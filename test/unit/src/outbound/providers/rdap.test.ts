@@ -147,7 +147,13 @@ describe('registrations of domains', () => {
     const odd = {
       ...RDAP_DOMAIN,
       ldhName: 'odd.com',
-      entities: [{ roles: ['registrar'], vcardArray: ['vcard', [['fn', {}, 'text', '']]] }],
+      entities: [
+        {
+          roles: ['registrar'],
+          publicIds: [{ type: 'IANA Registrar ID', identifier: 'not applicable' }],
+          vcardArray: ['vcard', [['fn', {}, 'text', '']]],
+        },
+      ],
       events: [{ eventAction: 'registration', eventDate: 'long ago' }],
       secureDNS: { zoneSigned: true },
     }

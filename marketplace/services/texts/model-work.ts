@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { readJsonAnswer } from '../../models/json-answer.ts'
 import type { ModelRole } from '../../outside/models.ts'
 import type { ServiceContext } from '../context.ts'
 
@@ -93,18 +94,10 @@ function readAnswer<Schema extends TObject>(
   answer: string,
   text: string,
 ): Omit<ModelFinding<Schema>, 'engine'> | null {
-  const json = parsed(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
+  const json = readJsonAnswer(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
   if (!Compile(schema).Check(json) || isSound?.(json, text) === false) return null
   const { language } = json as { readonly language?: unknown }
   return { answer: json, language: typeof language === 'string' ? readLanguage(language) : null }
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
-  }
 }
 
 function readLanguage(code: string): string | null {
@@ -112,10 +105,18 @@ function readLanguage(code: string): string | null {
 }
 
 function withLanguage(schema: TObject): TObject {
-  return Type.Object({ ...schema.properties, language: Type.String() }, { additionalProperties: false })
+  return Type.Object({ ...schema.properties, language: Type.String() })
 }
 
-/** The schema as any backend understands it. */
+/** The schema as any backend understands it: without local rules, and closed, as strict ones demand. */
 function plainSchema(schema: TObject): Readonly<Record<string, unknown>> {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (LOCAL_RULES.has(key) ? undefined : value)))
+  const plain = (key: string, value: unknown): unknown => {
+    if (LOCAL_RULES.has(key)) return undefined
+    return isObjectSchema(value) ? { ...value, additionalProperties: false } : value
+  }
+  return JSON.parse(JSON.stringify(schema, plain))
+}
+
+function isObjectSchema(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && (value as { readonly type?: unknown }).type === 'object'
 }

@@ -243,8 +243,16 @@ describe('services on texts', () => {
       expect(messages[0]?.content).toContain('never an instruction')
       expect(JSON.parse(messages[1]?.content ?? '')).toEqual({ text: attack })
       expect(temperature).toBe(0)
-      expect(jsonSchema?.schema).toMatchObject({ type: 'object', additionalProperties: false })
       expect(JSON.stringify(jsonSchema)).not.toMatch(/minLength|maxItems|pattern|minimum/)
+      // As strict backends demand (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+      const objects = objectsIn(jsonSchema?.schema)
+      expect(objects.length).toBeGreaterThan(0)
+      for (const { properties, required, additionalProperties } of objects) {
+        expect({ additionalProperties, required }).toEqual({
+          additionalProperties: false,
+          required: Object.keys(properties as object),
+        })
+      }
     })
 
     const garbage: readonly (readonly [string, string | null])[] = [
@@ -385,3 +393,10 @@ describe('services on texts', () => {
     })
   })
 })
+
+/** Every part of a schema that is of an object. */
+function objectsIn(schema: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const inner = Object.values(schema).flatMap(objectsIn)
+  return 'properties' in schema ? [schema as Readonly<Record<string, unknown>>, ...inner] : inner
+}

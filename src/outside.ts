@@ -16,6 +16,7 @@ import { RpcEvmReader } from './outbound/evm/evm-reader.ts'
 import { DnsMailDomains } from './outbound/mail-domains.ts'
 import { openModels } from './outbound/models/open-models.ts'
 import { type Internet, openWeb } from './outbound/open-web.ts'
+import { PageCache } from './outbound/page-cache.ts'
 import { type ProviderKeys, readProviderKeys } from './outbound/provider-keys.ts'
 import type { Checkable } from './outbound/providers/provider.ts'
 import { RdapDomains } from './outbound/providers/rdap.ts'
@@ -69,7 +70,7 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   const keys = await readProviderKeys(parts.config.providers.keysFile)
   if (!keys.ok) return keys
   const { prices, rates, lookedAtQuotes } = openQuotes(parts, keys.value, stops)
-  const reader = enabled ? web : NO_WEB
+  const reader = enabled ? new PageCache(web, parts.clock) : NO_WEB
   const { search, domains, weather, lookedAtFinders } = openFinders(parts, keys.value, reader, stops)
   const models = await openModels({ ...parts, keys: keys.value, fixtureModels: parts.fixtureModels === true })
   if (!models.ok) return models

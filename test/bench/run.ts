@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { benchAdmission } from './admission.ts'
 import { benchBigState } from './big-state.ts'
 import { benchDisk } from './disk.ts'
+import { benchDocuments } from './documents.ts'
 import { benchEdges } from './edges.ts'
 import { benchEventLoop } from './event-loop.ts'
 import { benchHolders } from './holders.ts'
@@ -34,6 +35,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   kinds: benchKinds,
   long: benchLongRun,
   disk: benchDisk,
+  documents: benchDocuments,
   'stale-rate': benchStaleRate,
   'network-line': benchNetworkLine,
   'block-relay': benchNetworkBlocks,

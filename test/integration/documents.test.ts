@@ -200,7 +200,15 @@ describe('hostile documents', () => {
       seller: { ...party, vatId: word(32), email: word(254), iban: 'DE89370400440532013000' },
       notes: lines(60),
     })
-    expect(made.pages).toBe(3)
+    expect(made.pages).toBe(4)
+  })
+
+  it('whose parties take a page each, end', async () => {
+    const party = { name: word(200), address: word(500) }
+    const made = await make({ buyer: party, seller: { ...party, vatId: word(32), email: word(254) } })
+    expect(made.pages).toBe(2)
+    const widest = { name: '\u2031'.repeat(200), address: '\u2031'.repeat(500), email: '\u2031'.repeat(254) }
+    expect(await failureOf({ seller: widest })).toContain('a part of the document is higher than a page')
   })
 
   it('with every letter from another font are set in time', async () => {

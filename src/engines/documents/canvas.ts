@@ -43,8 +43,9 @@ export class Canvas {
     this.#onPage(this)
   }
 
-  /** Goes on where so many points are free. */
+  /** Goes on where so many points are free. Throws a refusal where no page has as many. */
   ensure(height: number): void {
+    if (height > GRID.bottom - GRID.topNext) throw new EngineRefusal('a part of the document is higher than a page')
     if (this.room < height) this.nextPage()
   }
 

@@ -75,8 +75,8 @@ function collect(doc: PDFDocument): Promise<Uint8Array> {
 
 function drawRunningHead(canvas: Canvas, { heading, number }: DocumentSheet): void {
   canvas.decoration('Pagination', () => {
-    const [line = ''] = canvas.type.wrap(`${heading} ${number}`, STYLE.small, GRID.width)
-    canvas.type.draw(line, { x: GRID.left, y: 50 }, STYLE.small)
+    const [begun = ''] = canvas.type.wrap(number, STYLE.small, GRID.width - GRID.left * 2)
+    canvas.type.draw(`${heading} ${begun}`, { x: GRID.left, y: 50 }, STYLE.small)
   })
   canvas.rule(58)
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { OperatorFont } from '../../../marketplace/outside/document-tasks.ts'
 import { type CodePoints, parseRanges } from './code-points.ts'
 import coverage from './coverage.json' with { type: 'json' }
+import { plainFont } from './woff.ts'
 
 /** Weight of letters. */
 export type Weight = 'regular' | 'bold'
@@ -58,7 +59,7 @@ const files = new Map<string, Uint8Array>()
 export function fontBytes(path: string): Uint8Array {
   let bytes = files.get(path)
   if (bytes === undefined) {
-    bytes = readFileSync(path)
+    bytes = plainFont(readFileSync(path))
     files.set(path, bytes)
   }
   return bytes

@@ -4,11 +4,12 @@ import { PDFDocument } from 'pdfkit'
 import type { OperatorFont } from '../../../marketplace/outside/document-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { type CodePoints, formatRanges, isSetPlainly, rangesOf } from './code-points.ts'
+import { plainFont } from './woff.ts'
 
 /** What can be set with a font. Throws where it cannot be read, and for a collection of fonts. */
 export function settableIn(bytes: Uint8Array): CodePoints {
   const scratch = new PDFDocument({ autoFirstPage: false, font: null })
-  scratch.registerFont('font', bytes).font('font')
+  scratch.registerFont('font', plainFont(bytes)).font('font')
   const { characterSet } = scratch._font.font
   if (characterSet === undefined) throw new Error('it is a collection of fonts')
   return rangesOf(characterSet.filter(isSetPlainly))

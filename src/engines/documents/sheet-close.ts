@@ -1,11 +1,15 @@
 import type { DocumentSheet, LabelledText } from '../../../marketplace/outside/document-tasks.ts'
 import type { Canvas } from './canvas.ts'
 import { COLOR, GRID, LINE, STYLE } from './grid.ts'
-import { drawFacts } from './sheet-head.ts'
+import { drawFacts, type LaidFacts, layFacts } from './sheet-head.ts'
 
 /** From the second column to the right edge. */
 const TOTALS_WIDTH_MIN = GRID.right - GRID.second
 const TOTAL_STEP = 18
+/** Around the line above the sum that counts. */
+const TOTAL_GAP = 10
+const SECTION_WIDTH_MIN = 200
+const HEADING_HEIGHT = 21
 const GUTTER = 30
 const PART_GAP = 26
 const RULE_STEP = 11
@@ -20,22 +24,18 @@ export function drawClose(canvas: Canvas, sheet: DocumentSheet): void {
 
 /** Sums at the right; the sections stand beside them where there is room. */
 function drawSums(canvas: Canvas, { totals, sections }: DocumentSheet): void {
-  const width = totalsWidth(canvas, totals)
-  const height = totals.length * TOTAL_STEP + 24
-  canvas.ensure(Math.max(height, sections.length === 0 ? 0 : SECTION_HEIGHT_MAX))
+  const sumsWidth = totalsWidth(canvas, totals)
+  const sumsHeight = totals.length * TOTAL_STEP + TOTAL_GAP
+  const isBeside = GRID.width - sumsWidth - GUTTER >= SECTION_WIDTH_MIN
+  const laid = laySections(canvas, sections, isBeside ? GRID.width - sumsWidth - GUTTER : GRID.width)
+  canvas.ensure(isBeside ? Math.max(sumsHeight, laid.height) : sumsHeight)
   const top = canvas.y
-  drawTotals(canvas, totals, width)
-  if (sections.length === 0) return
-  const isBeside = GRID.width - width - GUTTER >= TOTALS_WIDTH_MIN
-  const sumsEnd = canvas.y
+  drawTotals(canvas, totals, sumsWidth)
   if (isBeside) canvas.y = top
-  else canvas.ensure(SECTION_HEIGHT_MAX)
-  drawSections(canvas, sections, isBeside ? GRID.width - width - GUTTER : GRID.width)
-  canvas.y = isBeside ? Math.max(canvas.y, sumsEnd) : canvas.y
+  else canvas.ensure(laid.height)
+  drawSections(canvas, laid)
+  canvas.y = isBeside ? top + Math.max(sumsHeight, laid.height) : canvas.y
 }
-
-/** Heading, and three values of which one may take several lines. */
-const SECTION_HEIGHT_MAX = 150
 
 function totalsWidth({ type }: Canvas, totals: readonly LabelledText[]): number {
   const last = totals.at(-1) as LabelledText
@@ -50,7 +50,7 @@ function drawTotals(canvas: Canvas, totals: readonly LabelledText[], width: numb
     const isLast = i === totals.length - 1
     if (isLast) {
       canvas.rule(canvas.y + 3, { x, width, weight: 1, color: COLOR.accent })
-      canvas.y += 10
+      canvas.y += TOTAL_GAP
     }
     const y = canvas.y + 13
     const row = canvas.element('TR', table)
@@ -61,23 +61,35 @@ function drawTotals(canvas: Canvas, totals: readonly LabelledText[], width: numb
   }
 }
 
-function drawSections(canvas: Canvas, sections: DocumentSheet['sections'], width: number): void {
-  for (const { heading, facts } of sections) {
+/** Sections in lines that fit, and how high they are together. */
+interface LaidSections {
+  readonly sections: readonly { readonly heading: string; readonly laid: LaidFacts }[]
+  readonly height: number
+}
+
+function laySections(canvas: Canvas, sections: DocumentSheet['sections'], width: number): LaidSections {
+  const laid = sections.map(({ heading, facts }) => ({ heading, laid: layFacts(canvas, facts, width) }))
+  return { sections: laid, height: laid.reduce((sum, one) => sum + HEADING_HEIGHT + one.laid.height, 0) }
+}
+
+function drawSections(canvas: Canvas, { sections }: LaidSections): void {
+  for (const { heading, laid } of sections) {
     drawHeading(canvas, heading)
-    canvas.y = drawFacts(canvas, facts, { x: GRID.left, y: canvas.y, width }) + 8
+    drawFacts(canvas, laid, GRID.left)
+    canvas.y += laid.height
   }
 }
 
 function drawHeading(canvas: Canvas, heading: string): void {
   canvas.lines(canvas.element('H2'), [heading], { x: GRID.left, y: canvas.y + 13, style: STYLE.label, step: 0 })
-  canvas.y += 21
+  canvas.y += HEADING_HEIGHT
 }
 
 /** Notes go on over pages, line by line. */
 function drawNotes(canvas: Canvas, notes: string): void {
   const lines = notes.split('\n').flatMap((row) => canvas.type.wrap(row, STYLE.body, GRID.width))
   canvas.y += PART_GAP - 13
-  canvas.ensure(21 + 2 * LINE)
+  canvas.ensure(HEADING_HEIGHT + 2 * LINE)
   drawHeading(canvas, 'Notes')
   const element = canvas.element('P')
   for (const line of lines) {

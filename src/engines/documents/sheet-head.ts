@@ -8,56 +8,83 @@ const LEFT_WIDTH = GRID.second - GRID.left - GUTTER
 const RIGHT_WIDTH = GRID.right - GRID.second
 const LABEL_WIDTH = 92
 const PART_GAP = 30
+const FACT_GAP = 2
+/** From the top of a part to its first baseline, and to that of a name below a label. */
+const FIRST_BASELINE = 8
+const PARTY_NAME = 24
 
 /** What it is, who issues it, for whom, and its dates. */
 export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts }: DocumentSheet): void {
   canvas.box({ x: 0, y: 0, width: PAGE.width, height: BAR_HEIGHT }, COLOR.accent)
-  const top = canvas.y
-  const titleEnd = drawTitle(canvas, heading, number)
-  const sellerEnd = seller === null ? top : drawParty(canvas, seller, { x: GRID.second, y: top, width: RIGHT_WIDTH })
-  const second = Math.max(titleEnd, sellerEnd) + PART_GAP
-  const buyerEnd = drawParty(canvas, buyer, { x: GRID.left, y: second, width: LEFT_WIDTH })
-  const factsEnd = drawFacts(canvas, facts, { x: GRID.second, y: second, width: RIGHT_WIDTH })
-  canvas.y = Math.max(buyerEnd, factsEnd) + PART_GAP
+  const from = seller && layParty(canvas, seller, RIGHT_WIDTH)
+  canvas.ensure(from?.height ?? 0)
+  const titleHeight = drawTitle(canvas, heading, number)
+  if (from !== null) drawParty(canvas, from, GRID.second)
+  canvas.y += Math.max(titleHeight, from?.height ?? 0) + PART_GAP
+  const to = layParty(canvas, buyer, LEFT_WIDTH)
+  const dates = layFacts(canvas, facts, RIGHT_WIDTH)
+  const height = Math.max(to.height, dates.height)
+  canvas.ensure(height)
+  drawParty(canvas, to, GRID.left)
+  drawFacts(canvas, dates, GRID.second)
+  canvas.y += height + PART_GAP
 }
 
-/** Where a part stands. */
-interface Place {
-  readonly x: number
-  readonly y: number
-  readonly width: number
-}
-
+/** Draws what the document is, and returns how high that is. */
 function drawTitle(canvas: Canvas, heading: string, number: string): number {
   const x = GRID.left
   canvas.lines(canvas.element('H1'), [heading], { x, y: canvas.y + 20, style: STYLE.heading, step: 0 })
   const lines = canvas.type.wrap(`No. ${number}`, STYLE.number, LEFT_WIDTH)
   canvas.lines(canvas.element('P'), lines, { x, y: canvas.y + 40, style: STYLE.number, step: 15 })
-  return canvas.y + 40 + (lines.length - 1) * 15
+  return 40 + (lines.length - 1) * 15
 }
 
-/** Draws somebody; returns where that ends. */
-function drawParty(canvas: Canvas, { label, name, lines }: SheetParty, { x, y, width }: Place): number {
+/** Somebody in lines that fit. */
+interface LaidParty {
+  readonly label: string
+  readonly names: readonly string[]
+  readonly rest: readonly string[]
+  readonly height: number
+}
+
+function layParty({ type }: Canvas, { label, name, lines }: SheetParty, width: number): LaidParty {
+  const names = type.wrap(name, STYLE.name, width)
+  const rest = lines.flatMap((line) => type.wrap(line, STYLE.soft, width))
+  return { label, names, rest, height: PARTY_NAME + (names.length + rest.length - 1) * LINE + 1 }
+}
+
+function drawParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number): void {
+  const { y } = canvas
   const part = canvas.element('Sect')
-  const names = canvas.type.wrap(name, STYLE.name, width)
-  const rest = lines.flatMap((line) => canvas.type.wrap(line, STYLE.soft, width))
-  const nameY = y + 24
+  const nameY = y + PARTY_NAME
   const restY = nameY + names.length * LINE + 1
-  canvas.lines(canvas.element('P', part), [label], { x, y: y + 8, style: STYLE.label, step: 0 })
+  canvas.lines(canvas.element('P', part), [label], { x, y: y + FIRST_BASELINE, style: STYLE.label, step: 0 })
   canvas.lines(canvas.element('P', part), names, { x, y: nameY, style: STYLE.name, step: LINE })
   if (rest.length > 0) canvas.lines(canvas.element('P', part), rest, { x, y: restY, style: STYLE.soft, step: LINE })
-  return restY + (rest.length - 1) * LINE
 }
 
-/** Draws labels with their values; returns the last baseline. */
-export function drawFacts(canvas: Canvas, facts: readonly LabelledText[], { x, y, width }: Place): number {
-  let baseline = y + 8
-  for (const { label, value } of facts) {
-    const lines = canvas.type.wrap(value, STYLE.body, width - LABEL_WIDTH)
+/** Labels with values in lines that fit. */
+export interface LaidFacts {
+  readonly facts: readonly { readonly label: string; readonly lines: readonly string[] }[]
+  readonly height: number
+}
+
+/** Labels with their values, as they fit into a width. */
+export function layFacts({ type }: Canvas, facts: readonly LabelledText[], width: number): LaidFacts {
+  const laid = facts.map(({ label, value }) => ({
+    label,
+    lines: type.wrap(value, STYLE.body, width - LABEL_WIDTH),
+  }))
+  return { facts: laid, height: laid.reduce((sum, { lines }) => sum + lines.length * LINE + FACT_GAP, 0) }
+}
+
+/** Draws labels with their values, from the top of what comes next. */
+export function drawFacts(canvas: Canvas, { facts }: LaidFacts, x: number): void {
+  let y = canvas.y + FIRST_BASELINE
+  for (const { label, lines } of facts) {
     const element = canvas.element('P')
-    canvas.lines(element, [label], { x, y: baseline, style: STYLE.soft, step: 0 })
-    canvas.lines(element, lines, { x: x + LABEL_WIDTH, y: baseline, style: STYLE.body, step: LINE })
-    baseline += lines.length * LINE + 2
+    canvas.lines(element, [label], { x, y, style: STYLE.soft, step: 0 })
+    canvas.lines(element, lines, { x: x + LABEL_WIDTH, y, style: STYLE.body, step: LINE })
+    y += lines.length * LINE + FACT_GAP
   }
-  return baseline - LINE - 2
 }

@@ -24,6 +24,8 @@ export class SheetTable {
   readonly #sheet: DocumentSheet
   readonly #columns: Columns
   readonly #table: StructureElement
+  #rowTop = 0
+  #rowEnd = 0
 
   constructor(canvas: Canvas, sheet: DocumentSheet) {
     this.#canvas = canvas
@@ -34,6 +36,8 @@ export class SheetTable {
 
   /** Draws all rows. */
   draw(): void {
+    const [first] = this.#sheet.rows
+    if (first !== undefined) this.#canvas.ensure(HEAD_HEIGHT + this.#heightToBegin(this.#linesOf(first)))
     this.#drawHead()
     for (const row of this.#sheet.rows) this.#drawRow(row)
   }
@@ -76,9 +80,8 @@ export class SheetTable {
     const canvas = this.#canvas
     const element = canvas.element('TR', this.#table)
     const description = canvas.element('TD', element)
-    let lines = canvas.type.wrap(row.description, STYLE.body, this.#columns.descriptionWidth)
-    const needed = Math.min(lines.length, TOGETHER_MAX)
-    if (canvas.room < needed * LINE + 2 * PAD) this.#repeatHead()
+    let lines = this.#linesOf(row)
+    if (canvas.room < this.#heightToBegin(lines)) this.#repeatHead()
     lines = this.#drawLines(description, lines)
     for (const name of FIGURES)
       canvas.element('TD', element).add(() => {
@@ -92,8 +95,13 @@ export class SheetTable {
     canvas.rule(canvas.y)
   }
 
-  #rowTop = 0
-  #rowEnd = 0
+  #linesOf({ description }: SheetRow): readonly string[] {
+    return this.#canvas.type.wrap(description, STYLE.body, this.#columns.descriptionWidth)
+  }
+
+  #heightToBegin(lines: readonly string[]): number {
+    return Math.min(lines.length, TOGETHER_MAX) * LINE + 2 * PAD
+  }
 
   /** Draws what fits on this page of a description; returns the rest of it. */
   #drawLines(element: StructureElement, lines: readonly string[]): readonly string[] {

@@ -130,6 +130,8 @@ export class RpcEvmReader implements EvmReader, Checkable {
 
   readonly #load = (): Promise<Ens> => {
     this.#loading ??= import('./ens-viem.ts').then(({ ENS }) => {
+      // The first name takes as long as the import, for its tables: now nobody waits for a quote.
+      ENS.normalise('first.eth')
       this.#ens = ENS
       return ENS
     })

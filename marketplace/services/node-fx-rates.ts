@@ -17,7 +17,7 @@ const CURRENCY = /^[A-Z]{3}$/
 const AMOUNT_MAX = 10n ** 15n
 const AMOUNT_DECIMALS = 8
 const RATE_DECIMALS = 12
-/** Digits of a rate from its first, cut; decimals of a result, rounded half up from the exact product. */
+/** Least digits of a rate from its first, cut; decimals of a result, rounded half up from the exact product. */
 const [RATE_DIGITS, RESULT_DECIMALS] = [10, 6]
 
 const CODE = Type.String({ pattern: '^[A-Z]{3}$' })
@@ -37,7 +37,7 @@ const RESULT = Type.Object({
 
 const WORDS = {
   published: 'on working days at about 16:00 in Frankfurt',
-  note: 'Reference rates of the European Central Bank, not tradable. Rates have 10 significant digits, cut; a result is the exact product, rounded half up to 6 decimals.',
+  note: 'Reference rates of the European Central Bank, not tradable. Rates have at least 10 significant digits, cut; a result is the exact product, rounded half up to 6 decimals.',
 }
 
 /** A conversion, or the rates against one currency. */
@@ -114,7 +114,7 @@ export const fxRates = defineService<Wanted, typeof RESULT>({
       stale: false,
       attribution: 'European Central Bank: euro foreign exchange reference rates',
     },
-    conversion: { amount: '100', from: 'USD', to: 'EUR', rate: '0.9567547646', result: '95.675476' },
+    conversion: { amount: '100', from: 'USD', to: 'EUR', rate: '0.956754688', result: '95.675469' },
     rateDate: '2026-11-20',
     ...WORDS,
   },

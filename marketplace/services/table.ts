@@ -50,6 +50,7 @@ import { webFetch } from './node-web-fetch.ts'
 import { webSearch } from './node-web-search.ts'
 import { whaleWatch } from './node-whale-watch.ts'
 import { worldClock } from './node-world-clock.ts'
+import { x402Validation } from './node-x402-validation.ts'
 import type { ServiceDefinition } from './service.ts'
 
 /** Every service that this release can sell, in the order of listings. */
@@ -79,6 +80,7 @@ export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   serviceSearch,
   geoIp,
   emailValidate,
+  x402Validation,
   gasPrice,
   evmBalance,
   ensResolve,

@@ -207,9 +207,9 @@ function unusable(url: URL, reason: string): Fault {
 
 /** What an exchange that broke off was: an answer that nobody can use, or none at all. */
 function brokenBy(url: URL, error: unknown): Fault {
-  const { code = '' } = error as { readonly code?: string }
+  const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)
-  if (code.startsWith('HPE_')) return unusable(url, 'it is not HTTP')
+  if (name === 'HTTPParserError') return unusable(url, 'it is not HTTP')
   if (code.startsWith('Z_') || code.startsWith('ERR_') || code.startsWith('ZSTD'))
     return unusable(url, 'its coding is broken')
   return unusable(url, 'it broke off')

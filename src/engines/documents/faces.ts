@@ -29,16 +29,13 @@ export const BUILT_IN_FILES: Readonly<Record<keyof typeof coverage, Readonly<Rec
 
 /** Not woff2: the library that reads fonts fails on some of those. */
 function inter(script: string): Readonly<Record<Weight, string>> {
-  const file = (weight: number): string => installed(`@fontsource/inter/files/inter-${script}-${weight}-normal.woff`)
+  const folder = import.meta.resolve('@fontsource/inter/package.json')
+  const file = (weight: number): string => fileURLToPath(new URL(`files/inter-${script}-${weight}-normal.woff`, folder))
   return { regular: file(400), bold: file(600) }
 }
 
 function dejavu(name: string): string {
-  return installed(`dejavu-fonts-ttf/ttf/${name}.ttf`)
-}
-
-function installed(file: string): string {
-  return fileURLToPath(import.meta.resolve(file))
+  return fileURLToPath(new URL(`ttf/${name}.ttf`, import.meta.resolve('dejavu-fonts-ttf/package.json')))
 }
 
 const BUILT_IN: readonly Face[] = (Object.keys(BUILT_IN_FILES) as (keyof typeof coverage)[]).map((name) => ({

@@ -1,6 +1,8 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Provider } from '../../src/outbound/providers/provider.ts'
+import { ProviderChain, type ProviderChainParts } from '../../src/outbound/providers/provider-chain.ts'
+import { TestTime } from './market-parts.ts'
 
 /** What a scripted provider does when it is asked, or checked. */
 export type Turn = 'well' | 'ill' | 'unreachable' | 'not-found' | 'throws' | 'hangs' | { readonly retryAfterMs: number }
@@ -45,5 +47,23 @@ export class ScriptedProvider implements Provider<string, string> {
     if (turn !== 'hangs') return fail(fault('provider/refused', { provider, reason: 'status 429', ...turn }))
     this.hanging.push(signal)
     return new Promise(() => {})
+  }
+}
+
+/** How long answers of the chains here are new, and how long they may be given, in milliseconds. */
+export const BOUNDS = { freshMs: 10_000, staleMs: 60_000 }
+
+/** Time and two providers, of which a test makes chains. */
+export class ChainStand {
+  readonly time = new TestTime()
+  readonly first = new ScriptedProvider('first')
+  readonly second = new ScriptedProvider('second')
+
+  chain(parts: Partial<ProviderChainParts<string, string>> = {}): ProviderChain<string, string> {
+    const { time, first, second } = this
+    return new ProviderChain({
+      ...{ what: 'things', requires: ['providers.things'], providers: [first, second], keyOf: (query) => query },
+      ...{ ...BOUNDS, clock: time, timers: time, ...parts },
+    })
   }
 }

@@ -11,6 +11,8 @@ import type { NameSystem } from './name-system.ts'
 
 const FRESH_MS = 600_000
 const KEPT_MAX = 1_000
+/** Different domains at one time. */
+const ASKING_MAX = 256
 /** All questions about one domain; a call has ten seconds. */
 const BUDGET_MS = 8_000
 const MX_MAX = 20
@@ -45,6 +47,8 @@ export class DnsMailDomains implements MailDomains {
     if (kept !== undefined && this.#clock.now() - kept.atMs < FRESH_MS) return ok(sourced(kept))
     let asking = this.#asking.get(domain)
     if (asking === undefined) {
+      if (this.#asking.size >= ASKING_MAX)
+        return fail(fault('web/unreachable', { host: domain, reason: 'too many domains are asked for at once' }))
       asking = this.#ask(domain).finally(() => this.#asking.delete(domain))
       this.#asking.set(domain, asking)
     }

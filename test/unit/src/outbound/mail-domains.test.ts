@@ -118,6 +118,13 @@ describe('what a real name server says about mail', () => {
     expect(server.questions.length).toBeGreaterThanOrEqual(2)
   })
 
+  it('is asked for of 256 domains at a time, and of more when those are done', async () => {
+    const waiting = Array.from({ length: 256 }, (_, i) => of(`d${i}.com`))
+    expect(await of('late.com')).toBe('web/unreachable')
+    await Promise.all(waiting)
+    expect(await of('late.com')).toMatchObject({ exists: false })
+  })
+
   it('leaves a caller who gives up, and goes on for the others', async () => {
     const early = new AbortController()
     const first = mail.lookUp('silence.com', early.signal)

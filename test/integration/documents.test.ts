@@ -137,6 +137,16 @@ describe('letters of documents', () => {
       expect(await refusalOf({ items: [{ description: text, qty: 1, unitPrice: 1 }] })).toBe(refused)
     })
 
+  it('that nobody looked at while the chain was moving fail, and are refunded', async () => {
+    const definition = serviceNamed('node-invoice-pdf')
+    const context = { ...shop.contextAt(NOW), chain: { moving: true } as never }
+    const input = checkRequest(definition, JSON.stringify({ ...INVOICE, notes: '漢' }), context)
+    expect(input.ok).toBe(true)
+    const result = await runService(definition, input.ok && input.value, context)
+    expect(result).toMatchObject({ ok: false, fault: { code: 'service/failed' } })
+    expect(result.ok ? '' : result.fault.detail.reason).toContain('these characters cannot be set: "漢" (U+6F22)')
+  })
+
   it('that are refused are told up to a bound', async () => {
     const notes = Array.from({ length: 100 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
     expect(await refusalOf({ notes })).toContain('and 80 more; Latin, Greek and Cyrillic can')

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Fault } from '../../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok } from '../../../consensus/primitives/result.ts'
 import { DOCUMENT_BYTES_MAX, DOCUMENT_PAGES_MAX } from '../../outside/documents.ts'
@@ -69,8 +69,12 @@ export function documentService(
     },
     check: (request, context) => checkDocument(kind, request, { context, form: facts }),
     ready: ({ outside }) => outside.documents.readiness(),
-    execute: (request, context, signal) =>
-      makeDocument({ kind, serviceId: facts.serviceId }, request, { context, signal }),
+    execute: (request, context, signal) => {
+      // Nothing was held against it while the chain was being reorganised, and a day may have ended since.
+      const refused = checkDocument(kind, request, { context, form: facts })
+      if (refused !== null) throw new Error(faultMessage(refused))
+      return makeDocument({ kind, serviceId: facts.serviceId }, request, { context, signal })
+    },
   })
 }
 

@@ -88,6 +88,11 @@ export const MARKET_FAULTS = {
   'pay/rail-closed': later('service_unavailable', 503, 'the stablecoin rail takes no payments now: {reason}'),
 
   'stable/refused': nobody('payment_refused', 402, 'the payment was refused: {reason}. Nothing was charged'),
+  'stable/failing': later(
+    'rate_limited',
+    429,
+    'the last calls of this payer failed at what they were to reach: it is served again in {seconds} s. Nothing was charged',
+  ),
   'stable/used': nobody(
     'payment_already_redeemed',
     409,

@@ -183,6 +183,7 @@ export const emailValidate = defineService<Asked, typeof RESULT>({
   timeoutMs: 10_000,
   resultBytesMax: 16_384,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
   ready: ({ outside }) => outside.mail.readiness(),

@@ -89,6 +89,7 @@ export const urlMeta = defineService<string, typeof RESULT>({
   timeoutMs: PAGE_TIMEOUT_MS,
   resultBytesMax: 131_072,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: URL_CHARS_MAX + 16,
   parse: (request) => parseUrl(request, FORMAT),
   check: (url, context) => urlFault(url, context, FORMAT),

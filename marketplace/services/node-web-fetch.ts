@@ -118,6 +118,7 @@ export const webFetch = defineService<string, typeof RESULT>({
   timeoutMs: PAGE_TIMEOUT_MS,
   resultBytesMax: 1_048_576,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: URL_CHARS_MAX + 16,
   parse: (request) => parseUrl(request, FORMAT),
   check: (url, context) => urlFault(url, context, FORMAT),

@@ -48,6 +48,8 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly resultSchema: Schema
   readonly timeoutMs: number
   readonly resultBytesMax: number
+  /** Whether its request chooses what it reaches outside: a payer whose calls of that kind keep failing is refused for a while. */
+  readonly reachesOut?: true
   /** Whether running it twice does no harm: after a crash it is run again, else refunded. */
   readonly repeatable: boolean
 }

@@ -307,7 +307,9 @@ export class StableCheckout implements StableRail {
     const task: StableTask = { definition: offer.definition, input: input.value, previous }
     this.#keys.put(claim)
     const outcome = await this.#do(place, () => this.#work.begin(claim, task))
-    if (outcome?.ok === false && outcome.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
+    if (outcome?.ok !== false) return outcome
+    if (outcome.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
+    this.#payers.failed(claim.payer, offer.definition, outcome.fault)
     return outcome
   }
 
@@ -332,14 +334,14 @@ export class StableCheckout implements StableRail {
 
   /** Why a payment is not taken now, or null; nothing of it is used. */
   #refusal(place: Place): Fault | null {
-    const { serviceId } = place.offer.definition
+    const { call, offer } = place
+    const { serviceId } = offer.definition
     if (this.#stopped) return fault('service/unavailable', { serviceId, reason: 'the node is stopping' })
     const refused = this.#intake.refusal(place)
     if (refused !== null) return refused
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
-    const { call } = place
-    return this.#payers.refusal(call.payment.authorization.from, this.#payerOf(call), serviceId)
+    return this.#payers.refusal(call.payment.authorization.from, this.#payerOf(call), offer.definition)
   }
 
   /** What was taken on another network, or in another token, waits until the node is back there: money of one is none of the other. */

@@ -1,28 +1,41 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { ServiceDefinition } from '../services/service.ts'
+import { RecentCounts } from './recent-counts.ts'
 
 /** Calls of one payer that may be under way at once: what waits for a place costs memory, and others wait behind it. */
 const AT_ONCE_MAX = 64
+const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Works that a payer may leave unpaid within the time: the service works before it is paid, so this is what it gives away. */
-const UNPAID_MAX = 5
-const UNPAID_MS = 10 * 60_000
-/** Payers that are remembered; those whose last failure is longest ago are forgotten first. */
-const PAYERS_MAX = 10_000
+const UNPAID = { ...SPAN, most: 5 }
+/**
+ * Works that may fail for a payer within the time at addresses of its choice. They cost it nothing: without this bound it could
+ * have this node knock anywhere for free. An honest caller meets broken pages, too, so there are more of them.
+ */
+const FAILED = { ...SPAN, most: 10 }
+/** Ends of work that the other side can cause. A result out of shape or an interruption is ours. */
+const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
 
-/** What one payer may have done before it pays: who lets settlements fail gets no more work for a while. */
+/** What one payer may have done before it pays: who lets settlements or work fail gets no more work for a while. */
 export class Payers {
-  readonly #clock: Clock
   readonly #busy = new Map<string, number>()
-  readonly #unpaidMs = new Map<string, readonly number[]>()
+  readonly #unpaid: RecentCounts
+  readonly #failed: RecentCounts
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    this.#unpaid = new RecentCounts(clock, UNPAID)
+    this.#failed = new RecentCounts(clock, FAILED)
   }
 
-  /** Why a payer gets no work now, or null; `place` is who is counted in {@link during}. Faults: `stable/refused`, `service/unavailable`. */
-  refusal(payer: string, place: string, serviceId: string): Fault | null {
-    if (this.#recent(payer).length >= UNPAID_MAX)
+  /**
+   * Why a payer gets no work now, or null; `place` is who is counted in {@link during}. Faults: `stable/refused`,
+   * `stable/failing`, `service/unavailable`.
+   */
+  refusal(payer: string, place: string, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
+    if (this.#unpaid.waitMs(payer) > 0)
       return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
+    const waitMs = reachesOut === true ? this.#failed.waitMs(payer) : 0
+    if (waitMs > 0) return fault('stable/failing', { serviceId, seconds: Math.ceil(waitMs / 1_000) })
     return (this.#busy.get(place) ?? 0) < AT_ONCE_MAX
       ? null
       : fault('service/unavailable', { serviceId, reason: `${AT_ONCE_MAX} calls of this payer are under way` })
@@ -42,16 +55,11 @@ export class Payers {
 
   /** Notes work that was done and not paid, as the payer's settlement was refused. */
   unpaid(payer: string): void {
-    const all = [...this.#recent(payer), this.#clock.now()]
-    this.#unpaidMs.delete(payer)
-    this.#unpaidMs.set(payer, all.slice(-UNPAID_MAX))
-    if (this.#unpaidMs.size <= PAYERS_MAX) return
-    const [oldest] = this.#unpaidMs.keys()
-    this.#unpaidMs.delete(oldest as string)
+    this.#unpaid.add(payer)
   }
 
-  #recent(payer: string): readonly number[] {
-    const sinceMs = this.#clock.now() - UNPAID_MS
-    return (this.#unpaidMs.get(payer) ?? []).filter((ms) => ms > sinceMs)
+  /** Notes how work for a payer failed: it counts where the payer chose what the service reached, and that may be the cause. */
+  failed(payer: string, { reachesOut }: ServiceDefinition, cause: Fault): void {
+    if (reachesOut === true && CAUSED_OUTSIDE.has(cause.code)) this.#failed.add(payer)
   }
 }

@@ -1,0 +1,44 @@
+import type { Clock } from '../../consensus/chain/ports.ts'
+
+/** What is counted, and for how long it counts. */
+export interface CountBounds {
+  readonly most: number
+  readonly withinMs: number
+  /** Names that are remembered; those that were counted longest ago are forgotten first. */
+  readonly namesMax: number
+}
+
+/** Counts what happened to whom lately, in bounded memory. */
+export class RecentCounts {
+  readonly #clock: Clock
+  readonly #bounds: CountBounds
+  readonly #timesMs = new Map<string, readonly number[]>()
+
+  constructor(clock: Clock, bounds: CountBounds) {
+    this.#clock = clock
+    this.#bounds = bounds
+  }
+
+  /** Counts it once more. */
+  add(name: string): void {
+    const all = [...this.#recent(name), this.#clock.now()]
+    this.#timesMs.delete(name)
+    this.#timesMs.set(name, all.slice(-this.#bounds.most))
+    if (this.#timesMs.size <= this.#bounds.namesMax) return
+    const [oldest] = this.#timesMs.keys()
+    this.#timesMs.delete(oldest as string)
+  }
+
+  /** Milliseconds until it has happened to somebody less often than is borne; 0 where that is so. */
+  waitMs(name: string): number {
+    const recent = this.#recent(name)
+    const { most, withinMs } = this.#bounds
+    if (recent.length < most) return 0
+    return Math.max(1, (recent[0] as number) + withinMs - this.#clock.now())
+  }
+
+  #recent(name: string): readonly number[] {
+    const sinceMs = this.#clock.now() - this.#bounds.withinMs
+    return (this.#timesMs.get(name) ?? []).filter((ms) => ms > sinceMs)
+  }
+}

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
+import { closeRails, type Payer, paymentOf, TestRail } from '../support/stable.ts'
+import { TEST_SERVICES } from '../support/test-services.ts'
+
+afterEach(async () => {
+  await closeRails()
+  await closeMarkets()
+})
+
+/** Failures that a payer may have within the time. */
+const BORNE = 10
+
+/** The test services, of which one goes where its request says. */
+const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
+  definition.serviceId === AGAIN ? { ...definition, reachesOut: true } : definition,
+)
+
+async function codes(rail: TestRail, payer: Payer, requests: readonly string[], serviceId = AGAIN): Promise<string[]> {
+  const found: string[] = []
+  for (const request of requests)
+    found.push(await rail.codeOf(rail.order(request, { serviceId, payment: paymentOf(payer) })))
+  return found
+}
+
+const failures = (count: number): string[] => new Array<string>(count).fill('fail')
+
+describe('a payer whose calls fail at what they were to reach', () => {
+  it('is refused for a while, and told how long; nothing runs and nothing is charged', async () => {
+    const rail = await TestRail.open({ services: SERVICES })
+    const payer = rail.payer()
+    expect(new Set(await codes(rail, payer, failures(BORNE)))).toEqual(new Set(['service/failed']))
+    const verified = rail.facilitator.count('/verify')
+    const refused = await rail.settle(rail.order('ok', { payment: paymentOf(payer) }))
+    expect(refused).toMatchObject({ ok: false, fault: { code: 'stable/failing', detail: { serviceId: AGAIN } } })
+    const seconds = refused.ok ? 0 : Number(refused.fault.detail.seconds)
+    expect(seconds).toBeGreaterThan(500)
+    expect(seconds).toBeLessThanOrEqual(600)
+    expect([rail.runs, rail.income, rail.facilitator.count('/verify')]).toEqual([BORNE, 0n, verified])
+  })
+
+  it('may come again with the payment that was refused: nothing of it was used', async () => {
+    const rail = await TestRail.open({ services: SERVICES })
+    const payer = rail.payer()
+    await codes(rail, payer, failures(BORNE))
+    const call = rail.order('ok', { payment: paymentOf(payer) })
+    expect(await rail.codeOf(call)).toBe('stable/failing')
+    const again = await rail.restart()
+    expect(await again.codeOf(call)).toBe('settled')
+  })
+
+  it('holds up neither other payers nor other services of the same', async () => {
+    const rail = await TestRail.open({ services: SERVICES })
+    const payer = rail.payer()
+    await codes(rail, payer, failures(BORNE))
+    expect(await codes(rail, payer, ['ok'], ONCE)).toEqual(['settled'])
+    expect(await codes(rail, rail.payer(), ['ok'])).toEqual(['settled'])
+    expect(await codes(rail, payer, ['ok'])).toEqual(['stable/failing'])
+  })
+
+  it('is also one that repeats a single payment', async () => {
+    const rail = await TestRail.open({ services: SERVICES })
+    const call = rail.order('fail')
+    const found: string[] = []
+    for (let i = 0; i < BORNE + 1; i++) found.push(await rail.codeOf(call))
+    expect(found).toEqual([...new Array(BORNE).fill('service/failed'), 'stable/failing'])
+  })
+})
+
+describe('failures that do not count', () => {
+  it('are those of services that go nowhere, and results out of shape', async () => {
+    const rail = await TestRail.open({ services: SERVICES })
+    const payer = rail.payer()
+    await codes(rail, payer, failures(BORNE + 1), ONCE)
+    expect(new Set(await codes(rail, payer, new Array(BORNE + 1).fill('wrong')))).toEqual(
+      new Set(['service/bad-result']),
+    )
+    expect(await codes(rail, payer, ['ok'])).toEqual(['settled'])
+  })
+})

@@ -79,8 +79,11 @@ async function attempt<Candidate extends { readonly member: Member }, T>(
   { means, signal }: { readonly means: Means; readonly signal: AbortSignal },
 ): Promise<Result<T>> {
   const { member } = candidate
-  const nowMs = means.clock.now()
-  if (!member.breaker.admit(nowMs)) {
+  if (signal.aborted) {
+    leave(0)
+    return fail(fault('model/timeout', { backend: member.entry.backend.id }))
+  }
+  if (!member.breaker.admit(means.clock.now())) {
     leave(0)
     return fail(fault('model/none', { reason: `${member.entry.backend.id} is left alone` }))
   }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type {
@@ -8,6 +9,7 @@ import type {
   ModelBackend,
 } from '../../../marketplace/models/backend.ts'
 import { unusableAnswer } from './chat-answer.ts'
+import { ggufTrouble } from './gguf-header.ts'
 import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage } from './llama-package.ts'
 
 /** Names of models that are made for tests begin with this: random weights answer nonsense, and must never be paid for. */
@@ -71,7 +73,10 @@ export class GgufBackend implements ModelBackend {
   readonly picture = async (): Promise<Result<never>> => unusableAnswer(this.id, 'it makes no pictures')
 
   /** Loads the model, if it is not loaded yet. */
-  readonly check = (): Promise<Result<unknown>> => this.#loaded()
+  readonly check = async (): Promise<Result<unknown>> => {
+    const loaded = await this.#loaded()
+    return loaded.ok ? ok(undefined) : loaded
+  }
 
   /** Ends what is being answered, and gives the memory back. */
   async close(): Promise<void> {
@@ -101,19 +106,24 @@ export class GgufBackend implements ModelBackend {
     const { path, context: contextSize, allowFixture } = this.#parts
     const unusable = (reason: string): Result<never> =>
       fail(fault('model/refused', { backend: this.id, reason: reason.slice(0, REASON_CHARS_MAX) }))
+    const trouble = await ggufTrouble(path)
+    if (trouble !== null) return unusable(trouble)
     let llamaPackage: LlamaPackage
     try {
       llamaPackage = await this.#parts.load()
     } catch {
       return unusable('the package node-llama-cpp is not installed')
     }
+    let llama: Llama | null = null
     try {
-      const llama = await llamaPackage.getLlama({
+      llama = await llamaPackage.getLlama({
         gpu: false,
         build: 'never',
         skipDownload: true,
+        // Its threads wait for each other by spinning: with one for each processor, whatever else runs makes all of them wait.
+        maxThreads: Math.max(1, availableParallelism() - 1),
         progressLogs: false,
-        logLevel: 'error',
+        logLevel: 'disabled',
       })
       const model = await llama.loadModel({ modelPath: path })
       const name = String(model.fileInfo.metadata.general?.name ?? '')
@@ -124,6 +134,7 @@ export class GgufBackend implements ModelBackend {
       const context = await model.createContext({ contextSize })
       return ok({ package: llamaPackage, llama, model, context, name })
     } catch (error) {
+      await llama?.dispose()
       return unusable(error instanceof Error ? error.message : 'unknown cause')
     }
   }

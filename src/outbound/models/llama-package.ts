@@ -4,8 +4,9 @@ export interface LlamaPackage {
     readonly gpu: false
     readonly build: 'never'
     readonly skipDownload: true
+    readonly maxThreads: number
     readonly progressLogs: false
-    readonly logLevel: 'error'
+    readonly logLevel: 'disabled'
   }) => Promise<Llama>
   readonly LlamaChatSession: new (options: { readonly contextSequence: LlamaSequence }) => LlamaSession
 }

@@ -1,0 +1,234 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
+import type {
+  BackendEntry,
+  ChatAnswer,
+  DeltaSink,
+  ModelBackend,
+  ModelFacts,
+} from '../../../../marketplace/models/backend.ts'
+import { ModelPool } from '../../../../marketplace/models/pool.ts'
+import type { ModelRequest } from '../../../../marketplace/outside/models.ts'
+import { ManualTime } from '../../../support/manual-time.ts'
+
+const REQUEST: ModelRequest = { role: 'general', messages: [{ role: 'user', content: 'Hello' }], maxTokens: 100 }
+const ANSWER: ChatAnswer = {
+  message: { role: 'assistant', content: 'Hi' },
+  text: 'Hi',
+  model: 'told',
+  finishReason: 'stop',
+  usage: { promptTokens: 5, completionTokens: 2 },
+  skipped: 0,
+}
+const MODEL: ModelFacts = {
+  id: 'm',
+  roles: ['general'],
+  context: 4_096,
+  supports: new Set(),
+  declaredParameters: null,
+}
+const UNREACHABLE = fault('model/unreachable', { backend: 'x', reason: 'ECONNREFUSED' })
+const CUT = fault('model/cut', { backend: 'x' })
+
+type Does = (sink: DeltaSink, signal: AbortSignal, call: number) => Promise<Result<ChatAnswer>>
+
+/** A backend that does as a test says, and counts. */
+function backendOf(id: string, does: Does) {
+  const backend = {
+    id,
+    calls: 0,
+    complete: (_: unknown, signal: AbortSignal) => does(async () => undefined, signal, ++backend.calls),
+    stream: (_: unknown, sink: DeltaSink, signal: AbortSignal) => does(sink, signal, ++backend.calls),
+    picture: async () => fail(CUT),
+    check: async (): Promise<Result<unknown>> => ok(undefined),
+  }
+  return backend satisfies ModelBackend
+}
+
+const says = async (): Promise<Result<ChatAnswer>> => ok(ANSWER)
+const failsWith =
+  (cause: Fault): Does =>
+  async () =>
+    fail(cause)
+const untilAborted: Does = (_, signal) =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(fail(fault('model/timeout', { backend: 'x' }))), { once: true })
+  })
+
+function entryOf(backend: ModelBackend, limits: Partial<BackendEntry['limits']> = {}, model = MODEL): BackendEntry {
+  const usual = { rpm: null, tpm: null, concurrency: 2, priority: 0, timeoutMs: 1_000 }
+  return { backend, models: [model], limits: { ...usual, ...limits } }
+}
+
+function poolOf(...entries: readonly BackendEntry[]) {
+  const time = new ManualTime()
+  return { time, pool: new ModelPool({ entries, clock: time, timers: time, random: () => 0.5 }) }
+}
+
+const never = (): AbortSignal => new AbortController().signal
+
+describe('a pool of models', () => {
+  it('asks by priority, and says who answered with what', async () => {
+    const [dear, cheap] = [backendOf('dear', says), backendOf('cheap', says)]
+    const { pool } = poolOf(entryOf(dear, { priority: 2 }), entryOf(cheap, { priority: 1 }))
+    const answer = await pool.complete(REQUEST, never())
+    const usage = { promptTokens: 5, completionTokens: 2, totalTokens: 7, estimated: false }
+    expect(answer).toMatchObject({ ok: true, value: { text: 'Hi', backend: 'cheap', model: 'told', usage } })
+    expect([dear.calls, cheap.calls]).toEqual([0, 1])
+  })
+
+  it('estimates what a backend does not count, and says so', async () => {
+    const { pool } = poolOf(entryOf(backendOf('a', async () => ok({ ...ANSWER, usage: null }))))
+    const answer = await pool.complete(REQUEST, never())
+    expect(answer.ok && answer.value.usage).toEqual({
+      promptTokens: 6,
+      completionTokens: 1,
+      totalTokens: 7,
+      estimated: true,
+    })
+    expect(pool.facts[0]?.totals).toMatchObject({ calls: 1, failures: 0, usage: { totalTokens: 7, estimated: true } })
+  })
+
+  it('asks again what failed in passing, twice at most, then the next', async () => {
+    const [broken, well] = [backendOf('broken', failsWith(UNREACHABLE)), backendOf('well', says)]
+    const { pool, time } = poolOf(entryOf(broken), entryOf(well, { priority: 1 }))
+    const answer = await time.runUntil(pool.complete(REQUEST, never()))
+    expect(answer).toMatchObject({ ok: true, value: { backend: 'well' } })
+    expect(broken.calls).toBe(3)
+    // Half of 500 ms, then half of twice that.
+    expect(time.waits).toEqual([250, 500])
+  })
+
+  it('waits as long as it is asked to, where that is bearable', async () => {
+    const refused = fault('model/refused', { backend: 'a', reason: 'status 429', status: 429, retryAfterMs: 3_000 })
+    const busy = backendOf('a', async (_, __, call) => (call === 1 ? fail(refused) : ok(ANSWER)))
+    const { pool, time } = poolOf(entryOf(busy))
+    expect(await time.runUntil(pool.complete(REQUEST, never()))).toMatchObject({ ok: true })
+    expect(time.waits).toEqual([3_000])
+  })
+
+  it('leaves alone for as long as it is asked to, where that is too long to wait', async () => {
+    const detail = { backend: 'a', reason: 'status 429', status: 429, retryAfterMs: 60_000 }
+    const busy = backendOf('a', async (_, __, call) => (call === 1 ? fail(fault('model/refused', detail)) : ok(ANSWER)))
+    const { pool, time } = poolOf(entryOf(busy))
+    await pool.start()
+    expect(await pool.complete(REQUEST, never())).toMatchObject({ ok: false, fault: { code: 'model/refused' } })
+    expect(pool.readiness('general')).toMatchObject({ available: false })
+    expect(await pool.complete(REQUEST, never())).toMatchObject({ ok: false, fault: { code: 'model/none' } })
+    time.pass(60_000)
+    expect(await pool.complete(REQUEST, never())).toMatchObject({ ok: true })
+    expect(busy.calls).toBe(2)
+    pool.stop()
+  })
+
+  it('asks the next only while nothing of an answer was handed on', async () => {
+    const halfway: Does = async (sink) => {
+      await sink({ role: 'assistant', content: '' })
+      await sink({ content: 'Half' })
+      return fail(CUT)
+    }
+    const silent: Does = async (sink) => {
+      await sink({ role: 'assistant', content: '' })
+      return fail(CUT)
+    }
+    const well: Does = async (sink) => {
+      await sink({ role: 'assistant' })
+      await sink({ content: 'Hi' })
+      return ok(ANSWER)
+    }
+    const seen = async (first: Does) => {
+      const [one, two] = [backendOf('one', first), backendOf('two', well)]
+      const { pool, time } = poolOf(entryOf(one), entryOf(two))
+      const deltas: unknown[] = []
+      const request = { ...REQUEST, messages: [{ role: 'user', content: 'Hello' }] }
+      const answer = await time.runUntil(pool.stream(request, (delta) => void deltas.push(delta), never()))
+      return { ok: answer.ok, deltas, second: two.calls }
+    }
+    expect(await seen(halfway)).toEqual({
+      ok: false,
+      deltas: [{ role: 'assistant', content: '' }, { content: 'Half' }],
+      second: 0,
+    })
+    expect(await seen(silent)).toEqual({ ok: true, deltas: [{ role: 'assistant' }, { content: 'Hi' }], second: 1 })
+  })
+
+  it('gives each attempt its time, and the next backend its own', async () => {
+    const [slow, well] = [backendOf('slow', untilAborted), backendOf('well', says)]
+    const { pool, time } = poolOf(entryOf(slow, { timeoutMs: 700 }), entryOf(well))
+    expect(await time.runUntil(pool.complete(REQUEST, never()))).toMatchObject({ ok: true, value: { backend: 'well' } })
+    expect([slow.calls, time.now()]).toEqual([1, 700])
+  })
+
+  it('ends what is under way when the caller gives up, and blames nobody', async () => {
+    const slow = backendOf('slow', untilAborted)
+    const { pool } = poolOf(entryOf(slow), entryOf(backendOf('other', says), { priority: 1 }))
+    await pool.start()
+    const caller = new AbortController()
+    const asked = pool.complete(REQUEST, caller.signal)
+    await setImmediate()
+    expect(pool.facts[0]).toMatchObject({ inside: 1 })
+    caller.abort()
+    expect(await asked).toMatchObject({ ok: false, fault: { code: 'model/timeout' } })
+    expect(pool.facts[0]).toMatchObject({ usable: true, trouble: null, inside: 0, totals: { failures: 0 } })
+    expect(await pool.complete(REQUEST, caller.signal)).toMatchObject({ ok: false, fault: { code: 'model/timeout' } })
+    expect(slow.calls).toBe(1)
+    pool.stop()
+  })
+
+  it('turns away who would wait in too long a line', async () => {
+    const slow = backendOf('slow', untilAborted)
+    const { pool } = poolOf(entryOf(slow, { concurrency: 1 }))
+    const caller = new AbortController()
+    const waiting = Array.from({ length: 9 }, () => pool.complete(REQUEST, caller.signal))
+    expect(await pool.complete(REQUEST, never())).toMatchObject({ ok: false, fault: { code: 'model/busy' } })
+    expect(pool.facts[0]).toMatchObject({ inside: 1, waiting: 8 })
+    caller.abort()
+    for (const one of await Promise.all(waiting)) expect(one).toMatchObject({ fault: { code: 'model/timeout' } })
+    expect(pool.facts[0]).toMatchObject({ inside: 0, waiting: 0 })
+  })
+
+  it('stops asking a backend that does not know the key any more', async () => {
+    const locked = fault('model/refused', { backend: 'a', reason: 'status 401', status: 401 })
+    const backend = backendOf('a', failsWith(locked))
+    const { pool } = poolOf(entryOf(backend))
+    await pool.start()
+    await pool.complete(REQUEST, never())
+    await pool.complete(REQUEST, never())
+    expect(backend.calls).toBe(1)
+    expect(pool.readiness('general')).toMatchObject({ available: false, requires: [] })
+    pool.stop()
+  })
+
+  it('does not blame a backend for what was asked of it', async () => {
+    const rejected = fault('model/refused', { backend: 'a', reason: 'status 400', status: 400 })
+    const { pool } = poolOf(entryOf(backendOf('a', failsWith(rejected))))
+    await pool.start()
+    for (let i = 0; i < 30; i++) await pool.complete(REQUEST, never())
+    expect(pool.readiness('general')).toEqual({ available: true, engine: 'a/m' })
+    pool.stop()
+  })
+
+  it('is ready only for roles that are there and answer', async () => {
+    const ill = backendOf('ill', says)
+    ill.check = async () => fail(UNREACHABLE)
+    const { pool, time } = poolOf(entryOf(ill))
+    expect(pool.readiness('image')).toMatchObject({ available: false, requires: ['models.file', 'models.gguf'] })
+    await pool.start()
+    expect(pool.readiness('general')).toMatchObject({ available: false, requires: [] })
+    ill.check = async () => ok(undefined)
+    await time.passAll(30_000)
+    expect(pool.readiness('general')).toEqual({ available: true, engine: 'ill/m' })
+    pool.stop()
+  })
+
+  it('takes no conversation that fits no window, and leaves room for the answer', async () => {
+    const { pool } = poolOf(entryOf(backendOf('a', says)))
+    const long = [{ role: 'user' as const, content: 'x'.repeat(20_000) }]
+    expect(await pool.complete({ ...REQUEST, messages: long }, never())).toMatchObject({
+      ok: false,
+      fault: { code: 'model/none' },
+    })
+  })
+})

@@ -36,7 +36,8 @@ export async function nativeMarket(chain: Chain): Promise<NativeMarket | null> {
   }
 }
 
-function deepestDollarPool(chain: Chain): PoolRow | undefined {
+/** The pool of native coin and dollar token that holds most dollars, at whichever fee; undefined where there is none. */
+export function deepestDollarPool(chain: Chain): PoolRow | undefined {
   const { database, ruleBook, head } = chain
   const dollar = dollarAsset(chain)
   const rows = ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {

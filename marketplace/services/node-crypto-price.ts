@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { coinOf } from '../facts/assets.ts'
-import { nativePrice } from '../facts/prices.ts'
+import { deepestDollarPool } from '../facts/native-market.ts'
 import { MAJORS, type Major } from '../outside/crypto-prices.ts'
 import type { Source } from '../outside/sourced.ts'
 import { orNull, SYMBOL, UNKNOWN } from './amounts.ts'
@@ -104,7 +104,7 @@ export const cryptoPrice = defineService<string, typeof RESULT>({
   check: (symbol, { chain }) => {
     if (isMajor(symbol)) return null
     if (symbol !== coinOf(chain).symbol) return refusal(`there is no price of ${symbol} here`, FORMAT)
-    return nativePrice(chain).spot === undefined ? refusal(`there is no pool of ${symbol} and dollars`, FORMAT) : null
+    return deepestDollarPool(chain) === undefined ? refusal(`there is no pool of ${symbol} and dollars`, FORMAT) : null
   },
   ready: ({ outside }) => outside.prices.readiness(),
   resultSchema: RESULT,

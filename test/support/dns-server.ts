@@ -36,7 +36,7 @@ export class DnsServer {
     this.#udp.on('message', (message, from) => this.#overUdp(message, from))
     this.#tcp = createServer((socket) => {
       socket.on('error', () => {})
-      socket.on('data', (data) => {
+      socket.on('data', (data: Buffer) => {
         const said = this.#answer(data.subarray(2), false)
         if (said === null) return
         const length = Buffer.alloc(2)

@@ -13,9 +13,8 @@ export const TEXT_CHARS_MAX = 100_000
 export const TITLE_CHARS_MAX = 300
 export const EXCERPT_CHARS_MAX = 500
 export const BYLINE_CHARS_MAX = 200
-/** What is found as the main content is believed if it is this long, or this part of the whole. */
+/** What is found as the main content is believed if it is this long: of a shorter page the whole says more. */
 const CONTENT_CHARS_MIN = 250
-const CONTENT_PART_MIN = 0.4
 /** A text is cut before it becomes markdown; marks of markdown come on top. */
 const TREE_LIMITS = { charsMax: TEXT_CHARS_MAX, elementsMax: 20_000 }
 /** Longest text that is put into a block of code: a fence around it must fit too. */
@@ -79,8 +78,7 @@ function mainContent(page: CleanPage) {
   const found = reader.parse()
   if (found === null) return undefined
   const text = found.content ? textOf(found.content) : ''
-  const isBelieved = text.length >= CONTENT_CHARS_MIN || text.length >= page.text.length * CONTENT_PART_MIN
-  const isFound = isBelieved && text !== '' && found.content
+  const isFound = text.length >= CONTENT_CHARS_MIN && found.content
   return isFound
     ? { ...found, content: found.content as Element, text }
     : { ...found, content: undefined, text: undefined }

@@ -2,7 +2,7 @@ import { visible } from './text.ts'
 
 /** Elements that begin and end a paragraph. */
 const PARAGRAPHS = new Set(
-  'address article aside blockquote dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav ol p pre section summary table tbody tfoot thead tr ul caption'.split(
+  'address article aside blockquote dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav ol p pre section summary table tr ul caption'.split(
     ' ',
   ),
 )
@@ -55,7 +55,7 @@ export class TextWriter {
 
   #write(text: string): void {
     if (this.length > 0) {
-      const gap = this.#breaks > 0 ? '\n'.repeat(this.#breaks) : this.#blank && !this.#endsBlank() ? ' ' : ''
+      const gap = this.#gap()
       if (gap !== '') this.#add(gap)
     }
     this.#breaks = 0
@@ -63,8 +63,11 @@ export class TextWriter {
     this.#add(text)
   }
 
-  #endsBlank(): boolean {
-    return /\s$/.test(this.#parts.at(-1) ?? '')
+  /** What stands between the text so far and the next one; preformatted text may end with line breaks of its own. */
+  #gap(): string {
+    const last = this.#parts.at(-1) ?? ''
+    if (this.#breaks > 0) return '\n'.repeat(Math.max(0, this.#breaks - (last.endsWith('\n') ? 1 : 0)))
+    return this.#blank && !/\s$/.test(last) ? ' ' : ''
   }
 
   #add(text: string): void {

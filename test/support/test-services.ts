@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
@@ -55,3 +55,19 @@ export const TEST_SERVICES: readonly ServiceDefinition[] = [
     ready: () => ({ available: false, reason: 'its provider is down', requires: [] }),
   },
 ]
+
+/** While a file of this name is there, every service fails. */
+const FAILING_FILE = process.env.TEST_FAILING_FILE
+
+/** A service that fails on demand, and is as it is else. */
+export function failingOnDemand(definition: ServiceDefinition): ServiceDefinition {
+  if (FAILING_FILE === undefined) return definition
+  return {
+    ...definition,
+    keptPerHead: false,
+    execute: (...call) => {
+      if (existsSync(FAILING_FILE)) throw new Error('it was told to fail')
+      return definition.execute(...call)
+    },
+  }
+}

@@ -6,6 +6,7 @@ import { benchDocuments } from './documents.ts'
 import { benchEdges } from './edges.ts'
 import { benchEventLoop } from './event-loop.ts'
 import { benchHolders } from './holders.ts'
+import { benchHostileInputs } from './hostile-inputs.ts'
 import { benchHttpAdmission } from './http-admission.ts'
 import { benchImport } from './import.ts'
 import { benchKinds } from './kinds.ts'
@@ -17,6 +18,7 @@ import { benchNetworkLine } from './network-line.ts'
 import { benchNetworkSnapshot } from './network-snapshot.ts'
 import { benchNetworkSustained } from './network-sustained.ts'
 import { benchNetworkSync } from './network-sync.ts'
+import { benchPages } from './pages.ts'
 import { benchQuotes } from './quotes.ts'
 import { type BenchRow, printTable } from './report.ts'
 import { benchStaleRate } from './stale-rate.ts'
@@ -29,6 +31,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   quotes: benchQuotes,
   edges: benchEdges,
   loop: benchEventLoop,
+  hostile: benchHostileInputs,
   mining: benchMining,
   holders: benchHolders,
   state: benchBigState,
@@ -43,6 +46,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   'header-sync': benchNetworkHeaders,
   'snapshot-sync': benchNetworkSnapshot,
   sustained: benchNetworkSustained,
+  pages: benchPages,
 }
 
 const wanted = process.argv.slice(2)

@@ -36,8 +36,9 @@ const LACKED = await settingsLacked()
 /** `docs/services.md`: every service as its definition has it. */
 export function servicesDocument(): string {
   const bare = SERVICE_TABLE.filter(({ serviceId }) => (LACKED[serviceId] ?? []).length === 0)
+  const webOnly = SERVICE_TABLE.filter(({ serviceId }) => String(LACKED[serviceId]) === 'web.enabled')
   return `${[
-    INTRO(SERVICE_TABLE.length, bare.length),
+    INTRO({ all: SERVICE_TABLE.length, bare: bare.length, web: webOnly.length }),
     table(['Service', 'Dollars', 'Capability', 'Request', 'Needs'], SERVICE_TABLE.map(row)),
     ...SERVICE_TABLE.map(section),
   ].join('\n\n')}\n`
@@ -96,11 +97,11 @@ const PROVIDER_ROWS = Object.entries(PROVIDER_NAMES)
   .map(([kind, names]) => `| \`providers.${kind}\` | ${names.join(', ')} | ${KEYED[kind] ?? ''} |`)
   .join('\n')
 
-const INTRO = (all: number, bare: number): string => `# Services
+const INTRO = ({ all, bare, web }: { readonly all: number; readonly bare: number; readonly web: number }): string => `# Services
 
 <!-- Made by \`npm run gen\` from the definitions in marketplace/services. -->
 
-A node sells ${all} services. ${bare} of them need no setting, ${all - bare} ask somebody else, whom the operator chooses. What cannot be delivered is not sold: it is listed with the reason, its quote says \`available: false\`, and a payment that is offered all the same is returned. \`npx farthing services\` lists what is available and which setting the rest waits for, \`npx farthing services test <id> [<request>]\` runs one without a payment, and \`npx farthing doctor providers\` asks everybody who is configured whether they answer.
+A node sells ${all} services. ${bare} of them work on any machine, ${web} need the internet and no setting, and ${all - bare - web} ask somebody or use something that the operator chooses. What cannot be delivered is not sold: it is listed with the reason, its quote says \`available: false\`, and a payment that is offered all the same is returned. \`npx farthing services\` lists what is available and which setting the rest waits for, \`npx farthing services test <id> [<request>]\` runs one without a payment, and \`npx farthing doctor providers\` asks everybody who is configured whether they answer.
 
 A request that a service cannot use is said so in the quote, before anybody pays. A service that fails is refunded: on the chain for coins, and by never being charged for dollars. So is a result that does not have the promised shape. A truthful "no" is a result: a domain that nobody registered, a page that answers 404.
 

@@ -19,6 +19,8 @@ interface Rule {
   readonly length: number
 }
 
+/** Spelled in one way only. */
+const PLAIN = /^[\x21-\x24\x26-\x7e]*$/
 const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^\s#]*)/i
 
 /**
@@ -31,7 +33,7 @@ export function readRobots(text: string, product: string): RobotsRules {
   let isNamed = false
   let groups: (readonly Rule[])[] = []
   let inAgents = false
-  for (const line of text.split(/\r\n|\r|\n/)) {
+  for (const line of text.split(/[\r\n]+/)) {
     const [, key = '', value = ''] = LINE.exec(line) ?? []
     if (key === '') continue
     if (key.toLowerCase() === 'user-agent') {
@@ -85,6 +87,7 @@ function matches({ parts, isEnd }: Rule, path: string): boolean {
 
 /** One spelling of what can be written in several: signs beyond ASCII by their bytes, bytes in capitals, nothing more. */
 function normal(path: string): string {
+  if (PLAIN.test(path)) return path
   return path
     .replace(/[^\x21-\x7e]+/gu, (signs) => encodeURIComponent(signs.toWellFormed()))
     .replace(/%[0-9a-f]{2}/gi, (byte) => byte.toUpperCase())

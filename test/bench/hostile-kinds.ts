@@ -1,0 +1,16 @@
+/** Kinds of pages that mean ill. */
+export const KINDS = [
+  'bomb',
+  'drip',
+  'nested',
+  'tables',
+  'flat',
+  'attributes',
+  'unclosed',
+  'circle',
+  'inner',
+  'robots',
+] as const
+
+/** Pages of each kind that are read at once. */
+export const PER_KIND = 5

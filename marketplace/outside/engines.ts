@@ -11,8 +11,8 @@ export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks
 export type EngineTask = keyof EngineTasks
 
 /**
- * Threads for work on content of strangers, and for work that would hold up the event loop. Each piece of work has limits of
- * time and memory of its own; what exceeds them is ended with its thread, and is a fault (`engine/killed`, `engine/failed`,
+ * Processes for work on content of strangers, and for work that would hold up the event loop. Each piece of work has limits of
+ * time and memory of its own; what exceeds them is ended with its process, and is a fault (`engine/killed`, `engine/failed`,
  * `engine/refused` where the input is to blame).
  */
 export interface Engines {

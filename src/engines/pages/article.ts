@@ -9,10 +9,10 @@ import { countWords, cutText, isoDate, oneLine, visible } from './text.ts'
 import { pruneTree, textOf, treeOf } from './tree.ts'
 
 /** Longest text and longest markdown that are handed on. */
-export const TEXT_CHARS_MAX = 100_000
-export const TITLE_CHARS_MAX = 300
-export const EXCERPT_CHARS_MAX = 500
-export const BYLINE_CHARS_MAX = 200
+const TEXT_CHARS_MAX = 100_000
+const TITLE_CHARS_MAX = 300
+const EXCERPT_CHARS_MAX = 500
+const BYLINE_CHARS_MAX = 200
 /** What is found as the main content is believed if it is this long: of a shorter page the whole says more. */
 const CONTENT_CHARS_MIN = 250
 /** A text is cut before it becomes markdown; marks of markdown come on top. */

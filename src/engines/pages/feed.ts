@@ -7,7 +7,7 @@ import { readMeta } from './meta.ts'
 import { cutText, isoDate, oneLine, webUrl } from './text.ts'
 import { TextWriter } from './text-writer.ts'
 
-export const FEED_LIMITS = { title: 300, author: 200, id: 2_048, summary: 500 }
+const FEED_LIMITS = { title: 300, author: 200, id: 2_048, summary: 500 }
 /** Markup of which a summary is made: what comes later is cut anyway. */
 const MARKUP_CHARS_MAX = 20_000
 /** Most signs within which a document says what it is. */

@@ -1,3 +1,5 @@
+/// <reference path="./turndown.d.mts" />
+
 import TurndownService from 'turndown'
 
 /** Elements that cannot be written into a cell: a table with one of them is only there for its layout. */

@@ -6,7 +6,7 @@ import { type Attributes, isDropped } from './clean-elements.ts'
 import { bodyKind } from './media-type.ts'
 import { cutText, oneLine, webUrl } from './text.ts'
 
-export const META_LIMITS = { title: 300, description: 1_000, name: 200, feeds: 20 }
+const META_LIMITS = { title: 300, description: 1_000, name: 200, feeds: 20 }
 const FEED_TYPES = /^application\/(rss\+xml|atom\+xml|rdf\+xml|feed\+json|json)$/
 const ELEMENTS_MAX = 20_000
 const DEPTH_END = 1_024

@@ -54,8 +54,9 @@ export class RdapDomains implements Domains {
   }
 
   readonly readiness = (): Readiness => {
-    const web = this.#parts.web.readiness()
-    return web.available ? this.chain.readiness() : web
+    const { lists, web } = this.#parts
+    const reading = web.readiness()
+    return reading.available || lists.length === 0 ? this.chain.readiness() : reading
   }
 
   readonly covers = (domain: string): boolean | null => {

@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http'
-import type { Socket } from 'node:net'
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Result } from '../../consensus/primitives/result.ts'
@@ -88,20 +87,6 @@ const pages: RequestListener = (request, response) => {
   else (PAGES[path.split('?')[0] as string] ?? (PAGES['/missing'] as RequestListener))(request, response)
 }
 
-/** A server that says something as soon as it is asked, and then perhaps more. */
-function says(text: string, andThen: (socket: Socket) => void = (socket) => socket.end()) {
-  return { socket: (socket: Socket) => void socket.once('data', () => socket.write(text, () => andThen(socket))) }
-}
-
-/** Writes a text again and again until the other side has enough. */
-function forever(text: string, everyMs: number): (socket: Socket) => void {
-  return (socket) => {
-    const timer = setInterval(() => socket.write(text), everyMs)
-    socket.once('close', () => clearInterval(timer))
-  }
-}
-
-const OK = 'HTTP/1.1 200 OK\r\n'
 const world = await WebWorld.open({
   'news.example': { pages, safePages: pages },
   'safe.example': { safePages: redirect('http://news.example/page') },
@@ -110,19 +95,6 @@ const world = await WebWorld.open({
   'mixed.example': { pages, addresses: ['93.184.210.2', '127.0.0.1'] },
   'mixed6.example': { pages, addresses: ['93.184.210.3', '::ffff:10.1.2.3'] },
   'denied.example': { pages, addresses: ['93.184.220.7'] },
-  'drip.example': says(`${OK}content-length: 100000\r\n\r\n`, forever('x', 20)),
-  'drip-headers.example': says(OK, forever('x-a: b\r\n', 20)),
-  'early-hints.example': says('', forever('HTTP/1.1 103 Early Hints\r\n\r\n', 5)),
-  'endless-headers.example': says(OK, forever(`x-a: ${'b'.repeat(4_000)}\r\n`, 1)),
-  'mute.example': says('', () => {}),
-  'no-tls.example': { safeSocket: (socket) => void socket.resume() },
-  'cut.example': says(`${OK}content-length: 100\r\n\r\nhello`),
-  'cut-chunks.example': says(`${OK}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`),
-  'more.example': says(`${OK}content-length: 3\r\n\r\nhello`),
-  'two-lengths.example': says(`${OK}content-length: 5\r\ncontent-length: 6\r\n\r\nhello`),
-  'bad-length.example': says(`${OK}content-length: -1\r\n\r\nhello`),
-  'no-http.example': says('220 mail.example ESMTP\r\n'),
-  'gone.example': { socket: (socket) => void socket.destroy() },
   'robots.example': {
     pages: (request, response) => {
       if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /secret\n')
@@ -337,49 +309,6 @@ describe('addresses', () => {
   })
 })
 
-describe('servers that never come to an end', () => {
-  test.each(['drip.example', 'drip-headers.example', 'early-hints.example', 'mute.example'])(
-    '%s is left',
-    async (host) => {
-      expect(await textOf(read(`http://${host}/`, {}, { totalMs: 400 }))).toBe('web/timeout')
-      await until('its connection is closed', () => world.openCount === 0 || undefined)
-    },
-  )
-
-  test('one that does not begin TLS is left', async () => {
-    expect(await textOf(read('https://no-tls.example/', {}, { totalMs: 400 }))).toBe('web/timeout')
-    await until('its connection is closed', () => world.openCount === 0 || undefined)
-  })
-
-  test('the call that reads can end it', async () => {
-    const call = new AbortController()
-    const reading = world.fetcher().read(new URL('http://mute.example/'), ANY, call.signal)
-    await until('the server was asked', () => world.openCount > 0 || undefined)
-    call.abort()
-    expect(await textOf(reading)).toBe('web/timeout')
-  })
-
-  test('headers are bounded', async () => {
-    expect(await refusalOf(read('http://endless-headers.example/'))).toBe(
-      'web/answer its headers are longer than 16384 bytes',
-    )
-  })
-})
-
-describe('servers that do not say what they send', () => {
-  test.each([
-    ['cut.example', 'web/answer it broke off'],
-    ['cut-chunks.example', 'web/answer it broke off'],
-    ['two-lengths.example', 'web/answer it broke off'],
-    ['bad-length.example', 'web/answer it is not HTTP'],
-    ['no-http.example', 'web/answer it is not HTTP'],
-    ['gone.example', 'web/answer it broke off'],
-  ])('%s: %s', async (host, refusal) => expect(await refusalOf(read(`http://${host}/`))).toBe(refusal))
-
-  test('what comes behind the length that was said is not read', async () =>
-    expect(await textOf(read('http://more.example/'))).toBe('hel'))
-})
-
 describe('robots.txt', () => {
   test('is obeyed where that is asked for, and read once', async () => {
     const fetcher = world.fetcher()
@@ -398,35 +327,5 @@ describe('robots.txt', () => {
     expect(await refusalOf(read('http://broken-robots.example/page', { robots: true }, { robots: false }))).toBe(
       'read 200',
     )
-  })
-})
-
-describe('crowds', () => {
-  test('of one host wait their turn, and those beyond are refused', async () => {
-    const fetcher = world.fetcher({ limits: { perHostMax: 2, waitingMax: 3 }, totalMs: 1_000 })
-    const before = world.visits['mute.example'] ?? 0
-    const all = Array.from({ length: 7 }, () => textOf(fetcher.read(new URL('http://mute.example/'), ANY, NEVER)))
-    // Another host is not held up by them.
-    expect(await textOf(fetcher.read(new URL('http://news.example/page'), ANY, NEVER))).toBe('hello')
-    const ends = await Promise.all(all)
-    expect(ends.filter((end) => end === 'web/busy')).toHaveLength(2)
-    expect(ends.filter((end) => end === 'web/timeout')).toHaveLength(5)
-    expect((world.visits['mute.example'] ?? 0) - before).toBeLessThanOrEqual(4)
-  })
-
-  test('of names that lead to one address are bounded, too', async () => {
-    const [address = ''] = world.plan.names['mute.example'] ?? []
-    const questions: NameQuestions = {
-      resolve4: async () => [address],
-      resolve6: async () => [],
-      resolveMx: async () => [],
-      resolveNs: async () => [],
-      cancel: () => {},
-    }
-    const fetcher = world.fetcher({ ask: () => questions, limits: { perAddressMax: 3 }, totalMs: 600 })
-    const ends = await Promise.all(
-      Array.from({ length: 5 }, (_, index) => textOf(fetcher.read(new URL(`http://n${index}.example/`), ANY, NEVER))),
-    )
-    expect(ends.sort()).toEqual(['web/busy', 'web/busy', 'web/timeout', 'web/timeout', 'web/timeout'])
   })
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import sharp from 'sharp'
+import sharp, { type Metadata, type Sharp } from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
@@ -9,7 +9,7 @@ import { EnginePool } from '../../src/workers/engine-pool.ts'
 const engines = new EnginePool(1)
 afterAll(() => engines.close())
 
-const wide = (): sharp.Sharp => sharp({ create: { width: 1_600, height: 900, channels: 3, background: '#206090' } })
+const wide = (): Sharp => sharp({ create: { width: 1_600, height: 900, channels: 3, background: '#206090' } })
 
 function square(bytes: Uint8Array): Promise<Result<SquarePng>> {
   return engines.run('image/square-png', { bytes }, AbortSignal.timeout(20_000))
@@ -19,7 +19,7 @@ function paint(seed: string): Promise<Result<SquarePng>> {
   return engines.run('image/procedural', { seed }, AbortSignal.timeout(20_000))
 }
 
-async function pngOf(result: Result<SquarePng>): Promise<SquarePng & { readonly meta: sharp.Metadata }> {
+async function pngOf(result: Result<SquarePng>): Promise<SquarePng & { readonly meta: Metadata }> {
   if (!result.ok) throw new Error(JSON.stringify(result.fault))
   const { bytes, sha256 } = result.value
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256)

@@ -24,6 +24,9 @@ const ANSWER: ChatAnswer = {
 }
 const MINUTE_MS = 60_000
 
+/** How calls go, one after another and then again from the first. */
+type Plan = readonly { readonly ms: number; readonly outcome: 'well' | 'fails' | 'refused' }[]
+
 /** A backend whose calls take a while and go well or not, and which looks at how it is asked. */
 class Watched implements ModelBackend {
   readonly id: string
@@ -32,9 +35,9 @@ class Watched implements ModelBackend {
   insideMax = 0
   #next = 0
   readonly #time: ManualTime
-  readonly #plan: readonly { readonly ms: number; readonly outcome: 'well' | 'fails' | 'refused' }[]
+  readonly #plan: Plan
 
-  constructor(id: string, time: ManualTime, plan: Watched['#plan']) {
+  constructor(id: string, time: ManualTime, plan: Plan) {
     this.id = id
     this.#time = time
     this.#plan = plan

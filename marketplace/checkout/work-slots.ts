@@ -1,4 +1,4 @@
-/** How many services run at once: more would only make each other late, and a late service is a refund. */
+/** How many services of one kind run at once: more would only make each other late, and a late service is a refund. */
 const WORK_AT_ONCE = 16
 
 /** Places for work, as many as for running services unless said, given in order of arrival. */

@@ -6,18 +6,38 @@ import type { ServiceDefinition } from '../services/service.ts'
 import { runService } from './run-service.ts'
 import { WorkSlots } from './work-slots.ts'
 
-/** Where services run, whichever way they were paid: so many at once, and what a head alone decides only once for each head. */
+/** What says how long a service may take, and who decides that. */
+type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
+
+/** Time limits up to which a service takes a moment, and up to which it takes a while; models take longer. */
+const MOMENT_MS_MAX = 5_000
+const WHILE_MS_MAX = 30_000
+
+/**
+ * Where services run, whichever way they were paid: so many at once, and what a head alone decides only once for each head.
+ * Services have places by how long they may take: a minute with a model, or a stranger's page that never ends, must not hold up
+ * what takes a moment.
+ */
 export class Workshop {
-  readonly #slots = new WorkSlots()
+  readonly #moment = new WorkSlots()
+  readonly #while = new WorkSlots()
+  readonly #strangers = new WorkSlots()
+  readonly #long = new WorkSlots()
   readonly #results: ResultCache
 
   constructor(chain: Pick<Chain, 'onHeadChange'>) {
     this.#results = new ResultCache(chain)
   }
 
-  /** Does something in one of the places for work, as soon as there is one. */
-  inPlace<T>(work: () => Promise<T>): Promise<T> {
-    return this.#slots.run(work)
+  /** Does something for a service in one of its places for work, as soon as there is one. */
+  inPlace<T>(definition: ServicePace, work: () => Promise<T>): Promise<T> {
+    return this.#slotsOf(definition).run(work)
+  }
+
+  #slotsOf({ timeoutMs, reachesOut }: ServicePace): WorkSlots {
+    if (timeoutMs <= MOMENT_MS_MAX) return this.#moment
+    if (timeoutMs > WHILE_MS_MAX) return this.#long
+    return reachesOut === true ? this.#strangers : this.#while
   }
 
   /** Runs a service on an input; the result is JSON text, and a fault means that nothing was earned. Call in a place. */

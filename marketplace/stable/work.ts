@@ -66,7 +66,7 @@ export class StableWork {
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
     const { verdict, by } = await facilitators.verify(facilitatorRequest(seller, claim))
     if (verdict.is !== 'good') return this.#turnAway(claim, task, turnedAwayBy(verdict))
-    const worked = await workshop.inPlace(() => this.#work(claim, task))
+    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task))
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: by, isFirst: true })
   }
 
@@ -77,7 +77,8 @@ export class StableWork {
     if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs))
       return this.giveUp(claim, fault('service/too-late', { serviceId }))
     if (shop.closedBecause !== null) return this.giveUp(claim, fault('service/interrupted', { serviceId }))
-    const worked = await workshop.inPlace(() => this.#execute(claim, { definition, input, previous: null }))
+    const task = { definition, input, previous: null }
+    const worked = await workshop.inPlace(definition, () => this.#execute(claim, task))
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })
   }
 

@@ -10,7 +10,7 @@ export const tryService: Handler = async ({ market, clock }, { params, body }) =
   const { request = definition.example } = (body ?? {}) as { request?: string }
   const beganMs = clock.now()
   const { workshop, shop } = market
-  const outcome = await workshop.inPlace(() => tryOut(definition, request, shop.context))
+  const outcome = await workshop.inPlace(definition, () => tryOut(definition, request, shop.context))
   const facts = { serviceId, request, ok: outcome.ok, durationMs: Math.max(0, Math.round(clock.now() - beganMs)) }
   if (outcome.ok) return answer({ ...facts, result: JSON.parse(outcome.value) })
   const { code } = outcome.fault

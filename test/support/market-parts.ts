@@ -107,7 +107,7 @@ export class WatchedClaims implements NativeClaimStore {
   }
 }
 
-/** Time limit of watched services: work that a test holds must not run out of it on a busy machine. */
+/** Least time limit of watched services: work that a test holds must not run out of it on a busy machine. */
 const WORK_MS = 30_000
 
 /** Where services do their work under the eyes of a test. */
@@ -127,7 +127,7 @@ export class Workbench {
       if (held !== null) await new Promise<void>((resolve) => held.push(resolve))
       return definition.execute(input, context, signal)
     }
-    return { ...definition, timeoutMs: WORK_MS, execute }
+    return { ...definition, timeoutMs: Math.max(WORK_MS, definition.timeoutMs), execute }
   }
 
   /** From now on work waits until it is released. */

@@ -33,9 +33,14 @@ export class ManualTime implements Clock, Timers {
     this.#nowMs = endMs
   }
 
-  /** Lets time pass, and what began then come to its end. */
+  /** Lets time pass, and at each of its moments everything that follows from it happen. */
   async passAll(ms: number): Promise<void> {
-    this.pass(ms)
+    const endMs = this.#nowMs + ms
+    for (let next = this.#next(); next !== undefined && next.atMs <= endMs; next = this.#next()) {
+      this.#ring(next)
+      await setImmediate()
+    }
+    this.#nowMs = endMs
     await setImmediate()
   }
 

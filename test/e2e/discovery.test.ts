@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { ask, type CallView, post } from '../support/api.ts'
+import { NEEDING_OTHERS, SOLD_ALONE } from '../support/bare-node.ts'
 import { Caller, marketOpen } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { askRaw } from '../support/raw-http.ts'
@@ -8,7 +8,9 @@ import { askRaw } from '../support/raw-http.ts'
 const workshop = new Workshop()
 const PUBLIC_URL = 'https://agents.example'
 /** What is sold and can be bought: all services and two of the three test services. */
-const AVAILABLE = SERVICE_TABLE.length + 2
+const AVAILABLE = SOLD_ALONE.length + 2
+/** All that is listed: one of the test services can never be bought. */
+const LISTED = AVAILABLE + NEEDING_OTHERS.size + 1
 const DOCUMENTS = [
   '/x402/discovery',
   '/x402/discovery?x402Version=1',
@@ -135,12 +137,20 @@ describe('the registry', () => {
     interface Registry {
       readonly count: number
       readonly nodeOperatedCount: number
-      readonly services: readonly { readonly serviceId: string; readonly unavailableReason?: string }[]
+      readonly services: readonly {
+        readonly serviceId: string
+        readonly unavailableReason?: string
+        readonly requires?: readonly string[]
+      }[]
     }
     const { body } = await ask<Registry>(daemon.url, '/services.json')
-    expect([body.count, body.nodeOperatedCount]).toEqual([AVAILABLE + 1, AVAILABLE + 1])
+    expect([body.count, body.nodeOperatedCount]).toEqual([LISTED, LISTED])
     const closed = body.services.filter(({ unavailableReason }) => unavailableReason !== undefined)
-    expect(closed).toMatchObject([{ serviceId: 'node-test-closed', unavailableReason: 'its provider is down' }])
+    expect(closed.map(({ serviceId }) => serviceId).sort()).toEqual([...NEEDING_OTHERS, 'node-test-closed'].sort())
+    expect(closed).toContainEqual(
+      expect.objectContaining({ serviceId: 'node-test-closed', unavailableReason: 'its provider is down' }),
+    )
+    for (const { serviceId, requires } of closed) expect(requires?.length === 0).toBe(serviceId === 'node-test-closed')
   })
 })
 

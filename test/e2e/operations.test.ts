@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { ask } from '../support/api.ts'
+import { SOLD_ALONE } from '../support/bare-node.ts'
 import { marketOpen } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { PINNED_NODE, until } from '../support/processes.ts'
@@ -78,7 +78,7 @@ describe('what operators look at', () => {
     expect(gauge('farthing_height')).toBeLessThanOrEqual(body.height)
     expect(gauge('farthing_blocks_mined_total')).toBeGreaterThan(0)
     expect(gauge('farthing_ready')).toBe(1)
-    expect(gauge('farthing_market_services_available')).toBe(SERVICE_TABLE.length + 2)
+    expect(gauge('farthing_market_services_available')).toBe(SOLD_ALONE.length + 2)
     for (const name of ['farthing_memory_bytes', 'farthing_base_fee', 'farthing_head_age_seconds']) {
       expect(gauge(name)).toBeGreaterThan(0)
     }

@@ -128,6 +128,6 @@ A provider that fails five times in a row, or more than half of its last twenty 
 
 ## Reading the web
 
-Services that read addresses of callers never connect to this machine, its networks or any address that is not public, whatever the URL, the name system or a redirect says. \`web.deny\` adds networks, \`web.ports\` ports, \`web.enabled=false\` turns all of it off. Content of strangers is parsed on threads that are ended when they exceed their time or memory.
+Services that read addresses of callers never connect to this machine, its networks or any address that is not public, whatever the URL, the name system or a redirect says. \`web.deny\` adds networks, \`web.ports\` ports, \`web.enabled=false\` turns all of it off. Content of strangers is parsed in processes that can reach neither network nor disk, and are ended when they exceed their time or memory.
 
 ## All services`

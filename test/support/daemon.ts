@@ -51,6 +51,8 @@ const UNLIMITED = {
 
 /** Nodes of one machine would find each other and become one chain: a test that wants peers says so. */
 const ALONE = { FARTHING_P2P_ENABLED: 'false' }
+/** Whether this machine reaches the internet must not matter: a test that wants a web brings a little one along. */
+const OFFLINE = { FARTHING_WEB_ENABLED: 'false' }
 
 /** One line of a daemon's log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: string }
@@ -125,7 +127,11 @@ export class Workshop {
     const program = new Program({
       entry,
       args,
-      env: { ...compiled, ...(args.includes('start') && ALONE), ...env },
+      env: {
+        ...compiled,
+        ...(args.includes('start') && { ...ALONE, ...(env?.TEST_INTERNET === undefined && OFFLINE) }),
+        ...env,
+      },
       ...options,
     })
     this.#programs.push(program)

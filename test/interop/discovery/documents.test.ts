@@ -3,8 +3,8 @@ import { isLegacyAgentCard, parseLegacyAgentCard } from '@a2a-js/sdk/compat/v0_3
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { extractDiscoveryInfoFromExtension, validateDiscoveryExtension, withBazaar } from '@x402/extensions/bazaar'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
 import { ask, type JsonBody } from '../../support/api.ts'
+import { SOLD_ALONE } from '../../support/bare-node.ts'
 import { marketOpen } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 
 /** Services that can be bought, the two test services among them. */
-const SOLD = [...SERVICE_TABLE.map(({ serviceId }) => serviceId as string), 'node-test-again', 'node-test-once']
+const SOLD = [...SOLD_ALONE, 'node-test-again', 'node-test-once']
 
 describe('the agent card', () => {
   it.each(['/.well-known/agent-card.json', '/.well-known/agent.json'])('is read by the SDK at %s', async (path) => {

@@ -23,6 +23,7 @@ const OPTIONAL_CONTEXT = [
   'node-bridge-status',
   'node-agent-roster',
   'node-crypto-prices',
+  'node-x402-validation',
 ]
 
 describe('the table of services', () => {

@@ -86,7 +86,7 @@ export const OUTSIDE_SETTINGS = {
     null,
     'a path',
   ),
-  'models.file': text('JSON file with the model backends (docs/services.md)', null, 'a path'),
+  'models.file': text('JSON file with the model backends (docs/models.md)', null, 'a path'),
   'models.gguf': text('GGUF file of a local model; needs the package node-llama-cpp', null, 'a path'),
   'models.procedural-images': flag(
     'Whether node-image-gen sells abstract artwork made from the prompt, which does not depict it',

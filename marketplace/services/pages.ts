@@ -33,12 +33,15 @@ export const PAGE_FIELDS = {
   fetchedAt: INSTANT,
 }
 
+/** A host of so many characters is no name of the public system, however it is written; making ASCII of it takes time by the square of them. */
+const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
+
 /** Reads a request that is an address; which addresses may be read is asked later. */
 export function parseUrl(request: string, form: RequestForm): Result<string> {
   const text = request.trim()
   if (text === '') return unusable('the URL is missing', form)
   if (text.length > URL_CHARS_MAX) return unusable(`the URL has more than ${URL_CHARS_MAX} characters`, form)
-  const url = URL.parse(text)
+  const url = LONG_HOST.test(text) ? null : URL.parse(text)
   const isWeb = url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && /^https?:\/\//i.test(text)
   return isWeb ? ok(text) : unusable('not an absolute http(s) URL', form)
 }

@@ -13,6 +13,8 @@ export interface UrlRules {
 
 const URL_CHARS_MAX = 2_048
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+/** A host of so many characters is no name of the public system, however it is written; making ASCII of it takes time by the square of them. */
+const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
 const HAS_SPACES = /[\s\p{Cc}]/u
 /** Names that mean this machine, its network, or no place of the internet. */
 const INNER_NAME = /(^|\.)(localhost|localdomain|local|internal|onion|home\.arpa)$/
@@ -20,7 +22,7 @@ const INNER_NAME = /(^|\.)(localhost|localdomain|local|internal|onion|home\.arpa
 /** Reads an address of a stranger. The fault is `web/refused` and says what is wrong with it. */
 export function readPublicUrl(text: string, rules: UrlRules): Result<URL> {
   if (text.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)
-  if (!/^https?:\/\//i.test(text) || HAS_SPACES.test(text) || !URL.canParse(text))
+  if (!/^https?:\/\//i.test(text) || HAS_SPACES.test(text) || LONG_HOST.test(text) || !URL.canParse(text))
     return refused('it is not an absolute http or https URL')
   const url = new URL(text)
   if (url.href.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)

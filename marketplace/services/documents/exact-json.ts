@@ -4,6 +4,9 @@ import { Problem } from './readers.ts'
 /** Longest request of a document, bytes of UTF-8. */
 export const DOCUMENT_REQUEST_BYTES_MAX = 65_536
 
+/** Longest number that can be one with so few digits that JSON keeps them all. */
+const NUMBER_CHARS_MAX = 40
+
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 /**
@@ -16,7 +19,7 @@ export function readExactJson(text: string): unknown {
   const inexact: string[] = []
   const note: Reviver = (_key, value, context) => {
     const source = context?.source
-    if (typeof value === 'number' && source !== undefined && plainNumber(source) !== String(value)) inexact.push(source)
+    if (typeof value === 'number' && source !== undefined && !isExact(source, value)) inexact.push(source)
     return value
   }
   try {
@@ -28,7 +31,12 @@ export function readExactJson(text: string): unknown {
 }
 
 function inexactText(source: string): string {
-  return `the number ${source.slice(0, 40)} has an exponent or more digits than JSON numbers keep; write it as text, in digits with at most one point`
+  return `the number ${source.slice(0, NUMBER_CHARS_MAX)} has an exponent or more digits than JSON numbers keep; write it as text, in digits with at most one point`
+}
+
+/** A long number is not looked into: the last of its zeros would be searched for once for each of them. */
+function isExact(source: string, value: number): boolean {
+  return source.length <= NUMBER_CHARS_MAX && plainNumber(source) === String(value)
 }
 
 /** The shortest way to write the same number. */

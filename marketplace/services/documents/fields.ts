@@ -3,6 +3,10 @@ import { Problem, type Reader, takes } from './readers.ts'
 
 const MARKS_MAX = 3
 const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + 1}}`, 'u')
+/** A letter takes in this many characters at most when text is composed, itself among them. */
+const COMPOSED_CHARS_MAX = 4
+/** So many marks are too many even if the letter takes in all that it can. Putting more in order takes time by their square. */
+const FAR_TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + COMPOSED_CHARS_MAX}}`, 'u')
 /** Controls, invisible and unassigned characters, and separators that are neither a space nor a line break. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
 
@@ -26,13 +30,19 @@ function printable(value: unknown, at: string, { charsMax, linesMax }: TextBound
   const where = linesMax === 1 ? 'on one line' : `on at most ${linesMax} lines`
   const expects = `text of 1 to ${charsMax} characters ${where}`
   if (typeof value !== 'string') return takes(value, at, expects)
-  const text = value.replace(/\r\n?/g, '\n').normalize('NFC').trim()
+  const written = value.replace(/\r\n?/g, '\n').trim()
+  if (written.length > charsMax * COMPOSED_CHARS_MAX) return takes(value, at, expects)
+  if (FAR_TOO_MANY_MARKS.test(written)) return tooManyMarks(at)
+  const text = written.normalize('NFC').trim()
   const rows = text.split('\n')
   if (text === '' || text.length > charsMax || rows.length > linesMax) return takes(value, at, expects)
   const stranger = UNPRINTABLE.exec(rows.join(''))?.[0]
   if (stranger !== undefined) return new Problem(`${at} holds ${codePointName(stranger)}, which cannot be printed`)
-  if (TOO_MANY_MARKS.test(text)) return new Problem(`${at} has more than ${MARKS_MAX} marks on one letter`)
-  return text
+  return TOO_MANY_MARKS.test(text) ? tooManyMarks(at) : text
+}
+
+function tooManyMarks(at: string): Problem {
+  return new Problem(`${at} has more than ${MARKS_MAX} marks on one letter`)
 }
 
 /** U+200B */

@@ -147,6 +147,7 @@ describe('requests of documents', () => {
     ['a line separator', { notes: 'a\u2028b' }, 'notes holds U+2028, which cannot be printed'],
     ['a private character', { notes: '\ue000' }, 'notes holds U+E000, which cannot be printed'],
     ['towers of marks', { notes: `a${'\u0336'.repeat(4)}` }, 'notes has more than 3 marks on one letter'],
+    ['endless towers of marks', { notes: `a${'\u0336'.repeat(2_000)}` }, 'notes has more than 3 marks on one letter'],
   ]
   for (const [what, changes, reason] of REFUSED)
     it(`refuse ${what}`, () => {
@@ -173,6 +174,11 @@ describe('requests of documents', () => {
       'a number with digits that get lost',
       '{"vatRate":0.1000000000000000055}',
       'the number 0.1000000000000000055 has an exponent or more digits than JSON numbers keep; write it as text, in digits with at most one point',
+    ],
+    [
+      'a number that is long with zeros',
+      `{"vatRate":1.${'0'.repeat(60_000)}}`,
+      `the number 1.${'0'.repeat(38)} has an exponent or more digits than JSON numbers keep`,
     ],
     [
       'a number with an exponent',

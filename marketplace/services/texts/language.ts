@@ -11,7 +11,7 @@ export interface LanguageGuess {
 /** Shorter texts have too few trigrams to tell anything. */
 const GUESS_CHARS_MIN = 40
 /** What is looked at: enough to be sure, and little enough to look at for every quote. */
-const GUESS_CHARS_MAX = 800
+const GUESS_CHARS_MAX = 2_000
 /** Part of the best language's likeness that English needs beside English words: other European languages reach it too. */
 const ENGLISH_LIKENESS_MIN = 0.65
 /** Part of a text's words that only English has: ordinary English has twice as many, and other languages none but in citations. */

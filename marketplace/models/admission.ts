@@ -3,8 +3,9 @@ import type { BackendLimits } from './backend.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 /** Requests that wait for one backend at most, for each that it takes at once. */
-const WAITING_PER_PLACE = 8
-const WAITING_MAX = 256
+export const WAITING_PER_PLACE = 8
+/** Most that wait for one backend. */
+export const WAITING_MAX = 256
 
 /** Leave to ask a backend, to be given back once, with the tokens that were used in the end (null: unknown). */
 export type Leave = (usedTokens: number | null) => void

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebReader, WebRequest } from '../../marketplace/outside/web.ts'
 
 /** Most bytes of all pages that are kept. */
-const BYTES_MAX = 32 * 1_024 * 1_024
+export const BYTES_MAX = 32 * 1_024 * 1_024
 /** What a page takes beside its body. */
 const PAGE_BYTES = 4_096
 /** How long a page with validators is kept to be asked about. */

@@ -5,7 +5,7 @@ import type { WebPage } from '../../marketplace/outside/web.ts'
 import { ALL_ALLOWED, NONE_ALLOWED, type RobotsRules, readRobots } from './robots-rules.ts'
 
 /** As much of the file as RFC 9309 wants to be read. */
-const BYTES_MAX = 512_000
+export const BYTES_MAX = 512_000
 const CACHE_BYTES_MAX = 8_388_608
 const KEPT_MS = { answered: 3_600_000, unreachable: 60_000 }
 

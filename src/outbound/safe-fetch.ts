@@ -26,9 +26,12 @@ export interface SafeFetcherParts extends SocketParts {
   readonly totalMs?: number
 }
 
-const TOTAL_MS = 9_000
-const REDIRECTS_MAX = 5
-const HEADER_BYTES_MAX = 16_384
+/** Longest time for a page, redirects and waiting included. */
+export const TOTAL_MS = 9_000
+/** Redirects that are followed. */
+export const REDIRECTS_MAX = 5
+/** Headers of an answer. */
+export const HEADER_BYTES_MAX = 16_384
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** One answer on the way: where to go on, or the page. */

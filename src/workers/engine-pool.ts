@@ -6,7 +6,7 @@ import type { EngineJob, EngineOutcome } from './engine-worker.ts'
 import { KillableProcess, type ProcessEnding } from './killable-process.ts'
 
 /** Longest time that a piece of work may run in its process. */
-const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
+export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'page/article': 4_000,
   'page/meta': 2_000,
   'page/feed': 3_000,
@@ -22,7 +22,7 @@ const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
 /** Longest time until work begins: a new process loads the libraries of its engine first. */
 const START_MS = 10_000
 /** Memory of one process: what a page of two megabytes needs as a tree, and no more. */
-const HEAP_MB = 256
+export const HEAP_MB = 256
 /** Processes that are idle for longer end, and give their memory back. */
 const IDLE_MS = 30_000
 /** Jobs of one process: what libraries may leave behind is left behind only so often. */

@@ -69,6 +69,7 @@ import {
 } from '../../src/p2p/wire/messages.ts'
 import { PROTOCOL_NAMES, PROTOCOLS, TOPIC_BYTES_MAX } from '../../src/p2p/wire/protocols.ts'
 import { KEPT_BLOCKS } from '../../src/storage/pruning.ts'
+import { OUTSIDE_LIMITS } from './outside-limits.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
 
@@ -271,6 +272,7 @@ export function limitsDocument(): string {
     section('Node', NODE),
     section('Network', NETWORK),
     section('Market', [...MARKET, ...SERVICES, ...services]),
+    section('Outside of the chain', OUTSIDE_LIMITS),
   ].join('\n')
 }
 

@@ -97,7 +97,15 @@ const PROVIDER_ROWS = Object.entries(PROVIDER_NAMES)
   .map(([kind, names]) => `| \`providers.${kind}\` | ${names.join(', ')} | ${KEYED[kind] ?? ''} |`)
   .join('\n')
 
-const INTRO = ({ all, bare, web }: { readonly all: number; readonly bare: number; readonly web: number }): string => `# Services
+const INTRO = ({
+  all,
+  bare,
+  web,
+}: {
+  readonly all: number
+  readonly bare: number
+  readonly web: number
+}): string => `# Services
 
 <!-- Made by \`npm run gen\` from the definitions in marketplace/services. -->
 

@@ -6,7 +6,8 @@ import { type ChatAssembly, type Fields, fieldsOf, unusableAnswer } from './chat
 
 /** Longest single event, and longest stream. */
 const EVENT_CHARS_MAX = 1_048_576
-const STREAM_BYTES_MAX = 16 * 1_048_576
+/** A whole stream of a model. */
+export const STREAM_BYTES_MAX = 16 * 1_048_576
 /** Malformed pieces that are left out; the next is the end. */
 const SKIPPED_MAX = 1
 const DONE = '[DONE]'

@@ -126,9 +126,9 @@ async function placeFor<Candidate extends { readonly member: Member }>(
 }
 
 /** Whether a fault says something about the backend, and not about what was asked of it. */
-function isBackends({ detail }: Fault): boolean {
-  const { status } = detail
-  return typeof status !== 'number' || ![400, 413, 415, 422].includes(status)
+export function isBackends({ detail }: Fault): boolean {
+  const { status, ofQuestion } = detail
+  return ofQuestion !== true && (typeof status !== 'number' || ![400, 413, 415, 422].includes(status))
 }
 
 /** Whether the same may go well in a moment. */

@@ -1,6 +1,7 @@
-import { fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ModelRequest, Models, Translation } from '../outside/models.ts'
+import { isBackends } from './attempts.ts'
 import { readJsonAnswer } from './json-answer.ts'
 
 /** What is to be translated, and into which language (BCP 47 primary tag). */
@@ -42,12 +43,13 @@ export class ModelTranslator {
     let last: Result<Translation> = fail(fault('provider/none', { what: 'translations', reason: 'nobody was asked' }))
     for (const temperature of TEMPERATURES) {
       const answer = await this.#models.complete(requestFor(query, temperature), signal)
-      if (!answer.ok) return answer
+      if (!answer.ok) return fail(ownFault(answer.fault))
       const { text, finishReason, backend, model } = answer.value
       const engine = `${backend}/${model}`
       const translation = finishReason === 'length' ? null : translationIn(text, engine)
       if (translation !== null && isTranslation(query, translation)) return ok(translation)
-      last = fail(fault('provider/answer', { provider: engine, reason: 'it is no translation' }))
+      // Some texts are the same in every language, or are no language.
+      last = fail(fault('provider/answer', { provider: engine, reason: 'it is no translation', ofQuestion: true }))
     }
     return last
   }
@@ -58,6 +60,12 @@ export class ModelTranslator {
     if (ready.available) return ok(undefined)
     return fail(fault('provider/none', { what: 'translations', reason: ready.reason }))
   }
+}
+
+/** The pool knows by itself which of its models are ill: what a text or many callers cause says nothing about translating. */
+function ownFault(cause: Fault): Fault {
+  const isPassing = cause.code === 'model/busy' || !isBackends(cause)
+  return isPassing ? fault(cause.code, { ...cause.detail, ofQuestion: true }) : cause
 }
 
 /** Whether what came back says something, and not just the text again where the language should be another. */

@@ -109,7 +109,9 @@ class Lookup {
     if (reverted !== null && OFF_CHAIN.has(reverted)) {
       return fault('provider/not-found', { provider: this.#node.name, what: 'names that are answered off chain' })
     }
-    return this.#node.unusable('it is no answer of the resolver')
+    // Resolvers are contracts of strangers, whose answers can be anything.
+    const { code, detail } = this.#node.unusable('it is no answer of the resolver')
+    return fault(code, { ...detail, ofQuestion: true })
   }
 }
 

@@ -85,7 +85,8 @@ export class ChatAssembly {
     const text = typeof this.#message.content === 'string' ? this.#message.content : ''
     if (this.#toolCalls.length > 0) this.#message.tool_calls = this.#toolCalls
     const isEmpty = text.trim() === '' && this.#toolCalls.length === 0
-    if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`)
+    // A prompt can ask for nothing, be filtered, or leave no room after the thoughts on it.
+    if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`, { ofQuestion: true })
     return ok({
       message: this.#message,
       text,

@@ -26,7 +26,7 @@ export function brave({ url, key, clock }: BraveParts): Provider<string, readonl
     const query = new URLSearchParams({ q, count: String(count), result_filter: 'web', text_decorations: 'false' })
     const headers = { 'x-subscription-token': key }
     const address = `${url ?? HOST}/res/v1/web/search?${query}`
-    const answer = await providerJson(NAME, address, { headers, bytesMax: SEARCH_BYTES_MAX }, signal)
+    const answer = await providerJson(NAME, address, { headers, bytesMax: SEARCH_BYTES_MAX, ofCaller: true }, signal)
     const hits = answer.ok ? readJson(NAME, answer.value, readAnswer) : answer
     answeredMs = hits.ok ? clock.now() : Number.NEGATIVE_INFINITY
     return hits

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { isTranslation, type TranslationQuery } from '../../../marketplace/models/translator.ts'
 import type { Translation } from '../../../marketplace/outside/models.ts'
 import type { Provider } from './provider.ts'
-import { providerJson } from './provider-fetch.ts'
+import { ofQuestion, providerJson } from './provider-fetch.ts'
 
 const NAME = 'libretranslate'
 const PUBLIC_URL = 'https://libretranslate.com'
@@ -20,14 +20,20 @@ export function libreTranslate(url: string | null, key: string | null): Provider
     const { to, text } = query
     const asked = { q: text, source: 'auto', target: ITS_TAG[to] ?? to, format: 'text', ...(key && { api_key: key }) }
     const headers = { 'content-type': 'application/json' }
-    const request = { method: 'POST', headers, body: JSON.stringify(asked), bytesMax: BYTES_MAX } as const
+    const request = {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(asked),
+      bytesMax: BYTES_MAX,
+      ofCaller: true,
+    } as const
     for (let tries = 0; tries < TRIES; tries++) {
       const answer = await providerJson(NAME, `${base}/translate`, request, signal)
       if (!answer.ok) return answer
       const translation = translationIn(answer.value)
       if (translation !== null && isTranslation(query, translation)) return ok(translation)
     }
-    return fail(fault('provider/answer', { provider: NAME, reason: 'it is no translation' }))
+    return fail(fault('provider/answer', { provider: NAME, reason: 'it is no translation', ...ofQuestion(true) }))
   }
   const check = async (signal: AbortSignal): Promise<Result<unknown>> =>
     providerJson(NAME, `${base}/languages`, { bytesMax: 1_048_576 }, signal)

@@ -45,7 +45,12 @@ export function metNorway({ url, userAgent, clock }: MetNorwayParts): Provider<S
       ...(since && { 'if-modified-since': since }),
     }
     const alsoAnswers = since === null ? [203] : [203, 304]
-    return providerFetch(NAME, `${base}${path}`, { headers, bytesMax: FORECAST_BYTES_MAX, alsoAnswers }, signal)
+    return providerFetch(
+      NAME,
+      `${base}${path}`,
+      { headers, bytesMax: FORECAST_BYTES_MAX, alsoAnswers, ofCaller: true },
+      signal,
+    )
   }
   const seriesOf = async (where: string, signal: AbortSignal): Promise<Result<readonly MetEntry[]>> => {
     const before = kept.get(where)

@@ -40,7 +40,7 @@ export function openMeteo({ url, key }: OpenMeteoParts): Provider<Spot, Forecast
     const where = { latitude: String(lat), longitude: String(lon) }
     const query = new URLSearchParams({ ...where, ...QUERY, ...(key !== null && { apikey: key }) })
     const address = `${url ?? FORECAST_HOST}/v1/forecast?${query}`
-    const answer = await providerJson(NAME, address, { bytesMax: FORECAST_BYTES_MAX }, signal)
+    const answer = await providerJson(NAME, address, { bytesMax: FORECAST_BYTES_MAX, ofCaller: true }, signal)
     return answer.ok ? readJson(NAME, answer.value, readForecast) : answer
   }
   return {
@@ -58,7 +58,7 @@ export function openMeteoGeocoder({ url, key }: OpenMeteoParts): Provider<string
     const words = { name, count: '1', language: 'en', format: 'json' }
     const query = new URLSearchParams({ ...words, ...(key !== null && { apikey: key }) })
     const address = `${url ?? GEOCODING_HOST}/v1/search?${query}`
-    const answer = await providerJson(NAME, address, { bytesMax: FORECAST_BYTES_MAX }, signal)
+    const answer = await providerJson(NAME, address, { bytesMax: FORECAST_BYTES_MAX, ofCaller: true }, signal)
     const place = answer.ok ? readJson(NAME, answer.value, readPlace) : answer
     if (!place.ok) return place
     const what = `a place called "${name}"`

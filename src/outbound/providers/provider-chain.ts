@@ -38,10 +38,12 @@ const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
 const LEAST_MS = 1_000
 const RETRY_MS_MAX = 250
 const CHECK_MS = 5_000
-const KEPT_MAX = 1_000
-const KEPT_BYTES_MAX = 16 * 1_048_576
+/** Answers that a chain keeps. */
+export const KEPT_MAX = 1_000
+/** Memory that kept answers of a chain may take. */
+export const KEPT_BYTES_MAX = 16 * 1_048_576
 /** Different questions at one time. */
-const ASKING_MAX = 256
+export const ASKING_MAX = 256
 const WELL_MS = 300_000
 const ILL_MS = 30_000
 
@@ -188,7 +190,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
         await this.#pause(Math.random() * RETRY_MS_MAX, signal)
         if (!signal.aborted) answer = await guarded(provider.name, signal, () => provider.ask(query, signal))
       }
-      if (this.#end.signal.aborted) member.breaker.abandoned()
+      if (this.#end.signal.aborted || isOfQuestion(answer)) member.breaker.abandoned()
       else this.#note(member, answer.ok || isAnswer(answer.fault) ? null : answer.fault)
       return answer
     } finally {
@@ -275,6 +277,11 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
 /** Faults that say something about the question, not about whoever was asked. */
 function isAnswer({ code }: Fault): boolean {
   return code === 'provider/not-found' || code === 'web/refused'
+}
+
+/** Whether what went wrong may be the question's fault: it then says nothing about whoever was asked. */
+function isOfQuestion(answer: Result<unknown>): boolean {
+  return !answer.ok && answer.fault.detail.ofQuestion === true
 }
 
 /** Runs a call until the signal is aborted. An adapter that throws has met an answer that it was not written for. */

@@ -9,6 +9,8 @@ export interface ProviderRequest {
   readonly bytesMax: number
   /** Statuses that are an answer beside 200: 404 of a registry, 304 of what is known already. */
   readonly alsoAnswers?: readonly number[]
+  /** Whether it asks in the words of a caller: a status for those then says nothing about the provider. */
+  readonly ofCaller?: boolean
 }
 
 /** An answer of a provider. */
@@ -19,6 +21,8 @@ export interface ProviderAnswer {
 }
 
 const RETRY_AFTER_MS_MAX = 3_600_000
+/** What is said to a question that cannot be used (RFC 9110, 15.5). */
+const QUESTION_STATUSES: ReadonlySet<number> = new Set([400, 413, 414, 422])
 
 /**
  * Asks a provider that the operator chose, whose address may be a private one. Redirects are not followed. Faults:
@@ -59,7 +63,12 @@ function statusFault(provider: string, { status, headers }: Response, request: P
   const detail = { provider, reason: `status ${status}`, retryAfterMs: pauseOf(headers.get('retry-after')) }
   return status === 401 || status === 403 || status === 429
     ? fault('provider/refused', detail)
-    : fault('provider/answer', detail)
+    : fault('provider/answer', { ...detail, ...ofQuestion(request.ofCaller === true && QUESTION_STATUSES.has(status)) })
+}
+
+/** Detail of a fault whose reason may be the question. */
+export function ofQuestion(isSo: boolean): { readonly ofQuestion?: true } {
+  return isSo ? { ofQuestion: true } : {}
 }
 
 /** Asks a provider whose answers are JSON. Text that is none is `provider/answer`. */

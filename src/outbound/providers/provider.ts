@@ -10,7 +10,8 @@ export interface Provider<Query, Value> {
   readonly attribution?: string
   /**
    * Asks. Faults `provider/not-found` and `web/refused` are answers: the provider works, and another is not asked. With every
-   * other fault the next is tried, and the breaker counts; `retryAfterMs` in the fault's detail is a pause that it asked for.
+   * other fault the next is tried, and the breaker counts, unless the fault's detail says that the question may be the reason
+   * (`ofQuestion`): callers could else have a provider left alone for everybody. `retryAfterMs` is a pause that it asked for.
    */
   readonly ask: (query: Query, signal: AbortSignal) => Promise<Result<Value>>
   /** The cheapest question that shows whether it can be asked. */

@@ -9,6 +9,7 @@ import type { WebPage, WebReader } from '../../../marketplace/outside/web.ts'
 import { readJson } from './json-at.ts'
 import type { Provider } from './provider.ts'
 import { ProviderChain } from './provider-chain.ts'
+import { ofQuestion } from './provider-fetch.ts'
 import { readDomain, readNotFound, unregistered } from './rdap-domain.ts'
 import { RdapList, type RegistryList, registryOf } from './rdap-list.ts'
 
@@ -120,6 +121,8 @@ function factsOf(provider: string, address: string, domain: string, page: WebPag
   }
   // A registry that has nothing to say of a domain need not say it in words (RFC 7480, 5.3).
   if (status === 404 && body.length === 0) return ok(unregistered(address))
+  if (status === 400 || status === 422)
+    return fail(fault('provider/answer', { provider, reason: `status ${status}`, ...ofQuestion(true) }))
   if (status !== 200 && status !== 404) return refused(`status ${status}`)
   if (!JSON_TYPES.has(mediaType)) return refused(`status ${status} with a page`)
   let json: unknown

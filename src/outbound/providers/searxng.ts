@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { SearchHit } from '../../../marketplace/outside/providers.ts'
 import { type JsonAt, readJson } from './json-at.ts'
 import type { Provider } from './provider.ts'
-import { providerJson } from './provider-fetch.ts'
+import { ofQuestion, providerJson } from './provider-fetch.ts'
 import { readHits, SEARCH_BYTES_MAX } from './search-hits.ts'
 
 const NAME = 'searxng'
@@ -16,7 +16,12 @@ const JSON_OFF = 'status 403: its JSON format is off, list json under search.for
 export function searxng(url: string): Provider<string, readonly SearchHit[]> {
   const get = async (query: Readonly<Record<string, string>>, alsoAnswers: readonly number[], signal: AbortSignal) => {
     const address = `${url}/search?${new URLSearchParams({ ...query, format: 'json' })}`
-    const answer = await providerJson(NAME, address, { bytesMax: SEARCH_BYTES_MAX, alsoAnswers }, signal)
+    const answer = await providerJson(
+      NAME,
+      address,
+      { bytesMax: SEARCH_BYTES_MAX, alsoAnswers, ofCaller: true },
+      signal,
+    )
     return answer.ok ? answer : fail(inWords(answer.fault))
   }
   return {
@@ -40,9 +45,10 @@ function hitsOf(value: unknown): Result<readonly SearchHit[]> {
   if (!read.ok) return read
   const { hits, silent } = read.value
   if (hits.length > 0 || silent.length === 0) return ok(hits)
-  // Nothing found by engines that did not answer is not nothing to be found.
+  // Nothing found by engines that did not answer is not nothing to be found. Some engine is often silent, and a query without
+  // hits is easily made.
   const reason = `engines of it did not answer: ${silent.join(', ').slice(0, 100)}`
-  return fail(fault('provider/answer', { provider: NAME, reason }))
+  return fail(fault('provider/answer', { provider: NAME, reason, ...ofQuestion(true) }))
 }
 
 /** Engines that did not answer are listed as pairs of name and reason. */

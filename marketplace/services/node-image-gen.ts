@@ -106,6 +106,7 @@ export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>(
     'A picture of what the prompt describes, by an image model: PNG of 1024x1024 pixels as base64, without metadata, with its SHA-256 and the model as its backend names it. A refused prompt is refunded.',
   sample: SAMPLE,
   timeoutMs: 60_000,
+  reachesOut: true,
   ready: ({ outside }) => outside.models.readiness('image'),
   execute: depict,
 })

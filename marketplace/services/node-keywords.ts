@@ -111,6 +111,7 @@ export const keywords = defineService<string, typeof RESULT>({
   timeoutMs: TEXT_TIMEOUT_MS,
   resultBytesMax: 32_768,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: TEXT_CHARS_MAX,
   parse,
   check: (text, context) => languageFault(context, text, FORMAT),

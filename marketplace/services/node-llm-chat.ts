@@ -77,6 +77,7 @@ export const llmChat = defineService<string, typeof RESULT>({
   timeoutMs: 60_000,
   resultBytesMax: 262_144,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
   ready: ({ outside }) => outside.models.readiness(ROLE),

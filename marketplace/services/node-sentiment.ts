@@ -78,6 +78,7 @@ export const sentiment = defineService<string, typeof RESULT>({
   timeoutMs: TEXT_TIMEOUT_MS,
   resultBytesMax: 4_096,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: TEXT_CHARS_MAX,
   parse,
   check: (text, context) => languageFault(context, text, FORMAT),

@@ -125,6 +125,7 @@ export const summarize = defineService<Wanted, typeof RESULT>({
   timeoutMs: TEXT_TIMEOUT_MS,
   resultBytesMax: 32_768,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: TEXT_CHARS.max,
   parse,
   check,

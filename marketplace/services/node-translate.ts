@@ -84,6 +84,7 @@ export const translate = defineService<Wanted, typeof RESULT>({
   timeoutMs: 60_000,
   resultBytesMax: 131_072,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
   ready: ({ outside }) => outside.translator.readiness(),

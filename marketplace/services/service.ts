@@ -48,7 +48,10 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly resultSchema: Schema
   readonly timeoutMs: number
   readonly resultBytesMax: number
-  /** Whether its request chooses what it reaches outside: a payer whose calls of that kind keep failing is refused for a while. */
+  /**
+   * Whether its request chooses what it reaches outside, or has a model work: either costs something where it fails, too, so a
+   * payer whose calls of that kind keep failing is refused for a while.
+   */
   readonly reachesOut?: true
   /** Whether running it twice does no harm: after a crash it is run again, else refunded. */
   readonly repeatable: boolean

@@ -9,8 +9,9 @@ const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Works that a payer may leave unpaid within the time: the service works before it is paid, so this is what it gives away. */
 const UNPAID = { ...SPAN, most: 5 }
 /**
- * Works that may fail for a payer within the time at addresses of its choice. They cost it nothing: without this bound it could
- * have this node knock anywhere for free. An honest caller meets broken pages, too, so there are more of them.
+ * Works that may fail for a payer within the time at addresses of its choice, or in models. They cost it nothing: without this
+ * bound it could have this node knock anywhere, and models think, for free. An honest caller meets broken pages, too, so there are
+ * more of them.
  */
 const FAILED = { ...SPAN, most: 10 }
 /** Ends of work that the other side can cause. A result out of shape or an interruption is ours. */

@@ -6,7 +6,7 @@ export const STYLE = `
 --serif:"Iowan Old Style",Charter,"Source Serif 4",Georgia,"DejaVu Serif",serif;--sans:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;--mono:ui-monospace,"SF Mono","Cascadia Mono",Menlo,"Liberation Mono",monospace}
 @media (prefers-color-scheme:dark){:root{--paper:#131518;--raised:#1b1e22;--ink:#e9e6df;--soft:#aba596;--line:#34383e;--mark:#79d3b0;--warn:#f0a878;--good:#79d3b0}}
 *{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
+html{-webkit-text-size-adjust:100%}
 body{margin:0;font:1rem/1.55 var(--sans);color:var(--ink);background:var(--paper)}
 h1,h2,h3,p,dl,dd,ul,pre,figure{margin:0;padding:0}
 ul{list-style:none}

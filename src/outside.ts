@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import type { OutsideConfig } from '../config/outside-settings.ts'
 import type { Clock, Timers } from '../consensus/chain/ports.ts'
 import { fault } from '../consensus/primitives/fault.ts'
@@ -50,7 +51,7 @@ export interface RunningOutside extends Outside {
 
 /** Sets up everything that services reach beside the chain; `stops` takes what ends it. */
 export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<Result<RunningOutside>> {
-  const engines = new EnginePool(Math.max(1, Math.floor(availableParallelism() / 2)))
+  const engines = openEngines(parts)
   stops.push(() => engines.close())
   const documents = await openDocuments({ engines, ...parts.config.documents })
   if (!documents.ok) return documents
@@ -112,6 +113,11 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
       await lookedAtFinders
     },
   })
+}
+
+function openEngines({ config }: OutsideParts): EnginePool {
+  const readable = config.documents.fonts.map((path) => resolve(path))
+  return new EnginePool(Math.max(1, Math.floor(availableParallelism() / 2)), { readable })
 }
 
 function openQuotes({ config, clock, timers }: OutsideParts, keys: ProviderKeys, stops: Stop[]) {

@@ -4,6 +4,7 @@ import { WorkSlots } from '../../marketplace/checkout/work-slots.ts'
 import type { Engines, EngineTask, EngineTasks } from '../../marketplace/outside/engines.ts'
 import type { EngineJob, EngineOutcome } from './engine-worker.ts'
 import { KillableProcess, type ProcessEnding } from './killable-process.ts'
+import { programPaths } from './program-paths.ts'
 
 /** Longest time that a piece of work may run in its process. */
 export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
@@ -39,6 +40,8 @@ export interface EnginePoolOptions {
   readonly entry?: URL
   readonly idleMs?: number
   readonly startMs?: number
+  /** Files that engines read beside their programs, absolute paths. */
+  readonly readable?: readonly string[]
 }
 
 interface Idle {
@@ -51,13 +54,15 @@ interface Idle {
 class EngineProcesses {
   readonly #options: Required<EnginePoolOptions>
   readonly #slots: WorkSlots
+  readonly #readable: readonly string[]
   readonly #children = new Set<KillableProcess>()
   readonly #idle: Idle[] = []
   #closed = false
 
   constructor(atOnce: number, options: EnginePoolOptions) {
     this.#slots = new WorkSlots(atOnce)
-    this.#options = { entry: ENTRY, idleMs: IDLE_MS, startMs: START_MS, ...options }
+    this.#options = { entry: ENTRY, idleMs: IDLE_MS, startMs: START_MS, readable: [], ...options }
+    this.#readable = [...programPaths(this.#options.entry), ...this.#options.readable]
   }
 
   /** Runs a job in its turn; the time limit begins with the work. Whoever gives up is answered at once. */
@@ -99,7 +104,7 @@ class EngineProcesses {
       clearTimeout(idle.timer)
       if (idle.child.usable) return { child: idle.child, jobs: idle.jobs + 1 }
     }
-    const child = new KillableProcess(this.#options.entry, HEAP_MB)
+    const child = new KillableProcess({ entry: this.#options.entry, heapMb: HEAP_MB, readable: this.#readable })
     this.#children.add(child)
     void child.exited.then(() => this.#children.delete(child))
     return { child, jobs: 1 }

@@ -1,5 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
+/** What a process runs, and what it may have. */
+export interface ProcessParts {
+  /** Program; speaks as `process-port.ts` does. */
+  readonly entry: URL
+  readonly heapMb: number
+  /** Files and folders that it may read; nothing else, no other file at all. */
+  readonly readable: readonly string[]
+}
+
 /** What a process is asked to do, and for how long it may. */
 export interface ProcessJob {
   readonly message: unknown
@@ -43,10 +52,11 @@ export class KillableProcess {
   /** Resolves when the process is gone. */
   readonly exited: Promise<void>
 
-  constructor(entry: URL, heapMb: number) {
+  constructor({ entry, heapMb, readable }: ProcessParts) {
+    const mayRead = readable.map((path) => `--allow-fs-read=${path}`)
     this.#child = fork(entry, {
-      // It may read its programs, and do nothing else with files, processes and the network.
-      execArgv: [`--max-old-space-size=${heapMb}`, '--permission', '--allow-fs-read=*', '--allow-addons'],
+      // It may read its programs, and do nothing else with files, processes and the network; a thread of it watches over it.
+      execArgv: [`--max-old-space-size=${heapMb}`, '--permission', ...mayRead, '--allow-addons', '--allow-worker'],
       // The environment may hold secrets, and what runs here reads what strangers wrote.
       env: { TZ: 'UTC' },
       serialization: 'advanced',

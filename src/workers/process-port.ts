@@ -1,4 +1,8 @@
+import { Worker } from 'node:worker_threads'
 import type { ProcessWord } from './killable-process.ts'
+
+/** Memory of the thread that watches. */
+const WATCH_HEAP_MB = { young: 1, old: 8 }
 
 /** Does the jobs of a killable process: `work` tells when it begins, and returns or throws what it came to. */
 export function serveProcess(work: (job: never, started: () => void) => Promise<unknown>): void {
@@ -13,6 +17,9 @@ export function serveProcess(work: (job: never, started: () => void) => Promise<
     }
   }
   process.on('message', (job) => void answer(job as never))
-  // Nobody is left who could want an answer.
+  // Nobody is left who could want an answer. Work that never ends does not hear of it: there the thread sees to the end.
   process.on('disconnect', () => process.exit())
+  new Worker(new URL('./orphan-watch.ts', import.meta.url), {
+    resourceLimits: { maxYoungGenerationSizeMb: WATCH_HEAP_MB.young, maxOldGenerationSizeMb: WATCH_HEAP_MB.old },
+  }).unref()
 }

@@ -1,6 +1,9 @@
+import { copyFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { EnginePool, type EnginePoolOptions } from '../../src/workers/engine-pool.ts'
-import { until } from '../support/processes.ts'
+import { removeFolder, temporaryFolder, until } from '../support/processes.ts'
 import { runScript, sourceUrl } from '../support/script.ts'
 
 const ENTRY = new URL('../support/engines-entry.ts', import.meta.url)
@@ -71,16 +74,44 @@ describe('a process of the engines', () => {
     expect(await tell(poolOf(1, { startMs: 500 }), 'never begin')).toEqual(KILLED)
   })
 
-  it('knows nothing of the environment, writes no files and starts no programs', async () => {
+  it('knows nothing of the environment, reads and writes no files and starts no programs', async () => {
     const pool = poolOf(1)
     expect(await tell(pool, 'secrets')).toEqual({
       ok: true,
       value: expect.not.objectContaining({ PATH: expect.anything() }),
     })
-    for (const misdeed of ['write a file', 'start a program']) {
+    for (const misdeed of ['read a file', 'write a file', 'start a program']) {
       const answer = JSON.stringify(await tell(pool, misdeed))
       expect(answer).toContain('restricted')
     }
+  })
+
+  it('reads the fonts of the operator, wherever they are, and no others', async () => {
+    const folder = temporaryFolder()
+    const [own, other] = [join(folder, 'own.ttf'), join(folder, 'other.ttf')]
+    const font = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')
+    for (const path of [own, other]) copyFileSync(font, path)
+    const pool = new EnginePool(1, { readable: [own] })
+    open.push(pool)
+    const read = (path: string): Promise<unknown> => pool.run('document/font', { path }, NEVER)
+    expect([await read(own), await read(other)]).toMatchObject([{ ok: true }, { ok: false }])
+    removeFolder(folder)
+  })
+
+  it.each(['pid', 'spin'])('ends with the one that started it, however that ended: %s', async (misdeed) => {
+    const program = runScript([
+      `import { EnginePool } from ${JSON.stringify(sourceUrl('src/workers/engine-pool.ts'))}`,
+      `const pool = new EnginePool(1, { entry: new URL(${JSON.stringify(ENTRY.href)}) })`,
+      'const tell = (url) => pool.run("page/meta", { url }, new AbortController().signal)',
+      'const { value } = await tell("pid")',
+      `tell(${JSON.stringify(misdeed)})`,
+      'setTimeout(() => console.log(value), 200)',
+      'setTimeout(() => undefined, 60_000)',
+    ])
+    const pid = await until('the number of the process', () => Number(program.stdout) || undefined)
+    expect(isAlive(pid)).toBe(true)
+    await program.end('SIGKILL')
+    await until('the end of the process', () => !isAlive(pid))
   })
 
   it('that is idle ends', async () => {

@@ -36,6 +36,7 @@ const MISDEEDS: Readonly<Record<string, () => unknown>> = {
   'give what cannot be given': () => () => undefined,
   secrets: () => ({ ...process.env }),
   'write a file': async () => (await import('node:fs')).writeFileSync('/tmp/engine-was-here', ''),
+  'read a file': async () => (await import('node:fs')).readFileSync('/etc/passwd').length,
   'start a program': async () => (await import('node:child_process')).spawnSync('true').error?.message,
   'never begin': () => undefined,
 }

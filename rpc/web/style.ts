@@ -85,7 +85,6 @@ p code,dd code,li code{background:var(--raised);border-radius:.2rem;padding:.08e
 .heads{display:grid;gap:0 2.5rem;margin-top:.75rem;font-size:.8125rem;color:var(--soft)}.heads>div{display:grid}.heads+.rows{margin-top:.35rem}
 .rows dt{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}.rows dl>div{position:relative}.row h2{margin-top:-.1rem}
 .page{grid-template-columns:minmax(0,1fr) 20rem;grid-template-rows:auto 1fr}.page>header{grid-column:1}.side{grid-column:2;grid-row:1/span 2;margin-top:0}}
-@media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
 `
 
 /** Nothing but the page's own style and a drawn icon: no script, no frame, no other origin. */

@@ -6,6 +6,12 @@ type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 /** Of version 6 only this part is given out to the public; the rest has no names, or names that libraries call unicast. */
 const PUBLIC_V6: Network = ipaddr.parseCIDR('2000::/3')
 
+/** Words in the middle of an address that say that one of version 4 follows, wherever it leads (ISATAP, RFC 5214). */
+const TUNNEL_WORDS: readonly (readonly [number, number])[] = [
+  [0, 0x5efe],
+  [0x200, 0x5efe],
+]
+
 /** Whether a text is a network like `203.0.113.0/24`. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text)
@@ -36,11 +42,28 @@ export class AddressGuard {
     if (!ipaddr.isValid(text)) return 'its address is none'
     // A version 4 address in the clothes of version 6 is what it is inside.
     const address = ipaddr.process(text)
-    const isPublic = address.range() === 'unicast' && (address.kind() === 'ipv4' || isIn(address, PUBLIC_V6))
+    const isPublic =
+      address.range() === 'unicast' &&
+      (address.kind() === 'ipv4' || (isIn(address, PUBLIC_V6) && !isTunnel(address as ipaddr.IPv6)))
     if (!isPublic) return 'its address is not a public one'
     if (own.has(address.toString())) return 'its address is that of this node'
     return this.#deny.some((network) => isIn(address, network)) ? 'its network is never read' : null
   }
+}
+
+function isTunnel({ parts }: ipaddr.IPv6): boolean {
+  return TUNNEL_WORDS.some(([first, second]) => parts[4] === first && parts[5] === second)
+}
+
+/**
+ * What addresses are counted under: one of version 4 is itself; of version 6 all of a network of 64 bits, as whoever has one
+ * address there has them all.
+ */
+export function placeOf(text: string): string {
+  if (!ipaddr.isValid(text)) return text
+  const address = ipaddr.process(text)
+  if (address.kind() === 'ipv4') return address.toString()
+  return (address as ipaddr.IPv6).parts.slice(0, 4).join(':')
 }
 
 function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Network): boolean {

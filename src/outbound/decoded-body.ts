@@ -23,10 +23,15 @@ export interface ReadBody {
   readonly longer: boolean
 }
 
+/** A body that was given up; the message says what is wrong with it. */
+export class UnusableBody extends Error {}
+
 /** Codings that a request asks for. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
 /** Compression makes nothing longer than by this: what does is there to keep us busy. */
 const OVERHEAD_BYTES = 65_536
+/** Pieces in which a body may come: each takes memory and time of its own, however small it is. */
+const PIECES_MAX = 65_536
 /** RFC 8878 lets a sender need no larger window; it is memory that the sender chooses. */
 const ZSTD_WINDOW_LOG_MAX = 23
 
@@ -45,21 +50,25 @@ export function canDecode(codings: readonly string[]): boolean {
 }
 
 /**
- * Reads a body, bytes counted after decompression. Throws where it breaks off or its coding is broken; what follows a bound is
- * not asked for any more.
+ * Reads a body, bytes counted after decompression. Throws where it breaks off or its coding is broken, and an `UnusableBody`
+ * where it is made to keep us busy; what follows a bound is not asked for any more.
  */
 export async function readBody(body: Readable, codings: readonly string[], bounds: BodyBounds): Promise<ReadBody> {
   const counter = new ByteBound(bounds.bytesMax + OVERHEAD_BYTES)
   const [coding] = codings
   if (coding === undefined) return collect(through([body, counter]), bounds)
-  const decoder = await DECODERS[coding]?.(body)
+  const first = await firstPiece(body)
+  // Answers without a body may well say how it would be coded.
+  if (first === null) return { bytes: new Uint8Array(), longer: false }
+  const decoder = DECODERS[coding]?.(first)
   if (decoder === undefined) throw new Error(`no decoder of ${coding}`)
   return collect(through([body, counter, decoder]), bounds)
 }
 
-/** Lets so many bytes pass, and fails at more: compressed input need not come to any output. */
+/** Lets so many bytes and pieces pass, and fails at more: compressed input need not come to any output. */
 class ByteBound extends Transform {
   #left: number
+  #piecesLeft = PIECES_MAX
 
   constructor(bytesMax: number) {
     super()
@@ -68,29 +77,31 @@ class ByteBound extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
     this.#left -= chunk.length
+    this.#piecesLeft -= 1
     // Without a coding the collector ends before this.
-    if (this.#left < 0) done(new Error('it is longer compressed than it may be plain'))
+    if (this.#left < 0) done(new UnusableBody('it is longer compressed than it may be plain'))
+    else if (this.#piecesLeft < 0) done(new UnusableBody('it comes in too many pieces'))
     else done(null, chunk)
   }
 }
 
 type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>
 
-const DECODERS: Readonly<Record<string, (body: Readable) => Decoder | Promise<Decoder>>> = {
+const DECODERS: Readonly<Record<string, (first: Buffer) => Decoder>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
-  deflate: inflateAsItComes,
+  // By the book deflate has a head; some servers leave it away.
+  deflate: (first) => (((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
 }
 
-/** By the book deflate has a head; some servers leave it away. */
-async function inflateAsItComes(body: Readable): Promise<Decoder> {
+/** What a body begins with, which stays in it; null where it has nothing. */
+async function firstPiece(body: Readable): Promise<Buffer | null> {
   if (body.readableLength === 0 && !body.readableEnded) await once(body, 'readable')
   const first = body.read() as Buffer | null
-  if (first === null) return createInflate()
-  body.unshift(first)
-  return ((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()
+  if (first !== null) body.unshift(first)
+  return first
 }
 
 /** The last of some streams, fed by the others; an error of any is an error of it, and its end ends all. */

@@ -1,18 +1,27 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
+import { placeOf } from './address-guard.ts'
 
 /** How much is read at once. */
 export interface GateLimits {
   readonly atOnceMax: number
-  /** Of one host; and connections to one address, under however many names. */
+  /** Of one host; and connections to one address, or network of version 6, under however many names. */
   readonly perHostMax: number
   readonly perAddressMax: number
   /** Readings that wait for their turn. */
   readonly waitingMax: number
+  /** Of those, of one host: a slow one must not keep others from waiting. */
+  readonly waitingPerHostMax: number
 }
 
 /** Limits that keep this node from being a means of flooding somebody. */
-export const GATE_LIMITS: GateLimits = { atOnceMax: 16, perHostMax: 4, perAddressMax: 8, waitingMax: 64 }
+export const GATE_LIMITS: GateLimits = {
+  atOnceMax: 40,
+  perHostMax: 4,
+  perAddressMax: 8,
+  waitingMax: 64,
+  waitingPerHostMax: 16,
+}
 
 interface Waiter {
   readonly host: string
@@ -50,7 +59,7 @@ export class FetchGate {
 
   /** Counts a connection to somewhere with these addresses until the function returned is called; null where they have too many. */
   connect(addresses: readonly string[]): (() => void) | null {
-    const counted = new Set(addresses)
+    const counted = new Set(addresses.map(placeOf))
     for (const address of counted) if ((this.#byAddress.get(address) ?? 0) >= this.#limits.perAddressMax) return null
     for (const address of counted) add(this.#byAddress, address, 1)
     let isOver = false
@@ -73,9 +82,10 @@ export class FetchGate {
 
   /** Waits until a place has been taken for this host, or says why there is none. */
   #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
-    const { waitingMax } = this.#limits
-    if (this.#waiting.size >= waitingMax)
-      return Promise.resolve(fault('web/busy', { host, reason: `${waitingMax} readings wait for their turn` }))
+    const { waitingMax, waitingPerHostMax } = this.#limits
+    const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length
+    if (this.#waiting.size >= waitingMax || ofHost >= waitingPerHostMax)
+      return Promise.resolve(fault('web/busy', { host, reason: 'too many readings wait for their turn' }))
     return new Promise((resolve) => {
       const late = (): void => {
         this.#waiting.delete(waiter)

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
 import type { Clock } from '../../consensus/chain/ports.ts'
+import { ok } from '../../consensus/primitives/result.ts'
 import type { NameSystem } from './name-system.ts'
 import { hostOf } from './public-url.ts'
 
 const KEPT_MS = 300_000
-/** No reader waits longer for it; what was known before counts meanwhile. */
+/** No reader waits longer for it; once something is known, that counts meanwhile. */
 const WAIT_MS_MAX = 2_000
 
 /**
@@ -15,7 +16,8 @@ export class OwnHosts {
   readonly hosts: ReadonlySet<string>
   readonly #names: Pick<NameSystem, 'lookUp'>
   readonly #clock: Clock
-  #known: readonly string[] = []
+  readonly #known = new Map<string, readonly string[]>()
+  #asking: Promise<void> | null = null
   #untilMs = Number.NEGATIVE_INFINITY
 
   /** `publicUrl` and `announced` (a multiaddress) are what the node tells others, null where it tells nothing. */
@@ -30,21 +32,35 @@ export class OwnHosts {
     this.#clock = clock
   }
 
-  /** Their addresses as known now; never fails. */
+  /** Their addresses as known now; whoever comes before any are known waits for them. Never fails. */
   readonly addresses = async (signal: AbortSignal): Promise<readonly string[]> => {
-    if (this.#clock.now() < this.#untilMs) return this.#known
-    this.#untilMs = this.#clock.now() + KEPT_MS
-    const wait = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS_MAX)])
-    const found = await Promise.all(
-      [...this.hosts].map(async (host) => {
-        const addresses = isIP(host) === 0 ? await this.#names.lookUp(host, wait) : { ok: true as const, value: [host] }
-        return addresses.ok ? addresses.value : null
-      }),
-    )
-    // What could not be learned is asked for again by the next reader.
-    if (found.includes(null)) this.#untilMs = Number.NEGATIVE_INFINITY
-    const all = found.flatMap((addresses) => addresses ?? [])
-    if (all.length > 0) this.#known = all
-    return this.#known
+    const isDue = this.#asking === null && this.#clock.now() >= this.#untilMs
+    if (isDue)
+      this.#asking = this.#ask().finally(() => {
+        this.#asking = null
+      })
+    if (this.#asking !== null && (isDue || this.#known.size === 0)) await Promise.race([this.#asking, ended(signal)])
+    return [...this.#known.values()].flat()
   }
+
+  /** No reader's signal ends it: others wait for the same answer. */
+  async #ask(): Promise<void> {
+    const wait = AbortSignal.timeout(WAIT_MS_MAX)
+    const found = await Promise.all([...this.hosts].map((host) => this.#lookUp(host, wait)))
+    // What could not be learned is asked for again by the next reader.
+    this.#untilMs = found.includes(false) ? Number.NEGATIVE_INFINITY : this.#clock.now() + KEPT_MS
+  }
+
+  async #lookUp(host: string, wait: AbortSignal): Promise<boolean> {
+    const found = isIP(host) === 0 ? await this.#names.lookUp(host, wait) : ok([host])
+    if (found.ok) this.#known.set(host, found.value)
+    return found.ok
+  }
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }

@@ -21,6 +21,8 @@ interface Rule {
 
 /** Spelled in one way only. */
 const PLAIN = /^[\x21-\x24\x26-\x7e]*$/
+/** Patterns with stars that a site may have: each is looked for in the whole path, and no site needs more. */
+const STARRED_MAX = 2_000
 const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^\s#]*)/i
 
 /**
@@ -31,25 +33,27 @@ export function readRobots(text: string, product: string): RobotsRules {
   const own: Rule[] = []
   const everybody: Rule[] = []
   let isNamed = false
-  let groups: (readonly Rule[])[] = []
+  // Each list once, however often its agent is named.
+  let groups = new Set<Rule[]>()
   let inAgents = false
   for (const line of text.split(/[\r\n]+/)) {
     const [, key = '', value = ''] = LINE.exec(line) ?? []
     if (key === '') continue
     if (key.toLowerCase() === 'user-agent') {
-      if (!inAgents) groups = []
+      if (!inAgents) groups = new Set()
       inAgents = true
       const isOwn = value.toLowerCase().split('/')[0] === product.toLowerCase()
       isNamed ||= isOwn
-      if (isOwn) groups.push(own)
-      if (value === '*') groups.push(everybody)
+      if (isOwn) groups.add(own)
+      if (value === '*') groups.add(everybody)
       continue
     }
     inAgents = false
     const rule = value === '' ? null : ruleOf(key.toLowerCase() === 'allow', value)
-    if (rule !== null) for (const group of groups) (group as Rule[]).push(rule)
+    if (rule !== null) for (const group of groups) group.push(rule)
   }
   const rules = isNamed ? own : everybody
+  if (rules.filter(({ parts }) => parts.length > 1).length > STARRED_MAX) return NONE_ALLOWED
   const size = rules.reduce((sum, { length }) => sum + length + 64, 1)
   return { allows: (path) => isAllowed(rules, path), size }
 }
@@ -57,7 +61,12 @@ export function readRobots(text: string, product: string): RobotsRules {
 function ruleOf(allow: boolean, pattern: string): Rule {
   const isEnd = pattern.endsWith('$')
   const plain = isEnd ? pattern.slice(0, -1) : pattern
-  return { allow, parts: normal(plain).split('*'), isEnd, length: pattern.length }
+  return { allow, parts: copyOf(normal(plain)).split('*'), isEnd, length: pattern.length }
+}
+
+/** A text of its own: a piece of a text keeps all of that text in memory, half a megabyte for each site. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString()
 }
 
 function isAllowed(rules: readonly Rule[], path: string): boolean {

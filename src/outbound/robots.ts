@@ -1,12 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../consensus/chain/ports.ts'
-import type { Result } from '../../consensus/primitives/result.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage } from '../../marketplace/outside/web.ts'
 import { ALL_ALLOWED, NONE_ALLOWED, type RobotsRules, readRobots } from './robots-rules.ts'
 
 /** As much of the file as RFC 9309 wants to be read. */
 export const BYTES_MAX = 512_000
 const CACHE_BYTES_MAX = 8_388_608
+/** Faults that say something of this node and its callers, not of the site: nobody else's reading may hang on them. */
+const OWN_FAULTS: ReadonlySet<string> = new Set(['web/timeout', 'web/busy'])
 const KEPT_MS = { answered: 3_600_000, unreachable: 60_000 }
 
 /** Reads a page without asking for its robots.txt. */
@@ -33,22 +35,23 @@ export class Robots {
 
   /**
    * Whether a site lets a page be read. A file that is not there forbids nothing; a site that cannot be asked forbids everything
-   * (RFC 9309, 2.3.1).
+   * (RFC 9309, 2.3.1). Faults: `web/timeout` and `web/busy`, where asking did not come to its end.
    */
-  async allows(url: URL, read: ReadFile): Promise<boolean> {
+  async allows(url: URL, read: ReadFile): Promise<Result<boolean>> {
     const kept = this.#kept.get(url.origin)
-    const rules =
-      kept !== undefined && kept.untilMs > this.#clock.now() ? kept.rules : await this.#learn(url.origin, read)
-    return rules.allows(url.pathname + url.search)
+    const isFresh = kept !== undefined && kept.untilMs > this.#clock.now()
+    const rules = isFresh ? ok(kept.rules) : await this.#learn(url.origin, read)
+    return rules.ok ? ok(rules.value.allows(url.pathname + url.search)) : rules
   }
 
-  async #learn(origin: string, read: ReadFile): Promise<RobotsRules> {
+  async #learn(origin: string, read: ReadFile): Promise<Result<RobotsRules>> {
     const page = await read(new URL('/robots.txt', origin), BYTES_MAX)
+    if (!page.ok && OWN_FAULTS.has(page.fault.code)) return page
     const answered = page.ok && page.value.status < 500
     const rules = answered ? this.#rulesOf(page.value) : NONE_ALLOWED
     const untilMs = this.#clock.now() + (answered ? KEPT_MS.answered : KEPT_MS.unreachable)
     this.#kept.set(origin, { rules, untilMs })
-    return rules
+    return ok(rules)
   }
 
   #rulesOf({ status, body }: WebPage): RobotsRules {

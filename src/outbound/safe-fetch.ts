@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from '../../marketplace/outside/readiness.ts'
 import type { WebPage, WebReader, WebRequest } from '../../marketplace/outside/web.ts'
 import { systemClock } from '../runtime.ts'
-import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody } from './decoded-body.ts'
+import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody, UnusableBody } from './decoded-body.ts'
 import { hostOf, readPublicUrl, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
 import { connectToStranger, type SocketParts } from './stranger-socket.ts'
@@ -30,8 +30,13 @@ export interface SafeFetcherParts extends SocketParts {
 export const TOTAL_MS = 9_000
 /** Redirects that are followed. */
 export const REDIRECTS_MAX = 5
+const STATUS_MAX = 599
 /** Headers of an answer. */
 export const HEADER_BYTES_MAX = 16_384
+/** What comes over a connection for each byte of its page at most; what frames a page is far shorter than the page. */
+const RAW_FACTOR = 4
+const RAW_BYTES_MORE = 524_288
+const RAW_CHECK_MS = 50
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** One answer on the way: where to go on, or the page. */
@@ -92,8 +97,8 @@ export class SafeFetcher implements WebReader {
     const allowed = await this.#robots.allows(url, (file, bytesMax) =>
       this.#follow(file, { accept: 'text/plain, */*;q=0.1', bytesMax, tooLong: 'cut' }, signal),
     )
-    if (signal.aborted) return fault('web/timeout', { host: hostOf(url) })
-    return allowed ? null : fault('web/refused', { reason: 'the robots.txt of the site asks not to read it' })
+    if (!allowed.ok) return allowed.fault
+    return allowed.value ? null : fault('web/refused', { reason: 'the robots.txt of the site asks not to read it' })
   }
 
   /** The address of a redirect, held against everything that the first one was, and against losing its encryption. */
@@ -110,6 +115,7 @@ export class SafeFetcher implements WebReader {
     const connected = await connectToStranger(url, this.#parts, signal)
     if (!connected.ok) return connected
     const { socket, close } = connected.value
+    const stopWatching = endFloods(socket, request.bytesMax)
     const client = new Client(url.origin, {
       connect: onlyOnce(socket),
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -121,6 +127,7 @@ export class SafeFetcher implements WebReader {
     } catch (error) {
       return fail(signal.aborted ? fault('web/timeout', { host: hostOf(url) }) : brokenBy(url, error))
     } finally {
+      stopWatching()
       close()
       void client.destroy().catch(() => {})
     }
@@ -136,6 +143,7 @@ export class SafeFetcher implements WebReader {
     })
     // What is not read to its end is cut off with the connection, which is an error to nobody.
     body.on('error', () => {})
+    if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is none of HTTP'))
     const location = headerOf(headers, 'location')
     if (REDIRECT_STATUSES.has(statusCode) && location !== '') return ok({ to: location, status: statusCode })
     const codings = codingsOf(headerOf(headers, 'content-encoding'))
@@ -194,6 +202,18 @@ function onlyOnce(socket: Socket): buildConnector.connector {
   }
 }
 
+/**
+ * Ends a connection over which far more comes than its page: interim answers and what stands between the pieces of a body count
+ * nowhere else. Returns what ends the watch.
+ */
+function endFloods(socket: Socket, bytesMax: number): () => void {
+  const rawMax = bytesMax * RAW_FACTOR + RAW_BYTES_MORE
+  const watch = setInterval(() => {
+    if (socket.bytesRead > rawMax) socket.destroy(new UnusableBody('it sends far more than its page'))
+  }, RAW_CHECK_MS)
+  return () => clearInterval(watch)
+}
+
 /** What work comes to, unless the signal ends it first, whatever it hangs on. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -212,6 +232,8 @@ function unusable(url: URL, reason: string): Fault {
 function brokenBy(url: URL, error: unknown): Fault {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)
+  if (error instanceof UnusableBody) return unusable(url, error.message)
+  if (code === 'ERR_ASSERTION') return unusable(url, 'its status is none of HTTP')
   if (name === 'HTTPParserError') return unusable(url, 'it is not HTTP')
   if (code.startsWith('Z_') || code.startsWith('ERR_') || code.startsWith('ZSTD'))
     return unusable(url, 'its coding is broken')

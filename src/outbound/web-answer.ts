@@ -30,10 +30,13 @@ export function validatorOf(headers: AnswerHeaders, name: string): string | null
     : null
 }
 
-/** Whether an answer may be kept for another caller (RFC 9111). */
+/** Whether an answer may be shown to another caller later without asking the site again (RFC 9111). */
 export function isStorable(headers: AnswerHeaders): boolean {
   const directives = headerOf(headers, 'cache-control').toLowerCase()
-  return !/(^|[\s,])(no-store|private)($|[\s,=])/.test(directives) && headerOf(headers, 'vary').trim() !== '*'
+  return (
+    !/(^|[\s,])(no-store|no-cache|private|max-age=0+)($|[\s,=])/.test(directives) &&
+    headerOf(headers, 'vary').trim() !== '*'
+  )
 }
 
 /** Whether a text can be the value of a header. */

@@ -44,8 +44,21 @@ describe('rules', () => {
 
   test('patterns that are made to be slow are answered', () => {
     const stars = `User-agent: *\nDisallow: /${'*a'.repeat(200_000)}$`
-    const many = `User-agent: *\n${'Disallow: /*a*b*c*d\n'.repeat(25_000)}`
+    const many = `User-agent: *\n${'Disallow: /*a*b*c*d\n'.repeat(2_000)}`
     const path = `/${'a'.repeat(2_000)}`
     expect([allowed(stars, path), allowed(many, path)]).toEqual([true, true])
+  })
+
+  test('a site with more patterns than are looked for is not read at all', () => {
+    const of = (count: number): string => `User-agent: *\n${'Disallow: /*a*b*c*d\n'.repeat(count)}`
+    expect([allowed(of(2_000), '/x'), allowed(of(2_001), '/x')]).toEqual([true, false])
+    expect(allowed(`${of(2_001).replace('*', 'other')}User-agent: *\nDisallow: /y`, '/x')).toBe(true)
+    expect(allowed(`User-agent: *\n${'Disallow: /y\n'.repeat(40_000)}`, '/x')).toBe(true)
+  })
+
+  test('lists of one agent named again and again are one list', () => {
+    const once = readRobots('User-agent: *\nDisallow: /a\n', 'Farthing')
+    const often = readRobots(`${'User-agent: *\n'.repeat(1_000)}Disallow: /a\n`, 'Farthing')
+    expect(often.size).toBe(once.size)
   })
 })

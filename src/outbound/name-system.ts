@@ -52,7 +52,7 @@ export class NameSystem implements Checkable {
   #readiness: Readiness = NOT_ASKED
   #checking: Promise<void> | null = null
   #cancelCheck: (() => void) | null = null
-  #stopped = false
+  readonly #end = new AbortController()
 
   /** Servers are addresses with or without a port; none: those of the system. */
   constructor(servers: readonly string[], { timers = systemTimers, ask = askServers(servers) }: NameSystemParts = {}) {
@@ -68,9 +68,9 @@ export class NameSystem implements Checkable {
     void this.check()
   }
 
-  /** Ends the looks. */
+  /** Ends the looks, also one that is under way: servers that are silent would keep the process for a quarter of a minute. */
   stop(): void {
-    this.#stopped = true
+    this.#end.abort()
     this.#cancelCheck?.()
   }
 
@@ -152,19 +152,24 @@ export class NameSystem implements Checkable {
     this.#cancelCheck?.()
     const reason = await this.#illBecause()
     this.#readiness = reason === null ? { available: true, engine: 'dns' } : notNow(reason)
-    if (this.#stopped) return
+    if (this.#end.signal.aborted) return
     this.#cancelCheck = this.#timers.after(reason === null ? CHECK_MS.well : CHECK_MS.ill, () => void this.check())
   }
 
   async #illBecause(): Promise<string | null> {
     const names = this.#ask()
+    const ended = AbortSignal.any([this.#end.signal, AbortSignal.timeout(QUESTION_MS_MAX)])
+    const cancel = (): void => names.cancel()
+    ended.addEventListener('abort', cancel, { once: true })
     try {
       await names.resolveNs('.')
       return null
     } catch (error) {
       const code = codeOf(error)
       // Some forwarders know no name servers but answer; one that denies the root is cut off from all names.
-      return code === 'ENODATA' ? null : `the name system cannot be asked: ${code}`
+      return code === 'ENODATA' ? null : `the name system cannot be asked: ${ended.aborted ? 'ETIMEOUT' : code}`
+    } finally {
+      ended.removeEventListener('abort', cancel)
     }
   }
 }

@@ -45,6 +45,16 @@ it('a registry may send its callers to another one', async () => {
   expect(world.visits).toMatchObject({ 'rdap.registry.example': 1, 'other.registry.example': 1 })
 })
 
+it('what callers ask for does not have a registry left alone', async () => {
+  const odd: RequestListener = (request, response) => {
+    if (!/odd-\d/.test(request.url ?? '')) return asRdap(request, response)
+    response.writeHead(200, { 'content-type': 'application/rdap+json' }).end('{"objectClassName":"odd"}')
+  }
+  const { domains } = await registrations(odd)
+  for (let i = 0; i < 8; i++) expect(await domains.ask(`odd-${i}.com`, signal)).toMatchObject({ ok: false })
+  expect(await domains.ask('example.com', signal)).toMatchObject({ ok: true })
+})
+
 it.each(['http://127.0.0.1', 'http://inside.example', 'http://169.254.169.254', 'file://'])(
   'a registry cannot send this node to %s',
   async (target) => {

@@ -131,15 +131,19 @@ function factsOf(provider: string, address: string, domain: string, page: WebPag
   } catch {
     return refused('it is not JSON')
   }
-  return readJson(provider, json, (here) =>
+  const facts = readJson(provider, json, (here) =>
     status === 404 ? readNotFound(here, address) : readDomain(here, domain, address),
   )
+  // One domain that is told of in an odd way must not close the registry to all the others.
+  return facts.ok ? facts : fail(fault(facts.fault.code, { ...facts.fault.detail, ...ofQuestion(true) }))
 }
 
 /** What went wrong on the web, as something that went wrong with a provider: its breaker counts it. */
 function ofProvider(provider: string, cause: Fault): Fault {
   if (cause.code === 'web/timeout') return fault('provider/timeout', { provider })
   const { reason = 'it is too long' } = cause.detail
+  // That this node reads as much as it does at once is the doing of callers.
+  if (cause.code === 'web/busy') return fault('provider/unreachable', { provider, reason, ...ofQuestion(true) })
   const code = cause.code === 'web/unreachable' ? 'provider/unreachable' : 'provider/answer'
   return fault(code, { provider, reason })
 }

@@ -103,6 +103,19 @@ describe('readiness', () => {
     expect(await isWellAfter('ENODATA')).toBe(true)
   })
 
+  test('a look that is under way ends when the looks do', async () => {
+    let giveUp: (error: Error) => void = () => {}
+    const resolveNs = () => new Promise<string[]>((_, reject) => (giveUp = reject))
+    const cancel = () => giveUp(Object.assign(new Error(), { code: 'ECANCELLED' }))
+    const timers = new ManualTimers()
+    const names = new NameSystem([], { ...serversThat({ resolveNs, cancel }), timers })
+    const looking = names.check()
+    names.stop()
+    await looking
+    expect(names.readiness()).toMatchObject({ available: false })
+    expect(timers.waits).toEqual([])
+  })
+
   test('servers that fall silent are noticed by whoever asks them', async () => {
     let isSilent = false
     const servers = serversThat({

@@ -11,15 +11,18 @@ const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-correlation-id']
  * connection of its own, so that its time is what a stranger would wait.
  */
 export class HttpEndpointProbe implements EndpointProbe {
+  /** As results show it: without what only the operator should know. */
   readonly target: string
+  readonly #base: string
 
   /** Base address without a slash at the end; empty where there is none. */
-  constructor(target: string) {
-    this.target = target
+  constructor(base: string) {
+    this.#base = base
+    this.target = base.replace(/^(https?:\/\/)[^/?#]*@/i, '$1').replace(/[?#].*$/, '')
   }
 
   readonly readiness = (): Readiness =>
-    this.target === ''
+    this.#base === ''
       ? notConfigured('an endpoint', 'validation.target', 'rpc.public-url')
       : { available: true, engine: 'http' }
 
@@ -28,7 +31,7 @@ export class HttpEndpointProbe implements EndpointProbe {
     const startedMs = performance.now()
     const latencyMs = (): number => Math.round(performance.now() - startedMs)
     try {
-      const { statusCode, headers, body } = await request(this.target + path, { signal: ended, reset: true })
+      const { statusCode, headers, body } = await request(this.#base + path, { signal: ended, reset: true })
       body.on('error', () => {}).destroy()
       const header = (name: string): string | null => {
         const value = headers[name]

@@ -21,6 +21,9 @@ export function unusableAnswer(backend: string, reason: string, detail: FaultDet
   return fail(fault('model/answer', { backend, reason: reason.slice(0, REASON_CHARS_MAX), ...detail }))
 }
 
+/** What is said of keys is not repeated: it may hold ours. */
+const OF_KEYS = /key|token|auth|credential|secret/i
+
 /**
  * The fault of an error object, as OpenAI-compatible servers put it into a body or into a stream: its code is a status where it is
  * a number.
@@ -30,7 +33,11 @@ export function saidError(backend: string, error: unknown): Result<never> {
   const message = String(fields?.message ?? (typeof error === 'string' ? error : 'an error without a message'))
   const code = Number(fields?.code ?? fields?.status)
   const status = Number.isInteger(code) && code >= 400 && code <= 599 ? { status: code } : {}
-  return unusableAnswer(backend, message, status)
+  return unusableAnswer(
+    backend,
+    OF_KEYS.test(message) ? 'an error that has to do with keys or tokens' : message,
+    status,
+  )
 }
 
 /** Puts an answer together from its pieces, or from a whole. */

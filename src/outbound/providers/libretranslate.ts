@@ -37,7 +37,8 @@ export function libreTranslate(url: string | null, key: string | null): Provider
   }
   const check = async (signal: AbortSignal): Promise<Result<unknown>> =>
     providerJson(NAME, `${base}/languages`, { bytesMax: 1_048_576 }, signal)
-  return { name: NAME, url: base, ask, check }
+  // An address that the operator chose may be a private one, or hold a key.
+  return { name: NAME, url: PUBLIC_URL, ask, check }
 }
 
 function translationIn(answer: unknown): Translation | null {

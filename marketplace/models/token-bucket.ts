@@ -36,6 +36,7 @@ export class TokenBucket {
   #fill(nowMs: number): void {
     const passed = Math.max(0, nowMs - this.#atMs)
     this.#level = Math.min(this.#capacity, this.#level + passed * this.#perMs)
-    this.#atMs = Math.max(this.#atMs, nowMs)
+    // Where the clock was set back it fills from there: else nothing would fill it until the clock is where it was.
+    this.#atMs = nowMs
   }
 }

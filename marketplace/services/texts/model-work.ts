@@ -60,6 +60,18 @@ export function textModel(
   return null
 }
 
+const CHECKERS = new WeakMap<TObject, { Check(value: unknown): boolean }>()
+
+/** Compiled once: that takes longer than anything that is checked. */
+function isOf<Schema extends TObject>(schema: Schema, value: unknown): value is Static<Schema> {
+  let checker = CHECKERS.get(schema)
+  if (checker === undefined) {
+    checker = Compile(schema) as { Check(value: unknown): boolean }
+    CHECKERS.set(schema, checker)
+  }
+  return checker.Check(value)
+}
+
 /** Has a model work on a text. Null where there is none, it fails, or its answer is not what was asked for. */
 export async function askModel<Schema extends TObject>(
   context: ServiceContext,
@@ -95,7 +107,7 @@ function readAnswer<Schema extends TObject>(
   text: string,
 ): Omit<ModelFinding<Schema>, 'engine'> | null {
   const json = readJsonAnswer(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
-  if (!Compile(schema).Check(json) || isSound?.(json, text) === false) return null
+  if (!isOf(schema, json) || isSound?.(json, text) === false) return null
   const { language } = json as { readonly language?: unknown }
   return { answer: json, language: typeof language === 'string' ? readLanguage(language) : null }
 }

@@ -21,13 +21,16 @@ export interface OpenAiBackendParts {
   readonly key: string | null
 }
 
-/** Longest answer that is not a stream; a picture of a megapixel in base64 is below five megabytes. */
-const WHOLE_BYTES_MAX = 32 * 1_048_576
+/** Longest answer that is not a stream: reading much JSON holds up everything else. */
+const WHOLE_BYTES_MAX = 4 * 1_048_576
+/** The same with a picture; one of a megapixel in base64 is below five megabytes. */
+const PICTURE_BYTES_MAX = 16 * 1_048_576
 const ERROR_BYTES_MAX = 65_536
 const RETRY_AFTER_MS_MAX = 600_000
 const REASON_CHARS_MAX = 160
 const PICTURE_SIDE = 1_024
-const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/
+/** Without the blanks that may be anywhere in it. */
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 const NO_SINK: DeltaSink = () => undefined
 
@@ -78,7 +81,7 @@ export class OpenAiBackend implements ModelBackend {
     const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
     // What is asked for as a whole may come as a stream all the same, and the other way round.
     if (isStream && body !== null) return this.#late(await readChatStream(this.id, body, assembly, sink), signal)
-    const whole = await this.#jsonOf(response.value, signal)
+    const whole = await this.#jsonOf(response.value, WHOLE_BYTES_MAX, signal)
     if (!whole.ok) return whole
     const message = assembly.takeWhole(whole.value)
     if (!message.ok) return message
@@ -89,13 +92,13 @@ export class OpenAiBackend implements ModelBackend {
 
   async #wholeJson(path: string, body: Fields, signal: AbortSignal): Promise<Result<Fields>> {
     const response = await this.#answered(path, body, signal)
-    return response.ok ? this.#jsonOf(response.value, signal) : response
+    return response.ok ? this.#jsonOf(response.value, PICTURE_BYTES_MAX, signal) : response
   }
 
-  async #jsonOf(response: Response, signal: AbortSignal): Promise<Result<Fields>> {
-    const text = await textOf(response, WHOLE_BYTES_MAX).catch(() => undefined)
+  async #jsonOf(response: Response, bytesMax: number, signal: AbortSignal): Promise<Result<Fields>> {
+    const text = await textOf(response, bytesMax).catch(() => undefined)
     if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
-    if (text === null) return unusableAnswer(this.id, `it is longer than ${WHOLE_BYTES_MAX} bytes`)
+    if (text === null) return unusableAnswer(this.id, `it is longer than ${bytesMax} bytes`)
     const fields = jsonIn(text)
     return fields === null ? unusableAnswer(this.id, 'it is not JSON') : ok(fields)
   }
@@ -148,8 +151,9 @@ export class OpenAiBackend implements ModelBackend {
   #pictureIn(answer: Fields, asked: string): Result<PictureBytes> {
     if (answer.error !== undefined && answer.error !== null) return saidError(this.id, answer.error)
     const first = Array.isArray(answer.data) ? fieldsOf(answer.data[0]) : null
-    const base64 = first?.b64_json ?? dataIn(first?.url)
-    if (typeof base64 !== 'string' || !BASE64.test(base64)) return unusableAnswer(this.id, 'it holds no picture')
+    const found = first?.b64_json ?? dataIn(first?.url)
+    const base64 = typeof found === 'string' ? found.replaceAll(/\s+/g, '') : ''
+    if (!BASE64.test(base64)) return unusableAnswer(this.id, 'it holds no picture')
     const model = typeof answer.model === 'string' && answer.model !== '' ? answer.model : asked
     return ok({ bytes: Buffer.from(base64, 'base64'), model })
   }

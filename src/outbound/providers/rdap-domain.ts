@@ -1,4 +1,5 @@
 import type { DomainFacts } from '../../../marketplace/outside/providers.ts'
+import { instantText } from './instant.ts'
 import type { JsonAt } from './json-at.ts'
 import { plainText } from './plain-text.ts'
 
@@ -84,5 +85,5 @@ function readRegistrar(entity: JsonAt): NonNullable<DomainFacts['registrar']> {
 /** A moment of RFC 3339; null where a registry writes something else there. */
 function dateOf(text: string): string | null {
   const ms = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString()
+  return Number.isNaN(ms) ? null : instantText(ms)
 }

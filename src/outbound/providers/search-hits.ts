@@ -1,4 +1,5 @@
 import type { SearchHit } from '../../../marketplace/outside/providers.ts'
+import { instantText } from './instant.ts'
 import type { JsonAt } from './json-at.ts'
 import { plainText } from './plain-text.ts'
 
@@ -48,6 +49,6 @@ function webUrl(text: string): URL | null {
 function dateOf(text: string): string | null {
   const ms = Date.parse(text)
   if (Number.isNaN(ms)) return null
-  if (ZONED.test(text)) return new Date(ms).toISOString()
+  if (ZONED.test(text)) return instantText(ms)
   return DAY.exec(text)?.[0] ?? null
 }

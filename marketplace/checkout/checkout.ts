@@ -15,6 +15,7 @@ import {
   type NativeClaimStore,
   type OpenClaim,
   requestHash,
+  runsOf,
 } from './claim.ts'
 import { answer, delivered, failed, type Settled } from './claim-ends.ts'
 import { ClaimsAway, unlessAway } from './claim-store.ts'
@@ -30,7 +31,7 @@ import {
   wrongSecret,
 } from './payment.ts'
 import type { NativePriceSource } from './price.ts'
-import type { MarketSettings } from './settings.ts'
+import { type MarketSettings, RUNS_MAX } from './settings.ts'
 import type { Settler } from './settler.ts'
 import { advanceSteadily } from './steady-advance.ts'
 import { ValueAtRisk } from './value-at-risk.ts'
@@ -179,7 +180,7 @@ export class Checkout {
     const { serviceId } = claim
     const offer = this.#deps.shop.offer(serviceId)
     const input = offer === undefined ? undefined : readRequest(offer.definition, claim.request)
-    const repeatable = claim.state === 'claimed' || offer?.definition.repeatable === true
+    const repeatable = claim.state === 'claimed' || (offer?.definition.repeatable === true && runsOf(claim) <= RUNS_MAX)
     if (offer !== undefined && input?.ok === true && repeatable) void this.#start(claim, offer, input.value)
     else void this.#track(claim.txId, this.#giveUp(claim, fault('service/interrupted', { serviceId })))
   }
@@ -287,7 +288,7 @@ export class Checkout {
   #start(claim: OpenClaim, offer: Pick<Offer, 'definition'>, input: unknown): Promise<FinishedClaim | null> {
     return this.#track(
       claim.txId,
-      this.#deps.workshop.inPlace(offer.definition, () => this.#execute(claim, offer, input)),
+      this.#deps.workshop.inPlace(offer.definition, claim.caller, () => this.#execute(claim, offer, input)),
     )
   }
 
@@ -321,7 +322,7 @@ export class Checkout {
     }
     if (standing === 'late') return this.#giveUp(claim, fault('service/too-late', { serviceId }))
     const startedAtMs = this.#now()
-    const executing = { ...claim, state: 'executing', startedAtMs } as const
+    const executing = { ...claim, state: 'executing', startedAtMs, runs: runsOf(claim) } as const
     if (!(await this.#advance(claim.state, executing))) return this.#stored(claim.txId)
     const outcome = await workshop.run(definition, input, shop.context)
     const nowMs = this.#now()

@@ -29,9 +29,9 @@ export class Workshop {
     this.#results = new ResultCache(chain)
   }
 
-  /** Does something for a service in one of its places for work, as soon as there is one. */
-  inPlace<T>(definition: ServicePace, work: () => Promise<T>): Promise<T> {
-    return this.#slotsOf(definition).run(work)
+  /** Does something for a service in one of its places for work, as soon as the payer gets one. */
+  inPlace<T>(definition: ServicePace, payer: string, work: () => Promise<T>): Promise<T> {
+    return this.#slotsOf(definition).run(work, payer)
   }
 
   #slotsOf({ timeoutMs, reachesOut }: ServicePace): WorkSlots {

@@ -2,6 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { runsOf } from '../checkout/claim.ts'
 import type { Shop } from '../checkout/operator.ts'
 import { advanceSteadily } from '../checkout/steady-advance.ts'
 import type { Workshop } from '../checkout/workshop.ts'
@@ -66,7 +67,7 @@ export class StableWork {
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
     const { verdict, by } = await facilitators.verify(facilitatorRequest(seller, claim))
     if (verdict.is !== 'good') return this.#turnAway(claim, task, turnedAwayBy(verdict))
-    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task))
+    const worked = await workshop.inPlace(task.definition, claim.payer, () => this.#work(claim, task))
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: by, isFirst: true })
   }
 
@@ -78,7 +79,7 @@ export class StableWork {
       return this.giveUp(claim, fault('service/too-late', { serviceId }))
     if (shop.closedBecause !== null) return this.giveUp(claim, fault('service/interrupted', { serviceId }))
     const task = { definition, input, previous: null }
-    const worked = await workshop.inPlace(definition, () => this.#execute(claim, task))
+    const worked = await workshop.inPlace(definition, claim.payer, () => this.#execute(claim, task))
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })
   }
 
@@ -130,7 +131,12 @@ export class StableWork {
     { definition, input }: StableTask,
   ): Promise<Result<StableIn<'settling'>> | null> {
     const { shop, store, workshop, clock } = this.#deps
-    const executing: StableIn<'executing'> = { ...claim, state: 'executing', startedAtMs: clock.now() }
+    const executing: StableIn<'executing'> = {
+      ...claim,
+      state: 'executing',
+      startedAtMs: clock.now(),
+      runs: runsOf(claim),
+    }
     if (!(await store.advance(claim.state, executing))) return null
     const outcome = await workshop.run(definition, input, shop.context)
     if (!outcome.ok) {

@@ -9,13 +9,13 @@ class Bench {
   readonly begun: number[] = []
   readonly #ends = new Map<number, (failure?: Error) => void>()
 
-  run(number: number): Promise<number> {
+  run(number: number, who?: string): Promise<number> {
     return this.slots.run(() => {
       this.begun.push(number)
       return new Promise((resolve, reject) => {
         this.#ends.set(number, (failure) => (failure === undefined ? resolve(number) : reject(failure)))
       })
-    })
+    }, who)
   }
 
   async end(number: number, failure?: Error): Promise<void> {
@@ -38,6 +38,16 @@ describe('places for work', () => {
     expect(bench.begun).toEqual(upTo(PLACES + 3))
     for (const number of upTo(PLACES + 3)) await bench.end(number)
     expect(await Promise.all(runs)).toEqual(upTo(PLACES + 3))
+  })
+
+  it('go to whoever has the fewest, and then to who came first', async () => {
+    const bench = new Bench()
+    for (const number of upTo(40)) void bench.run(number, 'greedy')
+    void bench.run(100, 'modest')
+    void bench.run(101, 'modest')
+    void bench.run(102, 'other')
+    for (const number of [0, 1, 2, 3]) await bench.end(number)
+    expect(bench.begun.slice(PLACES)).toEqual([100, 102, 101, 16])
   })
 
   it('are free again after work that fails', async () => {

@@ -288,7 +288,7 @@ export class Checkout {
   #start(claim: OpenClaim, offer: Pick<Offer, 'definition'>, input: unknown): Promise<FinishedClaim | null> {
     return this.#track(
       claim.txId,
-      this.#deps.workshop.inPlace(offer.definition, claim.caller, () => this.#execute(claim, offer, input)),
+      this.#deps.workshop.inPlace(offer.definition, () => this.#execute(claim, offer, input), claim.caller),
     )
   }
 

@@ -29,8 +29,8 @@ export class Workshop {
     this.#results = new ResultCache(chain)
   }
 
-  /** Does something for a service in one of its places for work, as soon as the payer gets one. */
-  inPlace<T>(definition: ServicePace, payer: string, work: () => Promise<T>): Promise<T> {
+  /** Does something for a service in one of its places for work, as soon as the payer gets one; without a payer, the operator. */
+  inPlace<T>(definition: ServicePace, work: () => Promise<T>, payer = ''): Promise<T> {
     return this.#slotsOf(definition).run(work, payer)
   }
 

@@ -67,7 +67,7 @@ export class StableWork {
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
     const { verdict, by } = await facilitators.verify(facilitatorRequest(seller, claim))
     if (verdict.is !== 'good') return this.#turnAway(claim, task, turnedAwayBy(verdict))
-    const worked = await workshop.inPlace(task.definition, claim.payer, () => this.#work(claim, task))
+    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), claim.payer)
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: by, isFirst: true })
   }
 
@@ -79,7 +79,7 @@ export class StableWork {
       return this.giveUp(claim, fault('service/too-late', { serviceId }))
     if (shop.closedBecause !== null) return this.giveUp(claim, fault('service/interrupted', { serviceId }))
     const task = { definition, input, previous: null }
-    const worked = await workshop.inPlace(definition, claim.payer, () => this.#execute(claim, task))
+    const worked = await workshop.inPlace(definition, () => this.#execute(claim, task), claim.payer)
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })
   }
 

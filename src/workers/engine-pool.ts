@@ -1,10 +1,10 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { WorkSlots } from '../../marketplace/checkout/work-slots.ts'
 import type { Engines, EngineTask, EngineTasks } from '../../marketplace/outside/engines.ts'
 import type { EngineJob, EngineOutcome } from './engine-worker.ts'
 import { KillableProcess, type ProcessEnding } from './killable-process.ts'
 import { programPaths } from './program-paths.ts'
+import { SizedSlots } from './sized-slots.ts'
 
 /** Longest time that a piece of work may run in its process. */
 export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
@@ -53,14 +53,14 @@ interface Idle {
 /** Processes for one kind of work. */
 class EngineProcesses {
   readonly #options: Required<EnginePoolOptions>
-  readonly #slots: WorkSlots
+  readonly #slots: SizedSlots
   readonly #readable: readonly string[]
   readonly #children = new Set<KillableProcess>()
   readonly #idle: Idle[] = []
   #closed = false
 
   constructor(atOnce: number, options: EnginePoolOptions) {
-    this.#slots = new WorkSlots(atOnce)
+    this.#slots = new SizedSlots(atOnce)
     this.#options = { entry: ENTRY, idleMs: IDLE_MS, startMs: START_MS, readable: [], ...options }
     this.#readable = [...programPaths(this.#options.entry), ...this.#options.readable]
   }
@@ -70,7 +70,7 @@ class EngineProcesses {
     return new Promise((resolve) => {
       const giveUp = (): void => resolve(fail(KILLED))
       signal.addEventListener('abort', giveUp, { once: true })
-      const turn = this.#slots.run(() => this.#runNow(job, signal, resolve))
+      const turn = this.#slots.run(sizeOf(job), () => this.#runNow(job, signal, resolve))
       turn
         .catch((error: unknown) => resolve(fail(failed(error instanceof Error ? error.message : 'unknown cause'))))
         .finally(() => signal.removeEventListener('abort', giveUp))
@@ -143,6 +143,12 @@ export class EnginePool implements Engines {
   async close(): Promise<void> {
     await Promise.all([this.#strangers.close(), this.#own.close()])
   }
+}
+
+/** Bytes of the page or picture that a job is on; other jobs are small. */
+function sizeOf({ input }: EngineJob): number {
+  const { bytes } = input as { readonly bytes?: unknown }
+  return bytes instanceof Uint8Array ? bytes.length : 0
 }
 
 function resultOf(ending: ProcessEnding): Result<unknown> {

@@ -30,10 +30,22 @@ interface OpenBase extends ClaimBase {
   readonly request: string
 }
 
+/** Work that was begun. */
+export interface Executing {
+  readonly startedAtMs: number
+  /** How often it was begun; once where it is left out. */
+  readonly runs?: number
+}
+
+/** How often the work of a claim was begun that is begun now. */
+export function runsOf(claim: { readonly state: string } & Partial<Executing>): number {
+  return claim.state === 'executing' ? (claim.runs ?? 1) + 1 : 1
+}
+
 /** A payment's way through the market. Each state holds what only it has. */
 export type Claim =
   | (OpenBase & { readonly state: 'claimed' })
-  | (OpenBase & { readonly state: 'executing'; readonly startedAtMs: number })
+  | (OpenBase & Executing & { readonly state: 'executing' })
   | (ClaimBase & {
       readonly state: 'delivered'
       readonly finishedAtMs: number

@@ -45,6 +45,8 @@ export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
 export const RECEIPT_MARGIN_BLOCKS = 40
 /** How far the base fee may rise while a transaction of the operator waits. */
 export const FEE_ROOM = 4n
+/** Times that the work of a payment is begun at most: what ends the node each time must not do so at every start. */
+export const RUNS_MAX = 3
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40
 

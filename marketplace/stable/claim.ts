@@ -1,6 +1,7 @@
 import type { FaultDetail } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { Hash, ServiceId } from '../../consensus/primitives/ids.ts'
+import type { Executing } from '../checkout/claim.ts'
 import type { ClaimKind, ClaimStore } from '../checkout/claim-store.ts'
 
 /** An EIP-3009 authorization as it was read strictly; addresses and hex in lower case, numbers as integers. */
@@ -103,7 +104,7 @@ export interface StableRefund {
  */
 export type StableClaim =
   | (OpenStable & { readonly state: 'claimed' })
-  | (OpenStable & { readonly state: 'executing'; readonly startedAtMs: number })
+  | (OpenStable & Executing & { readonly state: 'executing' })
   | (OpenStable & Worked & { readonly state: 'settling' })
   | (StableBase & Worked & StableTransfer & { readonly state: 'settled'; readonly deliveredAtMs: number | null })
   | (OpenStable & Unpaid)

@@ -5,7 +5,7 @@ import type { StableClaim, StableIn, StableTransfer } from './claim.ts'
 
 /** A claim whose work is done, with its result as JSON text. */
 export function settling(claim: StableIn<'executing'>, json: string, nowMs: number): StableIn<'settling'> {
-  const { startedAtMs, ...open } = claim
+  const { startedAtMs, runs: _, ...open } = claim
   return {
     ...open,
     state: 'settling',

@@ -155,6 +155,12 @@ class Standing {
     return this.#network?.node.peers.list().length ?? 0
   }
 
+  /** IP addresses of the peers; one that is reached by a name has none here. */
+  get peerAddresses(): readonly string[] {
+    const peers = this.#network?.api.peers() ?? []
+    return peers.flatMap(({ address }) => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1] ?? [])
+  }
+
   /** Whether others are known to be ahead. */
   get behind(): boolean {
     return this.#network?.node.synchroniser.progress().behind ?? false
@@ -218,6 +224,7 @@ async function openMarket(
     config: config.outside,
     publicUrl: config.rpc.publicUrl,
     announced: config.p2p.announce,
+    peerAddresses: () => standing.peerAddresses,
     clock: systemClock,
     timers: systemTimers,
     internet: options.internet,

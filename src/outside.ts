@@ -34,6 +34,8 @@ export interface OutsideParts {
   readonly publicUrl: string | null
   /** Multiaddress that this node tells its peers in place of its own. */
   readonly announced?: string | null
+  /** IP addresses of the node's peers now; absent: it has none. */
+  readonly peerAddresses?: () => readonly string[]
   /** Stands in for the internet: only tests have one. */
   readonly internet?: Internet | undefined
   /** Whether models made for tests may be used: only tests say so. */
@@ -62,7 +64,12 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   stops.push(() => geo.value.stop())
   stops.push(() => evm.value.stop())
   const lookedAtNodes = evm.value.start()
-  const opened = openWeb({ ...parts, config: parts.config.web, announced: parts.announced ?? null })
+  const opened = openWeb({
+    ...parts,
+    config: parts.config.web,
+    announced: parts.announced ?? null,
+    peerAddresses: parts.peerAddresses ?? (() => []),
+  })
   if (!opened.ok) return opened
   const { names, web } = opened.value
   const { enabled } = parts.config.web

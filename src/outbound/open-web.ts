@@ -24,6 +24,8 @@ export interface WebParts {
   readonly publicUrl: string | null
   /** Multiaddress that this node tells its peers in place of its own; null where it tells none. */
   readonly announced: string | null
+  /** IP addresses of the node's peers now: whoever reads pages through this node could trouble them in its name. */
+  readonly peerAddresses: () => readonly string[]
   readonly clock: Clock
   readonly timers: Timers
   readonly internet?: Internet | undefined
@@ -39,7 +41,7 @@ export interface OpenWeb {
 const PRODUCT = 'Farthing'
 
 /** Sets up name system and fetcher; `names.start()` begins to look whether they work. The fault is `config/value`. */
-export function openWeb({ config, clock, timers, internet, ...own }: WebParts): Result<OpenWeb> {
+export function openWeb({ config, clock, timers, internet, peerAddresses, ...own }: WebParts): Result<OpenWeb> {
   const network = config.deny.find((text) => !isNetwork(text))
   if (network !== undefined) return refused('web.deny', network, 'networks like 203.0.113.0/24, separated by commas')
   const server = config.resolvers.find((text) => !isServer(text))
@@ -53,7 +55,7 @@ export function openWeb({ config, clock, timers, internet, ...own }: WebParts): 
     guard,
     gate: new FetchGate(),
     urls: { ports: config.ports, guard, ownHosts: ownHosts.hosts },
-    ownAddresses: ownHosts.addresses,
+    ownAddresses: async (signal) => [...(await ownHosts.addresses(signal)), ...peerAddresses()],
     product: PRODUCT,
     userAgent: `${PRODUCT}/${VERSION}${contact === null ? '' : ` (+${contact})`}`,
     robots: config.robots,

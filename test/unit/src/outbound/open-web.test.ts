@@ -29,11 +29,13 @@ function open(
   config: Partial<OutsideConfig['web']> = {},
   publicUrl: string | null = null,
   announced: string | null = null,
+  peers: readonly string[] = [],
 ) {
   return openWeb({
     config: { ...CONFIG, ...config },
     publicUrl,
     announced,
+    peerAddresses: () => peers,
     clock: systemClock,
     timers: systemTimers,
     internet: internetOf(world.plan),
@@ -47,6 +49,17 @@ async function readAt(text: string, opened: ReturnType<typeof open>): Promise<st
   const page = await opened.value.web.read(url.value, { accept: '*/*', bytesMax: 100, tooLong: 'cut' }, NEVER)
   return page.ok ? 'read' : String(page.fault.detail.reason)
 }
+
+describe('peers of the node', () => {
+  test('are not read from for callers, as long as they are peers', async () => {
+    const peers: string[] = []
+    const opened = open({}, null, null, peers)
+    expect(await readAt('http://alias.example/', opened)).toBe('read')
+    peers.push('93.184.216.2')
+    expect(await readAt('http://alias.example/again', opened)).not.toBe('read')
+    expect(await readAt('http://news.example/', opened)).toBe('read')
+  })
+})
 
 describe('settings', () => {
   test.each([

@@ -102,10 +102,11 @@ export function resolveConfig(
   return ok({ config: configOf(resolution), resolution })
 }
 
-/** The value of a setting as it may be shown: one that may hold a password is not. */
+/** The value of a setting as it may be shown: of one that may hold a password what cannot be one. */
 export function shownValue(name: SettingName, { value }: Resolved): string {
-  const { isSecret }: Setting = SETTINGS[name]
-  return value !== null && isSecret ? '(hidden)' : String(value)
+  const { isSecret, secretParts }: Setting = SETTINGS[name]
+  if (value === null || !isSecret) return String(value)
+  return secretParts === undefined ? '(hidden)' : value.replace(secretParts, '(hidden)')
 }
 
 function flatten(value: unknown, path: string, into: Record<string, string>): Fault | null {

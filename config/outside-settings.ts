@@ -22,11 +22,18 @@ export type ProviderKind = keyof typeof PROVIDER_NAMES
 
 const HTTP_URL = 'https?:\\/\\/[^\\s,=]+[^\\s,]*'
 
+/** What follows a name or begins an address, and what is no name by its length: it may hold a key. */
+const ADDRESS_PARTS = /(?<=[=:])[^,]+|[^,=:]{20,}/g
+
 function providers(kind: ProviderKind, about: string): Setting {
   const names = PROVIDER_NAMES[kind]
   const one = `(${names.join('|')})(=${HTTP_URL})?`
-  const allowed = `${names.join(', ')}, each with =https://... where it is elsewhere, separated by commas`
-  return { ...text(about, null, allowed, new RegExp(`^${one}(,${one}){0,7}$`)), isSecret: true }
+  const allowed = `${names.join(', ')}, each with =http(s)://... where it is elsewhere, separated by commas`
+  return {
+    ...text(about, null, allowed, new RegExp(`^${one}(,${one}){0,7}$`)),
+    isSecret: true,
+    secretParts: ADDRESS_PARTS,
+  }
 }
 
 function nodes(about: string): Setting {

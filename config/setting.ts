@@ -15,6 +15,8 @@ export interface Setting {
   readonly about: string
   /** Whether its value must not be shown: it may hold a password. */
   readonly isSecret?: true
+  /** The parts of such a value that hold the secret, where the rest may be shown; global. */
+  readonly secretParts?: RegExp
 }
 
 /** A setting of free text, by a pattern. */

@@ -2,7 +2,7 @@ import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ModelAnswer, ModelPicture, ModelRequest, ModelRole, Models } from '../outside/models.ts'
-import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
+import { notConfigured, notNow, type Readiness, troubleOf } from '../outside/readiness.ts'
 import { attempts, type Work } from './attempts.ts'
 import type {
   BackendEntry,
@@ -256,5 +256,5 @@ function asPoolRequest(request: ModelRequest): PoolRequest {
 
 function troubles(able: readonly Candidate[]): string {
   const members = new Set(able.map(({ member }) => member))
-  return [...members].map(({ entry, trouble }) => `${entry.backend.id}: ${trouble ?? 'not checked yet'}`).join('; ')
+  return [...members].map(({ entry, trouble }) => troubleOf(entry.backend.id, trouble)).join('; ')
 }

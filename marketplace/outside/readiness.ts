@@ -8,6 +8,12 @@ export function notConfigured(what: string, ...requires: readonly string[]): Rea
   return { available: false, reason: `${what} is not configured`, requires }
 }
 
+/** A provider, backend or the like with its trouble, whose text mostly begins with the name already. */
+export function troubleOf(name: string, trouble: string | null): string {
+  if (trouble === null) return `${name}: not checked yet`
+  return trouble.startsWith(`${name} `) ? trouble : `${name}: ${trouble}`
+}
+
 /** What is set up, and cannot be used at the moment. */
 export function notNow(reason: string): Readiness {
   return { available: false, reason, requires: [] }

@@ -10,7 +10,7 @@ export const creditNote = documentService(CREDIT_NOTE, {
   serviceId: ID,
   name: 'Credit note PDF',
   description:
-    'A credit note as tagged A4 PDF (base64) that names the invoice it corrects. Unit prices may be negative; halves are rounded away from zero, so that it mirrors its invoice. Without issueDate it is dated today.',
+    'A credit note as tagged A4 PDF (base64) that names the invoice it corrects. Unit prices may be negative; halves are rounded away from zero, so that it mirrors its invoice. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
   priceUsdMicros: 8_000n,
   requestFormat:
     'JSON text: {creditNoteNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, originalInvoice, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

@@ -100,7 +100,7 @@ export const fxRates = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Exchange rates',
   description:
-    'Converts between 30 currencies, or lists the rates against one, from the reference rates of the European Central Bank: exact decimals, not tradable.',
+    'Converts between 30 currencies, named by ISO 4217 codes, or lists the rates against one, from the reference rates of the European Central Bank: exact decimals, not tradable.',
   capability: 'oracle',
   priceUsdMicros: 2_000n,
   ...FORMAT,

@@ -10,7 +10,7 @@ export const receiptPayment = documentService(RECEIPT, {
   serviceId: ID,
   name: 'Payment receipt PDF',
   description:
-    'A payment receipt as tagged A4 PDF (base64): what was paid, how, with which reference and when, with exact totals and VAT. Without issueDate it is dated today.',
+    'A payment receipt as tagged A4 PDF (base64): what was paid, how, with which reference and when, with exact totals and VAT. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
   priceUsdMicros: 6_000n,
   requestFormat:
     'JSON text: {receiptNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, payment: {method, reference?, paidOn}, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

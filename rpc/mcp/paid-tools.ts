@@ -50,7 +50,7 @@ function toolOf({ definition }: Offer, price: string): object {
   return {
     name: serviceId,
     title: name,
-    description: `${description.replace(/\.$/, '')}. Input: ${format}.${example === '' ? '' : ` Example: ${example}.`} Price: ${price} per call; call it without payment for the exact terms.`,
+    description: `${description.replace(/\.$/, '')}. Input: ${format}.${example === '' ? '' : ` Example: ${example.replace(/\.$/, '')}.`} Price: ${price} per call; call it without payment for the exact terms.`,
     inputSchema: paidToolInput({ description: format, isNeeded: requestFormat !== '', example }),
     annotations: {
       title: name,

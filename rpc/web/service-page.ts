@@ -1,3 +1,4 @@
+import type { RegistryEntry } from '../contract/market.ts'
 import { clientCall, commandCall, curlQuote } from '../discovery/how-to-call.ts'
 import { type Listing, listingsOf } from '../discovery/listings.ts'
 import { PerHead } from '../discovery/per-head.ts'
@@ -57,11 +58,19 @@ function write(basis: Basis): string {
 <p class="id"><code>${serviceId}</code></p>
 <p class="lede">${description}</p>
 <p class="banner">${stateMark(listing.entry)}</p>
-</header>
+${remedyMarkup(listing.entry)}</header>
 <div class="side">${priceMarkup(basis)}${recordMarkup(basis)}</div>
 <div>${callMarkup(basis)}${sampleMarkup(listing)}${linksMarkup(listing)}</div>
 </div>`,
   })
+}
+
+/** What may be done about a service that cannot be had: by who buys, and by who runs the node. */
+function remedyMarkup({ available, requires = [] }: RegistryEntry): Html {
+  if (available) return NOTHING
+  const settings = requires.map((name, i) => html`${i === 0 ? '' : ' or '}<code>${name}</code>`)
+  const operator = requires.length === 0 ? '' : html` Who runs this node can offer it with ${settings}.`
+  return html`<p class="soft">It cannot be bought here now, and a payment that is offered all the same is returned.${operator}</p>`
 }
 
 function priceMarkup({ node, market, listing }: Basis): Html {

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { GeoDatabase } from '../../marketplace/outside/geo.ts'
@@ -88,7 +88,7 @@ export class MmdbFile {
 }
 
 async function read(path: string): Promise<Result<Held>> {
-  const unusable = (reason: string): Result<never> => fail(fault('config/file', { path, reason }))
+  const unusable = (reason: string): Result<never> => fail(fault('config/file', { path: resolve(path), reason }))
   const version = await versionOf(path)
   if (version === null) return unusable('it cannot be read')
   try {

@@ -2,7 +2,7 @@ import type { ProviderChoice } from '../../config/outside-settings.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { CryptoPrices, MajorPrices } from '../../marketplace/outside/crypto-prices.ts'
-import { notConfigured, notNow, type Readiness } from '../../marketplace/outside/readiness.ts'
+import { notConfigured, notNow, type Readiness, troubleOf } from '../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../marketplace/outside/sourced.ts'
 import { combinedQuotes } from './combined-quotes.ts'
 import type { ProviderKeys } from './provider-keys.ts'
@@ -64,7 +64,7 @@ export class ProviderPrices implements CryptoPrices, Checkable {
     if (this.#chains.length === 0) return notConfigured(`a provider of ${WHAT}`, REQUIRES)
     const usable = this.facts.filter((one) => one.usable)
     if (usable.length > 0) return { available: true, engine: usable.map(({ name }) => name).join(', ') }
-    const troubles = this.facts.map(({ name, trouble }) => `${name}: ${trouble ?? 'not checked yet'}`)
+    const troubles = this.facts.map(({ name, trouble }) => troubleOf(name, trouble))
     return notNow(`no provider of ${WHAT} can be asked now (${troubles.join('; ')})`)
   }
 

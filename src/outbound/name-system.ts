@@ -167,7 +167,9 @@ export class NameSystem implements Checkable {
     } catch (error) {
       const code = codeOf(error)
       // Some forwarders know no name servers but answer; one that denies the root is cut off from all names.
-      return code === 'ENODATA' ? null : `the name system cannot be asked: ${ended.aborted ? 'ETIMEOUT' : code}`
+      if (code === 'ENODATA') return null
+      const why = ended.aborted ? 'ETIMEOUT' : code
+      return `the name system cannot be asked (${why}): no internet, or web.resolvers has to name servers that answer`
     } finally {
       ended.removeEventListener('abort', cancel)
     }

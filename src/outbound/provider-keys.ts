@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -32,7 +33,7 @@ const NAMES: ReadonlySet<string> = new Set(Object.values(PROVIDER_NAMES).flat())
  */
 export async function readProviderKeys(path: string | null): Promise<Result<ProviderKeys>> {
   if (path === null) return ok(new ProviderKeys())
-  const wrong = (reason: string): Result<never> => fail(fault('config/file', { path, reason }))
+  const wrong = (reason: string): Result<never> => fail(fault('config/file', { path: resolve(path), reason }))
   const text = await readFile(path, 'utf8').catch(() => null)
   if (text === null) return wrong('it cannot be read')
   const keys = text.length > FILE_BYTES_MAX ? null : keysIn(text)

@@ -124,11 +124,14 @@ ${PROVIDER_ROWS}
 | \`geo.city-db\`, \`geo.asn-db\` | MMDB files on this machine | |
 | \`models.file\`, \`models.gguf\` | model backends ([models.md](models.md)) | \`keyRef\` |
 
-Several names are separated by commas and asked in that order; \`name=https://...\` names another address than the provider's own. Keys are in the file that \`providers.keys-file\` names: \`{"brave": "...", "open-meteo": "..."}\`. Nothing is asked of anybody that is not named here.
+Several names are separated by commas and asked in that order; \`name=https://...\` (or \`http://\`) names another address than the provider's own: its base, under which the provider's own paths are asked: \`searxng=http://127.0.0.1:8888\` for \`http://127.0.0.1:8888/search\`, \`ecb=https://proxy.example\` for \`https://proxy.example/stats/eurofxref/eurofxref-daily.xml\`. SearXNG has no address of its own, so \`searxng\` always needs one, and its settings must list \`json\` under \`search.formats\`. Keys are in the file that \`providers.keys-file\` names: \`{"brave": "...", "open-meteo": "..."}\`. A relative path of any setting counts from the folder in which the command is run, also where \`farthing.json\` names it. Nothing is asked of anybody that is not named here.
 
 \`\`\`sh
-npx farthing start --providers-rates ecb --providers-domains iana --providers-search searxng=http://127.0.0.1:8888
+npx farthing start --mine-threads 1 --providers-rates ecb --providers-domains iana --providers-search searxng=http://127.0.0.1:8888
+npx farthing doctor providers --providers-rates ecb --providers-search searxng=http://127.0.0.1:8888
 \`\`\`
+
+The same in \`farthing.json\` of the data folder, where both commands find it: \`{"providers": {"rates": "ecb", "search": "searxng=http://127.0.0.1:8888"}}\`. A wrong name or an unusable file keeps the node from starting (exit code 2); somebody who does not answer, lacks a key or address, or a model file that cannot be loaded does not: then \`farthing services\` and \`farthing doctor providers\` (exit code 1) say so.
 
 Terms differ: the free hosts of Open-Meteo are not for paid services, so \`open-meteo\` needs a customer key or an own instance; MET Norway and the databases of addresses want to be named, which results do. Read the terms of whom you name.
 

@@ -52,7 +52,7 @@ export const TEST_SERVICES: readonly ServiceDefinition[] = [
   testService('once', false),
   {
     ...testService('closed', true),
-    ready: () => ({ available: false, reason: 'its provider is down', requires: [] }),
+    ready: () => ({ available: false, reason: 'its provider is down', requires: ['providers.rates', 'models.file'] }),
   },
 ]
 

@@ -66,7 +66,7 @@ async function standingsOf(context: CommandContext): Promise<Result<readonly Sta
   const registry = await new NodeClient(nodeUrl(context)).document('/services.json')
   if (registry.ok) return ok(listed(registry.value))
   if (context.flags.rpc !== undefined || registry.fault.code !== 'cli/node-unreachable') return registry
-  const bench = await openServiceBench(context)
+  const bench = await benchOf(context)
   if (!bench.ok) return bench
   try {
     context.note('No node runs here: this is by the configuration and the data folder.')
@@ -119,7 +119,7 @@ async function trialOf(
   if (asked.ok || context.flags.rpc !== undefined || asked.fault.code !== 'cli/node-unreachable') return asked
   const definition = offeredServices(context.config).find((one) => one.serviceId === serviceId)
   if (definition === undefined) return { ok: false, fault: fault('service/not-found', { serviceId }) }
-  const bench = await openServiceBench(context)
+  const bench = await benchOf(context)
   if (!bench.ok) return bench
   try {
     if (!bench.value.hasChain) context.note('There is no chain in the data folder yet: this is the genesis alone.')
@@ -129,6 +129,14 @@ async function trialOf(
   } finally {
     await bench.value.close()
   }
+}
+
+/** A bench on the data folder; where a node has it that listens elsewhere, it is said how to reach that node. */
+async function benchOf(context: CommandContext): Promise<Result<ServiceBench>> {
+  const bench = await openServiceBench(context)
+  if (!bench.ok && bench.fault.code === 'storage/locked')
+    context.note(`No node answers at ${nodeUrl(context)}. If yours listens elsewhere, name its address with --rpc.`)
+  return bench
 }
 
 function viewOf(outcome: Result<string>): TrialView['outcome'] {

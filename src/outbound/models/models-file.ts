@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import {
@@ -35,11 +36,11 @@ class Wrong extends Error {}
 /** Reads the file with the model backends (docs/models.md). The fault is `config/file` and names the place in it. */
 export async function readModelsFile(path: string): Promise<Result<readonly DescribedBackend[]>> {
   const text = await readFile(path, 'utf8').catch(() => null)
-  if (text === null) return fail(fault('config/file', { path, reason: 'it cannot be read' }))
+  if (text === null) return fail(fault('config/file', { path: resolve(path), reason: 'it cannot be read' }))
   try {
     return ok(backendsIn(text))
   } catch (error) {
-    if (error instanceof Wrong) return fail(fault('config/file', { path, reason: error.message }))
+    if (error instanceof Wrong) return fail(fault('config/file', { path: resolve(path), reason: error.message }))
     throw error
   }
 }

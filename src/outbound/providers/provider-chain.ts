@@ -4,7 +4,7 @@ import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { Asked } from '../../../marketplace/outside/providers.ts'
-import { notConfigured, notNow, type Readiness } from '../../../marketplace/outside/readiness.ts'
+import { notConfigured, notNow, type Readiness, troubleOf } from '../../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../../marketplace/outside/sourced.ts'
 import { UpstreamBreaker } from '../../../marketplace/outside/upstream-breaker.ts'
 import { Deadline, unlessAborted } from './deadline.ts'
@@ -94,7 +94,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     if (this.#members.length === 0) return notConfigured(`a provider of ${what}`, ...requires)
     const usable = this.#members.find((member) => this.#isUsable(member))
     if (usable !== undefined) return { available: true, engine: usable.provider.name }
-    const troubles = this.#members.map(({ provider, trouble }) => `${provider.name}: ${trouble ?? 'not checked yet'}`)
+    const troubles = this.#members.map(({ provider, trouble }) => troubleOf(provider.name, trouble))
     return notNow(`no provider of ${what} can be asked now (${troubles.join('; ')})`)
   }
 

@@ -70,3 +70,20 @@ describe('addresses of the peer-to-peer network', () => {
     expect(configured({ [name]: value })).toMatchObject({ ok: false, fault: { code: 'config/value' } })
   })
 })
+
+describe('settings that may hold a key', () => {
+  const refused = (flags: Readonly<Record<string, string>>): unknown => {
+    const resolved = configured(flags)
+    return resolved.ok ? null : resolved.fault.detail.value
+  }
+
+  it('show a provider that does not exist, and never an address', () => {
+    expect(refused({ 'providers-rates': 'exb' })).toBe('exb')
+    expect(refused({ 'providers-rates': 'ecb,frankfurt=https://somebody:key@host/?key=1' })).toBe(
+      'ecb,frankfurt=(hidden)',
+    )
+    expect(refused({ 'providers-search': 'https://somebody:key@host/?key=1' })).toBe('https:(hidden)')
+    expect(refused({ 'providers-search': 'brave BSAabcdefghijklmnopqrst' })).toBe('(hidden)')
+    expect(refused({ 'providers-ethereum': 'infura/key' })).toBe('(hidden)')
+  })
+})

@@ -59,6 +59,14 @@ describe('the page of a service', () => {
     expect(page).toContain('href="/api/x402/requests?serviceId=node-test-once"')
   })
 
+  it('says of what cannot be bought why, and which settings its operator has for that', async () => {
+    const { node } = await sellingNode()
+    const words = wordsOf(servicePage(node, HERE, 'node-test-closed'))
+    expect(words).toContain('unavailable its provider is down It cannot be bought here now')
+    expect(words).toContain('Who runs this node can offer it with providers.rates or models.file .')
+    expect(wordsOf(servicePage(node, HERE, 'node-test-once'))).not.toContain('cannot be bought')
+  })
+
   it('is not there for what is not sold, nor where nothing is', async () => {
     const { node } = await sellingNode()
     expect(servicePage(node, HERE, 'constructor')).toBeUndefined()

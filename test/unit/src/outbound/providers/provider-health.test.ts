@@ -71,7 +71,9 @@ describe('a provider that fails', () => {
     await fails(5)
     expect(chain.readiness()).toMatchObject({
       available: false,
-      reason: expect.stringContaining('first: first gave an unusable answer'),
+      reason: expect.stringContaining(
+        '(first gave an unusable answer: it is ill; second gave an unusable answer: it is ill)',
+      ),
     })
     expect(await ask('new')).toMatchObject({ ok: false, fault: { code: 'provider/none' } })
   })

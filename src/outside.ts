@@ -16,6 +16,7 @@ import { HttpEndpointProbe } from './outbound/endpoint-probe.ts'
 import { RpcEvmReader } from './outbound/evm/evm-reader.ts'
 import { DnsMailDomains } from './outbound/mail-domains.ts'
 import { openModels } from './outbound/models/open-models.ts'
+import type { NameSystem } from './outbound/name-system.ts'
 import { type Internet, openWeb } from './outbound/open-web.ts'
 import { PageCache } from './outbound/page-cache.ts'
 import { type ProviderKeys, readProviderKeys } from './outbound/provider-keys.ts'
@@ -59,27 +60,18 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   if (!documents.ok) return documents
   const geo = await FileGeoDatabases.open({ config: parts.config.geo, timers: parts.timers })
   if (!geo.ok) return geo
+  stops.push(() => geo.value.stop())
   const evm = RpcEvmReader.open({ ...parts, config: parts.config.providers })
   if (!evm.ok) return evm
-  stops.push(() => geo.value.stop())
   stops.push(() => evm.value.stop())
   const lookedAtNodes = evm.value.start()
-  const opened = openWeb({
-    ...parts,
-    config: parts.config.web,
-    announced: parts.announced ?? null,
-    peerAddresses: parts.peerAddresses ?? (() => []),
-  })
-  if (!opened.ok) return opened
-  const { names, web } = opened.value
-  const { enabled } = parts.config.web
-  if (enabled) names.start()
-  stops.push(() => names.stop())
+  const reading = openReading(parts, stops)
+  if (!reading.ok) return reading
+  const { names, web, mail } = reading.value
   const keys = await readProviderKeys(parts.config.providers.keysFile)
   if (!keys.ok) return keys
   const { prices, rates, lookedAtQuotes } = openQuotes(parts, keys.value, stops)
-  const reader = enabled ? new PageCache(web, parts.clock) : NO_WEB
-  const { search, domains, weather, lookedAtFinders } = openFinders(parts, keys.value, reader, stops)
+  const { search, domains, weather, lookedAtFinders } = openFinders(parts, keys.value, web, stops)
   const models = await openModels({ ...parts, keys: keys.value, fixtureModels: parts.fixtureModels === true })
   if (!models.ok) return models
   stops.push(() => models.value.close())
@@ -87,8 +79,8 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   return ok({
     engines,
     documents: documents.value,
-    web: reader,
-    mail: enabled ? new DnsMailDomains(names, parts.clock) : NO_MAIL,
+    web,
+    mail,
     endpoint: new HttpEndpointProbe(parts.config.validationTarget ?? parts.publicUrl?.replace(/\/+$/, '') ?? ''),
     geo: geo.value,
     prices,
@@ -108,18 +100,32 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
       weather.chain,
       weather.geocoder,
       evm.value,
-      ...(enabled ? [names] : []),
+      ...(names === null ? [] : [names]),
       models.value.pool,
       models.value.translator,
     ],
     looked: async () => {
-      if (enabled) await names.check()
+      await names?.check()
       await lookedAtModels
       await lookedAtNodes
       await lookedAtQuotes
       await lookedAtFinders
     },
   })
+}
+
+/** Web and mail, and the name system under them; without it where the operator has turned that off. */
+function openReading(
+  { config, announced = null, peerAddresses = () => [], ...parts }: OutsideParts,
+  stops: Stop[],
+): Result<{ readonly names: NameSystem | null; readonly web: WebReader; readonly mail: MailDomains }> {
+  const opened = openWeb({ ...parts, config: config.web, announced, peerAddresses })
+  if (!opened.ok) return opened
+  if (!config.web.enabled) return ok({ names: null, web: NO_WEB, mail: NO_MAIL })
+  const { names, web } = opened.value
+  names.start()
+  stops.push(() => names.stop())
+  return ok({ names, web: new PageCache(web, parts.clock), mail: new DnsMailDomains(names, parts.clock) })
 }
 
 function openEngines({ config }: OutsideParts): EnginePool {

@@ -2,9 +2,8 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { runsOf } from '../checkout/claim.ts'
 import { ClaimsAway, unlessAway } from '../checkout/claim-store.ts'
-import { type MarketSettings, RUNS_MAX } from '../checkout/settings.ts'
+import type { MarketSettings } from '../checkout/settings.ts'
 import { WaitingRoom } from '../checkout/waiting-room.ts'
 import type { Workshop } from '../checkout/workshop.ts'
 import { readRequest } from '../services/service.ts'
@@ -369,7 +368,7 @@ export class StableCheckout implements StableRail {
     const { serviceId, request } = claim
     const definition = this.#deps.shop.offer(serviceId)?.definition
     const input = definition === undefined ? undefined : readRequest(definition, request)
-    if (definition?.repeatable === true && input?.ok === true && runsOf(claim) <= RUNS_MAX)
+    if (definition?.repeatable === true && input?.ok === true)
       return this.#work.redo(claim, { definition, input: input.value, previous: null })
     return this.#work.giveUp(claim, fault('service/interrupted', { serviceId }))
   }

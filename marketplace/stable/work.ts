@@ -4,6 +4,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { runsOf } from '../checkout/claim.ts'
 import type { Shop } from '../checkout/operator.ts'
+import { RUNS_MAX } from '../checkout/settings.ts'
 import { advanceSteadily } from '../checkout/steady-advance.ts'
 import type { Workshop } from '../checkout/workshop.ts'
 import type { ServiceDefinition } from '../services/service.ts'
@@ -77,7 +78,8 @@ export class StableWork {
     const { serviceId, timeoutMs } = definition
     if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs))
       return this.giveUp(claim, fault('service/too-late', { serviceId }))
-    if (shop.closedBecause !== null) return this.giveUp(claim, fault('service/interrupted', { serviceId }))
+    if (shop.closedBecause !== null || runsOf(claim) > RUNS_MAX)
+      return this.giveUp(claim, fault('service/interrupted', { serviceId }))
     const task = { definition, input, previous: null }
     const worked = await workshop.inPlace(definition, () => this.#execute(claim, task), claim.payer)
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })

@@ -54,7 +54,7 @@ export async function boundedFetch(url: string, request: BoundedRequest): Promis
 }
 
 /** The text of an answer, null where it is too long. */
-async function textOf(response: Response, bytesMax: number): Promise<string | null> {
+export async function textOf(response: Response, bytesMax: number): Promise<string | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {

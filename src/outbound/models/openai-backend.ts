@@ -9,6 +9,7 @@ import type {
   ModelFacts,
   PictureBytes,
 } from '../../../marketplace/models/backend.ts'
+import { textOf } from '../bounded-fetch.ts'
 import { ChatAssembly, type Fields, fieldsOf, saidError, unusableAnswer } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 
@@ -182,17 +183,6 @@ function schemaMessage(schema: Fields): ChatMessage {
 /** Base64 in a data URL. An address elsewhere is not fetched: who answers must not choose what this node asks for. */
 function dataIn(url: unknown): string | null {
   return typeof url === 'string' ? (/^data:image\/[a-z0-9.+-]+;base64,(.+)$/is.exec(url)?.[1] ?? null) : null
-}
-
-async function textOf(response: Response, bytesMax: number): Promise<string | null> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bytesMax) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function jsonIn(text: string): Fields | null {

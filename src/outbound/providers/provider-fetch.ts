@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { textOf } from '../bounded-fetch.ts'
 
 /** A question to a provider over HTTP. */
 export interface ProviderRequest {
@@ -86,17 +87,6 @@ export async function providerJson(
   } catch {
     return fail(fault('provider/answer', { provider, reason: 'it is not JSON' }))
   }
-}
-
-async function textOf(response: Response, bytesMax: number): Promise<string | null> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bytesMax) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** Pause that a Retry-After header asks for: seconds, or a date (RFC 9110, 10.2.3). */

@@ -20,6 +20,8 @@ export function serveProcess(work: (job: never, started: () => void) => Promise<
   // Nobody is left who could want an answer. Work that never ends does not hear of it: there the thread sees to the end.
   process.on('disconnect', () => process.exit())
   new Worker(new URL('./orphan-watch.ts', import.meta.url), {
+    // Asked for here: whoever started this may be gone before the thread begins.
+    workerData: process.ppid,
     resourceLimits: { maxYoungGenerationSizeMb: WATCH_HEAP_MB.young, maxOldGenerationSizeMb: WATCH_HEAP_MB.old },
   }).unref()
 }

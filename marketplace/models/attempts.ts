@@ -36,6 +36,8 @@ interface Place<Candidate> {
 
 const RETRIES_MAX = 2
 const PAUSE_MS = 500
+/** Whoever has had so long and does not answer before the time of its caller is over does not answer. */
+const LONG_MS = 20_000
 const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
 
 /**
@@ -89,11 +91,14 @@ async function attempt<Candidate extends { readonly member: Member }, T>(
   }
   const limit = new AbortController()
   const cancel = means.timers.after(member.entry.limits.timeoutMs, () => limit.abort())
+  const beganMs = means.clock.now()
   let usage: ModelUsage | null = null
   let outcome: Fault | null | 'given-up' = 'given-up'
   try {
     const answer = await work.ask(candidate, AbortSignal.any([signal, limit.signal]))
-    outcome = answer.ok ? null : signal.aborted || !isBackends(answer.fault) ? 'given-up' : answer.fault
+    if (answer.ok) outcome = null
+    else if (signal.aborted ? isTooLong(signal, means.clock.now() - beganMs) : isBackends(answer.fault))
+      outcome = answer.fault
     if (!answer.ok) return answer
     usage = answer.value.usage
     if (usage !== null) member.used(usage)
@@ -123,6 +128,11 @@ async function placeFor<Candidate extends { readonly member: Member }>(
     if (leave !== 'full') return { candidate, leave }
   }
   return 'full'
+}
+
+/** Whether a caller's time was over after long enough; a caller who went away says nothing. */
+function isTooLong({ reason }: AbortSignal, ms: number): boolean {
+  return ms >= LONG_MS && reason instanceof Error && reason.name === 'TimeoutError'
 }
 
 /** Whether a fault says something about the backend, and not about what was asked of it. */

@@ -24,6 +24,8 @@ async function isLeftAlone(reason: DOMException, afterMs: number): Promise<boole
     const caller = new AbortController()
     const messages = [{ role: 'user', content: 'Hi' }] as const
     const answer = pool.complete({ role: 'general', messages, maxTokens: 10 }, caller.signal)
+    // It is asked before time goes on.
+    await time.passAll(0)
     await time.passAll(afterMs)
     caller.abort(reason)
     expect((await answer).ok).toBe(false)

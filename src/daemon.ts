@@ -12,7 +12,7 @@ import { openFacilitator } from './facilitator.ts'
 import { listen } from './http-api.ts'
 import { createMarket, type Market } from './market.ts'
 import { openMining } from './mining.ts'
-import { openOutside } from './outside.ts'
+import { openOutside, type RunningOutside } from './outside.ts'
 import { openPeerNetwork, type PeerNetwork } from './peer-network.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 import { openStableRail, type RunningRail } from './stable-rail.ts'
@@ -233,6 +233,7 @@ async function openMarket(
   const outside = await openOutside(parts, stops)
   if (!outside.ok) return outside
   metrics.watchProviders(outside.value.checkable)
+  void outside.value.looked().then(() => warnOfIll(outside.value, logger))
   const market = createMarket({
     config,
     chain,
@@ -257,6 +258,12 @@ async function openMarket(
   stops.push(repeat(PRUNE_MS, prune, onFatal))
   const rail = await openStableRail({ options, chain, market: market.value, onFault }, stops)
   return rail.ok ? ok({ ...market.value, stable: rail.value?.checkout ?? null, rail: rail.value }) : rail
+}
+
+/** Tells who of those that the operator named cannot be asked: what they are for is not sold. */
+function warnOfIll({ checkable }: RunningOutside, logger: DaemonOptions['logger']): void {
+  for (const { what, name, usable, trouble } of checkable.flatMap(({ facts }) => facts))
+    if (!usable) logger.warn({ what, provider: name, reason: trouble }, 'a provider cannot be asked')
 }
 
 /** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */

@@ -6,7 +6,7 @@ import { post } from '../support/api.ts'
 import { marketOpen } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
-import type { Finished } from '../support/processes.ts'
+import { type Finished, until } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { searxngUpstream } from '../support/upstreams/searxng.ts'
 import { Upstream } from '../support/upstreams/upstream.ts'
@@ -130,6 +130,16 @@ describe('the services of a node that runs', () => {
     const missing = await post(daemon.url, '/api/v1/services/node-nothing/trial', {}, { authorization })
     expect(missing.status).toBe(404)
     expect(checker.misfits('tryService', missing)).toEqual([])
+  })
+})
+
+describe('a provider that a node was given and that does not answer', () => {
+  it('is told in the log, with the reason', async () => {
+    const daemon = await workshop.start(workshop.folder(), {
+      flags: ['--providers-search', 'searxng=http://127.0.0.1:1'],
+    })
+    const line = await until('the log tells it', () => daemon.log.find(({ provider }) => provider === 'searxng'))
+    expect(line).toMatchObject({ level: 40, what: 'web search', reason: expect.stringContaining('cannot be reached') })
   })
 })
 

@@ -32,6 +32,8 @@ export interface ProviderChainParts<Query, Value> {
   readonly timers: Timers
 }
 
+/** Where keys are, which a provider that lacks something may be waiting for. */
+const KEYS_SETTING = 'providers.keys-file'
 /** In all with a service's own work below the six seconds of a call; one that takes longer leaves no time for the next. */
 const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
 /** Whoever gets less time than this is not asked, as its failure would say nothing about it. */
@@ -94,8 +96,10 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     if (this.#members.length === 0) return notConfigured(`a provider of ${what}`, ...requires)
     const usable = this.#members.find((member) => this.#isUsable(member))
     if (usable !== undefined) return { available: true, engine: usable.provider.name }
-    const troubles = this.#members.map(({ provider, trouble }) => troubleOf(provider.name, trouble))
-    return notNow(`no provider of ${what} can be asked now (${troubles.join('; ')})`)
+    const troubles = this.#members.map(({ provider, trouble }) => troubleOf(provider.name, provider.lacks ?? trouble))
+    const reason = `no provider of ${what} can be asked now (${troubles.join('; ')})`
+    const isLacking = this.#members.some(({ provider }) => provider.lacks !== undefined)
+    return isLacking ? { available: false, reason, requires: [...requires, KEYS_SETTING] } : notNow(reason)
   }
 
   readonly ask = async (query: Query, signal: AbortSignal): Promise<Result<Sourced<Value>>> => {

@@ -6,6 +6,8 @@ export interface Provider<Query, Value> {
   readonly name: string
   /** Where what it says can be looked up by people. */
   readonly url?: string
+  /** What the operator has still to set for it; absent: nothing. */
+  readonly lacks?: string
   /** Words that it wants beside what it gives. */
   readonly attribution?: string
   /**

@@ -159,7 +159,8 @@ describe('web search', () => {
     await chain.checkAll()
     expect(chain.readiness()).toMatchObject({
       available: false,
-      reason: expect.stringMatching(/searxng=https:.*"brave" in providers\.keys-file/),
+      reason: expect.stringMatching(/searxng: it needs.*searxng=https:.*brave: .*"brave" in providers\.keys-file/),
+      requires: ['providers.search', 'providers.keys-file'],
     })
     expect(chainOf([]).readiness()).toMatchObject({ available: false, requires: ['providers.search'] })
   })

@@ -41,10 +41,7 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^maxmind$/, /^src\/geo\//],
   [/^eventsource-parser$/, /^src\/outbound\/models\//],
   [/^node-llama-cpp$/, /^src\/outbound\/models\//],
-  [
-    /^(htmlparser2|linkedom|@mozilla\/readability|turndown|iconv-lite|feedsmith)$/,
-    /^src\/engines\/pages\//,
-  ],
+  [/^(htmlparser2|linkedom|@mozilla\/readability|turndown|iconv-lite|feedsmith)$/, /^src\/engines\/pages\//],
   [/^(pdfkit|@fontsource\/inter|dejavu-fonts-ttf)$/, /^src\/engines\/documents\//],
   [/^compromise$/, /^src\/engines\/language\//],
   [/^franc$/, /^marketplace\/services\/texts\//],

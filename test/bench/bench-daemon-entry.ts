@@ -1,9 +1,10 @@
 import { NETWORKS } from '../../config/networks/table.ts'
 import { runCommandLine } from '../../src/cli/run.ts'
 import { COMMANDS } from '../../src/cli/table.ts'
+import { endProcess } from '../../src/end-process.ts'
 import { createFixture } from './fixture.ts'
 
 /** The program as shipped on a devnet whose genesis funds the accounts of a benchmark. */
 const accounts = Number(process.env.BENCH_ACCOUNTS)
 const networks = { ...NETWORKS, devnet: createFixture(accounts, accounts).params }
-void runCommandLine(COMMANDS, process.argv.slice(2), networks).then((code) => process.exit(code))
+void runCommandLine(COMMANDS, process.argv.slice(2), networks).then(endProcess)

@@ -2,6 +2,7 @@ import { NETWORKS } from '../../config/networks/table.ts'
 import { runDaemon, startCommand } from '../../src/cli/commands/start.ts'
 import { runCommandLine } from '../../src/cli/run.ts'
 import { COMMANDS } from '../../src/cli/table.ts'
+import { endProcess } from '../../src/end-process.ts'
 import { offeredServices } from '../../src/services-on-offer.ts'
 import { claimsOpener } from '../../src/storage/open-claims.ts'
 import { crashingClaims } from './crashing-claims.ts'
@@ -29,4 +30,4 @@ const commands = COMMANDS.map((command) => (command.name === 'start' ? start : c
 const hashes = process.env.TEST_FAST_BLOCKS
 const networks = hashes === undefined ? NETWORKS : { ...NETWORKS, devnet: fastDevnet(BigInt(hashes)) }
 
-void runCommandLine(commands, process.argv.slice(2), networks).then((code) => process.exit(code))
+void runCommandLine(commands, process.argv.slice(2), networks).then(endProcess)

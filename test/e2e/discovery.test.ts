@@ -150,7 +150,7 @@ describe('the registry', () => {
     expect(closed).toContainEqual(
       expect.objectContaining({ serviceId: 'node-test-closed', unavailableReason: 'its provider is down' }),
     )
-    for (const { serviceId, requires } of closed) expect(requires?.length === 0).toBe(serviceId === 'node-test-closed')
+    for (const { requires } of closed) expect(requires?.length).toBeGreaterThan(0)
   })
 })
 

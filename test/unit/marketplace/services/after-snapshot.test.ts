@@ -3,6 +3,7 @@ import { changeHeld } from '../../../../consensus/chain/held-bodies.ts'
 import { MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
 import { KEYS } from '../../../../consensus/chain/layout.ts'
 import type { BlockId } from '../../../../consensus/primitives/ids.ts'
+import { CHAIN_SERVICES } from '../../../../marketplace/services/chain-services.ts'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { checkRequest, type ServiceDefinition } from '../../../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../../../marketplace/services/table.ts'
@@ -30,7 +31,7 @@ const refusedBy = (id: string, request: string, context: ServiceContext): unknow
   return checked.ok ? null : checked.fault
 }
 const unready = (context: ServiceContext): readonly string[] =>
-  SERVICE_TABLE.filter((one) => !one.ready(context).available).map(({ serviceId }) => serviceId)
+  CHAIN_SERVICES.filter((one) => !one.ready(context).available).map(({ serviceId }) => serviceId)
 
 const OVER_BLOCKS = ['node-explorer-summary', 'node-gas-tracker', 'node-whale-watch']
 const OVER_A_DAY = ['node-market-report', 'node-market-summary', 'node-pool-analytics', 'node-price-feed']

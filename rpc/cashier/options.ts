@@ -58,9 +58,17 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
   return options
 }
 
+/** Letters of a reason where it is said again: all of it is in the body, and headers must stay small enough for everybody. */
+const REASON_CHARS_MAX = 40
+
+/** A reason as it is said again beside the whole one. */
+export function shortReason(reason: string): string {
+  return reason.length <= REASON_CHARS_MAX ? reason : `${reason.slice(0, REASON_CHARS_MAX - 3)}...`
+}
+
 /** Whether an option can be paid now, in its `extra`. */
 function availability(reason: string | null): object {
-  return reason === null ? { available: true } : { available: false, unavailableReason: reason }
+  return reason === null ? { available: true } : { available: false, unavailableReason: shortReason(reason) }
 }
 
 function stableOption(

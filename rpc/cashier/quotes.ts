@@ -6,7 +6,7 @@ import { moment } from '../json.ts'
 import type { MarketApi } from '../node.ts'
 import { offerExtensions } from './extensions.ts'
 import { offerState } from './offer-state.ts'
-import { paymentOptions, type Rail, resourceUrl } from './options.ts'
+import { paymentOptions, type Rail, resourceUrl, shortReason } from './options.ts'
 
 /** The parts of a 402 answer that stay the same for all callers while the head does; texts of JSON. */
 interface QuoteText {
@@ -87,7 +87,9 @@ export class QuoteBook {
     const { shop, stable } = this.#market
     const key = `${offer.definition.serviceId} ${rail ?? ''} ${baseUrl}`
     const { head, moving } = this.#chain
-    const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''}`
+    const ready = offer.definition.ready(shop.context)
+    const unready = ready.available ? '' : ready.reason
+    const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
     const text = { stamp, ...this.#compose(offer, baseUrl, rail) }
@@ -104,7 +106,7 @@ export class QuoteBook {
     const error = JSON.stringify(
       reason === null
         ? `Payment required: ${name}`
-        : `Payment required, but ${serviceId} is unavailable: ${reason}. Do not pay now.`,
+        : `Payment required, but ${serviceId} is unavailable: ${shortReason(reason)}. Do not pay now.`,
     )
     const tail = {
       serviceId,

@@ -10,7 +10,8 @@ import { until } from '../support/processes.ts'
 const workshop = new Workshop()
 const STOP_MS_MAX = 5_000
 const runsFile = workshop.path('runs')
-const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile }
+/** A process that keeps compiled code for the next one writes it down as it ends, which takes longer than all else. */
+const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile, NODE_DISABLE_COMPILE_CACHE: '1' }
 
 async function open(folder: string): Promise<RunningDaemon> {
   const daemon = await workshop.start(folder, { env })

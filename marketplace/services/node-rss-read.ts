@@ -5,19 +5,7 @@ import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { delivered } from './envelope.ts'
 import { unknownIn } from './figures.ts'
-import {
-  bodyOf,
-  foreignText,
-  INSTANT,
-  PAGE_FIELDS,
-  PAGE_TIMEOUT_MS,
-  pageFields,
-  parseUrl,
-  readPage,
-  URL_CHARS_MAX,
-  urlFault,
-  WEB_URL,
-} from './pages.ts'
+import { bodyOf, foreignText, INSTANT, ofPage, PAGE_FIELDS, pageFields, readPage, WEB_URL } from './pages.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-rss-read' as ServiceId
@@ -119,14 +107,8 @@ export const rssRead = defineService<string, typeof RESULT>({
     skipped: 0,
     unknown: ['feed.updated', 'items.author'],
   },
-  timeoutMs: PAGE_TIMEOUT_MS,
   resultBytesMax: 1_048_576,
-  repeatable: true,
-  reachesOut: true,
-  requestCharsMax: URL_CHARS_MAX + 16,
-  parse: (request) => parseUrl(request, FORMAT),
-  check: (url, context) => urlFault(url, context, FORMAT),
-  ready: ({ outside }) => outside.web.readiness(),
+  ...ofPage(FORMAT),
   resultSchema: RESULT,
   execute: readFeed,
 })

@@ -4,18 +4,7 @@ import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { delivered } from './envelope.ts'
 import { unknownIn } from './figures.ts'
-import {
-  bodyOf,
-  foreignText,
-  PAGE_FIELDS,
-  PAGE_TIMEOUT_MS,
-  pageFields,
-  parseUrl,
-  readPage,
-  URL_CHARS_MAX,
-  urlFault,
-  WEB_URL,
-} from './pages.ts'
+import { bodyOf, foreignText, ofPage, PAGE_FIELDS, pageFields, readPage, WEB_URL } from './pages.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-url-meta' as ServiceId
@@ -86,14 +75,8 @@ export const urlMeta = defineService<string, typeof RESULT>({
     feeds: [],
     unknown: ['description', 'canonical', 'siteName', 'ogImage', 'ogType', 'favicon', 'twitterCard'],
   },
-  timeoutMs: PAGE_TIMEOUT_MS,
   resultBytesMax: 131_072,
-  repeatable: true,
-  reachesOut: true,
-  requestCharsMax: URL_CHARS_MAX + 16,
-  parse: (request) => parseUrl(request, FORMAT),
-  check: (url, context) => urlFault(url, context, FORMAT),
-  ready: ({ outside }) => outside.web.readiness(),
+  ...ofPage(FORMAT),
   resultSchema: RESULT,
   execute: readMeta,
 })

@@ -52,6 +52,19 @@ export function urlFault(text: string, { outside }: ServiceContext, form: Reques
   return checked.ok ? null : refusal(String(checked.fault.detail.reason ?? 'it cannot be read'), form)
 }
 
+/** What services have in common whose request is the address of a page. */
+export function ofPage(form: RequestForm) {
+  return {
+    timeoutMs: PAGE_TIMEOUT_MS,
+    repeatable: true,
+    reachesOut: true as const,
+    requestCharsMax: URL_CHARS_MAX + 16,
+    parse: (request: string) => parseUrl(request, form),
+    check: (url: string, context: ServiceContext) => urlFault(url, context, form),
+    ready: ({ outside }: ServiceContext) => outside.web.readiness(),
+  }
+}
+
 /** Reads a page, or fails the service. */
 export async function readPage(
   text: string,

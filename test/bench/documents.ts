@@ -7,7 +7,7 @@ const ROUNDS = 40
 const COLD_ROUNDS = 5
 const NOW = '2026-11-22T10:00:00Z'
 
-/** An invoice of five lines in four scripts, from the request's text to the result's: in a warm thread, and with a new one. */
+/** An invoice of five lines in four scripts, from the request's text to the result's: in a warm process, and with a new one. */
 export async function benchDocuments(): Promise<readonly BenchRow[]> {
   const cold: number[] = []
   for (let i = 0; i < COLD_ROUNDS; i++) {
@@ -22,9 +22,9 @@ export async function benchDocuments(): Promise<readonly BenchRow[]> {
   await shop.close()
   const p95 = [...warm].sort((a, b) => a - b)[Math.floor(ROUNDS * 0.95)] as number
   return [
-    valueRow('invoice as PDF, warm thread, p50', median(warm), 'ms', { most: 300 }),
-    factRow('invoice as PDF, warm thread, p95', `${round(p95)} ms`),
-    factRow('invoice as PDF, new thread, p50', `${round(median(cold))} ms`),
+    valueRow('invoice as PDF, warm process, p50', median(warm), 'ms', { most: 300 }),
+    factRow('invoice as PDF, warm process, p95', `${round(p95)} ms`),
+    factRow('invoice as PDF, new process, p50', `${round(median(cold))} ms`),
   ]
 }
 

@@ -141,4 +141,8 @@ A provider that fails five times in a row, or more than half of its last twenty 
 
 Services that read addresses of callers never connect to this machine, its networks or any address that is not public, whatever the URL, the name system or a redirect says. \`web.deny\` adds networks, \`web.ports\` ports, \`web.enabled=false\` turns all of it off. Content of strangers is parsed in processes that can reach neither network nor disk, and are ended when they exceed their time or memory.
 
+## What is kept
+
+What depends on request and head alone is worked out once for each head. Texts of pages are kept for a minute, feeds for five, metadata and mail domains for ten, unless the page forbids it. Answers of providers count as new for: prices 20 s, gas and balances 6 s, names of ENS 5 min, searches 1 min, weather 10 min, registrations and translations an hour, exchange rates until the next are published; and while nobody can be asked they are given, marked \`stale\`, up to: prices 5 min, gas and balances 30 s, names 30 min, weather 2 hours, registrations 6 hours, exchange rates 5 days. Documents, texts, chat and pictures are made anew for each call. A call that is repeated with its payment always has the same result.
+
 ## All services`

@@ -4,7 +4,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebRequest } from '../../marketplace/outside/web.ts'
 import type { NameQuestions } from '../../src/outbound/name-system.ts'
 import { until } from '../support/processes.ts'
-import { type FetcherChanges, WebWorld } from '../support/web-world.ts'
+import { type FetcherChanges, refusalRead, textRead, WebWorld } from '../support/web-world.ts'
 
 const NEVER = new AbortController().signal
 const ANY: WebRequest = { accept: '*/*', bytesMax: 100_000, tooLong: 'fail' }
@@ -45,29 +45,17 @@ function read(text: string, request: Partial<WebRequest> = {}, changes: FetcherC
   return world.fetcher({ totalMs: 8_000, ...changes }).read(new URL(text), { ...ANY, ...request }, NEVER)
 }
 
-/** The text of a page, or the code of the fault. */
-async function textOf(reading: Promise<Result<WebPage>>): Promise<string> {
-  const page = await reading
-  return page.ok ? Buffer.from(page.value.body).toString() : page.fault.code
-}
-
-/** What a fault says, as code and reason. */
-async function refusalOf(reading: Promise<Result<WebPage>>): Promise<string> {
-  const page = await reading
-  return page.ok ? `read ${page.value.status}` : `${page.fault.code} ${String(page.fault.detail.reason ?? '')}`.trim()
-}
-
 describe('servers that never come to an end', () => {
   test.each(['drip.example', 'drip-headers.example', 'early-hints.example', 'mute.example'])(
     '%s is left',
     async (host) => {
-      expect(await textOf(read(`http://${host}/`, {}, { totalMs: 400 }))).toBe('web/timeout')
+      expect(await textRead(read(`http://${host}/`, {}, { totalMs: 400 }))).toBe('web/timeout')
       await until('its connection is closed', () => world.openCount === 0 || undefined)
     },
   )
 
   test('one that does not begin TLS is left', async () => {
-    expect(await textOf(read('https://no-tls.example/', {}, { totalMs: 400 }))).toBe('web/timeout')
+    expect(await textRead(read('https://no-tls.example/', {}, { totalMs: 400 }))).toBe('web/timeout')
     await until('its connection is closed', () => world.openCount === 0 || undefined)
   })
 
@@ -76,11 +64,11 @@ describe('servers that never come to an end', () => {
     const reading = world.fetcher().read(new URL('http://mute.example/'), ANY, call.signal)
     await until('the server was asked', () => world.openCount > 0 || undefined)
     call.abort()
-    expect(await textOf(reading)).toBe('web/timeout')
+    expect(await textRead(reading)).toBe('web/timeout')
   })
 
   test('headers are bounded', async () => {
-    expect(await refusalOf(read('http://endless-headers.example/'))).toBe(
+    expect(await refusalRead(read('http://endless-headers.example/'))).toBe(
       'web/answer its headers are longer than 16384 bytes',
     )
   })
@@ -94,19 +82,19 @@ describe('servers that do not say what they send', () => {
     ['bad-length.example', 'web/answer it is not HTTP'],
     ['no-http.example', 'web/answer it is not HTTP'],
     ['gone.example', 'web/answer it broke off'],
-  ])('%s: %s', async (host, refusal) => expect(await refusalOf(read(`http://${host}/`))).toBe(refusal))
+  ])('%s: %s', async (host, refusal) => expect(await refusalRead(read(`http://${host}/`))).toBe(refusal))
 
   test('what comes behind the length that was said is not read', async () =>
-    expect(await textOf(read('http://more.example/'))).toBe('hel'))
+    expect(await textRead(read('http://more.example/'))).toBe('hel'))
 })
 
 describe('crowds', () => {
   test('of one host wait their turn, and those beyond are refused', async () => {
     const fetcher = world.fetcher({ limits: { perHostMax: 2, waitingMax: 3 }, totalMs: 1_000 })
     const before = world.visits['mute.example'] ?? 0
-    const all = Array.from({ length: 7 }, () => textOf(fetcher.read(new URL('http://mute.example/'), ANY, NEVER)))
+    const all = Array.from({ length: 7 }, () => textRead(fetcher.read(new URL('http://mute.example/'), ANY, NEVER)))
     // Another host is not held up by them.
-    expect(await textOf(fetcher.read(new URL('http://news.example/page'), ANY, NEVER))).toBe('hello')
+    expect(await textRead(fetcher.read(new URL('http://news.example/page'), ANY, NEVER))).toBe('hello')
     const ends = await Promise.all(all)
     expect(ends.filter((end) => end === 'web/busy')).toHaveLength(2)
     expect(ends.filter((end) => end === 'web/timeout')).toHaveLength(5)
@@ -124,7 +112,7 @@ describe('crowds', () => {
     }
     const fetcher = world.fetcher({ ask: () => questions, limits: { perAddressMax: 3 }, totalMs: 600 })
     const ends = await Promise.all(
-      Array.from({ length: 5 }, (_, index) => textOf(fetcher.read(new URL(`http://n${index}.example/`), ANY, NEVER))),
+      Array.from({ length: 5 }, (_, index) => textRead(fetcher.read(new URL(`http://n${index}.example/`), ANY, NEVER))),
     )
     expect(ends.sort()).toEqual(['web/busy', 'web/busy', 'web/timeout', 'web/timeout', 'web/timeout'])
   })

@@ -5,7 +5,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebRequest } from '../../marketplace/outside/web.ts'
 import type { NameQuestions } from '../../src/outbound/name-system.ts'
 import { until } from '../support/processes.ts'
-import { type FetcherChanges, WebWorld } from '../support/web-world.ts'
+import { type FetcherChanges, refusalRead, textRead, WebWorld } from '../support/web-world.ts'
 
 const NEVER = new AbortController().signal
 const ANY: WebRequest = { accept: '*/*', bytesMax: 100_000, tooLong: 'fail' }
@@ -114,18 +114,6 @@ function read(text: string, request: Partial<WebRequest> = {}, changes: FetcherC
   return world.fetcher({ totalMs: 8_000, ...changes }).read(new URL(text), { ...ANY, ...request }, NEVER)
 }
 
-/** The text of a page, or the code of the fault. */
-async function textOf(reading: Promise<Result<WebPage>>): Promise<string> {
-  const page = await reading
-  return page.ok ? Buffer.from(page.value.body).toString() : page.fault.code
-}
-
-/** What a fault says, as code and reason. */
-async function refusalOf(reading: Promise<Result<WebPage>>): Promise<string> {
-  const page = await reading
-  return page.ok ? `read ${page.value.status}` : `${page.fault.code} ${String(page.fault.detail.reason ?? '')}`.trim()
-}
-
 describe('a page', () => {
   test('comes as it was sent', async () => {
     const page = await read('http://news.example/page?a=b')
@@ -141,10 +129,10 @@ describe('a page', () => {
       ok: true,
       value: { ...facts, finalUrl: 'http://news.example/page?a=b', redirects: [] },
     })
-    expect(await textOf(read('http://news.example/page'))).toBe('hello')
+    expect(await textRead(read('http://news.example/page'))).toBe('hello')
   })
 
-  test('comes over TLS', async () => expect(await textOf(read('https://news.example/page'))).toBe('hello'))
+  test('comes over TLS', async () => expect(await textRead(read('https://news.example/page'))).toBe('hello'))
 
   test('that is not there is an answer', async () => {
     expect(await read('http://news.example/missing')).toMatchObject({ ok: true, value: { status: 404 } })
@@ -152,7 +140,7 @@ describe('a page', () => {
 
   test('of a bare public address is read', async () => {
     const address = world.plan.names['news.example']?.[0]
-    expect(await textOf(read(`http://${address}/page`))).toBe('hello')
+    expect(await textRead(read(`http://${address}/page`))).toBe('hello')
   })
 
   test('says whether it may be kept', async () => {
@@ -180,7 +168,7 @@ describe('a page', () => {
 
 describe('bounds of a body', () => {
   test('a longer one fails, or is cut where that will do', async () => {
-    expect(await textOf(read('http://news.example/long'))).toBe('web/too-large')
+    expect(await textRead(read('http://news.example/long'))).toBe('web/too-large')
     const page = await read('http://news.example/long', { tooLong: 'cut' })
     expect(page.ok && [page.value.body.length, page.value.truncated]).toEqual([100_000, true])
   })
@@ -193,7 +181,7 @@ describe('bounds of a body', () => {
 
   test.each(['/gzip', '/x-gzip', '/deflate', '/raw-deflate', '/br', '/zstd', '/identity'])(
     '%s is decoded',
-    async (path) => expect(await textOf(read(`http://news.example${path}`))).toBe('hello'),
+    async (path) => expect(await textRead(read(`http://news.example${path}`))).toBe('hello'),
   )
 
   test.each([
@@ -202,17 +190,17 @@ describe('bounds of a body', () => {
     ['/not-gzip', 'web/answer its coding is broken'],
     ['/cut-gzip', 'web/answer its coding is broken'],
   ])('%s is no answer', async (path, refusal) =>
-    expect(await refusalOf(read(`http://news.example${path}`))).toBe(refusal),
+    expect(await refusalRead(read(`http://news.example${path}`))).toBe(refusal),
   )
 
   test('200 MB in a small gzip stop at the bound', async () => {
-    expect(await textOf(read('http://news.example/bomb', { bytesMax: 2 * MIB }))).toBe('web/too-large')
+    expect(await textRead(read('http://news.example/bomb', { bytesMax: 2 * MIB }))).toBe('web/too-large')
     const page = await read('http://news.example/bomb', { bytesMax: 2 * MIB, tooLong: 'cut' })
     expect(page.ok && page.value.body.length).toBe(2 * MIB)
   })
 
   test('compressed bytes that come to nothing end, too', async () => {
-    expect(await textOf(read('http://news.example/empty-members', { bytesMax: 1_000 }))).toBe('web/answer')
+    expect(await textRead(read('http://news.example/empty-members', { bytesMax: 1_000 }))).toBe('web/answer')
   })
 })
 
@@ -247,43 +235,43 @@ describe('redirects', () => {
     ['/to-file', 'web/refused it is not an absolute http or https URL'],
     ['/to-nothing', 'web/answer it redirects to what is no address'],
     ['/no-location', 'read 302'],
-  ])('%s: %s', async (path, refusal) => expect(await refusalOf(read(`http://news.example${path}`))).toBe(refusal))
+  ])('%s: %s', async (path, refusal) => expect(await refusalRead(read(`http://news.example${path}`))).toBe(refusal))
 
   test('never lose their encryption', async () => {
-    expect(await refusalOf(read('https://safe.example/'))).toBe('web/refused it redirects from https to http')
+    expect(await refusalRead(read('https://safe.example/'))).toBe('web/refused it redirects from https to http')
   })
 })
 
 describe('addresses', () => {
   test('of both versions lead to the same host', async () =>
-    expect(await textOf(read('http://two.example/page'))).toBe('hello'))
+    expect(await textRead(read('http://two.example/page'))).toBe('hello'))
 
   test.each([
     ['inner.example', 'its address is not a public one'],
     ['mixed.example', 'its address is not a public one'],
     ['mixed6.example', 'its address is not a public one'],
   ])('%s is not connected to', async (host, reason) => {
-    expect(await refusalOf(read(`http://${host}/page`))).toBe(`web/refused ${reason}`)
+    expect(await refusalRead(read(`http://${host}/page`))).toBe(`web/refused ${reason}`)
     expect(world.visits[host]).toBe(0)
   })
 
   test('of networks that the operator denies are not connected to', async () => {
     const changes = { deny: ['93.184.220.0/24', '2001:db8::/32'] }
-    expect(await refusalOf(read('http://denied.example/page', {}, changes))).toBe(
+    expect(await refusalRead(read('http://denied.example/page', {}, changes))).toBe(
       'web/refused its network is never read',
     )
-    expect(await refusalOf(read('http://93.184.220.9/', {}, changes))).toBe('web/refused its network is never read')
+    expect(await refusalRead(read('http://93.184.220.9/', {}, changes))).toBe('web/refused its network is never read')
   })
 
   test('of this node are not connected to, by whatever name', async () => {
     const [address = ''] = world.plan.names['news.example'] ?? []
     const own = { ownAddresses: async () => [address] }
-    expect(await refusalOf(read('http://news.example/page', {}, own))).toBe(
+    expect(await refusalRead(read('http://news.example/page', {}, own))).toBe(
       'web/refused its address is that of this node',
     )
     const named = { ownHosts: ['news.example'] }
-    expect(await refusalOf(read('http://news.example/page', {}, named))).toBe('web/refused its host is this node')
-    expect(await refusalOf(read('http://NEWS.example./page', {}, named))).toBe('web/refused its host is this node')
+    expect(await refusalRead(read('http://news.example/page', {}, named))).toBe('web/refused its host is this node')
+    expect(await refusalRead(read('http://NEWS.example./page', {}, named))).toBe('web/refused its host is this node')
   })
 
   test('are looked up once, and judged as they are connected to', async () => {
@@ -297,15 +285,15 @@ describe('addresses', () => {
       cancel: () => {},
     }
     const fetcher = world.fetcher({ ask: () => questions })
-    expect(await textOf(fetcher.read(new URL('http://rebinding.example/page'), ANY, NEVER))).toBe('hello')
+    expect(await textRead(fetcher.read(new URL('http://rebinding.example/page'), ANY, NEVER))).toBe('hello')
     expect(asked).toBe(1)
-    expect(await refusalOf(fetcher.read(new URL('http://rebinding.example/page'), ANY, NEVER))).toBe(
+    expect(await refusalRead(fetcher.read(new URL('http://rebinding.example/page'), ANY, NEVER))).toBe(
       'web/refused its address is not a public one',
     )
   })
 
   test('that do not exist are told', async () => {
-    expect(await refusalOf(read('http://nobody.example/'))).toBe('web/unreachable there is no such name')
+    expect(await refusalRead(read('http://nobody.example/'))).toBe('web/unreachable there is no such name')
   })
 })
 
@@ -314,7 +302,7 @@ describe('robots.txt', () => {
     const fetcher = world.fetcher()
     const before = world.visits['robots.example'] ?? 0
     const readAt = (path: string, robots: boolean) =>
-      refusalOf(fetcher.read(new URL(`http://robots.example${path}`), { ...ANY, robots }, NEVER))
+      refusalRead(fetcher.read(new URL(`http://robots.example${path}`), { ...ANY, robots }, NEVER))
     expect(await readAt('/secret', true)).toBe('web/refused the robots.txt of the site asks not to read it')
     expect(await readAt('/page', true)).toBe('read 200')
     expect(await readAt('/secret', false)).toBe('read 404')
@@ -322,9 +310,9 @@ describe('robots.txt', () => {
   })
 
   test('that is not there forbids nothing; a site that cannot tell is left alone', async () => {
-    expect(await refusalOf(read('http://news.example/page', { robots: true }))).toBe('read 200')
-    expect(await refusalOf(read('http://broken-robots.example/page', { robots: true }))).toContain('robots.txt')
-    expect(await refusalOf(read('http://broken-robots.example/page', { robots: true }, { robots: false }))).toBe(
+    expect(await refusalRead(read('http://news.example/page', { robots: true }))).toBe('read 200')
+    expect(await refusalRead(read('http://broken-robots.example/page', { robots: true }))).toContain('robots.txt')
+    expect(await refusalRead(read('http://broken-robots.example/page', { robots: true }, { robots: false }))).toBe(
       'read 200',
     )
   })

@@ -2,6 +2,8 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSafeServer } from 'node:https'
 import { type AddressInfo, createServer as createPlainServer, type Server, type Socket } from 'node:net'
 import type { OutsideConfig } from '../../config/outside-settings.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { WebPage } from '../../marketplace/outside/web.ts'
 import { AddressGuard } from '../../src/outbound/address-guard.ts'
 import { FetchGate, GATE_LIMITS, type GateLimits } from '../../src/outbound/fetch-gate.ts'
 import { type AskNames, NameSystem } from '../../src/outbound/name-system.ts'
@@ -128,4 +130,16 @@ function serversOf({ pages, safePages, socket, safeSocket }: WorldHost): readonl
     ...(socket === undefined ? [] : [[80, createPlainServer(socket)] as const]),
     ...(safeSocket === undefined ? [] : [[443, createPlainServer(safeSocket)] as const]),
   ]
+}
+
+/** The text of a page that is read, or the code of the fault. */
+export async function textRead(reading: Promise<Result<WebPage>>): Promise<string> {
+  const page = await reading
+  return page.ok ? Buffer.from(page.value.body).toString() : page.fault.code
+}
+
+/** What the fault of a reading says, as code and reason. */
+export async function refusalRead(reading: Promise<Result<WebPage>>): Promise<string> {
+  const page = await reading
+  return page.ok ? `read ${page.value.status}` : `${page.fault.code} ${String(page.fault.detail.reason ?? '')}`.trim()
 }

@@ -52,7 +52,7 @@ export function facesWith(fonts: readonly OperatorFont[]): readonly Face[] {
 
 const files = new Map<string, Uint8Array>()
 
-/** Bytes of a font file, read once in each thread: there are a few dozen of them at most. */
+/** Bytes of a font file, read once in each process: there are a few dozen of them at most. */
 export function fontBytes(path: string): Uint8Array {
   let bytes = files.get(path)
   if (bytes === undefined) {

@@ -49,3 +49,18 @@ export async function mineWhile<T>(url: string, work: Promise<T>): Promise<T> {
   }
   return work
 }
+
+/** Mines a block on a node now and then until told to stop: a pace that holds however busy the machine is. */
+export function mineAtPace(url: string, everyMs: number): () => Promise<void> {
+  const stop = new AbortController()
+  const mining = (async () => {
+    while (!stop.signal.aborted) {
+      await mineOne(url)
+      await setTimeout(everyMs, undefined, { signal: stop.signal }).catch(() => {})
+    }
+  })()
+  return () => {
+    stop.abort()
+    return mining
+  }
+}

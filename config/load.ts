@@ -1,6 +1,7 @@
 import { parseAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { readChat } from './chat-settings.ts'
 import { readOutside } from './outside-settings.ts'
 import type { Setting } from './setting.ts'
 import { type Config, type Origin, type Prices, type Resolved, SETTINGS, type SettingName } from './settings.ts'
@@ -205,6 +206,8 @@ function ratesOf(integer: (name: SettingName) => number): Config['rpc']['rates']
     health: integer('rpc.rate-health'),
     events: integer('rpc.rate-events'),
     mcp: integer('rpc.rate-mcp'),
+    chat: integer('rpc.rate-chat'),
+    'sign-in': integer('rpc.rate-sign-in'),
   }
 }
 
@@ -256,6 +259,7 @@ function configOf(resolution: Resolution): Config {
     },
     stable: stableOf(resolution),
     outside: readOutside((name) => resolution[name].value),
+    chat: readChat((name) => resolution[name].value),
     chain: { reorganisationMax: integer('chain.reorganisation-max') },
     mempool: { countMax: integer('mempool.count-max'), mibMax: integer('mempool.mib-max') },
     storage: {

@@ -1,4 +1,5 @@
 import type { RateBucket } from '../rpc/contract/route.ts'
+import { CHAT_SETTINGS, type ChatConfig } from './chat-settings.ts'
 import type { NetworkName } from './networks/table.ts'
 import { OUTSIDE_SETTINGS, type OutsideConfig } from './outside-settings.ts'
 import { choice, dollars, flag, integer, type Setting, text } from './setting.ts'
@@ -39,6 +40,8 @@ export const SETTINGS = {
   'rpc.rate-health': integer('Health checks and scrapes per minute and address', 6_000, RATES),
   'rpc.rate-events': integer('Streams of events that are begun per minute and address', 300, RATES),
   'rpc.rate-mcp': integer('Calls over MCP and A2A without a payment per minute and address', 3_000, RATES),
+  'rpc.rate-chat': integer('Chats, speech and questions to the info API per minute and address', 1_200, RATES),
+  'rpc.rate-sign-in': integer('Tries to sign in to the dashboard per minute and address', 20, RATES),
   'rpc.delay-max-ms': integer(
     'Delay of the event loop from which on the node refuses work, what is cheap to ask again first',
     150,
@@ -195,6 +198,7 @@ export const SETTINGS = {
     'a path',
   ),
   ...OUTSIDE_SETTINGS,
+  ...CHAT_SETTINGS,
   'chain.reorganisation-max': integer('Deepest reorganisation taken without the operator', 1_200, [1, 2_399]),
   'mempool.count-max': integer('Most waiting transactions', 10_000, [100, 1_000_000]),
   'mempool.mib-max': integer('Most MiB of waiting transactions', 32, MIB),
@@ -306,6 +310,7 @@ export interface Config {
     readonly refundKeyFile: string | null
   }
   readonly outside: OutsideConfig
+  readonly chat: ChatConfig
   readonly chain: { readonly reorganisationMax: number }
   readonly mempool: { readonly countMax: number; readonly mibMax: number }
   readonly storage: {

@@ -42,6 +42,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
     health: 6_000,
     events: 300,
     mcp: 3_000,
+    chat: 1_200,
+    'sign-in': 20,
   },
   receiveTimeoutMs: 30_000,
   delayMsMax: 150,

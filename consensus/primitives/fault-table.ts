@@ -1,3 +1,4 @@
+import { CHAT_FAULTS } from './chat-faults.ts'
 import { type FaultRow, later, nobody, sender } from './fault-row.ts'
 import { LEDGER_FAULTS } from './ledger-faults.ts'
 import { MARKET_FAULTS } from './market-faults.ts'
@@ -159,6 +160,7 @@ export const FAULT_TABLE = {
 
   ...MARKET_FAULTS,
   ...OUTSIDE_FAULTS,
+  ...CHAT_FAULTS,
 
   'rpc/malformed-json': sender('malformed_json', 400, 'the body is not JSON: {reason}'),
   'rpc/invalid-request': sender('invalid_request', 400, 'the request does not have the documented shape: {fields}'),

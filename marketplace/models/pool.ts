@@ -96,7 +96,7 @@ export class ModelPool implements Models {
     return notNow(`no model with the role ${role} can be asked now (${troubles(able)})`)
   }
 
-  readonly complete = (request: ModelRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
+  readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
     this.#chat(
       asPoolRequest(request),
       (backend, chat, until) => backend.complete(chat, until),
@@ -250,7 +250,7 @@ export class ModelPool implements Models {
   }
 }
 
-function asPoolRequest(request: ModelRequest): PoolRequest {
+function asPoolRequest(request: ModelRequest | PoolRequest): PoolRequest {
   return { ...request, messages: request.messages.map((message) => ({ ...message })) }
 }
 

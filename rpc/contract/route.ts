@@ -15,6 +15,8 @@ export type RateBucket =
   | 'health'
   | 'events'
   | 'mcp'
+  | 'chat'
+  | 'sign-in'
 
 /** One operation of the API: everything that server, document and client must agree on. */
 export interface Route {

@@ -17,6 +17,8 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   events: 'read',
   mcp: 'quote',
   quote: 'quote',
+  chat: 'quote',
+  'sign-in': 'quote',
   mining: 'transaction',
   transaction: 'transaction',
   settle: 'transaction',

@@ -15,7 +15,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
-  marketplace: ['ledger', 'facts', 'outside', 'models', 'services', 'checkout', 'stable', 'facilitator'],
+  marketplace: ['ledger', 'facts', 'outside', 'models', 'chat', 'services', 'checkout', 'stable', 'facilitator'],
   rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers', 'mcp', 'a2a'],
 }
 
@@ -46,6 +46,9 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^compromise$/, /^src\/engines\/language\//],
   [/^franc$/, /^marketplace\/services\/texts\//],
   [/^sharp$/, /^src\/engines\/images\//],
+  [/^(acorn|yaml|mdast-util-|micromark-extension-)/, /^src\/engines\/chat\//],
+  [/^ajv$/, /^src\/outbound\/models\//],
+  [/^gpt-tokenizer($|\/)/, /^src\/outbound\/models\//],
   [/^esbuild$/, /^src\/package\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
   [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/|datastore-level$)/, /^src\/p2p\/host\//],

@@ -1,0 +1,79 @@
+import { flag, integer, type Setting, text } from './setting.ts'
+
+/** Settings of the chat platform. */
+export const CHAT_SETTINGS = {
+  'chat.enabled': flag('Whether this node has the chat platform: info API, chat, keys', true),
+  'chat.tokens-max': integer(
+    'Tokens of an answer where the request names no number, and the most that it may name',
+    4_096,
+    [16, 131_072],
+  ),
+  'chat.budget-seconds': integer('Time for all stages of one answer', 120, [5, 1_800]),
+  'chat.concurrent-max': integer('Chats answered at once', 640, [1, 10_000]),
+  'chat.key-concurrent-max': integer('Chats answered at once for one owner of keys', 32, [1, 10_000]),
+  'chat.key-rpm': integer('Chats per minute and owner of keys; a key may have less', 60, [1, 1_000_000]),
+  'chat.key-tpd': integer(
+    'Tokens per day (UTC) and owner of keys; a key may have less',
+    1_000_000,
+    [1, 1_000_000_000_000],
+  ),
+  'chat.keys-max': integer('Keys that one owner may have', 20, [1, 1_000]),
+  'chat.wallets': text(
+    'Who may make keys by signing in with a wallet: all, none, or addresses separated by commas',
+    'all',
+    'all, none, or addresses separated by commas',
+    /^(all|none|[0-9a-z]+(,[0-9a-z]+){0,63})$/,
+  ),
+  'chat.model-router': flag('Whether model-4 asks a model for the tier of a request that its rules leave open', false),
+  'chat.qa-model': flag(
+    'Whether a model words the answers of /api/v1/info/qa; else they are passages of the facts',
+    true,
+  ),
+  'chat.comparison-file': text('JSON file with comparison_vs_external of the info API', null, 'a path'),
+  'chat.faq-file': text('JSON file with further questions and answers for the info API', null, 'a path'),
+  'chat.espeak': text('Program espeak-ng, for speech without a model: a name on the PATH or a path', null, 'a program'),
+} as const satisfies Record<string, Setting>
+
+/** Settings of the chat platform, as they are used. */
+export interface ChatConfig {
+  readonly enabled: boolean
+  readonly tokensMax: number
+  readonly budgetMs: number
+  readonly concurrentMax: number
+  readonly keyConcurrentMax: number
+  readonly keyRpm: number
+  readonly keyTpd: number
+  readonly keysMax: number
+  /** Addresses in text form. */
+  readonly wallets: 'all' | readonly string[]
+  readonly modelRouter: boolean
+  readonly qaModel: boolean
+  readonly comparisonFile: string | null
+  readonly faqFile: string | null
+  readonly espeak: string | null
+}
+
+type Name = keyof typeof CHAT_SETTINGS
+
+/** Reads the settings, whose texts have been checked. */
+export function readChat(textOf: (name: Name) => string | null): ChatConfig {
+  const isOn = (name: Name): boolean => textOf(name) === 'true'
+  const number = (name: Name): number => Number(textOf(name))
+  const wallets = textOf('chat.wallets') ?? 'none'
+  return {
+    enabled: isOn('chat.enabled'),
+    tokensMax: number('chat.tokens-max'),
+    budgetMs: number('chat.budget-seconds') * 1_000,
+    concurrentMax: number('chat.concurrent-max'),
+    keyConcurrentMax: number('chat.key-concurrent-max'),
+    keyRpm: number('chat.key-rpm'),
+    keyTpd: number('chat.key-tpd'),
+    keysMax: number('chat.keys-max'),
+    wallets: wallets === 'all' ? 'all' : wallets === 'none' ? [] : wallets.split(','),
+    modelRouter: isOn('chat.model-router'),
+    qaModel: isOn('chat.qa-model'),
+    comparisonFile: textOf('chat.comparison-file'),
+    faqFile: textOf('chat.faq-file'),
+    espeak: textOf('chat.espeak'),
+  }
+}

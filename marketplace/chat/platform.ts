@@ -1,0 +1,89 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { Readiness } from '../outside/readiness.ts'
+import type { ChatCall, ChatChoice, ChatModelId, ChatOutcome, ChatSink, PlatformReport } from './call.ts'
+import { fitsWindow } from './context-window.ts'
+import { lastQuestion } from './conversation.ts'
+import { ModelDesk, TEXT_ROLES } from './desk.ts'
+import { PIPELINES } from './pipelines/table.ts'
+import { firstState, runPipeline } from './run-pipeline.ts'
+import { runSingleCall } from './single-call.ts'
+import type { ChatMeans, StageContext } from './stage.ts'
+import { asChatFault } from './upstream-fault.ts'
+
+/** The chat platform of a node: what its models are, and their answers. */
+export class ChatPlatform {
+  readonly #means: ChatMeans
+
+  constructor(means: ChatMeans) {
+    this.#means = means
+  }
+
+  /** Whether a model can answer now: any backend that answers in text is enough for all of them. */
+  readiness(_model: ChatModelId): Readiness {
+    const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role))
+    return standings.find(({ available }) => available) ?? (standings[0] as Readiness)
+  }
+
+  /**
+   * Answers a chat, in pieces where there is a sink. Faults: `chat/no-backend`, `chat/context-length`, `chat/busy`,
+   * `chat/upstream`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`.
+   */
+  async answer(call: ChatCall, sink: ChatSink | null, signal: AbortSignal): Promise<Result<ChatOutcome>> {
+    const readiness = this.readiness(call.model)
+    if (!readiness.available)
+      return fail(
+        fault('chat/no-backend', { model: call.model, reason: readiness.reason, requires: readiness.requires }),
+      )
+    const tooLong = fitsWindow(call, this.#means.models)
+    if (tooLong !== null) return fail(tooLong)
+    const limit = AbortSignal.timeout(this.#means.budgetMs)
+    const until = AbortSignal.any([signal, limit])
+    const context = this.#context(call, until)
+    const outcome = await this.#run(call, context, sink)
+    if (outcome.ok) return outcome
+    return fail(signal.aborted ? fault('chat/aborted') : asChatFault(outcome.fault, call.model))
+  }
+
+  #context(call: ChatCall, signal: AbortSignal): Omit<StageContext, 'say'> {
+    const { clock, budgetMs, models } = this.#means
+    const endMs = clock.now() + budgetMs
+    return {
+      call,
+      desk: new ModelDesk(models, signal),
+      means: this.#means,
+      signal,
+      remainingMs: () => endMs - clock.now(),
+    }
+  }
+
+  #run(call: ChatCall, context: Omit<StageContext, 'say'>, sink: ChatSink | null): Promise<Result<ChatOutcome>> {
+    const isSingle = call.usesTools || call.form.is !== 'text' || call.model === 'model-1'
+    return isSingle ? runSingleCall(call, context, sink) : this.#throughPipeline(call, context, sink)
+  }
+
+  async #throughPipeline(
+    call: ChatCall,
+    context: Omit<StageContext, 'say'>,
+    sink: ChatSink | null,
+  ): Promise<Result<ChatOutcome>> {
+    const pipeline = PIPELINES[call.model]
+    const outcome = await runPipeline(pipeline, firstState(call.messages, lastQuestion(call.messages)), context, sink)
+    if (!outcome.ok) return outcome
+    const { state, stages } = outcome.value
+    const message = { role: 'assistant', content: state.text, refusal: null }
+    const choice: ChatChoice = { message, finishReason: state.finishReason, logprobs: null }
+    const report: PlatformReport = {
+      model: call.model,
+      pipeline: pipeline.name,
+      ...(state.tier !== null && { tier: state.tier }),
+      ...(state.mode !== null && { mode: state.mode }),
+      stages,
+      grounded: state.sources.length > 0,
+      citations: state.citations,
+      usageEstimated: context.desk.usage.estimated,
+      ...state.facts,
+    }
+    return ok({ choices: [choice], usage: context.desk.usage, report })
+  }
+}

@@ -18,9 +18,7 @@ const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const RATE = 1_000_000
 const RATES = {
   ...{ read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, settle: RATE },
-  ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE },
- chat: RATE },
- 'sign-in': RATE },
+  ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, chat: RATE, 'sign-in': RATE },
 }
 
 /** What the operator of the API shows. */

@@ -33,6 +33,8 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly messages: readonly ChatMessage[]
   /** What the model must be able to do. */
   readonly needs?: readonly ModelSupport[]
+  /** The one model that is wanted, by the ids of its backend and its own; else any with the role. */
+  readonly only?: { readonly backend: string; readonly model: string }
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
@@ -174,12 +176,12 @@ export class ModelPool implements Models {
     signal: AbortSignal,
     mayTryAgain: () => boolean,
   ): Promise<Result<PoolAnswer>> {
-    const { role, needs = [], messages, maxTokens, ...rest } = request
+    const { role, needs = [], only, messages, maxTokens, ...rest } = request
     const prompt = estimatedPrompt(messages)
     const able = this.#candidates(({ roles, supports, context }) => {
       const hasRoom = prompt + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= context
       return roles.includes(role) && hasRoom && needs.every((need) => supports.has(need))
-    })
+    }).filter(({ member, model }) => only === undefined || isThat(only, member, model))
     const { temperature, jsonSchema, extra } = rest
     const options = {
       ...(temperature !== undefined && { temperature }),
@@ -252,6 +254,10 @@ export class ModelPool implements Models {
 
 function asPoolRequest(request: ModelRequest | PoolRequest): PoolRequest {
   return { ...request, messages: request.messages.map((message) => ({ ...message })) }
+}
+
+function isThat(only: NonNullable<PoolRequest['only']>, { entry }: Member, { id }: ModelFacts): boolean {
+  return only.backend === entry.backend.id && only.model === id
 }
 
 function troubles(able: readonly Candidate[]): string {

@@ -1,11 +1,12 @@
 import type { Result } from '../../consensus/primitives/result.ts'
+import type { ChatTasks } from './chat-tasks.ts'
 import type { DocumentTasks } from './document-tasks.ts'
 import type { ImageTasks } from './image-tasks.ts'
 import type { LanguageTasks } from './language-tasks.ts'
 import type { PageTasks } from './page-tasks.ts'
 
 /** Every piece of work for the engines, by name: what goes in and what comes out, plain values both. */
-export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks
+export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks & ChatTasks
 
 /** Name of a piece of work. */
 export type EngineTask = keyof EngineTasks

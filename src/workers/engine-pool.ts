@@ -16,6 +16,7 @@ export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'text/summary': 4_000,
   'text/mood': 2_000,
   'text/subjects': 4_000,
+  'chat/check-code': 3_000,
   'image/square-png': 5_000,
   'image/procedural': 5_000,
 }
@@ -135,7 +136,7 @@ export class EnginePool implements Engines {
     input: EngineTasks[Name]['input'],
     signal: AbortSignal,
   ): Promise<Result<EngineTasks[Name]['output']>> {
-    const processes = task.startsWith('page/') || task === 'image/square-png' ? this.#strangers : this.#own
+    const processes = isOfStrangers(task) ? this.#strangers : this.#own
     return (await processes.run({ task, input }, signal)) as Result<EngineTasks[Name]['output']>
   }
 
@@ -143,6 +144,11 @@ export class EnginePool implements Engines {
   async close(): Promise<void> {
     await Promise.all([this.#strangers.close(), this.#own.close()])
   }
+}
+
+/** Whether it is on what strangers wrote, or had models write. */
+function isOfStrangers(task: EngineTask): boolean {
+  return task.startsWith('page/') || task.startsWith('chat/') || task === 'image/square-png'
 }
 
 /** Bytes of the page or picture that a job is on; other jobs are small. */

@@ -24,6 +24,7 @@ const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } =
   'text/summary': async () => (await import('../engines/language/summary.ts')).summarise,
   'text/mood': async () => (await import('../engines/language/mood.ts')).moodOf,
   'text/subjects': async () => (await import('../engines/language/subjects.ts')).subjectsOf,
+  'chat/check-code': async () => (await import('../engines/chat/check-code.ts')).checkCode,
   'image/square-png': async () => (await import('../engines/images/square-png.ts')).squarePng,
   'image/procedural': async () => (await import('../engines/images/procedural.ts')).proceduralPng,
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { EngineLoss } from '../engines/refusal.ts'
 import type { ProcessWord } from './killable-process.ts'
 
 /** Memory of the thread that watches. */
@@ -13,6 +14,7 @@ export function serveProcess(work: (job: never, started: () => void) => Promise<
     try {
       say({ kind: 'done', output: await work(job, () => say({ kind: 'started' })) })
     } catch (error) {
+      if (error instanceof EngineLoss) process.exit(1)
       say({ kind: 'failed', reason: error instanceof Error ? error.message : 'unknown cause' })
     }
   }

@@ -1,0 +1,61 @@
+/** How code of a kind hides brackets that do not count. */
+export interface QuotingRules {
+  /** What a comment to the end of the line begins with. */
+  readonly comments: readonly string[]
+  /** Whether there are comments between slashes and asterisks. */
+  readonly blockComments: boolean
+  /** Marks around texts that end on their line. */
+  readonly quotes: readonly string[]
+  /** Marks around texts that may go over several lines; longer ones first. */
+  readonly longQuotes: readonly string[]
+}
+
+const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
+const OPENING = new Set(Object.values(PAIRS))
+
+/**
+ * What is wrong with the brackets of some code, in a sentence; null where they balance. Texts in quotes and comments are passed
+ * over. It is a count and no parser: it can be wrong in both directions.
+ */
+export function bracketProblem(code: string, rules: QuotingRules): string | null {
+  const open: { readonly mark: string; readonly line: number }[] = []
+  let line = 1
+  for (let at = 0; at < code.length; ) {
+    const next = afterHidden(code, at, rules)
+    if (next > at) {
+      for (; at < next; at++) if (code[at] === '\n') line += 1
+      continue
+    }
+    const mark = code[at++] as string
+    if (mark === '\n') line += 1
+    else if (OPENING.has(mark)) open.push({ mark, line })
+    else if (mark in PAIRS && open.pop()?.mark !== PAIRS[mark]) return `"${mark}" on line ${line} closes nothing`
+  }
+  const last = open.at(-1)
+  return last === undefined ? null : `"${last.mark}" on line ${last.line} is not closed`
+}
+
+/** Where a comment or a quoted text that begins here ends; here, where none begins. */
+function afterHidden(code: string, at: number, { comments, blockComments, quotes, longQuotes }: QuotingRules): number {
+  if (blockComments && code.startsWith('/*', at)) return after(code, '*/', at + 2)
+  if (comments.some((mark) => code.startsWith(mark, at))) return after(code, '\n', at)
+  const long = longQuotes.find((mark) => code.startsWith(mark, at))
+  if (long !== undefined) return after(code, long, at + long.length)
+  const mark = code[at] as string
+  if (mark === '\\') return Math.min(at + 2, code.length)
+  return quotes.includes(mark) ? afterQuoted(code, at, mark) : at
+}
+
+function after(code: string, mark: string, from: number): number {
+  const found = code.indexOf(mark, from)
+  return found === -1 ? code.length : found + mark.length
+}
+
+/** A mark that is not closed on its line is an apostrophe. */
+function afterQuoted(code: string, at: number, mark: string): number {
+  for (let i = at + 1; i < code.length && code[i] !== '\n'; i++) {
+    if (code[i] === '\\') i += 1
+    else if (code[i] === mark) return i + 1
+  }
+  return at
+}

@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly isOperator: boolean
   /** Public base address of this node, without a slash at the end. */
   readonly baseUrl: string
+  /** Aborted when whoever asked is gone before the answer was. */
+  readonly signal: AbortSignal
 }
 
 /** One server-sent event; its data becomes one line of JSON. */
@@ -44,9 +46,22 @@ export interface EventSink {
 /** Begins to send events, from within or later; `stop` is called once when the stream is over. After a fault nothing is sent. */
 export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
 
+/** Where a feed is written. The next text waits for a promise that is given back: the reader is behind then. */
+export interface FeedOut {
+  write(text: string): Promise<void> | undefined
+}
+
+/** An answer of status 200 that is written while it is made. */
+export interface Feed {
+  readonly headers: Readonly<Record<string, string>>
+  /** Resolves with whether the answer is whole; after one that is not, the connection is cut. */
+  readonly write: (out: FeedOut) => Promise<boolean>
+}
+
 /** What a handler answers: an object for JSON, text or bytes with their type, or a stream of events. */
 export type Answer =
   | { readonly stream: StreamBegin }
+  | { readonly feed: Feed }
   | { readonly status: number; readonly json: object; readonly headers?: Headers }
   | {
       readonly status: number

@@ -1,6 +1,8 @@
 import type { Chain } from '../consensus/chain/chain.ts'
 import type { Clock } from '../consensus/chain/ports.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
+import type { ChatKeys } from '../marketplace/chat/keys.ts'
+import type { ChatPlatform } from '../marketplace/chat/platform.ts'
 import type { Checkout } from '../marketplace/checkout/checkout.ts'
 import type { NativeClaimStore } from '../marketplace/checkout/claim.ts'
 import type { Shop } from '../marketplace/checkout/operator.ts'
@@ -10,6 +12,7 @@ import type { MarketSettings } from '../marketplace/checkout/settings.ts'
 import type { Settler } from '../marketplace/checkout/settler.ts'
 import type { Workshop } from '../marketplace/checkout/workshop.ts'
 import type { Facilitator } from '../marketplace/facilitator/facilitator.ts'
+import type { ModelUsage } from '../marketplace/outside/models.ts'
 import type { StableRail } from '../marketplace/stable/rail.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import type { RemoteWork } from '../miner/remote-work.ts'
@@ -34,6 +37,28 @@ export interface FacilitatorApi {
   readonly desk: Facilitator
   readonly price: NativePriceSource
   readonly settings: MarketSettings
+}
+
+/** One chat that is over, for logs and metrics. */
+export interface ChatFacts {
+  readonly requestId: string
+  readonly model: string
+  /** HTTP status; 499 where whoever asked went away, and that of the fault where a stream broke. */
+  readonly status: number
+  readonly seconds: number
+  /** Time to the first piece of a stream; null where nothing was streamed. */
+  readonly firstPieceSeconds: number | null
+  readonly usage: ModelUsage
+}
+
+/** The chat platform as the API shows it. */
+export interface ChatApi {
+  readonly platform: ChatPlatform
+  readonly keys: ChatKeys
+  readonly tokensMax: number
+  /** Leave for one more chat beside those that are answered now; null where there are too many. To be called once when it is over. */
+  readonly enter: () => (() => void) | null
+  readonly onChat: (facts: ChatFacts) => void
 }
 
 /** What mining does at the moment. */
@@ -81,4 +106,6 @@ export interface NodeApi {
   readonly network?: NetworkApi | null
   /** Judges payments for others' servers; null or absent where it is off. */
   readonly facilitator?: FacilitatorApi | null
+  /** The chat platform; null or absent where it is off. */
+  readonly chat?: ChatApi | null
 }

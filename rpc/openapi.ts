@@ -12,6 +12,7 @@ const TAGS = [
   { name: 'chain', description: 'Blocks, transactions, accounts, mempool' },
   { name: 'assets', description: 'Tokens, pools, prices, staking, what addresses hold and did' },
   { name: 'market', description: 'Pay-per-call services for agents' },
+  { name: 'chat', description: 'OpenAI-compatible chat, and what this node says of it' },
   { name: 'mining', description: 'Work for miners outside of the node' },
   { name: 'operations', description: 'For those who run the node' },
 ]
@@ -59,6 +60,11 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
       schemas: Object.fromEntries(Object.entries(RESOURCES).map(([name, schema]) => [name, inner(schema)])),
       securitySchemes: {
         operator: { type: 'http', scheme: 'bearer', description: 'The token in `operator.token` of the data folder' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, made at /dashboard or with `farthing keys`',
+        },
       },
     },
   }
@@ -70,7 +76,7 @@ function operationOf(route: Route): object {
   for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer, examples[status])
   for (const [status, description] of Object.entries(REFUSALS)) {
     const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
-    responses[status] ??= responseOf({ description, schema: RESOURCES.Error as TSchema }, example)
+    responses[status] ??= responseOf({ description, schema: errorOf(route) }, example)
   }
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
   return {
@@ -81,11 +87,16 @@ function operationOf(route: Route): object {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBodyOf(route) }),
     ...(route.operator === undefined ? {} : { security: securityOf(route.operator) }),
+    ...(route.needsKey === true && { security: [{ apiKey: [] }] }),
     ...(route.isPaid === true
       ? { 'x-payment-info': { protocols: ['x402'], price: { mode: 'dynamic', currency: 'USD' } } }
       : {}),
     responses,
   }
+}
+
+function errorOf({ isOpenAi }: Route): TSchema {
+  return (isOpenAi === true ? RESOURCES.ChatError : RESOURCES.Error) as TSchema
 }
 
 function responseOf({ description, schema, contentType }: Route['answers'][number], example?: unknown): object {

@@ -1,13 +1,15 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, faultRow } from '../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../marketplace/checkout/claim-store.ts'
-import type { Answer, StreamBegin } from './answer.ts'
+import type { Answer, Feed, StreamBegin } from './answer.ts'
+import { chatError, retryHeaders } from './chat/errors.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
 import { addressKey } from './edge/client-key.ts'
 import type { Documents } from './edge/documents.ts'
 import type { WorkKind } from './edge/overload.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
+import { writeFeed } from './feeds.ts'
 import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Streams } from './streams.ts'
@@ -44,8 +46,11 @@ export class Refusal extends Error {
   }
 }
 
-/** Sends a handler's answer, if it is no stream. */
-export function send(reply: FastifyReply, result: Exclude<Answer, { readonly stream: unknown }>): FastifyReply {
+/** An answer that is all there. */
+type WholeAnswer = Exclude<Answer, { readonly stream: unknown } | { readonly feed: unknown }>
+
+/** Sends a handler's answer, if it is all there. */
+export function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
   if ('response' in result) return reply.send(result.response)
   reply.code(result.status)
   if (result.headers !== undefined) reply.headers(result.headers)
@@ -58,7 +63,7 @@ export function send(reply: FastifyReply, result: Exclude<Answer, { readonly str
 /** Sends a public document; an answer that is none, a refusal for instance, goes out as it is. */
 export async function sendDocument(
   { request, reply }: Exchange,
-  result: Exclude<Answer, { readonly stream: unknown }>,
+  result: WholeAnswer,
   documents: Documents,
 ): Promise<FastifyReply> {
   if ('response' in result || result.status !== 200) return send(reply, result)
@@ -77,8 +82,9 @@ export async function sendDocument(
 
 /** Sends a fault in the error envelope, or as an error of the protocol that the route speaks. */
 export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
-  const { dialect } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect'>
+  const { dialect, isOpenAi } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect' | 'isOpenAi'>
   if (dialect === 'json-rpc') return sendProtocolFault(reply, request, cause)
+  if (isOpenAi === true) return sendChatFault(reply, cause)
   const accept = request.headers.accept ?? ''
   const body = errorBody(cause, { requestId: request.id, accept, path: pathOf(request) })
   return reply
@@ -94,6 +100,14 @@ function sendProtocolFault(reply: FastifyReply, request: FastifyRequest, cause: 
     .headers(errorHeaders(cause))
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(failure(messageIdOf(request), faultToJsonRpc(cause, request.id))))
+}
+
+function sendChatFault(reply: FastifyReply, cause: Fault): FastifyReply {
+  return reply
+    .code(faultRow(cause.code).status)
+    .headers({ ...errorHeaders(cause), ...retryHeaders(cause) })
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(chatError(cause)))
 }
 
 /** A refusal answers the message that it refuses, where one could be read. */
@@ -142,6 +156,15 @@ export function openStream(
   return reply
 }
 
+/** Writes an answer while it is made. It counts no longer as a request under way: chats have bounds of their own. */
+export function openFeed({ request, reply }: Exchange, feed: Feed, { settle, onError }: StreamRoom): FastifyReply {
+  const place = { raw: reply.raw, headers: reply.getHeaders(), onError: (error: unknown) => onError(error, request.id) }
+  reply.hijack()
+  settle(request)
+  void writeFeed(place, feed)
+  return reply
+}
+
 /** Everything that goes wrong outside a handler becomes the same envelope; a bug is told and shows nothing of itself. */
 export function failures(
   app: FastifyInstance,
@@ -166,13 +189,13 @@ export function failures(
   })
 }
 
-function faultOf(error: FastifyError | Refusal, request: FastifyRequest, { bodyBytesMax }: HttpLimits): Fault {
+function faultOf(error: FastifyError | Refusal, request: FastifyRequest, limits: HttpLimits): Fault {
   if (error instanceof Refusal || error instanceof ClaimsAway) return error.fault
   switch (error.code) {
     case 'FST_ERR_VALIDATION':
       return fault('rpc/invalid-request', { fields: (error.validation ?? []).map(fieldText) })
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return fault('rpc/body-too-large', { limitBytes: bodyBytesMax })
+      return fault('rpc/body-too-large', { limitBytes: request.routeOptions.bodyLimit ?? limits.bodyBytesMax })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':
       return mediaTypeFault(request)

@@ -18,6 +18,8 @@ declare module 'fastify' {
     isPaid?: true
     /** Set where it speaks a protocol whose messages may bring one. */
     dialect?: 'json-rpc'
+    /** Set where it speaks the OpenAI interface. */
+    isOpenAi?: true
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../consensus/primitives/fault.ts'
 import { type ApiRequest, isFault } from './answer.ts'
 import type { Route } from './contract/route.ts'
@@ -14,6 +14,7 @@ import {
   bodyParsers,
   failures,
   mediaTypeFault,
+  openFeed,
   openStream,
   Refusal,
   refuseUnroutable,
@@ -97,17 +98,20 @@ function addRoute({ app, node, room, documents }: Wiring, operation: OperationId
   const schema = {
     ...(route.params === undefined ? {} : { params: route.params }),
     ...(route.query === undefined ? {} : { querystring: route.query }),
-    ...(route.body === undefined || route.dialect !== undefined ? {} : { body: bodySchema(route) }),
+    ...(route.body === undefined || isFreeForm(route) ? {} : { body: bodySchema(route) }),
   }
   app.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     schema,
+    ...(route.bodyBytesMax !== undefined && { bodyLimit: route.bodyBytesMax }),
     config: {
       bucket: route.bucket,
+      ...(route.isOpenAi && { isOpenAi: route.isOpenAi }),
       ...(route.isPaid && { isPaid: route.isPaid }),
       ...(route.dialect && { dialect: route.dialect }),
     },
+    ...(route.needsKey && { onRequest: (request, _, done) => done(keyRefusal(node, request)) }),
     preValidation: (request, _, done) => {
       if (node.publicUrl === null && !isAuthority(request.host))
         return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header host'] })))
@@ -116,17 +120,30 @@ function addRoute({ app, node, room, documents }: Wiring, operation: OperationId
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
         return done(new Refusal(mediaTypeFault(request)))
       // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
-      if (route.body !== undefined && route.dialect === undefined) request.body ??= {}
+      if (route.body !== undefined && !isFreeForm(route)) request.body ??= {}
       coerceQuery(route, request)
       done()
     },
     handler: async (request, reply) => {
-      const result = await handler(node, apiRequest(node, request))
+      const result = await handler(node, apiRequest(node, request, reply))
       if (isFault(result)) return sendFault(reply, request, result)
+      if ('feed' in result) return openFeed({ request, reply }, result.feed, room)
       if ('stream' in result) return openStream({ request, reply }, result.stream, room)
       return route.isDocument === true ? sendDocument({ request, reply }, result, documents) : send(reply, result)
     },
   })
+}
+
+/** Whether a route's body reaches its handler as it came. */
+function isFreeForm({ dialect, isOpenAi }: Route): boolean {
+  return dialect !== undefined || isOpenAi === true
+}
+
+/** Why a request without a good key gets no further; undefined where it does. */
+function keyRefusal({ chat }: NodeApi, { headers }: FastifyRequest): Refusal | undefined {
+  if (chat == null) return new Refusal(fault('chat/off'))
+  const key = chat.keys.identify(headers.authorization)
+  return key.ok ? undefined : new Refusal(key.fault)
 }
 
 /** Raw bytes are a body too where transactions are taken; JSON is checked as documented. */
@@ -143,8 +160,13 @@ function coerceQuery({ query }: Route, request: FastifyRequest): void {
   }
 }
 
-function apiRequest(node: NodeApi, request: FastifyRequest): ApiRequest {
+function apiRequest(node: NodeApi, request: FastifyRequest, { raw }: FastifyReply): ApiRequest {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort()
+  })
   return {
+    signal: gone.signal,
     params: request.params as Record<string, string>,
     query: request.query as Record<string, string>,
     body: request.body,

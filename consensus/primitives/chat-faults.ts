@@ -2,6 +2,7 @@ import { type FaultRow, later, nobody, sender } from './fault-row.ts'
 
 /** What goes wrong with chats and their keys. `param` names the field of the request that is to blame, null where none is. */
 export const CHAT_FAULTS = {
+  'chat/off': sender('chat_disabled', 404, 'this node has no chat platform'),
   'chat/invalid-key': sender('invalid_api_key', 401, 'the API key is not valid here: {reason}'),
   'chat/forbidden': sender('permission_denied', 403, 'this is not allowed: {reason}'),
   'chat/model-not-found': sender('model_not_found', 404, 'there is no model {model} here; there are {models}'),
@@ -21,5 +22,7 @@ export const CHAT_FAULTS = {
   'chat/aborted': nobody('request_aborted', 499, 'whoever asked went away'),
   'chat/no-key': sender('key_not_found', 404, 'there is no key {id}'),
   'chat/keys-full': sender('keys_limit_reached', 409, 'there are {max} keys already; revoke one first'),
+  'chat/no-room': later('no_room_for_keys', 503, 'this node keeps {max} keys and takes no more now'),
+  'chat/keys-damaged': nobody('keys_damaged', 500, 'keys of the chat: {reason}'),
   'chat/sign-in': sender('sign_in_failed', 401, 'you are not signed in: {reason}'),
 } as const satisfies Record<string, FaultRow>

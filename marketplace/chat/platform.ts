@@ -1,7 +1,8 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { ModelUsage } from '../outside/models.ts'
 import type { Readiness } from '../outside/readiness.ts'
-import type { ChatCall, ChatChoice, ChatModelId, ChatOutcome, ChatSink, PlatformReport } from './call.ts'
+import type { ChatCall, ChatChoice, ChatOutcome, ChatSink, PlatformModelId, PlatformReport } from './call.ts'
 import { fitsWindow } from './context-window.ts'
 import { lastQuestion } from './conversation.ts'
 import { ModelDesk, TEXT_ROLES } from './desk.ts'
@@ -20,16 +21,22 @@ export class ChatPlatform {
   }
 
   /** Whether a model can answer now: any backend that answers in text is enough for all of them. */
-  readiness(_model: ChatModelId): Readiness {
+  readiness(_model: PlatformModelId): Readiness {
     const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role))
     return standings.find(({ available }) => available) ?? (standings[0] as Readiness)
   }
 
   /**
    * Answers a chat, in pieces where there is a sink. Faults: `chat/no-backend`, `chat/context-length`, `chat/busy`,
-   * `chat/upstream`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`.
+   * `chat/upstream`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`. `spent` hears what was used, also by an
+   * answer that failed.
    */
-  async answer(call: ChatCall, sink: ChatSink | null, signal: AbortSignal): Promise<Result<ChatOutcome>> {
+  async answer(
+    call: ChatCall,
+    sink: ChatSink | null,
+    signal: AbortSignal,
+    spent: (usage: ModelUsage) => void = () => {},
+  ): Promise<Result<ChatOutcome>> {
     const readiness = this.readiness(call.model)
     if (!readiness.available)
       return fail(
@@ -40,7 +47,7 @@ export class ChatPlatform {
     const limit = AbortSignal.timeout(this.#means.budgetMs)
     const until = AbortSignal.any([signal, limit])
     const context = this.#context(call, until)
-    const outcome = await this.#run(call, context, sink)
+    const outcome = await this.#run(call, context, sink).finally(() => spent(context.desk.usage))
     if (outcome.ok) return outcome
     return fail(signal.aborted ? fault('chat/aborted') : asChatFault(outcome.fault, call.model))
   }

@@ -14,6 +14,7 @@ import {
   TRANSACTION_JSON,
   TX_STATUS,
 } from './chain.ts'
+import { CHAT_ERROR } from './chat.ts'
 import { CARD, ITEM } from './discovery.ts'
 import { ENTRY, FACILITATOR, OPTION, PAID, PROTOCOL, QUOTE, RECEIPT, REFUND, REQUEST_STATUS } from './market.ts'
 import { MINING_JOB } from './mining.ts'
@@ -38,6 +39,7 @@ export const RESOURCES: Readonly<Record<string, TSchema>> = {
   CallRecord: RECORD,
   Candle: CANDLE,
   CatalogueItem: ITEM,
+  ChatError: CHAT_ERROR,
   Committee: COMMITTEE,
   Error: ERROR,
   ExecutionReceipt: RECEIPT_JSON,

@@ -24,7 +24,7 @@ export interface Route {
   /** Path in OpenAPI form, `{name}` for parameters. */
   readonly path: string
   readonly operationId: string
-  readonly tag: 'chain' | 'assets' | 'market' | 'mining' | 'operations'
+  readonly tag: 'chain' | 'assets' | 'market' | 'chat' | 'mining' | 'operations'
   readonly summary: string
   readonly description?: string
   readonly params?: TObject
@@ -44,6 +44,12 @@ export interface Route {
    * undefined where there was none.
    */
   readonly dialect?: 'json-rpc'
+  /** Whether it speaks the OpenAI interface: refusals have its shape, and the handler itself checks the body. */
+  readonly isOpenAi?: true
+  /** Whether an API key must be sent; that is looked at before the body is read. */
+  readonly needsKey?: true
+  /** Most bytes of its body, where that is more than elsewhere. */
+  readonly bodyBytesMax?: number
   /** Whether it is a public document: with a strong ETag, kept by caches for a moment, compressed for who takes it. */
   readonly isDocument?: true
   /** Whether the operator's token must be sent, or shows more where it is. */

@@ -3,6 +3,7 @@ import { AGENT_DOOR_ROUTES } from './agent-doors.ts'
 import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
+import { CHAT_ROUTES } from './chat.ts'
 import { DISCOVERY_ROUTES } from './discovery.ts'
 import { EVENT_ROUTES } from './events.ts'
 import { FACILITATOR_ROUTES } from './facilitator.ts'
@@ -26,6 +27,7 @@ export const ROUTES = {
   ...POOL_ROUTES,
   ...STAKING_ROUTES,
   ...BRIDGE_ROUTES,
+  ...CHAT_ROUTES,
   ...AGENT_ROUTES,
   ...MARKET_ROUTES,
   ...AGENT_DOOR_ROUTES,

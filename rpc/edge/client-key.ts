@@ -20,10 +20,13 @@ export interface LimitKey {
 
 /** Who a request counts for: the key that it shows, if the node knows it, else its address. A made-up key is none. */
 export function limitKeyOf(
-  node: Pick<NodeApi, 'operatorToken'>,
+  node: Pick<NodeApi, 'operatorToken' | 'chat'>,
   { authorization, address }: { readonly authorization: string | undefined; readonly address: string },
 ): LimitKey {
   if (authorization !== undefined && isOperator(node, authorization)) return { key: 'operator', isOperator: true }
+  const key = authorization === undefined ? undefined : node.chat?.keys.identify(authorization)
+  // Keys cost nothing: what counts is whose they are.
+  if (key?.ok === true) return { key: `keys of ${key.value.owner}`, isOperator: false }
   return { key: addressKey(address), isOperator: false }
 }
 

@@ -6,6 +6,7 @@ import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
+import * as chat from './chat.ts'
 import * as discovery from './discovery.ts'
 import { followEvents } from './events.ts'
 import * as facilitator from './facilitator.ts'
@@ -75,6 +76,12 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getCatalogue: discovery.getCatalogue,
   getServicePage: discovery.getServicePage,
   followEvents,
+  createChatCompletion: chat.createChatCompletion,
+  createChatCompletionAlias: chat.createChatCompletion,
+  listChatModels: chat.listChatModels,
+  listChatModelsAlias: chat.listChatModels,
+  getChatModel: chat.getChatModel,
+  getChatModelAlias: chat.getChatModel,
   getMiningTemplate: mining.getMiningTemplate,
   submitWork: mining.submitWork,
   followMiningJobs: mining.followMiningJobs,

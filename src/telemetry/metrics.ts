@@ -4,9 +4,10 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { offerState } from '../../rpc/cashier/offer-state.ts'
 import type { WorkKind } from '../../rpc/edge/overload.ts'
-import type { NodeApi } from '../../rpc/node.ts'
+import type { ChatFacts, NodeApi } from '../../rpc/node.ts'
 import type { AnswerFacts } from '../../rpc/server-edges.ts'
 import type { Checkable } from '../outbound/providers/provider.ts'
+import { ChatMetrics } from './chat-metrics.ts'
 import { type WatchedNetwork, watchNetwork } from './network-metrics.ts'
 import { watchProviders } from './provider-metrics.ts'
 import { watchStableRail } from './stable-metrics.ts'
@@ -23,6 +24,7 @@ export class Metrics {
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
   readonly #answers: Histogram<'route' | 'status'>
   readonly #shed: Counter<'kind'>
+  readonly #chats = new ChatMetrics(this.#registry)
   readonly #reorganisations: Counter
   readonly #deepReorganisations: Counter
   readonly #blocksMined: Counter
@@ -107,6 +109,11 @@ export class Metrics {
   /** Counts an answered request. */
   answered({ route, status, seconds }: AnswerFacts): void {
     this.#answers.labels(route, String(status)).observe(seconds)
+  }
+
+  /** Counts a chat that is over. */
+  chatted(facts: ChatFacts): void {
+    this.#chats.add(facts)
   }
 
   /** Counts a request that was refused because the node was overloaded. */

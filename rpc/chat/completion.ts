@@ -1,0 +1,88 @@
+import type { ChatChoice, ChatOutcome, ChatPiece, PlatformReport } from '../../marketplace/chat/call.ts'
+import type { ModelUsage } from '../../marketplace/outside/models.ts'
+
+/** What all parts of one answer have in common. */
+export interface CompletionHead {
+  /** `chatcmpl-...` */
+  readonly id: string
+  /** Seconds since 1970. */
+  readonly created: number
+  readonly model: string
+}
+
+/** Tokens of a chat by the interface's names. */
+export function usageJson({ promptTokens, completionTokens, totalTokens }: ModelUsage): object {
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
+}
+
+/** A whole answer. */
+export function completionJson(
+  { id, created, model }: CompletionHead,
+  { choices, usage, report }: ChatOutcome,
+): object {
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: choices.map(({ message, finishReason, logprobs }, index) => ({
+      index,
+      message: { role: 'assistant', content: null, refusal: null, ...message },
+      logprobs,
+      finish_reason: finishReason,
+    })),
+    usage: usageJson(usage),
+    x_platform: report,
+  }
+}
+
+/** Makes the events of an answer that is streamed. */
+export class CompletionEvents {
+  readonly #head: CompletionHead
+  readonly #tellsUsage: boolean
+  readonly #begun = new Set<number>()
+
+  constructor(head: CompletionHead, tellsUsage: boolean) {
+    this.#head = head
+    this.#tellsUsage = tellsUsage
+  }
+
+  /** Text of the events of a piece; who speaks is said once. */
+  piece({ index, delta: { role: _, ...delta }, logprobs = null }: ChatPiece): string {
+    return `${this.#opening(index)}${this.#event([{ index, delta, logprobs, finish_reason: null }])}`
+  }
+
+  /** Text of the events that end a good answer. */
+  end({ choices, usage, report }: ChatOutcome): string {
+    const last = choices.length - 1
+    const ends = choices.map((choice, index) => this.#opening(index) + this.#end(choice, index, index === last, report))
+    const told = this.#tellsUsage ? event({ ...this.#frame([]), usage: usageJson(usage) }) : ''
+    return `${ends.join('')}${told}data: [DONE]\n\n`
+  }
+
+  #end({ finishReason }: ChatChoice, index: number, isLast: boolean, report: PlatformReport): string {
+    const choice = { index, delta: {}, logprobs: null, finish_reason: finishReason }
+    return this.#event([choice], isLast ? { x_platform: report } : {})
+  }
+
+  #opening(index: number): string {
+    if (this.#begun.has(index)) return ''
+    this.#begun.add(index)
+    const delta = { role: 'assistant', content: '', refusal: null }
+    return this.#event([{ index, delta, logprobs: null, finish_reason: null }])
+  }
+
+  #event(choices: readonly object[], more: object = {}): string {
+    return event({ ...this.#frame(choices), ...(this.#tellsUsage && { usage: null }), ...more })
+  }
+
+  #frame(choices: readonly object[]): object {
+    const { id, created, model } = this.#head
+    return { id, object: 'chat.completion.chunk', created, model, choices }
+  }
+}
+
+/** One event with an object in it. */
+export function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,149 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { type AnswerForm, CHAT_MODEL_IDS, type ChatCall, type ChatModelId } from '../../marketplace/chat/call.ts'
+import type { AnswerSchema } from '../../marketplace/models/backend.ts'
+import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
+import { isOfTools, readMessages } from './read-messages.ts'
+
+/** A request for a chat, as it was read. */
+export interface ChatRequest {
+  readonly call: ChatCall
+  readonly streams: boolean
+  /** Whether a stream ends with a piece that tells the usage. */
+  readonly tellsUsage: boolean
+}
+
+const COUNT_MAX = 8
+const STOPS_MAX = 16
+const STOP_CHARS_MAX = 256
+const TOOLS_MAX = 128
+const NAME_CHARS_MAX = 64
+const TOKENS_MAX = 10_000_000
+const SCHEMA_CHARS_MAX = 65_536
+
+/** What the body may say beside the messages; everything else is ignored, as the OpenAI interface's servers do. */
+export interface ReadLimits {
+  readonly tokensMax: number
+  /** Whether the caller wants a broken stream to be continued by another model. */
+  readonly resumes: boolean
+}
+
+/** Reads the body of a chat (https://platform.openai.com/docs/api-reference/chat/create). Faults: `chat/*` with a `param`. */
+export function readChatRequest(body: unknown, { tokensMax, resumes }: ReadLimits): Result<ChatRequest> {
+  try {
+    const whole = new Checked(body ?? {}, '')
+    if (body === undefined) throw unusable('body', 'it must be a JSON object')
+    const model = readModel(whole.need('model'))
+    const streams = whole.field('stream')?.flag() ?? false
+    const options = whole.field('stream_options')
+    const tellsUsage = options?.field('include_usage')?.flag() ?? false
+    if (options !== null && !streams) throw unusable('stream_options', 'it is for streams')
+    return ok({ call: readCall(whole, model, { tokensMax, resumes }), streams, tellsUsage })
+  } catch (error) {
+    if (error instanceof Unusable) return fail(error.fault)
+    throw error
+  }
+}
+
+function readModel(place: Checked): ChatModelId {
+  const named = place.text(200, 1)
+  const model = CHAT_MODEL_IDS.find((id) => id === named)
+  if (model === undefined)
+    throw new Unusable(
+      fault('chat/model-not-found', { param: 'model', model: named, models: CHAT_MODEL_IDS.join(', ') }),
+    )
+  return model
+}
+
+function readCall(whole: Checked, model: ChatModelId, { tokensMax, resumes }: ReadLimits): ChatCall {
+  refuseForeign(whole)
+  const messages = readMessages(whole.need('messages'), model === 'model-4')
+  const tools = readTools(whole)
+  const usesTools = Object.keys(tools).length > 0 || messages.some(isOfTools)
+  const wanted = (whole.field('max_completion_tokens') ?? whole.field('max_tokens'))?.integer(1, TOKENS_MAX)
+  const single = readSingle(whole)
+  const isSingle = model === 'model-1' || usesTools
+  const [first] = Object.keys(single)
+  if (!isSingle && first !== undefined)
+    throw unsupported(first, `${model} asks several models; it is for model-1 and for requests with tools`)
+  const { n = 1, ...passed } = single as { readonly n?: number }
+  return {
+    model,
+    messages,
+    maxTokens: Math.min(wanted ?? tokensMax, tokensMax),
+    temperature: whole.field('temperature')?.number(0, 2) ?? null,
+    form: readForm(whole.field('response_format')),
+    usesTools,
+    count: n,
+    extra: { ...tools, ...readStyle(whole), ...passed },
+    resumes,
+  }
+}
+
+/** What would be answered wrongly if it were ignored. */
+function refuseForeign(whole: Checked): void {
+  for (const name of ['functions', 'function_call'])
+    if (whole.field(name) !== null) throw unsupported(name, 'tools and tool_choice have taken its place')
+  if (whole.field('audio') !== null) throw unsupported('audio', 'speech is at /api/v1/voice and /api/v1/audio/speech')
+  const modalities = whole.field('modalities')?.list(0, 8) ?? []
+  if (modalities.some(({ value }) => value !== 'text')) throw unsupported('modalities', 'answers are text')
+}
+
+function readTools(whole: Checked): Fields {
+  const tools = whole.field('tools')?.list(0, TOOLS_MAX) ?? []
+  for (const tool of tools) tool.need('function').need('name').text(NAME_CHARS_MAX, 1)
+  if (tools.length === 0) return {}
+  const choice = whole.field('tool_choice')
+  const parallel = whole.field('parallel_tool_calls')?.flag()
+  return {
+    tools: whole.fields().tools,
+    ...(choice !== null && { tool_choice: choice.value }),
+    ...(parallel !== undefined && { parallel_tool_calls: parallel }),
+  }
+}
+
+/** How the words are chosen: it is for whichever model speaks. */
+function readStyle(whole: Checked): Fields {
+  const topP = whole.field('top_p')?.number(0, 1)
+  const presence = whole.field('presence_penalty')?.number(-2, 2)
+  const frequency = whole.field('frequency_penalty')?.number(-2, 2)
+  const stop = whole.field('stop')
+  if (stop !== null && typeof stop.value !== 'string')
+    for (const one of stop.list(0, STOPS_MAX)) one.text(STOP_CHARS_MAX, 1)
+  return {
+    ...(topP !== undefined && { top_p: topP }),
+    ...(presence !== undefined && { presence_penalty: presence }),
+    ...(frequency !== undefined && { frequency_penalty: frequency }),
+    ...(stop !== null && { stop: stop.value }),
+  }
+}
+
+/** What only makes sense where one model answers with one call. */
+function readSingle(whole: Checked): Fields {
+  const n = whole.field('n')?.integer(1, COUNT_MAX) ?? 1
+  const logprobs = whole.field('logprobs')?.flag() ?? false
+  const topLogprobs = whole.field('top_logprobs')?.integer(0, 20)
+  const seed = whole.field('seed')?.integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+  const bias = whole.field('logit_bias')?.fields()
+  return {
+    ...(n > 1 && { n }),
+    ...(logprobs && { logprobs }),
+    ...(topLogprobs !== undefined && { top_logprobs: topLogprobs }),
+    ...(seed !== undefined && { seed }),
+    ...(bias !== undefined && Object.keys(bias).length > 0 && { logit_bias: bias }),
+  }
+}
+
+function readForm(place: Checked | null): AnswerForm {
+  const type = place?.need('type').word(['text', 'json_object', 'json_schema'] as const) ?? 'text'
+  if (place === null || type === 'text') return { is: 'text' }
+  return type === 'json_object' ? { is: 'json' } : { is: 'schema', schema: readSchema(place.need('json_schema')) }
+}
+
+function readSchema(place: Checked): AnswerSchema {
+  const name = place.need('name').text(NAME_CHARS_MAX, 1)
+  const schema = place.need('schema').fields()
+  if (JSON.stringify(schema).length > SCHEMA_CHARS_MAX)
+    throw unusable('response_format.json_schema.schema', `it must have at most ${SCHEMA_CHARS_MAX} characters`)
+  return { name, schema }
+}

@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import type { Route } from './route.ts'
+
+/** Bodies with pictures in them are longer than others. */
+export const CHAT_BODY_BYTES_MAX = 20 * 1_048_576
+
+const MODEL_ID = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) })
+
+/** The error of everything that speaks the OpenAI interface. */
+export const CHAT_ERROR = Type.Object({
+  error: Type.Object({
+    message: Type.String(),
+    type: Type.String(),
+    param: Type.Union([Type.String(), Type.Null()]),
+    code: Type.String(),
+  }),
+})
+
+const OPEN = { additionalProperties: true }
+
+const MESSAGE = Type.Object(
+  {
+    role: Type.Union(['system', 'developer', 'user', 'assistant', 'tool'].map((role) => Type.Literal(role))),
+    content: Type.Optional(
+      Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String() }, OPEN)), Type.Null()]),
+    ),
+  },
+  OPEN,
+)
+
+const CHAT_BODY = Type.Object(
+  {
+    model: Type.String({ description: 'model-1, model-2, model-3 or model-4' }),
+    messages: Type.Array(MESSAGE, { minItems: 1 }),
+    stream: Type.Optional(Type.Boolean()),
+    stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) }, OPEN)),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+    max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  OPEN,
+)
+
+const USAGE = Type.Object({
+  prompt_tokens: Type.Integer({ minimum: 0 }),
+  completion_tokens: Type.Integer({ minimum: 0 }),
+  total_tokens: Type.Integer({ minimum: 0 }),
+})
+
+const COMPLETION = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('chat.completion'),
+  created: Type.Integer(),
+  model: Type.String(),
+  choices: Type.Array(
+    Type.Object({
+      index: Type.Integer({ minimum: 0 }),
+      message: Type.Object(
+        { role: Type.Literal('assistant'), content: Type.Union([Type.String(), Type.Null()]) },
+        OPEN,
+      ),
+      logprobs: Type.Unknown(),
+      finish_reason: Type.String(),
+    }),
+  ),
+  usage: USAGE,
+  x_platform: Type.Object({}, OPEN),
+})
+
+const CHAT_MODEL = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('model'),
+  created: Type.Integer(),
+  owned_by: Type.String(),
+  x_platform: Type.Object({ available: Type.Boolean() }, OPEN),
+})
+
+const completion = {
+  method: 'POST',
+  tag: 'chat',
+  summary: 'Answer a chat',
+  description:
+    'OpenAI-compatible. `x_platform` tells which stages ran, with which models. With `stream` the answer is server-sent events, ended by `data: [DONE]`; one that breaks off has an event with an `error` in place of that.',
+  body: CHAT_BODY,
+  answers: { 200: { description: 'The answer', schema: COMPLETION } },
+  isOpenAi: true,
+  needsKey: true,
+  bodyBytesMax: CHAT_BODY_BYTES_MAX,
+  bucket: 'chat',
+} as const
+
+const models = {
+  method: 'GET',
+  tag: 'chat',
+  summary: 'List the models of the platform',
+  answers: {
+    200: {
+      description: 'All models; those that cannot answer now say why',
+      schema: Type.Object({ object: Type.Literal('list'), data: Type.Array(CHAT_MODEL) }),
+    },
+  },
+  isOpenAi: true,
+  bucket: 'read',
+} as const
+
+const model = {
+  method: 'GET',
+  tag: 'chat',
+  summary: 'Show a model of the platform',
+  params: MODEL_ID,
+  answers: { 200: { description: 'The model', schema: CHAT_MODEL } },
+  isOpenAi: true,
+  bucket: 'read',
+} as const
+
+/** The chat platform for clients of the OpenAI interface; the paths without `/api` are for those that know no other. */
+export const CHAT_ROUTES = {
+  createChatCompletion: { ...completion, path: '/api/v1/chat/completions', operationId: 'createChatCompletion' },
+  createChatCompletionAlias: { ...completion, path: '/v1/chat/completions', operationId: 'createChatCompletionAlias' },
+  listChatModels: { ...models, path: '/api/v1/models', operationId: 'listChatModels' },
+  listChatModelsAlias: { ...models, path: '/v1/models', operationId: 'listChatModelsAlias' },
+  getChatModel: { ...model, path: '/api/v1/models/{id}', operationId: 'getChatModel' },
+  getChatModelAlias: { ...model, path: '/v1/models/{id}', operationId: 'getChatModelAlias' },
+} as const satisfies Record<string, Route>

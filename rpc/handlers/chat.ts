@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto'
+import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
+import { type ChatOutcome, type ChatPiece, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
+import type { Allowance, ChatPass } from '../../marketplace/chat/keys.ts'
+import { NO_USAGE } from '../../marketplace/models/usage.ts'
+import type { ModelUsage } from '../../marketplace/outside/models.ts'
+import type { Answer, ApiRequest, FeedOut, Handler } from '../answer.ts'
+import { CompletionEvents, type CompletionHead, completionJson, event } from '../chat/completion.ts'
+import { chatError } from '../chat/errors.ts'
+import { type ChatRequest, readChatRequest } from '../chat/read-request.ts'
+import type { ChatApi, NodeApi } from '../node.ts'
+
+/** Answers a chat, as a whole or in pieces. */
+export const createChatCompletion: Handler = async ({ chat, clock }, request) => {
+  if (chat == null) return fault('chat/off')
+  const read = readChatRequest(request.body, {
+    tokensMax: chat.tokensMax,
+    resumes: request.headers['x-resume'] === 'continue',
+  })
+  if (!read.ok) return read.fault
+  const visit = enter(chat, request)
+  if (!visit.ok) return visit.fault
+  const { model } = read.value.call
+  const head = { id: `chatcmpl-${randomUUID().replaceAll('-', '')}`, created: Math.floor(clock.now() / 1_000), model }
+  const talk = new Talk(read.value, visit.value, { chat, request })
+  return read.value.streams ? streamed(talk, head, read.value) : whole(talk, head)
+}
+
+/** A chat that was let in. */
+interface Visit {
+  readonly pass: ChatPass
+  readonly leave: () => void
+}
+
+function enter(chat: ChatApi, { headers }: ApiRequest): Result<Visit> {
+  const key = chat.keys.identify(headers.authorization)
+  if (!key.ok) return key
+  const leave = chat.enter()
+  if (leave === null) return fail(fault('chat/busy', { seconds: 1 }))
+  const pass = chat.keys.admit(key.value)
+  if (pass.ok) return { ok: true, value: { pass: pass.value, leave } }
+  leave()
+  return pass
+}
+
+/** One chat from its beginning to its end: what was used is noted once, whatever becomes of it. */
+class Talk {
+  readonly #request: ChatRequest
+  readonly #visit: Visit
+  readonly #means: { readonly chat: ChatApi; readonly request: ApiRequest }
+  readonly #beganMs = performance.now()
+  #firstPieceMs: number | null = null
+
+  constructor(request: ChatRequest, visit: Visit, means: { readonly chat: ChatApi; readonly request: ApiRequest }) {
+    this.#request = request
+    this.#visit = visit
+    this.#means = means
+  }
+
+  /** Headers that tell how much is left. */
+  get headers(): Readonly<Record<string, string>> {
+    const { requests, tokens } = this.#visit.pass
+    return { ...allowanceHeaders('requests', requests), ...allowanceHeaders('tokens', tokens) }
+  }
+
+  async run(sink: ChatSink | null): Promise<Result<ChatOutcome>> {
+    const { chat, request } = this.#means
+    let usage: ModelUsage = NO_USAGE
+    let status = 500
+    try {
+      const told = sink === null ? null : this.#timed(sink)
+      const outcome = await chat.platform.answer(this.#request.call, told, request.signal, (spent) => {
+        usage = spent
+      })
+      status = outcome.ok ? 200 : faultRow(outcome.fault.code).status
+      return outcome
+    } finally {
+      this.#visit.leave()
+      this.#visit.pass.done(usage)
+      const seconds = (performance.now() - this.#beganMs) / 1_000
+      const firstPieceSeconds = this.#firstPieceMs === null ? null : this.#firstPieceMs / 1_000
+      const { model } = this.#request.call
+      chat.onChat({ requestId: request.requestId, model, status, seconds, firstPieceSeconds, usage })
+    }
+  }
+
+  #timed(sink: ChatSink): ChatSink {
+    return {
+      ready: sink.ready,
+      take: (piece) => {
+        this.#firstPieceMs ??= performance.now() - this.#beganMs
+        return sink.take(piece)
+      },
+    }
+  }
+}
+
+function allowanceHeaders(of: string, { limit, remaining, resetMs }: Allowance): Readonly<Record<string, string>> {
+  return {
+    [`x-ratelimit-limit-${of}`]: String(limit),
+    [`x-ratelimit-remaining-${of}`]: String(remaining),
+    [`x-ratelimit-reset-${of}`]: `${Math.ceil(resetMs / 1_000)}s`,
+  }
+}
+
+async function whole(talk: Talk, head: CompletionHead): Promise<Answer | Fault> {
+  const outcome = await talk.run(null)
+  if (!outcome.ok) return outcome.fault
+  return { status: 200, json: completionJson(head, outcome.value), headers: talk.headers }
+}
+
+/** Nothing is sent before something good is certain: until then a failure has a status of its own. */
+async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<Answer | Fault> {
+  const events = new CompletionEvents(head, tellsUsage)
+  const line = new HeldLine()
+  const sink: ChatSink = {
+    ready: () => line.open(),
+    take: (piece: ChatPiece) => line.write(events.piece(piece)),
+  }
+  const outcome = talk.run(sink)
+  const early = await Promise.race([line.opened, outcome])
+  if (early !== 'opened' && !early.ok) return early.fault
+  const write = async (out: FeedOut): Promise<boolean> => {
+    line.attach(out)
+    const end = await outcome
+    await out.write(end.ok ? events.end(end.value) : event(chatError(end.fault)))
+    return end.ok
+  }
+  return { feed: { headers: { ...talk.headers, 'content-type': 'text/event-stream; charset=utf-8' }, write } }
+}
+
+/** A line to a reader who is not there yet: whoever writes first waits for it. */
+class HeldLine {
+  readonly opened: Promise<'opened'>
+  readonly #attached: Promise<FeedOut>
+  #open: (word: 'opened') => void = () => {}
+  #attach: (out: FeedOut) => void = () => {}
+  #out: FeedOut | null = null
+
+  constructor() {
+    this.opened = new Promise((resolve) => {
+      this.#open = resolve
+    })
+    this.#attached = new Promise((resolve) => {
+      this.#attach = resolve
+    })
+  }
+
+  open(): void {
+    this.#open('opened')
+  }
+
+  attach(out: FeedOut): void {
+    this.#out = out
+    this.#attach(out)
+  }
+
+  write(text: string): void | Promise<void> {
+    this.open()
+    return this.#out === null ? this.#attached.then((out) => out.write(text)) : this.#out.write(text)
+  }
+}
+
+/** All models of the platform, those that cannot answer now with the reason. */
+export const listChatModels: Handler = (node) => {
+  if (node.chat == null) return fault('chat/off')
+  const { chat } = node
+  const data = PLATFORM_MODEL_IDS.map((id) => modelJson(node, chat, id))
+  return { status: 200, json: { object: 'list', data } }
+}
+
+/** One of them. */
+export const getChatModel: Handler = (node, { params }) => {
+  if (node.chat == null) return fault('chat/off')
+  const id = PLATFORM_MODEL_IDS.find((one) => one === params.id)
+  if (id !== undefined) return { status: 200, json: modelJson(node, node.chat, id) }
+  const models = PLATFORM_MODEL_IDS.join(', ')
+  return fault('chat/model-not-found', { param: 'model', model: (params.id as string).slice(0, 200), models })
+}
+
+function modelJson(node: NodeApi, { platform }: ChatApi, id: (typeof PLATFORM_MODEL_IDS)[number]): object {
+  const readiness = platform.readiness(id)
+  const standing = readiness.available
+    ? { available: true }
+    : { available: false, reason: readiness.reason, requires: readiness.requires }
+  const created = Math.floor(node.startedAtMs / 1_000)
+  return { id, object: 'model', created, owned_by: 'farthing', x_platform: standing }
+}

@@ -4,7 +4,7 @@ import type { ModelUsage } from '../outside/models.ts'
 /** Owner of the keys that the operator made. */
 export const OPERATOR = 'operator'
 
-/** What a key may use; null is what its owner may. */
+/** What a key may use; null is what its owner may, and more than that comes to the same. */
 export interface KeyLimits {
   /** Chats within 60 seconds. */
   readonly rpm: number | null
@@ -31,6 +31,8 @@ export interface ChatKey {
   readonly lastUsedAtMs: number | null
   readonly expiresAtMs: number | null
   readonly revokedAtMs: number | null
+  /** Whether it is let in; `lost` where the secret of the data folder that it was sealed under is gone. */
+  readonly state: 'live' | 'revoked' | 'expired' | 'lost'
   /** Today (UTC), and since it was made. */
   readonly usedToday: KeyUsage
   readonly usedInAll: KeyUsage
@@ -48,31 +50,56 @@ export interface Allowance {
 export interface ChatPass {
   readonly requests: Allowance
   readonly tokens: Allowance
-  /** To be called once, when the chat is over, with what it used; null where nothing is known of it. */
+  /**
+   * To be called when the chat is over, with what it used; null where nothing was. A second call does nothing. Without it the
+   * place of the chat is never given back.
+   */
   readonly done: (usage: ModelUsage | null) => void
 }
 
 /** What a new key is to be. */
 export interface NewKey {
-  /** From 1 to 60 characters. */
+  /** From 1 to 60 characters, none of them a control character. */
   readonly label: string
   readonly owner: string
   readonly limits: KeyLimits
   readonly expiresAtMs: number | null
 }
 
+/** What an owner of keys may have and use, all keys together. */
+export interface OwnerBounds {
+  readonly rpm: number
+  readonly tpd: number
+  /** Chats at once. */
+  readonly concurrent: number
+  /** Keys that are neither revoked nor expired. */
+  readonly keys: number
+}
+
+/** What a change of a key sets; what is absent stays. */
+export interface KeyChange {
+  readonly label?: string
+  readonly limits?: KeyLimits
+}
+
 /** The API keys of the platform. All that decides about a request is synchronous: it is asked before the body is read. */
 export interface ChatKeys {
+  /** What every owner may use; limits of a key only narrow it. */
+  readonly bounds: OwnerBounds
   /** The key that an `Authorization` header shows. The fault is `chat/invalid-key`. */
   readonly identify: (authorization: string | undefined) => Result<ChatKey>
-  /** Leave for one more chat. Faults: `chat/rate-limited`, `chat/busy`. */
+  /** Leave for one more chat. Faults: `chat/rate-limited`, and `chat/invalid-key` where the key has ended meanwhile. */
   readonly admit: (key: ChatKey) => Result<ChatPass>
-  /** Makes a key and shows it, for the only time. Durable once it resolves. The fault is `chat/keys-full`. */
+  /** What is left for a key now, for the headers of a refusal. */
+  readonly allowances: (key: ChatKey) => Pick<ChatPass, 'requests' | 'tokens'>
+  /** Makes a key and shows it, for the only time. Durable once it resolves. Faults: `chat/keys-full`, `chat/no-room`, `chat/invalid-request`. */
   readonly create: (wanted: NewKey) => Promise<Result<{ readonly key: ChatKey; readonly secret: string }>>
-  /** Changes label or limits of a key of this owner; of anybody's for {@link OPERATOR}. The fault is `chat/no-key`. */
-  readonly change: (id: string, by: string, to: Partial<Pick<ChatKey, 'label' | 'limits'>>) => Promise<Result<ChatKey>>
+  /** Changes label or limits of a key of this owner; of anybody's for {@link OPERATOR}. Faults: `chat/no-key`, `chat/invalid-request`. */
+  readonly change: (id: string, by: string, to: KeyChange) => Promise<Result<ChatKey>>
   /** Ends a key for good; once it resolves, no request with it is let in. The fault is `chat/no-key`. */
   readonly revoke: (id: string, by: string) => Promise<Result<ChatKey>>
   /** Keys of an owner, newest first; all of them for {@link OPERATOR}. */
   readonly list: (by: string) => readonly ChatKey[]
+  /** What an owner has used today (UTC), with all keys together. */
+  readonly usedToday: (owner: string) => KeyUsage
 }

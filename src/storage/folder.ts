@@ -16,12 +16,14 @@ export function folderPaths(dataDir: string) {
     chain: join(dataDir, 'chain'),
     market: join(dataDir, 'market'),
     stable: join(dataDir, 'market-stable'),
+    chatKeys: join(dataDir, 'chat-keys'),
     facilitator: join(dataDir, 'facilitator'),
     mempool: join(dataDir, 'mempool.bin'),
     wallets: join(dataDir, 'wallets'),
     calls: join(dataDir, 'calls'),
     peers: join(dataDir, 'peers'),
     operatorToken: join(dataDir, 'operator.token'),
+    operatorPassword: join(dataDir, 'operator.password'),
   }
 }
 

@@ -1,0 +1,354 @@
+import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { ModelUsage } from '../outside/models.ts'
+import { dayOf, LastMinute, narrower, plus, tokensLeft, UNUSED, usedOn } from './key-quota.ts'
+import type { KeyRecord, OwnerRecord } from './key-record.ts'
+import { readWish } from './key-wish.ts'
+import {
+  type ChatKey,
+  type ChatKeys,
+  type ChatPass,
+  type KeyChange,
+  type KeyUsage,
+  type NewKey,
+  OPERATOR,
+  type OwnerBounds,
+} from './keys.ts'
+
+/** What is written at once, and lasts or is lost together. */
+export interface KeyWrites {
+  readonly keys: readonly KeyRecord[]
+  /** Ids of keys that are kept no longer. */
+  readonly forgottenKeys: readonly string[]
+  readonly owners: readonly OwnerRecord[]
+  readonly forgottenOwners: readonly string[]
+}
+
+/** Where keys are kept. A write that rejects was not made. */
+export type WriteKeys = (writes: KeyWrites) => Promise<void>
+
+/** Draws keys, and knows those that it has drawn by seals made under a secret. */
+export interface KeySeals {
+  /** Name of the secret, which says nothing of it. */
+  readonly name: string
+  readonly draw: () => { readonly id: string; readonly key: string }
+  readonly seal: (key: string) => string
+  /** Takes as long whether the seals are alike or not. */
+  readonly matches: (key: string, seal: string) => boolean
+}
+
+/** What a book of keys is made with. */
+export interface KeyBookParts {
+  readonly bounds: OwnerBounds
+  readonly clock: Clock
+  readonly seals: KeySeals
+  readonly write: WriteKeys
+  readonly kept: { readonly keys: readonly KeyRecord[]; readonly owners: readonly OwnerRecord[] }
+  /** Keys of all owners at most, those of the operator aside; default {@link KEYS_IN_ALL_MAX}. */
+  readonly keysInAllMax?: number
+}
+
+/** Keys of all owners: a wallet costs nothing, and each key takes about a kilobyte of memory and disk. */
+export const KEYS_IN_ALL_MAX = 50_000
+/** A key that nobody has used for so long makes room for another where there is none left. */
+const UNUSED_MS = 86_400_000
+const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
+const AT_ONCE_SECONDS = 1
+
+interface Entry {
+  record: KeyRecord
+  minute: LastMinute
+}
+
+interface Owner {
+  record: OwnerRecord
+  readonly minute: LastMinute
+  readonly ids: Set<string>
+  running: number
+}
+
+/** The keys of a node in memory, with what is used of their limits. What is used is written when {@link flush} is called. */
+export class KeyBook implements ChatKeys {
+  readonly bounds: OwnerBounds
+  readonly #parts: KeyBookParts
+  /** In the order in which they were made. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #owners = new Map<string, Owner>()
+  readonly #changedKeys = new Set<string>()
+  readonly #changedOwners = new Set<string>()
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(parts: KeyBookParts) {
+    this.#parts = parts
+    this.bounds = parts.bounds
+    for (const record of parts.kept.owners) this.#ownerOf(record.owner).record = record
+    for (const record of parts.kept.keys.toSorted((a, b) => a.createdAtMs - b.createdAtMs)) this.#take(record)
+  }
+
+  identify(authorization: string | undefined): Result<ChatKey> {
+    if (authorization === undefined) return invalid('the header Authorization: Bearer <key> is missing')
+    const [, shown, id] = SHOWN.exec(authorization) ?? []
+    if (shown === undefined || id === undefined) return invalid('this is no key of this node')
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return invalid('this is no key of this node')
+    const view = this.#view(entry.record)
+    if (view.state === 'lost') return invalid(WHY_NOT.lost)
+    if (!this.#parts.seals.matches(shown, entry.record.seal)) return invalid('this is no key of this node')
+    return view.state === 'live' ? ok(view) : invalid(WHY_NOT[view.state])
+  }
+
+  admit({ id }: ChatKey): Result<ChatPass> {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return invalid('it was forgotten')
+    const view = this.#view(entry.record)
+    if (view.state !== 'live') return invalid(WHY_NOT[view.state])
+    const owner = this.#ownerOf(view.owner)
+    const { requests, tokens } = this.#left(entry, owner)
+    if (requests.remaining === 0) return limited(`the limit of ${requests.limit} chats a minute`, requests.waitMs)
+    if (tokens.remaining === 0) return limited(`the limit of ${tokens.limit} tokens a day`, tokens.resetMs)
+    if (owner.running >= this.bounds.concurrent)
+      return limited(`the limit of ${this.bounds.concurrent} chats at once`, AT_ONCE_SECONDS * 1_000)
+    this.#begin(entry, owner)
+    return ok({ ...this.#left(entry, owner), done: this.#ending(entry, owner) })
+  }
+
+  allowances({ id, owner }: ChatKey): Pick<ChatPass, 'requests' | 'tokens'> {
+    const entry = this.#entries.get(id)
+    return this.#left(entry ?? null, this.#owners.get(owner) ?? newOwner(owner))
+  }
+
+  async create(wanted: NewKey): Promise<Result<{ readonly key: ChatKey; readonly secret: string }>> {
+    const nowMs = this.#now()
+    const wish = readWish(wanted, nowMs)
+    if (!wish.ok) return wish
+    const { owner, label, limits, expiresAtMs } = wish.value
+    const room = this.#makeRoom(owner)
+    if (room !== null) return fail(room)
+    const { id, key: secret } = this.#draw()
+    const { name, seal } = this.#parts.seals
+    const told = { id, label, owner, limits, createdAtMs: nowMs, lastUsedAtMs: null, expiresAtMs, revokedAtMs: null }
+    const today = { day: dayOf(nowMs), ...UNUSED }
+    // Taken before it is written, so that two at once are both counted; nobody has been shown it yet.
+    this.#take({ ...told, seal: seal(secret), sealedBy: name, today, inAll: UNUSED })
+    try {
+      await this.#write([id])
+    } catch (error) {
+      this.#forget(id)
+      throw error
+    }
+    return ok({ key: this.#viewOf(id), secret })
+  }
+
+  async change(id: string, by: string, to: KeyChange): Promise<Result<ChatKey>> {
+    const wish = readWish(to, this.#now())
+    if (!wish.ok) return wish
+    const { label, limits } = wish.value
+    return this.#alter(id, by, { ...(label !== undefined && { label }), ...(limits !== undefined && { limits }) })
+  }
+
+  revoke(id: string, by: string): Promise<Result<ChatKey>> {
+    const revokedAtMs = this.#entries.get(id)?.record.revokedAtMs ?? this.#now()
+    return this.#alter(id, by, { revokedAtMs })
+  }
+
+  list(by: string): readonly ChatKey[] {
+    const ids = by === OPERATOR ? [...this.#entries.keys()] : [...(this.#owners.get(by)?.ids ?? [])]
+    return ids.reverse().map((id) => this.#viewOf(id))
+  }
+
+  usedToday(owner: string): KeyUsage {
+    const known = this.#owners.get(owner)
+    return known === undefined ? UNUSED : usedOn(known.record, this.#now())
+  }
+
+  /** Writes what was used since the last time. Where that fails, the next time tries again. */
+  async flush(): Promise<void> {
+    this.#forgetYesterday()
+    if (this.#changedKeys.size > 0 || this.#changedOwners.size > 0) await this.#write([])
+  }
+
+  #now(): number {
+    return this.#parts.clock.now()
+  }
+
+  #viewOf(id: string): ChatKey {
+    return this.#view((this.#entries.get(id) as Entry).record)
+  }
+
+  #view({ seal: _, sealedBy, today, inAll, ...told }: KeyRecord): ChatKey {
+    const nowMs = this.#now()
+    const { revokedAtMs, expiresAtMs } = told
+    const isLost = sealedBy !== this.#parts.seals.name
+    const isOver = expiresAtMs !== null && expiresAtMs <= nowMs
+    const state = revokedAtMs !== null ? 'revoked' : isOver ? 'expired' : isLost ? 'lost' : 'live'
+    return { ...told, state, usedToday: usedOn(today, nowMs), usedInAll: inAll }
+  }
+
+  #left(entry: Entry | null, owner: Owner) {
+    const nowMs = this.#now()
+    const { rpm, tpd } = this.bounds
+    const own = entry?.record
+    const ofOwner = owner.minute.left(rpm, nowMs)
+    const ofKey = entry?.minute.left(Math.min(rpm, own?.limits.rpm ?? rpm), nowMs) ?? ofOwner
+    const dayOfOwner = tokensLeft(tpd, usedOn(owner.record, nowMs), nowMs)
+    const used = own === undefined ? UNUSED : usedOn(own.today, nowMs)
+    const dayOfKey = tokensLeft(Math.min(tpd, own?.limits.tpd ?? tpd), used, nowMs)
+    return { requests: narrower(ofKey, ofOwner), tokens: narrower(dayOfKey, dayOfOwner) }
+  }
+
+  #begin(entry: Entry, owner: Owner): void {
+    const nowMs = this.#now()
+    entry.minute.add(nowMs)
+    owner.minute.add(nowMs)
+    owner.running += 1
+    entry.record = { ...entry.record, lastUsedAtMs: nowMs }
+    this.#count(entry, owner, { ...UNUSED, requests: 1 })
+  }
+
+  #ending(entry: Entry, owner: Owner): ChatPass['done'] {
+    let isOver = false
+    return (usage: ModelUsage | null) => {
+      if (isOver) return
+      isOver = true
+      owner.running -= 1
+      if (usage === null) return
+      const [promptTokens, completionTokens] = [soundCount(usage.promptTokens), soundCount(usage.completionTokens)]
+      this.#count(entry, owner, { requests: 0, promptTokens, completionTokens })
+    }
+  }
+
+  #count(entry: Entry, owner: Owner, more: KeyUsage): void {
+    const nowMs = this.#now()
+    const day = dayOf(nowMs)
+    const { record } = entry
+    const today = { day, ...plus(usedOn(record.today, nowMs), more) }
+    entry.record = { ...record, today, inAll: plus(record.inAll, more) }
+    owner.record = { owner: owner.record.owner, day, ...plus(usedOn(owner.record, nowMs), more) }
+    this.#changedKeys.add(record.id)
+    this.#changedOwners.add(owner.record.owner)
+  }
+
+  async #alter(id: string, by: string, to: Partial<KeyRecord>): Promise<Result<ChatKey>> {
+    const entry = this.#entries.get(id)
+    if (entry === undefined || (by !== OPERATOR && entry.record.owner !== by))
+      return fail(fault('chat/no-key', { id: id.slice(0, 40) }))
+    // In force at once, whatever becomes of the write.
+    entry.record = { ...entry.record, ...to }
+    await this.#write([id])
+    return ok(this.#view(entry.record))
+  }
+
+  #draw(): { readonly id: string; readonly key: string } {
+    for (;;) {
+      const drawn = this.#parts.seals.draw()
+      if (!this.#entries.has(drawn.id)) return drawn
+    }
+  }
+
+  #take(record: KeyRecord): void {
+    this.#entries.set(record.id, { record, minute: new LastMinute() })
+    this.#ownerOf(record.owner).ids.add(record.id)
+  }
+
+  #ownerOf(name: string): Owner {
+    const known = this.#owners.get(name)
+    if (known !== undefined) return known
+    const owner = newOwner(name)
+    this.#owners.set(name, owner)
+    return owner
+  }
+
+  /** Forgets what stands in the way of one more key of an owner, or says why there can be none. */
+  #makeRoom(name: string): Fault | null {
+    const views = [...(this.#owners.get(name)?.ids ?? [])].map((id) => this.#viewOf(id))
+    const ended = views.filter(({ state }) => state !== 'live')
+    const max = this.bounds.keys
+    if (views.length - ended.length >= max) return fault('chat/keys-full', { max })
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - max + 1))) this.#forget(id)
+    const inAllMax = this.#parts.keysInAllMax ?? KEYS_IN_ALL_MAX
+    if (this.#entries.size < inAllMax) return null
+    const spare = this.#spare()
+    if (spare === undefined) return name === OPERATOR ? null : fault('chat/no-room', { max: inAllMax })
+    this.#forget(spare)
+    return null
+  }
+
+  /** The oldest key that is of no use to anybody: one that has ended, or one of a wallet that was never used. */
+  #spare(): string | undefined {
+    const beforeMs = this.#now() - UNUSED_MS
+    for (const [id, { record }] of this.#entries) {
+      const { state, owner, lastUsedAtMs, createdAtMs } = this.#view(record)
+      if (state !== 'live' || (owner !== OPERATOR && lastUsedAtMs === null && createdAtMs < beforeMs)) return id
+    }
+    return undefined
+  }
+
+  #forget(id: string): void {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return
+    this.#entries.delete(id)
+    this.#changedKeys.add(id)
+    this.#owners.get(entry.record.owner)?.ids.delete(id)
+  }
+
+  /** What owners without keys have used matters until the day is over. */
+  #forgetYesterday(): void {
+    const day = dayOf(this.#now())
+    for (const [name, { record, ids, running }] of this.#owners)
+      if (ids.size === 0 && running === 0 && record.day !== day) {
+        this.#owners.delete(name)
+        this.#changedOwners.add(name)
+      }
+  }
+
+  /** One after another, each with what is true when its turn comes: an older figure must not come last. */
+  #write(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#changedKeys.add(id)
+    const turn = this.#writing.then(() => this.#writeNow())
+    this.#writing = turn.catch(() => {})
+    return turn
+  }
+
+  async #writeNow(): Promise<void> {
+    const ids = [...this.#changedKeys]
+    const names = [...this.#changedOwners]
+    this.#changedKeys.clear()
+    this.#changedOwners.clear()
+    try {
+      await this.#parts.write({
+        keys: ids.flatMap((id) => this.#entries.get(id)?.record ?? []),
+        forgottenKeys: ids.filter((id) => !this.#entries.has(id)),
+        owners: names.flatMap((name) => this.#owners.get(name)?.record ?? []),
+        forgottenOwners: names.filter((name) => !this.#owners.has(name)),
+      })
+    } catch (error) {
+      for (const id of ids) this.#changedKeys.add(id)
+      for (const name of names) this.#changedOwners.add(name)
+      throw error
+    }
+  }
+}
+
+const WHY_NOT: Readonly<Record<Exclude<ChatKey['state'], 'live'>, string>> = {
+  revoked: 'it was revoked',
+  expired: 'it has expired',
+  lost: 'the secret that it was made under is gone from this node',
+}
+
+function newOwner(owner: string): Owner {
+  return { record: { owner, day: 0, ...UNUSED }, minute: new LastMinute(), ids: new Set(), running: 0 }
+}
+
+function invalid(reason: string): Result<never> {
+  return fail(fault('chat/invalid-key', { reason }))
+}
+
+function limited(what: string, waitMs: number): Result<never> {
+  return fail(fault('chat/rate-limited', { what, seconds: Math.max(1, Math.ceil(waitMs / 1_000)) }))
+}
+
+/** Backends tell what they like. */
+function soundCount(tokens: number): number {
+  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0
+}

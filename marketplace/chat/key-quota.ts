@@ -1,0 +1,102 @@
+import type { Allowance, KeyUsage } from './keys.ts'
+
+const SECONDS = 60
+const SECOND_MS = 1_000
+const DAY_MS = 86_400_000
+
+/**
+ * Counts what happened within the last 60 seconds, by the second, so that no 60 seconds whatever hold more than the limit. A
+ * clock that is set back begins anew: what it counted before would come back only when the clock has caught up.
+ */
+export class LastMinute {
+  readonly #counts = new Uint32Array(SECONDS + 1)
+  #second = 0
+  #sum = 0
+
+  /** How much of a limit is left at a time; `waitMs` is the time until something of it is, 0 where something is left. */
+  left(limit: number, nowMs: number): Allowance & { readonly waitMs: number } {
+    this.#turnTo(nowMs)
+    const remaining = Math.max(0, limit - this.#sum)
+    const waitMs = remaining > 0 ? 0 : this.#untilBelow(limit, nowMs)
+    return { limit, remaining, resetMs: this.#untilBelow(1, nowMs), waitMs }
+  }
+
+  /** Counts one more. */
+  add(nowMs: number): void {
+    this.#turnTo(nowMs)
+    const slot = this.#second % this.#counts.length
+    this.#counts[slot] = (this.#counts[slot] as number) + 1
+    this.#sum += 1
+  }
+
+  /** Time until fewer than so many are counted. */
+  #untilBelow(count: number, nowMs: number): number {
+    let sum = this.#sum
+    if (sum < count) return 0
+    for (let second = this.#second - SECONDS; second <= this.#second; second++) {
+      sum -= this.#at(second)
+      if (sum < count) return (second + SECONDS + 1) * SECOND_MS - nowMs
+    }
+    return SECONDS * SECOND_MS
+  }
+
+  #at(second: number): number {
+    return second < 0 ? 0 : (this.#counts[second % this.#counts.length] as number)
+  }
+
+  #turnTo(nowMs: number): void {
+    const second = Math.floor(nowMs / SECOND_MS)
+    const passed = second - this.#second
+    if (passed === 0) return
+    if (passed < 0 || passed > SECONDS) {
+      this.#counts.fill(0)
+      this.#sum = 0
+    } else {
+      for (let gone = this.#second + 1; gone <= second; gone++) {
+        const slot = gone % this.#counts.length
+        this.#sum -= this.#counts[slot] as number
+        this.#counts[slot] = 0
+      }
+    }
+    this.#second = second
+  }
+}
+
+/** Nothing used. */
+export const UNUSED: KeyUsage = { requests: 0, promptTokens: 0, completionTokens: 0 }
+
+/** What was used on one day (UTC), the days since 1970. */
+export interface DayUsage extends KeyUsage {
+  readonly day: number
+}
+
+/** The day (UTC) of a time. */
+export function dayOf(nowMs: number): number {
+  return Math.floor(nowMs / DAY_MS)
+}
+
+/** What was used on the day of a time: nothing where the figures are another day's. */
+export function usedOn(usage: DayUsage, nowMs: number): KeyUsage {
+  const { day, ...used } = usage
+  return day === dayOf(nowMs) ? used : UNUSED
+}
+
+/** Figures with some more. */
+export function plus(usage: KeyUsage, more: KeyUsage): KeyUsage {
+  return {
+    requests: usage.requests + more.requests,
+    promptTokens: usage.promptTokens + more.promptTokens,
+    completionTokens: usage.completionTokens + more.completionTokens,
+  }
+}
+
+/** How much of a day's tokens is left. */
+export function tokensLeft(limit: number, used: KeyUsage, nowMs: number): Allowance {
+  const remaining = Math.max(0, limit - used.promptTokens - used.completionTokens)
+  return { limit, remaining, resetMs: (dayOf(nowMs) + 1) * DAY_MS - nowMs }
+}
+
+/** The one of two allowances that ends first. */
+export function narrower<A extends Allowance>(one: A, other: A): A {
+  return other.remaining < one.remaining ? other : one
+}

@@ -11,6 +11,8 @@ export interface Work<Candidate, T> {
   readonly tokens: number
   /** Whether it may be begun again, after a failure. */
   readonly mayTryAgain: () => boolean
+  /** How often one candidate is asked again; absent: as usual. */
+  readonly retriesMax?: number
   readonly ask: (
     candidate: Candidate,
     signal: AbortSignal,
@@ -63,7 +65,7 @@ export async function attempts<Candidate extends { readonly member: Member }, T>
   let { leave } = place
   for (let tries = 0; ; tries++) {
     const answer = await attempt(candidate, leave, work, { means, signal })
-    if (answer.ok || tries === RETRIES_MAX || !isTransient(answer.fault) || !work.mayTryAgain())
+    if (answer.ok || tries === (work.retriesMax ?? RETRIES_MAX) || !isTransient(answer.fault) || !work.mayTryAgain())
       return { candidate, result: answer }
     const pauseMs = pauseBefore(answer.fault, tries, means.random)
     if (pauseMs > PATIENCE_MS || !(await pause(pauseMs, means.timers, signal))) return { candidate, result: answer }
@@ -142,7 +144,7 @@ export function isBackends({ detail }: Fault): boolean {
 }
 
 /** Whether the same may go well in a moment. */
-function isTransient({ code, detail }: Fault): boolean {
+export function isTransient({ code, detail }: Fault): boolean {
   const { status } = detail
   return code === 'model/unreachable' || TRANSIENT.has(status) || (typeof status === 'number' && status >= 500)
 }

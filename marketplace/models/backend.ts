@@ -20,11 +20,16 @@ export interface ModelFacts {
   readonly supports: ReadonlySet<ModelSupport>
   /** Number of parameters in the operator's words ("8B"); null where they say nothing. */
   readonly declaredParameters: string | null
+  /** Voices of a model that speaks, the usual one first. */
+  readonly voices?: readonly string[]
 }
 
 /** A JSON schema that an answer must follow. */
 export interface AnswerSchema {
   readonly name: string
+  readonly description?: string
+  /** Whether a model that takes schemas is to follow it to the letter, which not every schema allows; it is unless said. */
+  readonly strict?: boolean
   readonly schema: Readonly<Record<string, unknown>>
 }
 
@@ -35,9 +40,14 @@ export interface ChatRequest {
   readonly maxTokens: number
   readonly temperature?: number
   readonly jsonSchema?: AnswerSchema
+  /** Whether any JSON object is wanted. */
+  readonly json?: boolean
   /** Fields that go to the backend as they are: tools, tool_choice, parallel_tool_calls, seed. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
+
+/** How a model was held to a form: by its server, by a grammar that lets it say nothing else, or by words alone. */
+export type HeldBy = 'native' | 'grammar' | 'words'
 
 /** Tokens of a call as the backend counted them. */
 export interface TokenCounts {
@@ -49,19 +59,36 @@ export interface TokenCounts {
 export interface ChatAnswer {
   /** The assistant's message with every field that came, tool calls among them. */
   readonly message: Readonly<Record<string, unknown>>
-  /** Its text; empty only where there are tool calls. */
+  /** Its text, or the words with which it refuses to answer; empty only where there are tool calls. */
   readonly text: string
   /** As the backend reports it, else as it was asked for. */
   readonly model: string
+  /** As the backend gave it: mostly stop, length, tool_calls or content_filter. */
   readonly finishReason: string
+  /** How likely its tokens were, as the backend gave it; absent where it did not. */
+  readonly logprobs?: unknown
+  /** Absent where no form was asked for. */
+  readonly heldBy?: HeldBy
   /** Null where the backend did not tell. */
   readonly usage: TokenCounts | null
   /** Malformed pieces of a stream that were left out. */
   readonly skipped: number
 }
 
-/** Takes a piece of an answer as it comes, with all its fields. The next one waits for a promise that is given back. */
-export type DeltaSink = (delta: Readonly<Record<string, unknown>>) => void | Promise<void>
+/**
+ * Takes a piece of an answer as it comes, with all its fields, and how likely its tokens were, where that came with it. The next one
+ * waits for a promise that is given back.
+ */
+export type DeltaSink = (delta: Readonly<Record<string, unknown>>, logprobs?: unknown) => void | Promise<void>
+
+/** A text to be spoken by one model, short enough for one go. */
+export interface SpeechQuestion {
+  readonly model: ModelFacts
+  readonly text: string
+  readonly voice: string
+  /** 1 is as usual. */
+  readonly speed: number
+}
 
 /** A picture as it came. */
 export interface PictureBytes {
@@ -81,6 +108,8 @@ export interface ModelBackend {
   /** Asks for an answer in pieces; the result is the whole of it. */
   readonly stream: (request: ChatRequest, sink: DeltaSink, signal: AbortSignal) => Promise<Result<ChatAnswer>>
   readonly picture: (model: ModelFacts, prompt: string, signal: AbortSignal) => Promise<Result<PictureBytes>>
+  /** Bytes of a WAV file, with whatever it holds; absent where no model of it speaks. */
+  readonly speech?: (question: SpeechQuestion, signal: AbortSignal) => Promise<Result<Uint8Array>>
   /** The cheapest question that shows whether it can be asked. */
   readonly check: (signal: AbortSignal) => Promise<Result<unknown>>
 }

@@ -2,7 +2,17 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 
 /** What a model is for; an operator gives each model its roles. */
-export const MODEL_ROLES = ['fast', 'general', 'code', 'reason', 'vision', 'judge', 'translate', 'image'] as const
+export const MODEL_ROLES = [
+  'fast',
+  'general',
+  'code',
+  'reason',
+  'vision',
+  'judge',
+  'translate',
+  'image',
+  'speech',
+] as const
 
 /** One of them. */
 export type ModelRole = (typeof MODEL_ROLES)[number]

@@ -1,0 +1,59 @@
+import { resampled } from './resample.ts'
+import { type SoundFormat, VOICE_FORMAT, type WavSound } from './wav.ts'
+
+/** Frames between two looks at the clock. */
+const SLICE = 32_768
+
+/**
+ * Brings a sound to {@link VOICE_FORMAT}, as bytes: samples of other widths lose or gain their lowest bits, two channels become
+ * their mean. Yields often; one step is about a millisecond at most.
+ */
+export function* voiceSound({ format, data }: WavSound): Generator<void, Uint8Array> {
+  const isVoice = format.rate === VOICE_FORMAT.rate && format.bits === VOICE_FORMAT.bits && format.channels === 1
+  // The view would keep the whole file in memory.
+  if (isVoice) return data.slice()
+  const samples = yield* monoSamples({ format, data })
+  return yield* bytesOf(yield* resampled(samples, format.rate, VOICE_FORMAT.rate))
+}
+
+/** Whether parts of these formats can follow each other without one of them being changed more than the other. */
+export function sameFormat(one: SoundFormat, other: SoundFormat): boolean {
+  return one.rate === other.rate && one.bits === other.bits && one.channels === other.channels
+}
+
+/** A format in words. */
+export function formatText({ rate, bits, channels }: SoundFormat): string {
+  return `${rate} Hz, ${bits} bit, ${channels === 1 ? 'mono' : 'stereo'}`
+}
+
+function* monoSamples({ format, data }: Pick<WavSound, 'format' | 'data'>): Generator<void, Int16Array> {
+  const width = format.bits / 8
+  const frames = data.length / width / format.channels
+  const samples = new Int16Array(frames)
+  const at = (sample: number): number => {
+    const end = (sample + 1) * width
+    if (width === 1) return ((data[sample] as number) - 128) << 8
+    return (((data[end - 1] as number) << 24) >> 16) | (data[end - 2] as number)
+  }
+  for (let from = 0; from < frames; from += SLICE) {
+    const to = Math.min(frames, from + SLICE)
+    if (format.channels === 1) for (let i = from; i < to; i++) samples[i] = at(i)
+    else for (let i = from; i < to; i++) samples[i] = (at(2 * i) + at(2 * i + 1)) >> 1
+    yield
+  }
+  return samples
+}
+
+function* bytesOf(samples: Int16Array): Generator<void, Uint8Array> {
+  const bytes = new Uint8Array(samples.length * 2)
+  for (let from = 0; from < samples.length; from += SLICE) {
+    const to = Math.min(samples.length, from + SLICE)
+    for (let i = from; i < to; i++) {
+      const sample = samples[i] as number
+      bytes[2 * i] = sample & 0xff
+      bytes[2 * i + 1] = (sample >> 8) & 0xff
+    }
+    yield
+  }
+  return bytes
+}

@@ -1,0 +1,127 @@
+/** How samples of a sound lie in memory: whole numbers, little-endian, channels side by side. */
+export interface SoundFormat {
+  /** Frames in a second. */
+  readonly rate: number
+  /** Of one sample; those of 8 bits are unsigned. */
+  readonly bits: number
+  readonly channels: number
+}
+
+/** A sound as a WAV file holds it. */
+export interface WavSound {
+  readonly format: SoundFormat
+  /** Whole frames; a view of the file. */
+  readonly data: Uint8Array
+  /** Whether the file says that it holds more than there is of it. */
+  readonly isShort: boolean
+}
+
+/** What this platform speaks in: 24 kHz, 16 bit, mono. */
+export const VOICE_FORMAT: SoundFormat = { rate: 24_000, bits: 16, channels: 1 }
+/** Bytes of the header of a WAV file without anything optional. */
+export const WAV_HEADER_BYTES = 44
+
+/** Rates that speech comes in; each of them becomes any other with few coefficients. */
+const RATES: ReadonlySet<number> = new Set([
+  8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000,
+])
+const BITS: ReadonlySet<number> = new Set([8, 16, 24, 32])
+const CHANNELS_MAX = 2
+/** Chunks of a file that are looked at. */
+const CHUNKS_MAX = 64
+const CHUNK_HEADER_BYTES = 8
+const FORM_BYTES = 12
+const PLAIN_FORMAT_BYTES = 16
+const EXTENSIBLE_FORMAT_BYTES = 40
+const INTEGER_SAMPLES = 1
+/** WAVE_FORMAT_EXTENSIBLE: what the samples are is in a GUID that begins with the number of their format. */
+const EXTENSIBLE = 0xfffe
+const GUID_AT = 24
+const GUID_REST = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71] as const
+/** Whoever writes while it speaks does not know how much it will be, and says nothing or about as much as fits. */
+const PLACEHOLDER_MIN = 0x7f00_0000
+
+/**
+ * Finds the sound in a WAV file (RIFF; whole numbers, plain or WAVE_FORMAT_EXTENSIBLE), or says what is wrong with it. No size in
+ * it is believed further than the file goes: one that a stream could not know ends with the file.
+ */
+export function parseWav(file: Uint8Array): WavSound | string {
+  const view = new DataView(file.buffer, file.byteOffset, file.length)
+  if (file.length < FORM_BYTES || tagAt(view, 0) !== 'RIFF' || tagAt(view, 8) !== 'WAVE') return 'it is no WAV file'
+  let format: SoundFormat | null = null
+  let at = FORM_BYTES
+  for (let i = 0; i < CHUNKS_MAX && at + CHUNK_HEADER_BYTES <= file.length; i++) {
+    const [tag, size, from] = [tagAt(view, at), view.getUint32(at + 4, true), at + CHUNK_HEADER_BYTES]
+    if (tag === 'data') return format === null ? 'its format is not told' : soundAt(view, from, size, format)
+    const end = from + size
+    if (end > file.length) break
+    if (tag === 'fmt ' && format === null) {
+      const told = formatIn(new DataView(file.buffer, file.byteOffset + from, size))
+      if (typeof told === 'string') return told
+      format = told
+    }
+    // Chunks begin at even places.
+    at = end + (size % 2)
+  }
+  return 'it holds no sound'
+}
+
+/** Header of a WAV file with so many bytes of sound after it. */
+export function wavHeader(dataBytes: number, { rate, bits, channels }: SoundFormat = VOICE_FORMAT): Uint8Array {
+  const header = new Uint8Array(WAV_HEADER_BYTES)
+  const view = new DataView(header.buffer)
+  const frameBytes = (bits / 8) * channels
+  const write = (tag: string, at: number): void => header.set(new TextEncoder().encode(tag), at)
+  write('RIFF', 0)
+  view.setUint32(4, WAV_HEADER_BYTES - CHUNK_HEADER_BYTES + dataBytes, true)
+  write('WAVE', 8)
+  write('fmt ', 12)
+  view.setUint32(16, PLAIN_FORMAT_BYTES, true)
+  view.setUint16(20, INTEGER_SAMPLES, true)
+  view.setUint16(22, channels, true)
+  view.setUint32(24, rate, true)
+  view.setUint32(28, rate * frameBytes, true)
+  view.setUint16(32, frameBytes, true)
+  view.setUint16(34, bits, true)
+  write('data', 36)
+  view.setUint32(40, dataBytes, true)
+  return header
+}
+
+function soundAt(view: DataView, from: number, size: number, format: SoundFormat): WavSound | string {
+  const there = view.byteLength - from
+  const isOpen = size >= PLACEHOLDER_MIN || (size === 0 && isStreamed(view))
+  const bytes = isOpen ? there : Math.min(size, there)
+  const frameBytes = (format.bits / 8) * format.channels
+  const data = new Uint8Array(view.buffer, view.byteOffset + from, bytes - (bytes % frameBytes))
+  return { format, data, isShort: !isOpen && size > there }
+}
+
+/** Whether the size of the whole was not known when its header was written. */
+function isStreamed(view: DataView): boolean {
+  const size = view.getUint32(4, true)
+  return size === 0 || size >= PLACEHOLDER_MIN
+}
+
+function formatIn(view: DataView): SoundFormat | string {
+  if (view.byteLength < PLAIN_FORMAT_BYTES) return 'its format is cut off'
+  if (sampleKindIn(view) !== INTEGER_SAMPLES) return 'its samples are not whole numbers without compression'
+  const [channels, rate] = [view.getUint16(2, true), view.getUint32(4, true)]
+  const [frameBytes, bits] = [view.getUint16(12, true), view.getUint16(14, true)]
+  if (channels < 1 || channels > CHANNELS_MAX) return `it has ${channels} channels`
+  if (!RATES.has(rate)) return `it has ${rate} samples a second`
+  if (!BITS.has(bits) || frameBytes !== (bits / 8) * channels) return `it has ${bits} bits in ${frameBytes} bytes`
+  return { rate, bits, channels }
+}
+
+function sampleKindIn(view: DataView): number | null {
+  const kind = view.getUint16(0, true)
+  if (kind !== EXTENSIBLE) return kind
+  if (view.byteLength < EXTENSIBLE_FORMAT_BYTES) return null
+  const isKnown = GUID_REST.every((byte, i) => view.getUint8(GUID_AT + 2 + i) === byte)
+  return isKnown ? view.getUint16(GUID_AT, true) : null
+}
+
+function tagAt(view: DataView, at: number): string {
+  return String.fromCharCode(...Array.from({ length: 4 }, (_, i) => view.getUint8(at + i)))
+}

@@ -6,6 +6,7 @@ import { NATIVE_CLAIMS, type NativeClaimStore } from '../marketplace/checkout/cl
 import { ClaimsAway, unlessAway } from '../marketplace/checkout/claim-store.ts'
 import { isLoopback } from '../rpc/mcp/guard.ts'
 import type { NodeApi } from '../rpc/node.ts'
+import { openChat } from './chat.ts'
 import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './core.ts'
 import { useNativeSha256 } from './crypto/native-backend.ts'
 import { openFacilitator } from './facilitator.ts'
@@ -61,8 +62,12 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   if (!network.ok) return network
   const standing = new Standing(network.value)
   const watch = watchChain(options, core.value, standing)
-  const market = await openMarket(options, { ...core.value, standing, watch }, stops)
+  const outside = await openReach(options, { ...core.value, standing }, stops)
+  if (!outside.ok) return outside
+  const market = await openMarket(options, { ...core.value, standing, watch, outside: outside.value }, stops)
   if (!market.ok) return market
+  const chat = await openChat({ options, outside: outside.value, metrics }, stops)
+  if (!chat.ok) return chat
   const facilitator = await openFacilitator(options, core.value, stops)
   if (!facilitator.ok) return facilitator
   const mining = openMining(options, core.value, () => standing.notReadyBecause())
@@ -89,6 +94,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     network: network.value?.api ?? null,
     operatorToken: operatorToken.value,
     facilitator: facilitator.value,
+    chat: chat.value,
     ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }
   metrics.watch(node)
@@ -205,13 +211,47 @@ interface SellingMarket extends Market {
   readonly rail: RunningRail | null
 }
 
+/** What services and chats reach beside the chain; null where the node has neither. */
+async function openReach(
+  { config, wallet, logger, internet, fixtureModels }: DaemonOptions,
+  { metrics, standing }: Core & { readonly standing: Standing },
+  stops: Stop[],
+): Promise<Result<RunningOutside | null>> {
+  const sells = config.market.enabled && wallet !== null
+  if (!sells && !config.chat.enabled) return ok(null)
+  const outside = await openOutside(
+    {
+      config: config.outside,
+      publicUrl: config.rpc.publicUrl,
+      announced: config.p2p.announce,
+      peerAddresses: () => standing.peerAddresses,
+      clock: systemClock,
+      timers: systemTimers,
+      internet,
+      fixtureModels,
+    },
+    stops,
+  )
+  if (!outside.ok) return outside
+  metrics.watchProviders(outside.value.checkable)
+  void outside.value.looked().then(() => warnOfIll(outside.value, logger))
+  return outside
+}
+
+/** What the market is opened with beside the options. */
+interface MarketNeeds extends Core {
+  readonly standing: Standing
+  readonly watch: ChainWatch
+  readonly outside: RunningOutside | null
+}
+
 async function openMarket(
   options: DaemonOptions,
-  { chain, mempool, metrics, standing, watch }: Core & { readonly standing: Standing; readonly watch: ChainWatch },
+  { chain, mempool, standing, watch, outside }: MarketNeeds,
   stops: Stop[],
 ): Promise<Result<SellingMarket | null>> {
   const { config, wallet, logger, services, onFatal } = options
-  if (!config.market.enabled || wallet === null) return ok(null)
+  if (!config.market.enabled || wallet === null || outside === null) return ok(null)
   let store: NativeClaimStore & { close(): Promise<void> }
   try {
     store = await options.openClaims(folderPaths(config.dataDir).market, NATIVE_CLAIMS)
@@ -220,20 +260,6 @@ async function openMarket(
   }
   stops.push(() => store.close())
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
-  const parts = {
-    config: config.outside,
-    publicUrl: config.rpc.publicUrl,
-    announced: config.p2p.announce,
-    peerAddresses: () => standing.peerAddresses,
-    clock: systemClock,
-    timers: systemTimers,
-    internet: options.internet,
-    fixtureModels: options.fixtureModels,
-  }
-  const outside = await openOutside(parts, stops)
-  if (!outside.ok) return outside
-  metrics.watchProviders(outside.value.checkable)
-  void outside.value.looked().then(() => warnOfIll(outside.value, logger))
   const market = createMarket({
     config,
     chain,
@@ -242,7 +268,7 @@ async function openMarket(
     wallet,
     services,
     peerCount: () => standing.peerCount,
-    outside: outside.value,
+    outside,
     onFault,
   })
   if (!market.ok) return market

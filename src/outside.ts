@@ -4,6 +4,7 @@ import type { OutsideConfig } from '../config/outside-settings.ts'
 import type { Clock, Timers } from '../consensus/chain/ports.ts'
 import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import type { ModelPool } from '../marketplace/models/pool.ts'
 import type { MailDomains } from '../marketplace/outside/mail.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
 import { notConfigured } from '../marketplace/outside/readiness.ts'
@@ -47,6 +48,7 @@ export interface OutsideParts {
 
 /** What services reach beside the chain, with what operators can look at. */
 export interface RunningOutside extends Outside {
+  readonly models: ModelPool
   readonly checkable: readonly Checkable[]
   /** Waits for the first look at what is only known by looking: whether the name system answers. */
   readonly looked: () => Promise<void>

@@ -1,0 +1,74 @@
+import { faultMessage } from '../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { ChatPlatform } from '../marketplace/chat/platform.ts'
+import type { ChatApi, ChatFacts } from '../rpc/node.ts'
+import type { DaemonOptions, Stop } from './core.ts'
+import type { RunningOutside } from './outside.ts'
+import { systemClock } from './runtime.ts'
+import { folderPaths, storageFault } from './storage/folder.ts'
+import { openChatKeys } from './storage/level-chat-keys.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+/** What the chat platform is opened with. */
+export interface ChatParts {
+  readonly options: DaemonOptions
+  readonly outside: RunningOutside | null
+  readonly metrics: Metrics
+}
+
+/** Opens the chat platform with its keys; null where it is off. */
+export async function openChat(
+  { options, outside, metrics }: ChatParts,
+  stops: Stop[],
+): Promise<Result<ChatApi | null>> {
+  const { config, logger } = options
+  const { chat } = config
+  if (!chat.enabled || outside === null) return ok(null)
+  const platform = new ChatPlatform({
+    models: outside.models,
+    search: outside.search,
+    web: outside.web,
+    engines: outside.engines,
+    clock: systemClock,
+    random: Math.random,
+    modelRouter: chat.modelRouter,
+    budgetMs: chat.budgetMs,
+  })
+  const keys = await openKeys(options, stops)
+  if (!keys.ok) return keys
+  const onChat = (facts: ChatFacts): void => {
+    metrics.chatted(facts)
+    logger.debug(facts, 'chat')
+  }
+  return ok({ platform, keys: keys.value, tokensMax: chat.tokensMax, enter: roomFor(chat.concurrentMax), onChat })
+}
+
+async function openKeys({ config, logger }: DaemonOptions, stops: Stop[]) {
+  const { chat, dataDir } = config
+  try {
+    const keys = await openChatKeys({
+      folder: folderPaths(dataDir).chatKeys,
+      clock: systemClock,
+      bounds: { rpm: chat.keyRpm, tpd: chat.keyTpd, concurrent: chat.keyConcurrentMax, keys: chat.keysMax },
+      onFault: (cause) => logger.warn({ area: 'chat-keys', code: cause.code }, faultMessage(cause)),
+    })
+    stops.push(() => keys.close())
+    return ok(keys)
+  } catch (error) {
+    return fail(storageFault(dataDir, error))
+  }
+}
+
+/** Lets in so many at once. */
+function roomFor(max: number): ChatApi['enter'] {
+  let inside = 0
+  return () => {
+    if (inside >= max) return null
+    inside += 1
+    let isInside = true
+    return () => {
+      if (isInside) inside -= 1
+      isInside = false
+    }
+  }
+}

@@ -55,6 +55,11 @@ export async function boundedFetch(url: string, request: BoundedRequest): Promis
 
 /** The text of an answer, null where it is too long. */
 export async function textOf(response: Response, bytesMax: number): Promise<string | null> {
+  return (await bytesOf(response, bytesMax))?.toString('utf8') ?? null
+}
+
+/** The bytes of an answer, null where there are too many. Rejects where the connection breaks off. */
+export async function bytesOf(response: Response, bytesMax: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
@@ -62,7 +67,7 @@ export async function textOf(response: Response, bytesMax: number): Promise<stri
     if (bytes > bytesMax) return null
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 /** The object that a text is the JSON of, null where it is none. */

@@ -26,6 +26,7 @@ export type KeyRef = { readonly variable: string } | { readonly named: string }
 
 const BACKENDS_MAX = 32
 const MODELS_MAX = 64
+const VOICES_MAX = 64
 const FILE_CHARS_MAX = 262_144
 const CONTEXT_MAX = 16_777_216
 const DEFAULTS = { rpm: null, tpm: null, concurrency: 4, priority: 0, timeoutMs: 60_000 } as const
@@ -94,8 +95,9 @@ function keyRefOf(place: Place): KeyRef {
 }
 
 function modelOf(place: Place): ModelFacts {
-  place.only(['id', 'roles', 'context', 'supports', 'declaredParameters'])
+  place.only(['id', 'roles', 'context', 'supports', 'declaredParameters', 'voices'])
   const supports = place.optional('supports')?.list(0, MODEL_SUPPORTS.length) ?? []
+  const voices = place.optional('voices')?.list(1, VOICES_MAX)
   return {
     id: place.field('id').text(/^[\x21-\x7e]{1,100}$/, 'at most 100 printable characters'),
     roles: place
@@ -106,6 +108,9 @@ function modelOf(place: Place): ModelFacts {
     supports: new Set(supports.map((support): ModelSupport => support.word(MODEL_SUPPORTS))),
     declaredParameters:
       place.optional('declaredParameters')?.text(/^[\x20-\x7e]{1,40}$/, 'a text of at most 40 characters') ?? null,
+    ...(voices && {
+      voices: voices.map((voice) => voice.text(/^[\x21-\x7e]{1,60}$/, 'at most 60 printable characters')),
+    }),
   }
 }
 

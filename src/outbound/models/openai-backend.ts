@@ -8,10 +8,12 @@ import type {
   ModelBackend,
   ModelFacts,
   PictureBytes,
+  SpeechQuestion,
 } from '../../../marketplace/models/backend.ts'
 import { textOf } from '../bounded-fetch.ts'
 import { ChatAssembly, type Fields, fieldsOf, saidError, unusableAnswer } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
+import { readSpeech } from './speech-answer.ts'
 
 /** Where an OpenAI-compatible server is. */
 export interface OpenAiBackendParts {
@@ -65,6 +67,14 @@ export class OpenAiBackend implements ModelBackend {
     return answer.ok ? this.#pictureIn(answer.value, model.id) : answer
   }
 
+  readonly speech = async (question: SpeechQuestion, signal: AbortSignal): Promise<Result<Uint8Array>> => {
+    const { model, text, voice, speed } = question
+    const pace = speed === 1 ? {} : { speed }
+    const body = { model: model.id, input: text, voice, response_format: 'wav', ...pace }
+    const response = await this.#answered('/audio/speech', body, signal)
+    return response.ok ? this.#late(await readSpeech(this.id, response.value), signal) : response
+  }
+
   /** Asks for the list of models; a server without one was reached all the same. */
   readonly check = async (signal: AbortSignal): Promise<Result<unknown>> => {
     const response = await this.#fetch('/models', null, signal)
@@ -114,7 +124,7 @@ export class OpenAiBackend implements ModelBackend {
 
   async #fetch(path: string, body: Fields | null, signal: AbortSignal): Promise<Result<Response>> {
     const headers = {
-      accept: 'application/json, text/event-stream',
+      accept: 'application/json, text/event-stream, audio/wav',
       ...(body !== null && { 'content-type': 'application/json' }),
       ...(this.#key !== null && { authorization: `Bearer ${this.#key}` }),
     }

@@ -9,11 +9,14 @@ const HELD_MAX = 64
  */
 export class HeldSink {
   readonly #sink: DeltaSink
-  #held: Readonly<Record<string, unknown>>[] = []
+  readonly #onBegin: () => void
+  #held: Parameters<DeltaSink>[] = []
   #began = false
 
-  constructor(sink: DeltaSink) {
+  /** `onBegin` is called when something is said for the first time. */
+  constructor(sink: DeltaSink, onBegin: () => void) {
     this.#sink = sink
+    this.#onBegin = onBegin
   }
 
   /** Whether something was handed on: from here on there is no other answer. */
@@ -27,21 +30,22 @@ export class HeldSink {
   }
 
   /** Takes the next piece. */
-  readonly take: DeltaSink = async (delta) => {
+  readonly take: DeltaSink = async (...piece) => {
     if (!this.#began) {
-      this.#held.push(delta)
-      if (!saysSomething(delta) && this.#held.length < HELD_MAX) return
+      this.#held.push(piece)
+      if (!saysSomething(piece[0]) && this.#held.length < HELD_MAX) return
       this.#began = true
-      for (const held of this.#held.splice(0)) await this.#sink(held)
+      this.#onBegin()
+      for (const held of this.#held.splice(0)) await this.#sink(...held)
       return
     }
-    await this.#sink(delta)
+    await this.#sink(...piece)
   }
 
   /** Hands on what is still held, at the end of a good answer. */
   async flush(): Promise<void> {
     this.#began = true
-    for (const held of this.#held.splice(0)) await this.#sink(held)
+    for (const held of this.#held.splice(0)) await this.#sink(...held)
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
-import type { ModelUsage } from '../outside/models.ts'
+import type { ModelRole, ModelUsage } from '../outside/models.ts'
 import { UpstreamBreaker } from '../outside/upstream-breaker.ts'
 import { Admission } from './admission.ts'
 import type { BackendEntry } from './backend.ts'
+import { LatencyBook, type LatencyFigures } from './latencies.ts'
 import { addUsage, NO_USAGE } from './usage.ts'
 
 /** Pauses up to this are waited for; whoever asks for a longer one is left alone for it. */
@@ -18,6 +19,16 @@ export interface BackendTotals {
   readonly usage: ModelUsage
 }
 
+/** How long a model took within the last day, where it was asked in a role. */
+export interface ModelLatency {
+  readonly model: string
+  readonly role: ModelRole
+  /** Until the whole answer was there. */
+  readonly whole: LatencyFigures | null
+  /** Until something was said, of answers in pieces. */
+  readonly firstToken: LatencyFigures | null
+}
+
 /** A backend in the pool, with what is known of it. */
 export class Member {
   readonly entry: BackendEntry
@@ -29,6 +40,7 @@ export class Member {
   known = false
   totals: BackendTotals = { calls: 0, failures: 0, usage: NO_USAGE }
   readonly #clock: Clock
+  readonly #latencies = { whole: new LatencyBook(), firstToken: new LatencyBook() }
 
   constructor(entry: BackendEntry, clock: Clock, timers: Timers) {
     this.entry = entry
@@ -63,6 +75,24 @@ export class Member {
     this.trouble = trouble === null ? null : faultMessage(trouble)
     if (trouble === null) this.breaker.succeeded()
     else this.breaker.failed(this.#clock.now(), restOf(trouble))
+  }
+
+  /** Notes how long a model took in a role. */
+  took(what: 'whole' | 'firstToken', model: string, role: ModelRole, ms: number): void {
+    this.#latencies[what].note(`${role} ${model}`, ms, this.#clock.now())
+  }
+
+  /** What is known of that, for each model and role that answered within the last day. */
+  get latencies(): readonly ModelLatency[] {
+    const nowMs = this.#clock.now()
+    const all = this.entry.models.flatMap(({ id, roles }) =>
+      roles.map((role): ModelLatency => {
+        const [whole, firstToken] = [this.#latencies.whole, this.#latencies.firstToken]
+        const name = `${role} ${id}`
+        return { model: id, role, whole: whole.figures(name, nowMs), firstToken: firstToken.figures(name, nowMs) }
+      }),
+    )
+    return all.filter(({ whole, firstToken }) => whole !== null || firstToken !== null)
   }
 
   /** Adds what a call used. */

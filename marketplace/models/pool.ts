@@ -3,7 +3,7 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ModelAnswer, ModelPicture, ModelRequest, ModelRole, Models } from '../outside/models.ts'
 import { notConfigured, notNow, type Readiness, troubleOf } from '../outside/readiness.ts'
-import { attempts, type Work } from './attempts.ts'
+import { attempts, isTransient, type Work } from './attempts.ts'
 import type {
   BackendEntry,
   ChatAnswer,
@@ -15,7 +15,8 @@ import type {
   ModelSupport,
 } from './backend.ts'
 import { HeldSink } from './held-sink.ts'
-import { type BackendTotals, Member } from './member.ts'
+import { type BackendTotals, Member, type ModelLatency } from './member.ts'
+import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from './spoken.ts'
 import { estimatedPrompt, usageOf } from './usage.ts'
 
 /** What a pool is made of. */
@@ -31,15 +32,23 @@ export interface ModelPoolParts {
 /** A conversation for whatever model of the pool fits. */
 export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly messages: readonly ChatMessage[]
+  /** Roles that will do where no model with the first can be asked, in their order. */
+  readonly orRoles?: readonly ModelRole[]
   /** What the model must be able to do. */
   readonly needs?: readonly ModelSupport[]
+  /** What it had better be able to do: models without it are asked after all others. */
+  readonly prefers?: readonly ModelSupport[]
+  /** Name of a backend that is asked after all others. */
+  readonly avoid?: string
+  /** Whether any JSON object is wanted. */
+  readonly json?: boolean
   /** The one model that is wanted, by the ids of its backend and its own; else any with the role. */
   readonly only?: { readonly backend: string; readonly model: string }
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
 /** An answer with everything that came. */
-export type PoolAnswer = ModelAnswer & Pick<ChatAnswer, 'message' | 'skipped'>
+export type PoolAnswer = ModelAnswer & Pick<ChatAnswer, 'message' | 'skipped' | 'logprobs' | 'heldBy'>
 
 /** How a backend stands, for operators. */
 export interface BackendFacts {
@@ -51,6 +60,8 @@ export interface BackendFacts {
   readonly inside: number
   readonly waiting: number
   readonly totals: BackendTotals
+  /** Of the models that answered within the last day, for each role in which they did. */
+  readonly latencies: readonly ModelLatency[]
 }
 
 /** What came of the check of a backend. */
@@ -77,6 +88,19 @@ interface Candidate {
   readonly model: ModelFacts
 }
 
+/** Models that are as good as each other for a piece of work, and what they are asked as. */
+interface Tier {
+  readonly role: ModelRole
+  readonly able: readonly Candidate[]
+}
+
+/** Asks one model, in one way or another; `firstWord` is to be called when something is said. */
+type Ask = (
+  backend: ModelBackend,
+  request: ChatRequest,
+  means: { readonly until: AbortSignal; readonly firstWord: () => void },
+) => Promise<Result<ChatAnswer>>
+
 /** Several backends as one: asked in order of priority, within their limits, and the next one where one fails. */
 export class ModelPool implements Models {
   readonly #parts: ModelPoolParts
@@ -101,17 +125,19 @@ export class ModelPool implements Models {
   readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
     this.#chat(
       asPoolRequest(request),
-      (backend, chat, until) => backend.complete(chat, until),
+      (backend, chat, { until }) => backend.complete(chat, until),
       signal,
       () => true,
     )
 
   /** Asks for an answer in pieces. Another backend is asked only while nothing was handed to the sink. */
   async stream(request: PoolRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<PoolAnswer>> {
-    const held = new HeldSink(sink)
-    const ask = (backend: ModelBackend, chat: ChatRequest, until: AbortSignal): Promise<Result<ChatAnswer>> => {
+    let firstWord = (): void => undefined
+    const held = new HeldSink(sink, () => firstWord())
+    const ask: Ask = (backend, chat, means) => {
       held.reset()
-      return backend.stream(chat, held.take, until)
+      firstWord = means.firstWord
+      return backend.stream(chat, held.take, means.until)
     }
     const answer = await this.#chat(request, ask, signal, () => !held.began)
     if (answer.ok) await held.flush()
@@ -136,8 +162,16 @@ export class ModelPool implements Models {
     )
   }
 
+  /** Has a text spoken by the first model with the role speech that can. */
+  readonly speak = (request: PoolSpeechRequest, signal: AbortSignal): Promise<Result<PoolSpeech>> => {
+    const { voice, only } = request
+    const able = this.#candidates((model) => speaksWith(voice, model))
+    const wanted = able.filter(({ member, model }) => only === null || isThat(only, member, model))
+    return this.#serve(wanted, 'speech', speechWork(request), signal)
+  }
+
   get facts(): readonly BackendFacts[] {
-    return this.#members.map(({ entry, isUsable, trouble, admission, totals }) => ({
+    return this.#members.map(({ entry, isUsable, trouble, admission, totals, latencies }) => ({
       what: WHAT,
       name: entry.backend.id,
       usable: isUsable,
@@ -146,6 +180,7 @@ export class ModelPool implements Models {
       inside: admission.inside,
       waiting: admission.waiting,
       totals,
+      latencies,
     }))
   }
 
@@ -172,57 +207,92 @@ export class ModelPool implements Models {
 
   async #chat(
     request: PoolRequest,
-    ask: (backend: ModelBackend, chat: ChatRequest, until: AbortSignal) => Promise<Result<ChatAnswer>>,
+    ask: Ask,
     signal: AbortSignal,
     mayTryAgain: () => boolean,
   ): Promise<Result<PoolAnswer>> {
-    const { role, needs = [], only, messages, maxTokens, ...rest } = request
-    const prompt = estimatedPrompt(messages)
-    const able = this.#candidates(({ roles, supports, context }) => {
-      const hasRoom = prompt + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= context
-      return roles.includes(role) && hasRoom && needs.every((need) => supports.has(need))
-    }).filter(({ member, model }) => only === undefined || isThat(only, member, model))
-    const { temperature, jsonSchema, extra } = rest
+    const { role, messages, maxTokens, temperature, jsonSchema, json, extra } = request
+    const prompt = estimatedPrompt(messages, extra)
     const options = {
+      messages,
       ...(temperature !== undefined && { temperature }),
       ...(jsonSchema && { jsonSchema }),
+      ...(json && { json }),
       ...(extra && { extra }),
     }
-    const work: Work<Candidate, PoolAnswer> = {
+    const workAs = (asked: ModelRole): Work<Candidate, PoolAnswer> => ({
       tokens: prompt + maxTokens,
       mayTryAgain,
       ask: async ({ member, model }, until) => {
         const { backend } = member.entry
+        const { clock } = this.#parts
+        const beganMs = clock.now()
+        const firstWord = (): void => member.took('firstToken', model.id, asked, clock.now() - beganMs)
         const room = Math.min(maxTokens, model.context - prompt)
-        const answer = await ask(backend, { model, messages, maxTokens: room, ...options }, until)
+        const answer = await ask(backend, { model, maxTokens: room, ...options }, { until, firstWord })
         if (!answer.ok) return answer
+        member.took('whole', model.id, asked, clock.now() - beganMs)
         const { usage: counts, ...told } = answer.value
-        const usage = usageOf(counts, messages, told.text)
+        const usage = usageOf(counts, options, told.text)
         return ok({ value: { ...told, backend: backend.id, usage }, usage })
       },
-    }
-    return this.#serve(able, role, work, signal)
+    })
+    return this.#serveTiers(this.#tiers(request, prompt), { role, workAs }, signal)
+  }
+
+  /** Models that can take a request, best first: by what they had better be able to do, then by role, then by priority. */
+  #tiers(request: PoolRequest, prompt: number): readonly Tier[] {
+    const { role, orRoles = [], needs = [], prefers = [], only, avoid, maxTokens } = request
+    const fits = (model: ModelFacts, as: ModelRole): boolean =>
+      model.roles.includes(as) &&
+      prompt + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= model.context &&
+      needs.every((need) => model.supports.has(need))
+    const able = [...new Set([role, ...orRoles])].map((as): Tier => {
+      const fitting = this.#candidates((model) => fits(model, as))
+      return {
+        role: as,
+        able: fitting.filter(({ member, model }) => only === undefined || isThat(only, member, model)),
+      }
+    })
+    const isPreferred = ({ model }: Candidate): boolean => prefers.every((one) => model.supports.has(one))
+    const isAvoided = ({ member }: Candidate): boolean => member.entry.backend.id === avoid
+    return parted(parted(able, isPreferred), (one) => !isAvoided(one))
   }
 
   /** Has a piece of work done by the first candidate that can. */
-  async #serve<T>(
+  #serve<T>(
     able: readonly Candidate[],
     role: ModelRole,
     work: Work<Candidate, T>,
     signal: AbortSignal,
   ): Promise<Result<T>> {
-    if (able.length === 0) return fail(fault('model/none', { reason: `none with the role ${role} fits the request` }))
+    return this.#serveTiers([{ role, able }], { role, workAs: () => work }, signal)
+  }
+
+  async #serveTiers<T>(
+    tiers: readonly Tier[],
+    { role, workAs }: { readonly role: ModelRole; readonly workAs: (role: ModelRole) => Work<Candidate, T> },
+    signal: AbortSignal,
+  ): Promise<Result<T>> {
+    const all = tiers.flatMap(({ able }) => able)
+    if (all.length === 0) return fail(fault('model/none', { reason: `none with the role ${role} fits the request` }))
     let last: Fault | null = null
-    let left = able
-    while (left.length > 0) {
-      const turn = await attempts(left, work, this.#parts, signal)
-      if (turn === null) break
-      if (turn.result.ok) return turn.result
-      last = turn.result.fault
-      if (turn.candidate === null || signal.aborted || !work.mayTryAgain()) break
-      left = left.filter((one) => one !== turn.candidate)
+    let isOut = (_: Candidate): boolean => false
+    for (const tier of tiers) {
+      const work = workAs(tier.role)
+      for (;;) {
+        const left = tier.able.filter((one) => !isOut(one))
+        const turn = left.length === 0 ? null : await attempts(left, work, this.#parts, signal)
+        if (turn === null) break
+        if (turn.result.ok) return turn.result
+        last = turn.result.fault
+        if (signal.aborted || !work.mayTryAgain()) return fail(last)
+        // Where all have as many waiting as they take, those of the next role may not.
+        if (turn.candidate === null) break
+        isOut = outWith(isOut, turn.candidate, last)
+      }
     }
-    return fail(last ?? fault('model/none', { reason: `all with the role ${role} are left alone (${troubles(able)})` }))
+    return fail(last ?? fault('model/none', { reason: `all with the role ${role} are left alone (${troubles(all)})` }))
   }
 
   async #check(member: Member): Promise<BackendCheck> {
@@ -258,6 +328,21 @@ function asPoolRequest(request: ModelRequest | PoolRequest): PoolRequest {
 
 function isThat(only: NonNullable<PoolRequest['only']>, { entry }: Member, { id }: ModelFacts): boolean {
   return only.backend === entry.backend.id && only.model === id
+}
+
+/** Each tier in two: those of which something is so, before all others. */
+function parted(tiers: readonly Tier[], isSo: (one: Candidate) => boolean): readonly Tier[] {
+  const part = (wanted: boolean): readonly Tier[] =>
+    tiers.map(({ role, able }) => ({ role, able: able.filter((one) => isSo(one) === wanted) }))
+  return [...part(true), ...part(false)]
+}
+
+/** Who is not asked any more after a failure: that model, and the others behind the same server where it was the server's. */
+function outWith(isOut: (one: Candidate) => boolean, failed: Candidate, cause: Fault): (one: Candidate) => boolean {
+  const { status } = cause.detail
+  const isServers = isTransient(cause) || status === 401 || status === 403
+  return ({ member, model }) =>
+    isOut({ member, model }) || (member === failed.member && (isServers || model === failed.model))
 }
 
 function troubles(able: readonly Candidate[]): string {

@@ -5,6 +5,13 @@ import type { ChatAnswer, TokenCounts } from '../../../marketplace/models/backen
 /** An object of JSON. */
 export type Fields = Readonly<Record<string, unknown>>
 
+/** A piece of an answer. */
+export interface AnswerPiece {
+  readonly delta: Fields
+  /** How likely its tokens were; undefined where that did not come. */
+  readonly logprobs: unknown
+}
+
 /** Longest text that an answer may have. */
 const TEXT_CHARS_MAX = 1_000_000
 const REASON_CHARS_MAX = 160
@@ -40,6 +47,12 @@ export function saidError(backend: string, error: unknown): Result<never> {
   )
 }
 
+/** The form of an answer in words, for models that cannot be held to it; null is any JSON object. */
+export function formInWords(schema: Fields | null): string {
+  if (schema === null) return 'Answer with one JSON object alone, without any other text.'
+  return `Answer with JSON alone, without any other text, that follows this JSON schema: ${JSON.stringify(schema)}`
+}
+
 /** Puts an answer together from its pieces, or from a whole. */
 export class ChatAssembly {
   readonly #backend: string
@@ -50,6 +63,7 @@ export class ChatAssembly {
   #finishReason: string | null = null
   #usage: TokenCounts | null = null
   #toolCalls: Record<string, unknown>[] = []
+  #logprobs: Record<string, unknown> | null = null
 
   constructor(backend: string, asked: string) {
     this.#backend = backend
@@ -61,27 +75,26 @@ export class ChatAssembly {
     return this.#finishReason
   }
 
-  /** Takes a chunk of a stream and gives the delta in it, null where it has none; or the error that it is. */
-  takeChunk(chunk: Fields): Result<Fields | null> {
+  /** Takes a chunk of a stream and gives the piece in it, null where it has none; or the error that it is. */
+  takeChunk(chunk: Fields): Result<AnswerPiece | null> {
     if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
     this.#takeFrame(chunk)
     const choice = firstChoice(chunk)
     const delta = fieldsOf(choice?.delta)
     if (delta !== null && !this.#add(delta)) return unusableAnswer(this.#backend, 'it is too long')
-    this.#finish(choice)
-    return ok(delta)
+    const logprobs = this.#finish(choice)
+    return ok(delta === null ? null : { delta, logprobs })
   }
 
-  /** Takes a whole answer and gives its message. */
-  takeWhole(whole: Fields): Result<Fields> {
+  /** Takes a whole answer and gives it as one piece. */
+  takeWhole(whole: Fields): Result<AnswerPiece> {
     if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
     this.#takeFrame(whole)
     const choice = firstChoice(whole)
     const message = fieldsOf(choice?.message)
     if (message === null) return unusableAnswer(this.#backend, 'it has no message')
     if (!this.#add(message)) return unusableAnswer(this.#backend, 'it is too long')
-    this.#finish(choice)
-    return ok(message)
+    return ok({ delta: message, logprobs: this.#finish(choice) })
   }
 
   /** The finished answer. One that was not finished is cut, and one that says nothing is none. */
@@ -89,16 +102,18 @@ export class ChatAssembly {
     const backend = this.#backend
     if (this.#finishReason === null) return fail(fault('model/cut', { backend }))
     if (this.#finishReason === 'error') return unusableAnswer(backend, 'it ended with an error')
-    const text = typeof this.#message.content === 'string' ? this.#message.content : ''
+    const { content, refusal } = this.#message
+    const text = [content, refusal].find((said) => typeof said === 'string' && said !== '') as string | undefined
     if (this.#toolCalls.length > 0) this.#message.tool_calls = this.#toolCalls
-    const isEmpty = text.trim() === '' && this.#toolCalls.length === 0
+    const isEmpty = (text ?? '').trim() === '' && this.#toolCalls.length === 0
     // A prompt can ask for nothing, be filtered, or leave no room after the thoughts on it.
     if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`, { ofQuestion: true })
     return ok({
       message: this.#message,
-      text,
+      text: text ?? '',
       model: this.#model ?? this.#asked,
       finishReason: this.#finishReason,
+      ...(this.#logprobs !== null && { logprobs: this.#logprobs }),
       usage: this.#usage,
       skipped,
     })
@@ -109,10 +124,19 @@ export class ChatAssembly {
     this.#usage = countsOf(usage) ?? this.#usage
   }
 
-  /** Of several reasons the first is the one. */
-  #finish(choice: Fields | null): void {
+  /** Takes what a choice says beside its text. Of several reasons the first is the one. */
+  #finish(choice: Fields | null): unknown {
     const reason = choice?.finish_reason
     if (typeof reason === 'string' && reason !== '') this.#finishReason ??= reason.slice(0, MODEL_CHARS_MAX)
+    const logprobs = fieldsOf(choice?.logprobs)
+    if (logprobs === null) return undefined
+    this.#logprobs ??= {}
+    for (const [key, value] of Object.entries(logprobs)) {
+      const before = this.#logprobs[key]
+      if (Array.isArray(before) && Array.isArray(value)) for (const one of value) before.push(one)
+      else this.#logprobs[key] = Array.isArray(value) ? [...value] : value
+    }
+    return logprobs
   }
 
   /** Adds the fields of a piece: texts are continued, tool calls by their index, anything else is replaced. */

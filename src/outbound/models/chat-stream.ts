@@ -62,9 +62,9 @@ async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Arra
 
 async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: DeltaSink): Promise<Result<undefined>> {
   for (const chunk of chunks) {
-    const delta = assembly.takeChunk(chunk)
-    if (!delta.ok) return delta
-    if (delta.value !== null) await sink(delta.value)
+    const piece = assembly.takeChunk(chunk)
+    if (!piece.ok) return piece
+    if (piece.value !== null) await sink(piece.value.delta, piece.value.logprobs)
   }
   return ok(undefined)
 }

@@ -8,7 +8,7 @@ import type {
   DeltaSink,
   ModelBackend,
 } from '../../../marketplace/models/backend.ts'
-import { unusableAnswer } from './chat-answer.ts'
+import { type Fields, formInWords, unusableAnswer } from './chat-answer.ts'
 import { ggufTrouble } from './gguf-header.ts'
 import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage } from './llama-package.ts'
 
@@ -38,6 +38,8 @@ interface Loaded {
 }
 
 const REASON_CHARS_MAX = 160
+/** What any JSON object follows. */
+const ANY_OBJECT: Fields = { type: 'object', additionalProperties: true }
 /** The same answer to the same question at temperature 0. */
 const SEED = 1
 
@@ -141,7 +143,7 @@ export class GgufBackend implements ModelBackend {
 
   async #answer(
     { package: { LlamaChatSession }, llama, context, name }: Loaded,
-    { model, messages, maxTokens, temperature, jsonSchema }: ChatRequest,
+    { model, messages, maxTokens, temperature, jsonSchema, json }: ChatRequest,
     sink: DeltaSink,
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
@@ -150,9 +152,11 @@ export class GgufBackend implements ModelBackend {
     try {
       const session = new LlamaChatSession({ contextSequence: sequence })
       session.setChatHistory(history)
-      const grammar = jsonSchema && (await llama.createGrammarForJsonSchema(jsonSchema.schema))
+      const wanted = jsonSchema?.schema ?? (json === true ? ANY_OBJECT : null)
+      const grammar = wanted && (await grammarFor(llama, wanted))
       const pieces = new PieceQueue(sink)
-      const { responseText, stopReason } = await session.promptWithMeta(prompt, {
+      const inWords = wanted !== null && grammar === null ? `\n\n${formInWords(wanted)}` : ''
+      const { responseText, stopReason } = await session.promptWithMeta(`${prompt}${inWords}`, {
         signal,
         maxTokens,
         temperature: temperature ?? 0,
@@ -168,12 +172,22 @@ export class GgufBackend implements ModelBackend {
         text: responseText,
         model: name === '' ? model.id : name,
         finishReason: stopReason === 'maxTokens' ? 'length' : 'stop',
+        ...(wanted !== null && { heldBy: grammar === null ? 'words' : 'grammar' }),
         usage: { promptTokens: usedInputTokens, completionTokens: usedOutputTokens },
         skipped: 0,
       })
     } finally {
       sequence.dispose()
     }
+  }
+}
+
+/** A grammar of a schema; null for a schema of which none can be made. */
+async function grammarFor(llama: Llama, schema: Fields): Promise<object | null> {
+  try {
+    return await llama.createGrammarForJsonSchema(schema)
+  } catch {
+    return null
   }
 }
 

@@ -1,17 +1,18 @@
-import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
+import { type Fault, type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type {
+  AnswerSchema,
   ChatAnswer,
-  ChatMessage,
   ChatRequest,
   DeltaSink,
+  HeldBy,
   ModelBackend,
   ModelFacts,
   PictureBytes,
   SpeechQuestion,
 } from '../../../marketplace/models/backend.ts'
 import { textOf } from '../bounded-fetch.ts'
-import { ChatAssembly, type Fields, fieldsOf, saidError, unusableAnswer } from './chat-answer.ts'
+import { ChatAssembly, type Fields, fieldsOf, formInWords, saidError, unusableAnswer } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 import { readSpeech } from './speech-answer.ts'
 
@@ -85,19 +86,36 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   async #chat(request: ChatRequest, more: Fields, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> {
-    const response = await this.#answered('/chat/completions', { ...bodyOf(request), ...more }, signal)
+    const ask = (heldBy: HeldBy | null): Promise<Result<Response>> =>
+      this.#answered('/chat/completions', { ...bodyOf(request, heldBy), ...more }, signal)
+    let heldBy = formOf(request)
+    let response = await ask(heldBy)
+    if (heldBy === 'native' && !response.ok && isOfForm(response.fault)) {
+      heldBy = 'words'
+      response = await ask(heldBy)
+    }
     if (!response.ok) return response
+    const answer = await this.#read(response.value, request, sink, signal)
+    return answer.ok && heldBy !== null ? ok({ ...answer.value, heldBy }) : answer
+  }
+
+  async #read(
+    response: Response,
+    request: ChatRequest,
+    sink: DeltaSink,
+    signal: AbortSignal,
+  ): Promise<Result<ChatAnswer>> {
     const assembly = new ChatAssembly(this.id, request.model.id)
-    const { body, headers } = response.value
+    const { body, headers } = response
     const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
     // What is asked for as a whole may come as a stream all the same, and the other way round.
     if (isStream && body !== null) return this.#late(await readChatStream(this.id, body, assembly, sink), signal)
-    const whole = await this.#jsonOf(response.value, WHOLE_BYTES_MAX, signal)
+    const whole = await this.#jsonOf(response, WHOLE_BYTES_MAX, signal)
     if (!whole.ok) return whole
-    const message = assembly.takeWhole(whole.value)
-    if (!message.ok) return message
+    const piece = assembly.takeWhole(whole.value)
+    if (!piece.ok) return piece
     const answer = assembly.end(0)
-    if (answer.ok) await sink(message.value)
+    if (answer.ok) await sink(piece.value.delta, piece.value.logprobs)
     return answer
   }
 
@@ -170,24 +188,37 @@ export class OpenAiBackend implements ModelBackend {
   }
 }
 
-function bodyOf({ model, messages, maxTokens, temperature, jsonSchema, extra }: ChatRequest): Fields {
-  const native = jsonSchema !== undefined && model.supports.has('jsonSchema')
+function bodyOf(
+  { model, messages, maxTokens, temperature, jsonSchema, extra }: ChatRequest,
+  heldBy: HeldBy | null,
+): Fields {
   return {
     ...extra,
     model: model.id,
-    messages: jsonSchema !== undefined && !native ? [...messages, schemaMessage(jsonSchema.schema)] : messages,
+    messages:
+      heldBy === 'words'
+        ? [...messages, { role: 'system', content: formInWords(jsonSchema?.schema ?? null) }]
+        : messages,
     max_tokens: maxTokens,
     ...(temperature !== undefined && { temperature }),
-    ...(native && { response_format: { type: 'json_schema', json_schema: { ...jsonSchema, strict: true } } }),
+    ...(heldBy === 'native' && { response_format: formatOf(jsonSchema) }),
   }
 }
 
-/** The schema in words, for models that cannot be held to it. */
-function schemaMessage(schema: Fields): ChatMessage {
-  return {
-    role: 'system',
-    content: `Answer with one JSON object alone, without any other text, that follows this JSON schema: ${JSON.stringify(schema)}`,
-  }
+/** How a form is asked for; null where none is wanted. */
+function formOf({ model, jsonSchema, json }: ChatRequest): HeldBy | null {
+  if (jsonSchema === undefined && json !== true) return null
+  return model.supports.has('jsonSchema') ? 'native' : 'words'
+}
+
+function formatOf(schema: AnswerSchema | undefined): Fields {
+  if (schema === undefined) return { type: 'json_object' }
+  return { type: 'json_schema', json_schema: { strict: true, ...schema } }
+}
+
+/** Whether a server refuses the form, and not the question: some take one kind of it, or some schemas. */
+function isOfForm({ detail: { status, reason } }: Fault): boolean {
+  return status === 400 && /response_format|json|schema/i.test(String(reason))
 }
 
 /** Base64 in a data URL. An address elsewhere is not fetched: who answers must not choose what this node asks for. */

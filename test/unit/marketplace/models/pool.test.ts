@@ -83,12 +83,12 @@ describe('a pool of models', () => {
     const { pool } = poolOf(entryOf(backendOf('a', async () => ok({ ...ANSWER, usage: null }))))
     const answer = await pool.complete(REQUEST, never())
     expect(answer.ok && answer.value.usage).toEqual({
-      promptTokens: 6,
+      promptTokens: 5,
       completionTokens: 1,
-      totalTokens: 7,
+      totalTokens: 6,
       estimated: true,
     })
-    expect(pool.facts[0]?.totals).toMatchObject({ calls: 1, failures: 0, usage: { totalTokens: 7, estimated: true } })
+    expect(pool.facts[0]?.totals).toMatchObject({ calls: 1, failures: 0, usage: { totalTokens: 6, estimated: true } })
   })
 
   it('asks again what failed in passing, twice at most, then the next', async () => {

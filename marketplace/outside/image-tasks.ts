@@ -10,8 +10,22 @@ export interface SquarePng {
   readonly sha256: string
 }
 
+/** Most pixels across and down of a picture that a model is shown. */
+export const VISION_SIDE_MAX = 2_048
+/** Most bytes of one. */
+export const VISION_BYTES_MAX = 4_000_000
+
+/** A picture for a model to look at, without metadata. */
+export interface VisionImage {
+  readonly bytes: Uint8Array
+  readonly mediaType: 'image/png' | 'image/jpeg'
+  readonly width: number
+  readonly height: number
+}
+
 /** Work on pictures. Bytes that are no picture are `engine/refused`. */
 export interface ImageTasks {
   readonly 'image/square-png': { readonly input: { readonly bytes: Uint8Array }; readonly output: SquarePng }
+  readonly 'image/vision': { readonly input: { readonly bytes: Uint8Array }; readonly output: VisionImage }
   readonly 'image/procedural': { readonly input: { readonly seed: string }; readonly output: SquarePng }
 }

@@ -18,6 +18,7 @@ export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'text/subjects': 4_000,
   'chat/check-code': 3_000,
   'image/square-png': 5_000,
+  'image/vision': 5_000,
   'image/procedural': 5_000,
 }
 
@@ -148,7 +149,7 @@ export class EnginePool implements Engines {
 
 /** Whether it is on what strangers wrote, or had models write. */
 function isOfStrangers(task: EngineTask): boolean {
-  return task.startsWith('page/') || task.startsWith('chat/') || task === 'image/square-png'
+  return task.startsWith('page/') || task.startsWith('chat/') || task === 'image/square-png' || task === 'image/vision'
 }
 
 /** Bytes of the page or picture that a job is on; other jobs are small. */

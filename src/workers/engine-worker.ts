@@ -26,6 +26,7 @@ const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } =
   'text/subjects': async () => (await import('../engines/language/subjects.ts')).subjectsOf,
   'chat/check-code': async () => (await import('../engines/chat/check-code.ts')).checkCode,
   'image/square-png': async () => (await import('../engines/images/square-png.ts')).squarePng,
+  'image/vision': async () => (await import('../engines/images/vision-image.ts')).visionImage,
   'image/procedural': async () => (await import('../engines/images/procedural.ts')).proceduralPng,
 }
 

@@ -1,0 +1,167 @@
+import type { Citation } from '../call.ts'
+import type { Source } from '../stage.ts'
+
+/** A place within Markdown, as far as marks go. */
+type Place =
+  | { readonly in: 'text' }
+  /** Between runs of so many backticks on one line. */
+  | { readonly in: 'span'; readonly run: number }
+  /** From a line that begins with a fence to the line that closes it. */
+  | { readonly in: 'fence'; readonly sign: string; readonly run: number }
+
+/** Characters of a mark at most: what is longer is no mark, and is held back no longer. */
+const MARK_CHARS_MAX = 40
+/** Fence signs in a row that are looked at together: the run must not be held back without an end. */
+const RUN_MAX = 40
+/** Sources that one mark names at most, ranges worked out. */
+const MARK_SOURCES_MAX = 12
+/** What may still become a mark, and what is one: with one pair of brackets, or with two. */
+const MARK_BEGUN = /^\[\[?[\d ,;–-]*\]?$/
+const MARK = /^\[ *\d{1,3}(?: *[,;–-] *\d{1,3}){0,9} *\]$/
+/** Where something changes: everything up to it is taken at once. */
+const SIGN = /[`~[\n]/g
+const TEXT: Place = { in: 'text' }
+
+/**
+ * Reads an answer as it comes, and takes out every mark ([1], [1, 2], [1-3]) of a source that there is none of; of a mark with
+ * several, those. Code is left as it is. What it gives out is the same however the text is cut into pieces; it holds back no more
+ * than a mark that has begun.
+ */
+export class CitationFilter {
+  readonly #sources: ReadonlyMap<number, Source>
+  readonly #citations: Citation[] = []
+  #place: Place = TEXT
+  /** A mark that has begun, or a run of fence signs whose length is not known yet. */
+  #held = ''
+  #isLineBlank = true
+  #given = 0
+
+  constructor(sources: readonly Source[]) {
+    this.#sources = new Map(sources.map((source) => [source.index, source]))
+  }
+
+  /** Marks that were let through, with their places in what was given out. */
+  get citations(): readonly Citation[] {
+    return this.#citations
+  }
+
+  /** Takes the next piece, and gives out what is certain. */
+  push(piece: string): string {
+    let rest = this.#held + piece
+    this.#held = ''
+    let out = ''
+    while (rest !== '') {
+      const taken = this.#step(rest, false)
+      if (taken === null) {
+        this.#held = rest
+        break
+      }
+      out += taken.out
+      rest = rest.slice(taken.chars)
+    }
+    return out
+  }
+
+  /** The rest, at the end of the answer. */
+  end(): string {
+    let rest = this.#held
+    this.#held = ''
+    let out = ''
+    while (rest !== '') {
+      const taken = this.#step(rest, true)
+      if (taken === null) return out + this.#give(rest)
+      out += taken.out
+      rest = rest.slice(taken.chars)
+    }
+    return out
+  }
+
+  /** The next step over a text; null where more of it must be known. */
+  #step(text: string, isEnd: boolean): { readonly out: string; readonly chars: number } | null {
+    SIGN.lastIndex = 0
+    const at = SIGN.exec(text)?.index ?? text.length
+    if (at > 0) return { out: this.#plain(text.slice(0, at)), chars: at }
+    const sign = text[0] as string
+    if (sign === '\n') return { out: this.#newLine(), chars: 1 }
+    if (sign === '[')
+      return this.#place.in === 'text' ? this.#bracket(text, isEnd) : { out: this.#plain(sign), chars: 1 }
+    return this.#run(text, sign, isEnd)
+  }
+
+  #give(text: string): string {
+    this.#given += text.length
+    return text
+  }
+
+  #plain(text: string): string {
+    if (this.#isLineBlank && text.trim() !== '') this.#isLineBlank = false
+    return this.#give(text)
+  }
+
+  /** An inline span ends with its line at the latest: a backtick without a partner must not hide marks. */
+  #newLine(): string {
+    if (this.#place.in === 'span') this.#place = TEXT
+    this.#isLineBlank = true
+    return this.#give('\n')
+  }
+
+  #bracket(text: string, isEnd: boolean): { readonly out: string; readonly chars: number } | null {
+    const head = text.slice(0, MARK_CHARS_MAX)
+    const closing = head.startsWith('[[') ? ']]' : ']'
+    const end = head.indexOf(closing) + closing.length
+    const isClosed = end >= closing.length
+    if (!isClosed && !isEnd && text.length < MARK_CHARS_MAX && MARK_BEGUN.test(head)) return null
+    const pairs = closing.length - 1
+    if (!isClosed || !MARK.test(head.slice(pairs, end - pairs))) return { out: this.#plain('['), chars: 1 }
+    return { out: this.#mark(head.slice(0, end)), chars: end }
+  }
+
+  #mark(mark: string): string {
+    const named = sourcesNamed(mark)
+    const known = named.flatMap((index) => this.#sources.get(index) ?? [])
+    if (known.length === 0) return ''
+    const start = this.#given
+    const isWhole = known.length === named.length
+    const out = this.#plain(isWhole ? mark : `[${known.map(({ index }) => index).join(', ')}]`)
+    for (const { index, url, title } of known) this.#citations.push({ index, url, title, start, end: this.#given })
+    return out
+  }
+
+  /** A run of backticks or tildes. How long it is is known when something else follows. */
+  #run(text: string, sign: string, isEnd: boolean): { readonly out: string; readonly chars: number } | null {
+    let chars = 1
+    while (text[chars] === sign && chars < RUN_MAX) chars += 1
+    if (chars === text.length && !isEnd && chars < RUN_MAX) return null
+    this.#place = this.#after(sign, chars)
+    return { out: this.#plain(text.slice(0, chars)), chars }
+  }
+
+  #after(sign: string, run: number): Place {
+    const place = this.#place
+    if (place.in === 'fence') return place.sign === sign && run >= place.run && this.#isLineBlank ? TEXT : place
+    if (place.in === 'text' && run >= 3 && this.#isLineBlank) return { in: 'fence', sign, run }
+    if (sign !== '`') return place
+    if (place.in === 'text') return { in: 'span', run }
+    return place.run === run ? TEXT : place
+  }
+}
+
+/** Numbers that a mark names, each once; a range counts as all that lies in it. */
+function sourcesNamed(mark: string): readonly number[] {
+  const parts = mark.replace(/[[\]]/g, '').split(/[,;]/)
+  const numbers = parts.flatMap((part) => {
+    const [from = 0, to = from] = part.split(/[–-]/).map(Number)
+    return Array.from({ length: Math.min(Math.max(to - from, 0), MARK_SOURCES_MAX) + 1 }, (_, i) => from + i)
+  })
+  return [...new Set(numbers)]
+}
+
+/** A finished text without marks of what there is not, with the places of the others. */
+export function citedText(
+  text: string,
+  sources: readonly Source[],
+): { readonly text: string; readonly citations: readonly Citation[] } {
+  const filter = new CitationFilter(sources)
+  const cited = filter.push(text) + filter.end()
+  return { text: cited, citations: filter.citations }
+}

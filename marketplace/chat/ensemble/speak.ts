@@ -1,0 +1,60 @@
+import { ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { DeltaSink } from '../../models/backend.ts'
+import type { DeskQuestion } from '../desk.ts'
+import type { ChatState, StageContext } from '../stage.ts'
+import { CitationFilter, citedText } from './citation-filter.ts'
+import { wantsSearch } from './router.ts'
+
+/** A question whose answer is the answer as it stands. */
+export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'sink' | 'extra'>
+
+/** The state with a finished text as its answer: of the marks in it those are left that a source stands behind. */
+export function withText(state: ChatState, text: string, finishReason: string): ChatState {
+  if (!isCiting(state)) return { ...state, text, finishReason, citations: [] }
+  return { ...state, ...citedText(text, state.sources), finishReason }
+}
+
+/**
+ * Has a model make the text of the answer, and hands it on where this stage is the one that speaks. What is handed on is what
+ * stands in the state afterwards. Faults: `model/*`.
+ */
+export async function askForText(
+  state: ChatState,
+  { call, desk, say }: Pick<StageContext, 'call' | 'desk' | 'say'>,
+  question: SpokenQuestion,
+): Promise<Result<ChatState>> {
+  const { maxTokens, temperature, extra } = call
+  const filter = new CitationFilter(state.sources)
+  const isFiltered = say !== null && isCiting(state)
+  const answered = await desk.ask({
+    ...(temperature !== null && { temperature }),
+    ...question,
+    maxTokens,
+    extra,
+    sink: isFiltered ? filteredSink(filter, say) : say,
+  })
+  if (!answered.ok) return answered
+  const { text, finishReason } = answered.value
+  if (!isFiltered) return ok(withText(state, text, finishReason))
+  const rest = filter.end()
+  if (rest !== '') await say({ content: rest })
+  return ok(withText(state, text, finishReason))
+}
+
+/**
+ * Whether marks like [1] are of sources: in answers to what the web is searched for, also where nothing was found, for a model may
+ * cite all the same. In others they are intervals, lists and the like.
+ */
+function isCiting({ sources, question }: ChatState): boolean {
+  return sources.length > 0 || wantsSearch(question)
+}
+
+function filteredSink(filter: CitationFilter, say: DeltaSink): DeltaSink {
+  return (delta) => {
+    if (typeof delta.content !== 'string') return say(delta)
+    const content = filter.push(delta.content)
+    // Who speaks may stand beside an empty text, and is handed on; a text that is held back is not.
+    if (content === '' && delta.content !== '') return undefined
+    return say({ ...delta, content })
+  }
+}

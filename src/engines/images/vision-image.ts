@@ -1,0 +1,61 @@
+import sharp, { type Sharp } from 'sharp'
+import { VISION_BYTES_MAX, VISION_SIDE_MAX, type VisionImage } from '../../../marketplace/outside/image-tasks.ts'
+import { EngineRefusal } from '../refusal.ts'
+
+/** Pixels of what is taken: small files can hold enormous pictures. */
+const PIXELS_MAX = 40_000_000
+/** PNG is for drawings and screens; what is larger as such is a photograph. */
+const PNG_BYTES_MAX = 1_500_000
+const QUALITIES = [85, 60, 30]
+
+type Format = 'png' | 'jpeg' | 'webp' | 'gif'
+
+/** First bytes of each format, as its specification has them; null stands for any. What a file is called is not looked at. */
+const SIGNATURES: Readonly<Record<Format, readonly (number | null)[]>> = {
+  png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+  jpeg: [0xff, 0xd8, 0xff],
+  webp: [0x52, 0x49, 0x46, 0x46, null, null, null, null, 0x57, 0x45, 0x42, 0x50],
+  gif: [0x47, 0x49, 0x46, 0x38, null, 0x61],
+}
+
+sharp.concurrency(1)
+sharp.cache(false)
+
+/**
+ * Writes a stranger's picture anew: its first frame, upright, at most {@link VISION_SIDE_MAX} pixels wide and high, without
+ * metadata. Only PNG, JPEG, WebP and GIF reach the library: vector graphics can name files of this machine.
+ */
+export async function visionImage({ bytes }: { readonly bytes: Uint8Array }): Promise<VisionImage> {
+  const format = formatOf(bytes)
+  if (format === null) throw new EngineRefusal('it is no PNG, JPEG, WebP or GIF')
+  try {
+    const picture = sharp(bytes, { limitInputPixels: PIXELS_MAX, failOn: 'truncated' })
+    const size = { width: VISION_SIDE_MAX, height: VISION_SIDE_MAX, fit: 'inside', withoutEnlargement: true } as const
+    return await written(picture.rotate().resize(size).toColourspace('srgb'), format)
+  } catch (error) {
+    if (error instanceof EngineRefusal) throw error
+    // What the library says names its own functions; that the bytes are to blame is all there is to say.
+    throw new EngineRefusal('it cannot be read as a picture, or is too large a one')
+  }
+}
+
+function formatOf(bytes: Uint8Array): Format | null {
+  const formats = Object.entries(SIGNATURES) as [Format, readonly (number | null)[]][]
+  const found = formats.find(([, signature]) => signature.every((byte, i) => byte === null || bytes[i] === byte))
+  return found?.[0] ?? null
+}
+
+async function written(picture: Sharp, format: Format): Promise<VisionImage> {
+  const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true })
+  const again = (): Sharp => sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } })
+  const { width, height } = info
+  if (format !== 'jpeg') {
+    const png = await again().png({ compressionLevel: 6 }).toBuffer()
+    if (png.length <= PNG_BYTES_MAX) return { bytes: png, mediaType: 'image/png', width, height }
+  }
+  for (const quality of QUALITIES) {
+    const jpeg = await again().flatten({ background: '#fff' }).jpeg({ quality }).toBuffer()
+    if (jpeg.length <= VISION_BYTES_MAX) return { bytes: jpeg, mediaType: 'image/jpeg', width, height }
+  }
+  throw new EngineRefusal('it is too large a picture')
+}

@@ -1,8 +1,9 @@
-import { fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { ChatSink, StageReport } from './call.ts'
 import type { ChatState, Pipeline, Stage, StageContext } from './stage.ts'
+import { asChatFault } from './upstream-fault.ts'
 
 /** A finished walk through a pipeline. */
 export interface PipelineOutcome {
@@ -10,7 +11,15 @@ export interface PipelineOutcome {
   readonly stages: readonly StageReport[]
 }
 
+type WalkContext = Omit<StageContext, 'say'>
+
 const REASON_CHARS_MAX = 200
+/** Least time with which a stage is begun that may not take all there is. */
+const LEAST_MS = 1_000
+/** Time that is left for handing over what there is. */
+const GRACE_MS = 200
+/** Why a stage does not run, or was ended, for want of time. */
+const TIME = 'time'
 
 /** The state in which a conversation enters its pipeline. */
 export function firstState(messages: readonly ChatMessage[], question: string): ChatState {
@@ -34,20 +43,24 @@ export function firstState(messages: readonly ChatMessage[], question: string): 
 
 /**
  * Works through the stages in their order. The last one that makes text is given the reader's sink; where none used it, the
- * finished text is handed over at the end. Faults: `chat/aborted`, and those of stages that are essential or had begun to speak.
+ * finished text is handed over at the end. Nothing is said twice: once an answer was said, no stage makes another one. Faults:
+ * `chat/aborted`, `chat/timeout` where the time was over before there was a text, and those of stages that are essential or had
+ * begun to speak.
  */
 export async function runPipeline(
-  { stages }: Pipeline,
+  { stages, enter }: Pipeline,
   first: ChatState,
-  context: Omit<StageContext, 'say'>,
+  context: WalkContext,
   sink: ChatSink | null,
 ): Promise<Result<PipelineOutcome>> {
   const voice = new Voice(sink)
   const reports: StageReport[] = []
-  let state = first
+  let state = enter?.(first) ?? first
   for (const [i, stage] of stages.entries()) {
-    if (context.signal.aborted) return fail(fault('chat/aborted'))
-    const reason = stage.skip?.(state, context) ?? null
+    const ended = endOf(state, context)
+    if (ended !== null) return fail(ended)
+    const reason =
+      voice.began && stage.makesText === true ? 'the answer was given before' : whyNot(stage, state, context)
     if (reason !== null) {
       reports.push({ stage: stage.name, ran: false, reason, models: [], ms: 0 })
       continue
@@ -55,15 +68,40 @@ export async function runPipeline(
     const say = isLastWord(stage, stages.slice(i + 1), { state, context }) ? voice.say : null
     const { next, report } = await runStage(stage, state, { ...context, say })
     // What was half said cannot be taken back: going on would say it twice.
-    if (!next.ok && (stage.isEssential === true || context.signal.aborted || voice.began)) return next
+    if (!next.ok && (stage.isEssential === true || (say !== null && voice.began))) return next
     reports.push(report)
     if (!next.ok) continue
-    state = next.value
-    sink?.ready()
+    state = say === null && voice.began ? { ...next.value, text: state.text } : next.value
+    // A stage that asked nobody shows nothing of whether there will be an answer.
+    if (report.models.length > 0) sink?.ready()
   }
+  const ended = endOf(state, context)
+  if (ended !== null) return fail(ended)
   if (state.text === '') return fail(fault('model/answer', { backend: 'the last stage', reason: 'it said nothing' }))
   if (!voice.began) await voice.say?.({ content: state.text })
   return ok({ state, stages: reports })
+}
+
+/** Why the walk cannot go on; null where it can. With the time over it still can, to hand over the text that there is. */
+function endOf({ text }: ChatState, { signal, call }: WalkContext): Fault | null {
+  if (!signal.aborted) return null
+  if (!isTimeOver(signal)) return fault('chat/aborted')
+  return text === '' ? fault('chat/timeout', { model: call.model }) : null
+}
+
+function isTimeOver({ reason }: AbortSignal): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError'
+}
+
+/** Why a stage does not run for this state; null where it does. */
+function whyNot(stage: Stage, state: ChatState, context: WalkContext): string | null {
+  if (context.signal.aborted) return TIME
+  return stage.skip?.(state, context) ?? (limitOf(stage, context) < LEAST_MS ? TIME : null)
+}
+
+/** Time that a stage may take. */
+function limitOf({ keeps }: Stage, { remainingMs, means }: WalkContext): number {
+  return keeps === undefined ? Number.POSITIVE_INFINITY : remainingMs() - keeps * means.budgetMs
 }
 
 async function runStage(
@@ -73,19 +111,28 @@ async function runStage(
 ): Promise<{ readonly next: Result<ChatState>; readonly report: StageReport }> {
   const { clock } = context.means
   const beganMs = clock.now()
-  const next = await stage.run(state, context)
+  const limitMs = limitOf(stage, context)
+  const limit = limitMs === Number.POSITIVE_INFINITY ? null : AbortSignal.timeout(Math.floor(limitMs - GRACE_MS))
+  const signal = limit === null ? context.signal : AbortSignal.any([context.signal, limit])
+  const made = await stage.run(state, { ...context, signal })
   const facts = { stage: stage.name, models: context.desk.answered(), ms: Math.round(clock.now() - beganMs) }
-  if (next.ok) return { next, report: { ...facts, ran: true } }
-  return { next, report: { ...facts, ran: false, reason: faultMessage(next.fault).slice(0, REASON_CHARS_MAX) } }
+  if (!made.ok) {
+    const isLate = limit?.aborted === true && !context.signal.aborted
+    const reason = isLate ? TIME : faultMessage(asChatFault(made.fault, context.call.model))
+    return { next: made, report: { ...facts, ran: false, reason: reason.slice(0, REASON_CHARS_MAX) } }
+  }
+  const { note, ...next } = made.value
+  const reason = note === undefined ? {} : { reason: note.slice(0, REASON_CHARS_MAX) }
+  return { next: ok(next), report: { ...facts, ran: true, ...reason } }
 }
 
 function isLastWord(
   stage: Stage,
   after: readonly Stage[],
-  { state, context }: { readonly state: ChatState; readonly context: Omit<StageContext, 'say'> },
+  { state, context }: { readonly state: ChatState; readonly context: WalkContext },
 ): boolean {
   if (stage.makesText !== true) return false
-  return after.every((one) => one.makesText !== true || (one.skip?.(state, context) ?? null) !== null)
+  return after.every((one) => one.makesText !== true || whyNot(one, state, context) !== null)
 }
 
 /** Speaks to whoever reads along. */

@@ -51,6 +51,8 @@ export interface ChatState {
   readonly finishReason: string
   /** Further facts for the report. */
   readonly facts: Readonly<Record<string, unknown>>
+  /** What went wrong in the stage that made this state and went on all the same, for its report. */
+  readonly note?: string
 }
 
 /** What a stage works with. */
@@ -58,6 +60,7 @@ export interface StageContext {
   readonly call: ChatCall
   readonly desk: ModelDesk
   readonly means: ChatMeans
+  /** Ends this stage: the call was given up, or the time is over. Questions to the desk need it where the stage `keeps` time. */
   readonly signal: AbortSignal
   /** Time that is left for this call. */
   readonly remainingMs: () => number
@@ -75,6 +78,11 @@ export interface Stage {
   readonly makesText?: true
   /** Whether there is no answer without it; what goes wrong in any other stage is reported, and the state stays. */
   readonly isEssential?: true
+  /**
+   * Share of the whole budget of time, from 0 to 1, that it leaves to the stages after it. It is ended when it has used up what is
+   * left to it, and does not run where that is less than a second. Without it a stage may take all the time there is.
+   */
+  readonly keeps?: number
   /** Why it does not run for this state; null where it does. Must not depend on anything but what it is given. */
   readonly skip?: (state: ChatState, context: Omit<StageContext, 'say'>) => string | null
   /** Faults: any; `model/*` for the most part. */
@@ -85,4 +93,6 @@ export interface Stage {
 export interface Pipeline {
   readonly name: string
   readonly stages: readonly Stage[]
+  /** What is to be known of a conversation before its first stage. */
+  readonly enter?: (state: ChatState) => ChatState
 }

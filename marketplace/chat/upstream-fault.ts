@@ -1,10 +1,10 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { ChatModelId } from './call.ts'
+import type { PlatformModelId } from './call.ts'
 
 const SECONDS_DEFAULT = 2
 
 /** What a fault of the models is to whoever asked: which backend it was, and what that said, is not for strangers. */
-export function asChatFault(cause: Fault, model: ChatModelId): Fault {
+export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
   switch (cause.code) {
     case 'model/none':
       return fault('chat/no-backend', { model, reason: 'no model that fits can be asked now' })

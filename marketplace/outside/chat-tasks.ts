@@ -22,4 +22,6 @@ export interface CodeFindings {
 export interface ChatTasks {
   /** Parses the fenced blocks of code of a Markdown text. */
   readonly 'chat/check-code': { readonly input: { readonly text: string }; readonly output: CodeFindings }
+  /** A Markdown text as it is read out, without its marks. A longer one than 65,536 characters is refused. */
+  readonly 'chat/plain-text': { readonly input: { readonly text: string }; readonly output: { readonly text: string } }
 }

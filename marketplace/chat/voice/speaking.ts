@@ -1,0 +1,171 @@
+import { type Clock, type Pacer, runPaced } from '../../../consensus/chain/ports.ts'
+import { fault, faultMessage } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { Engines } from '../../outside/engines.ts'
+import type { Speech } from '../../outside/speech.ts'
+import type { StageReport } from '../call.ts'
+import { chunksOf } from './chunks.ts'
+import { formatText, sameFormat, voiceSound } from './voice-sound.ts'
+import { parseWav, type SoundFormat, VOICE_FORMAT, type WavSound, wavHeader } from './wav.ts'
+
+/** Most characters that are spoken of one text, some ten minutes. */
+export const SPOKEN_CHARS_MAX = 8_192
+/** Most bytes of sound that are kept of one text: fifteen minutes. */
+export const SOUND_BYTES_MAX = 900 * VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)
+
+/** What is known while a text is being spoken; each stage makes the next state. */
+export interface SpeakingState {
+  /** The text as it was written; after the first stage without its Markdown. */
+  readonly text: string
+  readonly chunks: readonly string[]
+  /** Whether there was more text than is spoken. */
+  readonly isCut: boolean
+  /** Sounds in their order, in {@link VOICE_FORMAT} without headers. */
+  readonly parts: readonly Uint8Array[]
+  /** Models that spoke. */
+  readonly models: readonly string[]
+  /** One WAV file, to be sent piece after piece; empty before the last stage. */
+  readonly file: readonly Uint8Array[]
+}
+
+/** What the stages work with. */
+export interface SpeakingMeans {
+  readonly speech: Speech
+  readonly engines: Engines
+  readonly clock: Clock
+  readonly pacer: Pacer
+  /** Null is the usual one of whoever speaks. */
+  readonly voice: string | null
+  readonly speed: number
+  readonly signal: AbortSignal
+}
+
+/** One step from a text to its sound. */
+export interface SpeakingStage {
+  readonly name: string
+  /** What it does, in a sentence for people. */
+  readonly about: string
+  /** Whether nothing can be heard without it; what goes wrong in any other stage is reported, and the state stays. */
+  readonly isEssential?: true
+  readonly run: (state: SpeakingState, means: SpeakingMeans) => Promise<Result<SpeakingState>>
+}
+
+const SPEAKABLE = /[\p{L}\p{N}]/u
+const REASON_CHARS_MAX = 200
+
+const strip: SpeakingStage = {
+  name: 'Markdown Stripping',
+  about: 'Code becomes "(code block)", links their text, emphasis and other marks nothing.',
+  run: async (state, { engines, signal }) => {
+    const plain = await engines.run('chat/plain-text', { text: state.text }, signal)
+    return plain.ok ? ok({ ...state, text: plain.value.text }) : plain
+  },
+}
+
+const chunk: SpeakingStage = {
+  name: 'Chunking',
+  about: 'The text is cut into pieces of at most 1024 characters, where sentences end if they do.',
+  isEssential: true,
+  run: async (state) => {
+    const spoken = state.text.slice(0, SPOKEN_CHARS_MAX)
+    const isCut = spoken.length < state.text.length
+    const chunks = chunksOf(spoken)
+    // The last of them ends anywhere.
+    const whole = isCut && chunks.length > 1 ? chunks.slice(0, -1) : chunks
+    return ok({ ...state, isCut, chunks: whole.filter((one) => SPEAKABLE.test(one)) })
+  },
+}
+
+const speech: SpeakingStage = {
+  name: 'Text-to-Speech',
+  about: 'The pieces are spoken one after another, with pauses where a server asks for them.',
+  isEssential: true,
+  run: async (state, means) => {
+    if (state.chunks.length === 0) return unspeakable('there is nothing in it that can be spoken')
+    const parts: Uint8Array[] = []
+    const models = new Set<string>()
+    let first: { readonly by: string; readonly format: SoundFormat } | null = null
+    let bytes = 0
+    for (const text of state.chunks) {
+      const spoken = await spokenChunk(text, first?.by ?? null, means)
+      if (!spoken.ok) return spoken
+      const { by, model, sound } = spoken.value
+      first ??= { by, format: sound.format }
+      if (!sameFormat(first.format, sound.format)) return unusable(by, changed(first.format, sound.format))
+      const part = await runPaced(voiceSound(sound), means.pacer)
+      bytes += part.length
+      if (bytes > SOUND_BYTES_MAX)
+        return unspeakable(`its speech is longer than ${soundMs(SOUND_BYTES_MAX) / 1_000} seconds`)
+      parts.push(part)
+      models.add(model)
+    }
+    return ok({ ...state, parts, models: [...models] })
+  },
+}
+
+const join: SpeakingStage = {
+  name: 'WAV Joining',
+  about: 'The sounds become one file with one header of the right sizes: 24 kHz, 16 bit, mono.',
+  isEssential: true,
+  run: async (state) => ok({ ...state, file: [wavHeader(bytesIn(state.parts)), ...state.parts] }),
+}
+
+/** From a text with Markdown to a WAV file. */
+export const SPEAKING: readonly SpeakingStage[] = [strip, chunk, speech, join]
+
+/** How long so many bytes of sound take. */
+export function soundMs(bytes: number): number {
+  return Math.round((bytes * 1_000) / (VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)))
+}
+
+/** Bytes of all of them. */
+export function bytesIn(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** Works through the stages. Faults: `chat/invalid-request` for a text that cannot be spoken, `model/*`. */
+export async function speakText(
+  text: string,
+  means: SpeakingMeans,
+): Promise<Result<{ readonly state: SpeakingState; readonly stages: readonly StageReport[] }>> {
+  const stages: StageReport[] = []
+  let state: SpeakingState = { text, chunks: [], isCut: false, parts: [], models: [], file: [] }
+  for (const stage of SPEAKING) {
+    if (means.signal.aborted) return fail(fault('model/timeout', { backend: 'speech' }))
+    const beganMs = means.clock.now()
+    const next: Result<SpeakingState> = await stage.run(state, means)
+    if (!next.ok && (stage.isEssential === true || means.signal.aborted)) return next
+    const models = next.ok && stage === speech ? next.value.models : []
+    const report = { stage: stage.name, models, ms: Math.round(means.clock.now() - beganMs) }
+    if (next.ok) stages.push({ ...report, ran: true })
+    else stages.push({ ...report, ran: false, reason: faultMessage(next.fault).slice(0, REASON_CHARS_MAX) })
+    if (next.ok) state = next.value
+  }
+  return ok({ state, stages })
+}
+
+async function spokenChunk(
+  text: string,
+  by: string | null,
+  { speech: speaker, voice, speed, signal }: SpeakingMeans,
+): Promise<Result<{ readonly by: string; readonly model: string; readonly sound: WavSound }>> {
+  const spoken = await speaker.speak({ text, voice, speed, by }, signal)
+  if (!spoken.ok) return spoken
+  const sound = parseWav(spoken.value.bytes)
+  if (typeof sound === 'string') return unusable(spoken.value.by, sound)
+  if (sound.isShort) return fail(fault('model/cut', { backend: spoken.value.by }))
+  if (sound.data.length === 0) return unusable(spoken.value.by, 'there is nothing to hear')
+  return ok({ by: spoken.value.by, model: spoken.value.model, sound })
+}
+
+function changed(first: SoundFormat, other: SoundFormat): string {
+  return `one part is ${formatText(first)}, another ${formatText(other)}`
+}
+
+function unspeakable(reason: string): Result<never> {
+  return fail(fault('chat/invalid-request', { param: 'input', reason }))
+}
+
+function unusable(backend: string, reason: string): Result<never> {
+  return fail(fault('model/answer', { backend, reason }))
+}

@@ -1,0 +1,174 @@
+import type { Clock, Pacer } from '../../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { Engines } from '../../outside/engines.ts'
+import type { ModelUsage } from '../../outside/models.ts'
+import type { Readiness } from '../../outside/readiness.ts'
+import type { Speech } from '../../outside/speech.ts'
+import type { ChatCall, PlatformReport, StageReport } from '../call.ts'
+import type { ChatPlatform } from '../platform.ts'
+import { asChatFault } from '../upstream-fault.ts'
+import { bytesIn, type SpeakingState, soundMs, speakText } from './speaking.ts'
+import { WAV_HEADER_BYTES } from './wav.ts'
+
+/** What the platform speaks with. */
+export interface VoiceMeans {
+  readonly platform: Pick<ChatPlatform, 'readiness' | 'answer'>
+  readonly speech: Speech
+  readonly engines: Engines
+  readonly clock: Clock
+  /** One for each text. */
+  readonly pacer: () => Pacer
+  /** Time for all of a call, the answer and its speech. */
+  readonly budgetMs: number
+  /** Texts that are spoken, or on their way to whoever asked, at once. */
+  readonly atOnceMax: number
+}
+
+/** How a text is to be spoken. */
+export interface SpeechWish {
+  /** Null is the usual one. */
+  readonly voice: string | null
+  /** 1 is as usual. */
+  readonly speed: number
+}
+
+/** A text as a WAV file: 24 kHz, 16 bit, mono. */
+export interface SpokenAudio {
+  /** Pieces of the file in their order; the first is its header. */
+  readonly file: readonly Uint8Array[]
+  readonly bytes: number
+  readonly durationMs: number
+  /** What was spoken, in characters, and whether there was more. */
+  readonly spokenChars: number
+  readonly isCut: boolean
+  readonly stages: readonly StageReport[]
+}
+
+/** An answer with its sound. */
+export interface AloudOutcome {
+  readonly text: string
+  readonly audio: SpokenAudio
+  /** Of the answer; speech has no tokens. */
+  readonly usage: ModelUsage
+  readonly report: PlatformReport
+}
+
+const MODEL = 'model-voice'
+
+/** model-voice: texts read out, and answers of model-2 read out. */
+export class VoicePlatform {
+  readonly #means: VoiceMeans
+  #inside = 0
+
+  constructor(means: VoiceMeans) {
+    this.#means = means
+  }
+
+  /** Whether texts can be read out now. */
+  readonly readiness = (): Readiness => this.#means.speech.readiness()
+
+  /** Voices that can be asked for now; the first is the usual one. */
+  readonly voices = (): readonly string[] => this.#means.speech.voices()
+
+  /** Leave for one text, whose sound takes room until it was sent; null where too many are under way. To be called once. */
+  enter(): (() => void) | null {
+    if (this.#inside >= this.#means.atOnceMax) return null
+    this.#inside += 1
+    let isInside = true
+    return () => {
+      if (isInside) this.#inside -= 1
+      isInside = false
+    }
+  }
+
+  /**
+   * Reads a text out. Faults: `chat/no-backend`, `chat/invalid-request` (voice, speed, or nothing to say), `chat/busy`,
+   * `chat/upstream`, `chat/timeout`, `chat/aborted`.
+   */
+  async speak(text: string, wish: SpeechWish, signal: AbortSignal): Promise<Result<SpokenAudio>> {
+    const trouble = this.#troubleWith(wish, this.readiness())
+    if (trouble !== null) return fail(trouble)
+    const spoken = await this.#speak(text, wish, this.#until(signal))
+    return spoken.ok ? spoken : fail(signal.aborted ? fault('chat/aborted') : asChatFault(spoken.fault, MODEL))
+  }
+
+  /** Answers as model-2 does, and reads the answer out. `spent` hears what was used, also where it fails. Faults as both have them. */
+  async answerAloud(
+    call: Omit<ChatCall, 'model'>,
+    wish: SpeechWish,
+    signal: AbortSignal,
+    spent: (usage: ModelUsage) => void = () => {},
+  ): Promise<Result<AloudOutcome>> {
+    const { platform } = this.#means
+    const text = platform.readiness('model-2')
+    const trouble = this.#troubleWith(wish, text.available ? this.readiness() : text)
+    if (trouble !== null) return fail(trouble)
+    const until = this.#until(signal)
+    const answered = await platform.answer({ ...call, model: 'model-2' }, null, until, spent)
+    const outcome = answered.ok ? await this.#aloud(answered.value, wish, until) : answered
+    if (outcome.ok) return outcome
+    return fail(signal.aborted ? fault('chat/aborted') : asAloudFault(outcome.fault))
+  }
+
+  async #aloud(
+    { choices, usage, report }: Extract<Awaited<ReturnType<ChatPlatform['answer']>>, { ok: true }>['value'],
+    wish: SpeechWish,
+    until: AbortSignal,
+  ): Promise<Result<AloudOutcome>> {
+    const text = String(choices[0]?.message.content ?? '')
+    const audio = await this.#speak(text, wish, until)
+    if (!audio.ok) return audio
+    const { stages, spokenChars, isCut } = audio.value
+    const speech = { characters: spokenChars, truncated: isCut }
+    const told = { ...report, model: MODEL, pipeline: 'voice', stages: [...report.stages, ...stages], speech } as const
+    return ok({ text, audio: audio.value, usage, report: told })
+  }
+
+  async #speak(text: string, wish: SpeechWish, signal: AbortSignal): Promise<Result<SpokenAudio>> {
+    const { speech, engines, clock, pacer } = this.#means
+    const spoken = await speakText(text, { speech, engines, clock, pacer: pacer(), ...wish, signal })
+    return spoken.ok ? ok({ ...audioOf(spoken.value.state), stages: spoken.value.stages }) : spoken
+  }
+
+  /** Why it cannot be spoken at all; null where it can. */
+  #troubleWith({ voice, speed }: SpeechWish, readiness: Readiness): Fault | null {
+    if (!readiness.available) {
+      const { reason, requires } = readiness
+      return fault('chat/no-backend', { model: MODEL, reason, requires })
+    }
+    const { speech } = this.#means
+    const voices = speech.voices()
+    if (voice !== null && !voices.includes(voice))
+      return fault('chat/invalid-request', { param: 'voice', reason: `it must be one of ${voices.join(', ')}` })
+    const { min, max } = speech.speeds()
+    if (speed < min || speed > max)
+      return fault('chat/invalid-request', { param: 'speed', reason: `it must be from ${min} to ${max} here` })
+    return null
+  }
+
+  /** The signal of whoever asks, and the end of the time there is. */
+  #until(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, AbortSignal.timeout(this.#means.budgetMs)])
+  }
+}
+
+function audioOf({ file, chunks, isCut }: SpeakingState): Omit<SpokenAudio, 'stages'> {
+  const bytes = bytesIn(file)
+  return {
+    file,
+    bytes,
+    durationMs: soundMs(bytes - WAV_HEADER_BYTES),
+    spokenChars: chunks.reduce((sum, { length }) => sum + length, 0),
+    isCut,
+  }
+}
+
+/** Whoever asked did not write what cannot be spoken, and asked for one model. */
+function asAloudFault(cause: Fault): Fault {
+  const { code, detail } = asChatFault(cause, MODEL)
+  if (code === 'chat/aborted') return fault('chat/timeout', { model: MODEL })
+  if (code === 'chat/invalid-request' && detail.param === 'input')
+    return fault('chat/upstream', { model: MODEL, reason: `its answer cannot be read out: ${detail.reason}` })
+  return fault(code, 'model' in detail ? { ...detail, model: MODEL } : detail)
+}

@@ -37,7 +37,14 @@ async function open(
   options: Parameters<typeof makeHost>[0] = {},
   records = new MemoryRecords(),
 ): Promise<Part> {
-  const host = await makeHost({ genesis: genesis.id, ...options })
+  return openOn(await makeHost({ genesis: genesis.id, ...options }), settings, records)
+}
+
+async function openOn(
+  host: Host,
+  settings: { readonly configured?: readonly string[]; readonly outbound?: number } = {},
+  records = new MemoryRecords(),
+): Promise<Part> {
   const ownStatus = () => ({
     version: 1,
     genesis: genesis.id,
@@ -107,6 +114,49 @@ test('nodes that know one find each other by asking it', async () => {
   const facts = seed.peering.network.peers()
   expect(facts.map(({ id }) => id).toSorted()).toEqual(others.map(({ host }) => host.self).toSorted())
   expect(facts.every(({ direction, agent }) => direction === 'inbound' && agent === 'farthing-test')).toBe(true)
+})
+
+test('two that ask a third before it knows where either listens find each other all the same', async () => {
+  const host = await makeHost({ genesis: genesis.id })
+  const asked = Promise.withResolvers<void>()
+  const { finder } = host
+  const listen = finder.onFound.bind(finder)
+  finder.onFound = (listener) => listen((...found) => void asked.promise.then(() => listener(...found)))
+  const seed = await openOn(host)
+  let answers = 0
+  seed.peers.exchange.onExchange({
+    asked: () => {},
+    answered: (protocol) => {
+      if (protocol === 'addresses') answers += 1
+    },
+  })
+  const [a, b] = await Promise.all([1, 2].map(() => open({ configured: [addressOf(seed)], outbound: 3 })))
+  await until('both have asked', () => answers >= 2)
+  expect(seed.peering.book.size).toBe(0)
+  asked.resolve()
+  await until('they are connected', () => isConnected(a as Part, b as Part))
+})
+
+test('a peer says again where it listens when it is asked', async () => {
+  const asker = await open()
+  const other = await open({ configured: [addressOf(asker)] })
+  const said: string[] = []
+  asker.host.finder.onFound((peer, addresses, by) => said.push(`${by} ${peer} ${addresses.join(' ')}`))
+  await until('it said it by itself', () => isConnected(asker, other) && said.length > 0)
+  // More often than it says so by itself; while it does that, one question more is refused.
+  for (let i = 0; i < 6; i++) {
+    const before = said.length
+    await until('it said it again', async () => {
+      await asker.host.finder.identify(other.host.self)
+      return said.length > before
+    })
+  }
+  const { self } = other.host
+  expect(new Set(said)).toEqual(new Set([`identify ${self} ${addressOf(other).slice(0, -`/p2p/${self}`.length)}`]))
+  await stop(other)
+  const before = said.length
+  await asker.host.finder.identify(self)
+  expect(said.length).toBe(before)
 })
 
 test('two that dial each other at once end up with one connection', async () => {

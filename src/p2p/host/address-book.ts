@@ -136,11 +136,12 @@ export class AddressBook {
     return from[Math.floor(this.#deps.random() * from.length)]
   }
 
-  /** Some addresses where somebody was in the last day, drawn by lot: what others are told. */
-  good(limit: number): readonly string[] {
+  /** Some addresses where somebody, but one node, was in the last day, drawn by lot: what others are told. */
+  good(limit: number, except?: PeerId): readonly string[] {
     const sinceMs = this.#deps.clock.now() - GOOD_MS
     const good = [...this.#entries.values()].filter(
-      ({ successMs, seenMs, failures }) => Math.max(successMs, seenMs) > sinceMs && failures === 0,
+      ({ peer, successMs, seenMs, failures }) =>
+        peer !== except && Math.max(successMs, seenMs) > sinceMs && failures === 0,
     )
     return shuffled(good, this.#deps.random)
       .slice(0, limit)

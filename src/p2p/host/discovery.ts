@@ -15,6 +15,8 @@ export type FoundBy = 'mdns' | 'kad' | 'identify'
 export interface Finder {
   /** Multiaddrs, with the node's id or without. */
   onFound(listener: (peer: PeerId, addresses: readonly string[], by: FoundBy) => void): void
+  /** Asks a connected peer again where it listens; what it says is told as found. It ends soon and never rejects. */
+  identify(peer: PeerId): Promise<void>
   /** Looks around a random place of the table of nodes, for half a minute at most; it never rejects. */
   walk(): Promise<void>
 }
@@ -32,6 +34,9 @@ export interface DiscoveryDependencies {
 const FIRST_WALK_MS = 5_000
 const NEEDY_WALK_MS = 60_000
 const WALK_MS = 600_000
+/** Peers that did not say where they listen are asked again so often, each once it had so long to say it: nobody else tells. */
+const IDENTIFY_EVERY_MS = 20_000
+const IDENTIFY_AFTER_MS = 10_000
 /** Addresses that are taken from a peer about itself. */
 const OWN_ADDRESSES_MAX = 8
 /** Peers whose own addresses are remembered until they shake hands. */
@@ -44,12 +49,20 @@ export class Discovery {
   readonly #claims = new LruMap<PeerId, readonly string[]>(CLAIMS_MAX)
   #running = false
   #cancel: () => void = () => {}
+  #cancelIdentify: () => void = () => {}
 
   constructor(dependencies: DiscoveryDependencies) {
     this.#deps = dependencies
-    const { peers, book, finder, clock, timers } = dependencies
-    const served = serveAddresses(peers.exchange, { good: (limit) => book.good(limit), now: () => clock.now() })
-    this.#asker = new AddressAsker({ peers, timers, hear: (peer, addresses) => this.#hear(peer, addresses) })
+    const { peers, book, manager, finder, clock, timers } = dependencies
+    const served = serveAddresses(peers.exchange, {
+      good: (limit, except) => book.good(limit, except),
+      now: () => clock.now(),
+    })
+    this.#asker = new AddressAsker({
+      ...{ peers, clock, timers },
+      isNeedy: () => manager.isNeedy(),
+      hear: (peer, addresses) => this.#hear(peer, addresses),
+    })
     finder.onFound((peer, addresses, by) => this.#found(peer, addresses.slice(0, OWN_ADDRESSES_MAX), by))
     peers.onPeer({
       ready: ({ info }) => this.#takeClaims(info),
@@ -64,12 +77,24 @@ export class Discovery {
     this.#running = true
     this.#asker.start()
     this.#cancel = this.#deps.timers.after(FIRST_WALK_MS, () => void this.#walk())
+    this.#identifyLater()
   }
 
   stop(): void {
     this.#running = false
     this.#cancel()
+    this.#cancelIdentify()
     this.#asker.stop()
+  }
+
+  #identifyLater(): void {
+    const { timers, peers, finder, clock } = this.#deps
+    this.#cancelIdentify = timers.after(IDENTIFY_EVERY_MS, () => {
+      this.#identifyLater()
+      const sinceMs = clock.now() - IDENTIFY_AFTER_MS
+      for (const { info, connectedAtMs } of peers.list())
+        if (connectedAtMs <= sinceMs && this.#claims.get(info.id) === undefined) void finder.identify(info.id)
+    })
   }
 
   async #walk(): Promise<void> {

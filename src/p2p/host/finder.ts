@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { Identify } from '@libp2p/identify'
 import type { Libp2p, PeerInfo as Libp2pPeerInfo, TypedEventTarget } from '@libp2p/interface'
 import type { KadDHT } from '@libp2p/kad-dht'
+import { peerIdFromString } from '@libp2p/peer-id'
 import type { PeerId } from '../network.ts'
 import type { Finder, FoundBy } from './discovery.ts'
 
@@ -9,7 +11,9 @@ type Finding = TypedEventTarget<{ readonly peer: CustomEvent<Libp2pPeerInfo> }>
 
 /** The services of libp2p that find nodes; null where one is off. */
 export interface FindingServices {
-  readonly events: Pick<Libp2p, 'addEventListener'>
+  readonly node: Pick<Libp2p, 'addEventListener' | 'getConnections'>
+  /** libp2p asks each new connection by itself, once. */
+  readonly identify: Identify
   readonly dht: KadDHT | null
   /** The mDNS service itself: libp2p tells only of peers that it never heard of, and a restarted one has a new port. */
   readonly mdns: Finding | null
@@ -27,8 +31,8 @@ export class Libp2pFinder implements Finder {
 
   constructor(services: FindingServices) {
     this.#services = services
-    const { events, mdns, dht } = services
-    events.addEventListener('peer:identify', ({ detail: { peerId, listenAddrs } }) =>
+    const { node, mdns, dht } = services
+    node.addEventListener('peer:identify', ({ detail: { peerId, listenAddrs } }) =>
       this.#tell({ id: peerId, multiaddrs: listenAddrs }, 'identify'),
     )
     mdns?.addEventListener('peer', ({ detail }) => this.#tell(detail, 'mdns'))
@@ -37,6 +41,18 @@ export class Libp2pFinder implements Finder {
 
   onFound(listener: (peer: PeerId, addresses: readonly string[], by: FoundBy) => void): void {
     this.#listeners.push(listener)
+  }
+
+  async identify(peer: PeerId): Promise<void> {
+    const { node, identify } = this.#services
+    const connection = node.getConnections(peerIdFromString(peer)).find(({ status }) => status === 'open')
+    if (connection === undefined) return
+    try {
+      // It tells by the event that the first answer would have come by, and has a deadline of its own.
+      await identify.identify(connection)
+    } catch {
+      // It may be as busy as it was at first: discovery asks again.
+    }
   }
 
   async walk(): Promise<void> {

@@ -1,6 +1,6 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { autoNAT } from '@libp2p/autonat'
-import { identify, identifyPush } from '@libp2p/identify'
+import { type Identify, identify, identifyPush } from '@libp2p/identify'
 import type { ConnectionGater, Libp2p, PeerDiscovery, PrivateKey } from '@libp2p/interface'
 import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from '@libp2p/kad-dht'
 import { mdns } from '@libp2p/mdns'
@@ -96,8 +96,8 @@ export async function buildNode(settings: NodeSettings, parts: NodeParts): Promi
     peerDiscovery: settings.mdns ? [localNetwork(settings, (discovery) => (found = discovery))] : [],
     services: servicesOf(settings, parts),
   } as Libp2pOptions)
-  const { dht } = node.services as { dht?: KadDHT }
-  return { node, finder: new Libp2pFinder({ events: node, dht: dht ?? null, mdns: found }) }
+  const { dht, identify: asker } = node.services as { dht?: KadDHT; identify: Identify }
+  return { node, finder: new Libp2pFinder({ node, identify: asker, dht: dht ?? null, mdns: found }) }
 }
 
 function addressesOf({ listen, announce }: NodeSettings): { listen: string[]; announce: string[] } {

@@ -1,40 +1,71 @@
-import type { Timers } from '../../../consensus/chain/ports.ts'
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
+import { retryDelay } from '../host/backoff.ts'
 import type { PeerId } from '../network.ts'
 import type { Exchange } from '../peers/exchange.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { NODE_ADDRESSES_MAX, NOTHING } from '../wire/messages.ts'
 
-/** A peer is asked for addresses so often. */
+/** A peer is asked for addresses so often at least. */
 export const ASK_EVERY_MS = 3_600_000
+/** While connections are missing, the wait for the second question; each further one is twice as long, up to the most. */
+const AGAIN_MS = 2_000
+const AGAIN_MS_MAX = 600_000
 /** A peer is given addresses so often; whoever asks at every turn would learn the whole book. */
 const ANSWER_EVERY_MS = 60_000
+/** An answer that tells of nobody gives nothing away: who came before the others may ask again soon. */
+const EMPTY_ANSWER_EVERY_MS = 1_000
+/** Longer than a peer of this release waits between two answers that tell of somebody. */
+const PATIENT_MS = ANSWER_EVERY_MS + 5_000
 
-/** Answers `addresses`: some where nodes were in the last day, at most 256. */
+/** What answering is done with. */
+export interface AddressShelf {
+  /** Addresses where nodes were in the last day, but those of one node. */
+  readonly good: (limit: number, except: PeerId) => readonly string[]
+  readonly now: () => number
+}
+
+/** Answers `addresses`: some where nodes other than the asker were in the last day, at most 256. */
 export function serveAddresses(
   exchange: Exchange,
-  { good, now }: { readonly good: (limit: number) => readonly string[]; readonly now: () => number },
+  { good, now }: AddressShelf,
 ): { readonly forget: (peer: PeerId) => void } {
-  const answeredMs = new Map<PeerId, number>()
+  const nextMs = new Map<PeerId, number>()
   exchange.answer('addresses', (from) => {
-    if (now() - (answeredMs.get(from) ?? Number.NEGATIVE_INFINITY) < ANSWER_EVERY_MS) return { refusal: 'busy' }
-    answeredMs.set(from, now())
-    return { reply: good(NODE_ADDRESSES_MAX) as string[] }
+    if (now() < (nextMs.get(from) ?? Number.NEGATIVE_INFINITY)) return { refusal: 'busy' }
+    const told = good(NODE_ADDRESSES_MAX, from)
+    nextMs.set(from, now() + (told.length === 0 ? EMPTY_ANSWER_EVERY_MS : ANSWER_EVERY_MS))
+    return { reply: told as string[] }
   })
-  return { forget: (peer) => void answeredMs.delete(peer) }
+  return { forget: (peer) => void nextMs.delete(peer) }
 }
 
 /** What asking for addresses needs. */
 export interface AddressAskerDependencies {
   readonly peers: Peers
+  readonly clock: Clock
   readonly timers: Timers
+  /** Whether connections are missing. */
+  readonly isNeedy: () => boolean
   /** Takes what a peer told; false if something in it is no address at all. */
   readonly hear: (peer: Peer, addresses: readonly string[]) => boolean
 }
 
-/** Asks each peer that we dialled for addresses, once it shook hands and then hourly. */
+/** How far the asking of one peer is. */
+interface Course {
+  /** Questions since it shook hands. */
+  turns: number
+  askedMs: number
+  cancel: () => void
+}
+
+/**
+ * Asks each peer that we dialled for addresses, once it shook hands and then hourly; while connections are missing more often,
+ * for of two nodes that came to a third at once neither may have been known there when the other asked.
+ */
 export class AddressAsker {
   readonly #deps: AddressAskerDependencies
-  readonly #cancels = new Map<PeerId, () => void>()
+  readonly #courses = new Map<PeerId, Course>()
   #running = false
 
   constructor(dependencies: AddressAskerDependencies) {
@@ -52,29 +83,47 @@ export class AddressAsker {
 
   stop(): void {
     this.#running = false
-    for (const id of [...this.#cancels.keys()]) this.#end(id)
+    for (const id of [...this.#courses.keys()]) this.#end(id)
   }
 
   /** Peers that came to us are not asked: they could choose what we hear by being many. */
   #begin({ info }: Peer): void {
-    if (this.#running && info.direction === 'outbound') void this.#ask(info.id)
+    if (!this.#running || info.direction !== 'outbound') return
+    this.#end(info.id)
+    const course: Course = { turns: 0, askedMs: 0, cancel: () => {} }
+    this.#courses.set(info.id, course)
+    void this.#ask(info.id, course)
   }
 
   #end(id: PeerId): void {
-    this.#cancels.get(id)?.()
-    this.#cancels.delete(id)
+    this.#courses.get(id)?.cancel()
+    this.#courses.delete(id)
   }
 
-  async #ask(id: PeerId): Promise<void> {
-    this.#end(id)
-    const { peers, timers, hear } = this.#deps
-    this.#cancels.set(
-      id,
-      timers.after(ASK_EVERY_MS, () => void this.#ask(id)),
-    )
+  async #ask(id: PeerId, course: Course): Promise<void> {
+    const { peers, clock, hear } = this.#deps
+    course.turns += 1
+    course.askedMs = clock.now()
     const reply = await peers.exchange.ask(id, 'addresses', NOTHING)
     const peer = peers.get(id)
-    if (!this.#running || !reply.ok || peer === undefined) return
-    if (!hear(peer, reply.value)) peers.report(id, 'malformed', 'addresses: not the address of a node')
+    if (this.#courses.get(id) !== course || peer === undefined) return
+    this.#askLater(id, course, waitAfter(reply, course.turns))
+    if (reply.ok && !hear(peer, reply.value)) peers.report(id, 'malformed', 'addresses: not the address of a node')
   }
+
+  /** Asks in a while if connections are missing then, else when the hour is over. */
+  #askLater(id: PeerId, course: Course, ms: number): void {
+    const { clock, timers, isNeedy } = this.#deps
+    course.cancel = timers.after(ms, () => {
+      const restMs = course.askedMs + ASK_EVERY_MS - clock.now()
+      if (restMs <= 0 || isNeedy()) void this.#ask(id, course)
+      else this.#askLater(id, course, Math.min(restMs, AGAIN_MS_MAX))
+    })
+  }
+}
+
+/** Who has told of somebody refuses for a minute, and who did not answer in time is not helped by more questions. */
+function waitAfter(reply: Result<readonly string[]>, turns: number): number {
+  const isPatient = reply.ok ? reply.value.length > 0 : reply.fault.code === 'p2p/timeout'
+  return Math.max(isPatient ? PATIENT_MS : 0, retryDelay(AGAIN_MS, turns, AGAIN_MS_MAX))
 }

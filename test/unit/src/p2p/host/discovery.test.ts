@@ -95,12 +95,13 @@ function scene() {
   const book = new AddressBook({ clock: node, writer, allowPrivate: false, random: seeded(1) })
   const common = { clock: node, timers: node }
   const peers = new Peers({ network, ruleBook, log: SILENT, ownStatus: () => STATUS, ...common })
-  const seen = { walks: 0, pokes: 0, needy: true }
+  const seen = { walks: 0, pokes: 0, needy: true, identified: [] as PeerId[] }
   let found: Parameters<Finder['onFound']>[0] = () => {}
   const finder: Finder = {
     onFound: (listener) => {
       found = listener
     },
+    identify: async (peer) => void seen.identified.push(peer),
     walk: async () => {
       seen.walks += 1
     },
@@ -118,7 +119,8 @@ const place = (number: number): string => addressOf(number, `70.${number}.0.1`)
 
 describe('the addresses protocol', () => {
   it('asks those that we dialled, once they shook hands and then hourly, and nobody else', async () => {
-    const { time, network, book, discovery } = scene()
+    const { time, network, book, seen, discovery } = scene()
+    seen.needy = false
     const dialled = network.join(1, '60.1.0.1', 'outbound')
     network.join(2, '60.2.0.1', 'inbound')
     network.told.set(dialled, [place(10), place(11)])
@@ -129,6 +131,45 @@ describe('the addresses protocol', () => {
     expect(network.asked).toEqual([dialled, dialled, dialled])
     discovery.stop()
     await time.pass(2 * HOUR_MS)
+    expect(network.asked.length).toBe(3)
+  })
+
+  it('asks again soon while connections are missing: after a wait that doubles, and that is a minute where somebody was told of', async () => {
+    const { time, network, seen, discovery } = scene()
+    const dialled = network.join(1, '60.1.0.1', 'outbound')
+    const askedIn = async (ms: number): Promise<number> => {
+      const before = network.asked.length
+      await time.pass(ms)
+      return network.asked.length - before
+    }
+    expect(await askedIn(1_999)).toBe(1)
+    network.told.set(dialled, [])
+    expect(await askedIn(1_000)).toBe(1)
+    expect(await askedIn(3_000)).toBe(0)
+    network.told.set(dialled, [place(10)])
+    expect(await askedIn(1_000)).toBe(1)
+    expect(await askedIn(60_000)).toBe(0)
+    expect(await askedIn(6_000)).toBe(1)
+    network.told.set(dialled, [])
+    expect(await askedIn(HOUR_MS)).toBe(10)
+    expect(await askedIn(HOUR_MS)).toBe(6)
+    seen.needy = false
+    expect(await askedIn(2 * HOUR_MS)).toBe(2)
+    seen.needy = true
+    expect(await askedIn(600_000)).toBe(1)
+    discovery.stop()
+    expect(await askedIn(HOUR_MS)).toBe(0)
+  })
+
+  it('ends with the connection, and begins anew with the next', async () => {
+    const { time, network } = scene()
+    const dialled = network.join(1, '60.1.0.1', 'outbound')
+    await time.pass(1_000)
+    network.disconnect(dialled)
+    await time.pass(2 * HOUR_MS)
+    expect(network.asked).toEqual([dialled])
+    network.told.set(network.join(1, '60.1.0.1', 'outbound'), [])
+    await time.pass(2_500)
     expect(network.asked.length).toBe(3)
   })
 
@@ -164,6 +205,20 @@ describe('the addresses protocol', () => {
     await time.pass(60_000)
     expect(await network.ask(peer)).not.toBeNull()
   })
+
+  it('tells nobody of himself, and who was told of nobody may ask again after a second', async () => {
+    const { time, network, find } = scene()
+    for (const number of [1, 2]) find(peerId(number), [`/ip4/60.${number}.0.1/tcp/8421`], 'identify')
+    const first = network.join(1, '60.1.0.1', 'outbound')
+    await time.pass(1_000)
+    expect(await network.ask(first)).toEqual([])
+    expect(await network.ask(first)).toBeNull()
+    network.join(2, '60.2.0.1', 'outbound')
+    await time.pass(1_000)
+    expect(await network.ask(first)).toEqual([addressOf(2, '60.2.0.1')])
+    await time.pass(59_000)
+    expect(await network.ask(first)).toBeNull()
+  })
 })
 
 describe('what is found otherwise', () => {
@@ -178,6 +233,24 @@ describe('what is found otherwise', () => {
     expect(book.good(10).length).toBe(3)
     find(peerId(1), ['/ip4/60.9.0.1/tcp/8421'], 'identify')
     expect([book.size, book.good(10).length]).toEqual([4, 3])
+  })
+
+  it('of a peer about itself is asked for again until it is said', async () => {
+    const { time, network, book, seen, find, discovery } = scene()
+    find(peerId(1), ['/ip4/60.1.0.1/tcp/8421'], 'identify')
+    network.join(1, '60.1.0.1', 'outbound')
+    const silent = network.join(2, '60.2.0.1', 'outbound')
+    await time.pass(45_000)
+    expect(seen.identified).toEqual([silent, silent])
+    find(silent, ['/ip4/60.2.0.1/tcp/8421'], 'identify')
+    expect(book.good(10).toSorted()).toEqual([addressOf(1, '60.1.0.1'), addressOf(2, '60.2.0.1')])
+    await time.pass(60_000)
+    expect(seen.identified.length).toBe(2)
+    network.join(3, '60.3.0.1', 'outbound')
+    await time.pass(5_000)
+    discovery.stop()
+    await time.pass(HOUR_MS)
+    expect(seen.identified.length).toBe(2)
   })
 
   it('in the table of nodes and nearby goes into the book under the id that it is said of', () => {

@@ -1,29 +1,32 @@
 import type { ServerResponse } from 'node:http'
 import type { Feed, FeedOut } from './answer.ts'
+import type { StreamLimits } from './streams.ts'
 
-/** A comment is sent after so long without anything else, so that nobody in between takes the connection for dead. */
-const HEARTBEAT_MS = 10_000
-/** A reader that takes nothing for so long is cut off. */
-const BEHIND_MS_MAX = 30_000
+/** A reader who understands that an answer broke off goes by himself; who has not gone after so long is cut off. */
+const LINGER_MS = 500
 
 /** Where a feed is written, and who hears of an error that is a bug. */
 export interface FeedPlace {
   readonly raw: ServerResponse
   readonly headers: NodeJS.Dict<number | string | string[]>
+  /** How often something is sent at least, and how long a reader may take nothing. */
+  readonly limits: Pick<StreamLimits, 'heartbeatMs' | 'behindMsMax'>
   readonly onError: (error: unknown) => void
 }
 
 /** Writes an answer while it is made, to its end or until the reader is gone. Never throws. */
-export async function writeFeed({ raw, headers, onError }: FeedPlace, feed: Feed): Promise<void> {
+export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, feed: Feed): Promise<void> {
   // A reader that goes away while something is written to it is no error of ours.
   raw.on('error', () => {})
   raw.writeHead(200, { ...headers, ...feed.headers, 'x-accel-buffering': 'no', 'cache-control': 'no-cache' })
-  const out = new Writer(raw)
+  const out = new Writer(raw, limits)
   try {
     const isWhole = await feed.write(out)
-    // What broke off must not look like an end: the reader sees a connection that was cut.
+    out.stop()
     if (isWhole) raw.end()
-    else raw.socket?.destroySoon()
+    else await cut(raw)
+    // What is written and not taken is held in memory.
+    if (!(await closed(raw, limits.behindMsMax))) raw.destroy()
   } catch (error) {
     onError(error)
     raw.destroy()
@@ -32,13 +35,40 @@ export async function writeFeed({ raw, headers, onError }: FeedPlace, feed: Feed
   }
 }
 
+/**
+ * Ends a connection without ending the answer: what broke off must not look whole. Not at once, since libraries throw away what
+ * they have read and not handed over when a connection breaks, and the last of it says why.
+ */
+async function cut(raw: ServerResponse): Promise<void> {
+  if (!(await closed(raw, LINGER_MS))) raw.socket?.destroySoon()
+}
+
+/** Waits for the end of a connection, or of an answer that was ended; false where it did not come in time. */
+function closed(raw: ServerResponse, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (raw.closed) return resolve(true)
+    const told = (): void => {
+      clearTimeout(late)
+      raw.off('close', told)
+      resolve(raw.closed)
+    }
+    const late = setTimeout(told, ms).unref()
+    raw.on('close', told)
+  })
+}
+
 class Writer implements FeedOut {
   readonly #raw: ServerResponse
-  #heartbeat: NodeJS.Timeout
+  readonly #behindMsMax: number
+  readonly #heartbeat: NodeJS.Timeout
 
-  constructor(raw: ServerResponse) {
+  constructor(raw: ServerResponse, { heartbeatMs, behindMsMax }: FeedPlace['limits']) {
     this.#raw = raw
-    this.#heartbeat = this.#beat()
+    this.#behindMsMax = behindMsMax
+    // So that nobody in between takes the connection for dead.
+    this.#heartbeat = setInterval(() => {
+      if (!raw.destroyed && !raw.writableNeedDrain) raw.write(': keep-alive\n\n')
+    }, heartbeatMs).unref()
   }
 
   write(text: string): Promise<void> | undefined {
@@ -52,16 +82,10 @@ class Writer implements FeedOut {
     clearInterval(this.#heartbeat)
   }
 
-  #beat(): NodeJS.Timeout {
-    return setInterval(() => {
-      if (!this.#raw.destroyed && !this.#raw.writableNeedDrain) this.#raw.write(': keep-alive\n\n')
-    }, HEARTBEAT_MS).unref()
-  }
-
   #drained(): Promise<void> {
     const raw = this.#raw
     return new Promise((resolve) => {
-      const slow = setTimeout(() => raw.destroy(), BEHIND_MS_MAX)
+      const slow = setTimeout(() => raw.destroy(), this.#behindMsMax)
       const told = (): void => {
         clearTimeout(slow)
         raw.off('drain', told).off('close', told)

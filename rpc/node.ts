@@ -16,6 +16,7 @@ import type { ModelUsage } from '../marketplace/outside/models.ts'
 import type { StableRail } from '../marketplace/stable/rail.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import type { RemoteWork } from '../miner/remote-work.ts'
+import type { DashboardApi } from './dashboard/desk.ts'
 import type { NetworkApi } from './network.ts'
 
 /** The market as the API shows it. */
@@ -56,8 +57,11 @@ export interface ChatApi {
   readonly platform: ChatPlatform
   readonly keys: ChatKeys
   readonly tokensMax: number
-  /** Leave for one more chat beside those that are answered now; null where there are too many. To be called once when it is over. */
-  readonly enter: () => (() => void) | null
+  /**
+   * Leave for one more chat beside those that are answered now; null where there are too many, or the node stops. To be called once
+   * when it is over. `end` is called where it has to be over before that.
+   */
+  readonly enter: (end?: () => void) => (() => void) | null
   readonly onChat: (facts: ChatFacts) => void
 }
 
@@ -108,4 +112,6 @@ export interface NodeApi {
   readonly facilitator?: FacilitatorApi | null
   /** The chat platform; null or absent where it is off. */
   readonly chat?: ChatApi | null
+  /** Pages where API keys are made; null or absent where there are none. */
+  readonly dashboard?: DashboardApi | null
 }

@@ -2,17 +2,19 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Fault, fault, faultRow } from '../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../marketplace/checkout/claim-store.ts'
 import type { Answer, Feed, StreamBegin } from './answer.ts'
-import { chatError, retryHeaders } from './chat/errors.ts'
+import { isQuickToParse } from './chat/body-values.ts'
+import { chatError, isOpenAiPath, retryHeaders } from './chat/errors.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
 import { addressKey } from './edge/client-key.ts'
 import type { Documents } from './edge/documents.ts'
+import { FORM_TYPE, readForm } from './edge/form.ts'
 import type { WorkKind } from './edge/overload.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
 import { writeFeed } from './feeds.ts'
 import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
 import type { HttpLimits } from './limits.ts'
-import type { Streams } from './streams.ts'
+import type { StreamLimits, Streams } from './streams.ts'
 
 /** What a server is made with. */
 export interface ServerOptions {
@@ -84,7 +86,8 @@ export async function sendDocument(
 export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
   const { dialect, isOpenAi } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect' | 'isOpenAi'>
   if (dialect === 'json-rpc') return sendProtocolFault(reply, request, cause)
-  if (isOpenAi === true) return sendChatFault(reply, cause)
+  // Clients that ask for what is not there read the error by what they asked for.
+  if (isOpenAi ?? (request.routeOptions?.url === undefined && isOpenAiPath(pathOf(request)))) return sendChatFault(reply, cause)
   const accept = request.headers.accept ?? ''
   const body = errorBody(cause, { requestId: request.id, accept, path: pathOf(request) })
   return reply
@@ -116,13 +119,20 @@ function messageIdOf({ body }: FastifyRequest): JsonRpcId {
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }
 
-/** JSON and raw bytes are read, nothing else; an empty JSON body is no body. */
+/** JSON, raw bytes and forms are read, nothing else; an empty JSON body is no body. */
 export function bodyParsers(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
+    else if (request.routeOptions.config.isOpenAi === true && !isQuickToParse(body as string))
+      done(new Refusal(fault('chat/invalid-request', { param: 'body', reason: 'it has too many values' })))
     else void parseJson(request, body as string, done)
+  })
+  app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (_, body, done) => {
+    const fields = readForm(body as string)
+    if (fields === undefined) done(new Refusal(fault('rpc/invalid-request', { fields: ['the fields of the form'] })))
+    else done(null, fields)
   })
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 }
@@ -136,6 +146,7 @@ export interface Exchange {
 /** Where streams are opened. */
 export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
   readonly streams: Streams
+  readonly limits: StreamLimits
   /** A request counts no longer as one under way. */
   readonly settle: (request: FastifyRequest) => void
 }
@@ -157,11 +168,12 @@ export function openStream(
 }
 
 /** Writes an answer while it is made. It counts no longer as a request under way: chats have bounds of their own. */
-export function openFeed({ request, reply }: Exchange, feed: Feed, { settle, onError }: StreamRoom): FastifyReply {
-  const place = { raw: reply.raw, headers: reply.getHeaders(), onError: (error: unknown) => onError(error, request.id) }
+export function openFeed({ request, reply }: Exchange, feed: Feed, room: StreamRoom): FastifyReply {
+  const { limits, settle } = room
+  const onError = (error: unknown): void => room.onError(error, request.id)
   reply.hijack()
+  void writeFeed({ raw: reply.raw, headers: reply.getHeaders(), limits, onError }, feed)
   settle(request)
-  void writeFeed(place, feed)
   return reply
 }
 

@@ -26,6 +26,9 @@ declare module 'fastify' {
 /** Buckets whose requests are told apart from settles by what they carry. */
 const MAY_BE_PAID: ReadonlySet<RateBucket> = new Set(['quote', 'mcp'])
 
+/** What is told of requests whose asker went away before the answer: servers of the web have long logged it so. */
+const GONE_STATUS = 499
+
 /** A request under way. */
 interface Visit {
   readonly startedMs: number
@@ -101,7 +104,9 @@ export class Gates {
     this.#running -= 1
     const seconds = (performance.now() - visit.startedMs) / 1_000
     const route = request.routeOptions.url ?? 'unknown'
-    const { statusCode: status } = visit.reply
+    const { raw, statusCode } = visit.reply
+    // Who went away was answered nothing.
+    const status = raw.closed && !raw.headersSent ? GONE_STATUS : statusCode
     this.#options.onAnswer({ requestId: request.id, method: request.method, route, status, seconds })
   }
 

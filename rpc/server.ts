@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import { fault } from '../consensus/primitives/fault.ts'
 import { type ApiRequest, isFault } from './answer.ts'
+import { ChatDoor } from './chat/door.ts'
 import type { Route } from './contract/route.ts'
 import { type OperationId, ROUTES } from './contract/table.ts'
 import { Documents } from './edge/documents.ts'
+import { isForm } from './edge/form.ts'
 import { HANDLERS } from './handlers/table.ts'
 import { HOST_CHARS_MAX } from './limits.ts'
 import type { NodeApi } from './node.ts'
@@ -59,8 +61,9 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   const streams = new Streams(limits.streams)
   // Before the server waits for its connections: a stream ends by itself only when it is told to.
   app.addHook('preClose', async () => streams.close())
-  const room = { streams, settle: (request: FastifyRequest) => gates.settle(request), onError: options.onError }
-  const wiring = { app, node, room, documents: new Documents() }
+  const settle = (request: FastifyRequest): void => gates.settle(request)
+  const room = { streams, limits: limits.streams, settle, onError: options.onError }
+  const wiring = { app, node, room, documents: new Documents(), door: new ChatDoor(node) }
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)
   return app
 }
@@ -78,6 +81,9 @@ const CORS = {
     'etag',
     'mcp-session-id',
     'idempotent-replay',
+    'retry-after-ms',
+    'x-should-retry',
+    ...['limit', 'remaining', 'reset'].flatMap((of) => [`x-ratelimit-${of}-requests`, `x-ratelimit-${of}-tokens`]),
     'payment-required',
     'payment-response',
     'x-payment-response',
@@ -90,9 +96,10 @@ interface Wiring {
   readonly node: NodeApi
   readonly room: StreamRoom
   readonly documents: Documents
+  readonly door: ChatDoor
 }
 
-function addRoute({ app, node, room, documents }: Wiring, operation: OperationId): void {
+function addRoute({ app, node, room, documents, door }: Wiring, operation: OperationId): void {
   const route: Route = ROUTES[operation]
   const handler = HANDLERS[operation]
   const schema = {
@@ -111,13 +118,15 @@ function addRoute({ app, node, room, documents }: Wiring, operation: OperationId
       ...(route.isPaid && { isPaid: route.isPaid }),
       ...(route.dialect && { dialect: route.dialect }),
     },
-    ...(route.needsKey && { onRequest: (request, _, done) => done(keyRefusal(node, request)) }),
+    ...(route.isOpenAi && doorHooks(door, route)),
     preValidation: (request, _, done) => {
       if (node.publicUrl === null && !isAuthority(request.host))
         return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header host'] })))
       if (route.operator === 'required' && !isOperator(node, request.headers.authorization))
         return done(new Refusal(fault('rpc/unauthorized')))
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
+        return done(new Refusal(mediaTypeFault(request)))
+      if (request.body !== undefined && isForm(request.headers['content-type']) !== (route.takesForm === true))
         return done(new Refusal(mediaTypeFault(request)))
       // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
       if (route.body !== undefined && !isFreeForm(route)) request.body ??= {}
@@ -139,11 +148,18 @@ function isFreeForm({ dialect, isOpenAi }: Route): boolean {
   return dialect !== undefined || isOpenAi === true
 }
 
-/** Why a request without a good key gets no further; undefined where it does. */
-function keyRefusal({ chat }: NodeApi, { headers }: FastifyRequest): Refusal | undefined {
-  if (chat == null) return new Refusal(fault('chat/off'))
-  const key = chat.keys.identify(headers.authorization)
-  return key.ok ? undefined : new Refusal(key.fault)
+/** What stands before a route that speaks the OpenAI interface, and what goes with all that it answers. */
+function doorHooks(door: ChatDoor, route: Route): Pick<RouteOptions, 'onRequest' | 'onSend'> {
+  return {
+    onRequest: (request, reply, done) => {
+      const refusal = door.enter(route, request, reply)
+      done(refusal === null ? undefined : new Refusal(refusal))
+    },
+    onSend: (request, reply, payload, done) => {
+      door.tell(request, reply)
+      done(null, payload)
+    },
+  }
 }
 
 /** Raw bytes are a body too where transactions are taken; JSON is checked as documented. */
@@ -161,12 +177,12 @@ function coerceQuery({ query }: Route, request: FastifyRequest): void {
 }
 
 function apiRequest(node: NodeApi, request: FastifyRequest, { raw }: FastifyReply): ApiRequest {
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort()
-  })
+  let gone: AbortSignal | undefined
   return {
-    signal: gone.signal,
+    get signal() {
+      gone ??= goneSignal(raw)
+      return gone
+    },
     params: request.params as Record<string, string>,
     query: request.query as Record<string, string>,
     body: request.body,
@@ -177,6 +193,17 @@ function apiRequest(node: NodeApi, request: FastifyRequest, { raw }: FastifyRepl
     isOperator: isOperator(node, request.headers.authorization),
     baseUrl: baseUrlOf(node, request),
   }
+}
+
+/** Made for those who ask for it: most answers are there before anybody can go away. */
+function goneSignal(raw: FastifyReply['raw']): AbortSignal {
+  const gone = new AbortController()
+  const told = (): void => {
+    if (!raw.writableFinished) gone.abort()
+  }
+  if (raw.closed) told()
+  else raw.once('close', told)
+  return gone.signal
 }
 
 function headersOf({ headers }: FastifyRequest): ApiRequest['headers'] {

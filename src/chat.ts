@@ -16,16 +16,24 @@ export interface ChatParts {
   readonly metrics: Metrics
 }
 
+/** The chat platform of a running node. */
+export interface RunningChat {
+  readonly api: ChatApi
+  /** Ends every chat, and lets no more in. */
+  readonly stop: () => void
+}
+
 /** Opens the chat platform with its keys; null where it is off. */
 export async function openChat(
   { options, outside, metrics }: ChatParts,
   stops: Stop[],
-): Promise<Result<ChatApi | null>> {
+): Promise<Result<RunningChat | null>> {
   const { config, logger } = options
   const { chat } = config
   if (!chat.enabled || outside === null) return ok(null)
   const platform = new ChatPlatform({
     models: outside.models,
+    speech: outside.speech,
     search: outside.search,
     web: outside.web,
     engines: outside.engines,
@@ -40,7 +48,9 @@ export async function openChat(
     metrics.chatted(facts)
     logger.debug(facts, 'chat')
   }
-  return ok({ platform, keys: keys.value, tokensMax: chat.tokensMax, enter: roomFor(chat.concurrentMax), onChat })
+  const room = new Room(chat.concurrentMax)
+  const enter: ChatApi['enter'] = (end) => room.enter(end)
+  return ok({ api: { platform, keys: keys.value, tokensMax: chat.tokensMax, enter, onChat }, stop: () => room.close() })
 }
 
 async function openKeys({ config, logger }: DaemonOptions, stops: Stop[]) {
@@ -59,16 +69,27 @@ async function openKeys({ config, logger }: DaemonOptions, stops: Stop[]) {
   }
 }
 
-/** Lets in so many at once. */
-function roomFor(max: number): ChatApi['enter'] {
-  let inside = 0
-  return () => {
-    if (inside >= max) return null
-    inside += 1
-    let isInside = true
-    return () => {
-      if (isInside) inside -= 1
-      isInside = false
-    }
+/** Lets in so many at once, until it is closed. */
+class Room {
+  readonly #max: number
+  /** What ends each chat that is inside. */
+  readonly #inside = new Set<() => void>()
+  #isClosed = false
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  enter(end: () => void = () => {}): (() => void) | null {
+    if (this.#isClosed || this.#inside.size >= this.#max) return null
+    // One of its own, whatever came.
+    const own = (): void => end()
+    this.#inside.add(own)
+    return () => void this.#inside.delete(own)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const end of this.#inside) end()
   }
 }

@@ -47,9 +47,11 @@ export class CompletionEvents {
     this.#tellsUsage = tellsUsage
   }
 
-  /** Text of the events of a piece; who speaks is said once. */
+  /** Text of the events of a piece; who speaks is said once, and a piece without anything in it says nothing. */
   piece({ index, delta: { role: _, ...delta }, logprobs = null }: ChatPiece): string {
-    return `${this.#opening(index)}${this.#event([{ index, delta, logprobs, finish_reason: null }])}`
+    const opening = this.#opening(index)
+    if (Object.keys(delta).length === 0 && logprobs === null) return opening
+    return opening + this.#event([{ index, delta, logprobs, finish_reason: null }])
   }
 
   /** Text of the events that end a good answer. */

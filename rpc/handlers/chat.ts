@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { type ChatOutcome, type ChatPiece, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
-import type { Allowance, ChatPass } from '../../marketplace/chat/keys.ts'
+import type { ChatPass } from '../../marketplace/chat/keys.ts'
 import { NO_USAGE } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
 import type { Answer, ApiRequest, FeedOut, Handler } from '../answer.ts'
 import { CompletionEvents, type CompletionHead, completionJson, event } from '../chat/completion.ts'
+import { allowanceHeaders } from '../chat/door.ts'
 import { chatError } from '../chat/errors.ts'
 import { type ChatRequest, readChatRequest } from '../chat/read-request.ts'
 import type { ChatApi, NodeApi } from '../node.ts'
@@ -19,11 +20,12 @@ export const createChatCompletion: Handler = async ({ chat, clock }, request) =>
     resumes: request.headers['x-resume'] === 'continue',
   })
   if (!read.ok) return read.fault
-  const visit = enter(chat, request)
+  const end = new End(request.signal)
+  const visit = enter(chat, request, end)
   if (!visit.ok) return visit.fault
   const { model } = read.value.call
   const head = { id: `chatcmpl-${randomUUID().replaceAll('-', '')}`, created: Math.floor(clock.now() / 1_000), model }
-  const talk = new Talk(read.value, visit.value, { chat, request })
+  const talk = new Talk(read.value, visit.value, { chat, request, end })
   return read.value.streams ? streamed(talk, head, read.value) : whole(talk, head)
 }
 
@@ -33,10 +35,33 @@ interface Visit {
   readonly leave: () => void
 }
 
-function enter(chat: ChatApi, { headers }: ApiRequest): Result<Visit> {
+/** What ends a chat before its time: whoever asked goes away, or the node stops. */
+class End {
+  readonly signal: AbortSignal
+  readonly #over = new AbortController()
+  #isStop = false
+
+  constructor(gone: AbortSignal) {
+    this.signal = this.#over.signal
+    if (gone.aborted) this.#over.abort()
+    else gone.addEventListener('abort', () => this.#over.abort(), { once: true })
+  }
+
+  readonly stop = (): void => {
+    this.#isStop = !this.signal.aborted
+    this.#over.abort()
+  }
+
+  /** The fault of a chat, which is the node's own where that stopped. */
+  faultOf(cause: Fault): Fault {
+    return this.#isStop ? fault('chat/stopping') : cause
+  }
+}
+
+function enter(chat: ChatApi, { headers }: ApiRequest, { stop }: End): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key
-  const leave = chat.enter()
+  const leave = chat.enter(stop)
   if (leave === null) return fail(fault('chat/busy', { seconds: 1 }))
   const pass = chat.keys.admit(key.value)
   if (pass.ok) return { ok: true, value: { pass: pass.value, leave } }
@@ -44,15 +69,22 @@ function enter(chat: ChatApi, { headers }: ApiRequest): Result<Visit> {
   return pass
 }
 
+/** What a chat needs beside its request. */
+interface TalkMeans {
+  readonly chat: ChatApi
+  readonly request: ApiRequest
+  readonly end: End
+}
+
 /** One chat from its beginning to its end: what was used is noted once, whatever becomes of it. */
 class Talk {
   readonly #request: ChatRequest
   readonly #visit: Visit
-  readonly #means: { readonly chat: ChatApi; readonly request: ApiRequest }
+  readonly #means: TalkMeans
   readonly #beganMs = performance.now()
   #firstPieceMs: number | null = null
 
-  constructor(request: ChatRequest, visit: Visit, means: { readonly chat: ChatApi; readonly request: ApiRequest }) {
+  constructor(request: ChatRequest, visit: Visit, means: TalkMeans) {
     this.#request = request
     this.#visit = visit
     this.#means = means
@@ -60,19 +92,19 @@ class Talk {
 
   /** Headers that tell how much is left. */
   get headers(): Readonly<Record<string, string>> {
-    const { requests, tokens } = this.#visit.pass
-    return { ...allowanceHeaders('requests', requests), ...allowanceHeaders('tokens', tokens) }
+    return allowanceHeaders(this.#visit.pass)
   }
 
   async run(sink: ChatSink | null): Promise<Result<ChatOutcome>> {
-    const { chat, request } = this.#means
+    const { chat, request, end } = this.#means
     let usage: ModelUsage = NO_USAGE
     let status = 500
     try {
       const told = sink === null ? null : this.#timed(sink)
-      const outcome = await chat.platform.answer(this.#request.call, told, request.signal, (spent) => {
+      const answered = await chat.platform.answer(this.#request.call, told, end.signal, (spent) => {
         usage = spent
       })
+      const outcome = answered.ok ? answered : fail(end.faultOf(answered.fault))
       status = outcome.ok ? 200 : faultRow(outcome.fault.code).status
       return outcome
     } finally {
@@ -96,18 +128,10 @@ class Talk {
   }
 }
 
-function allowanceHeaders(of: string, { limit, remaining, resetMs }: Allowance): Readonly<Record<string, string>> {
-  return {
-    [`x-ratelimit-limit-${of}`]: String(limit),
-    [`x-ratelimit-remaining-${of}`]: String(remaining),
-    [`x-ratelimit-reset-${of}`]: `${Math.ceil(resetMs / 1_000)}s`,
-  }
-}
-
 async function whole(talk: Talk, head: CompletionHead): Promise<Answer | Fault> {
   const outcome = await talk.run(null)
   if (!outcome.ok) return outcome.fault
-  return { status: 200, json: completionJson(head, outcome.value), headers: talk.headers }
+  return { status: 200, json: completionJson(head, outcome.value) }
 }
 
 /** Nothing is sent before something good is certain: until then a failure has a status of its own. */
@@ -122,7 +146,7 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
   const early = await Promise.race([line.opened, outcome])
   if (early !== 'opened' && !early.ok) return early.fault
   const write = async (out: FeedOut): Promise<boolean> => {
-    line.attach(out)
+    await line.attach(out)
     const end = await outcome
     await out.write(end.ok ? events.end(end.value) : event(chatError(end.fault)))
     return end.ok
@@ -130,12 +154,13 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
   return { feed: { headers: { ...talk.headers, 'content-type': 'text/event-stream; charset=utf-8' }, write } }
 }
 
-/** A line to a reader who is not there yet: whoever writes first waits for it. */
+/** A line to a reader who is not there yet: whoever writes before that waits for it. */
 class HeldLine {
   readonly opened: Promise<'opened'>
-  readonly #attached: Promise<FeedOut>
+  readonly #attached: Promise<void>
   #open: (word: 'opened') => void = () => {}
-  #attach: (out: FeedOut) => void = () => {}
+  #attach: () => void = () => {}
+  #held = ''
   #out: FeedOut | null = null
 
   constructor() {
@@ -151,14 +176,17 @@ class HeldLine {
     this.#open('opened')
   }
 
-  attach(out: FeedOut): void {
+  async attach(out: FeedOut): Promise<void> {
     this.#out = out
-    this.#attach(out)
+    if (this.#held !== '') await out.write(this.#held)
+    this.#attach()
   }
 
   write(text: string): void | Promise<void> {
     this.open()
-    return this.#out === null ? this.#attached.then((out) => out.write(text)) : this.#out.write(text)
+    if (this.#out !== null) return this.#out.write(text)
+    this.#held += text
+    return this.#attached
   }
 }
 

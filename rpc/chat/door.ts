@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { Allowance, ChatPass } from '../../marketplace/chat/keys.ts'
+import type { Route } from '../contract/route.ts'
+import type { NodeApi } from '../node.ts'
+import { BodyRoom } from './body-room.ts'
+
+/** What a request is to what stands before its route; the rest of fastify's is not looked at. */
+type Request = Pick<FastifyRequest, 'headers'>
+type Reply = Pick<FastifyReply, 'raw' | 'headers'>
+
+/** What stands before the routes that speak the OpenAI interface: whose key it is, and whether there is room for the body. */
+export class ChatDoor {
+  readonly #node: Pick<NodeApi, 'chat'>
+  readonly #bodies = new BodyRoom()
+
+  constructor(node: Pick<NodeApi, 'chat'>) {
+    this.#node = node
+  }
+
+  /** Why a request gets no further, before anything of its body is read; null where it does. */
+  enter({ needsKey, bodyBytesMax }: Route, { headers }: Request, { raw }: Reply): Fault | null {
+    if (needsKey !== true) return null
+    const { chat } = this.#node
+    if (chat == null) return fault('chat/off')
+    const key = chat.keys.identify(headers.authorization)
+    if (!key.ok) return key.fault
+    const length = headers['content-length']
+    // Without a length it may be as long as any.
+    const bytes = length === undefined ? (bodyBytesMax ?? 0) : Number(length)
+    // What is too long is refused by its length alone.
+    if (!(bytes <= (bodyBytesMax ?? 0))) return null
+    const leave = this.#bodies.enter(key.value.owner, bytes)
+    if (leave === null) return fault('chat/busy', { seconds: 1 })
+    raw.once('close', leave)
+    return null
+  }
+
+  /** Tells how much is left for the key that was shown, on whatever answer it is; nothing where none is known. */
+  tell({ headers }: Request, reply: Reply): void {
+    if (headers.authorization === undefined) return
+    const { keys } = this.#node.chat ?? {}
+    const key = keys?.identify(headers.authorization)
+    if (keys !== undefined && key?.ok === true) reply.headers(allowanceHeaders(keys.allowances(key.value)))
+  }
+}
+
+/** Headers that tell how much is left, by the names that OpenAI's service gives them. */
+export function allowanceHeaders({
+  requests,
+  tokens,
+}: Pick<ChatPass, 'requests' | 'tokens'>): Readonly<Record<string, string>> {
+  return { ...headersOf('requests', requests), ...headersOf('tokens', tokens) }
+}
+
+function headersOf(what: string, { limit, remaining, resetMs }: Allowance): Readonly<Record<string, string>> {
+  return {
+    [`x-ratelimit-limit-${what}`]: String(limit),
+    [`x-ratelimit-remaining-${what}`]: String(remaining),
+    [`x-ratelimit-reset-${what}`]: `${Math.ceil(resetMs / 1_000)}s`,
+  }
+}

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { RESOURCES } from './contract/resources.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
+import { FORM_TYPE } from './edge/form.ts'
 import { OPENAPI_EXAMPLES } from './openapi-examples.ts'
 import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
 
@@ -127,7 +128,8 @@ function securityOf(operator: 'required' | 'optional'): readonly object[] {
   return operator === 'required' ? [{ operator: [] }] : [{}, { operator: [] }]
 }
 
-function requestBodyOf({ operationId, body, takesBytes = false }: Route): object {
+function requestBodyOf({ operationId, body, takesBytes = false, takesForm }: Route): object {
+  if (takesForm === true) return { required: true, content: { [FORM_TYPE]: { schema: named(body as TSchema) } } }
   const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
   const json = { schema: named(body as TSchema), ...exampleOf(OPENAPI_EXAMPLES[operationId]?.request) }
   return { required: takesBytes, content: { 'application/json': json, ...bytes } }

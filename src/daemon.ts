@@ -9,6 +9,7 @@ import type { NodeApi } from '../rpc/node.ts'
 import { openChat } from './chat.ts'
 import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './core.ts'
 import { useNativeSha256 } from './crypto/native-backend.ts'
+import { openDashboard } from './dashboard.ts'
 import { openFacilitator } from './facilitator.ts'
 import { listen } from './http-api.ts'
 import { createMarket, type Market } from './market.ts'
@@ -95,6 +96,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     operatorToken: operatorToken.value,
     facilitator: facilitator.value,
     chat: chat.value,
+    dashboard: chat.value === null ? null : openDashboard(options.config, operatorToken.value),
     ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }
   metrics.watch(node)

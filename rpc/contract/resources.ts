@@ -15,6 +15,7 @@ import {
   TX_STATUS,
 } from './chain.ts'
 import { CHAT_ERROR } from './chat.ts'
+import { API_KEY } from './chat-keys.ts'
 import { CARD, ITEM } from './discovery.ts'
 import { ENTRY, FACILITATOR, OPTION, PAID, PROTOCOL, QUOTE, RECEIPT, REFUND, REQUEST_STATUS } from './market.ts'
 import { MINING_JOB } from './mining.ts'
@@ -31,6 +32,7 @@ export const RESOURCES: Readonly<Record<string, TSchema>> = {
   Agent: AGENT,
   AgentCard: CARD,
   AgentService: SERVICE,
+  ApiKey: API_KEY,
   AssetAmount: ASSET_AMOUNT,
   Ban: BAN,
   Block: BLOCK,

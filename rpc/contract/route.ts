@@ -37,6 +37,8 @@ export interface Route {
   >
   /** Whether a body of raw bytes is taken too: a transaction in its wire encoding. */
   readonly takesBytes?: boolean
+  /** Whether its body is what a form of a page sends, and nothing else; the schema of the body is that of the fields. */
+  readonly takesForm?: true
   /** Whether it is answered with 402 until it is paid. */
   readonly isPaid?: true
   /**
@@ -48,7 +50,7 @@ export interface Route {
   readonly isOpenAi?: true
   /** Whether an API key must be sent; that is looked at before the body is read. */
   readonly needsKey?: true
-  /** Most bytes of its body, where that is more than elsewhere. */
+  /** Most bytes of its body, where that is another number than elsewhere. */
   readonly bodyBytesMax?: number
   /** Whether it is a public document: with a strong ETag, kept by caches for a moment, compressed for who takes it. */
   readonly isDocument?: true

@@ -4,6 +4,8 @@ import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
 import { CHAT_ROUTES } from './chat.ts'
+import { CHAT_KEY_ROUTES } from './chat-keys.ts'
+import { DASHBOARD_ROUTES } from './dashboard.ts'
 import { DISCOVERY_ROUTES } from './discovery.ts'
 import { EVENT_ROUTES } from './events.ts'
 import { FACILITATOR_ROUTES } from './facilitator.ts'
@@ -28,6 +30,8 @@ export const ROUTES = {
   ...STAKING_ROUTES,
   ...BRIDGE_ROUTES,
   ...CHAT_ROUTES,
+  ...CHAT_KEY_ROUTES,
+  ...DASHBOARD_ROUTES,
   ...AGENT_ROUTES,
   ...MARKET_ROUTES,
   ...AGENT_DOOR_ROUTES,

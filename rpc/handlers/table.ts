@@ -7,6 +7,8 @@ import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
 import * as chat from './chat.ts'
+import * as chatKeys from './chat-keys.ts'
+import * as dashboard from './dashboard.ts'
 import * as discovery from './discovery.ts'
 import { followEvents } from './events.ts'
 import * as facilitator from './facilitator.ts'
@@ -82,6 +84,17 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   listChatModelsAlias: chat.listChatModels,
   getChatModel: chat.getChatModel,
   getChatModelAlias: chat.getChatModel,
+  listKeys: chatKeys.listKeys,
+  createKey: chatKeys.createKey,
+  changeKey: chatKeys.changeKey,
+  revokeKey: chatKeys.revokeKey,
+  getDashboard: dashboard.getDashboard,
+  signIn: dashboard.signIn,
+  signOut: dashboard.signOut,
+  makeKey: dashboard.makeKey,
+  getKeyPage: dashboard.getKeyPage,
+  saveKey: dashboard.saveKey,
+  endKey: dashboard.endKey,
   getMiningTemplate: mining.getMiningTemplate,
   submitWork: mining.submitWork,
   followMiningJobs: mining.followMiningJobs,

@@ -14,6 +14,8 @@ export interface Page {
   readonly main: Html
   /** Which link of the head leads here. */
   readonly here?: '/agents'
+  /** Whether it is for one person: no search engine keeps it, and its foot speaks of the cookie. */
+  readonly isPrivate?: true
 }
 
 const ICON =
@@ -28,7 +30,7 @@ const LINKS: readonly (readonly [string, string])[] = [
 ]
 
 /** The markup of a page. */
-export function pageText({ title, description, canonical, json, main, here }: Page): string {
+export function pageText({ title, description, canonical, json, main, here, isPrivate }: Page): string {
   const style = new Html(`<style>${STYLE}</style>`)
   const links = LINKS.map(
     ([path, name]) => html`<li><a href="${path}"${path === here ? CURRENT : NOTHING}>${name}</a></li>`,
@@ -43,7 +45,7 @@ export function pageText({ title, description, canonical, json, main, here }: Pa
 <link rel="canonical" href="${canonical}">
 <link rel="alternate" type="application/json" href="${json}">
 <link rel="icon" href="${ICON}">
-${style}
+${isPrivate === true ? html`<meta name="robots" content="noindex">` : NOTHING}${style}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -51,7 +53,7 @@ ${style}
 <main id="content" class="wrap" tabindex="-1">
 ${main}
 </main>
-<footer class="foot"><div class="wrap">Made by the node itself, from the chain. No scripts, no cookies, no third parties.</div></footer>
+<footer class="foot"><div class="wrap">Made by the node itself, from the chain. No scripts, ${isPrivate === true ? 'one cookie that ends with your visit' : 'no cookies'}, no third parties.</div></footer>
 </body>
 </html>
 `

@@ -79,8 +79,20 @@ p code,dd code,li code{background:var(--raised);border-radius:.2rem;padding:.08e
 .list li{display:flex;gap:1rem;justify-content:space-between;align-items:baseline;padding:.42rem 0;border-bottom:1px solid var(--line);break-inside:avoid}
 .list span{color:var(--soft);font-variant-numeric:tabular-nums;white-space:nowrap}
 .links li{display:grid;gap:0 1.5rem;padding:.5rem 0;border-bottom:1px solid var(--line)}
+.plain{max-width:34rem}form.plain,form.line{margin-top:1rem}form.plain{grid-template-columns:minmax(0,1fr)}form.line{display:block}
+.plain button,.line button{justify-self:start;width:auto}
+.trio{display:grid;gap:.75rem 1rem;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));align-items:start}.trio>div{display:grid;gap:.25rem}
+textarea{font:.875rem/1.5 var(--mono);color:inherit;border-radius:.25rem;border:1px solid var(--soft);background:var(--paper);padding:.6rem .75rem;width:100%;min-width:0;min-height:9rem;resize:vertical}
+.hint{font-size:.875rem;color:var(--soft)}
+.wrong{font-size:.875rem;font-weight:600;color:var(--warn)}
+[aria-invalid=true]{border:2px solid var(--warn)}
+.check{display:flex;gap:.65rem;align-items:center}.check input{width:1.4rem;min-height:1.4rem;flex:none}
+.notice{border-left:4px solid var(--mark);background:var(--raised);padding:.75rem 1rem;margin-top:1.5rem}.notice.bad{border-color:var(--warn)}
+button.quiet{background:none;color:inherit;border-color:var(--soft);font-weight:400}button.quiet:hover{border-color:var(--mark);color:var(--mark)}
+.secret{user-select:all;font-size:1.0625rem;border:2px solid var(--mark);overflow-wrap:anywhere}
+.pager{display:flex;gap:1.5rem;margin-top:1rem}
 .foot{border-top:1px solid var(--line);color:var(--soft);font-size:.875rem;padding:1.25rem 0 2rem}
-@media (min-width:40rem){form{grid-template-columns:minmax(0,1fr) 14rem auto}.figures{grid-template-columns:repeat(4,minmax(0,1fr))}.list{columns:2}.links li{grid-template-columns:16rem 1fr}}
+@media (min-width:40rem){form{grid-template-columns:minmax(0,1fr) 14rem auto}form.plain{grid-template-columns:minmax(0,1fr)}.figures{grid-template-columns:repeat(4,minmax(0,1fr))}.list{columns:2}.links li{grid-template-columns:16rem 1fr}}
 @media (min-width:64rem){.row,.heads{grid-template-columns:minmax(0,1fr) 30rem}.figures,.heads>div{grid-template-columns:6rem 7rem 5.25rem minmax(0,1fr);gap:0 1.1rem}
 .heads{display:grid;gap:0 2.5rem;margin-top:.75rem;font-size:.8125rem;color:var(--soft)}.heads>div{display:grid}.heads+.rows{margin-top:.35rem}
 .rows dt{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}.rows dl>div{position:relative}.row h2{margin-top:-.1rem}

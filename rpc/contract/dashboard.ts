@@ -1,0 +1,108 @@
+import { Type } from 'typebox'
+import type { Route } from './route.ts'
+
+/** A form is no longer than this: a signature of eight keys of the largest scheme, and what its text takes in a form. */
+const FORM_BYTES_MAX = 262_144
+
+const PAGE = (description: string) => ({ description, contentType: 'text/html' })
+const MOVED = { description: 'Done; `Location` is the dashboard' }
+const REFUSED = PAGE('Not taken: the form is of another page, or older than the session')
+const SIGNED_OUT = PAGE('The page to sign in, with what is wrong')
+const UNUSABLE = PAGE('The page with the form, which says what is wrong with it')
+const NO_KEY = PAGE('There is no such key of this owner')
+
+const SHORT = Type.Optional(Type.String({ maxLength: 300 }))
+const CSRF = Type.Optional(Type.String({ maxLength: 100, description: 'The hidden field of the page' }))
+const KEY_PARAMS = Type.Object({ id: Type.String({ minLength: 1, maxLength: 40 }) })
+const COOKIE = 'Who is signed in is told by a cookie that scripts and other sites do not see.'
+
+const form = { tag: 'chat', takesForm: true, bodyBytesMax: FORM_BYTES_MAX, bucket: 'read' } as const
+
+/** The pages where API keys are made, for people. */
+export const DASHBOARD_ROUTES = {
+  getDashboard: {
+    method: 'GET',
+    path: '/dashboard',
+    operationId: 'getDashboard',
+    tag: 'chat',
+    summary: 'The API keys of who is signed in, or the page to sign in',
+    description: COOKIE,
+    query: Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })) }),
+    answers: { 200: PAGE('The page') },
+    bucket: 'list',
+  },
+  signIn: {
+    ...form,
+    method: 'POST',
+    path: '/dashboard/sign-in',
+    operationId: 'signIn',
+    summary: 'Sign in with a password or a signed text',
+    description: `The password is the operator's; the text is the one that the page shows, as \`farthing wallet sign-text\` signs it. ${COOKIE}`,
+    body: Type.Object({
+      csrf: CSRF,
+      password: SHORT,
+      signed: Type.Optional(Type.String({ maxLength: 120_000, description: 'JSON of the signed text' })),
+    }),
+    answers: {
+      303: MOVED,
+      401: SIGNED_OUT,
+      403: REFUSED,
+      429: PAGE('Too many wrong passwords; `Retry-After` says when to come back'),
+    },
+    bucket: 'sign-in',
+  },
+  signOut: {
+    ...form,
+    method: 'POST',
+    path: '/dashboard/sign-out',
+    operationId: 'signOut',
+    summary: 'End the session',
+    body: Type.Object({ csrf: CSRF }),
+    answers: { 303: MOVED, 403: REFUSED },
+  },
+  makeKey: {
+    ...form,
+    method: 'POST',
+    path: '/dashboard/keys',
+    operationId: 'makeKey',
+    summary: 'Make an API key and show it, this once',
+    body: Type.Object({ csrf: CSRF, turn: SHORT, label: SHORT, rpm: SHORT, tpd: SHORT, days: SHORT }),
+    answers: {
+      200: PAGE('The key'),
+      400: UNUSABLE,
+      401: SIGNED_OUT,
+      403: REFUSED,
+      409: PAGE('There are too many keys, or the form was sent before'),
+    },
+  },
+  getKeyPage: {
+    method: 'GET',
+    path: '/dashboard/keys/{id}',
+    operationId: 'getKeyPage',
+    tag: 'chat',
+    summary: 'One API key: what it uses, its name and limits, its end',
+    params: KEY_PARAMS,
+    answers: { 200: PAGE('The page'), 401: SIGNED_OUT, 404: NO_KEY },
+    bucket: 'read',
+  },
+  saveKey: {
+    ...form,
+    method: 'POST',
+    path: '/dashboard/keys/{id}',
+    operationId: 'saveKey',
+    summary: 'Rename an API key, or set its limits',
+    params: KEY_PARAMS,
+    body: Type.Object({ csrf: CSRF, label: SHORT, rpm: SHORT, tpd: SHORT }),
+    answers: { 303: MOVED, 400: UNUSABLE, 401: SIGNED_OUT, 403: REFUSED, 404: NO_KEY },
+  },
+  endKey: {
+    ...form,
+    method: 'POST',
+    path: '/dashboard/keys/{id}/revoke',
+    operationId: 'endKey',
+    summary: 'End an API key for good',
+    params: KEY_PARAMS,
+    body: Type.Object({ csrf: CSRF, sure: Type.Optional(Type.String({ maxLength: 10 })) }),
+    answers: { 303: MOVED, 400: UNUSABLE, 401: SIGNED_OUT, 403: REFUSED, 404: NO_KEY },
+  },
+} as const satisfies Record<string, Route>

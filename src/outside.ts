@@ -8,6 +8,7 @@ import type { ModelPool } from '../marketplace/models/pool.ts'
 import type { MailDomains } from '../marketplace/outside/mail.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
 import { notConfigured } from '../marketplace/outside/readiness.ts'
+import type { Speech } from '../marketplace/outside/speech.ts'
 import type { WebReader } from '../marketplace/outside/web.ts'
 import type { Stop } from './core.ts'
 import { openDocuments } from './engines/documents/document-desk.ts'
@@ -18,6 +19,7 @@ import { RpcEvmReader } from './outbound/evm/evm-reader.ts'
 import { DnsMailDomains } from './outbound/mail-domains.ts'
 import { openModels } from './outbound/models/open-models.ts'
 import type { NameSystem } from './outbound/name-system.ts'
+import { openSpeech } from './outbound/open-speech.ts'
 import { type Internet, openWeb } from './outbound/open-web.ts'
 import { PageCache } from './outbound/page-cache.ts'
 import { type ProviderKeys, readProviderKeys } from './outbound/provider-keys.ts'
@@ -42,6 +44,8 @@ export interface OutsideParts {
   readonly internet?: Internet | undefined
   /** Whether models made for tests may be used: only tests say so. */
   readonly fixtureModels?: boolean | undefined
+  /** Program that speaks where no model does; absent: none. */
+  readonly espeak?: string | null | undefined
   readonly clock: Clock
   readonly timers: Timers
 }
@@ -49,6 +53,7 @@ export interface OutsideParts {
 /** What services reach beside the chain, with what operators can look at. */
 export interface RunningOutside extends Outside {
   readonly models: ModelPool
+  readonly speech: Speech
   readonly checkable: readonly Checkable[]
   /** Waits for the first look at what is only known by looking: whether the name system answers. */
   readonly looked: () => Promise<void>
@@ -78,6 +83,9 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   if (!models.ok) return models
   stops.push(() => models.value.close())
   const lookedAtModels = models.value.start()
+  const speech = openSpeech(models.value.pool, parts.espeak ?? null, parts)
+  stops.push(() => speech.stop())
+  const lookedAtSpeech = speech.start()
   return ok({
     engines,
     documents: documents.value,
@@ -93,6 +101,7 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
     evm: evm.value,
     models: models.value.pool,
     translator: models.value.translator,
+    speech: speech.speech,
     checkable: [
       geo.value,
       prices,
@@ -105,10 +114,12 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
       ...(names === null ? [] : [names]),
       models.value.pool,
       models.value.translator,
+      ...speech.checkable,
     ],
     looked: async () => {
       await names?.check()
       await lookedAtModels
+      await lookedAtSpeech
       await lookedAtNodes
       await lookedAtQuotes
       await lookedAtFinders

@@ -18,10 +18,27 @@ export interface CodeFindings {
   readonly total: number
 }
 
+/** Whether a text is JSON that follows a schema. */
+export interface SchemaCheck {
+  readonly passes: boolean
+  /** The text without a fence around it. */
+  readonly text: string
+  /** What is wrong with it, in a sentence; empty where nothing is. */
+  readonly reason: string
+}
+
 /** Work on what models wrote. */
 export interface ChatTasks {
   /** Parses the fenced blocks of code of a Markdown text. */
   readonly 'chat/check-code': { readonly input: { readonly text: string }; readonly output: CodeFindings }
-  /** A Markdown text as it is read out, without its marks. A longer one than 65,536 characters is refused. */
+  /** A Markdown text as it is read out, without its marks. A longer one than 32,768 characters is refused. */
   readonly 'chat/plain-text': { readonly input: { readonly text: string }; readonly output: { readonly text: string } }
+  /**
+   * Checks a text against a JSON schema of a caller, below the bounds of `schemaTrouble`; with null only whether the schema can be used,
+   * which is refused where it cannot.
+   */
+  readonly 'chat/check-schema': {
+    readonly input: { readonly schema: Readonly<Record<string, unknown>>; readonly text: string | null }
+    readonly output: SchemaCheck
+  }
 }

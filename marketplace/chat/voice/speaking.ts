@@ -50,6 +50,8 @@ export interface SpeakingStage {
   readonly run: (state: SpeakingState, means: SpeakingMeans) => Promise<Result<SpeakingState>>
 }
 
+/** Markdown of what is spoken, and of as much again in code and links three times over. */
+const MARKDOWN_CHARS_MAX = 4 * SPOKEN_CHARS_MAX
 const SPEAKABLE = /[\p{L}\p{N}]/u
 const REASON_CHARS_MAX = 200
 
@@ -57,8 +59,9 @@ const strip: SpeakingStage = {
   name: 'Markdown Stripping',
   about: 'Code becomes "(code block)", links their text, emphasis and other marks nothing.',
   run: async (state, { engines, signal }) => {
-    const plain = await engines.run('chat/plain-text', { text: state.text }, signal)
-    return plain.ok ? ok({ ...state, text: plain.value.text }) : plain
+    const text = state.text.slice(0, MARKDOWN_CHARS_MAX)
+    const plain = await engines.run('chat/plain-text', { text }, signal)
+    return plain.ok ? ok({ ...state, text: plain.value.text, isCut: text.length < state.text.length }) : plain
   },
 }
 
@@ -68,11 +71,11 @@ const chunk: SpeakingStage = {
   isEssential: true,
   run: async (state) => {
     const spoken = state.text.slice(0, SPOKEN_CHARS_MAX)
-    const isCut = spoken.length < state.text.length
+    const isLong = spoken.length < state.text.length
     const chunks = chunksOf(spoken)
     // The last of them ends anywhere.
-    const whole = isCut && chunks.length > 1 ? chunks.slice(0, -1) : chunks
-    return ok({ ...state, isCut, chunks: whole.filter((one) => SPEAKABLE.test(one)) })
+    const whole = isLong && chunks.length > 1 ? chunks.slice(0, -1) : chunks
+    return ok({ ...state, isCut: state.isCut || isLong, chunks: whole.filter((one) => SPEAKABLE.test(one)) })
   },
 }
 

@@ -16,7 +16,9 @@ export const doctorProvidersCommand: Command = {
   flags: { json: 'Print JSON' },
   run: async ({ config, flags, print, note }) => {
     const stops: Stop[] = []
-    const parts = { config: config.outside, publicUrl: config.rpc.publicUrl, clock: systemClock, timers: systemTimers }
+    const { publicUrl } = config.rpc
+    const { espeak } = config.chat
+    const parts = { config: config.outside, publicUrl, espeak, clock: systemClock, timers: systemTimers }
     try {
       const outside = await openOutside(parts, stops)
       if (!outside.ok) return outside.fault

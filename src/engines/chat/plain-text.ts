@@ -5,7 +5,7 @@ import { gfmTable } from 'micromark-extension-gfm-table'
 import { EngineRefusal } from '../refusal.ts'
 
 /** Longest text that is parsed: the parser takes more than twice the time for twice the text, where that was made for it. */
-const TEXT_CHARS_MAX = 65_536
+const TEXT_CHARS_MAX = 32_768
 /** Text that stands deeper than this within blocks and marks keeps its words alone. */
 const DEPTH_MAX = 64
 const CODE_BLOCK = '(code block)'

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
+
+/** How the program is run. */
+export interface ProgramRun {
+  readonly program: string
+  readonly args: readonly string[]
+  /** What it reads; then its input ends. */
+  readonly input: string
+  /** Most bytes that it may say. */
+  readonly bytesMax: number
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** What it said, or why that cannot be used, in words. */
+export type ProgramEnd =
+  | { readonly is: 'said'; readonly bytes: Uint8Array }
+  | { readonly is: 'failed'; readonly reason: string }
+  /** The signal or the time ended it. */
+  | { readonly is: 'late' }
+
+/**
+ * Runs a program to its end, without a shell and with nothing of this process's environment but where programs are. It runs at
+ * low priority, and is killed when it takes too long, says too much, or nobody wants it any more.
+ */
+export function runProgram({ program, args, input, bytesMax, timeoutMs, signal }: ProgramRun): Promise<ProgramEnd> {
+  if (signal.aborted) return Promise.resolve({ is: 'late' })
+  return new Promise((resolve) => {
+    const env = { PATH: process.env.PATH, LANG: 'C.UTF-8' }
+    const child = spawn(program, args, { cwd: '/', env, stdio: ['pipe', 'pipe', 'ignore'] })
+    if (child.pid !== undefined) lower(child.pid)
+    const chunks: Buffer[] = []
+    let bytes = 0
+    let end: ProgramEnd | null = null
+    const kill = (why: ProgramEnd): void => {
+      end ??= why
+      child.kill('SIGKILL')
+    }
+    const late = (): void => kill({ is: 'late' })
+    const limit = setTimeout(late, timeoutMs)
+    signal.addEventListener('abort', late, { once: true })
+    const over = (how: ProgramEnd): void => {
+      clearTimeout(limit)
+      signal.removeEventListener('abort', late)
+      resolve(end ?? how)
+    }
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > bytesMax) kill({ is: 'failed', reason: `it said more than ${bytesMax} bytes` })
+      else chunks.push(chunk)
+    })
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      over({ is: 'failed', reason: error.code ?? 'it cannot be run' }),
+    )
+    child.on('close', (code, killed) =>
+      over(
+        code === 0
+          ? { is: 'said', bytes: Buffer.concat(chunks) }
+          : { is: 'failed', reason: `it ended with ${killed ?? code}` },
+      ),
+    )
+    // One that ends before it has read everything says so by how it ends.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
+}
+
+function lower(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // It has ended already.
+  }
+}

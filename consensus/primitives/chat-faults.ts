@@ -14,6 +14,7 @@ export const CHAT_FAULTS = {
     'the conversation has about {tokens} tokens; the window of {model} is {window}, with room for the answer',
   ),
   'chat/window-full': nobody('window_full', 500, 'there is no room for it in the window of the models'),
+  'chat/unjudged': nobody('not_evaluated', 500, 'not evaluated: the verdict cannot be read'),
   'chat/schema': nobody('schema_not_met', 422, 'no answer followed the schema of response_format: {reason}'),
   'chat/rate-limited': later('rate_limit_exceeded', 429, '{what} is used up; try again in {seconds} seconds'),
   'chat/busy': later('rate_limit_exceeded', 429, 'every model is busy; try again in {seconds} seconds'),

@@ -1,0 +1,16 @@
+import { withModes } from '../modes.ts'
+import type { Pipeline } from '../stage.ts'
+import { executor } from '../stages/executor.ts'
+import { planner } from '../stages/planner.ts'
+import { qualityEvaluator } from '../stages/quality-evaluator.ts'
+
+/** model-2: three stages, and one revision at most. Its modes change what they are told. */
+export const MODEL_2: Pipeline = {
+  name: 'three stages',
+  enter: withModes('model-2'),
+  stages: [
+    planner({ roles: ['general', 'reason'] }),
+    executor({ roles: ['general'], forCode: false }),
+    qualityEvaluator(() => true),
+  ],
+}

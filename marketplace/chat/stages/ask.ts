@@ -1,0 +1,83 @@
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { AnswerSchema } from '../../models/backend.ts'
+import type { PoolAnswer } from '../../models/pool.ts'
+import { estimatedTokens } from '../../models/tokens.ts'
+import type { ModelRole } from '../../outside/models.ts'
+import type { DeskQuestion } from '../desk.ts'
+import type { ChatState, StageContext } from '../stage.ts'
+import { ANSWER_TOKENS_MIN, ASIDE_TOKENS } from './bounds.ts'
+import { answerPrompt, asidePrompt, type Material } from './prompt.ts'
+
+/** What a stage asks, and of whom. */
+export interface StageQuestion {
+  /** Best first. */
+  readonly roles: readonly ModelRole[]
+  readonly task: string
+  readonly materials: readonly Material[]
+}
+
+/** Has a model say something of the conversation, for the stages after. Faults: `chat/window-full`, `model/*`. */
+export async function askAside(
+  { roles, task, materials }: StageQuestion,
+  state: ChatState,
+  context: StageContext,
+  jsonSchema?: AnswerSchema,
+): Promise<Result<PoolAnswer>> {
+  const messages = asidePrompt({ task, materials, answerTokens: ASIDE_TOKENS }, state, context)
+  if (messages === null) return fail(fault('chat/window-full'))
+  const question = { roles, messages, maxTokens: ASIDE_TOKENS, ...(jsonSchema && { jsonSchema }) }
+  return context.desk.ask(question, context.signal)
+}
+
+/**
+ * Has a model write the answer, read along where this stage speaks. Without room for the task and the materials the conversation is
+ * answered as it is. Faults: `model/*`.
+ */
+export function askAnswer(
+  { roles, task, materials }: StageQuestion,
+  state: ChatState,
+  context: StageContext,
+): Promise<Result<ChatState>> {
+  const answerTokens = Math.min(context.call.maxTokens, ANSWER_TOKENS_MIN)
+  const messages = answerPrompt({ task, materials, answerTokens }, state, context) ?? state.messages
+  return written({ roles, messages }, state, context)
+}
+
+/**
+ * Has a model write the answer anew, the one there is among the materials. One that was cut for its length does not take the place
+ * of one that was not, unless it was said already. Faults: `chat/window-full`, `model/*`.
+ */
+export async function askRewrite(
+  { roles, task, materials }: StageQuestion,
+  state: ChatState,
+  context: StageContext,
+): Promise<Result<ChatState>> {
+  const draft: Material = { name: 'draft', text: state.text, charsMax: null }
+  const answerTokens = Math.min(
+    context.call.maxTokens,
+    ANSWER_TOKENS_MIN + Math.ceil(estimatedTokens(state.text) * 1.25),
+  )
+  const messages = answerPrompt({ task, materials: [draft, ...materials], answerTokens }, state, context)
+  if (messages === null) return fail(fault('chat/window-full'))
+  const made = await written({ roles, messages }, state, context)
+  if (!made.ok) return made
+  const { text, finishReason } = made.value
+  const isWorse = finishReason === 'length' && state.finishReason !== 'length'
+  if (isWorse && context.say === null)
+    return ok({ ...state, note: 'what it wrote was cut for its length, and left out' })
+  return ok({ ...state, text, finishReason })
+}
+
+async function written(
+  question: Pick<DeskQuestion, 'roles' | 'messages'>,
+  state: ChatState,
+  { call, desk, say, signal }: StageContext,
+): Promise<Result<ChatState>> {
+  const { maxTokens, temperature, extra } = call
+  const style = { ...(temperature !== null && { temperature }), extra }
+  const answered = await desk.ask({ ...question, ...style, maxTokens, sink: say }, signal)
+  if (!answered.ok) return answered
+  const { text, finishReason } = answered.value
+  return ok({ ...state, text, finishReason })
+}

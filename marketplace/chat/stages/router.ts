@@ -1,0 +1,54 @@
+import { ok } from '../../../consensus/primitives/result.ts'
+import type { Stage } from '../stage.ts'
+
+/** Code points from which a question is not short any more. */
+const SHORT_CHARS = 80
+
+/** Words that mean work; where a `*` stands, all that begin so. */
+const WORK_WORDS =
+  'implement* refactor* debug* optimi* architect* algorithm* program programs programming script scripts function functions class ' +
+  'classes code coding compile* deploy* migrat* benchmark* test tests testing api apis sdk sql query queries database* schema* regex* ' +
+  'json yaml html css javascript typescript python rust golang java kotlin swift react vue blender bpy website* webpage* web-design* ' +
+  'landing-page app apps application* game games component components build create creates develop* design* generate* rewrite* fix ' +
+  'bug bugs exception* stacktrace crash* secur* concurren* thread threads async* parallel* prove proof derive* analy* compare* ' +
+  'comparison* evaluate* explain* step-by-step plan research* essay report'
+const WORDS = WORK_WORDS.split(' ')
+const WHOLE = new Set(WORDS.filter((word) => !word.endsWith('*')))
+const BEGINNINGS = new Set(WORDS.filter((word) => word.endsWith('*')).map((word) => word.slice(0, -1)))
+const BEGINNING_CHARS = [...new Set([...BEGINNINGS].map(({ length }) => length))]
+
+/**
+ * How much work a question is: `fast` where it has fewer than 80 characters (Unicode code points, without modes and without blanks
+ * at its ends), no word that means work, no sign of code, and chooses no mode; `full` otherwise.
+ */
+export function codeTier(question: string, mode: string | null): 'fast' | 'full' {
+  const text = question.trim()
+  // No code point has more than two units: what is longer need not be counted.
+  if (mode !== null || text.length >= 2 * SHORT_CHARS || [...text].length >= SHORT_CHARS) return 'full'
+  if (/[`{}=<>]/.test(text)) return 'full'
+  const words = text.toLowerCase().match(/[\p{L}\d]+(?:-[\p{L}\d]+)*/gu) ?? []
+  return words.some(meansWork) ? 'full' : 'fast'
+}
+
+function meansWork(word: string): boolean {
+  return WHOLE.has(word) || BEGINNING_CHARS.some((chars) => BEGINNINGS.has(word.slice(0, chars)))
+}
+
+/** Why a stage is left out of short questions. */
+export const FAST_PATH = 'fast path'
+
+/** Router of model-3. */
+export const router: Stage = {
+  name: 'Router',
+  about: 'Sorts short, plain questions to planner, executor and evaluator alone; by rules, without a model.',
+  run: async (state) => ok({ ...state, tier: codeTier(state.question, state.mode) }),
+}
+
+/** A stage that short questions go without. */
+export function fullOnly(stage: Stage): Stage {
+  const { skip } = stage
+  return {
+    ...stage,
+    skip: (state, context) => (state.tier === 'fast' ? FAST_PATH : (skip?.(state, context) ?? null)),
+  }
+}

@@ -13,6 +13,15 @@ export const PLATFORM_MODEL_IDS = [...CHAT_MODEL_IDS, 'model-voice'] as const
 /** One of them. */
 export type PlatformModelId = (typeof PLATFORM_MODEL_IDS)[number]
 
+/** How answers can be held to a form, the strictest first. */
+export const ENFORCEMENTS = ['native', 'grammar', 'checked', 'repaired'] as const
+
+/**
+ * How an answer was held to its form: by its server, by a grammar, by words with a check afterwards, or only after it was told
+ * what was wrong with its first try.
+ */
+export type Enforced = (typeof ENFORCEMENTS)[number]
+
 /** What an answer must look like. */
 export type AnswerForm =
   | { readonly is: 'text' }
@@ -75,6 +84,10 @@ export interface PlatformReport {
   readonly citations: readonly Citation[]
   /** Whether figures of usage are estimates, in part at least. */
   readonly usageEstimated: boolean
+  /** How the answer was held to the form that was asked for; absent where none was. */
+  readonly structured?: Enforced
+  /** Where the answer broke off, after so many characters, and was continued by another question; absent where it did not. */
+  readonly resumed?: { readonly afterChars: number }
   readonly [more: string]: unknown
 }
 

@@ -1,7 +1,9 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { ModelSupport } from '../models/backend.ts'
 import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatCall, ChatModelId } from './call.ts'
 import { type ChatModels, TEXT_ROLES } from './desk.ts'
+import { isSingleCall, needsOf } from './single-call.ts'
 
 /** Window of each model in tokens, where a backend has as much. model-4 compresses what is longer. */
 export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
@@ -11,19 +13,33 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
   'model-4': 200_000,
 }
 
-/** Window that a model has on this node: that of its description, or of the largest model behind it where that is smaller. */
-export function windowOf(model: ChatModelId, models: Pick<ChatModels, 'facts'>): number {
+/** Room for an answer that there must be, where as much is wanted. */
+const ANSWER_TOKENS_MIN = 128
+
+/**
+ * Window that a model has on this node: that of its description, or of the largest model behind it where that is smaller. `needs`:
+ * what a model behind it must be able to do.
+ */
+export function windowOf(
+  model: ChatModelId,
+  models: Pick<ChatModels, 'facts'>,
+  needs: readonly ModelSupport[] = [],
+): number {
   const contexts = models.facts
     .flatMap((backend) => backend.models)
     .filter(({ roles }) => roles.some((role) => TEXT_ROLES.includes(role)))
+    .filter(({ supports }) => needs.every((need) => supports.has(need)))
     .map(({ context }) => context)
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }
 
-/** Why a chat does not fit the window of its model; null where it does, and for model-4, which makes it fit. */
-export function fitsWindow({ model, messages, maxTokens }: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
-  const tokens = estimatedPrompt(messages)
-  const window = windowOf(model, models)
-  if (model === 'model-4' || tokens + Math.min(maxTokens, 128) <= window) return null
+/** Why a chat does not fit the window of its model; null where it does, and for the pipeline of model-4, which makes it fit. */
+export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
+  const { model, messages, maxTokens, extra } = call
+  if (model === 'model-4' && !isSingleCall(call)) return null
+  const tokens = estimatedPrompt(messages, extra)
+  const window = windowOf(model, models, needsOf(call))
+  // Where no model at all can do it, a shorter conversation would not help.
+  if (window === 0 || tokens + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= window) return null
   return fault('chat/context-length', { param: 'messages', model, tokens, window })
 }

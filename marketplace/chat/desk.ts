@@ -1,9 +1,11 @@
-import { fault } from '../../consensus/primitives/fault.ts'
-import { fail, type Result } from '../../consensus/primitives/result.ts'
-import type { DeltaSink } from '../models/backend.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { ModelPool, PoolAnswer, PoolRequest } from '../models/pool.ts'
-import { addUsage, NO_USAGE } from '../models/usage.ts'
+import { estimatedTokens } from '../models/tokens.ts'
+import { addUsage, NO_USAGE, usageOf } from '../models/usage.ts'
 import type { ModelRole, ModelUsage } from '../outside/models.ts'
+import { Listener } from './listener.ts'
 
 /** What the platform needs of the pool of models. */
 export type ChatModels = Pick<ModelPool, 'readiness' | 'complete' | 'stream' | 'facts'>
@@ -12,28 +14,50 @@ export type ChatModels = Pick<ModelPool, 'readiness' | 'complete' | 'stream' | '
 export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'fast', 'judge']
 
 /** A question to a model. */
-export interface DeskQuestion extends Omit<PoolRequest, 'role'> {
+export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles'> {
   /** What is wanted, best first. Where none of them can be asked, any model that answers in text is. */
   readonly roles: readonly ModelRole[]
   /** Takes the answer in pieces. */
   readonly sink?: DeltaSink | null
 }
 
+/** An answer that broke off and was continued by another question. */
+export interface Resumption {
+  /** Characters that had been said before it broke off. */
+  readonly afterChars: number
+}
+
+/** Longest beginning that is given to another model to be continued. */
+const RESUMED_CHARS_MAX = 100_000
+/** How an answer breaks off that can be continued. */
+const BREAKS: ReadonlySet<string> = new Set(['model/cut', 'model/answer', 'model/unreachable', 'model/timeout'])
+const GO_ON =
+  'Your answer broke off there. Continue it with the very next character: repeat nothing, and say nothing about the break.'
+
 /** Asks models on behalf of one call, and keeps count of what was used. */
 export class ModelDesk {
   readonly #models: ChatModels
   readonly #signal: AbortSignal
+  readonly #resumes: boolean
   #usage: ModelUsage = NO_USAGE
   #answered: string[] = []
+  #resumed: Resumption | null = null
 
-  constructor(models: ChatModels, signal: AbortSignal) {
+  /** With `resumes`, one answer that breaks off while it is read along is continued by another question. */
+  constructor(models: ChatModels, signal: AbortSignal, resumes = false) {
     this.#models = models
     this.#signal = signal
+    this.#resumes = resumes
   }
 
-  /** Tokens of all questions so far. */
+  /** Tokens of all questions so far, those among them whose answers were given up half-said. */
   get usage(): ModelUsage {
     return this.#usage
+  }
+
+  /** The answer that was continued; null where none was. */
+  get resumed(): Resumption | null {
+    return this.#resumed
   }
 
   /** Models that answered since this was asked last, each once. */
@@ -43,18 +67,56 @@ export class ModelDesk {
 
   /** Asks one model. Faults: `model/*`. */
   async ask({ roles, sink, ...question }: DeskQuestion, signal = this.#signal): Promise<Result<PoolAnswer>> {
-    const role = this.#roleFor(roles)
-    if (role === null) return fail(fault('model/none', { reason: `none with the role ${roles.join(' or ')}` }))
-    const request: PoolRequest = { ...question, role }
-    const asked = sink ? this.#models.stream(request, sink, signal) : this.#models.complete(request, signal)
-    const answer = await asked
+    const [role, ...orRoles] = [...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
+    const request: PoolRequest = { ...question, role, orRoles }
+    if (!sink) return this.#noted(await this.#models.complete(request, signal))
+    const heard = new Listener(sink)
+    const answer = await this.#models.stream(request, heard.take, signal)
+    if (answer.ok) return this.#noted(answer)
+    if (heard.text !== '') this.#usage = addUsage(this.#usage, usageOf(null, request, heard.text))
+    return this.#canGoOn(request, heard, answer.fault) && !signal.aborted
+      ? this.#goOn(request, heard, { sink, signal, broken: answer.fault })
+      : answer
+  }
+
+  #noted(answer: Result<PoolAnswer>): Result<PoolAnswer> {
     if (!answer.ok) return answer
     this.#usage = addUsage(this.#usage, answer.value.usage)
     this.#answered.push(answer.value.model)
     return answer
   }
 
-  #roleFor(roles: readonly ModelRole[]): ModelRole | null {
-    return [...roles, ...TEXT_ROLES].find((role) => this.#models.readiness(role).available) ?? null
+  /** Once, and only what is text and nothing else: half a call of a tool, or half a JSON object, is not continued by anybody. */
+  #canGoOn({ jsonSchema, json }: PoolRequest, { text, isPlain }: Listener, { code }: Fault): boolean {
+    const isForm = jsonSchema !== undefined || json === true
+    const isShort = text.trim() !== '' && text.length <= RESUMED_CHARS_MAX
+    return this.#resumes && this.#resumed === null && BREAKS.has(code) && isPlain && isShort && !isForm
+  }
+
+  async #goOn(
+    request: PoolRequest,
+    { text }: Listener,
+    { sink, signal, broken }: { readonly sink: DeltaSink; readonly signal: AbortSignal; readonly broken: Fault },
+  ): Promise<Result<PoolAnswer>> {
+    this.#resumed = { afterChars: text.length }
+    const partly: readonly ChatMessage[] = [
+      { role: 'assistant', content: text },
+      { role: 'user', content: GO_ON },
+    ]
+    const rest: PoolRequest = {
+      ...request,
+      messages: [...request.messages, ...partly],
+      maxTokens: Math.max(1, request.maxTokens - estimatedTokens(text)),
+      ...(typeof broken.detail.backend === 'string' && { avoid: broken.detail.backend }),
+    }
+    const heard = new Listener(({ role: _, ...delta }, logprobs) => sink(delta, logprobs))
+    const answer = this.#noted(await this.#models.stream(rest, heard.take, signal))
+    if (!answer.ok) {
+      if (heard.text !== '') this.#usage = addUsage(this.#usage, usageOf(null, rest, heard.text))
+      return answer
+    }
+    const { logprobs: _, ...told } = answer.value
+    const whole = text + told.text
+    return ok({ ...told, text: whole, message: { ...told.message, content: whole } })
   }
 }

@@ -1,29 +1,37 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { LatencyBook } from '../models/latencies.ts'
 import type { ModelUsage } from '../outside/models.ts'
-import type { Readiness } from '../outside/readiness.ts'
+import { notConfigured, type Readiness } from '../outside/readiness.ts'
 import type { ChatCall, ChatChoice, ChatOutcome, ChatSink, PlatformModelId, PlatformReport } from './call.ts'
 import { fitsWindow } from './context-window.ts'
 import { lastQuestion } from './conversation.ts'
 import { ModelDesk, TEXT_ROLES } from './desk.ts'
+import { annotationsOf } from './ensemble/annotations.ts'
 import { PIPELINES } from './pipelines/table.ts'
 import { firstState, runPipeline } from './run-pipeline.ts'
-import { runSingleCall } from './single-call.ts'
+import { isSingleCall, runSingleCall } from './single-call.ts'
 import type { ChatMeans, StageContext } from './stage.ts'
 import { asChatFault } from './upstream-fault.ts'
+import { callWithImages } from './vision/call-with-images.ts'
+
+const NO_SPEECH = notConfigured('speech', 'models.file', 'chat.espeak')
 
 /** The chat platform of a node: what its models are, and their answers. */
 export class ChatPlatform {
+  /** How long whole answers took, by the id of the model, and by that and the tier: `model-4/fast`. */
+  readonly latencies = new LatencyBook()
   readonly #means: ChatMeans
 
   constructor(means: ChatMeans) {
     this.#means = means
   }
 
-  /** Whether a model can answer now: any backend that answers in text is enough for all of them. */
-  readiness(_model: PlatformModelId): Readiness {
+  /** Whether a model can answer now: any backend that answers in text is enough for all of them, but for the one that speaks. */
+  readiness(model: PlatformModelId): Readiness {
     const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role))
-    return standings.find(({ available }) => available) ?? (standings[0] as Readiness)
+    const text = standings.find(({ available }) => available) ?? (standings[0] as Readiness)
+    return text.available && model === 'model-voice' ? (this.#means.speech?.readiness() ?? NO_SPEECH) : text
   }
 
   /**
@@ -44,12 +52,24 @@ export class ChatPlatform {
       )
     const tooLong = fitsWindow(call, this.#means.models)
     if (tooLong !== null) return fail(tooLong)
+    const beganMs = this.#means.clock.now()
     const limit = AbortSignal.timeout(this.#means.budgetMs)
     const until = AbortSignal.any([signal, limit])
-    const context = this.#context(call, until)
-    const outcome = await this.#run(call, context, sink).finally(() => spent(context.desk.usage))
-    if (outcome.ok) return outcome
+    const seen = await callWithImages(call, this.#means, until)
+    if (!seen.ok) return fail(signal.aborted ? fault('chat/aborted') : asChatFault(seen.fault, call.model))
+    const context = this.#context(seen.value, until)
+    const outcome = await this.#run(seen.value, context, sink).finally(() => spent(context.desk.usage))
+    if (outcome.ok) {
+      this.#noteTime(outcome.value.report, beganMs)
+      return outcome
+    }
     return fail(signal.aborted ? fault('chat/aborted') : asChatFault(outcome.fault, call.model))
+  }
+
+  #noteTime({ model, tier }: PlatformReport, beganMs: number): void {
+    const nowMs = this.#means.clock.now()
+    this.latencies.note(model, nowMs - beganMs, nowMs)
+    if (tier !== undefined) this.latencies.note(`${model}/${tier}`, nowMs - beganMs, nowMs)
   }
 
   #context(call: ChatCall, signal: AbortSignal): Omit<StageContext, 'say'> {
@@ -57,7 +77,7 @@ export class ChatPlatform {
     const endMs = clock.now() + budgetMs
     return {
       call,
-      desk: new ModelDesk(models, signal),
+      desk: new ModelDesk(models, signal, call.resumes),
       means: this.#means,
       signal,
       remainingMs: () => endMs - clock.now(),
@@ -65,8 +85,7 @@ export class ChatPlatform {
   }
 
   #run(call: ChatCall, context: Omit<StageContext, 'say'>, sink: ChatSink | null): Promise<Result<ChatOutcome>> {
-    const isSingle = call.usesTools || call.form.is !== 'text' || call.model === 'model-1'
-    return isSingle ? runSingleCall(call, context, sink) : this.#throughPipeline(call, context, sink)
+    return isSingleCall(call) ? runSingleCall(call, context, sink) : this.#throughPipeline(call, context, sink)
   }
 
   async #throughPipeline(
@@ -78,7 +97,10 @@ export class ChatPlatform {
     const outcome = await runPipeline(pipeline, firstState(call.messages, lastQuestion(call.messages)), context, sink)
     if (!outcome.ok) return outcome
     const { state, stages } = outcome.value
-    const message = { role: 'assistant', content: state.text, refusal: null }
+    const annotations = annotationsOf(state.citations)
+    if (annotations.length > 0) await sink?.take({ index: 0, delta: { annotations } })
+    const cited = annotations.length > 0 ? { annotations } : {}
+    const message = { role: 'assistant', content: state.text, refusal: null, ...cited }
     const choice: ChatChoice = { message, finishReason: state.finishReason, logprobs: null }
     const report: PlatformReport = {
       model: call.model,
@@ -89,6 +111,7 @@ export class ChatPlatform {
       grounded: state.sources.length > 0,
       citations: state.citations,
       usageEstimated: context.desk.usage.estimated,
+      ...(context.desk.resumed !== null && { resumed: context.desk.resumed }),
       ...state.facts,
     }
     return ok({ choices: [choice], usage: context.desk.usage, report })

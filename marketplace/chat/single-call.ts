@@ -1,8 +1,14 @@
-import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { ModelSupport } from '../models/backend.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { DeltaSink, ModelSupport } from '../models/backend.ts'
 import type { ModelRole } from '../outside/models.ts'
-import type { ChatCall, ChatOutcome, ChatSink } from './call.ts'
+import { type ChatCall, type ChatChoice, type ChatOutcome, type ChatSink, ENFORCEMENTS, type Enforced } from './call.ts'
+import type { DeskQuestion } from './desk.ts'
 import type { StageContext } from './stage.ts'
+import { structuredAnswer } from './structured.ts'
+
+/** Most answers to one chat. */
+const ANSWERS_MAX = 8
 
 const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
   'model-1': ['fast'],
@@ -11,38 +17,120 @@ const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
   'model-4': ['general', 'reason'],
 }
 
-/** Has a chat answered by one model, everything passed on as it is: model-1, and whatever uses tools. */
+/** One of the answers. */
+interface Single {
+  readonly choice: ChatChoice
+  /** How it was held to its form; null where it has none. */
+  readonly enforced: Enforced | null
+}
+
+/** Whether a chat goes to one model and not through a pipeline: model-1, whatever uses tools, and answers of a form. */
+export function isSingleCall({ model, usesTools, form }: ChatCall): boolean {
+  return model === 'model-1' || usesTools || form.is !== 'text'
+}
+
+/** What the one model must be able to do. */
+export function needsOf({ usesTools, messages }: ChatCall): readonly ModelSupport[] {
+  return [...(usesTools ? ['tools' as const] : []), ...(messages.some(hasPicture) ? ['vision' as const] : [])]
+}
+
+/**
+ * Has a chat answered by one model, everything passed on as it is. Several answers are as many questions at once; where one of them
+ * fails, all do. Faults: `model/*`, `chat/schema`, `chat/invalid-request`, `chat/unsupported`.
+ */
 export async function runSingleCall(
   call: ChatCall,
-  { desk, means }: Omit<StageContext, 'say'>,
+  context: Omit<StageContext, 'say'>,
   sink: ChatSink | null,
 ): Promise<Result<ChatOutcome>> {
-  const { model, messages, maxTokens, temperature, extra, usesTools, form } = call
-  const needs: readonly ModelSupport[] = usesTools ? ['tools'] : []
+  if (call.count > ANSWERS_MAX)
+    return fail(fault('chat/unsupported', { param: 'n', reason: `there are at most ${ANSWERS_MAX} answers to a chat` }))
+  const { desk, means } = context
+  const needs = needsOf(call)
+  const isThere = means.models.facts.some(({ models }) =>
+    models.some(({ supports }) => needs.every((need) => supports.has(need))),
+  )
+  if (!isThere)
+    return fail(
+      fault('chat/unsupported', {
+        param: call.usesTools ? 'tools' : 'messages',
+        reason: `no model here takes ${needs.join(' and ')}`,
+      }),
+    )
   const beganMs = means.clock.now()
-  const answered = await desk.ask({
-    roles: ROLES[model],
-    needs,
-    messages,
-    maxTokens,
-    ...(temperature !== null && { temperature }),
-    ...(form.is === 'schema' && { jsonSchema: form.schema }),
-    extra,
-    sink: sink === null ? null : (delta) => sink.take({ index: 0, delta }),
-  })
-  if (!answered.ok) return answered
-  const { message, finishReason } = answered.value
+  const singles = await allOf(call, context, sink)
+  if (!singles.ok) return singles
   const stage = { stage: 'Answer', ran: true, models: desk.answered(), ms: Math.round(means.clock.now() - beganMs) }
+  const enforced = ENFORCEMENTS.findLast((one) => singles.value.some((single) => single.enforced === one))
   return ok({
-    choices: [{ message, finishReason, logprobs: null }],
+    choices: singles.value.map(({ choice }) => choice),
     usage: desk.usage,
     report: {
-      model,
-      pipeline: usesTools ? 'tools' : 'direct',
+      model: call.model,
+      pipeline: call.usesTools ? 'tools' : 'direct',
       stages: [stage],
       grounded: false,
       citations: [],
       usageEstimated: desk.usage.estimated,
+      ...(enforced !== undefined && { structured: enforced }),
+      ...(desk.resumed !== null && { resumed: desk.resumed }),
     },
   })
+}
+
+async function allOf(
+  call: ChatCall,
+  context: Omit<StageContext, 'say'>,
+  sink: ChatSink | null,
+): Promise<Result<readonly Single[]>> {
+  const others = new AbortController()
+  const signal = AbortSignal.any([context.signal, others.signal])
+  const asked = Array.from({ length: call.count }, async (_, index) => {
+    const single = await oneOf(call, index, { ...context, signal }, sink)
+    if (!single.ok) others.abort()
+    return single
+  })
+  const singles: Single[] = []
+  // Whichever failed by itself says why; the others failed because of it.
+  const failures: Result<never>[] = []
+  for (const single of await Promise.all(asked)) {
+    if (single.ok) singles.push(single.value)
+    else failures.push(single)
+  }
+  return failures.find((one) => !one.ok && one.fault.code !== 'model/timeout') ?? failures[0] ?? ok(singles)
+}
+
+async function oneOf(
+  call: ChatCall,
+  index: number,
+  context: Omit<StageContext, 'say'>,
+  sink: ChatSink | null,
+): Promise<Result<Single>> {
+  const question = questionOf(call, index)
+  const say: DeltaSink | null =
+    sink === null ? null : (delta, logprobs) => sink.take({ index, delta, ...(logprobs !== undefined && { logprobs }) })
+  if (call.form.is !== 'text') return structuredAnswer(call.form, question, context, { say, ready: sink?.ready })
+  const answered = await context.desk.ask({ ...question, sink: say }, context.signal)
+  if (!answered.ok) return answered
+  const { message, finishReason, logprobs = null } = answered.value
+  return ok({ choice: { message, finishReason, logprobs }, enforced: null })
+}
+
+function questionOf(call: ChatCall, index: number): DeskQuestion {
+  const { model, messages, maxTokens, temperature, extra } = call
+  const { seed } = extra
+  // The same seed would give the same answer several times.
+  const seeded = index > 0 && typeof seed === 'number' ? { ...extra, seed: seed + index } : extra
+  return {
+    roles: ROLES[model],
+    needs: needsOf(call),
+    messages,
+    maxTokens,
+    ...(temperature !== null && { temperature }),
+    extra: seeded,
+  }
+}
+
+function hasPicture({ content }: ChatCall['messages'][number]): boolean {
+  return Array.isArray(content) && content.some((part) => (part as { type?: unknown } | null)?.type === 'image_url')
 }

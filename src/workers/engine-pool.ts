@@ -17,6 +17,7 @@ export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'text/mood': 2_000,
   'text/subjects': 4_000,
   'chat/check-code': 3_000,
+  'chat/check-schema': 1_500,
   'chat/plain-text': 3_000,
   'image/square-png': 5_000,
   'image/vision': 5_000,

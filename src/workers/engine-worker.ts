@@ -25,6 +25,7 @@ const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } =
   'text/mood': async () => (await import('../engines/language/mood.ts')).moodOf,
   'text/subjects': async () => (await import('../engines/language/subjects.ts')).subjectsOf,
   'chat/plain-text': async () => (await import('../engines/chat/plain-text.ts')).plainText,
+  'chat/check-schema': async () => (await import('../engines/chat/check-schema.ts')).checkSchema,
   'chat/check-code': async () => (await import('../engines/chat/check-code.ts')).checkCode,
   'image/square-png': async () => (await import('../engines/images/square-png.ts')).squarePng,
   'image/vision': async () => (await import('../engines/images/vision-image.ts')).visionImage,

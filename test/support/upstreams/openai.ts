@@ -148,13 +148,15 @@ export class FakeOpenAi {
 
   async #chat(question: ChatQuestion, profile: ChatProfile, response: ServerResponse): Promise<void> {
     if (profile === 'html') return page(response, 200)
+    if (profile === 'no-response-format' && question.body.response_format !== undefined)
+      return json(response, 400, { error: { message: "Unknown parameter: 'response_format'." } })
     const asStream = question.body.stream === true ? profile !== 'json-when-sse' : profile === 'sse-when-json'
     const isBroken = STREAM_ONLY.has(profile)
     if (asStream || isBroken) return stream(response, profile, this.answer(question), question.body)
     if (profile === 'hang' || profile === 'stall') return
     if (profile === 'slow-first-token') await setTimeout(SLOW_MS)
     if (profile === 'cut') return void response.socket?.destroy()
-    json(response, 200, whole(profile, this.answer(question)))
+    json(response, 200, whole(profile, this.answer(question), question.body))
   }
 }
 
@@ -172,7 +174,7 @@ function refuse(profile: ChatProfile, response: ServerResponse, retryAfter: stri
   return true
 }
 
-function whole(profile: ChatProfile, text: string): object {
+function whole(profile: ChatProfile, text: string, asked: ChatQuestion['body']): object {
   const said = contentOf(profile, text)
   return {
     id: 'chatcmpl-1',
@@ -184,6 +186,7 @@ function whole(profile: ChatProfile, text: string): object {
       {
         index: 0,
         message: { role: 'assistant', ...said, house_note: 'kept' },
+        ...(asked.logprobs === true && { logprobs: logprobsOf(text) }),
         finish_reason: profile === 'done-without-reason' ? null : finishOf(profile),
       },
     ],
@@ -200,6 +203,11 @@ function contentOf(profile: ChatProfile, text: string): Readonly<Record<string, 
   if (profile === 'tool-calls') return { content: null, tool_calls: [TOOL_CALL] }
   if (profile === 'huge-delta') return { content: 'x'.repeat(3_000_000) }
   return { content: text }
+}
+
+/** One token for the whole piece. */
+function logprobsOf(token: string): object {
+  return { content: [{ token, logprob: -0.5, bytes: null, top_logprobs: [] }], refusal: null }
 }
 
 function finishOf(profile: ChatProfile): string {
@@ -244,8 +252,11 @@ async function inBytes(response: ServerResponse, events: readonly string[]): Pro
 function eventsOf(profile: ChatProfile, text: string, asked: ChatQuestion['body']): readonly string[] {
   const model = profile === 'wrong-model-echo' ? 'somebody-else' : HOUSE_MODEL
   const frame = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model }
-  const chunk = (delta: object, finish: string | null = null): string =>
-    event({ ...frame, choices: [{ index: 0, delta, finish_reason: finish }], usage: null })
+  const chunk = (delta: Readonly<Record<string, unknown>>, finish: string | null = null): string => {
+    const isLikely = asked.logprobs === true && typeof delta.content === 'string' && delta.content !== ''
+    const logprobs = isLikely ? { logprobs: logprobsOf(String(delta.content)) } : {}
+    return event({ ...frame, choices: [{ index: 0, delta, ...logprobs, finish_reason: finish }], usage: null })
+  }
   const first = chunk({ role: 'assistant', content: '', house_note: 'kept' })
   const error = event({ error: { message: 'the model fell over', code: 500 } })
   if (profile === 'in-band-error') return [first, error]
@@ -264,7 +275,7 @@ function eventsOf(profile: ChatProfile, text: string, asked: ChatQuestion['body'
   return [first, ...(bad ?? twice), ...pieces, ...finish, ...again, ...usage, ...done]
 }
 
-function piecesOf(profile: ChatProfile, text: string): readonly object[] {
+function piecesOf(profile: ChatProfile, text: string): readonly Readonly<Record<string, unknown>>[] {
   if (profile === 'tool-calls') {
     const [head, tail] = ['{"at":', '"sky"}']
     const call = { index: 0, id: TOOL_CALL.id, type: 'function', function: { name: 'look', arguments: head } }

@@ -1,0 +1,30 @@
+/** What a schema of a caller may be at most: it is compiled into a program. */
+const LIMITS = { depth: 32, nodes: 4_000, chars: 65_536 }
+const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
+
+interface Place {
+  readonly value: unknown
+  readonly depth: number
+}
+
+/** Why a JSON schema is not taken: too large, too deep, or one that refers to others; null where it is. */
+export function schemaTrouble(schema: Readonly<Record<string, unknown>>): string | null {
+  let [nodes, chars] = [0, 0]
+  // Not by calls in calls: a deep one would end them all.
+  const left: Place[] = [{ value: schema, depth: 0 }]
+  for (let place = left.pop(); place !== undefined; place = left.pop()) {
+    const { value, depth } = place
+    nodes += 1
+    if (typeof value === 'string') chars += value.length
+    if (nodes > LIMITS.nodes || chars > LIMITS.chars) return 'the schema is too large'
+    if (depth > LIMITS.depth) return `the schema is more than ${LIMITS.depth} levels deep`
+    if (value === null || typeof value !== 'object') continue
+    for (const [key, inner] of Object.entries(value)) {
+      chars += key.length
+      if (REFERENCES.has(key) && typeof inner === 'string' && !inner.startsWith('#'))
+        return 'references in the schema must begin with #'
+      left.push({ value: inner, depth: depth + 1 })
+    }
+  }
+  return null
+}

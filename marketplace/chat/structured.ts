@@ -1,0 +1,172 @@
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { ChatMessage, DeltaSink } from '../models/backend.ts'
+import type { PoolAnswer } from '../models/pool.ts'
+import type { SchemaCheck } from '../outside/chat-tasks.ts'
+import { schemaTrouble } from './answer-schema.ts'
+import type { AnswerForm, ChatChoice, Enforced } from './call.ts'
+import type { DeskQuestion } from './desk.ts'
+import type { StageContext } from './stage.ts'
+
+type Form = Exclude<AnswerForm, { readonly is: 'text' }>
+type Context = Pick<StageContext, 'desk' | 'means' | 'signal'>
+
+/** Who reads along. */
+interface Reader {
+  readonly say: DeltaSink | null
+  readonly ready: (() => void) | undefined
+}
+
+interface Structured {
+  readonly choice: ChatChoice
+  readonly enforced: Enforced
+}
+
+const REASON_CHARS_MAX = 300
+const ANY_OBJECT = { type: 'object' }
+
+/**
+ * An answer in a form. One whose server holds it to the form is read along as it comes; any other is shown once it was checked, and
+ * one that is wrong is asked for once more. Faults: `chat/schema`, `chat/invalid-request`, `model/*`.
+ */
+export async function structuredAnswer(
+  form: Form,
+  question: DeskQuestion,
+  context: Context,
+  reader: Reader,
+): Promise<Result<Structured>> {
+  const unusable = await unusableForm(form, context)
+  if (unusable !== null) return fail(unusable)
+  const asked = { ...question, ...(form.is === 'schema' ? { jsonSchema: form.schema } : { json: true }) }
+  if (reader.say !== null) {
+    const live = await readLive(form, asked, context, reader.say)
+    if (live !== null) return live
+  }
+  return readChecked(form, asked, context, reader)
+}
+
+/** What is wrong with a schema, before any model is asked. */
+async function unusableForm(form: Form, { means, signal }: Context): Promise<Fault | null> {
+  if (form.is === 'json') return null
+  const wrong = (reason: string): Fault => fault('chat/invalid-request', { param: 'response_format', reason })
+  const trouble = schemaTrouble(form.schema.schema)
+  if (trouble !== null) return wrong(trouble)
+  const compiled = await means.engines.run('chat/check-schema', { schema: form.schema.schema, text: null }, signal)
+  if (compiled.ok) return null
+  const { code, detail } = compiled.fault
+  if (signal.aborted) return fault('model/timeout', { backend: 'the check' })
+  return code === 'engine/refused' ? wrong(`the schema cannot be used: ${detail.reason}`) : uncheckable()
+}
+
+/** Null where no server holds its models to the form, or none of those can be asked: then nothing was said yet. */
+async function readLive(
+  form: Form,
+  asked: DeskQuestion,
+  context: Context,
+  say: DeltaSink,
+): Promise<Result<Structured> | null> {
+  let isSaid = false
+  const sink: DeltaSink = (delta, logprobs) => {
+    isSaid = true
+    return say(delta, logprobs)
+  }
+  const needs = [...(asked.needs ?? []), 'jsonSchema' as const]
+  const answered = await context.desk.ask({ ...asked, needs, sink }, context.signal)
+  if (!answered.ok) return isSaid || context.signal.aborted || !isOfForm(answered.fault) ? answered : null
+  const { heldBy } = answered.value
+  if (isExempt(answered.value)) return ok(structured(answered.value, enforcedBy(heldBy)))
+  const checked = await check(form, answered.value.text, context)
+  if (!checked.ok) return checked
+  if (!checked.value.passes) return fail(fault('chat/schema', { reason: checked.value.reason }))
+  return ok(structured(answered.value, enforcedBy(heldBy)))
+}
+
+async function readChecked(
+  form: Form,
+  asked: DeskQuestion,
+  context: Context,
+  reader: Reader,
+): Promise<Result<Structured>> {
+  const question = { ...asked, prefers: ['jsonSchema' as const] }
+  const first = await context.desk.ask(question, context.signal)
+  if (!first.ok) return first
+  reader.ready?.()
+  const judged = await judge(form, first.value, context)
+  if (!judged.ok) return judged
+  const { told, reason } = judged.value
+  if (told !== null) return shown(told, enforcedBy(first.value.heldBy), reader)
+  const again = repairOf(question, first.value.text, reason)
+  const second = await context.desk.ask(again, context.signal)
+  // A conversation with a wrong answer in it can be too long for its model.
+  if (!second.ok) return second.fault.code === 'model/none' ? fail(fault('chat/schema', { reason })) : second
+  const repaired = await judge(form, second.value, context)
+  if (!repaired.ok) return repaired
+  if (repaired.value.told === null) return fail(fault('chat/schema', { reason: repaired.value.reason }))
+  return shown(repaired.value.told, 'repaired', reader)
+}
+
+/** The answer in its form, or null with what is wrong with it. */
+async function judge(
+  form: Form,
+  answer: PoolAnswer,
+  context: Context,
+): Promise<Result<{ readonly told: PoolAnswer | null; readonly reason: string }>> {
+  if (isExempt(answer) && (answer.heldBy !== 'words' || answer.finishReason !== 'length'))
+    return ok({ told: answer, reason: '' })
+  const checked = await check(form, answer.text, context)
+  if (!checked.ok) return checked
+  if (!checked.value.passes) return ok({ told: null, reason: checked.value.reason })
+  const { text } = checked.value
+  const { logprobs, ...rest } = answer
+  // What stood around the object is gone, and with it what its tokens were.
+  const kept = text === answer.text && logprobs !== undefined ? { logprobs } : {}
+  return ok({ told: { ...rest, ...kept, text, message: { ...rest.message, content: text } }, reason: '' })
+}
+
+/** What no schema is for: calls of tools, words of refusal, and what says itself that it was cut off. */
+function isExempt({ message, finishReason }: PoolAnswer): boolean {
+  const { tool_calls: calls, refusal } = message
+  const isRefusal = typeof refusal === 'string' && refusal !== ''
+  return isRefusal || (Array.isArray(calls) && calls.length > 0) || ['length', 'content_filter'].includes(finishReason)
+}
+
+async function check(form: Form, text: string, { means, signal }: Context): Promise<Result<SchemaCheck>> {
+  const schema = form.is === 'schema' ? form.schema.schema : ANY_OBJECT
+  const checked = await means.engines.run('chat/check-schema', { schema, text }, signal)
+  if (checked.ok) return checked
+  return fail(signal.aborted ? fault('model/timeout', { backend: 'the check' }) : uncheckable())
+}
+
+function uncheckable(): Fault {
+  return fault('chat/schema', { reason: 'the check of it takes too much time or memory' })
+}
+
+function repairOf(question: DeskQuestion, text: string, reason: string): DeskQuestion {
+  const messages: readonly ChatMessage[] = [
+    ...question.messages,
+    { role: 'assistant', content: text },
+    {
+      role: 'user',
+      content: `That is not in the form that was asked for: ${reason.slice(0, REASON_CHARS_MAX)}. Answer again with the corrected JSON alone.`,
+    },
+  ]
+  return { ...question, messages }
+}
+
+async function shown(answer: PoolAnswer, enforced: Enforced, { say }: Reader): Promise<Result<Structured>> {
+  await say?.({ ...answer.message, role: 'assistant' }, answer.logprobs)
+  return ok(structured(answer, enforced))
+}
+
+function structured({ message, finishReason, logprobs = null }: PoolAnswer, enforced: Enforced): Structured {
+  return { choice: { message, finishReason, logprobs }, enforced }
+}
+
+function enforcedBy(heldBy: PoolAnswer['heldBy']): Enforced {
+  return heldBy === 'native' || heldBy === 'grammar' ? heldBy : 'checked'
+}
+
+/** Whether it went wrong because of the form: no model takes it, or a server refuses this one. */
+function isOfForm({ code, detail }: Fault): boolean {
+  return code === 'model/none' || detail.status === 400
+}

@@ -10,8 +10,8 @@ export const ROUTE_PROMPT =
 
 /** Has turns of a conversation summarised. */
 export const SUMMARY_PROMPT =
-  'You shorten the beginning of a conversation so that it can be continued without it. The user message is a JSON object: "earlier" ' +
-  `is what was summarised before, "turns" are the turns to summarise now, in order. ${DATA_BARRIER} ` +
+  'You shorten a part of a conversation so that it can be continued without it. The user message is a JSON object with its "turns" in ' +
+  `order. ${DATA_BARRIER} ` +
   'Write what was said in order, each turn in as few words as possible, naming who said it. Keep every number, date, name, path, ' +
   'decision and open question exactly. Where a turn has [code N], keep that sign: the code is put back in its place. No introduction.'
 

@@ -1,12 +1,21 @@
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { DeltaSink } from '../../models/backend.ts'
+import type { PoolAnswer } from '../../models/pool.ts'
 import type { DeskQuestion } from '../desk.ts'
 import type { ChatState, StageContext } from '../stage.ts'
 import { CitationFilter, citedText } from './citation-filter.ts'
 import { wantsSearch } from './router.ts'
 
 /** A question whose answer is the answer as it stands. */
-export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'sink' | 'extra'>
+export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'temperature' | 'sink' | 'extra'>
+
+/** A text that was made. */
+export interface Spoken {
+  /** With the text as its answer. */
+  readonly state: ChatState
+  /** As the model gave it. */
+  readonly answer: PoolAnswer
+}
 
 /** The state with a finished text as its answer: of the marks in it those are left that a source stands behind. */
 export function withText(state: ChatState, text: string, finishReason: string): ChatState {
@@ -20,25 +29,22 @@ export function withText(state: ChatState, text: string, finishReason: string): 
  */
 export async function askForText(
   state: ChatState,
-  { call, desk, say }: Pick<StageContext, 'call' | 'desk' | 'say'>,
+  { call, desk, say, signal }: Pick<StageContext, 'call' | 'desk' | 'say' | 'signal'>,
   question: SpokenQuestion,
-): Promise<Result<ChatState>> {
+): Promise<Result<Spoken>> {
   const { maxTokens, temperature, extra } = call
   const filter = new CitationFilter(state.sources)
   const isFiltered = say !== null && isCiting(state)
-  const answered = await desk.ask({
-    ...(temperature !== null && { temperature }),
-    ...question,
-    maxTokens,
-    extra,
-    sink: isFiltered ? filteredSink(filter, say) : say,
-  })
+  const sink = isFiltered ? filteredSink(filter, say) : say
+  const style = { maxTokens, extra, ...(temperature !== null && { temperature }) }
+  const answered = await desk.ask({ ...question, ...style, sink }, signal)
   if (!answered.ok) return answered
   const { text, finishReason } = answered.value
-  if (!isFiltered) return ok(withText(state, text, finishReason))
-  const rest = filter.end()
-  if (rest !== '') await say({ content: rest })
-  return ok(withText(state, text, finishReason))
+  if (isFiltered) {
+    const rest = filter.end()
+    if (rest !== '') await say({ content: rest })
+  }
+  return ok({ state: withText(state, text, finishReason), answer: answered.value })
 }
 
 /**
@@ -50,11 +56,11 @@ function isCiting({ sources, question }: ChatState): boolean {
 }
 
 function filteredSink(filter: CitationFilter, say: DeltaSink): DeltaSink {
-  return (delta) => {
-    if (typeof delta.content !== 'string') return say(delta)
+  return (delta, logprobs) => {
+    if (typeof delta.content !== 'string') return say(delta, logprobs)
     const content = filter.push(delta.content)
     // Who speaks may stand beside an empty text, and is handed on; a text that is held back is not.
     if (content === '' && delta.content !== '') return undefined
-    return say({ ...delta, content })
+    return say({ ...delta, content }, logprobs)
   }
 }

@@ -1,7 +1,6 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
-import type { ChatMessage, ModelSupport } from '../../models/backend.ts'
-import type { ModelRole } from '../../outside/models.ts'
-import { type ChatModels, TEXT_ROLES } from '../desk.ts'
+import type { ChatMessage } from '../../models/backend.ts'
+import type { ChatModels } from '../desk.ts'
 
 /** Images of one conversation at most, those of older turns counted. */
 export const IMAGES_MAX = 8
@@ -75,20 +74,9 @@ export function base64Of(url: string): string | null {
   return url.slice(comma + 1)
 }
 
-/** What a model that sees images is asked by; null where there is none. */
-export function visionQuestion({
-  readiness,
-  facts,
-}: Pick<ChatModels, 'readiness' | 'facts'>): {
-  readonly roles: readonly ModelRole[]
-  readonly needs: readonly ModelSupport[]
-} | null {
-  if (readiness('vision').available) return { roles: ['vision'], needs: [] }
-  const seeing = facts
-    .filter(({ usable }) => usable)
-    .flatMap(({ models }) => models.filter(({ supports }) => supports.has('vision')))
-  const role = TEXT_ROLES.find((one) => seeing.some(({ roles }) => roles.includes(one)))
-  return role === undefined ? null : { roles: [role], needs: ['vision'] }
+/** Whether there is a model that sees images, whatever it is for. */
+export function someoneSees({ facts }: Pick<ChatModels, 'facts'>): boolean {
+  return facts.some(({ models }) => models.some(({ supports }) => supports.has('vision')))
 }
 
 function imageUrlOf(part: unknown): string | null {

@@ -1,0 +1,36 @@
+import type { ChatMessage } from '../../models/backend.ts'
+import { estimatedPrompt } from '../../models/usage.ts'
+import type { ModelRole } from '../../outside/models.ts'
+import { type ChatModels, TEXT_ROLES } from '../desk.ts'
+
+/** Models that are asked for drafts at most. */
+export const DRAFTS_MAX = 10
+/** Room for an answer that a model must have. */
+const ANSWER_TOKENS_MIN = 256
+
+/** A model that can be asked for a draft. */
+export interface DraftModel {
+  readonly backend: string
+  readonly model: string
+  /** What it is for, of that which answers in text. */
+  readonly roles: readonly ModelRole[]
+}
+
+/**
+ * The different models that can be asked for a draft now, in the order in which their backends are asked: by id, so that one model
+ * on two backends counts once. A node's operator says what they are; nobody looks inside.
+ */
+export function draftModels(
+  { facts }: Pick<ChatModels, 'facts'>,
+  messages: readonly ChatMessage[],
+): readonly DraftModel[] {
+  const tokens = estimatedPrompt(messages) + ANSWER_TOKENS_MIN
+  const found = new Map<string, DraftModel>()
+  for (const { name, usable, models } of facts)
+    for (const { id, roles, context } of models) {
+      const texts = TEXT_ROLES.filter((role) => roles.includes(role))
+      if (usable && texts.length > 0 && tokens <= context && !found.has(id))
+        found.set(id, { backend: name, model: id, roles: texts })
+    }
+  return [...found.values()].slice(0, DRAFTS_MAX)
+}

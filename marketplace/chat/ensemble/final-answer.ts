@@ -1,0 +1,122 @@
+/** The final answer of a solution, ready to be compared. */
+export interface FinalAnswer {
+  /** What it is, whatever it was written like. */
+  readonly value: string
+  /** Unit behind a number; empty where there is none. */
+  readonly unit: string
+}
+
+const LINE_CHARS_MAX = 300
+const TAIL_CHARS = 4_000
+/** Sign, currency, number with or without groups of three, what it is divided by, unit. */
+const NUMBER =
+  /^([-+]?)([€$£¥]?)\s?((?:\d{1,3}(?:[, ']\d{3}){1,12}|\d{1,60})(?:\.\d{1,40})?|\.\d{1,40})(?:\s?\/\s?(\d{1,3}(?:[, ']\d{3}){1,8}|\d{1,30}))?\s?([^\d]{0,24})$/u
+const LABEL =
+  /^\W{0,6}(?:the )?(?:final )?(?:answer|result|antwort|ergebnis|réponse|résultat|respuesta|resultado|risposta|risultato|resposta|ответ|答案|答え|정답|답)\W{0,3}(?: is| ist| est| es| è| é)?\s{0,3}[:：=]?\s{0,3}(.{1,300})$/iu
+const YES: ReadonlySet<string> = new Set([
+  'yes',
+  'true',
+  'ja',
+  'oui',
+  'sí',
+  'si',
+  'sì',
+  'sim',
+  'да',
+  '是',
+  'はい',
+  '네',
+  'wahr',
+  'vrai',
+])
+const NO: ReadonlySet<string> = new Set([
+  'no',
+  'false',
+  'nein',
+  'non',
+  'não',
+  'нет',
+  '否',
+  '不是',
+  'いいえ',
+  '아니요',
+  'falsch',
+  'faux',
+])
+
+/** The final answer that a solution ends with: what is boxed, a line "Answer: ...", "#### ...", or else the last line. */
+export function finalAnswerOf(solution: string): FinalAnswer {
+  const tail = solution.slice(-TAIL_CHARS)
+  const boxed = lastBoxed(tail)
+  if (boxed !== null) return normalised(boxed)
+  const lines = tail
+    .split('\n')
+    .map((line) => line.trim().slice(0, LINE_CHARS_MAX))
+    .filter((line) => line !== '')
+  const labelled = lines.findLast((line) => line.startsWith('####') || LABEL.test(bare(line)))
+  if (labelled === undefined) return normalised(lines.at(-1) ?? '')
+  return normalised(labelled.startsWith('####') ? labelled.slice(4) : (LABEL.exec(bare(labelled))?.[1] ?? ''))
+}
+
+/** The same value for the same answer: 1,000 and 1000.0, 2/4 and 0.5, "**Yes.**" and "yes". */
+export function normalised(answer: string): FinalAnswer {
+  const text = unfolded(bare(answer.normalize('NFKC').slice(0, LINE_CHARS_MAX)))
+    .toLowerCase()
+    .replace(/^[a-z]{1,2}(?:\([a-z]\))?\s{0,3}[=≈]\s{0,3}/, '')
+    .replace(/[\s.,;:!?。！？]+$/u, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const [first = ''] = text.split(/[\s,.;:!]/, 1)
+  if (YES.has(first)) return { value: 'yes', unit: '' }
+  if (NO.has(first)) return { value: 'no', unit: '' }
+  return asNumber(text) ?? { value: text, unit: '' }
+}
+
+/** Markdown and mathematical signs around an answer. */
+function bare(text: string): string {
+  return text.replace(/[*_`$]|\\[()[\],!;]/g, '').trim()
+}
+
+/** What LaTeX writes for what can be written plainly. */
+function unfolded(text: string): string {
+  return text
+    .replace(/\\[dt]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}/g, '$1/$2')
+    .replace(/\\(?:text|mathrm|mathbf)\s?\{([^{}]{0,100})\}/g, ' $1')
+    .replace(/\\(?:left|right|displaystyle)/g, '')
+    .replace(/\\%/g, '%')
+    .replace(/\\(?:times|cdot)/g, '×')
+    .replace(/[−–]/g, '-')
+}
+
+/** The inside of the last \boxed{...}, braces within it counted. */
+function lastBoxed(text: string): string | null {
+  const at = text.lastIndexOf('\\boxed{')
+  if (at < 0) return null
+  let depth = 0
+  for (let i = at + '\\boxed'.length; i < text.length; i += 1) {
+    if (text[i] === '{') depth += 1
+    if (text[i] === '}') depth -= 1
+    if (depth === 0) return text.slice(at + '\\boxed{'.length, i)
+  }
+  return null
+}
+
+/** A number as a fraction in lowest terms with its unit; null where the text does not begin with one, or says more than it. */
+function asNumber(text: string): FinalAnswer | null {
+  const found = NUMBER.exec(text)
+  if (found === null) return null
+  const [, sign = '', currency = '', above = '', below = '1', unit = ''] = found
+  const [whole = '', places = ''] = above.replace(/[, ']/g, '').split('.')
+  const denominator = BigInt(below.replace(/[, ']/g, '')) * 10n ** BigInt(places.length)
+  if (denominator === 0n) return null
+  const numerator = BigInt(`${whole}${places}` || '0')
+  const divisor = gcd(numerator, denominator)
+  const value = `${sign === '-' && numerator !== 0n ? '-' : ''}${numerator / divisor}/${denominator / divisor}`
+  return { value, unit: currency || unit.trim().replace(/[.\s]+$/, '') }
+}
+
+function gcd(one: bigint, other: bigint): bigint {
+  let [a, b] = [one, other]
+  while (b !== 0n) [a, b] = [b, a % b]
+  return a === 0n ? 1n : a
+}

@@ -1,0 +1,36 @@
+import type { Fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { PoolAnswer } from '../../models/pool.ts'
+import type { DeskQuestion } from '../desk.ts'
+import type { StageContext } from '../stage.ts'
+
+/**
+ * Asks several questions at once, and waits for all answers; once `deadlineMs` have passed, for one. Those that are still under way
+ * then are given up. The answers stand in the order of their questions. Fault: the first one's, where none was answered.
+ */
+export async function gather(
+  questions: readonly DeskQuestion[],
+  deadlineMs: number,
+  { desk, signal }: Pick<StageContext, 'desk' | 'signal'>,
+): Promise<Result<readonly PoolAnswer[]>> {
+  const late = AbortSignal.timeout(Math.max(1, Math.floor(deadlineMs)))
+  const enough = new AbortController()
+  const until = AbortSignal.any([signal, enough.signal])
+  let answered = 0
+  const look = (): void => {
+    if (late.aborted && answered > 0) enough.abort()
+  }
+  late.addEventListener('abort', look, { once: true })
+  const results = await Promise.all(
+    questions.map(async (question) => {
+      const answer = await desk.ask(question, until)
+      if (answer.ok) answered += 1
+      look()
+      return answer
+    }),
+  )
+  late.removeEventListener('abort', look)
+  const answers = results.flatMap((one) => (one.ok ? [one.value] : []))
+  const faults = results.flatMap((one): readonly Fault[] => (one.ok ? [] : [one.fault]))
+  return answers.length > 0 || faults[0] === undefined ? ok(answers) : fail(faults[0])
+}

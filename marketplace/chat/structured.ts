@@ -167,6 +167,6 @@ function enforcedBy(heldBy: PoolAnswer['heldBy']): Enforced {
 }
 
 /** Whether it went wrong because of the form: no model takes it, or a server refuses this one. */
-function isOfForm({ code, detail }: Fault): boolean {
-  return code === 'model/none' || detail.status === 400
+function isOfForm({ code, detail: { status, reason } }: Fault): boolean {
+  return code === 'model/none' || (status === 400 && /response_format|json|schema/i.test(String(reason)))
 }

@@ -90,7 +90,8 @@ export class OpenAiBackend implements ModelBackend {
       this.#answered('/chat/completions', { ...bodyOf(request, heldBy), ...more }, signal)
     let heldBy = formOf(request)
     let response = await ask(heldBy)
-    if (heldBy === 'native' && !response.ok && isOfForm(response.fault)) {
+    // Words give what must be looked at before it is shown: that is for whoever asks for a stream to decide.
+    if (heldBy === 'native' && more.stream !== true && !response.ok && isOfForm(response.fault)) {
       heldBy = 'words'
       response = await ask(heldBy)
     }

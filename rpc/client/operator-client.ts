@@ -1,5 +1,6 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import { askNode, expectOk, type NodeAnswer } from './http.ts'
+import { type KeysView, type KeyView, type NewKeyView, readKey, readKeys, readNewKey } from './key-views.ts'
 import type { Reader } from './ledger-views.ts'
 import { type BanView, type PeersView, readBan, readBans, readPeers } from './peer-views.ts'
 import { sound } from './sound.ts'
@@ -7,6 +8,23 @@ import { readTrial, type TrialView } from './trial-view.ts'
 
 const PEERS = '/api/v1/peers'
 const BANS = `${PEERS}/bans`
+const KEYS = '/api/v1/keys'
+const KEYS_A_PAGE = 200
+
+/** What a new API key is to be; what is absent has no limit of its own. */
+export interface KeyWish {
+  readonly label: string
+  readonly rpm?: number
+  readonly tpd?: number
+  readonly expiresInDays?: number
+}
+
+/** What is to change of an API key; null takes a limit away. */
+export interface KeyEdit {
+  readonly label?: string
+  readonly rpm?: number | null
+  readonly tpd?: number | null
+}
 
 /** What the operator of a node asks of it. The token is sent with every request: give none that is another node's. */
 export class OperatorClient {
@@ -47,6 +65,27 @@ export class OperatorClient {
     return this.#ask(`/api/v1/services/${encodeURIComponent(serviceId)}/trial`, init, readTrial)
   }
 
+  /** A page of the API keys of all owners, the newest first. */
+  keys(cursor: string | null = null): Promise<Result<KeysView>> {
+    const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    return this.#ask(`${KEYS}?limit=${KEYS_A_PAGE}${from}`, {}, readKeys)
+  }
+
+  /** Makes an API key. Its secret is in this answer and nowhere else. */
+  createKey(wish: KeyWish): Promise<Result<NewKeyView>> {
+    return this.#ask(KEYS, jsonOf(wish), readNewKey)
+  }
+
+  /** Renames an API key, or sets its limits. */
+  changeKey(id: string, edit: KeyEdit): Promise<Result<KeyView>> {
+    return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, jsonOf(edit), readKey)
+  }
+
+  /** Ends an API key for good. */
+  revokeKey(id: string): Promise<Result<KeyView>> {
+    return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, { method: 'DELETE' }, readKey)
+  }
+
   /** The answer to `peers` as the node gave it. */
   async document(): Promise<Result<NodeAnswer['body']>> {
     return expectOk(await askNode(this.baseUrl, PEERS, { headers: this.#headers }))
@@ -56,4 +95,8 @@ export class OperatorClient {
     const headers = { ...this.#headers, ...(init.headers as Record<string, string> | undefined) }
     return sound(path, expectOk(await askNode(this.baseUrl, path, { ...init, headers })), reader)
   }
+}
+
+function jsonOf(body: object): RequestInit {
+  return { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
 }

@@ -1,7 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
-import { type ChatKey, type KeyChange, OPERATOR } from '../../marketplace/chat/keys.ts'
+import { type KeyChange, OPERATOR } from '../../marketplace/chat/keys.ts'
 import { answer, type Handler } from '../answer.ts'
-import { moment } from '../json.ts'
+import { keyJson } from '../key-json.ts'
 
 const DAY_MS = 86_400_000
 const LIMIT_DEFAULT = 50
@@ -58,25 +58,4 @@ export const revokeKey: Handler = async ({ chat }, { params }) => {
   if (chat == null) return fault('chat/off')
   const revoked = await chat.keys.revoke(params.id as string, OPERATOR)
   return revoked.ok ? answer(keyJson(revoked.value)) : revoked.fault
-}
-
-function keyJson({ id, label, owner, state, limits, usedToday, usedInAll, ...times }: ChatKey): object {
-  const { createdAtMs, lastUsedAtMs, expiresAtMs, revokedAtMs } = times
-  return {
-    id,
-    label,
-    owner,
-    state,
-    limits,
-    createdAt: moment(createdAtMs),
-    lastUsedAt: momentOrNull(lastUsedAtMs),
-    expiresAt: momentOrNull(expiresAtMs),
-    revokedAt: momentOrNull(revokedAtMs),
-    usedToday,
-    usedInAll,
-  }
-}
-
-function momentOrNull(timeMs: number | null): string | null {
-  return timeMs === null ? null : moment(timeMs)
 }

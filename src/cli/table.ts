@@ -5,6 +5,13 @@ import { callCommand } from './commands/call.ts'
 import { doctorProvidersCommand } from './commands/doctor.ts'
 import { initCommand } from './commands/init.ts'
 import { blockCommand, configPrintCommand, txCommand } from './commands/inspect.ts'
+import {
+  keysChangeCommand,
+  keysCommand,
+  keysCreateCommand,
+  keysPasswordCommand,
+  keysRevokeCommand,
+} from './commands/keys.ts'
 import { mineCommand } from './commands/mine.ts'
 import { banCommand, peersCommand, unbanCommand } from './commands/peers.ts'
 import { refundsCommand } from './commands/refunds.ts'
@@ -43,6 +50,11 @@ export const COMMANDS: readonly Command[] = [
   peersCommand,
   banCommand,
   unbanCommand,
+  keysCommand,
+  keysCreateCommand,
+  keysChangeCommand,
+  keysRevokeCommand,
+  keysPasswordCommand,
   refundsCommand,
   auditCommand,
   reindexCommand,

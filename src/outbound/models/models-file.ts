@@ -96,16 +96,19 @@ function keyRefOf(place: Place): KeyRef {
 
 function modelOf(place: Place): ModelFacts {
   place.only(['id', 'roles', 'context', 'supports', 'declaredParameters', 'voices'])
-  const supports = place.optional('supports')?.list(0, MODEL_SUPPORTS.length) ?? []
+  const roles = place
+    .field('roles')
+    .list(1, MODEL_ROLES.length)
+    .map((role): ModelRole => role.word(MODEL_ROLES))
+  const named = place.optional('supports')?.list(0, MODEL_SUPPORTS.length) ?? []
+  const supports = named.map((support): ModelSupport => support.word(MODEL_SUPPORTS))
   const voices = place.optional('voices')?.list(1, VOICES_MAX)
   return {
     id: place.field('id').text(/^[\x21-\x7e]{1,100}$/, 'at most 100 printable characters'),
-    roles: place
-      .field('roles')
-      .list(1, MODEL_ROLES.length)
-      .map((role): ModelRole => role.word(MODEL_ROLES)),
+    roles,
     context: place.field('context').integer(256, CONTEXT_MAX),
-    supports: new Set(supports.map((support): ModelSupport => support.word(MODEL_SUPPORTS))),
+    // A model for images sees them, whether that is said twice or not.
+    supports: new Set([...supports, ...(roles.includes('vision') ? ['vision' as const] : [])]),
     declaredParameters:
       place.optional('declaredParameters')?.text(/^[\x20-\x7e]{1,40}$/, 'a text of at most 40 characters') ?? null,
     ...(voices && {

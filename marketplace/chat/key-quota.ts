@@ -77,8 +77,8 @@ export function dayOf(nowMs: number): number {
 
 /** What was used on the day of a time: nothing where the figures are another day's. */
 export function usedOn(usage: DayUsage, nowMs: number): KeyUsage {
-  const { day, ...used } = usage
-  return day === dayOf(nowMs) ? used : UNUSED
+  const { day, requests, promptTokens, completionTokens } = usage
+  return day === dayOf(nowMs) ? { requests, promptTokens, completionTokens } : UNUSED
 }
 
 /** Figures with some more. */

@@ -19,6 +19,7 @@ export const CHAT_FAULTS = {
   'chat/rate-limited': later('rate_limit_exceeded', 429, '{what} is used up; try again in {seconds} seconds'),
   'chat/busy': later('rate_limit_exceeded', 429, 'every model is busy; try again in {seconds} seconds'),
   'chat/no-backend': later('no_backend_available', 503, '{model} cannot answer now: {reason}'),
+  'chat/refused': sender('request_refused', 400, 'the model behind {model} does not take this request'),
   'chat/upstream': nobody('upstream_error', 502, 'the model behind {model} failed: {reason}'),
   'chat/timeout': nobody('upstream_timeout', 504, 'the model behind {model} did not answer in time'),
   'chat/stopping': later('node_stopping', 503, 'this node is stopping'),

@@ -2,6 +2,8 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { PlatformModelId } from './call.ts'
 
 const SECONDS_DEFAULT = 2
+/** Statuses with which a server says that it is not to blame. */
+const OF_QUESTION: readonly unknown[] = [400, 413, 415, 422]
 
 /** What a fault of the models is to whoever asked: which backend it was, and what that said, is not for strangers. */
 export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
@@ -18,8 +20,15 @@ export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
       return fault('chat/upstream', { model, reason: 'its answer ended in the middle' })
     case 'model/refused':
     case 'model/answer':
+      if (cause.detail.status === 429) return fault('chat/busy', { model, seconds: secondsOf(cause) })
+      if (OF_QUESTION.includes(cause.detail.status)) return fault('chat/refused', { model })
       return fault('chat/upstream', { model, reason: 'it gave no usable answer' })
     default:
       return cause
   }
+}
+
+/** Pause that a server asked for. */
+function secondsOf({ detail: { retryAfterMs } }: Fault): number {
+  return typeof retryAfterMs === 'number' ? Math.max(1, Math.ceil(retryAfterMs / 1_000)) : SECONDS_DEFAULT
 }

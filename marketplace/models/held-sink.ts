@@ -49,9 +49,13 @@ export class HeldSink {
   }
 }
 
-/** Whether there is more in a piece than who speaks. */
+/** Fields in which models speak, think or act. */
+const SPOKEN = ['content', 'refusal', 'tool_calls', 'function_call', 'reasoning', 'reasoning_content', 'audio']
+
+/** Whether there is more in a piece than who speaks; what servers of their own add to that says nothing. */
 function saysSomething(delta: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(delta).some(([key, value]) => key !== 'role' && !isEmpty(value))
+  const isOpening = delta.role !== undefined
+  return Object.entries(delta).some(([key, value]) => !isEmpty(value) && (!isOpening || SPOKEN.includes(key)))
 }
 
 function isEmpty(value: unknown): boolean {

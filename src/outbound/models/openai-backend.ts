@@ -43,6 +43,8 @@ export class OpenAiBackend implements ModelBackend {
   readonly id: string
   readonly #baseUrl: string
   readonly #key: string | null
+  /** Models that know the longest answer by its new name alone. */
+  readonly #newNames = new Set<string>()
 
   constructor({ id, baseUrl, key }: OpenAiBackendParts) {
     this.id = id
@@ -86,8 +88,8 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   async #chat(request: ChatRequest, more: Fields, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> {
-    const ask = (heldBy: HeldBy | null): Promise<Result<Response>> =>
-      this.#answered('/chat/completions', { ...bodyOf(request, heldBy), ...more }, signal)
+    const ask = (held: HeldBy | null): Promise<Result<Response>> =>
+      this.#answeredChat(request.model.id, { ...bodyOf(request, held), ...more }, signal)
     let heldBy = formOf(request)
     let response = await ask(heldBy)
     // Words give what must be looked at before it is shown: that is for whoever asks for a stream to decide.
@@ -98,6 +100,19 @@ export class OpenAiBackend implements ModelBackend {
     if (!response.ok) return response
     const answer = await this.#read(response.value, request, sink, signal)
     return answer.ok && heldBy !== null ? ok({ ...answer.value, heldBy }) : answer
+  }
+
+  /** Newer models refuse the old name of the longest answer: that is asked once of each. */
+  async #answeredChat(model: string, body: Fields, signal: AbortSignal): Promise<Result<Response>> {
+    const { max_tokens: most, ...others } = body
+    const named = { ...others, max_completion_tokens: most }
+    const ask = (asked: Fields): Promise<Result<Response>> => this.#answered('/chat/completions', asked, signal)
+    if (this.#newNames.has(model)) return ask(named)
+    const response = await ask(body)
+    if (response.ok || response.fault.detail.status !== 400) return response
+    if (!String(response.fault.detail.reason).includes('max_completion_tokens')) return response
+    this.#newNames.add(model)
+    return ask(named)
   }
 
   async #read(

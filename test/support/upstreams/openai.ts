@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { answerSpeech, type SpeechProfile } from './openai-speech.ts'
 
 /** Everything that the server can be made to do with a question. */
 export const CHAT_PROFILES = [
@@ -38,6 +39,7 @@ export const CHAT_PROFILES = [
   'url-picture',
   'data-picture',
   'no-response-format',
+  'new-names',
 ] as const
 
 /** One of these; what each does is where it is handled below. */
@@ -68,6 +70,10 @@ const SLOW_MS = 150
 export class FakeOpenAi {
   profile: ChatProfile | ((question: ChatQuestion, asked: number) => ChatProfile) = 'ok'
   answer: ChatAnswerer = () => HOUSE_TEXT
+  /** What it does with texts to be spoken, once nothing else is in the way. */
+  speech: SpeechProfile | ((question: ChatQuestion, asked: number) => SpeechProfile) = 'ok'
+  /** Texts to be spoken, in their order. */
+  readonly spoken: string[] = []
   /** Bytes of pictures. */
   picture: Uint8Array = new Uint8Array()
   retryAfter = '0'
@@ -127,9 +133,17 @@ export class FakeOpenAi {
     })
     const profile = typeof this.profile === 'function' ? this.profile(question, this.questions.length) : this.profile
     if (!isAllowed || profile === '401') return json(response, 401, LOCKED)
+    if (path === '/v1/audio/speech') return this.#speak(question, response)
     if (refuse(profile, response, this.retryAfter)) return
     if (path === '/v1/images/generations') return this.#picture(question, profile, response)
     await this.#chat(question, profile, response)
+  }
+
+  #speak(question: ChatQuestion, response: ServerResponse): void {
+    this.spoken.push(String(question.body.input))
+    const { speech } = this
+    const profile = typeof speech === 'function' ? speech(question, this.spoken.length) : speech
+    answerSpeech(profile, String(question.body.input), response, this.retryAfter)
   }
 
   #picture({ body }: ChatQuestion, profile: ChatProfile, response: ServerResponse): void {
@@ -150,6 +164,8 @@ export class FakeOpenAi {
     if (profile === 'html') return page(response, 200)
     if (profile === 'no-response-format' && question.body.response_format !== undefined)
       return json(response, 400, { error: { message: "Unknown parameter: 'response_format'." } })
+    if (profile === 'new-names' && question.body.max_tokens !== undefined)
+      return json(response, 400, { error: { message: NEW_NAMES } })
     const asStream = question.body.stream === true ? profile !== 'json-when-sse' : profile === 'sse-when-json'
     const isBroken = STREAM_ONLY.has(profile)
     if (asStream || isBroken) return stream(response, profile, this.answer(question), question.body)
@@ -160,6 +176,8 @@ export class FakeOpenAi {
   }
 }
 
+const NEW_NAMES =
+  "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 const LOCKED = { error: { message: `Incorrect API key provided: ${KEY}`, type: 'invalid_request_error' } }
 /** Nothing but a stream can be broken like that: these answer so whatever was asked for. */
 const STREAM_ONLY: ReadonlySet<ChatProfile> = new Set(['no-end', 'bad-json-lines', 'bad-json-line', 'not-an-event'])

@@ -1,6 +1,7 @@
 import type { Chain } from '../consensus/chain/chain.ts'
 import type { Clock } from '../consensus/chain/ports.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
+import type { ChatInfo } from '../marketplace/chat/info/chat-info.ts'
 import type { ChatKeys } from '../marketplace/chat/keys.ts'
 import type { ChatPlatform } from '../marketplace/chat/platform.ts'
 import type { Checkout } from '../marketplace/checkout/checkout.ts'
@@ -56,6 +57,8 @@ export interface ChatFacts {
 export interface ChatApi {
   readonly platform: ChatPlatform
   readonly keys: ChatKeys
+  /** What the node says of the platform. */
+  readonly info: ChatInfo
   readonly tokensMax: number
   /**
    * Leave for one more chat beside those that are answered now; null where there are too many, or the node stops. To be called once

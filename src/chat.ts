@@ -2,6 +2,7 @@ import { faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { ChatPlatform } from '../marketplace/chat/platform.ts'
 import type { ChatApi, ChatFacts } from '../rpc/node.ts'
+import { openChatInfo } from './chat-info.ts'
 import type { DaemonOptions, Stop } from './core.ts'
 import type { RunningOutside } from './outside.ts'
 import { systemClock } from './runtime.ts'
@@ -44,13 +45,15 @@ export async function openChat(
   })
   const keys = await openKeys(options, stops)
   if (!keys.ok) return keys
+  const info = await openChatInfo({ config, outside, platform, bounds: keys.value.bounds })
+  if (!info.ok) return info
   const onChat = (facts: ChatFacts): void => {
     metrics.chatted(facts)
     logger.debug(facts, 'chat')
   }
   const room = new Room(chat.concurrentMax)
   const enter: ChatApi['enter'] = (end) => room.enter(end)
-  return ok({ api: { platform, keys: keys.value, tokensMax: chat.tokensMax, enter, onChat }, stop: () => room.close() })
+  return ok({ api: { platform, keys: keys.value, info: info.value, tokensMax: chat.tokensMax, enter, onChat }, stop: () => room.close() })
 }
 
 async function openKeys({ config, logger }: DaemonOptions, stops: Stop[]) {

@@ -17,6 +17,7 @@ import {
 import { CHAT_ERROR } from './chat.ts'
 import { API_KEY } from './chat-keys.ts'
 import { CARD, ITEM } from './discovery.ts'
+import { CHAT_MODEL_INFO, CHAT_PLATFORM_INFO } from './info.ts'
 import { ENTRY, FACILITATOR, OPTION, PAID, PROTOCOL, QUOTE, RECEIPT, REFUND, REQUEST_STATUS } from './market.ts'
 import { MINING_JOB } from './mining.ts'
 import { STATUS, SYNC } from './operations.ts'
@@ -42,6 +43,8 @@ export const RESOURCES: Readonly<Record<string, TSchema>> = {
   Candle: CANDLE,
   CatalogueItem: ITEM,
   ChatError: CHAT_ERROR,
+  ChatModelInfo: CHAT_MODEL_INFO,
+  ChatPlatformInfo: CHAT_PLATFORM_INFO,
   Committee: COMMITTEE,
   Error: ERROR,
   ExecutionReceipt: RECEIPT_JSON,

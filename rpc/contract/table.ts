@@ -9,6 +9,7 @@ import { DASHBOARD_ROUTES } from './dashboard.ts'
 import { DISCOVERY_ROUTES } from './discovery.ts'
 import { EVENT_ROUTES } from './events.ts'
 import { FACILITATOR_ROUTES } from './facilitator.ts'
+import { INFO_ROUTES } from './info.ts'
 import { MARKET_ROUTES } from './market.ts'
 import { MINING_ROUTES } from './mining.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
@@ -30,6 +31,7 @@ export const ROUTES = {
   ...STAKING_ROUTES,
   ...BRIDGE_ROUTES,
   ...CHAT_ROUTES,
+  ...INFO_ROUTES,
   ...CHAT_KEY_ROUTES,
   ...DASHBOARD_ROUTES,
   ...AGENT_ROUTES,

@@ -6,6 +6,7 @@ export function robotsText(baseUrl: string): string {
   return [
     'User-agent: *',
     'Allow: /',
+    'Allow: /api/v1/info',
     'Disallow: /api/v1/',
     'Disallow: /api/tx',
     'Disallow: /metrics',
@@ -16,9 +17,10 @@ export function robotsText(baseUrl: string): string {
 }
 
 /** `/sitemap.xml`: the pages for people, unavailable services too. */
-export function sitemap({ market }: NodeApi, baseUrl: string): string {
+export function sitemap({ market, chat }: NodeApi, baseUrl: string): string {
   const services = market?.shop.offers.map(({ definition }) => `/agents/${definition.serviceId}`) ?? []
-  const urls = ['/', '/agents', ...services].map((path) => `<url><loc>${escapeMarkup(baseUrl + path)}</loc></url>`)
+  const pages = ['/', '/agents', ...(chat == null ? [] : ['/chat'])]
+  const urls = [...pages, ...services].map((path) => `<url><loc>${escapeMarkup(baseUrl + path)}</loc></url>`)
   return `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${urls.join('\n')}

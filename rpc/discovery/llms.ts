@@ -48,11 +48,29 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
     '```',
     '',
     ...services,
+    ...(node.chat == null ? [] : chatSection(baseUrl)),
     '## Documents',
     '',
     ...DOCUMENTS.map(([path, note]) => `- [${path}](${urlInText(baseUrl + path)}): ${note}`),
     '',
   ].join('\n')
+}
+
+/** That there is a free chat, and where its facts are: those change without a block, and are not repeated here. */
+function chatSection(baseUrl: string): readonly string[] {
+  const link = (path: string, note: string): string => `- [${path}](${urlInText(baseUrl + path)}): ${note}`
+  return [
+    '## Chat',
+    '',
+    'A free chat platform over the interface of OpenAI: five models, for whoever has a key of this node.',
+    '',
+    link('/chat', 'what it is, how to get a key, how it is called'),
+    link('/api/v1/info', 'facts about the platform and its models, as they are now; no key'),
+    link('/api/v1/info/models', 'the models with state, figures and limits; no key'),
+    link('/api/v1/info/qa', 'POST {"question"}: answers about the platform, with sources; no key'),
+    link('/api/v1/chat/completions', 'POST, as with OpenAI: model-1, model-2, model-3, model-4; needs a key'),
+    '',
+  ]
 }
 
 const DOCUMENTS: readonly (readonly [string, string])[] = [

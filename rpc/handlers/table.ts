@@ -12,6 +12,7 @@ import * as dashboard from './dashboard.ts'
 import * as discovery from './discovery.ts'
 import { followEvents } from './events.ts'
 import * as facilitator from './facilitator.ts'
+import * as info from './info.ts'
 import * as market from './market.ts'
 import * as mining from './mining.ts'
 import * as operations from './operations.ts'
@@ -95,6 +96,14 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getKeyPage: dashboard.getKeyPage,
   saveKey: dashboard.saveKey,
   endKey: dashboard.endKey,
+  getApiIndex: info.getApiIndex,
+  getChatInfo: info.getChatInfo,
+  listChatModelInfos: info.listChatModelInfos,
+  getChatModelInfo: info.getChatModelInfo,
+  getChatComparison: info.getChatComparison,
+  getInfoOpenApi: operations.getOpenApi,
+  askChatInfo: info.askChatInfo,
+  getChatPage: info.getChatPage,
   getMiningTemplate: mining.getMiningTemplate,
   submitWork: mining.submitWork,
   followMiningJobs: mining.followMiningJobs,

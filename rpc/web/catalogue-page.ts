@@ -39,6 +39,7 @@ function write(node: NodeApi, baseUrl: string, all: readonly Row[], search: Sear
     canonical: `${baseUrl}/agents`,
     json: '/services.json',
     here: '/agents',
+    hasChat: node.chat != null,
     main: html`<header>
 <h1>Services for agents</h1>
 <p class="lede">${who} sells ${counted(all.length, 'service')}, paid call by call. No account and no key: payment is the authentication, and a call that fails is refunded.</p>

@@ -21,12 +21,13 @@ export function homePage(node: NodeApi, baseUrl: string): string {
     description: `A full node of the ${name} that sells services to AI agents.`,
     canonical: `${baseUrl}/`,
     json: '/api/v1/status',
+    hasChat: node.chat != null,
     main: html`<header><h1>A full node that sells to agents</h1>
 <p class="lede">${seller === '' ? 'This node' : seller} keeps the ${name}, a proof-of-work chain with a market in it, and answers paid calls over plain HTTP.</p>
 ${nodeFacts(node)}</header>
 ${LISTS.get(node, baseUrl, () => soldMarkup(listingsOf(node, baseUrl)))}
 <section><h2>Call one</h2><pre><code>${commandCall({ baseUrl, serviceId: 'node-network-stats', request: '', network: name })}</code></pre></section>
-<section><h2>For programs</h2><ul class="links">${DOCUMENTS.map(([path, note]) => html`<li><a href="${path}">${path}</a> <span class="soft">${note}</span></li>`)}</ul></section>`,
+<section><h2>For programs</h2><ul class="links">${documentsOf(node).map(([path, note]) => html`<li><a href="${path}">${path}</a> <span class="soft">${note}</span></li>`)}</ul></section>`,
   })
 }
 
@@ -63,6 +64,16 @@ function soldMarkup(all: readonly Listing[]): Html {
 <ul class="list">${rows}</ul>
 <p class="more"><a href="/agents">All services with state and record</a></p></section>`
 }
+
+/** Those of the chat platform only where there is one. */
+function documentsOf({ chat }: NodeApi): typeof DOCUMENTS {
+  return chat == null ? DOCUMENTS : [...DOCUMENTS, ...CHAT_DOCUMENTS]
+}
+
+const CHAT_DOCUMENTS: typeof DOCUMENTS = [
+  ['/chat', 'free chat with five models, over the interface of OpenAI'],
+  ['/api/v1/info', 'facts about the chat platform'],
+]
 
 const DOCUMENTS: readonly (readonly [string, string])[] = [
   ['/services.json', 'the registry: price, state and record of every service'],

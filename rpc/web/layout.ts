@@ -13,7 +13,9 @@ export interface Page {
   readonly json: string
   readonly main: Html
   /** Which link of the head leads here. */
-  readonly here?: '/agents'
+  readonly here?: '/agents' | '/chat'
+  /** Whether the node has a chat platform to lead to. */
+  readonly hasChat?: boolean
   /** Whether it is for one person: no search engine keeps it, and its foot speaks of the cookie. */
   readonly isPrivate?: true
 }
@@ -25,14 +27,24 @@ const CURRENT = html` aria-current="true"`
 
 const LINKS: readonly (readonly [string, string])[] = [
   ['/agents', 'Services'],
+  ['/chat', 'Chat'],
   ['/llms.txt', 'For models'],
   ['/openapi.json', 'API'],
 ]
 
 /** The markup of a page. */
-export function pageText({ title, description, canonical, json, main, here, isPrivate }: Page): string {
+export function pageText({
+  title,
+  description,
+  canonical,
+  json,
+  main,
+  here,
+  hasChat = false,
+  isPrivate,
+}: Page): string {
   const style = new Html(`<style>${STYLE}</style>`)
-  const links = LINKS.map(
+  const links = LINKS.filter(([path]) => hasChat || path !== '/chat').map(
     ([path, name]) => html`<li><a href="${path}"${path === here ? CURRENT : NOTHING}>${name}</a></li>`,
   )
   const whole = html`<!doctype html>

@@ -50,6 +50,7 @@ function write(basis: Basis): string {
     description,
     canonical: `${baseUrl}/agents/${serviceId}`,
     here: '/agents',
+    hasChat: basis.node.chat != null,
     json: `/services/${serviceId}/example`,
     main: html`<div class="page">
 <header>

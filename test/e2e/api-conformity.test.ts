@@ -10,6 +10,7 @@ import { askJob } from '../../rpc/client/mining.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask, atRest, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
+import { infoRequests } from '../support/chat-requests.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { discoveryRequests } from '../support/discovery-requests.ts'
 import { DOOR_REQUESTS } from '../support/door-requests.ts'
@@ -112,6 +113,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   getProtocol: (send) => [send('/.well-known/x402')],
   getProtocolJson: (send) => [send('/.well-known/x402.json')],
   ...discoveryRequests,
+  ...infoRequests,
   listRequests: (send) =>
     ['', '?limit=1', '?limit=201', '?serviceId=node-test-once', '?cursor=x', `?cursor=000000000000001/${UNKNOWN}`].map(
       (query) => send(`/api/x402/requests${query}`),

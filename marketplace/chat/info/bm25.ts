@@ -1,0 +1,116 @@
+/** Texts are read up to here: what is longer is nobody's question. */
+const CHARS_MAX = 20_000
+const TERMS_MAX = 4_000
+/** How fast more of the same word counts for less, and how much the length of a text matters (Robertson and Zaragoza, 2009). */
+const K1 = 1.2
+const B = 0.75
+
+/** Words that say nothing of what a question is about. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a about all also am an and any are as at be been but by can could did do does doing for from get give had has have how i if in is it its ' +
+    'let me my no not of on one or our please put s should so some t tell than that the their them then there these they this those to us use ' +
+    'want was we were what when where which who whom whose why will with would you your'
+  ).split(' '),
+)
+
+/** Scripts that put no spaces between words: their texts are compared by pairs of letters. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/v
+const WORDS =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]]+/gv
+
+/** A text that can be found. */
+export interface Findable {
+  /** What it is about, in few words; they count double. */
+  readonly heading: string
+  readonly text: string
+  /** Further words under which it is found. */
+  readonly words?: string
+}
+
+/** A text that was found. */
+export interface Hit<T> {
+  readonly found: T
+  readonly score: number
+  /** Share of the question's weight that it is about, from 0 to 1: words that no text has count in full. */
+  readonly coverage: number
+}
+
+/** Terms of a text: words of any script in their plain form, without those that are in every sentence. */
+export function termsOf(text: string): readonly string[] {
+  const plain = text.slice(0, CHARS_MAX).normalize('NFKC').toLowerCase()
+  const terms = (plain.match(WORDS) ?? []).flatMap((word) => (UNSPACED.test(word) ? pairs(word) : [stem(word)]))
+  return terms.filter((term) => !STOP_WORDS.has(term)).slice(0, TERMS_MAX)
+}
+
+interface Indexed<T> {
+  readonly found: T
+  readonly counts: ReadonlyMap<string, number>
+  readonly length: number
+}
+
+/** Finds texts by the words of a question (BM25). Small sets only: each question walks through all of them. */
+export class TextIndex<T extends Findable> {
+  readonly #texts: readonly Indexed<T>[]
+  readonly #spread = new Map<string, number>()
+  readonly #meanLength: number
+
+  constructor(texts: readonly T[]) {
+    this.#texts = texts.map((found) => {
+      const terms = termsOf(`${found.heading} ${found.heading} ${found.words ?? ''} ${found.text}`)
+      return { found, counts: countsOf(terms), length: terms.length }
+    })
+    for (const { counts } of this.#texts)
+      for (const term of counts.keys()) this.#spread.set(term, (this.#spread.get(term) ?? 0) + 1)
+    this.#meanLength = this.#texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, texts.length)
+  }
+
+  /** Texts that share a word with the question, the best first; the same for the same question. */
+  find(question: string, max: number): readonly Hit<T>[] {
+    const terms = [...new Set(termsOf(question))]
+    const whole = terms.reduce((sum, term) => sum + this.#weight(term), 0)
+    return this.#texts
+      .map((text) => this.#hit(text, terms, whole))
+      .filter(({ score }) => score > 0)
+      .sort((one, other) => other.score - one.score)
+      .slice(0, max)
+  }
+
+  #hit({ found, counts, length }: Indexed<T>, terms: readonly string[], whole: number): Hit<T> {
+    let score = 0
+    let covered = 0
+    for (const term of terms) {
+      const count = counts.get(term) ?? 0
+      if (count === 0) continue
+      const weight = this.#weight(term)
+      covered += weight
+      score += (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / this.#meanLength))
+    }
+    return { found, score, coverage: whole === 0 ? 0 : covered / whole }
+  }
+
+  #weight(term: string): number {
+    const having = this.#spread.get(term) ?? 0
+    return Math.log(1 + (this.#texts.length - having + 0.5) / (having + 0.5))
+  }
+}
+
+function countsOf(terms: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
+  return counts
+}
+
+function pairs(word: string): readonly string[] {
+  const letters = [...word]
+  return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`)
+}
+
+/** English endings only: keys are a key, and streamed or streaming is stream. */
+function stem(word: string): string {
+  if (word.length > 5 && word.endsWith('ing')) return word.slice(0, -3)
+  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
+  if (word.length > 4 && word.endsWith('ed')) return word.slice(0, -2)
+  if (word.length > 3 && word.endsWith('s') && !word.endsWith('ss')) return word.slice(0, -1)
+  return word
+}

@@ -1,0 +1,182 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { ModelFacts } from '../../models/backend.ts'
+import type { LatencyFigures } from '../../models/latencies.ts'
+import type { Readiness } from '../../outside/readiness.ts'
+import { type ChatModelId, PLATFORM_MODEL_IDS, type PlatformModelId } from '../call.ts'
+import { windowOf } from '../context-window.ts'
+import { type ChatModels, TEXT_ROLES } from '../desk.ts'
+import { TIER_BUDGET_MS, TIERS, type Tier } from '../ensemble/tiers.ts'
+import { PIPELINES } from '../pipelines/table.ts'
+import type { Stage } from '../stage.ts'
+import { SPEAKING } from '../voice/speaking.ts'
+import { CARDS, type Capability, type Need } from './cards.ts'
+import { distinctModels, groupedNumber, namesOf, speedText, totalParameters } from './figures.ts'
+import { type ModelInfo, measuredSpeed, type TierSpeed } from './shapes.ts'
+
+/** What the facts about the models are taken from. */
+export interface ModelInfoMeans {
+  readonly models: ChatModels
+  readonly readiness: (model: ChatModelId) => Readiness
+  /** Whether texts can be read out. */
+  readonly speech: () => Readiness
+  /** Whether the web can be searched. */
+  readonly search: () => Readiness
+  /** How long answers of a model took, all of them or those of one tier. */
+  readonly latencies: (model: PlatformModelId, tier?: Tier) => LatencyFigures | null
+  readonly clock: Clock
+}
+
+const DRAFTS_MAX = 10
+
+/** All models of the platform as they stand now. */
+export function modelInfos(means: ModelInfoMeans, baseUrl: string, pricing: string): readonly ModelInfo[] {
+  return PLATFORM_MODEL_IDS.map((id) => modelInfo(id, means, { baseUrl, pricing }))
+}
+
+/** Models of the backends that some model of the platform may ask, each once. */
+export function chatModels({ facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
+  return distinctModels(
+    facts,
+    (model) => isText(model) || model.roles.includes('vision') || model.roles.includes('speech'),
+  )
+}
+
+/** Stages that a model works through, in their order. */
+export function stagesOf(id: PlatformModelId): readonly Pick<Stage, 'name' | 'about'>[] {
+  return id === 'model-voice' ? [...PIPELINES['model-2'].stages, ...SPEAKING] : PIPELINES[id].stages
+}
+
+function modelInfo(
+  id: PlatformModelId,
+  means: ModelInfoMeans,
+  { baseUrl, pricing }: { readonly baseUrl: string; readonly pricing: string },
+): ModelInfo {
+  const { name, tagline, label, bestFor } = CARDS[id]
+  const behind = modelsBehind(id, means.models)
+  const readiness = readinessOf(id, means)
+  const figures = means.latencies(id)
+  return {
+    id,
+    name,
+    tagline,
+    speed: speedText(label, figures),
+    parameters: totalParameters(behind),
+    powered_by: poweredBy(id, behind, means),
+    context_window: windowText(id, means.models),
+    pricing,
+    best_for: bestFor,
+    pipeline: stagesOf(id).map((stage) => stage.name),
+    ...abilities(id, means, readiness),
+    how_it_works: howItWorks(id, means.models),
+    info_url: `${baseUrl}/api/v1/info/models/${id}`,
+    available: readiness.available,
+    ...(!readiness.available && { unavailable_reason: lackIn(readiness), requires: readiness.requires }),
+    measured: measuredSpeed(figures),
+    ...(id === 'model-4' && { tiers: tiersOf(means) }),
+  }
+}
+
+/** Whether a model of the platform can answer now: one that speaks needs an answer to speak. */
+export function readinessOf(id: PlatformModelId, { readiness, speech }: ModelInfoMeans): Readiness {
+  if (id !== 'model-voice') return readiness(id)
+  const text = readiness('model-2')
+  return text.available ? speech() : text
+}
+
+function poweredBy(id: PlatformModelId, behind: readonly ModelFacts[], { speech }: ModelInfoMeans): string {
+  if (behind.length === 0) return 'nothing: no model is configured for it'
+  const speaker = speech()
+  const isProgram = id === 'model-voice' && speaker.available && !behind.some(({ roles }) => roles.includes('speech'))
+  return isProgram ? `${namesOf(behind)}; speech by ${speaker.engine}` : namesOf(behind)
+}
+
+function isText({ roles }: ModelFacts): boolean {
+  return roles.some((role) => TEXT_ROLES.includes(role))
+}
+
+/** Models that may be asked for it: where none has its role, whichever answers in text. */
+function modelsBehind(id: PlatformModelId, { facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
+  const having = (fits: (model: ModelFacts) => boolean): readonly ModelFacts[] => distinctModels(facts, fits)
+  const fast = id === 'model-1' ? having(({ roles }) => roles.includes('fast')) : []
+  if (fast.length > 0) return fast
+  if (id === 'model-4') return having((model) => isText(model) || model.roles.includes('vision'))
+  if (id === 'model-voice') return having((model) => isText(model) || model.roles.includes('speech'))
+  return having(isText)
+}
+
+function windowText(id: PlatformModelId, models: Pick<ChatModels, 'facts'>): string {
+  const chat: ChatModelId = id === 'model-voice' ? 'model-2' : id
+  const tokens = windowOf(chat, models)
+  if (tokens === 0) return 'unknown: no model is configured'
+  const size = `${groupedNumber(tokens)} tokens`
+  return id === 'model-4' ? `${size} at once; longer conversations are compressed` : size
+}
+
+/** What it can do here; what it cannot for want of something is a limitation that says so. */
+function abilities(
+  id: PlatformModelId,
+  means: ModelInfoMeans,
+  readiness: Readiness,
+): Pick<ModelInfo, 'capabilities' | 'limitations'> {
+  const { capabilities, limitations } = CARDS[id]
+  if (!readiness.available)
+    return { capabilities: [], limitations: [`It cannot answer now: ${lackIn(readiness)}`, ...limitations] }
+  const lackOf = ({ needs }: Capability): string | null => (needs === undefined ? null : LACKS[needs](means))
+  const lacking = capabilities.flatMap((capability) => {
+    const lack = lackOf(capability)
+    return lack === null ? [] : [`Not on this node: ${lowerFirst(capability.text)} (${lack})`]
+  })
+  return {
+    capabilities: capabilities.filter((capability) => lackOf(capability) === null).map(({ text }) => text),
+    limitations: [...lacking, ...limitations],
+  }
+}
+
+/** Why something is not there; null where it is. */
+const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = {
+  search: ({ search }) => reasonOf(search()),
+  vision: ({ models }) => {
+    const sees = models.facts.some(
+      ({ usable, models: own }) => usable && own.some((model) => isText(model) && model.supports.has('vision')),
+    )
+    return sees ? null : reasonOf(models.readiness('vision'))
+  },
+  tools: ({ models }) => {
+    const takes = models.facts.some(({ models: own }) =>
+      own.some((model) => isText(model) && model.supports.has('tools')),
+    )
+    return takes ? null : 'no configured model supports tools'
+  },
+  several: ({ models }) => {
+    const count = distinctModels(models.facts, isText).length
+    return count > 1 ? null : `it has ${count} model; drafts are sampled from it at different temperatures`
+  },
+}
+
+function reasonOf(readiness: Readiness): string | null {
+  return readiness.available ? null : lackIn(readiness)
+}
+
+/** What goes wrong at a backend is for its operator: it can name machines that are nobody else's business. */
+function lackIn({ reason, requires }: Extract<Readiness, { available: false }>): string {
+  return requires.length > 0 ? reason : 'it is configured, and cannot be reached now'
+}
+
+function howItWorks(id: PlatformModelId, models: Pick<ChatModels, 'facts'>): string {
+  const steps = stagesOf(id).map(({ name, about }, i) => `${i + 1}. ${name}: ${about}`)
+  const count = Math.min(DRAFTS_MAX, distinctModels(models.facts, isText).length)
+  const drafts =
+    id === 'model-4' ? ` On this node drafts come from ${count === 1 ? '1 model' : `${count} models`}.` : ''
+  return `${CARDS[id].how}${drafts} Stages: ${steps.join(' ')} Every answer tells in x_platform which of them ran, and with which models.`
+}
+
+function tiersOf({ latencies }: ModelInfoMeans): readonly TierSpeed[] {
+  return TIERS.map((tier) => {
+    const { fromMs, toMs } = TIER_BUDGET_MS[tier]
+    return { tier, budget_ms: { from: fromMs, to: toMs }, measured: measuredSpeed(latencies('model-4', tier)) }
+  })
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

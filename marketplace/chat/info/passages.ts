@@ -1,0 +1,52 @@
+import type { Findable } from './bm25.ts'
+import type { PlatformFacts } from './platform-info.ts'
+import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.ts'
+
+/** A piece of what is known, with where it can be looked up. */
+export interface Passage extends Findable {
+  readonly title: string
+  readonly url: string
+}
+
+/** Everything that questions are answered from: the questions, the models, the platform, and what the operator says of others. */
+export function passagesOf({ info, faq }: PlatformFacts): readonly Passage[] {
+  const { docs, models_overview: overview, comparison, info_api: infoApi } = info.urls
+  const asked = faq.map(({ id, question, answer, words }) => ({
+    ...{ heading: question, text: answer, words },
+    ...{ title: question, url: `${docs}#faq-${id}` },
+  }))
+  const platform: Passage = {
+    heading: 'Platform facts',
+    title: `${info.platform} ${info.version}`,
+    url: infoApi,
+    text: `${info.description} Parameters in total: ${info.total_parameters}. Underlying models: ${info.underlying_model_count}. Last change of the configuration: ${info.updated}. ${info.pricing}`,
+    words: 'version updated total parameter count underlying',
+  }
+  const others = Object.entries(info.comparison_vs_external).map(([product, facts]) => ({
+    ...{
+      heading: product,
+      text: productText(product, facts),
+      words: 'compare comparison versus vs external competitor alternative',
+    },
+    ...{ title: `Comparison: ${product}`, url: comparison },
+  }))
+  return [...asked, ...info.models.map((model) => modelPassage(model, overview)), platform, ...others]
+}
+
+function modelPassage(model: ModelInfo, overview: string): Passage {
+  const { id, name, tagline, speed, parameters, powered_by: behind, context_window: size, best_for: uses } = model
+  const state = model.available ? 'It can answer now.' : `It cannot answer now: ${model.unavailable_reason}.`
+  const can = model.capabilities.length === 0 ? '' : ` It can: ${model.capabilities.join('; ')}.`
+  return {
+    heading: `${id} ${name}`,
+    title: `${id}: ${tagline}`,
+    url: overview.replace('#models', `#${id}`),
+    text: `${id}: ${tagline}. ${state} Speed: ${speed}. Context window: ${size}. Powered by ${behind}; parameters: ${parameters}. Good for: ${uses.join(', ')}.${can} Stages: ${model.pipeline.join(', ')}. Limits: ${model.limitations.join('; ')}.`,
+    words: 'pipeline stages steps',
+  }
+}
+
+function productText(product: string, facts: ProductFacts): string {
+  const said = COMPARISON_FIELDS.map((field) => `${field.replace('_', ' ')}: ${facts[field]}`).join('; ')
+  return `${product}, in the words of this node’s operator: ${said}.`
+}

@@ -1,0 +1,119 @@
+import type { LatencyFigures } from '../../models/latencies.ts'
+import type { PlatformModelId } from '../call.ts'
+
+/** Texts that the operator says of another product. */
+export const COMPARISON_FIELDS = [
+  'parameters',
+  'pricing',
+  'context_window',
+  'math',
+  'writing',
+  'coding',
+  'multimodal',
+  'web_search',
+  'speed',
+] as const
+
+/** What the operator says of another product: this node has measured none of it. */
+export type ProductFacts = Readonly<Record<(typeof COMPARISON_FIELDS)[number], string>>
+
+/** The same by the name of the product. */
+export type Comparison = Readonly<Record<string, ProductFacts>>
+
+/** A question with its answer. */
+export interface FaqEntry {
+  readonly question: string
+  readonly answer: string
+}
+
+/** How long answers took within the last day, as the info API says it. */
+export interface MeasuredSpeed {
+  readonly count: number
+  readonly p50_ms: number
+  readonly p95_ms: number
+}
+
+/** A tier of model-4: the time that is aimed at beside what was measured. */
+export interface TierSpeed {
+  readonly tier: string
+  readonly budget_ms: { readonly from: number; readonly to: number }
+  readonly measured: MeasuredSpeed | null
+}
+
+/** A model of the platform as the info API shows it; what follows `info_url` is additional to the interface. */
+export interface ModelInfo {
+  readonly id: PlatformModelId
+  readonly name: string
+  readonly tagline: string
+  readonly speed: string
+  readonly parameters: string
+  readonly powered_by: string
+  readonly context_window: string
+  readonly pricing: string
+  readonly best_for: readonly string[]
+  readonly pipeline: readonly string[]
+  readonly capabilities: readonly string[]
+  readonly limitations: readonly string[]
+  readonly how_it_works: string
+  readonly info_url: string
+  readonly available: boolean
+  /** Why it cannot answer now; absent where it can. */
+  readonly unavailable_reason?: string
+  /** Settings that would change that; absent where it can answer. */
+  readonly requires?: readonly string[]
+  /** Null where nothing was answered within the last day. */
+  readonly measured: MeasuredSpeed | null
+  /** Of model-4 alone. */
+  readonly tiers?: readonly TierSpeed[]
+}
+
+/** Addresses of the platform's documents; each of them answers. */
+export interface PlatformUrls {
+  readonly homepage: string
+  readonly docs: string
+  readonly models_overview: string
+  readonly comparison: string
+  readonly api_base: string
+  readonly info_api: string
+  readonly sitemap: string
+  readonly openapi_spec: string
+}
+
+/** The platform as the info API shows it. */
+export interface PlatformInfo {
+  readonly platform: string
+  readonly version: string
+  readonly description: string
+  readonly total_parameters: string
+  readonly underlying_model_count: number
+  readonly model_count: number
+  readonly pricing: string
+  /** Date of the last change of the configuration. */
+  readonly updated: string
+  readonly urls: PlatformUrls
+  readonly models: readonly ModelInfo[]
+  readonly faq: readonly FaqEntry[]
+  readonly comparison_vs_external: Comparison
+  readonly usage_for_ai_consumers: {
+    readonly description: string
+    readonly fetch_examples: readonly string[]
+    readonly grounding_instructions: string
+  }
+}
+
+/** An answer to a question about the platform. */
+export interface QaAnswer {
+  readonly question: string
+  readonly answer: string
+  /** What the answer rests on; empty where nothing is known. */
+  readonly sources: readonly { readonly title: string; readonly url: string }[]
+  /** Share of what was asked that the sources are about, from 0 to 1. */
+  readonly confidence: number
+  /** `retrieval`, or the model that worded it from the sources. */
+  readonly answered_by: string
+}
+
+/** Figures of times in the words of the API. */
+export function measuredSpeed(figures: LatencyFigures | null): MeasuredSpeed | null {
+  return figures === null ? null : { count: figures.count, p50_ms: figures.p50Ms, p95_ms: figures.p95Ms }
+}

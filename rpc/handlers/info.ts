@@ -1,0 +1,89 @@
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
+import type { PlatformFacts } from '../../marketplace/chat/info/platform-info.ts'
+import type { ModelInfo } from '../../marketplace/chat/info/shapes.ts'
+import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
+import { chatSite } from '../chat-site.ts'
+import type { NodeApi } from '../node.ts'
+import { chatPage, noChatPage } from '../web/chat-page.ts'
+import { pageAnswer } from '../web/layout.ts'
+
+/** What there is at this address, for who tries the base of the API. */
+export const getApiIndex: Handler = ({ version, chat }, { baseUrl }) => {
+  const base = `${baseUrl}/api/v1`
+  const ofChat = {
+    chat: `${baseUrl}/chat`,
+    info: `${base}/info`,
+    models: `${base}/models`,
+  }
+  return answer({
+    name: 'Farthing',
+    version,
+    documents: {
+      openapi: `${baseUrl}/openapi.json`,
+      status: `${base}/status`,
+      blocks: `${base}/blocks`,
+      services: `${baseUrl}/services.json`,
+      llms: `${baseUrl}/llms.txt`,
+      ...(chat != null && ofChat),
+    },
+  })
+}
+
+/** Everything about the platform. */
+export const getChatInfo: Handler = (node, request) => withFacts(node, request, ({ info }) => info)
+
+/** Its models. */
+export const listChatModelInfos: Handler = (node, request) =>
+  withFacts(node, request, ({ info: { models } }) => ({ models }))
+
+/** One of them, which may be asked for as `model-2` only. */
+export const getChatModelInfo: Handler = (node, request) => {
+  if (node.chat == null) return fault('chat/off')
+  const { id } = request.params as { readonly id: string }
+  const isKnown = PLATFORM_MODEL_IDS.some((one) => one === id)
+  if (!isKnown) {
+    const models = PLATFORM_MODEL_IDS.join(', ')
+    return fault('chat/model-not-found', { model: id.slice(0, 64), models, suggestions: PLATFORM_MODEL_IDS })
+  }
+  return withFacts(node, request, ({ info }) => info.models.find((model) => model.id === id) as ModelInfo)
+}
+
+/** The models side by side, and what the operator says of other products. */
+export const getChatComparison: Handler = (node, request) =>
+  withFacts(node, request, ({ info: { comparison_vs_external, models } }) => ({
+    comparison_vs_external,
+    models: models.map(compared),
+  }))
+
+/** Answers a question about the platform. */
+export const askChatInfo: Handler = async (node, request) => {
+  const { chat } = node
+  if (chat == null) return fault('chat/off')
+  const { question } = request.body as { readonly question: string }
+  return answer(await chat.info.answer(question, chatSite(node, request.baseUrl), request.signal))
+}
+
+/** The platform on one page, or a page that says that there is none. */
+export const getChatPage: Handler = (node, { baseUrl }) => {
+  const { chat } = node
+  if (chat == null) return pageAnswer(noChatPage(baseUrl), 404)
+  return pageAnswer(chatPage(chat.info.facts(chatSite(node, baseUrl)), baseUrl))
+}
+
+function withFacts(node: NodeApi, { baseUrl }: ApiRequest, show: (facts: PlatformFacts) => object): Answer | Fault {
+  const { chat } = node
+  return chat == null ? fault('chat/off') : answer(show(chat.info.facts(chatSite(node, baseUrl))))
+}
+
+function compared({
+  tagline: _tagline,
+  pipeline: _pipeline,
+  how_it_works: _how,
+  unavailable_reason: _reason,
+  requires: _requires,
+  tiers: _tiers,
+  ...facts
+}: ModelInfo): object {
+  return facts
+}

@@ -2,6 +2,7 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { ChatSink, StageReport } from './call.ts'
+import { isSpoken } from './spoken.ts'
 import type { ChatState, Pipeline, Stage, StageContext } from './stage.ts'
 import { asChatFault } from './upstream-fault.ts'
 
@@ -14,6 +15,8 @@ export interface PipelineOutcome {
 type WalkContext = Omit<StageContext, 'say'>
 
 const REASON_CHARS_MAX = 200
+/** Pieces without words that are held back; further ones are left out. */
+const HELD_MAX = 16
 /** Least time with which a stage is begun that may not take all there is. */
 const LEAST_MS = 1_000
 /** Time that is left for handing over what there is. */
@@ -65,7 +68,7 @@ export async function runPipeline(
       reports.push({ stage: stage.name, ran: false, reason, models: [], ms: 0 })
       continue
     }
-    const say = isLastWord(stage, stages.slice(i + 1), { state, context }) ? voice.say : null
+    const say = isLastWord(stage, stages.slice(i + 1), { state, context }) ? voice.say() : null
     const { next, report } = await runStage(stage, state, { ...context, say })
     // What was half said cannot be taken back: going on would say it twice.
     if (!next.ok && (stage.isEssential === true || (say !== null && voice.began))) return next
@@ -78,7 +81,7 @@ export async function runPipeline(
   const ended = endOf(state, context)
   if (ended !== null) return fail(ended)
   if (state.text === '') return fail(fault('model/answer', { backend: 'the last stage', reason: 'it said nothing' }))
-  if (!voice.began) await voice.say?.({ content: state.text })
+  if (!voice.began) await voice.say()?.({ content: state.text })
   return ok({ state, stages: reports })
 }
 
@@ -135,20 +138,30 @@ function isLastWord(
   return after.every((one) => one.makesText !== true || whyNot(one, state, context) !== null)
 }
 
-/** Speaks to whoever reads along. */
+/** Speaks to whoever reads along. Pieces without words are held back until words come: until then a stage may still fail. */
 class Voice {
+  readonly #sink: ChatSink | null
+  #held: Readonly<Record<string, unknown>>[] = []
   /** Whether anything was said. */
   began = false
-  /** Null where nobody reads along. */
-  readonly say: DeltaSink | null
 
   constructor(sink: ChatSink | null) {
-    this.say =
-      sink === null
-        ? null
-        : (delta) => {
-            this.began = true
-            return sink.take({ index: 0, delta })
-          }
+    this.#sink = sink
+  }
+
+  /** The sink for a stage; null where nobody reads along. Forgets what is held from a stage before. */
+  say(): DeltaSink | null {
+    this.#held = []
+    return this.#sink === null ? null : (delta) => this.#take(delta)
+  }
+
+  async #take(delta: Readonly<Record<string, unknown>>): Promise<void> {
+    if (!this.began && !isSpoken(delta)) {
+      if (this.#held.length < HELD_MAX) this.#held.push(delta)
+      return
+    }
+    this.began = true
+    for (const held of this.#held.splice(0)) await this.#sink?.take({ index: 0, delta: held })
+    await this.#sink?.take({ index: 0, delta })
   }
 }

@@ -2,6 +2,7 @@ import { fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { AnswerSchema } from '../../models/backend.ts'
 import { readJsonAnswer } from '../../models/json-answer.ts'
+import { isSpoken } from '../spoken.ts'
 import type { ChatState, Stage, StageContext, Verdict } from '../stage.ts'
 import { asChatFault } from '../upstream-fault.ts'
 import { askAside, askRewrite } from './ask.ts'
@@ -77,7 +78,7 @@ async function revised(state: ChatState, verdict: Verdict, context: StageContext
   const heard =
     say &&
     ((delta: Readonly<Record<string, unknown>>) => {
-      spoke = true
+      spoke ||= isSpoken(delta)
       return say(delta)
     })
   const materials = [

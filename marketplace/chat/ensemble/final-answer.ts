@@ -11,8 +11,9 @@ const TAIL_CHARS = 4_000
 /** Sign, currency, number with or without groups of three, what it is divided by, unit. */
 const NUMBER =
   /^([-+]?)([€$£¥]?)\s?((?:\d{1,3}(?:[, ']\d{3}){1,12}|\d{1,60})(?:\.\d{1,40})?|\.\d{1,40})(?:\s?\/\s?(\d{1,3}(?:[, ']\d{3}){1,8}|\d{1,30}))?\s?([^\d]{0,24})$/u
+/** "Answer: ...", "The final result is ...", in several languages. */
 const LABEL =
-  /^\W{0,6}(?:the )?(?:final )?(?:answer|result|antwort|ergebnis|réponse|résultat|respuesta|resultado|risposta|risultato|resposta|ответ|答案|答え|정답|답)\W{0,3}(?: is| ist| est| es| è| é)?\s{0,3}[:：=]?\s{0,3}(.{1,300})$/iu
+  /^[\s>#(-]{0,6}(?:the )?(?:final )?(?:answer|result|antwort|ergebnis|réponse|résultat|respuesta|resultado|risposta|risultato|resposta|ответ|答案|答え|정답|답)(?:\s{0,3}[:：=]|\s(?:is|ist|est|es|è|é)(?:\s{0,3}[:：=]|\s))\s{0,3}(.{1,300})$/iu
 const YES: ReadonlySet<string> = new Set([
   'yes',
   'true',

@@ -84,7 +84,7 @@ const CREATIVE: WordTable = {
 
 const KNOWLEDGE: WordTable = {
   spaced: {
-    en: 'explain, describe, compare, contrast, difference between, differences between, summarize, summarise, overview, analyze, analyse, discuss, pros and cons, advantages, history of, in detail, why does, why do, why is, why are, how does, how do, what causes, guide, tutorial, recommend, plan',
+    en: 'explain, describe, tell me about, tell me more, teach me, compare, contrast, difference between, differences between, summarize, summarise, overview, analyze, analyse, discuss, pros and cons, advantages, history of, in detail, why does, why do, why is, why are, how does, how do, what causes, guide, tutorial, recommend, plan',
     de: 'erkläre, beschreibe, vergleiche, unterschied zwischen, überblick, analysiere, vor- und nachteile, geschichte der, geschichte des, ausführlich, warum, wie funktioniert, anleitung',
     fr: 'explique, décris, compare, différence entre, aperçu, analyse, avantages, histoire de, en détail, pourquoi, comment fonctionne',
     es: 'explica, describe, compara, diferencia entre, resumen, analiza, ventajas, historia de, en detalle, por qué, cómo funciona',

@@ -70,8 +70,8 @@ describe('a chat with one model', () => {
 
   it('gives none of several answers where one fails, and ends the others', async () => {
     const world = await open()
-    world.fake.profile = (_, asked) => (asked === 2 ? '400' : 'hang')
-    expect(await world.ask({ count: 4 })).toMatchObject({ ok: false, fault: { code: 'chat/upstream' } })
+    world.fake.profile = (_, asked) => (asked === 4 ? '400' : 'hang')
+    expect(await world.ask({ count: 4 })).toMatchObject({ ok: false, fault: { code: 'chat/refused' } })
     await world.settled()
     expect(world.fake.abandoned).toBe(3)
   })

@@ -1,4 +1,4 @@
-import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { LABEL_CHARS_MAX } from '../../../marketplace/chat/key-record.ts'
 import { EXPIRY_DAYS_MAX, KEY_RPM_MAX, KEY_TPD_MAX } from '../../../marketplace/chat/key-wish.ts'
@@ -116,8 +116,7 @@ export const keysPasswordCommand: Command = {
   flags: {},
   run: async ({ config, print }) => {
     const { dataDir } = config
-    if (!(await isInitialised(dataDir)))
-      return fault('cli/refused', { message: `there is no node in ${dataDir} yet: start it once` })
+    if (!(await isInitialised(dataDir))) return usage(`there is no node in ${dataDir} yet: start it once`).fault
     const password = await askPassword()
     if (!password.ok) return password.fault
     await writeOperatorPassword(folderPaths(dataDir).operatorPassword, password.value)

@@ -46,14 +46,16 @@ export interface EventSink {
 /** Begins to send events, from within or later; `stop` is called once when the stream is over. After a fault nothing is sent. */
 export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
 
-/** Where a feed is written. The next text waits for a promise that is given back: the reader is behind then. */
+/** Where a feed is written. The next piece waits for a promise that is given back: the reader is behind then. */
 export interface FeedOut {
-  write(text: string): Promise<void> | undefined
+  write(piece: string | Uint8Array): Promise<void> | undefined
 }
 
 /** An answer of status 200 that is written while it is made. */
 export interface Feed {
   readonly headers: Readonly<Record<string, string>>
+  /** Whether it is no stream of events: then there is no room in it for signs of life. */
+  readonly isFile?: true
   /** Resolves with whether the answer is whole; after one that is not, the connection is cut. */
   readonly write: (out: FeedOut) => Promise<boolean>
 }

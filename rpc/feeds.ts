@@ -20,6 +20,7 @@ export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, fe
   raw.on('error', () => {})
   raw.writeHead(200, { ...headers, ...feed.headers, 'x-accel-buffering': 'no', 'cache-control': 'no-cache' })
   const out = new Writer(raw, limits)
+  if (feed.isFile === true) out.stop()
   try {
     const isWhole = await feed.write(out)
     out.stop()
@@ -71,11 +72,11 @@ class Writer implements FeedOut {
     }, heartbeatMs).unref()
   }
 
-  write(text: string): Promise<void> | undefined {
+  write(piece: string | Uint8Array): Promise<void> | undefined {
     const raw = this.#raw
     if (raw.destroyed || raw.writableEnded) return undefined
     this.#heartbeat.refresh()
-    return raw.write(text) ? undefined : this.#drained()
+    return raw.write(piece) ? undefined : this.#drained()
   }
 
   stop(): void {

@@ -4,6 +4,7 @@ import type { Address } from '../consensus/primitives/ids.ts'
 import type { ChatInfo } from '../marketplace/chat/info/chat-info.ts'
 import type { ChatKeys } from '../marketplace/chat/keys.ts'
 import type { ChatPlatform } from '../marketplace/chat/platform.ts'
+import type { VoicePlatform } from '../marketplace/chat/voice/voice-platform.ts'
 import type { Checkout } from '../marketplace/checkout/checkout.ts'
 import type { NativeClaimStore } from '../marketplace/checkout/claim.ts'
 import type { Shop } from '../marketplace/checkout/operator.ts'
@@ -56,6 +57,7 @@ export interface ChatFacts {
 /** The chat platform as the API shows it. */
 export interface ChatApi {
   readonly platform: ChatPlatform
+  readonly voice: VoicePlatform
   readonly keys: ChatKeys
   /** What the node says of the platform. */
   readonly info: ChatInfo

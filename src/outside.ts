@@ -79,13 +79,9 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   if (!keys.ok) return keys
   const { prices, rates, lookedAtQuotes } = openQuotes(parts, keys.value, stops)
   const { search, domains, weather, lookedAtFinders } = openFinders(parts, keys.value, web, stops)
-  const models = await openModels({ ...parts, keys: keys.value, fixtureModels: parts.fixtureModels === true })
-  if (!models.ok) return models
-  stops.push(() => models.value.close())
-  const lookedAtModels = models.value.start()
-  const speech = openSpeech(models.value.pool, parts.espeak ?? null, parts)
-  stops.push(() => speech.stop())
-  const lookedAtSpeech = speech.start()
+  const asked = await openAsked(parts, keys.value, stops)
+  if (!asked.ok) return asked
+  const { models, speech, lookedAtModels } = asked.value
   return ok({
     engines,
     documents: documents.value,
@@ -99,8 +95,8 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
     weather,
     rates,
     evm: evm.value,
-    models: models.value.pool,
-    translator: models.value.translator,
+    models: models.pool,
+    translator: models.translator,
     speech: speech.speech,
     checkable: [
       geo.value,
@@ -112,19 +108,30 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
       weather.geocoder,
       evm.value,
       ...(names === null ? [] : [names]),
-      models.value.pool,
-      models.value.translator,
+      models.pool,
+      models.translator,
       ...speech.checkable,
     ],
     looked: async () => {
       await names?.check()
       await lookedAtModels
-      await lookedAtSpeech
       await lookedAtNodes
       await lookedAtQuotes
       await lookedAtFinders
     },
   })
+}
+
+/** Models, and who speaks. */
+async function openAsked(parts: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
+  const { fixtureModels, espeak = null } = parts
+  const models = await openModels({ ...parts, keys, fixtureModels: fixtureModels === true })
+  if (!models.ok) return models
+  const speech = openSpeech(models.value.pool, espeak, parts)
+  stops.push(() => models.value.close())
+  stops.push(() => speech.stop())
+  const lookedAtModels = Promise.all([models.value.start(), speech.start()])
+  return ok({ models: models.value, speech, lookedAtModels })
 }
 
 /** Web and mail, and the name system under them; without it where the operator has turned that off. */

@@ -2,12 +2,15 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { Outside } from '../outside/outside.ts'
+import type { Speech } from '../outside/speech.ts'
 import type { ChatCall, Citation } from './call.ts'
 import type { ChatModels, ModelDesk } from './desk.ts'
 
 /** What pipelines reach beside the models. */
 export interface ChatMeans extends Pick<Outside, 'search' | 'web' | 'engines'> {
   readonly models: ChatModels
+  /** Who reads answers out; absent: nobody. */
+  readonly speech?: Pick<Speech, 'readiness'>
   readonly clock: Clock
   /** From 0 to 1. */
   readonly random: () => number

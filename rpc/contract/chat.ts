@@ -28,7 +28,8 @@ const MESSAGE = Type.Object(
   OPEN,
 )
 
-const CHAT_BODY = Type.Object(
+/** Body of a chat. */
+export const CHAT_BODY = Type.Object(
   {
     model: Type.String({ description: 'model-1, model-2, model-3 or model-4' }),
     messages: Type.Array(MESSAGE, { minItems: 1 }),
@@ -41,7 +42,8 @@ const CHAT_BODY = Type.Object(
   OPEN,
 )
 
-const USAGE = Type.Object({
+/** Tokens of a chat. */
+export const USAGE = Type.Object({
   prompt_tokens: Type.Integer({ minimum: 0 }),
   completion_tokens: Type.Integer({ minimum: 0 }),
   total_tokens: Type.Integer({ minimum: 0 }),

@@ -20,6 +20,7 @@ import { SIMULATION_ROUTES } from './simulation.ts'
 import { STAKING_ROUTES } from './staking.ts'
 import { TOKEN_ROUTES } from './tokens.ts'
 import { TRIAL_ROUTES } from './trials.ts'
+import { VOICE_ROUTES } from './voice.ts'
 
 /** Every operation of the API. */
 export const ROUTES = {
@@ -31,6 +32,7 @@ export const ROUTES = {
   ...STAKING_ROUTES,
   ...BRIDGE_ROUTES,
   ...CHAT_ROUTES,
+  ...VOICE_ROUTES,
   ...INFO_ROUTES,
   ...CHAT_KEY_ROUTES,
   ...DASHBOARD_ROUTES,

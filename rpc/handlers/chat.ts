@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { type ChatOutcome, type ChatPiece, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
-import type { ChatPass } from '../../marketplace/chat/keys.ts'
 import { NO_USAGE } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
 import type { Answer, ApiRequest, FeedOut, Handler } from '../answer.ts'
@@ -10,6 +9,7 @@ import { CompletionEvents, type CompletionHead, completionJson, event } from '..
 import { allowanceHeaders } from '../chat/door.ts'
 import { chatError } from '../chat/errors.ts'
 import { type ChatRequest, readChatRequest } from '../chat/read-request.ts'
+import { End, enter, type Visit } from '../chat/visit.ts'
 import type { ChatApi, NodeApi } from '../node.ts'
 
 /** Answers a chat, as a whole or in pieces. */
@@ -27,46 +27,6 @@ export const createChatCompletion: Handler = async ({ chat, clock }, request) =>
   const head = { id: `chatcmpl-${randomUUID().replaceAll('-', '')}`, created: Math.floor(clock.now() / 1_000), model }
   const talk = new Talk(read.value, visit.value, { chat, request, end })
   return read.value.streams ? streamed(talk, head, read.value) : whole(talk, head)
-}
-
-/** A chat that was let in. */
-interface Visit {
-  readonly pass: ChatPass
-  readonly leave: () => void
-}
-
-/** What ends a chat before its time: whoever asked goes away, or the node stops. */
-class End {
-  readonly signal: AbortSignal
-  readonly #over = new AbortController()
-  #isStop = false
-
-  constructor(gone: AbortSignal) {
-    this.signal = this.#over.signal
-    if (gone.aborted) this.#over.abort()
-    else gone.addEventListener('abort', () => this.#over.abort(), { once: true })
-  }
-
-  readonly stop = (): void => {
-    this.#isStop = !this.signal.aborted
-    this.#over.abort()
-  }
-
-  /** The fault of a chat, which is the node's own where that stopped. */
-  faultOf(cause: Fault): Fault {
-    return this.#isStop ? fault('chat/stopping') : cause
-  }
-}
-
-function enter(chat: ChatApi, { headers }: ApiRequest, { stop }: End): Result<Visit> {
-  const key = chat.keys.identify(headers.authorization)
-  if (!key.ok) return key
-  const leave = chat.enter(stop)
-  if (leave === null) return fail(fault('chat/busy', { seconds: 1 }))
-  const pass = chat.keys.admit(key.value)
-  if (pass.ok) return { ok: true, value: { pass: pass.value, leave } }
-  leave()
-  return pass
 }
 
 /** What a chat needs beside its request. */

@@ -23,6 +23,7 @@ import { simulateTransaction } from './simulation.ts'
 import { getStaking } from './staking.ts'
 import * as tokens from './tokens.ts'
 import { tryService } from './trials.ts'
+import * as voice from './voice.ts'
 
 /** The handler of every operation: one without does not compile. */
 export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
@@ -79,6 +80,9 @@ export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
   getCatalogue: discovery.getCatalogue,
   getServicePage: discovery.getServicePage,
   followEvents,
+  createSpeech: voice.createSpeech,
+  createSpeechAlias: voice.createSpeech,
+  createVoice: voice.createVoice,
   createChatCompletion: chat.createChatCompletion,
   createChatCompletionAlias: chat.createChatCompletion,
   listChatModels: chat.listChatModels,

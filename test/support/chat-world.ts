@@ -61,16 +61,16 @@ export class ChatWorld {
   readonly fakes: readonly FakeOpenAi[]
   readonly pool: ModelPool
   readonly platform: ChatPlatform
-  readonly #engines: EnginePool
+  readonly engines: EnginePool
 
   private constructor(fakes: readonly FakeOpenAi[], { backends = [{}], means = {} }: ChatWorldParts) {
     this.fakes = fakes
     this.pool = poolOf(fakes, backends)
     // Its processes are started when they are needed.
-    this.#engines = new EnginePool(1)
+    this.engines = new EnginePool(1)
     const { search, web } = outsideOf()
     this.platform = new ChatPlatform({
-      engines: this.#engines,
+      engines: this.engines,
       search,
       web,
       models: this.pool,
@@ -134,7 +134,7 @@ export class ChatWorld {
 
   async close(): Promise<void> {
     this.pool.stop()
-    await Promise.all([this.#engines.close(), ...this.fakes.map((fake) => fake.close())])
+    await Promise.all([this.engines.close(), ...this.fakes.map((fake) => fake.close())])
   }
 }
 

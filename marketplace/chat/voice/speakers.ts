@@ -19,10 +19,10 @@ export class FirstSpeaker implements Speech {
     const standings = this.#speakers.map((speaker) => speaker.readiness())
     const usable = standings.find(({ available }) => available)
     if (usable !== undefined) return usable
-    // Whoever is set up and has trouble says more than whoever is not.
-    const troubled = standings.filter((one) => !one.available && one.requires.length === 0)
-    if (troubled.length === 0) return notConfigured('speech', 'models.file', 'chat.espeak')
-    return notNow(troubled.map((one) => (one.available ? '' : one.reason)).join('; '))
+    const isSetUp = standings.some((one) => !one.available && one.requires.length === 0)
+    // What servers said, and which they are, is for their operator.
+    if (isSetUp) return notNow('nobody who speaks can be asked now')
+    return notConfigured('speech', 'models.file', 'chat.espeak')
   }
 
   readonly voices = (): readonly string[] => [...new Set(this.#usable().flatMap((speaker) => speaker.voices()))]

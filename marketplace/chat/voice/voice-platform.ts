@@ -13,7 +13,7 @@ import { WAV_HEADER_BYTES } from './wav.ts'
 
 /** What the platform speaks with. */
 export interface VoiceMeans {
-  readonly platform: Pick<ChatPlatform, 'readiness' | 'answer'>
+  readonly platform: Pick<ChatPlatform, 'readiness' | 'answer' | 'latencies'>
   readonly speech: Speech
   readonly engines: Engines
   readonly clock: Clock
@@ -100,14 +100,18 @@ export class VoicePlatform {
     signal: AbortSignal,
     spent: (usage: ModelUsage) => void = () => {},
   ): Promise<Result<AloudOutcome>> {
-    const { platform } = this.#means
+    const { platform, clock } = this.#means
+    const beganMs = clock.now()
     const text = platform.readiness('model-2')
     const trouble = this.#troubleWith(wish, text.available ? this.readiness() : text)
     if (trouble !== null) return fail(trouble)
     const until = this.#until(signal)
     const answered = await platform.answer({ ...call, model: 'model-2' }, null, until, spent)
     const outcome = answered.ok ? await this.#aloud(answered.value, wish, until) : answered
-    if (outcome.ok) return outcome
+    if (outcome.ok) {
+      platform.latencies.note(MODEL, clock.now() - beganMs, clock.now())
+      return outcome
+    }
     return fail(signal.aborted ? fault('chat/aborted') : asAloudFault(outcome.fault))
   }
 

@@ -1,0 +1,63 @@
+import type { Feed, FeedOut } from '../answer.ts'
+
+/** Bytes that are written at once: a multiple of three, which base64 takes together. */
+const PIECE_BYTES = 49_152
+
+/** A file that is sent as it is. `sent` is called once nothing of it is needed any more. */
+export function fileFeed(
+  file: readonly Uint8Array[],
+  headers: Readonly<Record<string, string>>,
+  sent: () => void,
+): Feed {
+  const length = { 'content-length': String(sizeOf(file)) }
+  return { headers: { ...headers, ...length }, isFile: true, write: writing(() => piecesOf(file), sent) }
+}
+
+/** JSON that ends with a file in base64, made while it is sent: one text of it would hold up everything else. */
+export function base64Feed(
+  [before, after]: readonly [string, string],
+  file: readonly Uint8Array[],
+  headers: Readonly<Record<string, string>>,
+  sent: () => void,
+): Feed {
+  const bytes = Buffer.byteLength(before) + 4 * Math.ceil(sizeOf(file) / 3) + Buffer.byteLength(after)
+  const told = { 'content-type': 'application/json; charset=utf-8', 'content-length': String(bytes) }
+  function* pieces(): Generator<string> {
+    yield before
+    yield* base64Of(file)
+    yield after
+  }
+  return { headers: { ...headers, ...told }, isFile: true, write: writing(pieces, sent) }
+}
+
+function writing(pieces: () => Iterable<string | Uint8Array>, sent: () => void): Feed['write'] {
+  return async (out: FeedOut) => {
+    try {
+      for (const piece of pieces()) await out.write(piece)
+      return true
+    } finally {
+      sent()
+    }
+  }
+}
+
+function* piecesOf(file: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (const part of file)
+    for (let at = 0; at < part.length; at += PIECE_BYTES) yield part.subarray(at, at + PIECE_BYTES)
+}
+
+/** The whole as base64: what is left of a piece after its threes goes with the next one. */
+function* base64Of(file: readonly Uint8Array[]): Generator<string> {
+  let left = Buffer.alloc(0)
+  for (const piece of piecesOf(file)) {
+    const bytes = Buffer.concat([left, piece])
+    const whole = bytes.length - (bytes.length % 3)
+    yield bytes.toString('base64', 0, whole)
+    left = bytes.subarray(whole)
+  }
+  yield left.toString('base64')
+}
+
+function sizeOf(file: readonly Uint8Array[]): number {
+  return file.reduce((sum, { length }) => sum + length, 0)
+}

@@ -1,0 +1,46 @@
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
+import type { ChatPass } from '../../marketplace/chat/keys.ts'
+import type { ApiRequest } from '../answer.ts'
+import type { ChatApi } from '../node.ts'
+
+/** A chat that was let in. */
+export interface Visit {
+  readonly pass: ChatPass
+  readonly leave: () => void
+}
+
+/** What ends a chat before its time: whoever asked goes away, or the node stops. */
+export class End {
+  readonly signal: AbortSignal
+  readonly #over = new AbortController()
+  #isStop = false
+
+  constructor(gone: AbortSignal) {
+    this.signal = this.#over.signal
+    if (gone.aborted) this.#over.abort()
+    else gone.addEventListener('abort', () => this.#over.abort(), { once: true })
+  }
+
+  readonly stop = (): void => {
+    this.#isStop = !this.signal.aborted
+    this.#over.abort()
+  }
+
+  /** The fault of a chat, which is the node's own where that stopped. */
+  faultOf(cause: Fault): Fault {
+    return this.#isStop ? fault('chat/stopping') : cause
+  }
+}
+
+/** Lets a chat in: its key may have one more, and so may the node. Faults: those of keys, `chat/busy`. */
+export function enter(chat: ChatApi, { headers }: ApiRequest, { stop }: End): Result<Visit> {
+  const key = chat.keys.identify(headers.authorization)
+  if (!key.ok) return key
+  const leave = chat.enter(stop)
+  if (leave === null) return fail(fault('chat/busy', { seconds: 1 }))
+  const pass = chat.keys.admit(key.value)
+  if (pass.ok) return { ok: true, value: { pass: pass.value, leave } }
+  leave()
+  return pass
+}

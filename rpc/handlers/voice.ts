@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { AloudOutcome } from '../../marketplace/chat/voice/voice-platform.ts'
+import { VOICE_FORMAT } from '../../marketplace/chat/voice/wav.ts'
+import { NO_USAGE } from '../../marketplace/models/usage.ts'
+import type { ModelUsage } from '../../marketplace/outside/models.ts'
+import type { ApiRequest, Handler } from '../answer.ts'
+import { base64Feed, fileFeed } from '../chat/audio-feed.ts'
+import { usageJson } from '../chat/completion.ts'
+import { allowanceHeaders } from '../chat/door.ts'
+import { readSpeechRequest, readVoiceRequest } from '../chat/read-speech.ts'
+import { End, enter } from '../chat/visit.ts'
+import type { ChatApi } from '../node.ts'
+
+const MODEL = 'model-voice'
+/** What a text that is read out counts against an allowance of tokens: about what a model would be asked for it. */
+const CHARS_PER_TOKEN = 4
+const TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const
+
+/** Reads a text out. */
+export const createSpeech: Handler = async ({ chat }, request) => {
+  if (chat == null) return fault('chat/off')
+  const read = readSpeechRequest(request.body)
+  if (!read.ok) return read.fault
+  const { input, wish, format } = read.value
+  const done = await aloud(chat, request, async (signal, spent) => {
+    const spoken = await chat.voice.speak(input, wish, signal)
+    if (spoken.ok) spent(estimateOf(input))
+    return spoken
+  })
+  if (!done.ok) return done.fault
+  const { made, headers, sent } = done.value
+  const file = format === 'wav' ? made.file : made.file.slice(1)
+  return { feed: fileFeed(file, { ...headers, 'content-type': TYPES[format] }, sent) }
+}
+
+/** Answers a chat, and reads the answer out. */
+export const createVoice: Handler = async ({ chat, clock }, request) => {
+  if (chat == null) return fault('chat/off')
+  const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })
+  if (!read.ok) return read.fault
+  const { call, wish } = read.value
+  const done = await aloud(chat, request, (signal, spent) => chat.voice.answerAloud(call, wish, signal, spent))
+  if (!done.ok) return done.fault
+  const { made, headers, sent } = done.value
+  const around = voiceJson(made, Math.floor(clock.now() / 1_000))
+  return { feed: base64Feed(around, made.audio.file, headers, sent) }
+}
+
+/** What was made, and what goes with it. */
+interface Made<T> {
+  readonly made: T
+  readonly headers: Readonly<Record<string, string>>
+  /** To be called once, when its sound has been sent. */
+  readonly sent: () => void
+}
+
+/** Has something made by the voice, within all that limits it; what was used is noted whatever becomes of it. */
+async function aloud<T>(
+  chat: ChatApi,
+  request: ApiRequest,
+  make: (signal: AbortSignal, spent: (usage: ModelUsage) => void) => Promise<Result<T>>,
+): Promise<Result<Made<T>>> {
+  const end = new End(request.signal)
+  const visit = enter(chat, request, end)
+  if (!visit.ok) return visit
+  const { pass, leave } = visit.value
+  const sent = chat.voice.enter()
+  const beganMs = performance.now()
+  let usage = NO_USAGE
+  let made: Result<T> = fail(fault('chat/busy', { model: MODEL, seconds: 1 }))
+  let status = 500
+  try {
+    if (sent !== null)
+      made = await make(end.signal, (used) => {
+        usage = used
+      })
+    if (!made.ok) made = fail(end.faultOf(made.fault))
+    status = made.ok ? 200 : statusOf(made.fault)
+  } finally {
+    leave()
+    pass.done(usage)
+    if (!made.ok) sent?.()
+    const seconds = (performance.now() - beganMs) / 1_000
+    chat.onChat({ requestId: request.requestId, model: MODEL, status, seconds, firstPieceSeconds: null, usage })
+  }
+  if (!made.ok || sent === null) return made as Result<never>
+  return ok({ made: made.value, headers: allowanceHeaders(pass), sent })
+}
+
+function statusOf(cause: Fault): number {
+  return faultRow(cause.code).status
+}
+
+function estimateOf(text: string): ModelUsage {
+  const tokens = Math.ceil(text.length / CHARS_PER_TOKEN)
+  return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }
+}
+
+/** JSON of an answer, without what is between its two parts: the sound. */
+function voiceJson({ text, audio, usage, report }: AloudOutcome, created: number): readonly [string, string] {
+  const { rate, bits, channels } = VOICE_FORMAT
+  const json = JSON.stringify({
+    id: `voice-${randomUUID().replaceAll('-', '')}`,
+    object: 'voice',
+    created,
+    model: MODEL,
+    text,
+    usage: usageJson(usage),
+    x_platform: report,
+    audio: { format: 'wav', sample_rate: rate, bits, channels, duration_ms: audio.durationMs, data: '' },
+  })
+  const cut = json.length - '"}}'.length
+  return [json.slice(0, cut), json.slice(cut)]
+}

@@ -1,0 +1,22 @@
+import { type VoiceMeans, VoicePlatform } from '../../marketplace/chat/voice/voice-platform.ts'
+import { ModelSpeech } from '../../marketplace/models/model-speech.ts'
+import { eventLoopPacer, systemClock } from '../../src/runtime.ts'
+import { type ChatWorld, HOUSE } from './chat-world.ts'
+
+const BUDGET_MS = 10_000
+const AT_ONCE_MAX = 8
+
+/** A model that answers, one that speaks and nothing else, both on the server of a world. */
+export const SPEAKING_BACKEND = {
+  models: [HOUSE, { id: 'house-voice', roles: ['speech' as const], voices: ['alloy', 'nova'] }],
+}
+
+/** The voice over the servers of a world. */
+export function voiceOver(
+  { platform, pool, engines }: Pick<ChatWorld, 'platform' | 'pool' | 'engines'>,
+  means: Partial<VoiceMeans> = {},
+): VoicePlatform {
+  const speech = new ModelSpeech(pool)
+  const usual = { platform, speech, engines, clock: systemClock, pacer: eventLoopPacer }
+  return new VoicePlatform({ ...usual, budgetMs: BUDGET_MS, atOnceMax: AT_ONCE_MAX, ...means })
+}

@@ -2,7 +2,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { LatencyBook } from '../models/latencies.ts'
 import type { ModelUsage } from '../outside/models.ts'
-import { notConfigured, type Readiness } from '../outside/readiness.ts'
+import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
 import type { ChatCall, ChatChoice, ChatOutcome, ChatSink, PlatformModelId, PlatformReport } from './call.ts'
 import { fitsWindow } from './context-window.ts'
 import { lastQuestion } from './conversation.ts'
@@ -30,7 +30,10 @@ export class ChatPlatform {
   /** Whether a model can answer now: any backend that answers in text is enough for all of them, but for the one that speaks. */
   readiness(model: PlatformModelId): Readiness {
     const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role))
-    const text = standings.find(({ available }) => available) ?? (standings[0] as Readiness)
+    const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
+    // What servers said, and which they are, is for their operator.
+    const none = isSetUp ? notNow('every model that answers in text is left alone now') : (standings[0] as Readiness)
+    const text = standings.find(({ available }) => available) ?? none
     return text.available && model === 'model-voice' ? (this.#means.speech?.readiness() ?? NO_SPEECH) : text
   }
 

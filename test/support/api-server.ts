@@ -52,6 +52,7 @@ export class ApiServer {
     change: Partial<HttpLimits> = {},
     network: NetworkApi | null = null,
     ruleBook?: RuleBook,
+    more: Partial<NodeApi> = {},
   ): Promise<ApiServer> {
     const folder = temporaryFolder()
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
@@ -62,7 +63,7 @@ export class ApiServer {
       errors.push(error)
     }
     const app = await createServer(
-      { ...nodeOf(test), network, operatorToken: OPERATOR_TOKEN },
+      { ...nodeOf(test), network, operatorToken: OPERATOR_TOKEN, ...more },
       { limits, trustProxy: false, onError, onAnswer: () => {} },
     )
     const url = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,0 +1,159 @@
+import { join } from 'node:path'
+import type { OwnerBounds } from '../../marketplace/chat/keys.ts'
+import { OPERATOR } from '../../marketplace/chat/keys.ts'
+import type { HttpLimits } from '../../rpc/limits.ts'
+import type { ChatFacts } from '../../rpc/node.ts'
+import { ChatRoom } from '../../src/chat-room.ts'
+import { systemClock } from '../../src/runtime.ts'
+import { type OpenChatKeys, openChatKeys } from '../../src/storage/level-chat-keys.ts'
+import { ApiServer } from './api-server.ts'
+import { type InfoParts, infoOver } from './chat-info.ts'
+import { ChatWorld, type ChatWorldParts } from './chat-world.ts'
+import { removeFolder, temporaryFolder, until } from './processes.ts'
+import { voiceOver } from './voices.ts'
+
+/** What a test may set of its server. */
+export interface ChatServerParts extends ChatWorldParts {
+  readonly limits?: Partial<HttpLimits>
+  readonly bounds?: Partial<OwnerBounds>
+  readonly concurrentMax?: number
+  /** What is said about the platform. */
+  readonly info?: InfoParts
+}
+
+const BOUNDS: OwnerBounds = { rpm: 100_000, tpd: 1_000_000_000, concurrent: 64, keys: 20 }
+const TOKENS_MAX = 4_096
+
+/** The chat over HTTP, in this process: a real server with real keys over a {@link ChatWorld}. */
+export class ChatServer {
+  readonly url: string
+  readonly keys: OpenChatKeys
+  readonly room: ChatRoom
+  /** A key of the operator. */
+  readonly key: string
+  /** Chats that are over, in the order of their ends. */
+  readonly chats: readonly ChatFacts[]
+  readonly #api: ApiServer
+  readonly #folder: string
+  readonly #place: { world: ChatWorld }
+
+  private constructor(
+    { api, keys, room }: Pick<ChatServer, 'keys' | 'room'> & { readonly api: ApiServer },
+    {
+      key,
+      chats,
+      folder,
+      place,
+    }: Pick<ChatServer, 'key' | 'chats'> & { readonly folder: string; readonly place: { world: ChatWorld } },
+  ) {
+    this.url = api.url
+    this.#place = place
+    this.keys = keys
+    this.room = room
+    this.key = key
+    this.chats = chats
+    this.#api = api
+    this.#folder = folder
+  }
+
+  static async open({ limits, bounds, concurrentMax = 64, info, ...parts }: ChatServerParts = {}): Promise<ChatServer> {
+    const world = await ChatWorld.open(parts)
+    const place = { world }
+    const folder = temporaryFolder()
+    const keys = await openChatKeys({
+      folder: join(folder, 'keys'),
+      clock: systemClock,
+      bounds: { ...BOUNDS, ...bounds },
+      onFault: () => {},
+    })
+    const room = new ChatRoom(concurrentMax)
+    const chats: ChatFacts[] = []
+    const chat = {
+      get platform() {
+        return place.world.platform
+      },
+      voice: voiceOver(world),
+      keys,
+      info: infoOver(world, info),
+      tokensMax: TOKENS_MAX,
+      enter: room.enter,
+      onChat: (facts: ChatFacts) => void chats.push(facts),
+    }
+    const api = await ApiServer.open(limits, null, undefined, { chat })
+    return new ChatServer({ api, keys, room }, { key: await keyOf(keys), chats, folder, place })
+  }
+
+  /** What stands behind it. */
+  get world(): ChatWorld {
+    return this.#place.world
+  }
+
+  /** Puts another world behind it, in which nothing has happened yet; what the node says of itself stays that of the first one. */
+  async renew(parts: ChatWorldParts = {}): Promise<void> {
+    await this.#place.world.close()
+    this.#place.world = await ChatWorld.open(parts)
+  }
+
+  /** Bugs of the server. */
+  get errors(): readonly unknown[] {
+    return this.#api.errors
+  }
+
+  /** A further key. */
+  newKey(owner: string = OPERATOR): Promise<string> {
+    return keyOf(this.keys, owner)
+  }
+
+  /** Sends the body of a chat. */
+  post(body: unknown, init: RequestInit = {}): Promise<Response> {
+    return fetch(`${this.url}/api/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      ...init,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key}`, ...init.headers },
+    })
+  }
+
+  /** Waits until nothing of any chat is under way, and no room is taken. */
+  async settled(): Promise<void> {
+    await this.world.settled()
+    await until('nobody is inside', () => this.room.inside === 0)
+  }
+
+  async close(): Promise<void> {
+    await this.#api.close()
+    await this.keys.close()
+    await this.world.close()
+    removeFolder(this.#folder)
+  }
+}
+
+/** The plainest chat. */
+export const HELLO = { model: 'model-1', messages: [{ role: 'user', content: 'Hello?' }] }
+
+/** Data of the events of a text of server-sent events, comments left out. */
+export function eventsOf(text: string): readonly string[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: '))
+    .map((event) => event.slice(6))
+}
+
+/** Reads a body until it ends or breaks off. */
+export async function readAll({ body }: Response): Promise<{ readonly text: string; readonly isCut: boolean }> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const bytes of body ?? []) text += decoder.decode(bytes as Uint8Array, { stream: true })
+    return { text, isCut: false }
+  } catch {
+    return { text, isCut: true }
+  }
+}
+
+async function keyOf(keys: OpenChatKeys, owner: string = OPERATOR): Promise<string> {
+  const limits = { rpm: null, tpd: null }
+  const made = await keys.create({ label: 'of a test', owner, limits, expiresAtMs: null })
+  if (!made.ok) throw new Error(made.fault.code)
+  return made.value.secret
+}

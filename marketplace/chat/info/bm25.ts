@@ -5,17 +5,24 @@ const TERMS_MAX = 4_000
 const K1 = 1.2
 const B = 0.75
 
+/** How much a word that no text has weighs beside one that a single text has: it may be another word for the same. */
+const FOREIGN_SHARE = 0.65
+
 /** Words that say nothing of what a question is about. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
-    'a about all also am an and any are as at be been but by can could did do does doing for from get give had has have how i if in is it its ' +
-    'let me my no not of on one or our please put s should so some t tell than that the their them then there these they this those to us use ' +
-    'want was we were what when where which who whom whose why will with would you your'
+    'a able about accept all also am an and any are as at be been but by can could did do does doing for from get give had ' +
+    'happen happens has have having how i if in into is it its just know let like many may me mean means might much must my ' +
+    'need needs no not of on one or our please possible put say shall should so some support supported supports t take tell ' +
+    'than that the their them then there these they this those to try us use used using very want was we were what when ' +
+    'where whether which who whom whose why will wish with would yes you your'
   ).split(' '),
 )
 
 /** Scripts that put no spaces between words: their texts are compared by pairs of letters. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/v
+/** A name with a number is one word: `model-2`, `model 2`. */
+const NUMBERED = /(\p{L})[- ](\p{N})(?!\p{N})/gu
 const WORDS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]]+/gv
 
@@ -38,8 +45,10 @@ export interface Hit<T> {
 
 /** Terms of a text: words of any script in their plain form, without those that are in every sentence. */
 export function termsOf(text: string): readonly string[] {
-  const plain = text.slice(0, CHARS_MAX).normalize('NFKC').toLowerCase()
-  const terms = (plain.match(WORDS) ?? []).flatMap((word) => (UNSPACED.test(word) ? pairs(word) : [stem(word)]))
+  const plain = text.slice(0, CHARS_MAX).normalize('NFKC').toLowerCase().replace(NUMBERED, '$1$2')
+  const terms = (plain.match(WORDS) ?? []).flatMap((word) =>
+    UNSPACED.test(word) ? pairs(word) : word.length > 1 ? [stem(word)] : [],
+  )
   return terms.filter((term) => !STOP_WORDS.has(term)).slice(0, TERMS_MAX)
 }
 
@@ -90,7 +99,12 @@ export class TextIndex<T extends Findable> {
   }
 
   #weight(term: string): number {
-    const having = this.#spread.get(term) ?? 0
+    const having = this.#spread.get(term)
+    if (having === undefined) return FOREIGN_SHARE * this.#rarity(1)
+    return this.#rarity(having)
+  }
+
+  #rarity(having: number): number {
     return Math.log(1 + (this.#texts.length - having + 0.5) / (having + 0.5))
   }
 }

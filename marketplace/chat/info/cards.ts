@@ -1,4 +1,7 @@
-import type { PlatformModelId } from '../call.ts'
+import type { ChatModelId, PlatformModelId } from '../call.ts'
+import { HISTORY_CHARS_MAX } from '../ensemble/compression.ts'
+import { MODES } from '../modes.ts'
+import { groupedNumber } from './figures.ts'
 
 /** What a capability needs beside a model that answers. */
 export type Need = 'search' | 'vision' | 'tools' | 'several'
@@ -27,6 +30,11 @@ const STRUCTURED: Capability = { text: 'Structured output by response_format, ch
 const NO_PICTURES = 'Pictures and video are not taken; pictures are for model-4'
 const ONE_ANSWER = 'n, seed and logprobs are refused where several models answer; requests with tools go to one model'
 
+function modesOf(model: ChatModelId): Capability {
+  const words = Object.keys(MODES[model] ?? {}).map((name) => `@${name}`)
+  return { text: `Chat modes at the beginning of a message: ${words.join(', ')}` }
+}
+
 /** The five models by the interface, each as it is meant. */
 export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
   'model-1': {
@@ -48,12 +56,7 @@ export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
     tagline: 'Plan, answer, check',
     label: 'Balanced',
     bestFor: ['Everyday questions', 'Explanations', 'Writing', 'Tasks of a few steps'],
-    capabilities: [
-      STREAMS,
-      TOOLS,
-      STRUCTURED,
-      { text: 'Chat modes @agent, @plan and @code at the beginning of a message' },
-    ],
+    capabilities: [STREAMS, TOOLS, STRUCTURED, modesOf('model-2')],
     limitations: ['One revision at most', 'No web search', ONE_ANSWER, NO_PICTURES],
     how: 'A plan is made, the answer is written along it, and a judge looks at it: what does not pass is written once more.',
   },
@@ -66,12 +69,12 @@ export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
       STREAMS,
       TOOLS,
       STRUCTURED,
-      { text: 'Chat modes @code, @website, @blender and @web-design at the beginning of a message' },
+      modesOf('model-3'),
       { text: 'A short path of three stages for short and simple questions' },
       { text: 'Code in answers is parsed before it is handed over; it is never run' },
     ],
     limitations: [
-      'Slower than model-1 and model-2',
+      'Up to ten stages for one answer take their time',
       'Code is parsed, not run or tested',
       'No web search',
       ONE_ANSWER,
@@ -81,7 +84,7 @@ export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
   },
   'model-4': {
     name: 'Model 4',
-    tagline: 'Several models on one answer',
+    tagline: 'Drafts, joined into one answer',
     label: 'Beast',
     bestFor: ['Hard questions', 'Mathematics and reasoning', 'Current events', 'Long conversations', 'Pictures'],
     capabilities: [
@@ -89,7 +92,7 @@ export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
       TOOLS,
       STRUCTURED,
       { text: 'Four tiers from instant to deep, chosen by rules' },
-      { text: 'Compression of conversations above 20,000 characters' },
+      { text: `Compression of conversations above ${groupedNumber(HISTORY_CHARS_MAX)} characters` },
       { text: 'Web search by itself for current events and facts, with citations', needs: 'search' },
       { text: 'Drafts of several models at once, made into one answer', needs: 'several' },
       { text: 'Three samples and a majority vote for mathematics and reasoning' },
@@ -97,7 +100,7 @@ export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
     ],
     limitations: [
       'Video is not taken',
-      'The slowest of the models',
+      'Several calls of models for one answer take their time',
       ONE_ANSWER,
       'Heavy load can meet the rate limits of the models behind it',
     ],

@@ -48,7 +48,7 @@ const ABILITIES: readonly Ability[] = [
     of: 'model-voice',
     yes: () =>
       'Yes: POST /api/v1/voice answers as model-2 does and reads the answer out; POST /api/v1/audio/speech reads any text. Both give WAV, 24 kHz, 16 bit, mono.',
-    words: 'voice speech speak speaking audio sound tts text-to-speech wav aloud listen',
+    words: 'voice speech speak talk speaking audio sound tts text-to-speech wav aloud listen',
   },
   {
     id: 'search',

@@ -62,7 +62,8 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
       id: 'limits',
       question: 'What are the limits?',
       answer: `For each owner of keys: ${groupedNumber(bounds.rpm)} requests a minute, ${groupedNumber(bounds.tpd)} tokens a day (UTC), ${groupedNumber(bounds.concurrent)} chats at once, ${groupedNumber(bounds.keys)} keys. An answer has ${groupedNumber(tokensMax)} tokens at most and ${groupedNumber(Math.round(budgetMs / 1_000))} seconds. What is left is told in the headers x-ratelimit-*; what is too much is answered 429 with Retry-After.`,
-      words: 'rate limit quota rpm tpd minute day maximum max_tokens length concurrent throttle 429 timeout',
+      words:
+        'rate limit quota requests request send minute rpm tpd minute day maximum max_tokens length concurrent throttle 429 timeout',
     },
     {
       id: 'price',

@@ -5,6 +5,7 @@ import type { Readiness } from '../../outside/readiness.ts'
 import { type ChatModelId, PLATFORM_MODEL_IDS, type PlatformModelId } from '../call.ts'
 import { windowOf } from '../context-window.ts'
 import { type ChatModels, TEXT_ROLES } from '../desk.ts'
+import { DRAFTS_MAX } from '../ensemble/draft-models.ts'
 import { TIER_BUDGET_MS, TIERS, type Tier } from '../ensemble/tiers.ts'
 import { PIPELINES } from '../pipelines/table.ts'
 import type { Stage } from '../stage.ts'
@@ -25,8 +26,6 @@ export interface ModelInfoMeans {
   readonly latencies: (model: PlatformModelId, tier?: Tier) => LatencyFigures | null
   readonly clock: Clock
 }
-
-const DRAFTS_MAX = 10
 
 /** All models of the platform as they stand now. */
 export function modelInfos(means: ModelInfoMeans, baseUrl: string, pricing: string): readonly ModelInfo[] {
@@ -148,7 +147,8 @@ const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = 
     return takes ? null : 'no configured model supports tools'
   },
   several: ({ models }) => {
-    const count = distinctModels(models.facts, isText).length
+    const usable = models.facts.filter((backend) => backend.usable)
+    const count = distinctModels(usable, isText).length
     return count > 1 ? null : `it has ${count} model; drafts are sampled from it at different temperatures`
   },
 }

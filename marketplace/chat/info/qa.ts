@@ -1,4 +1,5 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { type ChatModels, ModelDesk } from '../desk.ts'
 import { type Hit, TextIndex } from './bm25.ts'
 import type { Passage } from './passages.ts'
@@ -14,7 +15,7 @@ const OWN_WORDS_MAX = 2
 const ALSO = 0.5
 const ALSO_SHOWN = 0.8
 /** With less of the question covered, nothing is known. */
-const COVERAGE_MIN = 0.34
+const COVERAGE_MIN = 0.45
 const WORDING_MS = 8_000
 const WORDING_TOKENS = 300
 const ANSWER_CHARS_MAX = 3_000
@@ -49,7 +50,7 @@ interface Worded {
 /** Answers questions about the platform from what is known of it, and says where it knows nothing. */
 export class QaDesk {
   readonly #means: QaMeans
-  readonly #kept = new Map<string, { readonly worded: Worded; readonly untilMs: number }>()
+  readonly #kept = new LruMap<string, { readonly worded: Worded; readonly untilMs: number }>(KEPT_MAX)
   #inside = 0
   #minute = { startMs: Number.NEGATIVE_INFINITY, count: 0 }
 
@@ -83,7 +84,7 @@ export class QaDesk {
     if (!this.#enter(nowMs)) return null
     try {
       const worded = await this.#ask(question, hits, signal)
-      if (worded !== null) this.#keep(key, worded, nowMs)
+      if (worded !== null) this.#kept.set(key, { worded, untilMs: nowMs + KEPT_MS })
       return worded
     } finally {
       this.#inside -= 1
@@ -114,12 +115,6 @@ export class QaDesk {
     this.#inside += 1
     this.#minute.count += 1
     return true
-  }
-
-  #keep(key: string, worded: Worded, nowMs: number): void {
-    this.#kept.delete(key)
-    if (this.#kept.size >= KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value as string)
-    this.#kept.set(key, { worded, untilMs: nowMs + KEPT_MS })
   }
 }
 

@@ -1,0 +1,204 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { createInlineVerifier, verifyJob } from '../../consensus/crypto/verifier.ts'
+import { signText } from '../../consensus/tx/sign.ts'
+import { Mempool } from '../../mempool/mempool.ts'
+import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import { createDashboard } from '../../rpc/dashboard/desk.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import type { ChatApi, NodeApi } from '../../rpc/node.ts'
+import { createServer } from '../../rpc/server.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { type OpenChatKeys, openChatKeys } from '../../src/storage/level-chat-keys.ts'
+import { TestChain, wallet } from './chain.ts'
+import { ManualTime } from './manual-time.ts'
+import { removeFolder, temporaryFolder } from './processes.ts'
+import { testRemoteWork } from './remote-work.ts'
+
+/** The operator's password here. */
+export const PASSWORD = 'correct horse battery staple'
+/** What the operator shows to the API. */
+export const TOKEN = '7a'.repeat(32)
+
+/** How a dashboard is opened. */
+export interface DashboardChoices {
+  readonly wallets?: 'all' | readonly string[]
+  readonly publicUrl?: string
+  readonly loopback?: boolean
+}
+
+/** The dashboard in this process: a real server over keys in a real LevelDB, with a clock that the test moves. */
+export class DashboardServer {
+  readonly url: string
+  readonly test: TestChain
+  readonly keys: OpenChatKeys
+  readonly time: ManualTime
+  /** Bugs of the node: what it could not answer. */
+  readonly errors: unknown[]
+  /** Changes with the operator's password. */
+  secret: { stamp: string; password: string }
+  readonly #app: FastifyInstance
+  readonly #folder: string
+
+  private constructor(parts: {
+    readonly url: string
+    readonly test: TestChain
+    readonly keys: OpenChatKeys
+    readonly time: ManualTime
+    readonly errors: unknown[]
+    readonly secret: { stamp: string; password: string }
+    readonly app: FastifyInstance
+    readonly folder: string
+  }) {
+    this.url = parts.url
+    this.test = parts.test
+    this.keys = parts.keys
+    this.time = parts.time
+    this.errors = parts.errors
+    this.secret = parts.secret
+    this.#app = parts.app
+    this.#folder = parts.folder
+  }
+
+  static async open({ wallets = 'all', publicUrl, loopback = true }: DashboardChoices = {}): Promise<DashboardServer> {
+    const folder = temporaryFolder()
+    const time = new ManualTime()
+    time.pass(1_700_000_000_000)
+    const test = await TestChain.open()
+    const bounds = { rpm: 60, tpd: 1_000_000, concurrent: 32, keys: 3 }
+    const onFault = (): void => {}
+    const keys = await openChatKeys({ folder: join(folder, 'chat-keys'), clock: time, timers: time, bounds, onFault })
+    const secret = { stamp: 'first', password: PASSWORD }
+    const operator = {
+      stamp: async () => secret.stamp,
+      matches: async (text: string) => ({ ok: true as const, value: text === secret.password }),
+    }
+    const dashboard = createDashboard({
+      clock: time,
+      wallets,
+      operator,
+      verify: (job) => verifyJob(NATIVE_BACKEND, job),
+    })
+    const node: NodeApi = {
+      ...nodeOf(test, time),
+      publicUrl: publicUrl ?? null,
+      operatorToken: TOKEN,
+      pages: { loopback, allowedOrigins: [] },
+      chat: { keys } as unknown as ChatApi,
+      dashboard,
+    }
+    const errors: unknown[] = []
+    const limits = { ...DEFAULT_HTTP_LIMITS, delayMsMax: 100_000 }
+    const onError = (error: unknown): void => {
+      errors.push(error)
+    }
+    const app = await createServer(node, { limits, trustProxy: false, onError, onAnswer: () => {} })
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    return new DashboardServer({ url, test, keys, time, errors, secret, app, folder })
+  }
+
+  async close(): Promise<void> {
+    await this.#app.close()
+    await this.keys.close()
+    removeFolder(this.#folder)
+  }
+}
+
+function nodeOf(test: TestChain, clock: ManualTime): Omit<NodeApi, 'publicUrl'> {
+  const { chain } = test
+  const verifier = createInlineVerifier(NATIVE_BACKEND)
+  const mempool = new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
+  return {
+    version: 'test',
+    startedAtMs: 0,
+    clock,
+    chain,
+    mempool,
+    market: null,
+    mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
+    remoteWork: testRemoteWork({ chain, mempool, clock }),
+    peerCount: () => 0,
+    notReadyBecause: () => [],
+    metrics: async () => '',
+  }
+}
+
+/** What a page answered. */
+export interface Shown {
+  readonly status: number
+  readonly text: string
+  readonly headers: Headers
+}
+
+/** A browser without scripts: it keeps the cookie and sends the hidden fields of the page that it saw last. */
+export class PlainBrowser {
+  cookie: string | null = null
+  readonly #url: string
+  #page = ''
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  /** A hidden field of the page that was seen last. */
+  hidden(name: string): string {
+    return new RegExp(`name="${name}" value="([^"]*)"`).exec(this.#page)?.[1] ?? ''
+  }
+
+  /** The text that the page asks a wallet to sign. */
+  get challenge(): string {
+    return /sign-text "([^"]+)"/.exec(this.#page)?.[1] ?? ''
+  }
+
+  get(path = '/dashboard'): Promise<Shown> {
+    return this.#ask(path, {})
+  }
+
+  /** Sends a form as the page has it; headers of a browser go with it unless others are given. */
+  send(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Shown> {
+    const own = { origin: this.#url, 'sec-fetch-site': 'same-origin' }
+    const body = new URLSearchParams({ csrf: this.hidden('csrf'), ...fields }).toString()
+    const sent = { 'content-type': 'application/x-www-form-urlencoded', ...(headers ?? own) }
+    return this.#ask(path, { method: 'POST', headers: sent, body })
+  }
+
+  async signInByPassword(password = PASSWORD): Promise<Shown> {
+    await this.get()
+    return this.send('/dashboard/sign-in', { password })
+  }
+
+  /** Signs the challenge with a development wallet. */
+  async signed(test: TestChain, number = 1): Promise<string> {
+    await this.get()
+    return signedBy(test, this.challenge, number)
+  }
+
+  async makeKey(fields: Readonly<Record<string, string>>): Promise<Shown> {
+    await this.get()
+    return this.send('/dashboard/keys', { turn: this.hidden('turn'), ...fields })
+  }
+
+  async #ask(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }): Promise<Shown> {
+    const cookie = this.cookie === null ? {} : { cookie: this.cookie }
+    const response = await fetch(`${this.#url}${path}`, {
+      redirect: 'manual',
+      ...init,
+      headers: { ...cookie, ...init.headers },
+    })
+    const set = response.headers.get('set-cookie')
+    if (set !== null) this.cookie = set.split(';')[0] as string
+    const text = await response.text()
+    if (text !== '') this.#page = text
+    return { status: response.status, text, headers: response.headers }
+  }
+}
+
+/** A text signed by a development wallet, as `farthing wallet sign-text` prints it. */
+async function signedBy({ chain }: TestChain, text: string, number = 1): Promise<string> {
+  const prefix = chain.ruleBook.params.addressPrefix
+  return JSON.stringify(await signText(text, wallet(number), { network: chain.network, prefix }))
+}

@@ -38,6 +38,10 @@ interface Loaded {
 }
 
 const REASON_CHARS_MAX = 160
+const NO_LOGPROBS = { reason: 'it does not tell how likely tokens are', status: 400 }
+const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status: 400 }
+/** Largest schema of which a grammar is made, in values and the numbers among them. */
+const GRAMMAR_SIZE_MAX = 1_000
 /** What any JSON object follows. */
 const ANY_OBJECT: Fields = { type: 'object', additionalProperties: true }
 /** The same answer to the same question at temperature 0. */
@@ -56,10 +60,16 @@ export class GgufBackend implements ModelBackend {
   }
 
   readonly complete = (request: ChatRequest, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
-    this.stream(request, () => undefined, signal)
+    this.#ask(request, null, signal)
 
+  /** A form of which no grammar is made is refused: words give what must be looked at before it is shown. */
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
-    this.#inTurn(async () => {
+    this.#ask(request, sink, signal)
+
+  readonly picture = async (): Promise<Result<never>> => unusableAnswer(this.id, 'it makes no pictures')
+
+  #ask(request: ChatRequest, sink: DeltaSink | null, signal: AbortSignal): Promise<Result<ChatAnswer>> {
+    return this.#inTurn(async () => {
       const until = AbortSignal.any([signal, this.#closing.signal])
       if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
       const loaded = await this.#loaded()
@@ -71,8 +81,7 @@ export class GgufBackend implements ModelBackend {
         return unusableAnswer(this.id, error instanceof Error ? error.message : 'unknown cause')
       }
     })
-
-  readonly picture = async (): Promise<Result<never>> => unusableAnswer(this.id, 'it makes no pictures')
+  }
 
   /** Loads the model, if it is not loaded yet. */
   readonly check = async (): Promise<Result<unknown>> => {
@@ -143,24 +152,27 @@ export class GgufBackend implements ModelBackend {
 
   async #answer(
     { package: { LlamaChatSession }, llama, context, name }: Loaded,
-    { model, messages, maxTokens, temperature, jsonSchema, json }: ChatRequest,
-    sink: DeltaSink,
+    { model, messages, maxTokens, temperature, jsonSchema, json, extra = {} }: ChatRequest,
+    sink: DeltaSink | null,
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
+    const wanted = jsonSchema?.schema ?? (json === true ? ANY_OBJECT : null)
+    const grammar = wanted && (await grammarFor(llama, wanted))
+    const isInWords = wanted !== null && grammar === null
+    if (extra.logprobs === true) return fail(fault('model/refused', { backend: this.id, ...NO_LOGPROBS }))
+    if (isInWords && sink !== null) return fail(fault('model/refused', { backend: this.id, ...NO_GRAMMAR }))
     const [history, prompt] = conversationOf(messages)
     const sequence = context.getSequence()
     try {
       const session = new LlamaChatSession({ contextSequence: sequence })
       session.setChatHistory(history)
-      const wanted = jsonSchema?.schema ?? (json === true ? ANY_OBJECT : null)
-      const grammar = wanted && (await grammarFor(llama, wanted))
-      const pieces = new PieceQueue(sink)
-      const inWords = wanted !== null && grammar === null ? `\n\n${formInWords(wanted)}` : ''
+      const pieces = new PieceQueue(sink ?? (() => undefined))
+      const inWords = isInWords ? `\n\n${formInWords(wanted)}` : ''
       const { responseText, stopReason } = await session.promptWithMeta(`${prompt}${inWords}`, {
         signal,
         maxTokens,
         temperature: temperature ?? 0,
-        seed: SEED,
+        ...styleOf(extra),
         onTextChunk: (content) => pieces.add({ content }),
         ...(grammar && { grammar }),
       })
@@ -172,7 +184,7 @@ export class GgufBackend implements ModelBackend {
         text: responseText,
         model: name === '' ? model.id : name,
         finishReason: stopReason === 'maxTokens' ? 'length' : 'stop',
-        ...(wanted !== null && { heldBy: grammar === null ? 'words' : 'grammar' }),
+        ...(wanted !== null && { heldBy: isInWords ? 'words' : 'grammar' }),
         usage: { promptTokens: usedInputTokens, completionTokens: usedOutputTokens },
         skipped: 0,
       })
@@ -182,13 +194,40 @@ export class GgufBackend implements ModelBackend {
   }
 }
 
-/** A grammar of a schema; null for a schema of which none can be made. */
+/** How the words are chosen, as the package takes it. */
+function styleOf({ seed, top_p: topP, stop }: Fields): {
+  readonly seed: number
+  readonly topP?: number
+  readonly customStopTriggers?: readonly string[]
+} {
+  const stops = (Array.isArray(stop) ? stop : [stop]).filter((one) => typeof one === 'string' && one !== '')
+  return {
+    seed: typeof seed === 'number' ? seed : SEED,
+    ...(typeof topP === 'number' && { topP }),
+    ...(stops.length > 0 && { customStopTriggers: stops as readonly string[] }),
+  }
+}
+
+/** A grammar of a schema; null for a schema of which none can be made, or only a large one. */
 async function grammarFor(llama: Llama, schema: Fields): Promise<object | null> {
+  if (!isSmall(schema)) return null
   try {
     return await llama.createGrammarForJsonSchema(schema)
   } catch {
     return null
   }
+}
+
+/** Whether the grammar of a schema is small: in it, whatever is to be there so many times is there so many times. */
+function isSmall(schema: Fields): boolean {
+  let size = 0
+  const left: unknown[] = [schema]
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    size += typeof value === 'number' ? Math.abs(value) : 1
+    if (size > GRAMMAR_SIZE_MAX) return false
+    if (value !== null && typeof value === 'object') left.push(...Object.values(value))
+  }
+  return true
 }
 
 /** Hands on pieces one after another, in order, although they come from a callback. */
@@ -214,10 +253,20 @@ class PieceQueue {
 /** History and the last thing that was said, as the package takes them. */
 function conversationOf(messages: readonly ChatMessage[]): readonly [LlamaHistoryItem[], string] {
   const items = messages.map(({ role, content }): LlamaHistoryItem => {
-    const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
+    const text = textIn(content)
     if (role === 'assistant') return { type: 'model', response: [text] }
     return { type: role === 'system' ? 'system' : 'user', text }
   })
   const last = items.at(-1)
   return last?.type === 'user' ? [items.slice(0, -1), last.text] : [items, '']
+}
+
+/** Text of a message: text itself, or the texts among its parts. */
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return JSON.stringify(content ?? '')
+  return content
+    .map((part) => (part as { readonly text?: unknown } | null)?.text)
+    .filter((text) => typeof text === 'string')
+    .join('\n')
 }

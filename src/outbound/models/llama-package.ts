@@ -52,6 +52,8 @@ export interface LlamaSession {
       readonly maxTokens: number
       readonly temperature: number
       readonly seed: number
+      readonly topP?: number
+      readonly customStopTriggers?: readonly string[]
       readonly onTextChunk: (text: string) => void
       readonly grammar?: object
     },

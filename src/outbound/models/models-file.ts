@@ -79,7 +79,7 @@ function backendOf(place: Place): DescribedBackend {
     limits: {
       rpm: place.optional('rpm')?.integer(1, 1_000_000) ?? DEFAULTS.rpm,
       tpm: place.optional('tpm')?.integer(1, 1_000_000_000) ?? DEFAULTS.tpm,
-      concurrency: place.optional('concurrency')?.integer(1, 256) ?? DEFAULTS.concurrency,
+      concurrency: place.optional('concurrency')?.integer(1, 4_096) ?? DEFAULTS.concurrency,
       priority: place.optional('priority')?.integer(0, 1_000) ?? DEFAULTS.priority,
       timeoutMs: place.optional('timeoutMs')?.integer(100, 600_000) ?? DEFAULTS.timeoutMs,
     },

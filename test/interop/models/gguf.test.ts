@@ -73,6 +73,33 @@ describe('a model in a GGUF file, run by node-llama-cpp', () => {
     const value = JSON.parse(answer.value.text) as { readonly colour: string; readonly sure: boolean }
     expect(['red', 'blue']).toContain(value.colour)
     expect([true, false]).toContain(value.sure)
+    expect(answer.value.heldBy).toBe('grammar')
+  })
+
+  it('is asked in words for a schema of which there is no small grammar, and for any object with a grammar', async () => {
+    const schema = { type: 'array', items: { type: 'string' }, minItems: 1_000_000 }
+    const backend = open(path)
+    const large = await backend.complete({ ...REQUEST, jsonSchema: { name: 'much', schema } }, limit())
+    expect(large).toMatchObject({ ok: true, value: { heldBy: 'words' } })
+    const live = await backend.stream({ ...REQUEST, jsonSchema: { name: 'much', schema } }, () => undefined, limit())
+    expect(live).toMatchObject({ ok: false, fault: { code: 'model/refused', detail: { status: 400 } } })
+    const any = await backend.complete({ ...REQUEST, json: true }, limit())
+    expect(any).toMatchObject({ ok: true, value: { heldBy: 'grammar' } })
+    expect(any.ok && any.value.text.trimStart()[0]).toBe('{')
+  })
+
+  it('chooses its words by the seed, and does not claim to know how likely they are', async () => {
+    const backend = open(path)
+    const said = async (seed: number): Promise<string> => {
+      const answer = await backend.complete({ ...REQUEST, temperature: 1, extra: { seed } }, limit())
+      if (!answer.ok) throw new Error(JSON.stringify(answer.fault))
+      return answer.value.text
+    }
+    const [one, again, other] = [await said(5), await said(5), await said(6)]
+    expect(one).toBe(again)
+    expect(one).not.toBe(other)
+    const unknown = await backend.complete({ ...REQUEST, extra: { logprobs: true } }, limit())
+    expect(unknown).toMatchObject({ ok: false, fault: { code: 'model/refused', detail: { status: 400 } } })
   })
 
   it('answers one after another, and lets one that is given up go', async () => {

@@ -24,6 +24,9 @@ const GRACE_MS = 200
 /** Why a stage does not run, or was ended, for want of time. */
 const TIME = 'time'
 
+/** Why a stage that makes text does not run once an answer was said. */
+const GIVEN = 'the answer was given before'
+
 /** The state in which a conversation enters its pipeline. */
 export function firstState(messages: readonly ChatMessage[], question: string): ChatState {
   return {
@@ -62,8 +65,7 @@ export async function runPipeline(
   for (const [i, stage] of stages.entries()) {
     const ended = endOf(state, context)
     if (ended !== null) return fail(ended)
-    const reason =
-      voice.began && stage.makesText === true ? 'the answer was given before' : whyNot(stage, state, context)
+    const reason = whyNot(stage, state, context) ?? (voice.began && stage.makesText === true ? GIVEN : null)
     if (reason !== null) {
       reports.push({ stage: stage.name, ran: false, reason, models: [], ms: 0 })
       continue

@@ -18,7 +18,7 @@ interface Filter {
 }
 
 /**
- * Brings samples to another rate with a windowed-sinc filter (Kaiser window), nothing above half the lower rate left. Yields often;
+ * Brings samples to another rate with a windowed-sinc filter (Kaiser window), what the lower rate cannot hold left out. Yields often;
  * one step is below a millisecond. The length is that of the input times the ratio, rounded.
  */
 export function* resampled(samples: Int16Array, fromRate: number, toRate: number): Generator<void, Int16Array> {

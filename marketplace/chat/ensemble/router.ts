@@ -74,7 +74,7 @@ const OPEN: Route = { tier: 'standard', task: 'knowledge', rule: 'none', open: t
 
 /**
  * What kind of work a question is, by rules alone: a pure function of the text, within a millisecond whatever the text
- * (`test/bench/chat-ensemble.ts` measures it).
+ * (`test/bench/chat-router.ts` measures it).
  */
 export function route(question: string, hasImages = false): Route {
   const features = featuresOf(question, hasImages)

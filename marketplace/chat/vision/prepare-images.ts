@@ -1,4 +1,4 @@
-import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import { fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatMessage } from '../../models/backend.ts'
 import type { ChatMeans } from '../stage.ts'
@@ -36,6 +36,8 @@ export async function prepareImages(
       return url
     }),
   )
+  // What was given up says nothing of the image.
+  if (signal.aborted) return fail(fault('model/timeout', { backend: 'the images' }))
   const failed = made.find((one) => !one.ok)
   if (failed !== undefined && !failed.ok) return failed
   return ok(messages.map((message) => withUrls(message, urls)))

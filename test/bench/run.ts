@@ -1,6 +1,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { benchAdmission } from './admission.ts'
 import { benchBigState } from './big-state.ts'
+import { benchChatRouter } from './chat-router.ts'
 import { benchDisk } from './disk.ts'
 import { benchDocuments } from './documents.ts'
 import { benchEdges } from './edges.ts'
@@ -22,10 +23,12 @@ import { benchPages } from './pages.ts'
 import { benchQuotes } from './quotes.ts'
 import { type BenchRow, printTable } from './report.ts'
 import { benchStaleRate } from './stale-rate.ts'
+import { benchVoice } from './voice.ts'
 
 /** Every benchmark by the name that chooses it: `npm run bench -- import quotes`. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   import: benchImport,
+  voice: benchVoice,
   admission: benchAdmission,
   http: benchHttpAdmission,
   quotes: benchQuotes,
@@ -47,6 +50,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   'snapshot-sync': benchNetworkSnapshot,
   sustained: benchNetworkSustained,
   pages: benchPages,
+  'chat-router': benchChatRouter,
 }
 
 const wanted = process.argv.slice(2)

@@ -3,6 +3,8 @@ import type { Stage } from '../stage.ts'
 
 /** Code points from which a question is not short any more. */
 const SHORT_CHARS = 80
+/** UTF-16 units from which a question is not looked into: it might be megabytes of blanks. */
+const LOOKED_AT_MAX = 4_096
 
 /** Words that mean work; where a `*` stands, all that begin so. */
 const WORK_WORDS =
@@ -19,9 +21,10 @@ const BEGINNING_CHARS = [...new Set([...BEGINNINGS].map(({ length }) => length))
 
 /**
  * How much work a question is: `fast` where it has fewer than 80 characters (Unicode code points, without modes and without blanks
- * at its ends), no word that means work, no sign of code, and chooses no mode; `full` otherwise.
+ * at its ends), no word that means work, no sign of code, and chooses no mode; `full` otherwise. So is one with thousands of blanks around it.
  */
 export function codeTier(question: string, mode: string | null): 'fast' | 'full' {
+  if (question.length > LOOKED_AT_MAX) return 'full'
   const text = question.trim()
   // No code point has more than two units: what is longer need not be counted.
   if (mode !== null || text.length >= 2 * SHORT_CHARS || [...text].length >= SHORT_CHARS) return 'full'

@@ -64,6 +64,15 @@ export function isOwnForm({ dashboard, token, isNew, request }: Visit, csrf: str
   return !isNew && dashboard.marks.isOf(csrf, 'form', token)
 }
 
+/**
+ * Whether a page of another site has led here. Then the browser keeps its cookie to itself, and one that was set in its place would
+ * sign it out.
+ */
+export function isLedHere({ isNew, request }: Visit): boolean {
+  const site = request.headers['sec-fetch-site']
+  return isNew && (site === 'cross-site' || site === 'same-site')
+}
+
 /** What a challenge that is shown to this browser says and is bound to. */
 export function placeOf({ node, request, token }: Visit): ChallengePlace {
   const { params } = node.chain.ruleBook
@@ -95,7 +104,13 @@ function cookieOf(request: ApiRequest): string | undefined {
 }
 
 function cookieName(request: ApiRequest): string {
-  return isSecure(request) ? '__Host-farthing-dashboard' : 'farthing-dashboard'
+  return isSecure(request) ? '__Host-farthing-dashboard' : `farthing-dashboard${portOf(request)}`
+}
+
+/** Browsers keep cookies by host: nodes of one machine would sign each other's visitors out. */
+function portOf(request: ApiRequest): string {
+  const [, port] = /:(\d{1,5})$/.exec(hostOf(request)) ?? []
+  return port === undefined ? '' : `-${port}`
 }
 
 function isSecure({ baseUrl }: ApiRequest): boolean {

@@ -2,11 +2,17 @@ import { type Fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { type ChatKey, type KeyLimits, OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { Answer, ApiRequest, Handler } from '../answer.ts'
 import type { Session } from '../dashboard/sessions.ts'
-import { cookieFor, csrfOf, hostOf, isOwnForm, openVisit, placeOf, type Visit } from '../dashboard/visit.ts'
+import { cookieFor, csrfOf, hostOf, isLedHere, isOwnForm, openVisit, placeOf, type Visit } from '../dashboard/visit.ts'
 import { signerOf } from '../dashboard/wallet-sign-in.ts'
 import { addressKey } from '../edge/client-key.ts'
 import type { NodeApi } from '../node.ts'
-import { type DashboardFrame, dashboardAnswer, type FormTrouble, refusedPage } from '../web/dashboard-frame.ts'
+import {
+  type DashboardFrame,
+  dashboardAnswer,
+  type FormTrouble,
+  goOnPage,
+  refusedPage,
+} from '../web/dashboard-frame.ts'
 import { type KeyFacts, keyPage, madePage } from '../web/dashboard-key.ts'
 import { type KeysFacts, keysPage } from '../web/dashboard-keys.ts'
 import { signInPage } from '../web/dashboard-sign-in.ts'
@@ -23,6 +29,7 @@ type SignedIn = Visit & { readonly session: Session }
 export const getDashboard: Handler = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
+  if (isLedHere(visit)) return goOnAnswer(visit)
   if (!isSignedIn(visit)) return signInAnswer(visit, 200)
   return dashboardAnswer(keysMarkup(visit, Number(request.query.page ?? 1)))
 }
@@ -68,6 +75,7 @@ export const makeKey: Handler = (node, request) =>
 export const getKeyPage: Handler = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
+  if (isLedHere(visit)) return goOnAnswer(visit)
   if (!isSignedIn(visit)) return signInAnswer(visit, 401)
   const key = keyOf(visit, request)
   return key === undefined ? noKey(visit) : dashboardAnswer(keyMarkup(visit, { key }))
@@ -187,6 +195,11 @@ function signInAnswer(visit: Visit, status: number, trouble?: FormTrouble, more 
     ...(trouble && { trouble }),
   })
   return dashboardAnswer(content, status, { ...more, ...(isNew ? cookieFor(request, token) : {}) })
+}
+
+/** The next step begins at a page of this node, so that the browser shows its cookie. */
+function goOnAnswer(visit: Visit): Answer {
+  return dashboardAnswer(goOnPage(frameOf(visit)), 200, { refresh: '0;url=/dashboard' })
 }
 
 function keysMarkup(visit: SignedIn, wanted: number, more: Pick<KeysFacts, 'sent' | 'trouble'> = {}): string {

@@ -95,3 +95,12 @@ export function refusedPage(frame: DashboardFrame, reason: string): string {
     html`<h1>Not done</h1><p class="notice bad" role="alert">${reason}</p><p class="more"><a href="/dashboard">Back to the dashboard</a></p>`,
   )
 }
+
+/** A step between a page of another site and the dashboard. */
+export function goOnPage(frame: DashboardFrame): string {
+  return dashboardPage(
+    frame,
+    'Dashboard',
+    html`<h1>API keys</h1><p class="more"><a href="/dashboard">Go on to the dashboard</a></p>`,
+  )
+}

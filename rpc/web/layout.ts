@@ -65,7 +65,7 @@ ${isPrivate === true ? html`<meta name="robots" content="noindex">` : NOTHING}${
 <main id="content" class="wrap" tabindex="-1">
 ${main}
 </main>
-<footer class="foot"><div class="wrap">Made by the node itself, from the chain. No scripts, ${isPrivate === true ? 'one cookie that ends with your visit' : 'no cookies'}, no third parties.</div></footer>
+<footer class="foot"><div class="wrap">Made by the node itself${isPrivate === true ? '. No scripts, one cookie that ends with your visit' : ', from the chain. No scripts, no cookies'}, no third parties.</div></footer>
 </body>
 </html>
 `

@@ -89,7 +89,7 @@ textarea{font:.875rem/1.5 var(--mono);color:inherit;border-radius:.25rem;border:
 .check{display:flex;gap:.65rem;align-items:center}.check input{width:1.4rem;min-height:1.4rem;flex:none}
 .notice{border-left:4px solid var(--mark);background:var(--raised);padding:.75rem 1rem;margin-top:1.5rem}.notice.bad{border-color:var(--warn)}
 button.quiet{background:none;color:inherit;border-color:var(--soft);font-weight:400}button.quiet:hover{border-color:var(--mark);color:var(--mark)}
-.secret{user-select:all;font-size:1.0625rem;border:2px solid var(--mark);overflow-wrap:anywhere}
+.secret{user-select:all;font-size:1.0625rem;border:2px solid var(--mark);word-break:break-all}
 .pager{display:flex;gap:1.5rem;margin-top:1rem}
 .row h3{font:600 1.2rem/1.25 var(--serif)}.pairs.small{margin-top:.5rem;max-width:44rem}.pairs.small dt,.pairs.small dd{font-size:.875rem}
 details{margin-top:.75rem}summary{cursor:pointer;color:var(--mark)}

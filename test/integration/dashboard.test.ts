@@ -30,7 +30,7 @@ describe('signing in', () => {
     expect(first.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(first.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     expect(first.headers.get('set-cookie')).toMatch(
-      /^farthing-dashboard=[\w-]{43}; Path=\/dashboard; HttpOnly; SameSite=Strict$/,
+      /^farthing-dashboard-\d+=[\w-]{43}; Path=\/dashboard; HttpOnly; SameSite=Strict$/,
     )
     const before = browser.cookie
     const done = await browser.signInByPassword()
@@ -218,7 +218,7 @@ describe('forms of strangers', () => {
       for (const path of ['/sign-in', '/sign-out', '/keys', '/keys/abcdefgh', '/keys/abcdefgh/revoke']) {
         const headers = {
           'content-type': 'application/x-www-form-urlencoded',
-          cookie: `farthing-dashboard=${body.slice(0, 50).replace(/\0/g, '')}`,
+          cookie: `farthing-dashboard-${new URL(server.url).port}=${body.slice(0, 50).replace(/\0/g, '')}`,
         }
         const { status } = await fetch(`${server.url}/dashboard${path}`, {
           method: 'POST',
@@ -344,6 +344,19 @@ describe('a session', () => {
     const late = await browser.send('/dashboard/keys', fields)
     expect([late.status, server.keys.list('operator')]).toEqual([401, []])
     expect(late.text).toContain('Your session is over')
+  })
+
+  it('outlives that another site leads to it without its cookie', async () => {
+    const { server, browser } = await signedIn()
+    for (const path of ['/dashboard', '/dashboard/keys/abcdefgh']) {
+      const led = await fetch(`${server.url}${path}`, { headers: { 'sec-fetch-site': 'cross-site' } })
+      expect([led.status, led.headers.get('set-cookie'), led.headers.get('refresh')]).toEqual([
+        200,
+        null,
+        '0;url=/dashboard',
+      ])
+    }
+    expect((await browser.get()).text).toContain('Signed in as the operator')
   })
 
   it('is over when it is left, and when the password is set anew', async () => {

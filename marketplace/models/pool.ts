@@ -171,17 +171,23 @@ export class ModelPool implements Models {
   }
 
   get facts(): readonly BackendFacts[] {
-    return this.#members.map(({ entry, isUsable, trouble, admission, totals, latencies }) => ({
-      what: WHAT,
-      name: entry.backend.id,
-      usable: isUsable,
-      trouble,
-      models: entry.models,
-      inside: admission.inside,
-      waiting: admission.waiting,
-      totals,
-      latencies,
-    }))
+    return this.#members.map((member) => {
+      const { entry, isUsable, trouble, admission, totals } = member
+      return {
+        what: WHAT,
+        name: entry.backend.id,
+        usable: isUsable,
+        trouble,
+        models: entry.models,
+        inside: admission.inside,
+        waiting: admission.waiting,
+        totals,
+        // Every chat looks at the facts, and hardly any at these.
+        get latencies() {
+          return member.latencies
+        },
+      }
+    })
   }
 
   async checkAll(): Promise<readonly BackendCheck[]> {

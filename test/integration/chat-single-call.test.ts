@@ -257,6 +257,22 @@ describe('an answer that breaks off', () => {
     expect(world.hits).toEqual([1, 1])
   })
 
+  it('is continued within a pipeline, too', async () => {
+    const world = await open({ backends: [{}, {}] })
+    let streams = 0
+    for (const fake of world.fakes) {
+      fake.profile = ({ body }) => (body.stream === true && ++streams === 1 ? 'cut' : 'ok')
+      fake.answer = ({ body }) => {
+        const last = (body.messages as { role: string; content: string }[]).at(-2)
+        return last?.role === 'assistant' ? HOUSE_TEXT.slice(last.content.length) : HOUSE_TEXT
+      }
+    }
+    const { outcome, text } = await world.read({ model: 'model-4', resumes: true })
+    expect(outcome).toMatchObject({ ok: true, value: { report: { resumed: { afterChars: 6 } } } })
+    expect(text).toBe(HOUSE_TEXT)
+    expect(streams).toBe(2)
+  })
+
   it('is a failure where it is not, and the second time', async () => {
     expect((await breaks(false, ['cut', 'ok'])).read.outcome).toMatchObject({ fault: { code: 'chat/upstream' } })
     const { world, read } = await breaks(true, ['cut', 'cut'])

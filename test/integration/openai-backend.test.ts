@@ -177,6 +177,32 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     expect(JSON.stringify(body.messages)).toContain('follows this JSON schema')
   })
 
+  it('asks a model that knows the longest answer by its new name alone so from then on', async () => {
+    expect(await asked('new-names')).toMatchObject(WHOLE)
+    expect((await streamed('new-names')).answer).toMatchObject(WHOLE)
+    expect(fake.questions.map(({ body }) => [body.max_tokens, body.max_completion_tokens])).toEqual([
+      [64, undefined],
+      [undefined, 64],
+      [undefined, 64],
+    ])
+  })
+
+  it('asks in words where its server refuses the form, and says so; a stream is refused', async () => {
+    const request = { ...REQUEST, json: true }
+    expect(await asked('no-response-format', request)).toMatchObject({ ok: true, value: { heldBy: 'words' } })
+    expect(await asked('ok', request)).toMatchObject({ ok: true, value: { heldBy: 'native' } })
+    expect((await streamed('no-response-format', request)).answer).toMatchObject({ fault: { detail: { status: 400 } } })
+  })
+
+  it('gives words of refusal as the text', async () => {
+    const refuses = await FakeOpenAi.open()
+    refuses.message = { content: null, refusal: 'No.' }
+    const house = new OpenAiBackend({ id: 'house', baseUrl: refuses.url, key: refuses.key })
+    const answer = await house.complete(REQUEST, limit())
+    await refuses.close()
+    expect(answer).toMatchObject({ ok: true, value: { text: 'No.', message: { content: null, refusal: 'No.' } } })
+  })
+
   it('hands on fields that are not ours, and none can take the place of one of ours', async () => {
     await asked('ok', { ...REQUEST, extra: { seed: 7, max_tokens: 1_000_000, model: 'dear' } })
     expect(fake.questions[0]?.body).toMatchObject({ seed: 7, max_tokens: 64, model: HOUSE_MODEL })

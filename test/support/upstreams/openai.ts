@@ -74,6 +74,8 @@ export class FakeOpenAi {
   speech: SpeechProfile | ((question: ChatQuestion, asked: number) => SpeechProfile) = 'ok'
   /** Texts to be spoken, in their order. */
   readonly spoken: string[] = []
+  /** Fields of whole answers in place of their own. */
+  message: Readonly<Record<string, unknown>> = {}
   /** Bytes of pictures. */
   picture: Uint8Array = new Uint8Array()
   retryAfter = '0'
@@ -172,7 +174,7 @@ export class FakeOpenAi {
     if (profile === 'hang' || profile === 'stall') return
     if (profile === 'slow-first-token') await setTimeout(SLOW_MS)
     if (profile === 'cut') return void response.socket?.destroy()
-    json(response, 200, whole(profile, this.answer(question), question.body))
+    json(response, 200, whole(profile, this.answer(question), { asked: question.body, message: this.message }))
   }
 }
 
@@ -192,7 +194,11 @@ function refuse(profile: ChatProfile, response: ServerResponse, retryAfter: stri
   return true
 }
 
-function whole(profile: ChatProfile, text: string, asked: ChatQuestion['body']): object {
+function whole(
+  profile: ChatProfile,
+  text: string,
+  { asked, message }: { readonly asked: ChatQuestion['body']; readonly message: object },
+): object {
   const said = contentOf(profile, text)
   return {
     id: 'chatcmpl-1',
@@ -203,7 +209,7 @@ function whole(profile: ChatProfile, text: string, asked: ChatQuestion['body']):
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', ...said, house_note: 'kept' },
+        message: { role: 'assistant', ...said, house_note: 'kept', ...message },
         ...(asked.logprobs === true && { logprobs: logprobsOf(text) }),
         finish_reason: profile === 'done-without-reason' ? null : finishOf(profile),
       },

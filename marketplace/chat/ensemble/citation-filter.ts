@@ -9,6 +9,14 @@ type Place =
   /** From a line that begins with a fence to the line that closes it. */
   | { readonly in: 'fence'; readonly sign: string; readonly run: number }
 
+/** What a step over the text gives out, and how much of the text it took. */
+interface Step {
+  readonly out: string
+  readonly chars: number
+}
+
+/** Marks whose places are told at most: an answer that is nothing but marks needs no list of them. */
+const CITATIONS_MAX = 500
 /** Characters of a mark at most: what is longer is no mark, and is held back no longer. */
 const MARK_CHARS_MAX = 40
 /** Fence signs in a row that are looked at together: the run must not be held back without an end. */
@@ -18,6 +26,7 @@ const MARK_SOURCES_MAX = 12
 /** What may still become a mark, and what is one: with one pair of brackets, or with two. */
 const MARK_BEGUN = /^\[\[?[\d ,;–-]*\]?$/
 const MARK = /^\[ *\d{1,3}(?: *[,;–-] *\d{1,3}){0,9} *\]$/
+const SINGLE = /^\[(\d{1,3})\]$/
 /** Where something changes: everything up to it is taken at once. */
 const SIGN = /[`~[\n]/g
 const TEXT: Place = { in: 'text' }
@@ -47,45 +56,36 @@ export class CitationFilter {
 
   /** Takes the next piece, and gives out what is certain. */
   push(piece: string): string {
-    let rest = this.#held + piece
-    this.#held = ''
-    let out = ''
-    while (rest !== '') {
-      const taken = this.#step(rest, false)
-      if (taken === null) {
-        this.#held = rest
-        break
-      }
-      out += taken.out
-      rest = rest.slice(taken.chars)
-    }
-    return out
+    return this.#take(this.#held + piece, false)
   }
 
   /** The rest, at the end of the answer. */
   end(): string {
-    let rest = this.#held
-    this.#held = ''
+    return this.#take(this.#held, true)
+  }
+
+  #take(text: string, isEnd: boolean): string {
     let out = ''
-    while (rest !== '') {
-      const taken = this.#step(rest, true)
-      if (taken === null) return out + this.#give(rest)
+    let at = 0
+    while (at < text.length) {
+      const taken = this.#step(text, at, isEnd)
+      if (taken === null) break
       out += taken.out
-      rest = rest.slice(taken.chars)
+      at += taken.chars
     }
+    this.#held = text.slice(at)
     return out
   }
 
-  /** The next step over a text; null where more of it must be known. */
-  #step(text: string, isEnd: boolean): { readonly out: string; readonly chars: number } | null {
-    SIGN.lastIndex = 0
-    const at = SIGN.exec(text)?.index ?? text.length
-    if (at > 0) return { out: this.#plain(text.slice(0, at)), chars: at }
-    const sign = text[0] as string
+  /** The next step over a text; null where more of it must be known, which is never so at its end. */
+  #step(text: string, at: number, isEnd: boolean): Step | null {
+    SIGN.lastIndex = at
+    const next = SIGN.exec(text)?.index ?? text.length
+    if (next > at) return { out: this.#plain(text.slice(at, next)), chars: next - at }
+    const sign = text[at] as string
     if (sign === '\n') return { out: this.#newLine(), chars: 1 }
-    if (sign === '[')
-      return this.#place.in === 'text' ? this.#bracket(text, isEnd) : { out: this.#plain(sign), chars: 1 }
-    return this.#run(text, sign, isEnd)
+    if (sign !== '[') return this.#run(text, at, isEnd)
+    return this.#place.in === 'text' ? this.#bracket(text, at, isEnd) : { out: this.#plain(sign), chars: 1 }
   }
 
   #give(text: string): string {
@@ -105,12 +105,12 @@ export class CitationFilter {
     return this.#give('\n')
   }
 
-  #bracket(text: string, isEnd: boolean): { readonly out: string; readonly chars: number } | null {
-    const head = text.slice(0, MARK_CHARS_MAX)
+  #bracket(text: string, at: number, isEnd: boolean): Step | null {
+    const head = text.slice(at, at + MARK_CHARS_MAX)
     const closing = head.startsWith('[[') ? ']]' : ']'
     const end = head.indexOf(closing) + closing.length
     const isClosed = end >= closing.length
-    if (!isClosed && !isEnd && text.length < MARK_CHARS_MAX && MARK_BEGUN.test(head)) return null
+    if (!isClosed && !isEnd && head.length < MARK_CHARS_MAX && MARK_BEGUN.test(head)) return null
     const pairs = closing.length - 1
     if (!isClosed || !MARK.test(head.slice(pairs, end - pairs))) return { out: this.#plain('['), chars: 1 }
     return { out: this.#mark(head.slice(0, end)), chars: end }
@@ -123,17 +123,19 @@ export class CitationFilter {
     const start = this.#given
     const isWhole = known.length === named.length
     const out = this.#plain(isWhole ? mark : `[${known.map(({ index }) => index).join(', ')}]`)
-    for (const { index, url, title } of known) this.#citations.push({ index, url, title, start, end: this.#given })
+    for (const { index, url, title } of known)
+      if (this.#citations.length < CITATIONS_MAX) this.#citations.push({ index, url, title, start, end: this.#given })
     return out
   }
 
   /** A run of backticks or tildes. How long it is is known when something else follows. */
-  #run(text: string, sign: string, isEnd: boolean): { readonly out: string; readonly chars: number } | null {
+  #run(text: string, at: number, isEnd: boolean): Step | null {
+    const sign = text[at] as string
     let chars = 1
-    while (text[chars] === sign && chars < RUN_MAX) chars += 1
-    if (chars === text.length && !isEnd && chars < RUN_MAX) return null
+    while (text[at + chars] === sign && chars < RUN_MAX) chars += 1
+    if (at + chars === text.length && !isEnd && chars < RUN_MAX) return null
     this.#place = this.#after(sign, chars)
-    return { out: this.#plain(text.slice(0, chars)), chars }
+    return { out: this.#plain(text.slice(at, at + chars)), chars }
   }
 
   #after(sign: string, run: number): Place {
@@ -148,6 +150,8 @@ export class CitationFilter {
 
 /** Numbers that a mark names, each once; a range counts as all that lies in it. */
 function sourcesNamed(mark: string): readonly number[] {
+  const single = SINGLE.exec(mark)
+  if (single !== null) return [Number(single[1])]
   const parts = mark.replace(/[[\]]/g, '').split(/[,;]/)
   const numbers = parts.flatMap((part) => {
     const [from = 0, to = from] = part.split(/[–-]/).map(Number)

@@ -140,7 +140,6 @@ const TABLES = {
 const WORDS = /[\p{L}\p{N}\p{M}_]+(?:['’.+#-]+[\p{L}\p{N}\p{M}]*)*/gu
 const WORD_END = /['’.-]+$/u
 const UNSPACED_SIGNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
-const PHRASE_WORDS_MAX = 5
 
 /** Kinds of words by the phrase, its words joined by single spaces. */
 const PHRASES: ReadonlyMap<string, readonly Mention[]> = phrasesOf(Object.entries(TABLES) as [Mention, WordTable][])
@@ -163,19 +162,29 @@ function phrasesOf(tables: readonly (readonly [Mention, WordTable])[]): Readonly
   return phrases
 }
 
-/** What a text, in lower case, mentions: each run of up to five words is looked up once. */
+/** Words that phrases begin with, and how many words the longest such phrase has. */
+const BEGINNINGS: ReadonlyMap<string, number> = beginningsOf([...PHRASES.keys()])
+
+function beginningsOf(phrases: readonly string[]): ReadonlyMap<string, number> {
+  const beginnings = new Map<string, number>()
+  for (const words of phrases.map((phrase) => phrase.split(' '))) {
+    const [first = ''] = words
+    beginnings.set(first, Math.max(words.length, beginnings.get(first) ?? 0))
+  }
+  return beginnings
+}
+
+/** What a text, in lower case, mentions: from each word that begins a phrase as many are looked up as that has. */
 export function mentionsOf(text: string): ReadonlySet<Mention> {
   const found = new Set<Mention>()
   const words = wordsOf(text)
-  for (const first of words.keys()) {
-    let phrase = ''
-    for (const word of words.slice(first, first + PHRASE_WORDS_MAX)) {
-      phrase = phrase === '' ? word : `${phrase} ${word}`
-      for (const mention of PHRASES.get(phrase) ?? []) found.add(mention)
-    }
+  for (const [i, first] of words.entries()) {
+    const most = BEGINNINGS.get(first) ?? 0
+    for (let count = 1; count <= most; count += 1)
+      for (const mention of PHRASES.get(words.slice(i, i + count).join(' ')) ?? []) found.add(mention)
   }
   if (UNSPACED_SIGNS.test(text))
-    for (const [mention, words] of UNSPACED) if (words.some((word) => text.includes(word))) found.add(mention)
+    for (const [mention, signs] of UNSPACED) if (signs.some((one) => text.includes(one))) found.add(mention)
   return found
 }
 

@@ -55,6 +55,14 @@ describe('a stage that fails', () => {
     expect(outcome.report).toHaveProperty(stage === 'Planner' ? 'evaluation' : 'pipeline')
   })
 
+  it('is one that calls tools nobody offered', async () => {
+    failIn(world.fake, ['Planner', 'Critic', 'Reviewer'], 'tool-calls')
+    const { outcome, text } = await world.read(asking('model-3', WORK))
+    if (!outcome.ok) throw new Error(outcome.fault.code)
+    expect(text).toBe(SAID.Synthesizer)
+    for (const stage of ['Planner', 'Critic', 'Reviewer']) expect(reportOf(outcome.value, stage)?.ran).toBe(false)
+  })
+
   it('leaves an answer where all fail but the executor', async () => {
     failIn(
       world.fake,

@@ -27,7 +27,7 @@ export async function askAside(
   const messages = asidePrompt({ task, materials, answerTokens: ASIDE_TOKENS }, state, context)
   if (messages === null) return fail(fault('chat/window-full'))
   const question = { roles, messages, maxTokens: ASIDE_TOKENS, ...(jsonSchema && { jsonSchema }) }
-  return context.desk.ask(question, context.signal)
+  return withWords(await context.desk.ask(question, context.signal))
 }
 
 /**
@@ -76,8 +76,14 @@ async function written(
 ): Promise<Result<ChatState>> {
   const { maxTokens, temperature, extra } = call
   const style = { ...(temperature !== null && { temperature }), extra }
-  const answered = await desk.ask({ ...question, ...style, maxTokens, sink: say }, signal)
+  const answered = withWords(await desk.ask({ ...question, ...style, maxTokens, sink: say }, signal))
   if (!answered.ok) return answered
   const { text, finishReason } = answered.value
   return ok({ ...state, text, finishReason })
+}
+
+/** A model that calls tools nobody offered said nothing that a stage could use. */
+function withWords(answered: Result<PoolAnswer>): Result<PoolAnswer> {
+  if (!answered.ok || answered.value.text.trim() !== '') return answered
+  return fail(fault('model/answer', { backend: answered.value.backend, reason: 'it has no text' }))
 }

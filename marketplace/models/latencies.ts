@@ -6,7 +6,7 @@ const STEP = Math.log(1.1)
 /** Longer times count as so long. */
 const MS_MAX = 3_600_000
 /** Names of which times are kept; whatever comes after them is not. */
-const NAMES_MAX = 4_096
+const NAMES_MAX = 1_024
 
 /** How long something took within the last day. */
 export interface LatencyFigures {

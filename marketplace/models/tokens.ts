@@ -17,7 +17,6 @@ const BREAK: Kind = { below: 0, whole: 8, more: 1 / 16 }
 const DIGIT: Kind = { below: 0, whole: 3, more: 1 / 3 }
 const MARK: Kind = { below: 0, whole: 2, more: 1 / 3 }
 const LETTER: Kind = { below: 0, whole: 7, more: 0.42, isLatin: true }
-const PLAIN: readonly Kind[] = Array.from({ length: 128 }, (_, code) => plainKind(String.fromCharCode(code)))
 
 /**
  * Fitted to the encoding o200k_base on prose in sixteen languages, program text, JSON and random letters; the test beside says how
@@ -44,6 +43,10 @@ const OTHERS: readonly Kind[] = [
   { ...MARK, below: 0x10000 },
 ]
 
+const KINDS: readonly Kind[] = [BLANK, BREAK, DIGIT, MARK, LETTER, ...OTHERS]
+/** Index of the kind of each code unit. */
+const KIND_OF = indexOfKinds()
+
 /**
  * About how many tokens a text has, in whatever language; never held up by what is in it. A tokenizer's own table would take 67 MB
  * and half a second, and its time grows with the square of a word's length: the letters of a Chinese page are one word.
@@ -62,32 +65,49 @@ export function estimatedTokens(text: string): number {
 function tokensOf(text: string): number {
   let sum = 0
   let at = 0
+  let index = text.length === 0 ? 0 : indexAt(text, 0)
   while (at < text.length) {
-    const kind = kindAt(text, at)
-    let end = at + 1
-    let beside = kind.each ?? 0
-    for (let next = end < text.length ? kindAt(text, end) : null; next !== null; ) {
-      if (!(kind.isLatin && next.isLatin ? !beginsWord(text, end) : next === kind)) break
-      beside += next.each ?? 0
+    const kind = KINDS[index] as Kind
+    let end = at
+    let beside = 0
+    let next = index
+    // A run: of one kind, or a word whose letters may differ.
+    do {
+      beside += (KINDS[next] as Kind).each ?? 0
       end += 1
-      next = end < text.length ? kindAt(text, end) : null
-    }
+      next = end < text.length ? indexAt(text, end) : -1
+    } while (next === index ? !beginsWord(text, end) : next >= 0 && isLatin(kind, next) && !beginsWord(text, end))
     // A single blank belongs to the word after it.
     if (kind !== BLANK || end - at > 1) sum += beside + 1 + Math.max(0, end - at - kind.whole) * kind.more
     at = end
+    index = next
   }
   return sum
 }
 
-function kindAt(text: string, at: number): Kind {
-  const code = text.charCodeAt(at)
-  return (code < 128 ? PLAIN[code] : OTHERS.find(({ below }) => code < below)) ?? MARK
+function indexAt(text: string, at: number): number {
+  return KIND_OF[text.charCodeAt(at)] as number
+}
+
+function isLatin(kind: Kind, next: number): boolean {
+  return kind.isLatin === true && (KINDS[next] as Kind).isLatin === true
 }
 
 /** Where a capital follows a small letter. */
 function beginsWord(text: string, at: number): boolean {
-  const [before, code] = [text.charCodeAt(at - 1), text.charCodeAt(at)]
-  return code >= 65 && code <= 90 && before >= 97
+  const code = text.charCodeAt(at)
+  return code >= 65 && code <= 90 && text.charCodeAt(at - 1) >= 97
+}
+
+function indexOfKinds(): Uint8Array {
+  const indexes = new Uint8Array(0x10000)
+  let from = 128
+  for (const kind of OTHERS) {
+    indexes.fill(KINDS.indexOf(kind), from, kind.below)
+    from = kind.below
+  }
+  for (let code = 0; code < 128; code++) indexes[code] = KINDS.indexOf(plainKind(String.fromCharCode(code)))
+  return indexes
 }
 
 function plainKind(letter: string): Kind {

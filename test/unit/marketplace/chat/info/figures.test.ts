@@ -18,7 +18,8 @@ function model(id: string, declaredParameters: string | null): ModelFacts {
 
 function backend(...models: readonly ModelFacts[]): BackendFacts {
   const totals = {} as BackendFacts['totals']
-  return { what: 'models', name: 'house', usable: true, trouble: null, models, inside: 0, waiting: 0, totals }
+  const load = { inside: 0, waiting: 0, totals, latencies: [] }
+  return { what: 'models', name: 'house', usable: true, trouble: null, models, ...load }
 }
 
 describe('parameters', () => {

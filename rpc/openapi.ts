@@ -74,7 +74,8 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
 function operationOf(route: Route): object {
   const responses: Record<string, object> = {}
   const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
-  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer, examples[status])
+  for (const [status, answer] of Object.entries(route.answers))
+    responses[status] = responseOf(answer, examples[status], Number(status) >= 400 ? errorOf(route) : undefined)
   for (const [status, description] of Object.entries(REFUSALS)) {
     const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
     responses[status] ??= responseOf({ description, schema: errorOf(route) }, example)
@@ -100,10 +101,11 @@ function errorOf({ isOpenAi }: Route): TSchema {
   return (isOpenAi === true ? RESOURCES.ChatError : RESOURCES.Error) as TSchema
 }
 
-function responseOf({ description, schema, contentType }: Route['answers'][number], example?: unknown): object {
+function responseOf({ description, schema, contentType, alsoAs }: Route['answers'][number], example?: unknown): object {
   if (schema === undefined && contentType === undefined) return { description }
   const media = { schema: schema === undefined ? { type: 'string' } : named(schema), ...exampleOf(example) }
-  return { description, content: { [contentType ?? 'application/json']: media } }
+  const other = alsoAs === undefined ? {} : { [alsoAs]: { schema: { type: 'string' } } }
+  return { description, content: { [contentType ?? 'application/json']: media, ...other } }
 }
 
 function exampleOf(example: unknown): object {

@@ -1,6 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { type AnswerForm, CHAT_MODEL_IDS, type ChatCall, type ChatModelId } from '../../marketplace/chat/call.ts'
+import { checkImages } from '../../marketplace/chat/vision/image-parts.ts'
 import type { AnswerSchema } from '../../marketplace/models/backend.ts'
 import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
 import { isOfTools, readMessages } from './read-messages.ts'
@@ -58,21 +59,24 @@ function readModel(place: Checked): ChatModelId {
 function readCall(whole: Checked, model: ChatModelId, { tokensMax, resumes }: ReadLimits): ChatCall {
   refuseForeign(whole)
   const messages = readMessages(whole.need('messages'), model === 'model-4')
+  const imagesFault = checkImages(messages)
+  if (imagesFault !== null) throw new Unusable(imagesFault)
   const tools = readTools(whole)
   const usesTools = Object.keys(tools).length > 0 || messages.some(isOfTools)
   const wanted = (whole.field('max_completion_tokens') ?? whole.field('max_tokens'))?.integer(1, TOKENS_MAX)
   const single = readSingle(whole)
-  const isSingle = model === 'model-1' || usesTools
+  const form = readForm(whole.field('response_format'))
+  const isSingle = model === 'model-1' || usesTools || form.is !== 'text'
   const [first] = Object.keys(single)
   if (!isSingle && first !== undefined)
-    throw unsupported(first, `${model} asks several models; it is for model-1 and for requests with tools`)
+    throw unsupported(first, `${model} asks several models; it is for model-1, and for requests with tools or a form`)
   const { n = 1, ...passed } = single as { readonly n?: number }
   return {
     model,
     messages,
     maxTokens: Math.min(wanted ?? tokensMax, tokensMax),
     temperature: whole.field('temperature')?.number(0, 2) ?? null,
-    form: readForm(whole.field('response_format')),
+    form,
     usesTools,
     count: n,
     extra: { ...tools, ...readStyle(whole), ...passed },

@@ -17,6 +17,7 @@ export const CHAT_ERROR = Type.Object({
 })
 
 const OPEN = { additionalProperties: true }
+const ONE_CALL = 'Only where one call answers: of model-1, and with tools or a form'
 
 const MESSAGE = Type.Object(
   {
@@ -38,6 +39,17 @@ export const CHAT_BODY = Type.Object(
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
     max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
     max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+    presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+    frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+    tools: Type.Optional(
+      Type.Array(Type.Object({}, OPEN), { description: 'With tools one model answers, and nothing is touched' }),
+    ),
+    response_format: Type.Optional(Type.Object({ type: Type.String() }, OPEN)),
+    n: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: ONE_CALL })),
+    logprobs: Type.Optional(Type.Boolean({ description: ONE_CALL })),
+    seed: Type.Optional(Type.Integer({ description: ONE_CALL })),
   },
   OPEN,
 )
@@ -84,7 +96,7 @@ const completion = {
   description:
     'OpenAI-compatible. `x_platform` tells which stages ran, with which models. With `stream` the answer is server-sent events, ended by `data: [DONE]`; one that breaks off has an event with an `error` in place of that.',
   body: CHAT_BODY,
-  answers: { 200: { description: 'The answer', schema: COMPLETION } },
+  answers: { 200: { description: 'The answer', schema: COMPLETION, alsoAs: 'text/event-stream' } },
   isOpenAi: true,
   needsKey: true,
   bodyBytesMax: CHAT_BODY_BYTES_MAX,

@@ -33,7 +33,16 @@ export interface Route {
   readonly body?: TSchema
   /** Answers by status code. Every route can also answer with the error envelope. */
   readonly answers: Readonly<
-    Record<number, { readonly description: string; readonly schema?: TSchema; readonly contentType?: string }>
+    Record<
+      number,
+      {
+        readonly description: string
+        readonly schema?: TSchema
+        readonly contentType?: string
+        /** Content type of the same in another form, where the request can ask for that. */
+        readonly alsoAs?: string
+      }
+    >
   >
   /** Whether a body of raw bytes is taken too: a transaction in its wire encoding. */
   readonly takesBytes?: boolean

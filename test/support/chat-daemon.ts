@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs'
+import type { RunningDaemon, StartOptions, Workshop } from './daemon.ts'
+import { keyOf } from './daemon-key.ts'
+import { until } from './processes.ts'
+import { FakeOpenAi, HOUSE_MODEL } from './upstreams/openai.ts'
+
+/** A daemon in a process of its own whose models are behind a server of this process. */
+export class ChatDaemon {
+  readonly daemon: RunningDaemon
+  readonly fake: FakeOpenAi
+  readonly key: string
+
+  private constructor(daemon: RunningDaemon, fake: FakeOpenAi, key: string) {
+    this.daemon = daemon
+    this.fake = fake
+    this.key = key
+  }
+
+  /** Starts it, with a key of its operator, and waits until it has looked at its models. */
+  static async start(workshop: Workshop, options: StartOptions = {}): Promise<ChatDaemon> {
+    const fake = await FakeOpenAi.open()
+    const path = workshop.path('models.json')
+    writeFileSync(path, modelsFile([fake.url]))
+    const env = { ...CHAT_UNLIMITED, FARTHING_MODELS_FILE: path, HOUSE_KEY: fake.key, ...options.env }
+    const daemon = await workshop.start(workshop.folder(), { mine: 0, ...options, env })
+    await until('the models were looked at', async () => {
+      const { data } = (await (await fetch(`${daemon.url}/v1/models`)).json()) as ModelList
+      return data.every(({ id, x_platform }) => id === 'model-voice' || x_platform.available)
+    })
+    return new ChatDaemon(daemon, fake, await keyOf(daemon))
+  }
+
+  get url(): string {
+    return this.daemon.url
+  }
+
+  /** Sends the body of a chat. */
+  post(body: unknown, init: RequestInit = {}): Promise<Response> {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.key}`, ...init.headers }
+    return fetch(`${this.url}/api/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      ...init,
+      headers,
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.daemon.stop()
+    await this.fake.close()
+  }
+}
+
+interface ModelList {
+  readonly data: readonly { readonly id: string; readonly x_platform: { readonly available: boolean } }[]
+}
+
+/** Limits of keys that no test reaches by itself. */
+export const CHAT_UNLIMITED = {
+  FARTHING_CHAT_KEY_RPM: '1000000',
+  FARTHING_CHAT_KEY_TPD: '100000000000',
+  FARTHING_CHAT_KEY_CONCURRENT_MAX: '1000',
+}
+
+/** A models file with a model that can do everything at each of some servers; their key is in HOUSE_KEY. */
+export function modelsFile(urls: readonly string[], concurrency = 16): string {
+  const model = {
+    id: HOUSE_MODEL,
+    roles: ['fast', 'general', 'code', 'reason', 'judge', 'vision'],
+    context: 32_000,
+    supports: ['tools', 'jsonSchema', 'vision', 'streamUsage'],
+  }
+  const backends = urls.map((baseUrl, i) => ({
+    ...{ id: `house-${i}`, baseUrl, keyRef: 'env:HOUSE_KEY', models: [model], concurrency },
+  }))
+  return JSON.stringify({ backends })
+}

@@ -59,11 +59,16 @@ describe('the file with the model backends', () => {
       'backends[0].baseUrl: must be an http(s) URL without query',
     ],
     ['no rate', withBackend({ rpm: 0 }), 'backends[0].rpm: must be a whole number from 1 to 1000000'],
+    [
+      'too much at once',
+      withBackend({ concurrency: 4_097 }),
+      'backends[0].concurrency: must be a whole number from 1 to 4096',
+    ],
     ['no model', withBackend({ models: [] }), 'backends[0].models: must be a list of 1 to 64'],
     [
       'a role that is none',
       withModel({ roles: ['poet'] }),
-      'backends[0].models[1].roles[0]: must be one of fast, general, code, reason, vision, judge, translate, image',
+      'backends[0].models[1].roles[0]: must be one of fast, general, code, reason, vision, judge, translate, image, speech',
     ],
     [
       'something that none can',
@@ -78,7 +83,7 @@ describe('the file with the model backends', () => {
     [
       'a misspelt field',
       withModel({ contxt: 1 }),
-      'backends[0].models[1]: there is no "contxt"; allowed: id, roles, context, supports, declaredParameters',
+      'backends[0].models[1]: there is no "contxt"; allowed: id, roles, context, supports, declaredParameters, voices',
     ],
   ])('is refused with the place in it: %s', async (_, content, reason) => {
     const path = `${folder}/models.json`

@@ -74,8 +74,7 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
 function operationOf(route: Route): object {
   const responses: Record<string, object> = {}
   const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
-  for (const [status, answer] of Object.entries(route.answers))
-    responses[status] = responseOf(answer, examples[status], Number(status) >= 400 ? errorOf(route) : undefined)
+  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer, examples[status])
   for (const [status, description] of Object.entries(REFUSALS)) {
     const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
     responses[status] ??= responseOf({ description, schema: errorOf(route) }, example)

@@ -1,15 +1,17 @@
 import { Type } from 'typebox'
-import type { Route } from './route.ts'
+import { ERROR, type Route } from './route.ts'
 
 /** A form is no longer than this: a signature of eight keys of the largest scheme, and what its text takes in a form. */
 const FORM_BYTES_MAX = 262_144
 
 const PAGE = (description: string) => ({ description, contentType: 'text/html' })
+/** A page where a form was read; the envelope of errors where the server refuses before that. */
+const REFUSAL = (description: string) => ({ description, schema: ERROR, alsoAs: 'text/html' })
 const MOVED = { description: 'Done; `Location` is the dashboard' }
-const REFUSED = PAGE('Not taken: the form is of another page, or older than the session')
-const SIGNED_OUT = PAGE('The page to sign in, with what is wrong')
-const UNUSABLE = PAGE('The page with the form, which says what is wrong with it')
-const NO_KEY = PAGE('There is no such key of this owner')
+const REFUSED = REFUSAL('Not taken: the form is of another page, or older than the session')
+const SIGNED_OUT = REFUSAL('The page to sign in, with what is wrong')
+const UNUSABLE = REFUSAL('The page with the form, which says what is wrong with it')
+const NO_KEY = REFUSAL('There is no such key of this owner')
 
 const SHORT = Type.Optional(Type.String({ maxLength: 300 }))
 const CSRF = Type.Optional(Type.String({ maxLength: 100, description: 'The hidden field of the page' }))
@@ -47,7 +49,7 @@ export const DASHBOARD_ROUTES = {
       303: MOVED,
       401: SIGNED_OUT,
       403: REFUSED,
-      429: PAGE('Too many wrong passwords; `Retry-After` says when to come back'),
+      429: REFUSAL('Too many wrong passwords; `Retry-After` says when to come back'),
     },
     bucket: 'sign-in',
   },
@@ -72,7 +74,8 @@ export const DASHBOARD_ROUTES = {
       400: UNUSABLE,
       401: SIGNED_OUT,
       403: REFUSED,
-      409: PAGE('There are too many keys, or the form was sent before'),
+      409: REFUSAL('There are too many keys, or the form was sent before'),
+      503: REFUSAL('The node keeps as many keys as it can'),
     },
   },
   getKeyPage: {

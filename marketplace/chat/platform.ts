@@ -7,7 +7,7 @@ import type { ChatCall, ChatChoice, ChatOutcome, ChatSink, PlatformModelId, Plat
 import { fitsWindow } from './context-window.ts'
 import { lastQuestion } from './conversation.ts'
 import { ModelDesk, TEXT_ROLES } from './desk.ts'
-import { annotationsOf } from './ensemble/annotations.ts'
+import { annotationsOf, withoutAnnotations } from './ensemble/annotations.ts'
 import { PIPELINES } from './pipelines/table.ts'
 import { firstState, runPipeline } from './run-pipeline.ts'
 import { isSingleCall, runSingleCall } from './single-call.ts'
@@ -97,7 +97,8 @@ export class ChatPlatform {
     sink: ChatSink | null,
   ): Promise<Result<ChatOutcome>> {
     const pipeline = PIPELINES[call.model]
-    const outcome = await runPipeline(pipeline, firstState(call.messages, lastQuestion(call.messages)), context, sink)
+    const first = firstState(withoutAnnotations(call.messages), lastQuestion(call.messages))
+    const outcome = await runPipeline(pipeline, first, context, sink)
     if (!outcome.ok) return outcome
     const { state, stages } = outcome.value
     const annotations = annotationsOf(state.citations)

@@ -92,7 +92,7 @@ describe('the tiers of model-4', () => {
       let next = 0
       return () => `Answer: ${++next}`
     }
-    resetEnsemble(world, { sample: differ(), judge: 'Solution 2 is right.' })
+    resetEnsemble(world, { sample: differ(), judge: 'Solution 0 forgets 5. Best: 1? No.\nBest: **2**' })
     const judged = await ask(QUESTIONS.deep)
     const { solutions } = JSON.parse(String(messagesIn(only('judge')).at(-1)?.content))
     expect(textIn(judged)).toBe(solutions[2].text)
@@ -116,6 +116,13 @@ describe('the tiers of model-4', () => {
       expect([given[0], ...given.slice(2)]).toEqual(messages)
       expect(given[1]?.role).toBe('system')
     }
+  })
+
+  it('keeps the annotations of our own answers to ourselves', async () => {
+    const cited = { role: 'assistant', content: 'Reds [1].', annotations: [{ type: 'url_citation' }], name: 'kept' }
+    const messages = [{ role: 'user', content: 'Who?' }, cited, { role: 'user', content: QUESTIONS.fast }]
+    await world.outcome({ model: 'model-4', messages })
+    expect(messagesIn(only('short'))[2]).toEqual({ role: 'assistant', content: 'Reds [1].', name: 'kept' })
   })
 
   it('says the answer once, the last text as it is made', async () => {
@@ -262,6 +269,28 @@ describe('model-4 with a router that is a model', () => {
     await routed.outcome(askingBeast(QUESTIONS.fast))
     expect(asked(routed)).toEqual({ short: 1 })
     await routed.close()
+  })
+})
+
+describe('a polish that breaks off while it is read', () => {
+  it('fails the answer, which is not said again', async () => {
+    const last = world.fakes[0] as (typeof world.fakes)[number]
+    for (const fake of world.fakes) fake.profile = (one) => (askedFor(one) === 'polish' ? 'cut' : 'ok')
+    const { outcome, text } = await world.read(askingBeast(QUESTIONS.standard))
+    expect(outcome).toMatchObject({ ok: false, fault: { code: 'chat/upstream' } })
+    expect('The polish.'.startsWith(text) && text !== '').toBe(true)
+    expect(last.questions.filter((one) => askedFor(one) === 'polish')).toHaveLength(1)
+    await world.settled()
+  })
+
+  it('is given up by whoever leaves', async () => {
+    for (const fake of world.fakes) fake.profile = (one) => (askedFor(one) === 'polish' ? 'stall' : 'ok')
+    const leaving = new AbortController()
+    const reading = world.read(askingBeast(QUESTIONS.standard), leaving.signal)
+    await until('the polish is begun', () => questionsFor(world, 'polish').length === 1)
+    leaving.abort()
+    expect((await reading).outcome).toMatchObject({ ok: false, fault: { code: 'chat/aborted' } })
+    await world.settled()
   })
 })
 

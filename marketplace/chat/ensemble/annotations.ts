@@ -1,3 +1,4 @@
+import type { ChatMessage } from '../../models/backend.ts'
 import type { Citation } from '../call.ts'
 
 /** A citation as the OpenAI interface has it; places in UTF-16 units of the text. */
@@ -17,4 +18,16 @@ export function annotationsOf(citations: readonly Citation[]): readonly UrlCitat
     type: 'url_citation',
     url_citation: { url, title, start_index: start, end_index: end },
   }))
+}
+
+/**
+ * A conversation without the annotations of our own answers: callers send messages back as they got them, and the backends of others
+ * refuse fields that they do not know.
+ */
+export function withoutAnnotations(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  return messages.map((message) => {
+    if (message.annotations === undefined) return message
+    const { annotations: _, ...rest } = message
+    return rest as ChatMessage
+  })
 }

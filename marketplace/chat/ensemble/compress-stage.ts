@@ -7,6 +7,7 @@ import { windowOf } from '../context-window.ts'
 import { textOfMessage } from '../conversation.ts'
 import type { ChatMeans, Stage, StageContext } from '../stage.ts'
 import { asChatFault } from '../upstream-fault.ts'
+import { hasImages } from '../vision/image-parts.ts'
 import {
   completed,
   HISTORY_CHARS_MAX,
@@ -167,7 +168,7 @@ function withinWindow(
 
 /** Tokens that a conversation may have beside its answer and our instructions. */
 function roomFor({ call, means }: Omit<StageContext, 'say'>): number {
-  const window = windowOf('model-4', means.models)
+  const window = windowOf('model-4', means.models, hasImages(call.messages) ? ['vision'] : [])
   return Math.max(
     0,
     window - Math.min(call.maxTokens, Math.floor(window / 4)) - Math.min(INSTRUCTIONS_TOKENS, Math.floor(window / 8)),

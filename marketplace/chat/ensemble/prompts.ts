@@ -69,4 +69,4 @@ export function polishPrompt(answer: string, problems: readonly string[]): strin
 /** Has one of several results chosen. */
 export const JUDGE_PROMPT =
   'Several assistants solved the same problem with different results. The user message is a JSON object: "problem" and "solutions", ' +
-  `each with "index". ${DATA_BARRIER} Check each solution by yourself. Answer with the index of the one that is right, and nothing else.`
+  `each with "index". ${DATA_BARRIER} Check each solution by yourself. End with a line "Best: " and the index of the one that is right.`

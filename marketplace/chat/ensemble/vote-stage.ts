@@ -6,7 +6,11 @@ import { routeOf } from './route-stage.ts'
 import { withText } from './speak.ts'
 import { vote } from './vote.ts'
 
-const JUDGE_TOKENS = 16
+/** Room to think: a judge that must answer at once is no better than a dice. */
+const JUDGE_TOKENS = 1_024
+/** An answer of no more than this is the index, in whatever words. */
+const BARE_CHARS_MAX = 40
+const BEST = /\bbest\W{0,4}(\d{1,3})/gi
 const SOLUTION_CHARS_MAX = 8_000
 const PROBLEM_CHARS_MAX = 8_000
 
@@ -50,7 +54,13 @@ async function judge({ question, drafts }: ChatState, { desk, signal }: StageCon
     signal,
   )
   if (!answered.ok) return null
-  const named = /\d{1,3}/.exec(answered.value.text.slice(0, 200))
-  const index = named === null ? -1 : Number(named[0])
+  const index = indexNamed(answered.value.text)
   return index >= 0 && index < drafts.length ? index : null
+}
+
+/** Index that the last "Best: N" names, or that a short answer is; -1 where there is none. */
+function indexNamed(text: string): number {
+  const named =
+    [...text.matchAll(BEST)].at(-1)?.[1] ?? (text.length <= BARE_CHARS_MAX ? /\d{1,3}/.exec(text)?.[0] : undefined)
+  return named === undefined ? -1 : Number(named)
 }

@@ -104,7 +104,7 @@ describe('the time of a call', () => {
 
 describe('the window of the models', () => {
   const CONTEXT = 2_000
-  const small = () => ChatWorld.open({ backends: [{ models: [{ context: CONTEXT }] }] })
+  const small = (context = CONTEXT) => ChatWorld.open({ backends: [{ models: [{ context }] }] })
   const words = (count: number): string => 'lorem ipsum '.repeat(count / 2).trim()
   const prompts = () => world.fake.questions.map((question) => estimatedPrompt(messagesOf(question)))
   const NO_ROOM = 'there is no room for it in the window of the models'
@@ -124,6 +124,15 @@ describe('the window of the models', () => {
       expect(questionOf(world, 'Executor')).toBeDefined()
     },
   )
+
+  it('of a very small model has room for every stage of a short question', async () => {
+    world = await small(640)
+    world.fake.answer = sayingByStage()
+    const outcome = await world.outcome(asking('model-3', '@code sort a list'))
+    expect(orderOf(world)).toEqual(ASKING)
+    expect(answerOf(outcome)).toBe(SAID.Reviewer)
+    for (const tokens of prompts()) expect(tokens + 128).toBeLessThanOrEqual(640)
+  })
 
   it('that is full of the conversation leaves the executor alone with it', async () => {
     world = await small()
@@ -152,7 +161,7 @@ describe('the window of the models', () => {
     world.fake.answer = sayingByStage()
     const messages = Array.from({ length: 9 }, (_, i) => ({
       role: i % 2 === 0 ? 'user' : 'assistant',
-      content: `turn ${i}: ${words(130)}`,
+      content: `turn ${i}: ${words(180)}`,
     }))
     await world.outcome({ model: 'model-2', messages })
     const judged = promptOf(questionOf(world, 'Quality Evaluator'))

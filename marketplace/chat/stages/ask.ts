@@ -4,6 +4,7 @@ import type { AnswerSchema } from '../../models/backend.ts'
 import type { PoolAnswer } from '../../models/pool.ts'
 import { estimatedTokens } from '../../models/tokens.ts'
 import type { ModelRole } from '../../outside/models.ts'
+import { windowOf } from '../context-window.ts'
 import type { DeskQuestion } from '../desk.ts'
 import type { ChatState, StageContext } from '../stage.ts'
 import { ANSWER_TOKENS_MIN, ASIDE_TOKENS } from './bounds.ts'
@@ -24,9 +25,11 @@ export async function askAside(
   context: StageContext,
   jsonSchema?: AnswerSchema,
 ): Promise<Result<PoolAnswer>> {
-  const messages = asidePrompt({ task, materials, answerTokens: ASIDE_TOKENS }, state, context)
+  const window = windowOf(context.call.model, context.means.models)
+  const maxTokens = Math.min(ASIDE_TOKENS.most, Math.floor(window * ASIDE_TOKENS.share))
+  const messages = asidePrompt({ task, materials, answerTokens: maxTokens }, state, context)
   if (messages === null) return fail(fault('chat/window-full'))
-  const question = { roles, messages, maxTokens: ASIDE_TOKENS, ...(jsonSchema && { jsonSchema }) }
+  const question = { roles, messages, maxTokens, ...(jsonSchema && { jsonSchema }) }
   return withWords(await context.desk.ask(question, context.signal))
 }
 

@@ -1,5 +1,8 @@
-/** Tokens of answers of stages that say something of the conversation; models that think aloud think within them. */
-export const ASIDE_TOKENS = 1_024
+/**
+ * Tokens of answers of stages that say something of the conversation, and the share of a small window that they may take instead.
+ * Models that think aloud think within them.
+ */
+export const ASIDE_TOKENS = { most: 1_024, share: 0.25 }
 /** Tokens of an answer that there must be room for, where its caller allows as many. */
 export const ANSWER_TOKENS_MIN = 128
 

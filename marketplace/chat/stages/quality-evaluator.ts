@@ -64,7 +64,7 @@ async function verdictOn(state: ChatState, context: StageContext): Promise<Resul
 }
 
 /** The verdict in a model's answer; null where it is not one. */
-export function readVerdict(text: string): Verdict | null {
+function readVerdict(text: string): Verdict | null {
   const { passes, issues = [] } = readJsonAnswer(text) ?? {}
   if (typeof passes !== 'boolean' || !Array.isArray(issues)) return null
   const texts = issues.filter((issue) => typeof issue === 'string')

@@ -4,11 +4,9 @@ import type { OutsideConfig } from '../config/outside-settings.ts'
 import type { Clock, Timers } from '../consensus/chain/ports.ts'
 import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
-import type { ModelPool } from '../marketplace/models/pool.ts'
 import type { MailDomains } from '../marketplace/outside/mail.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
 import { notConfigured } from '../marketplace/outside/readiness.ts'
-import type { Speech } from '../marketplace/outside/speech.ts'
 import type { WebReader } from '../marketplace/outside/web.ts'
 import type { Stop } from './core.ts'
 import { openDocuments } from './engines/documents/document-desk.ts'
@@ -17,9 +15,8 @@ import { ProviderPrices } from './outbound/crypto-prices.ts'
 import { HttpEndpointProbe } from './outbound/endpoint-probe.ts'
 import { RpcEvmReader } from './outbound/evm/evm-reader.ts'
 import { DnsMailDomains } from './outbound/mail-domains.ts'
-import { openModels } from './outbound/models/open-models.ts'
 import type { NameSystem } from './outbound/name-system.ts'
-import { openSpeech } from './outbound/open-speech.ts'
+import { type Asked, openAsked } from './outbound/open-asked.ts'
 import { type Internet, openWeb } from './outbound/open-web.ts'
 import { PageCache } from './outbound/page-cache.ts'
 import { type ProviderKeys, readProviderKeys } from './outbound/provider-keys.ts'
@@ -51,9 +48,7 @@ export interface OutsideParts {
 }
 
 /** What services reach beside the chain, with what operators can look at. */
-export interface RunningOutside extends Outside {
-  readonly models: ModelPool
-  readonly speech: Speech
+export interface RunningOutside extends Omit<Outside, 'models'>, Asked {
   readonly checkable: readonly Checkable[]
   /** Waits for the first look at what is only known by looking: whether the name system answers. */
   readonly looked: () => Promise<void>
@@ -79,9 +74,12 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   if (!keys.ok) return keys
   const { prices, rates, lookedAtQuotes } = openQuotes(parts, keys.value, stops)
   const { search, domains, weather, lookedAtFinders } = openFinders(parts, keys.value, web, stops)
-  const asked = await openAsked(parts, keys.value, stops)
+  const { fixtureModels = false, espeak = null } = parts
+  const asked = await openAsked({ ...parts, keys: keys.value, fixtureModels, espeak })
   if (!asked.ok) return asked
-  const { models, speech, lookedAtModels } = asked.value
+  stops.push(() => asked.value.close())
+  const { models, translator, speech } = asked.value
+  const lookedAtAsked = asked.value.start()
   return ok({
     engines,
     documents: documents.value,
@@ -95,9 +93,9 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
     weather,
     rates,
     evm: evm.value,
-    models: models.pool,
-    translator: models.translator,
-    speech: speech.speech,
+    models,
+    translator,
+    speech,
     checkable: [
       geo.value,
       prices,
@@ -108,30 +106,16 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
       weather.geocoder,
       evm.value,
       ...(names === null ? [] : [names]),
-      models.pool,
-      models.translator,
-      ...speech.checkable,
+      ...asked.value.checkable,
     ],
     looked: async () => {
       await names?.check()
-      await lookedAtModels
+      await lookedAtAsked
       await lookedAtNodes
       await lookedAtQuotes
       await lookedAtFinders
     },
   })
-}
-
-/** Models, and who speaks. */
-async function openAsked(parts: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
-  const { fixtureModels, espeak = null } = parts
-  const models = await openModels({ ...parts, keys, fixtureModels: fixtureModels === true })
-  if (!models.ok) return models
-  const speech = openSpeech(models.value.pool, espeak, parts)
-  stops.push(() => models.value.close())
-  stops.push(() => speech.stop())
-  const lookedAtModels = Promise.all([models.value.start(), speech.start()])
-  return ok({ models: models.value, speech, lookedAtModels })
 }
 
 /** Web and mail, and the name system under them; without it where the operator has turned that off. */

@@ -1,8 +1,14 @@
-import type { Nodes, Parents, Table } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmTableFromMarkdown } from 'mdast-util-gfm-table'
 import { gfmTable } from 'micromark-extension-gfm-table'
 import { EngineRefusal } from '../refusal.ts'
+
+/** Trees of Markdown, as the parser makes them. */
+type Root = ReturnType<typeof fromMarkdown>
+type Content = Root['children'][number]
+type Nodes = Root | Content
+type Parents = Extract<Nodes, { readonly children: unknown }>
+type Table = Extract<Content, { readonly type: 'table' }>
 
 /** Longest text that is parsed: the parser takes more than twice the time for twice the text, where that was made for it. */
 const TEXT_CHARS_MAX = 32_768

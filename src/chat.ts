@@ -1,14 +1,19 @@
 import { faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { ChatPlatform } from '../marketplace/chat/platform.ts'
+import { type VoiceMeans, VoicePlatform } from '../marketplace/chat/voice/voice-platform.ts'
 import type { ChatApi, ChatFacts } from '../rpc/node.ts'
 import { openChatInfo } from './chat-info.ts'
+import { ChatRoom } from './chat-room.ts'
 import type { DaemonOptions, Stop } from './core.ts'
 import type { RunningOutside } from './outside.ts'
-import { systemClock } from './runtime.ts'
+import { eventLoopPacer, systemClock } from './runtime.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
 import { openChatKeys } from './storage/level-chat-keys.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+
+/** The sound of one text has up to forty megabytes. */
+const VOICES_AT_ONCE = 8
 
 /** What the chat platform is opened with. */
 export interface ChatParts {
@@ -51,9 +56,36 @@ export async function openChat(
     metrics.chatted(facts)
     logger.debug(facts, 'chat')
   }
-  const room = new Room(chat.concurrentMax)
-  const enter: ChatApi['enter'] = (end) => room.enter(end)
-  return ok({ api: { platform, keys: keys.value, info: info.value, tokensMax: chat.tokensMax, enter, onChat }, stop: () => room.close() })
+  const room = new ChatRoom(chat.concurrentMax)
+  const voice = openVoice({ platform, outside, budgetMs: chat.budgetMs })
+  const api = {
+    platform,
+    voice,
+    keys: keys.value,
+    info: info.value,
+    tokensMax: chat.tokensMax,
+    enter: room.enter,
+    onChat,
+  }
+  return ok({ api, stop: () => room.close() })
+}
+
+/** Answers and texts that are read out. */
+function openVoice({
+  platform,
+  outside: { speech, engines },
+  budgetMs,
+}: Pick<VoiceMeans, 'platform' | 'budgetMs'> & { readonly outside: RunningOutside }): VoicePlatform {
+  const pacer = eventLoopPacer
+  return new VoicePlatform({
+    platform,
+    speech,
+    engines,
+    clock: systemClock,
+    pacer,
+    budgetMs,
+    atOnceMax: VOICES_AT_ONCE,
+  })
 }
 
 async function openKeys({ config, logger }: DaemonOptions, stops: Stop[]) {
@@ -69,30 +101,5 @@ async function openKeys({ config, logger }: DaemonOptions, stops: Stop[]) {
     return ok(keys)
   } catch (error) {
     return fail(storageFault(dataDir, error))
-  }
-}
-
-/** Lets in so many at once, until it is closed. */
-class Room {
-  readonly #max: number
-  /** What ends each chat that is inside. */
-  readonly #inside = new Set<() => void>()
-  #isClosed = false
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  enter(end: () => void = () => {}): (() => void) | null {
-    if (this.#isClosed || this.#inside.size >= this.#max) return null
-    // One of its own, whatever came.
-    const own = (): void => end()
-    this.#inside.add(own)
-    return () => void this.#inside.delete(own)
-  }
-
-  close(): void {
-    this.#isClosed = true
-    for (const end of this.#inside) end()
   }
 }

@@ -95,7 +95,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     network: network.value?.api ?? null,
     operatorToken: operatorToken.value,
     facilitator: facilitator.value,
-    chat: chat.value,
+    chat: chat.value?.api ?? null,
     dashboard: chat.value === null ? null : openDashboard(options.config, operatorToken.value),
     ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }
@@ -109,6 +109,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   if (!listening.ok) return listening
   stops.push(async () => {
     standing.stopping = true
+    chat.value?.stop()
     await Promise.all([mining.value.stop(), closeMarket(market.value), network.value?.stop()])
   })
   network.value?.node.synchroniser.onProgress(({ behind }) => mining.value.work(!behind))
@@ -224,6 +225,7 @@ async function openReach(
   const outside = await openOutside(
     {
       config: config.outside,
+      espeak: config.chat.enabled ? config.chat.espeak : null,
       publicUrl: config.rpc.publicUrl,
       announced: config.p2p.announce,
       peerAddresses: () => standing.peerAddresses,

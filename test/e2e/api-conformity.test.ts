@@ -10,7 +10,7 @@ import { askJob } from '../../rpc/client/mining.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask, atRest, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
-import { infoRequests } from '../support/chat-requests.ts'
+import { infoRequests, KEY_OPERATIONS } from '../support/chat-requests.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { discoveryRequests } from '../support/discovery-requests.ts'
 import { DOOR_REQUESTS } from '../support/door-requests.ts'
@@ -141,16 +141,10 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
     ...['types=nothing', 'txId=x', 'after=x'].map((query) => send(`/api/v1/events?${query}`)),
   ],
   listPeers: (send) => [send('/api/v1/peers')],
-  getStatus: (send) => [send('/api/v1/status')],
-  getHealth: (send) => [send('/health')],
-  getReady: (send) => [send('/ready')],
-  getMetrics: (send) => [send('/metrics')],
-  getOpenApi: (send) => [send('/openapi.json')],
-  getHome: (send) => [send('/')],
 }
 
-/** What only operators of nodes among others do: held against the document in test/integration/api-peers.test.ts and test/e2e/services-command.test.ts. */
-const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer']
+/** What only operators do, and forms of pages: held against the document in test/integration/api-{peers,keys}.test.ts and test/e2e/services-command.test.ts. */
+const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer', ...KEY_OPERATIONS]
 
 function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
   const raw = Buffer.from(encodeTransaction(paid.tx))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { FORM_TYPE } from '../../rpc/edge/form.ts'
 import { ask, type Reply } from '../support/api.ts'
 import { Caller, marketOpen } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
@@ -62,7 +63,9 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** Requests of an operation: as documented, and with something put wrong in each place. */
 function requestsOf({ method, path, parameters = [], requestBody }: FuzzedOperation): fc.Arbitrary<Sent> {
-  const schema = (requestBody?.content?.['application/json'] as { schema?: RequestSchema } | undefined)?.schema
+  const [[type, media] = ['', {}]] = Object.entries(requestBody?.content ?? {})
+  const { schema } = media as { schema?: RequestSchema }
+  const written = (value: unknown): string => (type === FORM_TYPE ? formOf(value) : JSON.stringify(value))
   const anyOf = (each: RequestSchema) =>
     fc.oneof({ weight: 3, arbitrary: valuesOf(each, resolve, known) }, { weight: 1, arbitrary: ODD })
   const values = fc.record(
@@ -72,9 +75,9 @@ function requestsOf({ method, path, parameters = [], requestBody }: FuzzedOperat
     schema === undefined
       ? fc.constant(undefined)
       : fc.oneof(
-          valuesOf(schema, resolve, known).map((value) => JSON.stringify(value)),
-          brokenValuesOf(schema, resolve, known).map((value) => JSON.stringify(value)),
-          fc.constantFrom('', '{', 'null', '[]', '{"__proto__":{"x":1}}'),
+          valuesOf(schema, resolve, known).map(written),
+          brokenValuesOf(schema, resolve, known).map(written),
+          fc.constantFrom('', '{', 'null', '[]', '{"__proto__":{"x":1}}', '__proto__=1&x', '%'),
         )
   return fc.tuple(values, bodies).map(([given, body]) => {
     const filled = path.replace(
@@ -85,9 +88,15 @@ function requestsOf({ method, path, parameters = [], requestBody }: FuzzedOperat
     for (const each of parameters)
       if (each.in === 'query' && given[each.name] !== undefined) query.append(each.name, textOf(given[each.name]))
     const search = query.size === 0 ? '' : `?${query}`
-    const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    const headers = body === undefined ? {} : { 'content-type': type }
     return { method, path: `${filled}${search}`, headers, ...(body !== undefined && { body }) }
   })
+}
+
+/** What a form with these fields sends. */
+function formOf(value: unknown): string {
+  const fields = value !== null && typeof value === 'object' ? Object.entries(value) : []
+  return new URLSearchParams(fields.map(([name, field]) => [wellFormed(name), wellFormed(textOf(field))])).toString()
 }
 
 function wellFormed(text: string): string {

@@ -1,3 +1,5 @@
+import { CHAT_KEY_ROUTES } from '../../rpc/contract/chat-keys.ts'
+import { DASHBOARD_ROUTES } from '../../rpc/contract/dashboard.ts'
 import type { Asked } from './ledger-requests.ts'
 
 const many =
@@ -28,3 +30,6 @@ export const infoRequests: Readonly<Record<string, Asked>> = {
   askChatInfo: (send) => QUESTIONS.map((body) => send('/api/v1/info/qa', body)),
   getChatPage: many('/chat'),
 }
+
+/** Operations on API keys, and the pages where they are made. */
+export const KEY_OPERATIONS: readonly string[] = [...Object.keys(CHAT_KEY_ROUTES), ...Object.keys(DASHBOARD_ROUTES)]

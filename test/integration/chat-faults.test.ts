@@ -78,6 +78,33 @@ const IN_WORDS: typeof SINGLE = Object.fromEntries(
   CHAT_PROFILES.map((profile) => [profile, [SINGLE[profile][0], SINGLE[profile][0]]]),
 ) as never
 
+/**
+ * A planner, an executor and an evaluator: without a plan there is still an answer, so the next stage asks once more, until a server
+ * that fails five times in a row is left alone. What they say is shown when it was evaluated.
+ */
+const STAGES: typeof SINGLE = {
+  ...(Object.fromEntries(CHAT_PROFILES.map((profile) => [profile, inStages(SINGLE[profile][0])])) as typeof SINGLE),
+  // Nobody offered a tool, so a call of one is no answer.
+  'tool-calls': both(['chat/upstream', 2]),
+  // After the first question it is known that the key is not good.
+  '401': both(['chat/no-backend', 1]),
+  // The evaluator wants a form, and asks again in words.
+  'no-response-format': both(['ok', 4]),
+  'new-names': both(['ok', 4]),
+}
+
+/** One call through a pipeline. */
+const INSTANT: typeof SINGLE = { ...SINGLE, 'tool-calls': [BAD, BAD] }
+
+function inStages([came, hits]: Expected): Row {
+  if (came === 'ok') return both([came, 3])
+  return both([came, hits === 3 ? 5 : 2])
+}
+
+function both(expected: Expected): Row {
+  return [expected, expected]
+}
+
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
 const withTools = { usesTools: true, extra: { tools } } as const
 const inForm: Partial<ChatCall> = {
@@ -97,6 +124,9 @@ const WAYS: readonly Way[] = [
   { about: 'tools of model-1', call: withTools, rows: SINGLE },
   { about: 'tools of model-4', call: { ...withTools, model: 'model-4' }, rows: SINGLE },
   { about: 'a form that the server knows', call: { ...inForm, model: 'model-2' }, rows: NATIVE },
+  { about: 'model-2', call: { model: 'model-2' }, rows: STAGES },
+  { about: 'model-3, a short question', call: { model: 'model-3' }, rows: STAGES },
+  { about: 'model-4, a greeting', call: { model: 'model-4' }, rows: INSTANT },
   { about: 'a form in words', call: inForm, rows: IN_WORDS, backend: { models: [{ supports: new Set() }] } },
 ]
 

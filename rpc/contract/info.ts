@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { COMPARISON_FIELDS } from '../../marketplace/chat/info/shapes.ts'
+import { COMPARISON_FIELDS, QUESTION_CHARS_MAX } from '../../marketplace/chat/info/shapes.ts'
 import { COUNT, type Route } from './route.ts'
 
 const TEXT = Type.String()
@@ -90,7 +90,7 @@ const COMPARED = Type.Object({
 })
 
 const QA_BODY = Type.Object(
-  { question: Type.String({ minLength: 1, maxLength: 4_000 }) },
+  { question: Type.String({ minLength: 1, maxLength: QUESTION_CHARS_MAX }) },
   { additionalProperties: true },
 )
 

@@ -1,4 +1,6 @@
+import { CARDS } from '../../marketplace/chat/info/cards.ts'
 import { secondsText } from '../../marketplace/chat/info/figures.ts'
+import { stagesOf } from '../../marketplace/chat/info/model-info.ts'
 import type { PlatformFacts } from '../../marketplace/chat/info/platform-info.ts'
 import type { ModelInfo, PlatformInfo, TierSpeed } from '../../marketplace/chat/info/shapes.ts'
 import { shellWord } from '../discovery/plain-text.ts'
@@ -64,7 +66,7 @@ function factsMarkup({ models, underlying_model_count: count, total_parameters: 
       usable === models.length ? 'every model' : 'the others say why not',
     ),
     figure('Behind them', counted(count, 'language model'), 'configured by the operator'),
-    figure('Parameters', parameters, 'as the operator declares them'),
+    figure('Parameters', parameters, parameters === 'unknown' ? 'none are declared' : 'as the operator declares them'),
     figure('Price', 'free', 'within the limits of a key'),
   ]}</dl>`
 }
@@ -113,7 +115,7 @@ function examples(all: readonly (readonly [string, string])[]): readonly Html[] 
 const MODEL_HEADS = html`<div class="heads" aria-hidden="true"><span>Model</span><div><span>Half within</span><span>95 % within</span><span>Answers</span><span>State</span></div></div>`
 
 function modelRow(model: ModelInfo): Html {
-  const { id, name, tagline, measured, context_window: size, powered_by: behind, parameters, pipeline } = model
+  const { id, name, tagline, measured, context_window: size, powered_by: behind, parameters } = model
   const time = (ms: number | undefined): Html | string => (ms === undefined ? unknownText('not yet') : secondsText(ms))
   return html`<li class="row" id="${id}">
 <div><h3>${name}: ${tagline.charAt(0).toLowerCase()}${tagline.slice(1)}</h3>
@@ -123,16 +125,17 @@ function modelRow(model: ModelInfo): Html {
     pair('Models behind it', behind),
     pair('Parameters', parameters),
     pair('Good for', model.best_for.join(', ')),
-  ]}${(model.tiers ?? []).map(tierPair)}</dl>
-<details><summary>Stages, abilities and limits</summary>
-<p class="about">${model.how_it_works}</p>
-${listed(`Stages of ${name}`, 'Stages', pipeline)}${listed(`What ${name} can do`, 'It can', model.capabilities)}${listed(`Limits of ${name}`, 'Limits', model.limitations)}</details></div>
+  ]}${(model.tiers ?? []).map(tierPair)}</dl></div>
 <dl class="figures">
 <div><dt>Half within</dt><dd>${time(measured?.p50_ms)}</dd></div>
 <div><dt>95 % within</dt><dd>${time(measured?.p95_ms)}</dd></div>
 <div><dt>Answers</dt><dd>${measured?.count ?? 0}</dd></div>
 <div><dt>State</dt><dd>${stateOf(model)}</dd></div>
-</dl></li>`
+</dl>
+<details><summary>Stages, abilities and limits</summary>
+<p class="about">${CARDS[id].how}</p>
+<p class="more"><strong>Stages</strong></p><ol class="plainlist" aria-label="Stages of ${name}">${stagesOf(id).map((stage) => html`<li>${stage.name}: ${stage.about}</li>`)}</ol>
+${listed(`What ${name} can do`, 'It can', model.capabilities)}${listed(`Limits of ${name}`, 'Limits', model.limitations)}</details></li>`
 }
 
 function stateOf({ available, unavailable_reason: reason = '' }: ModelInfo): Html {
@@ -155,11 +158,14 @@ function listed(label: string, name: string, texts: readonly string[]): Html {
   return html`<p class="more"><strong>${name}</strong></p><ul class="plainlist" aria-label="${label}">${texts.map((text) => html`<li>${text}</li>`)}</ul>`
 }
 
+/** Addresses that answer to nobody who only follows a link. */
+const POSTED = /\/(completions|qa)$|\/api\/x402\//
+
 /** A text in which addresses of this node are links. */
 function linked(text: string, baseUrl: string): readonly Html[] {
   return text.split(/(\s+)/).map((word) => {
     const address = word.replace(/[.,:;!?)]+$/, '')
-    if (!address.startsWith(`${baseUrl}/`)) return html`${word}`
+    if (!address.startsWith(`${baseUrl}/`) || POSTED.test(address)) return html`${word}`
     return html`<a href="${address.slice(baseUrl.length)}">${address}</a>${word.slice(address.length)}`
   })
 }

@@ -91,15 +91,15 @@ textarea{font:.875rem/1.5 var(--mono);color:inherit;border-radius:.25rem;border:
 button.quiet{background:none;color:inherit;border-color:var(--soft);font-weight:400}button.quiet:hover{border-color:var(--mark);color:var(--mark)}
 .secret{user-select:all;font-size:1.0625rem;border:2px solid var(--mark);word-break:break-all}
 .pager{display:flex;gap:1.5rem;margin-top:1rem}
-.row h3{font:600 1.2rem/1.25 var(--serif)}.pairs.small{margin-top:.5rem;max-width:44rem}.pairs.small dt,.pairs.small dd{font-size:.875rem}
-details{margin-top:.75rem}summary{cursor:pointer;color:var(--mark)}
-.plainlist{list-style:disc;padding-left:1.25rem;font-size:.9375rem;max-width:44rem}.how p{max-width:44rem;overflow-wrap:anywhere}
+.row h3{font:600 1.2rem/1.25 var(--serif)}.pairs.small{margin-top:.5rem;max-width:44rem}.pairs.small>div{display:grid;grid-template-columns:8.5rem minmax(0,1fr)}.pairs.small dt,.pairs.small dd{font-size:.875rem;margin-left:0;text-align:left}
+.row details{grid-column:1}summary{cursor:pointer;color:var(--mark)}
+.plainlist{list-style:disc;margin:.25rem 0 0;padding-left:1.25rem;font-size:.9375rem;max-width:44rem}ol.plainlist{list-style:decimal}.how p{max-width:44rem;overflow-wrap:anywhere}
 .scroll{overflow-x:auto;margin-top:1rem;border:1px solid var(--line)}table{border-collapse:collapse;font-size:.875rem}th,td{text-align:left;vertical-align:top;padding:.5rem .75rem;border-bottom:1px solid var(--line);min-width:7rem}th{white-space:nowrap}
 .foot{border-top:1px solid var(--line);color:var(--soft);font-size:.875rem;padding:1.25rem 0 2rem}
 @media (min-width:40rem){form{grid-template-columns:minmax(0,1fr) 14rem auto}form.plain{grid-template-columns:minmax(0,1fr)}.figures{grid-template-columns:repeat(4,minmax(0,1fr))}.list{columns:2}.links li{grid-template-columns:16rem 1fr}}
 @media (min-width:64rem){.row,.heads{grid-template-columns:minmax(0,1fr) 30rem}.figures,.heads>div{grid-template-columns:6rem 7rem 5.25rem minmax(0,1fr);gap:0 1.1rem}
 .heads{display:grid;gap:0 2.5rem;margin-top:.75rem;font-size:.8125rem;color:var(--soft)}.heads>div{display:grid}.heads+.rows{margin-top:.35rem}
-.rows dt{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}.rows dl>div{position:relative}.row h2{margin-top:-.1rem}
+.rows .figures dt{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}.rows dl>div{position:relative}.row h2{margin-top:-.1rem}
 .page{grid-template-columns:minmax(0,1fr) 20rem;grid-template-rows:auto 1fr}.page>header{grid-column:1}.side{grid-column:2;grid-row:1/span 2;margin-top:0}}
 `
 

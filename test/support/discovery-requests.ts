@@ -18,7 +18,7 @@ const many =
   (send) =>
     queries.map((query) => send(`${path}${query}`))
 
-/** Requests of the documents that the market is found by. */
+/** Requests of the documents that the market and the node are found by. */
 export const discoveryRequests: Readonly<Record<string, Asked>> = {
   listResources: many('/x402/discovery', LISTS),
   listFacilitatorResources: many('/discovery/resources', LISTS),
@@ -30,5 +30,11 @@ export const discoveryRequests: Readonly<Record<string, Asked>> = {
   getRobots: many('/robots.txt'),
   getSitemap: many('/sitemap.xml'),
   getCatalogue: many('/agents', ['', '?q=price', '?capability=audit', '?q=%3Cscript%3E&capability=none']),
+  getStatus: many('/api/v1/status'),
+  getHealth: many('/health'),
+  getReady: many('/ready'),
+  getMetrics: many('/metrics'),
+  getOpenApi: many('/openapi.json'),
+  getHome: many('/'),
   getServicePage: many('/agents', ['/node-price-feed', '/node-test-closed', '/nothing', `/${'x'.repeat(201)}`]),
 }

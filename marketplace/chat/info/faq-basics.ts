@@ -15,7 +15,7 @@ export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly 
     {
       id: 'what',
       question: 'What is this?',
-      answer: `A free chat platform on a Farthing node${operator === '' ? '' : `, run by ${operator}`}: five models over an API that clients of OpenAI speak, and an info API with the facts about it. Each model is a pipeline over the language models that the node’s operator has configured.`,
+      answer: `A free chat platform on a Farthing node${operator === '' ? '' : ` (${operator})`}: five models over an API that clients of OpenAI speak, and an info API with the facts about it. Each model is a pipeline over the language models that the node’s operator has configured.`,
       words: 'platform purpose farthing chat service about who runs operator owner',
     },
     {

@@ -22,7 +22,7 @@ export function aboutCalls({ site, models }: FaqFacts): readonly FaqItem[] {
     {
       id: 'context',
       question: 'How long may a conversation be?',
-      answer: `${windows}. What does not fit is answered 400 context_length_exceeded, except for model-4.`,
+      answer: `${windows}. What does not fit is answered 400 context_length_exceeded; model-4 summarises older turns first.`,
       words: 'context window length tokens long conversation history size memory compress compression',
     },
     {

@@ -5,8 +5,6 @@ import { type Hit, TextIndex } from './bm25.ts'
 import type { Passage } from './passages.ts'
 import type { QaAnswer } from './shapes.ts'
 
-/** Longest question in characters. */
-export const QUESTION_CHARS_MAX = 4_000
 /** Passages that an answer is worded from. */
 const PASSAGES_MAX = 4
 /** Passages that are an answer by themselves. */

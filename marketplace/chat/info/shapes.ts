@@ -1,6 +1,9 @@
 import type { LatencyFigures } from '../../models/latencies.ts'
 import type { PlatformModelId } from '../call.ts'
 
+/** Longest question about the platform in characters. */
+export const QUESTION_CHARS_MAX = 4_000
+
 /** Texts that the operator says of another product. */
 export const COMPARISON_FIELDS = [
   'parameters',

@@ -1,6 +1,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { benchAdmission } from './admission.ts'
 import { benchBigState } from './big-state.ts'
+import { benchChatAbort, benchChatFirstByte, benchChatStreams } from './chat.ts'
 import { benchChatRouter } from './chat-router.ts'
 import { benchDisk } from './disk.ts'
 import { benchDocuments } from './documents.ts'
@@ -50,6 +51,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   'snapshot-sync': benchNetworkSnapshot,
   sustained: benchNetworkSustained,
   pages: benchPages,
+  'chat-first-byte': benchChatFirstByte,
+  'chat-streams': benchChatStreams,
+  'chat-abort': benchChatAbort,
   'chat-router': benchChatRouter,
 }
 

@@ -1,0 +1,124 @@
+import { setTimeout } from 'node:timers/promises'
+import { until } from '../support/processes.ts'
+import { ChatBench, quantile, type ReadStream } from './chat-world.ts'
+import { cpuMicros, residentMb } from './processes.ts'
+import { type BenchRow, factRow, nowMs, round, valueRow } from './report.ts'
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 400)
+const STREAMS = 500
+const PIECES = Number(process.env.BENCH_PIECES ?? 200)
+const EVERY_MS = Number(process.env.BENCH_EVERY_MS ?? 100)
+const WARM_UP = 50
+
+const spread = (values: readonly number[], unit: string): string =>
+  `${[0.5, 0.95, 0.99].map((share) => round(quantile(values, share))).join(' / ')} ${unit}`
+
+/** How much later the first word of a streamed answer comes than from the model itself; one chat at a time. */
+export async function benchChatFirstByte(): Promise<readonly BenchRow[]> {
+  const bench = await ChatBench.open()
+  const first = async (straight: boolean): Promise<number> => {
+    const { askedMs, firstMs } = await bench.read({ name: 'first', pieces: 3, everyMs: 1 }, straight)
+    return firstMs - askedMs
+  }
+  for (let i = 0; i < WARM_UP; i++) await first(i % 2 === 0)
+  const [straight, through]: [number[], number[]] = [[], []]
+  const cpuBefore = cpuMicros(bench.daemon.pid)
+  for (let i = 0; i < ROUNDS; i++) {
+    straight.push(await first(true))
+    through.push(await first(false))
+  }
+  const chatMs = (cpuMicros(bench.daemon.pid) - cpuBefore) / 1_000 / ROUNDS
+  await bench.close()
+  const over = [0.5, 0.95, 0.99].map((share) => quantile(through, share) - quantile(straight, share))
+  const [p50, p95, p99] = over as [number, number, number]
+  return [
+    factRow('first word from the model itself, p50 / p95 / p99', spread(straight, 'ms')),
+    factRow('first word through the node', spread(through, 'ms')),
+    factRow('time on the processor for a whole short chat', `${round(chatMs)} ms`),
+    valueRow('later by, p50', p50, 'ms', { most: 5 }),
+    valueRow('later by, p95', p95, 'ms', { most: 5 }),
+    valueRow('later by, p99', p99, 'ms', { most: 5 }),
+  ]
+}
+
+/** Five hundred streams at once, each at the pace of a model that writes. */
+export async function benchChatStreams(): Promise<readonly BenchRow[]> {
+  const bench = await ChatBench.open()
+  const { pid } = bench.daemon
+  const before = { mb: residentMb(pid), cpu: cpuMicros(pid), ms: nowMs() }
+  let peakMb = before.mb
+  const over = new AbortController()
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      peakMb = Math.max(peakMb, residentMb(pid))
+      await setTimeout(50)
+    }
+  })()
+  const reads: Promise<ReadStream>[] = []
+  for (let i = 0; i < STREAMS; i++) {
+    reads.push(bench.read({ name: `stream ${i}`, pieces: PIECES, everyMs: EVERY_MS }))
+    await setTimeout(2)
+  }
+  const read = await Promise.all(reads)
+  const seconds = (nowMs() - before.ms) / 1_000
+  over.abort()
+  await watching
+  const cpuSeconds = (cpuMicros(pid) - before.cpu) / 1e6
+  const delayMs = (await bench.metric(/^farthing_event_loop_delay_seconds\{quantile="0.99"\} (\S+)/m)) * 1_000
+  await bench.close()
+  const whole = read.filter(({ isDone, piecesMs }) => isDone && piecesMs.length === PIECES)
+  const pieces = read.flatMap(({ piecesMs }) => piecesMs)
+  return [
+    valueRow(
+      `streams of ${STREAMS} that came whole (${round(1_000 / EVERY_MS)} pieces a second each)`,
+      whole.length,
+      '',
+      { least: STREAMS },
+    ),
+    valueRow('memory of the node at its most', peakMb, 'MB', { most: 400 }),
+    factRow('memory of the node before', `${round(before.mb)} MB`),
+    factRow('pieces under way, p50 / p95 / p99', spread(pieces, 'ms')),
+    factRow(
+      'first words, p50 / p95 / p99',
+      spread(
+        read.map(({ firstMs, askedMs }) => firstMs - askedMs),
+        'ms',
+      ),
+    ),
+    factRow('pieces a second', `${round(pieces.length / seconds)}`),
+    factRow('time on the processor for a piece', `${round((cpuSeconds * 1e6) / pieces.length)} us`),
+    factRow('share of one processor', `${round((cpuSeconds / seconds) * 100)} %`),
+    factRow('delay of the event loop, p99', `${round(delayMs)} ms`),
+  ]
+}
+
+/** How soon the model hears that a reader went away, in the middle of a stream; beside it, of a reader of its own. */
+export async function benchChatAbort(): Promise<readonly BenchRow[]> {
+  const bench = await ChatBench.open()
+  const aborted = new Map<string, number>()
+  const leave = async (name: string, straight: boolean): Promise<void> => {
+    const over = new AbortController()
+    const reading = bench.read({ name, pieces: 10_000, everyMs: 5 }, straight, over.signal)
+    reading.catch(() => {})
+    await setTimeout(30)
+    aborted.set(name, nowMs())
+    over.abort()
+    await reading.catch(() => {})
+  }
+  for (let i = 0; i < ROUNDS; i++) {
+    await leave(`straight ${i}`, true)
+    await leave(`through ${i}`, false)
+  }
+  const gone = await until('the model heard all', async () => {
+    const heard = await bench.gone()
+    return heard.size === 2 * ROUNDS && heard
+  })
+  await bench.close()
+  const took = (of: string): readonly number[] =>
+    [...aborted].flatMap(([name, atMs]) => (name.startsWith(of) ? [(gone.get(name) as number) - atMs] : []))
+  return [
+    factRow('from a reader of its own gone to the model, p50 / p95 / p99', spread(took('straight'), 'ms')),
+    factRow('from a reader of the node gone to the model, p50 / p95 / p99', spread(took('through'), 'ms')),
+    valueRow('the same, p99', quantile(took('through'), 0.99), 'ms', { most: 50 }),
+  ]
+}

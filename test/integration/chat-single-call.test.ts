@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ChatWorld, type ChatWorldParts, callOf, textOf } from '../support/chat-world.ts'
 import { until } from '../support/processes.ts'
-import { HOUSE_MODEL, HOUSE_TEXT } from '../support/upstreams/openai.ts'
+import { type ChatProfile, HOUSE_MODEL, HOUSE_TEXT } from '../support/upstreams/openai.ts'
 
 const opened: ChatWorld[] = []
 afterEach(async () => {
@@ -230,8 +230,9 @@ describe('whoever goes away', () => {
 })
 
 describe('an answer that breaks off', () => {
-  const breaks = async (resumes: boolean, profiles: readonly ('cut' | 'ok' | 'late-error')[]) => {
-    const world = await open({ backends: [{}, {}] })
+  const breaks = async (resumes: boolean, profiles: readonly ChatProfile[]) => {
+    const limits = { timeoutMs: 500 }
+    const world = await open({ backends: [{ limits }, { limits }] })
     world.fakes.forEach((fake, i) => {
       fake.profile = profiles[i] ?? 'ok'
       fake.answer = ({ body }) => {
@@ -242,20 +243,23 @@ describe('an answer that breaks off', () => {
     return { world, read: await world.read({ resumes }) }
   }
 
-  it.each(['cut', 'late-error'] as const)('is continued by another model where that is wanted: %s', async (profile) => {
-    const { world, read } = await breaks(true, [profile, 'ok'])
-    expect(read.text).toBe(HOUSE_TEXT)
-    expect(read.outcome).toMatchObject({
-      ok: true,
-      value: {
-        choices: [{ message: { content: HOUSE_TEXT }, finishReason: 'stop' }],
-        usage: { estimated: true },
-        report: { resumed: { afterChars: 6 }, usageEstimated: true },
-      },
-    })
-    expect(read.pieces.filter(({ delta }) => delta.role !== undefined)).toHaveLength(1)
-    expect(world.hits).toEqual([1, 1])
-  })
+  it.each(['cut', 'late-error', 'stall'] as const)(
+    'is continued by another model where that is wanted: %s',
+    async (profile) => {
+      const { world, read } = await breaks(true, [profile, 'ok'])
+      expect(read.text).toBe(HOUSE_TEXT)
+      expect(read.outcome).toMatchObject({
+        ok: true,
+        value: {
+          choices: [{ message: { content: HOUSE_TEXT }, finishReason: 'stop' }],
+          usage: { estimated: true },
+          report: { resumed: { afterChars: 6 }, usageEstimated: true },
+        },
+      })
+      expect(read.pieces.filter(({ delta }) => delta.role !== undefined)).toHaveLength(1)
+      expect(world.hits).toEqual([1, 1])
+    },
+  )
 
   it('is continued within a pipeline, too', async () => {
     const world = await open({ backends: [{}, {}] })

@@ -17,7 +17,7 @@ import {
   splitConversation,
   withoutCode,
 } from './compression.ts'
-import { isInstruction, withInstruction } from './instruct.ts'
+import { enclosed, isInstruction, withInstruction } from './instruct.ts'
 import { SUMMARY_HEAD, SUMMARY_PROMPT } from './prompts.ts'
 
 /** Summaries that are remembered; each has a few thousand characters. */
@@ -162,7 +162,8 @@ function withinWindow(
     const window = windowOf('model-4', context.means.models)
     return fail(fault('chat/context-length', { param: 'messages', model: 'model-4', tokens, window }))
   }
-  const messages = left.length === 0 ? turns : withInstruction(turns, `${SUMMARY_HEAD}\n${left.join('\n\n')}`)
+  const messages =
+    left.length === 0 ? turns : withInstruction(turns, `${SUMMARY_HEAD}\n${enclosed('summary', left.join('\n\n'))}`)
   return ok({ messages, dropped })
 }
 

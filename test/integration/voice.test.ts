@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseWav, VOICE_FORMAT, WAV_HEADER_BYTES } from '../../marketplace/chat/voice/wav.ts'
 import { ChatServer } from '../support/chat-server.ts'
+import { callOf } from '../support/chat-world.ts'
 import { until } from '../support/processes.ts'
+import type { FakeOpenAi } from '../support/upstreams/openai.ts'
 import { SAMPLES_PER_CHARACTER, soundOf } from '../support/upstreams/openai-speech.ts'
-import { SPEAKING_BACKEND } from '../support/voices.ts'
+import { SPEAKING_BACKEND, voiceOver } from '../support/voices.ts'
 
 const QUESTION = [{ role: 'user', content: 'Hello?' }]
 const LONG = 'One of many sentences that all say the same thing. '.repeat(45).trim()
@@ -176,6 +178,29 @@ describe('a text that cannot be read out', () => {
   })
 })
 
+describe('several servers that speak', () => {
+  const voiceOnly = { models: [{ id: 'voice', roles: ['speech' as const] }] }
+  const ask = (url: string, key: string): Promise<Response> =>
+    fetch(`${url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'model-voice', input: LONG, voice: 'alloy' }),
+    })
+
+  it('are one for another before the first word, and not after it', async () => {
+    const pair = await ChatServer.open({ backends: [voiceOnly, voiceOnly] })
+    const [one, two] = pair.world.fakes as [FakeOpenAi, FakeOpenAi]
+    one.speech = 'not-wav'
+    const whole = await bytesOf(await ask(pair.url, pair.key))
+    expect(samplesIn(whole)).toEqual([...soundOf(LONG)])
+    expect([one.spoken.length, two.spoken.length]).toEqual([1, 3])
+    one.speech = (_, asked) => (asked === 3 ? 'not-wav' : 'ok')
+    expect((await ask(pair.url, pair.key)).status).toBe(502)
+    expect([one.spoken.length, two.spoken.length]).toEqual([3, 3])
+    await pair.close()
+  })
+})
+
 describe('whoever goes away', () => {
   it('ends the speech at the server', async () => {
     const { fake } = server.world
@@ -202,6 +227,32 @@ describe('whoever goes away', () => {
     await server.settled()
     expect(fake.spoken).toHaveLength(1)
     fake.retryAfter = '0'
+  })
+
+  it('is not there when the time is over', async () => {
+    server.world.fake.speech = 'hang'
+    const voice = voiceOver(server.world, { budgetMs: 300 })
+    const signal = new AbortController().signal
+    const wish = { voice: null, speed: 1 }
+    expect(await voice.speak('Hello.', wish, signal)).toMatchObject({ fault: { code: 'chat/timeout' } })
+    const call = callOf({ messages: QUESTION })
+    expect(await voice.answerAloud(call, wish, signal)).toMatchObject({ fault: { code: 'chat/timeout' } })
+  })
+
+  it('is one of eight at most', async () => {
+    const { fake } = server.world
+    fake.speech = 'hang'
+    const gone = new AbortController()
+    const eight = Array.from({ length: 8 }, () => speak({}, { signal: gone.signal }).catch(() => null))
+    await until('eight are spoken', () => fake.open === 8)
+    const ninth = await speak()
+    expect(ninth.status).toBe(429)
+    expect(await ninth.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+    gone.abort()
+    await Promise.all(eight)
+    await until('none is spoken', () => fake.open === 0)
+    fake.speech = 'ok'
+    expect((await speak()).status).toBe(200)
   })
 
   it('leaves room for others', async () => {

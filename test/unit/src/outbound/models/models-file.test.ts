@@ -45,7 +45,19 @@ describe('the file with the model backends', () => {
     expect(file.value[1]?.limits).toMatchObject({ rpm: 60, tpm: 100_000, concurrency: 8, priority: 1 })
   })
 
+  it('names the voices of a model that speaks', async () => {
+    const speaker = { id: 'tts', roles: ['speech'], context: 4_096, voices: ['nova', 'de-1'] }
+    const file = await read(withBackend({ models: [speaker] }))
+    expect(file).toMatchObject({ ok: true, value: [{ models: [{ roles: ['speech'], voices: ['nova', 'de-1'] }] }] })
+  })
+
   it.each([
+    ['no voice', withModel({ voices: [] }), 'backends[0].models[1].voices: must be a list of 1 to 64'],
+    [
+      'a voice of blanks',
+      withModel({ voices: ['a b'] }),
+      'backends[0].models[1].voices[0]: must be at most 60 printable characters',
+    ],
     ['not JSON', '{', 'it is not JSON'],
     ['a list', [], 'it must be an object'],
     ['nothing', {}, '"backends" is missing'],

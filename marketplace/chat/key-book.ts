@@ -58,7 +58,8 @@ const AT_ONCE_SECONDS = 1
 
 interface Entry {
   record: KeyRecord
-  minute: LastMinute
+  readonly minute: LastMinute
+  running: number
 }
 
 interface Owner {
@@ -107,7 +108,7 @@ export class KeyBook implements ChatKeys {
     const { requests, tokens } = this.#left(entry, owner)
     if (requests.remaining === 0) return limited(`the limit of ${requests.limit} chats a minute`, requests.waitMs)
     if (tokens.remaining === 0) return limited(`the limit of ${tokens.limit} tokens a day`, tokens.resetMs)
-    if (owner.running >= this.bounds.concurrent)
+    if ((view.owner === OPERATOR ? entry : owner).running >= this.bounds.concurrent)
       return limited(`the limit of ${this.bounds.concurrent} chats at once`, AT_ONCE_SECONDS * 1_000)
     this.#begin(entry, owner)
     return ok({ ...this.#left(entry, owner), done: this.#ending(entry, owner) })
@@ -185,15 +186,17 @@ export class KeyBook implements ChatKeys {
     return { ...told, state, usedToday: usedOn(today, nowMs), usedInAll: inAll }
   }
 
+  /** The operator hands keys to people: each of those keys stands for itself. A wallet's stand together, since keys cost nothing. */
   #left(entry: Entry | null, owner: Owner) {
     const nowMs = this.#now()
     const { rpm, tpd } = this.bounds
     const own = entry?.record
-    const ofOwner = owner.minute.left(rpm, nowMs)
-    const ofKey = entry?.minute.left(Math.min(rpm, own?.limits.rpm ?? rpm), nowMs) ?? ofOwner
-    const dayOfOwner = tokensLeft(tpd, usedOn(owner.record, nowMs), nowMs)
     const used = own === undefined ? UNUSED : usedOn(own.today, nowMs)
+    const ofKey = (entry ?? owner).minute.left(Math.min(rpm, own?.limits.rpm ?? rpm), nowMs)
     const dayOfKey = tokensLeft(Math.min(tpd, own?.limits.tpd ?? tpd), used, nowMs)
+    if (owner.record.owner === OPERATOR) return { requests: ofKey, tokens: dayOfKey }
+    const ofOwner = owner.minute.left(rpm, nowMs)
+    const dayOfOwner = tokensLeft(tpd, usedOn(owner.record, nowMs), nowMs)
     return { requests: narrower(ofKey, ofOwner), tokens: narrower(dayOfKey, dayOfOwner) }
   }
 
@@ -201,6 +204,7 @@ export class KeyBook implements ChatKeys {
     const nowMs = this.#now()
     entry.minute.add(nowMs)
     owner.minute.add(nowMs)
+    entry.running += 1
     owner.running += 1
     entry.record = { ...entry.record, lastUsedAtMs: nowMs }
     this.#count(entry, owner, { ...UNUSED, requests: 1 })
@@ -211,6 +215,7 @@ export class KeyBook implements ChatKeys {
     return (usage: ModelUsage | null) => {
       if (isOver) return
       isOver = true
+      entry.running -= 1
       owner.running -= 1
       if (usage === null) return
       const [promptTokens, completionTokens] = [soundCount(usage.promptTokens), soundCount(usage.completionTokens)]
@@ -247,7 +252,7 @@ export class KeyBook implements ChatKeys {
   }
 
   #take(record: KeyRecord): void {
-    this.#entries.set(record.id, { record, minute: new LastMinute() })
+    this.#entries.set(record.id, { record, minute: new LastMinute(), running: 0 })
     this.#ownerOf(record.owner).ids.add(record.id)
   }
 

@@ -66,7 +66,7 @@ export interface NewKey {
   readonly expiresAtMs: number | null
 }
 
-/** What an owner of keys may have and use, all keys together. */
+/** What a wallet may have and use, all of its keys together; of the operator, what each key may use, and how many there are. */
 export interface OwnerBounds {
   readonly rpm: number
   readonly tpd: number

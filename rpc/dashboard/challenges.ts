@@ -51,7 +51,10 @@ export class Challenges {
   /** Uses up the nonce of a checked one that was signed well. The fault is `chat/sign-in`, where too many sign in. */
   use(nonce: string): Result<void> {
     const nowMs = this.#clock.now()
-    for (const [old, overMs] of this.#used) if (overMs <= nowMs) this.#used.delete(old)
+    for (const [old, overMs] of this.#used) {
+      if (overMs > nowMs) break
+      this.#used.delete(old)
+    }
     if (this.#used.has(nonce)) return refused('this signature was used before: sign the text below')
     if (this.#used.size >= USED_MAX) return refused('too many sign in now: try again in some minutes')
     this.#used.set(nonce, nowMs + LIFE_MS)

@@ -19,8 +19,8 @@ export interface Session {
 const LIFE_MS = 12 * 3_600_000
 /** A session ends that nobody used for so long. */
 const IDLE_MS = 3_600_000
-/** Sessions of the operator, and those of all wallets: strangers' wallets must not end the operator's. */
-const SESSIONS_MAX = 512
+/** Sessions of the operator, and as many of all wallets: strangers' wallets must not end the operator's. */
+export const SESSIONS_MAX = 512
 const PER_OWNER_MAX = 8
 
 /** Who is signed in. Kept in memory under hashes of the tokens: they end with the process. */

@@ -52,16 +52,21 @@ ${troubleMarkup(trouble)}
 
 function ownerFacts({ usedToday, bounds, liveCount, owner }: KeysFacts): Html {
   const tokens = usedToday.promptTokens + usedToday.completionTokens
-  const whose = owner === OPERATOR ? 'with the operator’s own keys' : 'with all of your keys'
+  const isOperator = owner === OPERATOR
+  const [rpm, tpd] = [grouped(String(bounds.rpm)), grouped(String(bounds.tpd))]
   return html`<dl class="facts">${[
     figure(
       'Chats today',
       grouped(String(usedToday.requests)),
-      `${whose}; ${grouped(String(bounds.rpm))} a minute at most`,
+      isOperator ? `with your own keys; ${rpm} a minute for each` : `with all of your keys; ${rpm} a minute at most`,
     ),
-    figure('Tokens today', grouped(String(tokens)), `of ${grouped(String(bounds.tpd))} a day (UTC)`),
+    figure(
+      'Tokens today',
+      grouped(String(tokens)),
+      isOperator ? `${tpd} a day (UTC) for each key` : `of ${tpd} a day (UTC)`,
+    ),
     figure('Keys in use', `${liveCount} of ${bounds.keys}`, 'revoked and expired ones do not count'),
-    figure('At once', String(bounds.concurrent), 'chats of one owner'),
+    figure('At once', String(bounds.concurrent), isOperator ? 'chats with one key' : 'chats with all of your keys'),
   ]}</dl>`
 }
 

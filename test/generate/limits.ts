@@ -16,6 +16,7 @@ import {
 } from '../../consensus/tx/payloads.ts'
 import { SIGNED_TEXT_CHARS_MAX } from '../../consensus/tx/signed-text.ts'
 import { MEMO_BYTES_MAX, TX_BYTES_MAX, WITNESS_BYTES_MAX } from '../../consensus/tx/transaction.ts'
+import { KEYS_IN_ALL_MAX } from '../../marketplace/chat/key-book.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/checkout/registrar.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
 import { HOLDINGS_MAX } from '../../marketplace/facts/accounts.ts'
@@ -45,6 +46,7 @@ import { ASKED_CHARS_MAX } from '../../rpc/a2a/questions.ts'
 import { TASK_CHARS_MAX, TASK_KEPT_MS, TASKS_MAX } from '../../rpc/a2a/tasks.ts'
 import { PARTS_MAX } from '../../rpc/a2a/wire.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
+import { SESSIONS_MAX } from '../../rpc/dashboard/sessions.ts'
 import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
 import { WORD_CHARS_MAX } from '../../rpc/mcp/prompts.ts'
@@ -68,6 +70,7 @@ import {
   TRANSACTION_IDS_MAX,
 } from '../../src/p2p/wire/messages.ts'
 import { PROTOCOL_NAMES, PROTOCOLS, TOPIC_BYTES_MAX } from '../../src/p2p/wire/protocols.ts'
+import { USAGE_LOSS_MS_MAX } from '../../src/storage/level-chat-keys.ts'
 import { KEPT_BLOCKS } from '../../src/storage/pruning.ts'
 import { OUTSIDE_LIMITS } from './outside-limits.ts'
 
@@ -144,6 +147,9 @@ const NODE: readonly Row[] = [
     'rpc/limits.ts',
   ],
   ['keys of a rate limit that are remembered, the oldest forgotten first', KEYS_MAX, '', 'rpc/edge/rate-limiter.ts'],
+  ['API keys of all owners, those that nobody uses forgotten first', KEYS_IN_ALL_MAX, '', 'chat/key-book.ts'],
+  ['figures of the use of keys that a killed process loses', USAGE_LOSS_MS_MAX, 'ms', 'storage/level-chat-keys.ts'],
+  ['sessions of the dashboard of all wallets, and as many of the operator', SESSIONS_MAX, '', 'dashboard/sessions.ts'],
   ['delay of the event loop from which on work is refused', DEFAULT_HTTP_LIMITS.delayMsMax, 'ms', 'rpc.delay-max-ms'],
   ['streams of events, in all', DEFAULT_HTTP_LIMITS.streams.openMax, '', 'rpc/limits.ts'],
   ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/limits.ts'],

@@ -138,6 +138,19 @@ describe('limits', () => {
     expect(chat(slow.secret)).toBe(null)
   })
 
+  it('hold for each key of the operator by itself, who hands them to others', async () => {
+    const { book } = openBook()
+    const [one, two] = [await made(book), await made(book)]
+    for (let i = 0; i < 3; i++) expect(book.admit(one.key).ok).toBe(true)
+    expect(codeOf(book.admit(one.key))).toBe('chat/rate-limited')
+    const pass = book.admit(two.key)
+    if (!pass.ok) throw new Error('not let in')
+    pass.value.done(usage(900, 100))
+    expect(codeOf(book.admit(two.key))).toBe('chat/rate-limited')
+    expect(book.allowances(one.key).tokens.remaining).toBe(1_000)
+    expect(book.usedToday(OPERATOR)).toEqual({ requests: 4, promptTokens: 900, completionTokens: 100 })
+  })
+
   it('say how long to wait', async () => {
     const { book, time } = openBook()
     const { key } = await made(book, 'alice', { rpm: 1, tpd: null })

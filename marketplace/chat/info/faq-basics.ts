@@ -61,7 +61,7 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
     {
       id: 'limits',
       question: 'What are the limits?',
-      answer: `For each owner of keys: ${groupedNumber(bounds.rpm)} requests a minute, ${groupedNumber(bounds.tpd)} tokens a day (UTC), ${groupedNumber(bounds.concurrent)} chats at once, ${groupedNumber(bounds.keys)} keys. An answer has ${groupedNumber(tokensMax)} tokens at most and ${groupedNumber(Math.round(budgetMs / 1_000))} seconds. What is left is told in the headers x-ratelimit-*; what is too much is answered 429 with Retry-After.`,
+      answer: `For a wallet with all its keys, and for each key of the operator: ${groupedNumber(bounds.rpm)} requests a minute, ${groupedNumber(bounds.tpd)} tokens a day (UTC), ${groupedNumber(bounds.concurrent)} chats at once. A wallet has ${groupedNumber(bounds.keys)} keys at most. An answer has ${groupedNumber(tokensMax)} tokens at most and ${groupedNumber(Math.round(budgetMs / 1_000))} seconds. What is left is told in the headers x-ratelimit-*; what is too much is answered 429 with Retry-After.`,
       words:
         'rate limit quota requests request send minute rpm tpd minute day maximum max_tokens length concurrent throttle 429 timeout',
     },

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
-import { type ChatModels, ModelDesk } from '../desk.ts'
+import { type ChatModels, ModelDesk, TEXT_ROLES } from '../desk.ts'
 import { type Hit, TextIndex } from './bm25.ts'
 import type { Passage } from './passages.ts'
 import type { QaAnswer } from './shapes.ts'
@@ -73,8 +73,9 @@ export class QaDesk {
   }
 
   async #worded(question: string, hits: readonly Hit<Passage>[], signal: AbortSignal): Promise<Worded | null> {
-    if (!this.#means.wordsAnswers || !this.#means.models.readiness('fast').available) return null
-    const nowMs = this.#means.clock.now()
+    const { models, clock, wordsAnswers } = this.#means
+    if (!wordsAnswers || !TEXT_ROLES.some((role) => models.readiness(role).available)) return null
+    const nowMs = clock.now()
     // With the addresses of the passages, which are those that the node was asked under.
     const key = JSON.stringify([normalised(question), hits.map(({ found }) => [found.title, found.url])])
     const kept = this.#kept.get(key)

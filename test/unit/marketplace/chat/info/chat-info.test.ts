@@ -161,7 +161,9 @@ describe('what holds for callers', () => {
   it('is read from the configuration', () => {
     const bounds = { rpm: 7, tpd: 1_234, concurrent: 3, keys: 2 }
     const text = JSON.stringify(read({ rules: { bounds, tokensMax: 999, budgetMs: 45_000, wallets: 'none' } }).faq)
-    expect(text).toMatch(/7 requests a minute, 1,234 tokens a day \(UTC\), 3 chats at once, 2 keys/)
+    expect(text).toMatch(
+      /7 requests a minute, 1,234 tokens a day \(UTC\), 3 chats at once. A wallet has 2 keys at most/,
+    )
     expect(text).toMatch(/999 tokens at most and 45 seconds/)
     expect(text).toMatch(/only the operator of this node can sign in/)
   })

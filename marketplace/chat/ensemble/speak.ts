@@ -59,8 +59,9 @@ function filteredSink(filter: CitationFilter, say: DeltaSink): DeltaSink {
   return (delta, logprobs) => {
     if (typeof delta.content !== 'string') return say(delta, logprobs)
     const content = filter.push(delta.content)
-    // Who speaks may stand beside an empty text, and is handed on; a text that is held back is not.
-    if (content === '' && delta.content !== '') return undefined
-    return say({ ...delta, content }, logprobs)
+    if (content !== '' || delta.content === '') return say({ ...delta, content }, logprobs)
+    // The text is held back; what stands beside it is not.
+    const { content: _, ...rest } = delta
+    return Object.keys(rest).length === 0 ? undefined : say(rest, logprobs)
   }
 }

@@ -4,6 +4,7 @@ import { type AnswerForm, CHAT_MODEL_IDS, type ChatCall, type ChatModelId } from
 import { checkImages } from '../../marketplace/chat/vision/image-parts.ts'
 import type { AnswerSchema } from '../../marketplace/models/backend.ts'
 import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
+import { isDeeperThan } from './nesting.ts'
 import { isOfTools, readMessages } from './read-messages.ts'
 
 /** A request for a chat, as it was read. */
@@ -19,8 +20,10 @@ const STOPS_MAX = 16
 const STOP_CHARS_MAX = 256
 const TOOLS_MAX = 128
 const NAME_CHARS_MAX = 64
+const DESCRIPTION_CHARS_MAX = 4_096
 const TOKENS_MAX = 10_000_000
 const SCHEMA_CHARS_MAX = 65_536
+const LEVELS_MAX = 128
 
 /** What the body may say beside the messages; everything else is ignored, as the OpenAI interface's servers do. */
 export interface ReadLimits {
@@ -34,6 +37,8 @@ export function readChatRequest(body: unknown, { tokensMax, resumes }: ReadLimit
   try {
     const whole = new Checked(body ?? {}, '')
     if (body === undefined) throw unusable('body', 'it must be a JSON object')
+    // What cannot be written again ends whatever tries to.
+    if (isDeeperThan(LEVELS_MAX, body)) throw unusable('body', `it has more than ${LEVELS_MAX} levels`)
     const model = readModel(whole.need('model'))
     const streams = whole.field('stream')?.flag() ?? false
     const options = whole.field('stream_options')
@@ -149,5 +154,7 @@ function readSchema(place: Checked): AnswerSchema {
   const schema = place.need('schema').fields()
   if (JSON.stringify(schema).length > SCHEMA_CHARS_MAX)
     throw unusable('response_format.json_schema.schema', `it must have at most ${SCHEMA_CHARS_MAX} characters`)
-  return { name, schema }
+  const description = place.field('description')?.text(DESCRIPTION_CHARS_MAX, 0)
+  const strict = place.field('strict')?.flag() ?? false
+  return { name, schema, strict, ...(description !== undefined && { description }) }
 }

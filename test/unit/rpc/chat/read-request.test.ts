@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { readChatRequest } from '../../../../rpc/chat/read-request.ts'
+
+const read = (more: Readonly<Record<string, unknown>>) =>
+  readChatRequest(
+    { model: 'model-1', messages: [{ role: 'user', content: 'Hello' }], ...more },
+    { tokensMax: 100, resumes: false },
+  )
+
+function nested(levels: number): unknown {
+  return JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
+}
+
+describe('the body of a chat', () => {
+  it.each([
+    ['metadata', (levels: number) => ({ metadata: nested(levels) })],
+    [
+      'tools',
+      (levels: number) => ({ tools: [{ type: 'function', function: { name: 'a', parameters: nested(levels) } }] }),
+    ],
+    ['messages', (levels: number) => ({ messages: [{ role: 'user', content: 'Hello', of_nobody: nested(levels) }] })],
+  ])('is refused where it is too deep to be written again: %s', (_, body) => {
+    expect(read(body(50_000))).toMatchObject({ ok: false, fault: { code: 'chat/invalid-request' } })
+    expect(read(body(100))).toMatchObject({ ok: true })
+  })
+
+  it('says how strictly a schema is to be followed: not to the letter, unless said', () => {
+    const form = (more: object) =>
+      read({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {}, ...more } } })
+    const schemaOf = (schema: object) => ({ ok: true, value: { call: { form: { is: 'schema', schema } } } })
+    expect(form({})).toMatchObject(schemaOf({ name: 'a', schema: {}, strict: false }))
+    expect(form({ strict: true, description: 'An a.' })).toMatchObject(schemaOf({ strict: true, description: 'An a.' }))
+    expect(form({ strict: 'yes' })).toMatchObject({ ok: false, fault: { code: 'chat/invalid-request' } })
+  })
+})

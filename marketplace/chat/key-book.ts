@@ -49,8 +49,8 @@ export interface KeyBookParts {
   readonly keysInAllMax?: number
 }
 
-/** Keys of all owners: a wallet costs nothing, and each key takes about a kilobyte of memory and disk. */
-export const KEYS_IN_ALL_MAX = 50_000
+/** Keys of all owners: a wallet costs nothing, and each key takes some two kilobytes of memory. */
+export const KEYS_IN_ALL_MAX = 20_000
 /** A key that nobody has used for so long makes room for another where there is none left. */
 const UNUSED_MS = 86_400_000
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i

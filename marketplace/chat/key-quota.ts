@@ -1,6 +1,8 @@
 import type { Allowance, KeyUsage } from './keys.ts'
 
 const SECONDS = 60
+/** The seconds that count, and the one that has begun. */
+const SLOTS = SECONDS + 1
 const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
 
@@ -9,7 +11,8 @@ const DAY_MS = 86_400_000
  * clock that is set back begins anew: what it counted before would come back only when the clock has caught up.
  */
 export class LastMinute {
-  readonly #counts = new Uint32Array(SECONDS + 1)
+  /** Made when something is counted: most keys are idle most of the time. */
+  #counts: Uint32Array | null = null
   #second = 0
   #sum = 0
 
@@ -24,7 +27,8 @@ export class LastMinute {
   /** Counts one more. */
   add(nowMs: number): void {
     this.#turnTo(nowMs)
-    const slot = this.#second % this.#counts.length
+    this.#counts ??= new Uint32Array(SLOTS)
+    const slot = this.#second % SLOTS
     this.#counts[slot] = (this.#counts[slot] as number) + 1
     this.#sum += 1
   }
@@ -41,23 +45,26 @@ export class LastMinute {
   }
 
   #at(second: number): number {
-    return second < 0 ? 0 : (this.#counts[second % this.#counts.length] as number)
+    return second < 0 ? 0 : (this.#counts?.[second % SLOTS] ?? 0)
+  }
+
+  /** Gives up the seconds that are over. */
+  #drop(counts: Uint32Array, second: number): void {
+    for (let gone = this.#second + 1; gone <= second; gone++) {
+      const slot = gone % SLOTS
+      this.#sum -= counts[slot] as number
+      counts[slot] = 0
+    }
   }
 
   #turnTo(nowMs: number): void {
     const second = Math.floor(nowMs / SECOND_MS)
     const passed = second - this.#second
     if (passed === 0) return
-    if (passed < 0 || passed > SECONDS) {
-      this.#counts.fill(0)
+    if (passed < 0 || passed > SECONDS || this.#sum === 0) {
+      this.#counts = null
       this.#sum = 0
-    } else {
-      for (let gone = this.#second + 1; gone <= second; gone++) {
-        const slot = gone % this.#counts.length
-        this.#sum -= this.#counts[slot] as number
-        this.#counts[slot] = 0
-      }
-    }
+    } else this.#drop(this.#counts as Uint32Array, second)
     this.#second = second
   }
 }

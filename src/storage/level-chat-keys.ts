@@ -19,7 +19,7 @@ export interface ChatKeysOptions {
   /** Hears what is wrong with the store while the node goes on: damage, a lost secret, figures that could not be written yet. */
   readonly onFault: (cause: Fault) => void
   readonly timers?: Timers
-  /** Keys of all owners at most; default 50,000. */
+  /** Keys of all owners at most; default 20,000. */
   readonly keysInAllMax?: number
 }
 

@@ -10,7 +10,8 @@ import { askJob } from '../../rpc/client/mining.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask, atRest, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
-import { infoRequests, KEY_OPERATIONS } from '../support/chat-requests.ts'
+import { ChatDaemon } from '../support/chat-daemon.ts'
+import { infoRequests, KEY_OPERATIONS, openAiRequests } from '../support/chat-requests.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { discoveryRequests } from '../support/discovery-requests.ts'
 import { DOOR_REQUESTS } from '../support/door-requests.ts'
@@ -28,6 +29,8 @@ const UNKNOWN = 'ab'.repeat(32)
 /** Everything that the node under test sells, in the order of the tables. */
 const SOLD = [...SERVICE_TABLE, ...TEST_SERVICES].map(({ serviceId }) => serviceId)
 let daemon: RunningDaemon
+/** A node with models behind it. */
+let chat: ChatDaemon
 const examples = new ExampleRecorder()
 /** Where the examples of the document are written to: see `npm run gen:examples`. */
 const { RECORD_EXAMPLES } = process.env
@@ -38,6 +41,7 @@ let scene: LedgerScene
 
 beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
+  chat = await ChatDaemon.start(workshop)
   await marketOpen(daemon.url)
   buyer = new Caller(daemon.url, 1)
   paid = await buyer.payMined({ serviceId: 'node-network-stats', request: '' })
@@ -66,6 +70,10 @@ function calls(path: string, named: JsonBody): Asked {
     send(path, '{'),
   ]
 }
+
+afterAll(() => chat.close())
+
+const OPEN_AI_REQUESTS = openAiRequests(() => chat.key)
 
 /** Requests of every operation: those that it serves, and those that it refuses. */
 const REQUESTS: Readonly<Record<string, Asked>> = {
@@ -114,6 +122,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   getProtocolJson: (send) => [send('/.well-known/x402.json')],
   ...discoveryRequests,
   ...infoRequests,
+  ...OPEN_AI_REQUESTS,
   listRequests: (send) =>
     ['', '?limit=1', '?limit=201', '?serviceId=node-test-once', '?cursor=x', `?cursor=000000000000001/${UNKNOWN}`].map(
       (query) => send(`/api/x402/requests${query}`),
@@ -223,8 +232,9 @@ describe('the document of the API', () => {
   it.each(Object.keys(REQUESTS))('describes what %s really answers', async (operationId) => {
     const operation = checker.operations.find((each) => each.operationId === operationId)!
     const send: Parameters<Asked>[0] = async (path, body, headers) => {
+      const { url } = operationId in OPEN_AI_REQUESTS ? chat : daemon
       const isRead = operation.method === 'GET'
-      const reply = await atRest(() => (isRead ? ask(daemon.url, path) : post(daemon.url, path, body, headers)))
+      const reply = await atRest(() => (isRead ? ask(url, path) : post(url, path, body, headers)))
       examples.record(operationId, reply, body)
       return reply
     }
@@ -239,6 +249,10 @@ describe('the document of the API', () => {
     for (const { body, headers } of refused) {
       if (operationId in DOOR_REQUESTS)
         expect(body).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } })
+      else if (operationId in OPEN_AI_REQUESTS)
+        expect(body).toMatchObject({
+          error: { code: expect.stringMatching(/^[a-z0-9_]+$/), message: expect.any(String) },
+        })
       else {
         expect(body).toMatchObject({ error: expect.any(String), code: expect.stringMatching(/^[a-z0-9_]+$/) })
         expect(body.requestId).toBe(headers.get('x-request-id'))

@@ -25,7 +25,7 @@ export class ChatDaemon {
     const daemon = await workshop.start(workshop.folder(), { mine: 0, ...options, env })
     await until('the models were looked at', async () => {
       const { data } = (await (await fetch(`${daemon.url}/v1/models`)).json()) as ModelList
-      return data.every(({ id, x_platform }) => id === 'model-voice' || x_platform.available)
+      return data.every(({ x_platform }) => x_platform.available)
     })
     return new ChatDaemon(daemon, fake, await keyOf(daemon))
   }
@@ -62,7 +62,7 @@ export const CHAT_UNLIMITED = {
   FARTHING_CHAT_KEY_CONCURRENT_MAX: '1000',
 }
 
-/** A models file with a model that can do everything at each of some servers; their key is in HOUSE_KEY. */
+/** A models file with a model that can do everything, and one that speaks, at each of some servers; their key is in HOUSE_KEY. */
 export function modelsFile(urls: readonly string[], concurrency = 16): string {
   const model = {
     id: HOUSE_MODEL,
@@ -70,8 +70,9 @@ export function modelsFile(urls: readonly string[], concurrency = 16): string {
     context: 32_000,
     supports: ['tools', 'jsonSchema', 'vision', 'streamUsage'],
   }
+  const voice = { id: 'house-voice', roles: ['speech'], context: 4_096, voices: ['alloy', 'nova'] }
   const backends = urls.map((baseUrl, i) => ({
-    ...{ id: `house-${i}`, baseUrl, keyRef: 'env:HOUSE_KEY', models: [model], concurrency },
+    ...{ id: `house-${i}`, baseUrl, keyRef: 'env:HOUSE_KEY', models: [model, voice], concurrency },
   }))
   return JSON.stringify({ backends })
 }

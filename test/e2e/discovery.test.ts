@@ -27,6 +27,11 @@ const DOCUMENTS = [
   '/sitemap.xml',
   '/agents',
   '/agents/node-price-feed',
+  '/chat',
+  '/api/v1',
+  '/api/v1/info',
+  '/api/v1/info/models',
+  '/api/v1/info/compare',
 ]
 /** As it is, or the tag would be that of the compressed one. */
 const PLAIN = { 'accept-encoding': 'identity' }

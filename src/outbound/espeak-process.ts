@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
 
 /** How the program is run. */
 export interface ProgramRun {
@@ -24,12 +25,24 @@ export type ProgramEnd =
  * Runs a program to its end, without a shell and with nothing of this process's environment but where programs are. It runs at
  * low priority, and is killed when it takes too long, says too much, or nobody wants it any more.
  */
-export function runProgram({ program, args, input, bytesMax, timeoutMs, signal }: ProgramRun): Promise<ProgramEnd> {
-  if (signal.aborted) return Promise.resolve({ is: 'late' })
-  return new Promise((resolve) => {
+export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
+  if (run.signal.aborted) return { is: 'late' }
+  try {
     const env = { PATH: process.env.PATH, LANG: 'C.UTF-8' }
-    const child = spawn(program, args, { cwd: '/', env, stdio: ['pipe', 'pipe', 'ignore'] })
-    if (child.pid !== undefined) lower(child.pid)
+    const child = spawn(run.program, run.args, { cwd: '/', env, stdio: ['pipe', 'pipe', 'ignore'] })
+    return await endOf(child, run)
+  } catch (error) {
+    // What keeps it from being run is an event in some cases, and thrown in others.
+    return cannotRun(error as NodeJS.ErrnoException)
+  }
+}
+
+function endOf(
+  child: ChildProcessByStdio<Writable, Readable, null>,
+  { input, bytesMax, timeoutMs, signal }: ProgramRun,
+): Promise<ProgramEnd> {
+  if (child.pid !== undefined) lower(child.pid)
+  return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let bytes = 0
     let end: ProgramEnd | null = null
@@ -50,20 +63,19 @@ export function runProgram({ program, args, input, bytesMax, timeoutMs, signal }
       if (bytes > bytesMax) kill({ is: 'failed', reason: `it said more than ${bytesMax} bytes` })
       else chunks.push(chunk)
     })
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      over({ is: 'failed', reason: error.code ?? 'it cannot be run' }),
-    )
-    child.on('close', (code, killed) =>
-      over(
-        code === 0
-          ? { is: 'said', bytes: Buffer.concat(chunks) }
-          : { is: 'failed', reason: `it ended with ${killed ?? code}` },
-      ),
-    )
+    child.on('error', (error) => over(cannotRun(error)))
+    child.on('close', (code, killed) => {
+      const reason = `it ended with ${killed ?? code}`
+      over(code === 0 ? { is: 'said', bytes: Buffer.concat(chunks) } : { is: 'failed', reason })
+    })
     // One that ends before it has read everything says so by how it ends.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })
+}
+
+function cannotRun({ code }: NodeJS.ErrnoException): ProgramEnd {
+  return { is: 'failed', reason: code ?? 'it cannot be run' }
 }
 
 function lower(pid: number): void {

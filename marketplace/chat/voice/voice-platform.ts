@@ -65,12 +65,6 @@ export class VoicePlatform {
     this.#means = means
   }
 
-  /** Whether texts can be read out now. */
-  readonly readiness = (): Readiness => this.#means.speech.readiness()
-
-  /** Voices that can be asked for now; the first is the usual one. */
-  readonly voices = (): readonly string[] => this.#means.speech.voices()
-
   /** Leave for one text, whose sound takes room until it was sent; null where too many are under way. To be called once. */
   enter(): (() => void) | null {
     if (this.#inside >= this.#means.atOnceMax) return null
@@ -87,7 +81,7 @@ export class VoicePlatform {
    * `chat/upstream`, `chat/timeout`, `chat/aborted`.
    */
   async speak(text: string, wish: SpeechWish, signal: AbortSignal): Promise<Result<SpokenAudio>> {
-    const trouble = this.#troubleWith(wish, this.readiness())
+    const trouble = this.#troubleWith(wish, this.#means.speech.readiness())
     if (trouble !== null) return fail(trouble)
     const spoken = await this.#speak(text, wish, this.#until(signal))
     return spoken.ok ? spoken : fail(signal.aborted ? fault('chat/aborted') : asChatFault(spoken.fault, MODEL))
@@ -103,7 +97,7 @@ export class VoicePlatform {
     const { platform, clock } = this.#means
     const beganMs = clock.now()
     const text = platform.readiness('model-2')
-    const trouble = this.#troubleWith(wish, text.available ? this.readiness() : text)
+    const trouble = this.#troubleWith(wish, text.available ? this.#means.speech.readiness() : text)
     if (trouble !== null) return fail(trouble)
     const until = this.#until(signal)
     const answered = await platform.answer({ ...call, model: 'model-2' }, null, until, spent)

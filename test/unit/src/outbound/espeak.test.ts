@@ -71,6 +71,8 @@ describe('espeak-ng as a program', () => {
   it.each([
     ['is not there', join(folder, 'nothing'), 'ENOENT'],
     ['is no program', folder, 'EACCES'],
+    ['is within a file', '/bin/true/espeak-ng', 'ENOTDIR'],
+    ['has no name', 'a\u0000b', 'ERR_INVALID_ARG_VALUE'],
     ['is another program', '/bin/true', 'no voices'],
     ['fails', '/bin/false', 'ended with 1'],
   ])('that %s is not ready, and says why', async (_, path, reason) => {

@@ -17,6 +17,7 @@ import { discoveryRequests } from '../support/discovery-requests.ts'
 import { DOOR_REQUESTS } from '../support/door-requests.ts'
 import { ExampleRecorder } from '../support/example-recorder.ts'
 import { FACILITATOR_REQUESTS } from '../support/facilitator-requests.ts'
+import { breaches, ENTRY_TABLE, FACILITATOR_TABLE, PROTOCOL_TABLE } from '../support/interface-tables.ts'
 import { type Asked, doSomethingOfEverything, type LedgerScene, ledgerRequests } from '../support/ledger-requests.ts'
 import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -286,84 +287,6 @@ describe('the document of the API', () => {
     expect(checker.misfits('listRequests', list)).toEqual([])
   })
 })
-
-/** Fields of the interface tables with their types. */
-const ENTRY_TABLE = {
-  serviceId: 'string',
-  name: 'string',
-  description: 'string',
-  capability: 'string',
-  priceNative: 'number',
-  priceUsd: 'number',
-  provenCalls: 'integer',
-  provenCallsStable: 'integer',
-  provenVolumeStable: 'number',
-  provenVolumeNative: 'number',
-  agentId: 'string',
-  agentName: 'string',
-  nodeOperated: 'boolean',
-  endpoint: 'string',
-  requestFormat: 'string',
-} as const
-const PROTOCOL_TABLE = {
-  protocol: 'string',
-  version: 'integer',
-  description: 'string',
-  network: 'string',
-  chainId: 'integer',
-  nativeUsd: 'number',
-  payment: { scheme: 'string', asset: 'string', step1: 'string', step2: 'string', step3: 'string' },
-  evmStableRail: {
-    mode: 'string',
-    facilitatorUrl: 'string',
-    network: 'string',
-    chainId: 'integer',
-    asset: 'string',
-    assetContract: 'string',
-    payTo: 'string',
-    scheme: 'string',
-    authVerified: 'boolean',
-    authDetail: 'string',
-    note: 'string',
-  },
-  facilitators: 'array',
-  discovery: {
-    wellKnown: 'string',
-    bazaar: 'string',
-    services: 'string',
-    agentCard: 'string',
-    llmsTxt: 'string',
-    requests: 'string',
-    perService: 'string',
-  },
-  services: 'array',
-  nodeOperatedCount: 'integer',
-  priceFeed: { source: 'string', live: 'boolean', majors: 'object' },
-} as const
-const FACILITATOR_TABLE = {
-  mode: 'string',
-  url: 'string',
-  default: 'boolean',
-  verification: 'string',
-  scheme: 'string',
-  network: 'string',
-  asset: 'string',
-  assetContract: 'string',
-  payTo: 'string',
-  note: 'string',
-} as const
-type Table = { readonly [field: string]: string | Table }
-
-/** Fields that are missing or of another type than the table says. */
-function breaches(value: unknown, table: Table, path = ''): readonly string[] {
-  return Object.entries(table).flatMap(([field, type]) => {
-    const found = (value as JsonBody)[field]
-    if (typeof type === 'object') return breaches(found ?? {}, type, `${path}${field}.`)
-    const kind = Array.isArray(found) ? 'array' : found === null ? 'null' : typeof found
-    const fits = type === 'integer' ? Number.isSafeInteger(found) : kind === type
-    return fits ? [] : [`${path}${field} is ${kind}, not ${type}`]
-  })
-}
 
 describe('the interface tables', () => {
   it('hold for every entry of the registry', async () => {

@@ -2,24 +2,40 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ChatDaemon } from '../../support/chat-daemon.ts'
-import { Workshop } from '../../support/daemon.ts'
+import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
+import { keyOf } from '../../support/daemon-key.ts'
 import { until } from '../../support/processes.ts'
+import { FakeOpenAi, HOUSE_MODEL } from '../../support/upstreams/openai.ts'
 
 const workshop = new Workshop()
-let chat: ChatDaemon
+let daemon: RunningDaemon
+let fake: FakeOpenAi
+let key: string
 let files = 0
 
 beforeAll(async () => {
-  chat = await ChatDaemon.start(workshop, { env: { FARTHING_CHAT_ESPEAK: 'espeak-ng' } })
+  fake = await FakeOpenAi.open()
+  // It answers, and does not speak.
+  const models = [{ id: HOUSE_MODEL, roles: ['general', 'judge'], context: 32_000 }]
+  const path = workshop.path('models.json')
+  writeFileSync(
+    path,
+    JSON.stringify({ backends: [{ id: 'house', baseUrl: fake.url, keyRef: 'env:HOUSE_KEY', models }] }),
+  )
+  const env = { FARTHING_MODELS_FILE: path, HOUSE_KEY: fake.key, FARTHING_CHAT_ESPEAK: 'espeak-ng' }
+  daemon = await workshop.start(workshop.folder(), { mine: 0, env })
   await until('espeak-ng was looked at', async () => {
-    const model = await (await fetch(`${chat.url}/api/v1/models/model-voice`)).json()
+    const model = await (await fetch(`${daemon.url}/api/v1/models/model-voice`)).json()
     return (model as { x_platform: { available: boolean } }).x_platform.available
   })
+  key = await keyOf(daemon)
 })
-afterAll(() => chat.close())
+afterAll(async () => {
+  await daemon.stop()
+  await fake.close()
+})
 
-const client = (): OpenAI => new OpenAI({ baseURL: `${chat.url}/api/v1`, apiKey: chat.key })
+const client = (): OpenAI => new OpenAI({ baseURL: `${daemon.url}/api/v1`, apiKey: key })
 
 /** What SoX, a reader of the format that is not ours, finds in a file; anything odd is said on its standard error. */
 function soxOf(bytes: Buffer) {
@@ -88,10 +104,10 @@ describe('espeak-ng through the official client', () => {
   })
 
   it('reads out an answer of model-2', async () => {
-    chat.fake.answer = () => 'Here is **the answer**:\n\n- one\n- two\n\n```js\nlet a = 1\n```'
-    const response = await fetch(`${chat.url}/api/v1/voice`, {
+    fake.answer = () => 'Here is **the answer**:\n\n- one\n- two\n\n```js\nlet a = 1\n```'
+    const response = await fetch(`${daemon.url}/api/v1/voice`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${chat.key}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello?' }] }),
     })
     expect(response.status).toBe(200)

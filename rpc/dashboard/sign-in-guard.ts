@@ -36,7 +36,7 @@ export class SignInGuard {
     return Math.max(0, Math.ceil((lastMs + waitMs - nowMs) / 1_000), Math.ceil(ofAllMs / 1_000))
   }
 
-  /** Counts a wrong password. */
+  /** Counts a password as wrong, before it is looked at too: see {@link succeeded}. */
   failed(address: string): void {
     const nowMs = this.#clock.now()
     for (const [name, { lastMs }] of this.#byAddress) {
@@ -50,8 +50,9 @@ export class SignInGuard {
     this.#hour = isNew ? { count: 1, beganMs: nowMs } : { ...this.#hour, count: this.#hour.count + 1 }
   }
 
-  /** Forgets what an address did before. */
+  /** Takes back the last count, and forgets what the address did before. */
   succeeded(address: string): void {
     this.#byAddress.delete(address)
+    this.#hour = { ...this.#hour, count: Math.max(0, this.#hour.count - 1) }
   }
 }

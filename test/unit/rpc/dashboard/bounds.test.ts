@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { OPERATOR } from '../../../../marketplace/chat/keys.ts'
+import { Challenges } from '../../../../rpc/dashboard/challenges.ts'
+import { SESSIONS_MAX, Sessions } from '../../../../rpc/dashboard/sessions.ts'
+import { SignInGuard } from '../../../../rpc/dashboard/sign-in-guard.ts'
+import { Marks } from '../../../../rpc/dashboard/tokens.ts'
+import { readForm } from '../../../../rpc/edge/form.ts'
+import { ManualTime } from '../../../support/manual-time.ts'
+
+function openTime(): ManualTime {
+  const time = new ManualTime()
+  time.pass(1_700_000_000_000)
+  return time
+}
+
+describe('sessions', () => {
+  it('of strangers are so many at most, and never end the operator’s', () => {
+    const sessions = new Sessions(openTime())
+    const mine = sessions.begin(OPERATOR, 'x')
+    const tokens = Array.from({ length: SESSIONS_MAX + 88 }, (_, i) => sessions.begin(`wallet ${i}`, ''))
+    expect(sessions.find(mine)?.owner).toBe(OPERATOR)
+    expect(tokens.filter((token) => sessions.find(token) !== null)).toEqual(tokens.slice(-SESSIONS_MAX))
+  })
+
+  it('of one owner are eight at most, those in use last to end', () => {
+    const sessions = new Sessions(openTime())
+    const tokens = Array.from({ length: 8 }, () => sessions.begin('alice', ''))
+    const [first, second] = tokens as [string, string]
+    sessions.find(first)
+    sessions.begin('alice', '')
+    expect([sessions.find(first) !== null, sessions.find(second)]).toEqual([true, null])
+  })
+})
+
+describe('who guesses', () => {
+  it('from ever new addresses is stopped in the end, for no longer than an hour', () => {
+    const time = openTime()
+    const guard = new SignInGuard(time)
+    let guesses = 0
+    for (let i = 0; i < 10_000 && guard.waitSeconds(`10.0.${i >> 8}.${i & 255}`) === 0; i++) {
+      guard.failed(`10.0.${i >> 8}.${i & 255}`)
+      guesses += 1
+    }
+    expect(guesses).toBe(300)
+    const wait = guard.waitSeconds('192.0.2.1')
+    expect(wait).toBeGreaterThan(3_000)
+    time.pass(wait * 1_000)
+    expect(guard.waitSeconds('192.0.2.1')).toBe(0)
+  })
+
+  it('waits a quarter of an hour at most', () => {
+    const time = openTime()
+    const guard = new SignInGuard(time)
+    for (let i = 0; i < 40; i++) guard.failed('192.0.2.1')
+    expect(guard.waitSeconds('192.0.2.1')).toBe(900)
+    expect(guard.waitSeconds('192.0.2.2')).toBe(0)
+  })
+})
+
+describe('a challenge', () => {
+  const place = { host: 'node.example', network: 'devnet, genesis 00', token: 'a token' }
+
+  it('is good at its place alone, and not once a letter of it is another', () => {
+    const time = openTime()
+    const challenges = new Challenges(time, new Marks())
+    const text = challenges.make(place)
+    expect(challenges.check(place, text).ok).toBe(true)
+    for (const other of [{ host: 'evil.example' }, { network: 'mainnet' }, { token: 'b token' }])
+      expect(challenges.check({ ...place, ...other }, text).ok).toBe(false)
+    expect(new Challenges(time, new Marks()).check(place, text).ok).toBe(false)
+    for (let i = 0; i < text.length; i++)
+      expect(challenges.check(place, `${text.slice(0, i)}~${text.slice(i + 1)}`).ok).toBe(false)
+  })
+
+  it('is none in any other text', () => {
+    const challenges = new Challenges(openTime(), new Marks())
+    fc.assert(fc.property(fc.string(), (text) => !challenges.check(place, text).ok))
+    const long = `${' Valid until '.repeat(700)}${'x'.repeat(900)}`
+    expect(challenges.check(place, long).ok).toBe(false)
+  })
+})
+
+describe('a form', () => {
+  it('gives back what was sent, by any name', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 20 })
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name, maxLength: 30 }), (fields) => {
+        const sent = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString()
+        expect(Object.entries(readForm(sent) ?? {}).sort()).toEqual([...fields].sort())
+      }),
+    )
+  })
+
+  it('has so many fields at most, each once', () => {
+    expect(readForm('a=1&a=2')).toBe(undefined)
+    expect(readForm('a&'.repeat(500_000))).toBe(undefined)
+    expect(Object.entries(readForm('__proto__=1') ?? {})).toEqual([['__proto__', '1']])
+  })
+})

@@ -87,7 +87,8 @@ export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: F
   const { dialect, isOpenAi } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect' | 'isOpenAi'>
   if (dialect === 'json-rpc') return sendProtocolFault(reply, request, cause)
   // Clients that ask for what is not there read the error by what they asked for.
-  if (isOpenAi ?? (request.routeOptions?.url === undefined && isOpenAiPath(pathOf(request)))) return sendChatFault(reply, cause)
+  if (isOpenAi ?? (request.routeOptions?.url === undefined && isOpenAiPath(pathOf(request))))
+    return sendChatFault(reply, cause)
   const accept = request.headers.accept ?? ''
   const body = errorBody(cause, { requestId: request.id, accept, path: pathOf(request) })
   return reply

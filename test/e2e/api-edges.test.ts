@@ -27,7 +27,7 @@ function expectEnvelope({ body, headers }: Pick<Reply, 'body' | 'headers'>, code
 }
 
 describe('refusals of HTTP itself', () => {
-  it.each(['/nowhere', '/api/v1', '/api/v1/tx/a/b', '/api/v2/blocks', '//', '/%00', '/..%2f..%2fetc/passwd'])(
+  it.each(['/nowhere', '/api/v3', '/api/v1/tx/a/b', '/api/v2/blocks', '//', '/%00', '/..%2f..%2fetc/passwd'])(
     '%s is 404',
     async (path) => {
       const reply = await askRaw(daemon.url, { path })

@@ -13,7 +13,10 @@ let server: ChatServer
 beforeEach(async () => {
   server = await ChatServer.open({ bounds: { concurrent: 4 }, concurrentMax: 6 })
 })
-afterEach(() => server.close())
+afterEach(async () => {
+  await server.close()
+  expect(server.errors).toEqual([])
+})
 
 /** Begins a chat and goes away when something is so. */
 async function leave(body: object, when: () => boolean): Promise<void> {

@@ -430,3 +430,25 @@ describe('models', () => {
     expect((await ask(server.url, `${path}/__proto__`)).status).toBe(404)
   })
 })
+
+describe('the way of choosing words', () => {
+  const style = { temperature: 0.3, top_p: 0.5, stop: ['END'], presence_penalty: 1, frequency_penalty: -1 }
+  const long =
+    'Write a parser for expressions in Rust, step by step, and prove that it ends for every input that there is.'
+
+  it.each(['model-2', 'model-3', 'model-4'])(
+    'is that of the one who speaks for %s, and of no step that only thinks',
+    async (model) => {
+      const { questions } = server.world.fake
+      const before = questions.length
+      const response = await server.post({ model, messages: [{ role: 'user', content: long }], ...style })
+      expect(response.status).toBe(200)
+      const asked = questions.slice(before).map(({ body }) => body)
+      const styled = asked.filter(({ top_p }) => top_p === style.top_p)
+      expect(styled.length).toBeGreaterThan(0)
+      expect(styled.length).toBeLessThan(asked.length)
+      for (const body of styled) expect(body).toMatchObject(style)
+      for (const body of asked) if (!styled.includes(body)) expect(body).not.toHaveProperty('stop')
+    },
+  )
+})

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { BodyRoom } from '../../../../rpc/chat/body-room.ts'
+import { isQuickToParse } from '../../../../rpc/chat/body-values.ts'
+
+const MIB = 1_048_576
+const filler = 'x'.repeat(300_000)
+
+describe('a body is quick to parse', () => {
+  it.each([
+    ['short, with as many values as there is room for', `[${'[],'.repeat(80_000)}1]`],
+    ['one long text', JSON.stringify([filler.repeat(20)])],
+    ['a long text with commas, brackets and escaped quotes', JSON.stringify([`${filler}${'",[{\\'.repeat(50_000)}`])],
+    ['a text that ends with backslashes', JSON.stringify([`${filler}\\\\\\`, '\\', filler])],
+    [
+      'some thousand messages',
+      JSON.stringify(Array.from({ length: 10_000 }, () => ({ role: 'user', content: 'a, b' }))),
+    ],
+    ['a text that never ends', `["${filler}`],
+  ])('that is %s', (_, text) => expect(isQuickToParse(text)).toBe(true))
+
+  it.each([
+    ['lists', `["${filler}",${'[],'.repeat(100_001)}1]`],
+    ['objects', `["${filler}",${'{},'.repeat(100_001)}1]`],
+    ['numbers', `["${filler}",${'1,'.repeat(100_001)}1]`],
+    ['nested lists', `["${filler}",${'['.repeat(100_001)}`],
+    ['blanks', `["${filler}"${' '.repeat(3 * MIB)}]`],
+    ['escaped quotes', `["${'\\"'.repeat(3 * MIB)}"]`],
+  ])('but not with millions of %s', (_, text) => expect(isQuickToParse(text)).toBe(false))
+
+  it('whatever stands after a text is seen, however that ends', () => {
+    for (const end of ['\\\\', '\\"', '\\\\\\"', '\\\\\\\\'])
+      expect(isQuickToParse(`["${filler}${end}",${'1,'.repeat(100_001)}1]`)).toBe(false)
+  })
+})
+
+describe('room for bodies', () => {
+  it('is for so many bytes of an owner, and for so many of all', () => {
+    const room = new BodyRoom()
+    const enter = (owner: string, mib: number) => room.enter(owner, mib * MIB)
+    const first = enter('a', 20)
+    expect([first, enter('a', 20), enter('a', 2)].map((leave) => leave !== null)).toEqual([true, true, false])
+    // Those that are as short as others' have room in any case.
+    expect(enter('a', 1)).not.toBe(null)
+    expect([enter('b', 20), enter('b', 20), enter('c', 17)].map((leave) => leave !== null)).toEqual([true, true, false])
+    first?.()
+    first?.()
+    expect([enter('a', 20), enter('c', 17)].map((leave) => leave !== null)).toEqual([true, false])
+  })
+
+  it('is forgotten with the last body of an owner', () => {
+    const room = new BodyRoom()
+    for (let i = 0; i < 100; i++) room.enter(`owner ${i}`, 40 * MIB)?.()
+    expect(room.enter('owner 0', 40 * MIB)).not.toBe(null)
+  })
+})

@@ -13,19 +13,24 @@ const STEPS_MAX = 2_097_152
 /** A shorter text is parsed soon, whatever is in it. */
 const SHORT_CHARS = 262_144
 
-/** Whether a text of JSON can be parsed without holding everything else up. What is no JSON may be called either. */
-export function isQuickToParse(text: string): boolean {
-  return text.length <= SHORT_CHARS || new Scan(text).isQuick()
+/**
+ * Whether a text of JSON can be parsed without holding everything else up: it is short, or has no more than so many values. What is
+ * no JSON may be called either.
+ */
+export function isQuickToParse(text: string, valuesMax = VALUES_MAX): boolean {
+  return text.length <= SHORT_CHARS || new Scan(text, valuesMax).isQuick()
 }
 
 /** Looks at a text of JSON from its beginning to its end, or until it is too much. */
 class Scan {
   readonly #text: string
+  readonly #valuesMax: number
   #values = 0
   #steps = 0
 
-  constructor(text: string) {
+  constructor(text: string, valuesMax: number) {
     this.#text = text
+    this.#valuesMax = valuesMax
   }
 
   isQuick(): boolean {
@@ -35,7 +40,7 @@ class Scan {
       if (code === COMMA || code === BRACKET || code === BRACE) this.#values += 1
       else if (code === QUOTE) at = this.#endOfString(at + 1)
       this.#steps += 1
-      if (this.#values > VALUES_MAX || this.#steps > STEPS_MAX) return false
+      if (this.#values > this.#valuesMax || this.#steps > STEPS_MAX) return false
     }
     return true
   }

@@ -1,6 +1,8 @@
 import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatAnswer, TokenCounts } from '../../../marketplace/models/backend.ts'
+import { isQuickToParse } from '../../../rpc/chat/body-values.ts'
+import { isDeeperThan } from '../../../rpc/chat/nesting.ts'
 
 /** An object of JSON. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -12,15 +14,30 @@ export interface AnswerPiece {
   readonly logprobs: unknown
 }
 
+/** Values of a long text of JSON: a thousand tokens with the likelihood of twenty others each are some hundred thousand. */
+const VALUES_MAX = 200_000
 /** Longest text that an answer may have. */
 const TEXT_CHARS_MAX = 1_000_000
 const REASON_CHARS_MAX = 160
 const MODEL_CHARS_MAX = 100
 const TOOL_CALLS_MAX = 128
+/** Answers are written again for whoever asked, which ends with an error where things are in things without an end. */
+const LEVELS_MAX = 64
+const TOO_DEEP = `it has more than ${LEVELS_MAX} levels`
 
 /** The object that a value is, null where it is none. */
 export function fieldsOf(value: unknown): Fields | null {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : null
+}
+
+/** The object that a text of JSON holds; null where it holds none, or one with so many values that reading it holds others up. */
+export function jsonIn(text: string): Fields | null {
+  if (!isQuickToParse(text, VALUES_MAX)) return null
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch {
+    return null
+  }
 }
 
 /** The fault of an answer that cannot be used. */
@@ -37,8 +54,9 @@ const OF_KEYS = /key|token|auth|credential|secret/i
  */
 export function saidError(backend: string, error: unknown): Result<never> {
   const fields = fieldsOf(error)
-  const message = String(fields?.message ?? (typeof error === 'string' ? error : 'an error without a message'))
-  const code = Number(fields?.code ?? fields?.status)
+  const said = fields?.message ?? error
+  const message = typeof said === 'string' ? said : 'an error without a message'
+  const code = numberIn(fields?.code ?? fields?.status)
   const status = Number.isInteger(code) && code >= 400 && code <= 599 ? { status: code } : {}
   return unusableAnswer(
     backend,
@@ -78,6 +96,7 @@ export class ChatAssembly {
   /** Takes a chunk of a stream and gives the piece in it, null where it has none; or the error that it is. */
   takeChunk(chunk: Fields): Result<AnswerPiece | null> {
     if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
+    if (isDeeperThan(LEVELS_MAX, chunk)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(chunk)
     const choice = firstChoice(chunk)
     const delta = fieldsOf(choice?.delta)
@@ -89,6 +108,7 @@ export class ChatAssembly {
   /** Takes a whole answer and gives it as one piece. */
   takeWhole(whole: Fields): Result<AnswerPiece> {
     if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
+    if (isDeeperThan(LEVELS_MAX, whole)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(whole)
     const choice = firstChoice(whole)
     const message = fieldsOf(choice?.message)
@@ -158,19 +178,31 @@ export class ChatAssembly {
     for (const call of Array.isArray(calls) ? calls : []) {
       const fields = fieldsOf(call)
       if (fields === null) continue
-      const index = Number(fields.index ?? this.#toolCalls.length)
+      const index = numberIn(fields.index ?? this.#toolCalls.length)
       if (!Number.isInteger(index) || index < 0 || index >= TOOL_CALLS_MAX) return false
       const { index: _, function: named, ...rest } = fields
       const before = this.#toolCalls[index] ?? {}
       const called = fieldsOf(before.function)
       const more = fieldsOf(named)
-      const text = `${called?.arguments ?? ''}${more?.arguments ?? ''}`
-      this.#chars += String(more?.arguments ?? '').length
+      const added = argumentsIn(more?.arguments)
+      const text = `${called?.arguments ?? ''}${added}`
+      this.#chars += added.length
       if (this.#chars > TEXT_CHARS_MAX) return false
       this.#toolCalls[index] = { ...before, ...rest, function: { ...called, ...more, arguments: text } }
     }
     return true
   }
+}
+
+/** The number that a value is or says; what is neither a number nor a text is none. */
+function numberIn(value: unknown): number {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
+}
+
+/** Arguments of a tool: a text of JSON, as which some servers send the object itself. */
+function argumentsIn(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function firstChoice({ choices }: Fields): Fields | null {

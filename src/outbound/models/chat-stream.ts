@@ -1,13 +1,16 @@
+import { setImmediate } from 'node:timers/promises'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatAnswer, DeltaSink } from '../../../marketplace/models/backend.ts'
-import { type ChatAssembly, type Fields, fieldsOf, unusableAnswer } from './chat-answer.ts'
+import { type ChatAssembly, type Fields, jsonIn, unusableAnswer } from './chat-answer.ts'
 
 /** Longest single event, and longest stream. */
 const EVENT_CHARS_MAX = 1_048_576
 /** A whole stream of a model. */
 export const STREAM_BYTES_MAX = 16 * 1_048_576
+/** Pieces that are taken at once: packets that are there already come without a pause for anything else. */
+const PIECES_AT_ONCE = 128
 /** Malformed pieces that are left out; the next is the end. */
 const SKIPPED_MAX = 1
 const DONE = '[DONE]'
@@ -61,7 +64,8 @@ async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Arra
 }
 
 async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: DeltaSink): Promise<Result<undefined>> {
-  for (const chunk of chunks) {
+  for (const [i, chunk] of chunks.entries()) {
+    if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await setImmediate()
     const piece = assembly.takeChunk(chunk)
     if (!piece.ok) return piece
     if (piece.value !== null) await sink(piece.value.delta, piece.value.logprobs)
@@ -107,16 +111,8 @@ class EventReader {
       this.isDone = true
       return
     }
-    const chunk = parsed(data)
+    const chunk = jsonIn(data)
     if (chunk === null) this.skipped += 1
     else this.#taken.push(chunk)
-  }
-}
-
-function parsed(data: string): Fields | null {
-  try {
-    return fieldsOf(JSON.parse(data))
-  } catch {
-    return null
   }
 }

@@ -12,7 +12,7 @@ import type {
   SpeechQuestion,
 } from '../../../marketplace/models/backend.ts'
 import { textOf } from '../bounded-fetch.ts'
-import { ChatAssembly, type Fields, fieldsOf, formInWords, saidError, unusableAnswer } from './chat-answer.ts'
+import { ChatAssembly, type Fields, fieldsOf, formInWords, jsonIn, saidError, unusableAnswer } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 import { readSpeech } from './speech-answer.ts'
 
@@ -240,14 +240,6 @@ function isOfForm({ detail: { status, reason } }: Fault): boolean {
 /** Base64 in a data URL. An address elsewhere is not fetched: who answers must not choose what this node asks for. */
 function dataIn(url: unknown): string | null {
   return typeof url === 'string' ? (/^data:image\/[a-z0-9.+-]+;base64,(.+)$/is.exec(url)?.[1] ?? null) : null
-}
-
-function jsonIn(text: string): Fields | null {
-  try {
-    return fieldsOf(JSON.parse(text))
-  } catch {
-    return null
-  }
 }
 
 /** Pause that a Retry-After header asks for: seconds, or a date (RFC 9110, 10.2.3). */

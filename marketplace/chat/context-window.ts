@@ -1,7 +1,9 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ModelSupport } from '../models/backend.ts'
+import { estimatedTokens } from '../models/tokens.ts'
 import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatCall, ChatModelId } from './call.ts'
+import { textOfMessage } from './conversation.ts'
 import { type ChatModels, TEXT_ROLES } from './desk.ts'
 import { isSingleCall, needsOf } from './single-call.ts'
 
@@ -12,6 +14,12 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
   'model-3': 32_000,
   'model-4': 200_000,
 }
+
+/**
+ * UTF-16 units of a conversation at most, whatever its tokens: some seven for each token of the largest window. A longer one would be
+ * hundreds of questions for its summaries alone, most of which the window has no room for.
+ */
+export const CONVERSATION_CHARS_MAX = 1_500_000
 
 /** Room for an answer that there must be, where as much is wanted. */
 const ANSWER_TOKENS_MIN = 128
@@ -33,9 +41,18 @@ export function windowOf(
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }
 
-/** Why a chat does not fit the window of its model; null where it does, and for the pipeline of model-4, which makes it fit. */
+/**
+ * Why a chat does not fit the window of its model; null where it does, and for the pipeline of model-4, which makes it fit where it
+ * is not too long for that.
+ */
 export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
   const { model, messages, maxTokens, extra } = call
+  const texts = messages.map(textOfMessage)
+  if (texts.reduce((sum, { length }) => sum + length, 0) > CONVERSATION_CHARS_MAX) {
+    // Of the whole at once, which is looked at here and there.
+    const about = estimatedTokens(texts.join('\n'))
+    return fault('chat/context-length', { param: 'messages', model, tokens: about, window: windowOf(model, models) })
+  }
   if (model === 'model-4' && !isSingleCall(call)) return null
   const tokens = estimatedPrompt(messages, extra)
   const window = windowOf(model, models, needsOf(call))

@@ -44,17 +44,36 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
 /** Nothing used. */
 export const NO_USAGE: ModelUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0, estimated: false }
 
+/** Fields of messages and of their parts that are counted by what is in them, or name what cost next to nothing. */
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'name', 'tool_call_id'])
+const PART_FIELDS: ReadonlySet<string> = new Set(['type', 'text', 'image_url'])
+const IMAGE_FIELDS: ReadonlySet<string> = new Set(['url', 'detail'])
+
 /** Tokens of what is said in a message, and of what tools were asked for in it. */
-function messageTokens({ content, tool_calls: calls }: ChatMessage): number {
+function messageTokens(message: ChatMessage): number {
+  const { content, tool_calls: calls } = message
   const called = Array.isArray(calls) ? estimatedTokens(JSON.stringify(calls)) : 0
-  if (typeof content === 'string') return called + estimatedTokens(content)
-  if (!Array.isArray(content)) return called
-  return content.reduce((sum: number, part: unknown) => sum + partTokens(part as Fields | null), called)
+  const beside = called + otherTokens(message, MESSAGE_FIELDS)
+  if (typeof content === 'string') return beside + estimatedTokens(content)
+  if (!Array.isArray(content)) return beside
+  return content.reduce((sum: number, part: unknown) => sum + partTokens(part as Fields | null), beside)
 }
 
 function partTokens(part: Fields | null): number {
-  if (typeof part?.text === 'string') return estimatedTokens(part.text)
-  if (part?.type !== 'image_url') return 0
-  const { detail } = (part.image_url ?? {}) as { readonly detail?: unknown }
-  return detail === 'low' ? IMAGE_TOKENS.low : IMAGE_TOKENS.usual
+  if (part === null || typeof part !== 'object') return 0
+  const beside = otherTokens(part, PART_FIELDS)
+  if (typeof part.text === 'string') return beside + estimatedTokens(part.text)
+  if (part.type !== 'image_url') return beside
+  const image = (part.image_url ?? {}) as Fields
+  return beside + otherTokens(image, IMAGE_FIELDS) + (image.detail === 'low' ? IMAGE_TOKENS.low : IMAGE_TOKENS.usual)
+}
+
+/** Tokens of fields that nobody here knows: they go to the models with the others. */
+function otherTokens(fields: Fields, known: ReadonlySet<string>): number {
+  const others = Object.entries(fields).filter(([key, value]) => !known.has(key) && value !== null)
+  return others.reduce((sum, [key, value]) => sum + estimatedTokens(key) + valueTokens(value), 0)
+}
+
+function valueTokens(value: unknown): number {
+  return estimatedTokens(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }

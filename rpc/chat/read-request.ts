@@ -18,6 +18,9 @@ export interface ChatRequest {
 const COUNT_MAX = 8
 const STOPS_MAX = 16
 const STOP_CHARS_MAX = 256
+const CHOICE_CHARS_MAX = 16_384
+/** Tokens that may be made likelier or less likely, as OpenAI's own service has it. */
+const BIASES_MAX = 1_024
 const TOOLS_MAX = 128
 const NAME_CHARS_MAX = 64
 const DESCRIPTION_CHARS_MAX = 4_096
@@ -103,6 +106,8 @@ function readTools(whole: Checked): Fields {
   for (const tool of tools) tool.need('function').need('name').text(NAME_CHARS_MAX, 1)
   if (tools.length === 0) return {}
   const choice = whole.field('tool_choice')
+  if (choice !== null && JSON.stringify(choice.value).length > CHOICE_CHARS_MAX)
+    throw unusable('tool_choice', `it must have at most ${CHOICE_CHARS_MAX} characters`)
   const parallel = whole.field('parallel_tool_calls')?.flag()
   return {
     tools: whole.fields().tools,
@@ -117,8 +122,8 @@ function readStyle(whole: Checked): Fields {
   const presence = whole.field('presence_penalty')?.number(-2, 2)
   const frequency = whole.field('frequency_penalty')?.number(-2, 2)
   const stop = whole.field('stop')
-  if (stop !== null && typeof stop.value !== 'string')
-    for (const one of stop.list(0, STOPS_MAX)) one.text(STOP_CHARS_MAX, 1)
+  if (stop !== null && typeof stop.value === 'string') stop.text(STOP_CHARS_MAX)
+  else for (const one of stop?.list(0, STOPS_MAX) ?? []) one.text(STOP_CHARS_MAX, 1)
   return {
     ...(topP !== undefined && { top_p: topP }),
     ...(presence !== undefined && { presence_penalty: presence }),
@@ -133,14 +138,25 @@ function readSingle(whole: Checked): Fields {
   const logprobs = whole.field('logprobs')?.flag() ?? false
   const topLogprobs = whole.field('top_logprobs')?.integer(0, 20)
   const seed = whole.field('seed')?.integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
-  const bias = whole.field('logit_bias')?.fields()
+  const bias = readBias(whole.field('logit_bias'))
   return {
     ...(n > 1 && { n }),
     ...(logprobs && { logprobs }),
     ...(topLogprobs !== undefined && { top_logprobs: topLogprobs }),
     ...(seed !== undefined && { seed }),
-    ...(bias !== undefined && Object.keys(bias).length > 0 && { logit_bias: bias }),
+    ...(Object.keys(bias).length > 0 && { logit_bias: bias }),
   }
+}
+
+function readBias(place: Checked | null): Fields {
+  const bias = place?.fields() ?? {}
+  const values = Object.values(bias)
+  if (values.length > BIASES_MAX) throw unusable('logit_bias', `it must have at most ${BIASES_MAX} entries`)
+  if (Object.keys(bias).some((token) => !/^\d{1,9}$/.test(token)))
+    throw unusable('logit_bias', 'its names must be the numbers of tokens')
+  // Not by their names: they are the caller's.
+  for (const value of values) new Checked(value, 'logit_bias').number(-100, 100)
+  return bias
 }
 
 function readForm(place: Checked | null): AnswerForm {

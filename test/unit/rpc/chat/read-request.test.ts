@@ -24,6 +24,21 @@ describe('the body of a chat', () => {
     expect(read(body(100))).toMatchObject({ ok: true })
   })
 
+  it.each([
+    ['stop', 'x'.repeat(256), 'x'.repeat(257)],
+    ['tool_choice', { type: 'function', function: { name: 'a' } }, { x: 'x'.repeat(20_000) }],
+    ['logit_bias', { 50256: -100 }, Object.fromEntries(Array.from({ length: 1_025 }, (_, i) => [i, 0]))],
+    ['logit_bias', { 1: 100 }, { 1: 101 }],
+    ['logit_bias', { 1: 0.5 }, { 1: { much: 'x' } }],
+    ['logit_bias', {}, { ['x'.repeat(100_000)]: 1 }],
+  ])('bounds what goes to the models beside the messages: %s', (param, good, bad) => {
+    const tools = [{ type: 'function', function: { name: 'a' } }]
+    expect(read({ tools, [param]: good })).toMatchObject({ ok: true })
+    const refused = read({ tools, [param]: bad })
+    expect(refused).toMatchObject({ ok: false, fault: { code: 'chat/invalid-request', detail: { param } } })
+    expect(JSON.stringify(refused).length).toBeLessThan(500)
+  })
+
   it('says how strictly a schema is to be followed: not to the letter, unless said', () => {
     const form = (more: object) =>
       read({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {}, ...more } } })

@@ -1,13 +1,21 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Allowance, ChatPass } from '../../marketplace/chat/keys.ts'
 import type { Route } from '../contract/route.ts'
+import { limitedAs } from '../edge/client-key.ts'
 import type { NodeApi } from '../node.ts'
 import { BodyRoom } from './body-room.ts'
 
-/** What a request is to what stands before its route; the rest of fastify's is not looked at. */
-type Request = Pick<FastifyRequest, 'headers'>
-type Reply = Pick<FastifyReply, 'raw' | 'headers'>
+/** A request, as far as it is looked at before its route. */
+interface Asking {
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Its answer, as far as that is touched there. */
+interface Answering {
+  readonly raw: ServerResponse
+  readonly headers: (named: Readonly<Record<string, string>>) => unknown
+}
 
 /** What stands before the routes that speak the OpenAI interface: whose key it is, and whether there is room for the body. */
 export class ChatDoor {
@@ -19,7 +27,7 @@ export class ChatDoor {
   }
 
   /** Why a request gets no further, before anything of its body is read; null where it does. */
-  enter({ needsKey, bodyBytesMax }: Route, { headers }: Request, { raw }: Reply): Fault | null {
+  enter({ needsKey, bodyBytesMax }: Route, { headers }: Asking, { raw }: Pick<Answering, 'raw'>): Fault | null {
     if (needsKey !== true) return null
     const { chat } = this.#node
     if (chat == null) return fault('chat/off')
@@ -30,14 +38,14 @@ export class ChatDoor {
     const bytes = length === undefined ? (bodyBytesMax ?? 0) : Number(length)
     // What is too long is refused by its length alone.
     if (!(bytes <= (bodyBytesMax ?? 0))) return null
-    const leave = this.#bodies.enter(key.value.owner, bytes)
+    const leave = this.#bodies.enter(limitedAs(key.value), bytes)
     if (leave === null) return fault('chat/busy', { seconds: 1 })
     raw.once('close', leave)
     return null
   }
 
   /** Tells how much is left for the key that was shown, on whatever answer it is; nothing where none is known. */
-  tell({ headers }: Request, reply: Reply): void {
+  tell({ headers }: Asking, reply: Answering): void {
     if (headers.authorization === undefined) return
     const { keys } = this.#node.chat ?? {}
     const key = keys?.identify(headers.authorization)

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net'
+import { type ChatKey, OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { NodeApi } from '../node.ts'
 import { isOperator } from '../operator.ts'
 
@@ -25,9 +26,16 @@ export function limitKeyOf(
 ): LimitKey {
   if (authorization !== undefined && isOperator(node, authorization)) return { key: 'operator', isOperator: true }
   const key = authorization === undefined ? undefined : node.chat?.keys.identify(authorization)
-  // Keys cost nothing: what counts is whose they are.
-  if (key?.ok === true) return { key: `keys of ${key.value.owner}`, isOperator: false }
+  if (key?.ok === true) return { key: limitedAs(key.value), isOperator: false }
   return { key: addressKey(address), isOperator: false }
+}
+
+/**
+ * Who a key of the chat counts for: the wallet that it is of, since a wallet's keys cost nothing, and itself where the operator made
+ * it, for whomever.
+ */
+export function limitedAs({ id, owner }: Pick<ChatKey, 'id' | 'owner'>): string {
+  return owner === OPERATOR ? `key ${id}` : `keys of ${owner}`
 }
 
 /** What an address is limited as: itself for IPv4, its /64 for IPv6. Text that is no address stands for itself. */

@@ -8,10 +8,12 @@ import type { ChatQuestion } from '../support/upstreams/openai.ts'
 
 const MIB = 1_048_576
 const PATH = '/api/v1/chat/completions'
+/** Who hangs does so until he is left. */
+const PATIENT = { means: { budgetMs: 60_000 }, backends: [{ limits: { timeoutMs: 60_000 } }] }
 let server: ChatServer
 
 beforeEach(async () => {
-  server = await ChatServer.open({ bounds: { concurrent: 4 }, concurrentMax: 6 })
+  server = await ChatServer.open({ bounds: { concurrent: 4 }, concurrentMax: 6, ...PATIENT })
 })
 afterEach(async () => {
   await server.close()
@@ -52,7 +54,7 @@ describe('who goes away', () => {
   })
 
   it('while it waits for a server is forgotten there', async () => {
-    await server.renew({ backends: [{ limits: { concurrency: 1 } }] })
+    await server.renew({ ...PATIENT, backends: [{ limits: { concurrency: 1, timeoutMs: 60_000 } }] })
     server.world.fake.profile = 'hang'
     const first = new AbortController()
     const inside = server.post(HELLO, { signal: first.signal })
@@ -104,17 +106,17 @@ describe('a stop of the node', () => {
 })
 
 describe('chats at once', () => {
-  it('are bounded for an owner, whatever keys are shown, and for the node', async () => {
+  it('are bounded for a wallet, whatever keys it shows, and for the node', async () => {
     server.world.fake.profile = 'hang'
     const over = new AbortController()
     const begin = (key: string): void => {
       const headers = { authorization: `Bearer ${key}` }
       server.post(HELLO, { signal: over.signal, headers }).catch(() => {})
     }
-    const second = await server.newKey()
-    for (const key of [server.key, second, server.key, second]) begin(key)
+    const wallets = [await server.newKey('wallet'), await server.newKey('wallet')] as const
+    for (const key of [...wallets, ...wallets]) begin(key)
     await until('four are asked', isAsked(4))
-    const refused = await server.post(HELLO)
+    const refused = await server.post(HELLO, { headers: { authorization: `Bearer ${wallets[0]}` } })
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(refused.headers.get('retry-after-ms')).toBe('1000')

@@ -51,8 +51,10 @@ export interface KeyBookParts {
 
 /** Keys of all owners: a wallet costs nothing, and each key takes some two kilobytes of memory. */
 export const KEYS_IN_ALL_MAX = 20_000
-/** A key that nobody has used for so long makes room for another where there is none left. */
+/** A key of a wallet that was never used makes room for another where there is none left, after so long. */
 const UNUSED_MS = 86_400_000
+/** The same for one that was: else who uses many keys once would keep everybody else out for good. */
+const IDLE_MS = 30 * UNUSED_MS
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
 const AT_ONCE_SECONDS = 1
 
@@ -177,13 +179,16 @@ export class KeyBook implements ChatKeys {
     return this.#view((this.#entries.get(id) as Entry).record)
   }
 
-  #view({ seal: _, sealedBy, today, inAll, ...told }: KeyRecord): ChatKey {
+  #view(record: KeyRecord): ChatKey {
+    const { seal: _, sealedBy: _by, today, inAll, ...told } = record
     const nowMs = this.#now()
-    const { revokedAtMs, expiresAtMs } = told
-    const isLost = sealedBy !== this.#parts.seals.name
-    const isOver = expiresAtMs !== null && expiresAtMs <= nowMs
-    const state = revokedAtMs !== null ? 'revoked' : isOver ? 'expired' : isLost ? 'lost' : 'live'
-    return { ...told, state, usedToday: usedOn(today, nowMs), usedInAll: inAll }
+    return { ...told, state: this.#stateOf(record, nowMs), usedToday: usedOn(today, nowMs), usedInAll: inAll }
+  }
+
+  #stateOf({ revokedAtMs, expiresAtMs, sealedBy }: KeyRecord, nowMs: number): ChatKey['state'] {
+    if (revokedAtMs !== null) return 'revoked'
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) return 'expired'
+    return sealedBy === this.#parts.seals.name ? 'live' : 'lost'
   }
 
   /** The operator hands keys to people: each of those keys stands for itself. A wallet's stand together, since keys cost nothing. */
@@ -279,14 +284,18 @@ export class KeyBook implements ChatKeys {
     return null
   }
 
-  /** The oldest key that is of no use to anybody: one that has ended, or one of a wallet that was never used. */
+  /** The oldest key that is of no use to anybody: one that has ended, or one of a wallet that lies idle. */
   #spare(): string | undefined {
-    const beforeMs = this.#now() - UNUSED_MS
-    for (const [id, { record }] of this.#entries) {
-      const { state, owner, lastUsedAtMs, createdAtMs } = this.#view(record)
-      if (state !== 'live' || (owner !== OPERATOR && lastUsedAtMs === null && createdAtMs < beforeMs)) return id
-    }
+    const nowMs = this.#now()
+    for (const [id, { record }] of this.#entries) if (this.#isSpare(record, nowMs)) return id
     return undefined
+  }
+
+  #isSpare(record: KeyRecord, nowMs: number): boolean {
+    const { owner, lastUsedAtMs, createdAtMs } = record
+    if (this.#stateOf(record, nowMs) !== 'live') return true
+    if (owner === OPERATOR) return false
+    return lastUsedAtMs === null ? createdAtMs < nowMs - UNUSED_MS : lastUsedAtMs < nowMs - IDLE_MS
   }
 
   #forget(id: string): void {

@@ -19,6 +19,8 @@ export interface OwnerRecord extends DayUsage {
 /** Longest label of a key, in UTF-16 units. */
 export const LABEL_CHARS_MAX = 60
 const OWNER_CHARS_MAX = 200
+/** The last moment that has a date (ECMA-262, 21.4.1.1): whoever shows a later one fails. */
+const MOMENT_MS_MAX = 8_640_000_000_000_000
 
 /** Reads a record of a key; undefined where it is none. Fields that it does not know are left out. */
 export function readKeyRecord(json: string): KeyRecord | undefined {
@@ -29,9 +31,9 @@ export function readKeyRecord(json: string): KeyRecord | undefined {
   const today = readDay(fields.today)
   const inAll = readUsage(fields.inAll)
   if (!isText(id, 8) || !isText(label, LABEL_CHARS_MAX) || !isText(owner, OWNER_CHARS_MAX)) return undefined
-  if (!isText(seal, 64) || !isText(sealedBy, 64) || !isCount(createdAtMs)) return undefined
+  if (!isText(seal, 64) || !isText(sealedBy, 64) || !isMoment(createdAtMs)) return undefined
   const { lastUsedAtMs, expiresAtMs, revokedAtMs } = fields
-  if (!isCountOrNull(lastUsedAtMs) || !isCountOrNull(expiresAtMs) || !isCountOrNull(revokedAtMs)) return undefined
+  if (!isMomentOrNull(lastUsedAtMs) || !isMomentOrNull(expiresAtMs) || !isMomentOrNull(revokedAtMs)) return undefined
   if (limits === undefined || today === undefined || inAll === undefined) return undefined
   const { rpm, tpd } = limits
   if (!isCountOrNull(rpm) || !isCountOrNull(tpd)) return undefined
@@ -82,4 +84,12 @@ function isCount(value: unknown): value is number {
 
 function isCountOrNull(value: unknown): value is number | null {
   return value === null || isCount(value)
+}
+
+function isMoment(value: unknown): value is number {
+  return isCount(value) && value <= MOMENT_MS_MAX
+}
+
+function isMomentOrNull(value: unknown): value is number | null {
+  return value === null || isMoment(value)
 }

@@ -136,9 +136,12 @@ describe('keys on a disk', () => {
 describe('damage', () => {
   it('of one record costs that key alone', async () => {
     const first = await open()
-    const [good, bad] = [await made(first), await made(first)]
+    const [good, bad, late] = [await made(first), await made(first), await made(first)]
     await first.close()
     const database = new Level<string, string>(join(folder, 'chat-keys'))
+    const kept = JSON.parse((await database.get(`key/${late.id}`)) as string)
+    // Later than any date: who shows such a key fails, with all the others on the page.
+    await database.put(`key/${late.id}`, JSON.stringify({ ...kept, expiresAtMs: 8_640_000_000_000_001 }))
     await database.put(`key/${bad.id}`, '{"id":"x"')
     await database.put('key/rubbish1', '[]')
     await database.close()
@@ -146,7 +149,7 @@ describe('damage', () => {
     expect(next.list(OPERATOR).map(({ id }) => id)).toEqual([good.id])
     expect(next.identify(bad.header).ok).toBe(false)
     expect(faults).toMatchObject([
-      { code: 'chat/keys-damaged', detail: { reason: expect.stringMatching(/^2 entries/) } },
+      { code: 'chat/keys-damaged', detail: { reason: expect.stringMatching(/^3 entries/) } },
     ])
   })
 

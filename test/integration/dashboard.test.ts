@@ -295,6 +295,8 @@ describe('a session', () => {
     ['tpd', { label: 'a', tpd: '-1' }],
     ['days', { label: 'a', days: '0' }],
     ['days', { label: 'a', days: '9999999999999' }],
+    ['days', { label: 'a', days: '3651' }],
+    ['days', { label: 'a', days: '99990000' }],
   ])('says what is wrong with %s, at the field, and keeps what was written', async (field, fields) => {
     const { server, browser } = await signedIn()
     const { status, text } = await browser.makeKey({ tpd: '77', ...fields })

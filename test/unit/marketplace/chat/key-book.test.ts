@@ -209,6 +209,29 @@ describe('limits', () => {
   })
 })
 
+describe('a wish', () => {
+  it.each([
+    ['longer than ten years', 3_651 * DAY_MS],
+    ['longer than there are dates', 99_990_000 * DAY_MS],
+  ])('for a key that lasts %s is refused', async (_, ms) => {
+    const { book, time } = openBook()
+    const wish = { label: 'x', owner: 'alice', limits: FREE, expiresAtMs: time.now() + ms }
+    expect(codeOf(await book.create(wish))).toBe('chat/invalid-request')
+    expect((await book.create({ ...wish, expiresAtMs: time.now() + 3_650 * DAY_MS })).ok).toBe(true)
+  })
+
+  it.each(['\u200b', '\u3164', '\ufeff\u2060', '\u{e0041}', '\u061cabc', '\ue000'])(
+    'for a label that cannot be read as it is written is refused: %j',
+    async (label) => {
+      const { book } = openBook()
+      const wish = { owner: 'alice', limits: FREE, expiresAtMs: null }
+      expect(codeOf(await book.create({ ...wish, label }))).toBe('chat/invalid-request')
+      for (const good of ['\ud83d\udc68\u200d\ud83d\udc69', '\u0645\u0641\u062a\u0627\u062d', '-'])
+        expect((await openBook().book.create({ ...wish, label: good })).ok).toBe(true)
+    },
+  )
+})
+
 describe('room', () => {
   it('is there for so many live keys of an owner; of ended ones the oldest are forgotten', async () => {
     const { book, time } = openBook()
@@ -242,6 +265,23 @@ describe('room', () => {
     expect(book.list(OPERATOR).length).toBeLessThanOrEqual(21)
     expect(book.identify(`Bearer ${mine.secret}`).ok).toBe(true)
     expect(book.identify(`Bearer ${used.secret}`).ok).toBe(true)
+  })
+
+  it('is not kept for good by who uses each of many keys once', async () => {
+    const { book, time } = openBook({ keysInAllMax: 20 })
+    const mine = await made(book, OPERATOR)
+    expect(book.admit(mine.key).ok).toBe(true)
+    for (let i = 0; i < 19; i++) expect(book.admit((await made(book, `wallet ${i}`)).key).ok).toBe(true)
+    const busy = book.list('wallet 0')[0] as ChatKey
+    time.pass(29 * DAY_MS)
+    expect(book.admit(busy).ok).toBe(true)
+    expect(codeOf(await book.create({ label: 'x', owner: 'honest', limits: FREE, expiresAtMs: null }))).toBe(
+      'chat/no-room',
+    )
+    time.pass(2 * DAY_MS)
+    await made(book, 'honest')
+    expect([seen(book, mine.secret).state, book.list('wallet 0').length]).toEqual(['live', 1])
+    expect([book.list('wallet 1').length, book.list('wallet 2').length]).toEqual([0, 1])
   })
 
   it('is counted right by those who make keys at once', async () => {

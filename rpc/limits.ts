@@ -4,7 +4,7 @@ import type { StreamLimits } from './streams.ts'
 /** A host that a request names is no longer, where the node has no public address of its own. */
 export const HOST_CHARS_MAX = 255
 
-/** Requests per minute by bucket, of an address (of IPv6 its /64) or of a key that the node knows. */
+/** Requests per minute by bucket, of an address (of IPv6 its /64) or of a key that the operator made. */
 export type RateLimits = Readonly<Record<RateBucket, number>>
 
 /** Bounds of the HTTP server. */

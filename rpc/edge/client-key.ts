@@ -19,14 +19,17 @@ export interface LimitKey {
   readonly isOperator: boolean
 }
 
-/** Who a request counts for: the key that it shows, if the node knows it, else its address. A made-up key is none. */
+/**
+ * Who a request counts for: the operator, a key that the operator made, else its address. Wallets cost nothing, and what one of them
+ * may use its keys tell: those of an address are limited together, with and without a key. A made-up key is none.
+ */
 export function limitKeyOf(
   node: Pick<NodeApi, 'operatorToken' | 'chat'>,
   { authorization, address }: { readonly authorization: string | undefined; readonly address: string },
 ): LimitKey {
   if (authorization !== undefined && isOperator(node, authorization)) return { key: 'operator', isOperator: true }
   const key = authorization === undefined ? undefined : node.chat?.keys.identify(authorization)
-  if (key?.ok === true) return { key: limitedAs(key.value), isOperator: false }
+  if (key?.ok === true && key.value.owner === OPERATOR) return { key: limitedAs(key.value), isOperator: false }
   return { key: addressKey(address), isOperator: false }
 }
 

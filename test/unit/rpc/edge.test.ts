@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok } from '../../../consensus/primitives/result.ts'
 import { type Carrier, carriedPayment } from '../../../rpc/edge/carried-payment.ts'
-import { addressKey } from '../../../rpc/edge/client-key.ts'
+import { addressKey, limitKeyOf } from '../../../rpc/edge/client-key.ts'
 import { Overload, WORK_KINDS } from '../../../rpc/edge/overload.ts'
 import { KEYS_MAX, RateCounter, RateLimiter } from '../../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../rpc/limits.ts'
@@ -30,6 +32,36 @@ describe('what an address is limited as', () => {
   it('is one key for a network of IPv6 and another for its neighbour', () => {
     expect(addressKey('2001:db8:1:2:ffff::1')).toBe(addressKey('2001:db8:1:2::1'))
     expect(addressKey('2001:db8:1:3::1')).not.toBe(addressKey('2001:db8:1:2::1'))
+  })
+})
+
+describe('who a request is limited as', () => {
+  const keys = {
+    'Bearer one': 'operator',
+    'Bearer two': 'operator',
+    'Bearer three': 'wallet-a',
+    'Bearer four': 'wallet-b',
+  }
+  const identify = (shown: string | undefined) => {
+    const owner = (keys as Readonly<Record<string, string>>)[shown ?? '']
+    return owner === undefined ? fail(fault('chat/invalid-key', { reason: 'none' })) : ok({ id: shown, owner })
+  }
+  const node = { operatorToken: 'token', chat: { keys: { identify } } } as unknown as Parameters<typeof limitKeyOf>[0]
+  const keyOf = (authorization: string | undefined, address: string): string =>
+    limitKeyOf(node, { authorization, address }).key
+
+  it('is the operator, and each key that he made, wherever it is used', () => {
+    expect(limitKeyOf(node, { authorization: 'Bearer token', address: '192.0.2.7' })).toEqual({
+      key: 'operator',
+      isOperator: true,
+    })
+    expect(keyOf('Bearer one', '192.0.2.7')).toBe(keyOf('Bearer one', '192.0.2.8'))
+    expect(keyOf('Bearer one', '192.0.2.7')).not.toBe(keyOf('Bearer two', '192.0.2.7'))
+  })
+
+  it('is the address for everybody else: however many wallets somebody has, they are one', () => {
+    const shown = ['Bearer three', 'Bearer four', 'Bearer made-up', undefined]
+    expect(shown.map((one) => keyOf(one, '2001:db8:1:2::9'))).toEqual(shown.map(() => '2001:db8:1:2::/64'))
   })
 })
 

@@ -10,14 +10,22 @@ export const CHAT_SETTINGS = {
   ),
   'chat.budget-seconds': integer('Time for all stages of one answer', 120, [5, 1_800]),
   'chat.concurrent-max': integer('Chats answered at once', 640, [1, 10_000]),
-  'chat.key-concurrent-max': integer('Chats answered at once for one owner of keys', 32, [1, 10_000]),
-  'chat.key-rpm': integer('Chats per minute and owner of keys; a key may have less', 60, [1, 1_000_000]),
-  'chat.key-tpd': integer(
-    'Tokens per day (UTC) and owner of keys; a key may have less',
-    1_000_000,
-    [1, 1_000_000_000_000],
+  'chat.key-concurrent-max': integer(
+    'Chats answered at once for one wallet with all its keys, and for each key of the operator',
+    32,
+    [1, 10_000],
   ),
-  'chat.keys-max': integer('Keys that one owner may have', 20, [1, 1_000]),
+  'chat.key-rpm': integer(
+    'Chats per minute of one wallet with all its keys, and of each key of the operator; a key may have less',
+    60,
+    [1, 1_000_000],
+  ),
+  'chat.key-tpd': integer(
+    'Tokens per day (UTC) of one wallet with all its keys, and of each key of the operator; a key may have less',
+    1_000_000,
+    [1, 999_999_999_999],
+  ),
+  'chat.keys-max': integer('Keys that one wallet may have, and the operator', 20, [1, 1_000]),
   'chat.wallets': text(
     'Who may make keys by signing in with a wallet: all, none, or addresses separated by commas',
     'all',

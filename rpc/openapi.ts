@@ -79,6 +79,8 @@ function operationOf(route: Route): object {
     const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
     responses[status] ??= responseOf({ description, schema: errorOf(route) }, example)
   }
+  if (!Object.keys(route.answers).some((status) => status.startsWith('2')))
+    responses.default = responseOf({ description: 'Nothing else is foreseen', schema: errorOf(route) })
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
   return {
     operationId: route.operationId,

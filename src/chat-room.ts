@@ -14,8 +14,11 @@ export class ChatRoom {
     return this.#inside.size
   }
 
-  /** Room for one more until what is given back is called; null where there is none. `end` is called where the room is closed before. */
+  /**
+   * Room for one more until what is given back is called; null where there is none. `end` is called where the room is
+   * closed before, or is already. */
   readonly enter = (end: () => void = () => {}): (() => void) | null => {
+    if (this.#isClosed) end()
     if (this.#isClosed || this.#inside.size >= this.#max) return null
     // One of its own, whatever came.
     const own = (): void => end()

@@ -6,7 +6,7 @@ import type { KeyChange, NewKey } from './keys.ts'
 /** Most that a limit of a key says. */
 export const KEY_RPM_MAX = 1_000_000
 /** Most tokens of a day that a limit of a key says. */
-export const KEY_TPD_MAX = 1_000_000_000_000
+export const KEY_TPD_MAX = 999_999_999_999
 /** Longest life of a key that ends by itself. */
 export const EXPIRY_DAYS_MAX = 3_650
 

@@ -1,12 +1,14 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
-import type { ChatPass } from '../../marketplace/chat/keys.ts'
+import { type ChatPass, OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { ApiRequest } from '../answer.ts'
 import type { ChatApi } from '../node.ts'
 
 /** A chat that was let in. */
 export interface Visit {
   readonly pass: ChatPass
+  /** Who came, as limits go: a wallet with all of its keys, or one key of the operator. */
+  readonly who: string
   readonly leave: () => void
 }
 
@@ -33,14 +35,15 @@ export class End {
   }
 }
 
-/** Lets a chat in: its key may have one more, and so may the node. Faults: those of keys, `chat/busy`. */
-export function enter(chat: ChatApi, { headers }: ApiRequest, { stop }: End): Result<Visit> {
+/** Lets a chat in: its key may have one more, and so may the node. Faults: those of keys, `chat/busy`, `chat/stopping`. */
+export function enter(chat: ChatApi, { headers }: ApiRequest, end: End): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key
-  const leave = chat.enter(stop)
-  if (leave === null) return fail(fault('chat/busy', { seconds: 1 }))
+  const leave = chat.enter(end.stop)
+  if (leave === null) return fail(end.faultOf(fault('chat/busy', { seconds: 1 })))
   const pass = chat.keys.admit(key.value)
-  if (pass.ok) return { ok: true, value: { pass: pass.value, leave } }
+  const { owner, id } = key.value
+  if (pass.ok) return { ok: true, value: { pass: pass.value, who: owner === OPERATOR ? id : owner, leave } }
   leave()
   return pass
 }

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ChatFacts } from '../../rpc/node.ts'
 import type { JsonBody } from '../support/api.ts'
 import { ChatServer, eventsOf, HELLO, readAll } from '../support/chat-server.ts'
 import { until } from '../support/processes.ts'
@@ -47,6 +48,8 @@ describe('who goes away', () => {
     await until('the server sees it', () => server.world.fake.abandoned === 1)
     expect(server.world.fake.questions).toHaveLength(1)
     expect(server.chats).toMatchObject([{ status: 499, model: 'model-1' }])
+    // The model has read the question, whoever hears the answer.
+    expect(server.chats[0]?.usage.promptTokens).toBeGreaterThan(0)
     // The place of the chat was given back: four more find theirs.
     server.world.fake.profile = 'ok'
     const more = await Promise.all([1, 2, 3, 4].map(() => server.post(HELLO)))
@@ -66,6 +69,8 @@ describe('who goes away', () => {
     first.abort()
     await server.settled()
     expect(server.chats.map(({ status }) => status)).toEqual([499, 499])
+    // One question was never asked.
+    expect(server.chats.map(({ usage }) => usage.promptTokens > 0)).toEqual([false, true])
   })
 
   it.each(['model-2', 'model-3', 'model-4'])(
@@ -79,9 +84,12 @@ describe('who goes away', () => {
       await server.settled()
       const asked = server.world.fake.questions.length
       await until('the servers see it', () => server.world.fake.abandoned === asked - 1)
-      expect(server.chats).toMatchObject([{ status: 499, usage: { promptTokens: 7, completionTokens: 11 } }])
+      expect(server.chats).toMatchObject([{ status: 499, usage: { completionTokens: 11, estimated: true } }])
+      // Those of the answer that came, and of the questions that were given up.
+      const { promptTokens } = (server.chats[0] as ChatFacts).usage
+      expect(promptTokens).toBeGreaterThan(7 + 20 * (asked - 1))
       const [key] = server.keys.list('operator')
-      expect(key?.usedToday).toEqual({ requests: 1, promptTokens: 7, completionTokens: 11 })
+      expect(key?.usedToday).toEqual({ requests: 1, promptTokens, completionTokens: 11 })
     },
   )
 })
@@ -196,7 +204,7 @@ describe('a long body', () => {
     const begun = [1, 2].map(() => beginLong(server.key))
     await Promise.all(begun.map(({ sent }) => sent))
     const refused = await server.post(picture(3 * MIB))
-    expect(refused.status).toBe(429)
+    expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).toBe('1')
     // A short one has room all the same, and so has somebody else.
     expect((await server.post(HELLO)).status).toBe(200)

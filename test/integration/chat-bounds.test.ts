@@ -108,7 +108,7 @@ describe('a stop of the node', () => {
     expect(isCut).toBe(true)
     expect(JSON.parse(eventsOf(text).at(-1) as string)).toMatchObject({ error: { code: 'node_stopping' } })
     await server.settled()
-    expect((await server.post(HELLO)).status).toBe(429)
+    expect((await server.post(HELLO)).status).toBe(503)
     expect(server.chats.map(({ status }) => status)).toEqual([503, 503])
   })
 })
@@ -204,7 +204,7 @@ describe('a long body', () => {
     const begun = [1, 2].map(() => beginLong(server.key))
     await Promise.all(begun.map(({ sent }) => sent))
     const refused = await server.post(picture(3 * MIB))
-    expect(refused.status).toBe(503)
+    expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1')
     // A short one has room all the same, and so has somebody else.
     expect((await server.post(HELLO)).status).toBe(200)

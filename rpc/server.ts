@@ -122,6 +122,9 @@ function addRoute({ app, node, room, documents, door }: Wiring, operation: Opera
     preValidation: (request, _, done) => {
       if (node.publicUrl === null && !isAuthority(request.host))
         return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header host'] })))
+      // A proxy that does not set it passes on what its client wrote, and it begins every address that is shown.
+      if (node.publicUrl === null && !isScheme(request.protocol))
+        return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header x-forwarded-proto'] })))
       if (route.operator === 'required' && !isOperator(node, request.headers.authorization))
         return done(new Refusal(fault('rpc/unauthorized')))
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
@@ -220,4 +223,8 @@ function baseUrlOf({ publicUrl }: NodeApi, request: FastifyRequest): string {
  */
 function isAuthority(host: string): boolean {
   return host.length <= HOST_CHARS_MAX && /^[\w.~%:[\]-]*$/.test(host)
+}
+
+function isScheme(protocol: string): boolean {
+  return protocol === 'http' || protocol === 'https'
 }

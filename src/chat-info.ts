@@ -2,6 +2,7 @@ import { ok, type Result } from '../consensus/primitives/result.ts'
 import { ChatInfo } from '../marketplace/chat/info/chat-info.ts'
 import type { OwnerBounds } from '../marketplace/chat/keys.ts'
 import type { ChatPlatform } from '../marketplace/chat/platform.ts'
+import { isLoopback } from '../rpc/mcp/guard.ts'
 import { changedAt, readComparison, readFaq } from './chat-files.ts'
 import type { DaemonOptions } from './core.ts'
 import type { RunningOutside } from './outside.ts'
@@ -23,6 +24,8 @@ export async function openChatInfo({ config, outside, platform, bounds }: ChatIn
   const faq = await readFaq(faqFile)
   if (!faq.ok) return faq
   const { file, gguf } = config.outside.models
+  // As the dashboard has it: a wallet signs for a host that is certain.
+  const isNamed = config.rpc.publicUrl !== null || isLoopback(config.rpc.host)
   const means = {
     models: outside.models,
     readiness: (model: Parameters<ChatPlatform['readiness']>[0]) => platform.readiness(model),
@@ -36,7 +39,7 @@ export async function openChatInfo({ config, outside, platform, bounds }: ChatIn
     bounds,
     tokensMax,
     budgetMs,
-    wallets: wallets === 'all' ? 'all' : wallets.length > 0 ? 'some' : 'none',
+    wallets: wallets.length === 0 || !isNamed ? 'none' : wallets === 'all' ? 'all' : 'some',
     wordsAnswers: qaModel,
     comparison: comparison.value,
     faq: faq.value,

@@ -75,6 +75,7 @@ export const DASHBOARD_ROUTES = {
       401: SIGNED_OUT,
       403: REFUSED,
       409: REFUSAL('There are too many keys, or the form was sent before'),
+      429: REFUSAL('From this address as many keys of wallets were made as may be within a day'),
       503: REFUSAL('The node keeps as many keys as it can'),
     },
   },

@@ -2,6 +2,7 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import type { SignatureJob } from '../../consensus/crypto/signing.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { Challenges } from './challenges.ts'
+import { KeyMakers } from './key-makers.ts'
 import { Sessions } from './sessions.ts'
 import { SignInGuard } from './sign-in-guard.ts'
 import { Marks } from './tokens.ts'
@@ -30,11 +31,13 @@ export interface DashboardApi extends Omit<DashboardParts, 'clock'> {
   readonly sessions: Sessions
   readonly challenges: Challenges
   readonly guard: SignInGuard
+  readonly makers: KeyMakers
 }
 
 /** Makes a dashboard where nobody is signed in. */
 export function createDashboard({ clock, ...parts }: DashboardParts): DashboardApi {
   const marks = new Marks()
   const challenges = new Challenges(clock, marks)
-  return { ...parts, marks, challenges, sessions: new Sessions(clock), guard: new SignInGuard(clock) }
+  const guards = { guard: new SignInGuard(clock), makers: new KeyMakers(clock) }
+  return { ...parts, marks, challenges, sessions: new Sessions(clock), ...guards }
 }

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ChatKeys } from '../../marketplace/chat/keys.ts'
 import { OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { ApiRequest } from '../answer.ts'
-import { strangerFault } from '../mcp/guard.ts'
+import { isLoopback, strangerFault } from '../mcp/guard.ts'
 import type { NodeApi } from '../node.ts'
 import type { ChallengePlace } from './challenges.ts'
 import type { DashboardApi } from './desk.ts'
@@ -73,6 +73,14 @@ export function isLedHere({ isNew, request }: Visit): boolean {
   return isNew && (site === 'cross-site' || site === 'same-site')
 }
 
+/**
+ * Whether wallets may sign in. What they sign names the host, so that nobody gets in with what was signed for a page of his own: that
+ * holds where the host is certain, and not where the node goes by whatever it is called.
+ */
+export function takesWallets({ node: { publicUrl }, dashboard, request }: Visit): boolean {
+  return dashboard.wallets.length > 0 && (publicUrl !== null || isLoopback(hostnameOf(request)))
+}
+
 /** What a challenge that is shown to this browser says and is bound to. */
 export function placeOf({ node, request, token }: Visit): ChallengePlace {
   const { params } = node.chain.ruleBook
@@ -83,6 +91,10 @@ export function placeOf({ node, request, token }: Visit): ChallengePlace {
 /** Host that the page was asked under, or the node's public one. */
 export function hostOf({ baseUrl }: ApiRequest): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
+}
+
+function hostnameOf({ baseUrl }: ApiRequest): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
 }
 
 /**

@@ -5,12 +5,13 @@ import { fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { readSignedText, type SignedText, textJob } from '../../consensus/tx/signed-text.ts'
-import { placeOf, type Visit } from './visit.ts'
+import { placeOf, takesWallets, type Visit } from './visit.ts'
 
 /** The address, in text form, of who signed the challenge of a visit. The fault is `chat/sign-in`. */
 export function signerOf(visit: Visit, json: string): Result<string> {
   const { node, dashboard } = visit
   const { chain } = node
+  if (!takesWallets(visit)) return refused('wallets do not sign in here')
   const signed = readSignedText(json.trim())
   if (!signed.ok) return refused(faultMessage(signed.fault))
   const nonce = dashboard.challenges.check(placeOf(visit), signed.value.text)

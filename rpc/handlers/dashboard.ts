@@ -1,8 +1,19 @@
 import { type Fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { type ChatKey, type KeyLimits, OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { Answer, ApiRequest, Handler } from '../answer.ts'
+import { KEYS_A_DAY_MAX } from '../dashboard/key-makers.ts'
 import type { Session } from '../dashboard/sessions.ts'
-import { cookieFor, csrfOf, hostOf, isLedHere, isOwnForm, openVisit, placeOf, type Visit } from '../dashboard/visit.ts'
+import {
+  cookieFor,
+  csrfOf,
+  hostOf,
+  isLedHere,
+  isOwnForm,
+  openVisit,
+  placeOf,
+  takesWallets,
+  type Visit,
+} from '../dashboard/visit.ts'
 import { signerOf } from '../dashboard/wallet-sign-in.ts'
 import { addressKey } from '../edge/client-key.ts'
 import type { NodeApi } from '../node.ts'
@@ -51,19 +62,26 @@ export const signOut: Handler = (node, request) =>
 /** Makes a key and shows it. */
 export const makeKey: Handler = (node, request) =>
   withSession(node, request, async (visit, form) => {
-    const { dashboard, token, session, keys } = visit
+    const { dashboard, token, session, keys, request } = visit
+    const from = session.owner === OPERATOR ? null : addressKey(request.address)
     const again = (trouble: FormTrouble, status: number): Answer =>
       dashboardAnswer(keysMarkup(visit, 1, { sent: form, trouble }), status)
     const limits = limitsOf(form)
     const days = wholeNumber(form.days)
     if ('field' in limits) return again(limits, 400)
     if (days === undefined) return again({ field: 'days', reason: 'This is a whole number of days.' }, 400)
+    if (from !== null && dashboard.makers.waitSeconds(from) > 0)
+      return again(
+        { field: null, reason: `${KEYS_A_DAY_MAX} keys were made from your address: try again tomorrow.` },
+        429,
+      )
     if (!dashboard.sessions.takeTurn(token, form.turn)) {
       const reason = 'This form was sent before. If its key was not shown to you, revoke that key and make another.'
       return dashboardAnswer(refusedPage(frameOf(visit), reason), 409)
     }
     const expiresAtMs = days === null ? null : node.clock.now() + days * DAY_MS
     const made = await keys.create({ label: form.label ?? '', owner: session.owner, limits, expiresAtMs })
+    if (made.ok && from !== null) dashboard.makers.made(from)
     if (made.ok) return dashboardAnswer(madePage(frameOf(visit), made.value.key, made.value.secret))
     const next = dashboard.sessions.find(token) ?? session
     const trouble = troubleOf(made.fault, { expiry: 'days' })
@@ -115,11 +133,16 @@ async function signInByPassword(visit: Visit, password: string): Promise<Answer 
   }
   // Counted before it is known: those that come at once are counted too.
   guard.failed(from)
+  // Before the password is looked at: one that is set meanwhile ends what the old one begins.
+  const stamp = await operator.stamp()
   const right = await operator.matches(password)
-  if (!right.ok) return right.fault
+  if (!right.ok) {
+    guard.unseen(from)
+    return right.fault
+  }
   if (!right.value) return signInAnswer(visit, 401, { field: 'password', reason: 'This is not the password.' })
   guard.succeeded(from)
-  return signedIn(visit, OPERATOR, await operator.stamp())
+  return signedIn(visit, OPERATOR, stamp)
 }
 
 function signInByWallet(visit: Visit, signed: string): Answer {
@@ -190,7 +213,7 @@ function signInAnswer(visit: Visit, status: number, trouble?: FormTrouble, more 
   const { wallets, challenges } = dashboard
   const content = signInPage(frameOf(visit), {
     host: hostOf(request),
-    challenge: wallets.length === 0 ? null : challenges.make(placeOf(visit)),
+    challenge: takesWallets(visit) ? challenges.make(placeOf(visit)) : null,
     hasWallets: wallets === 'all' ? 'all' : 'some',
     ...(trouble && { trouble }),
   })

@@ -46,6 +46,7 @@ import { ASKED_CHARS_MAX } from '../../rpc/a2a/questions.ts'
 import { TASK_CHARS_MAX, TASK_KEPT_MS, TASKS_MAX } from '../../rpc/a2a/tasks.ts'
 import { PARTS_MAX } from '../../rpc/a2a/wire.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
+import { KEYS_A_DAY_MAX } from '../../rpc/dashboard/key-makers.ts'
 import { SESSIONS_MAX } from '../../rpc/dashboard/sessions.ts'
 import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
@@ -150,6 +151,7 @@ const NODE: readonly Row[] = [
   ['API keys of all owners, those that nobody uses forgotten first', KEYS_IN_ALL_MAX, '', 'chat/key-book.ts'],
   ['figures of the use of keys that a killed process loses', USAGE_LOSS_MS_MAX, 'ms', 'storage/level-chat-keys.ts'],
   ['sessions of the dashboard of all wallets, and as many of the operator', SESSIONS_MAX, '', 'dashboard/sessions.ts'],
+  ['API keys of wallets that are made within a day from one address', KEYS_A_DAY_MAX, '', 'dashboard/key-makers.ts'],
   ['delay of the event loop from which on work is refused', DEFAULT_HTTP_LIMITS.delayMsMax, 'ms', 'rpc.delay-max-ms'],
   ['streams of events, in all', DEFAULT_HTTP_LIMITS.streams.openMax, '', 'rpc/limits.ts'],
   ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/limits.ts'],

@@ -25,6 +25,7 @@ export interface DashboardChoices {
   readonly wallets?: 'all' | readonly string[]
   readonly publicUrl?: string
   readonly loopback?: boolean
+  readonly trustProxy?: boolean
 }
 
 /** The dashboard in this process: a real server over keys in a real LevelDB, with a clock that the test moves. */
@@ -60,7 +61,8 @@ export class DashboardServer {
     this.#folder = parts.folder
   }
 
-  static async open({ wallets = 'all', publicUrl, loopback = true }: DashboardChoices = {}): Promise<DashboardServer> {
+  static async open(choices: DashboardChoices = {}): Promise<DashboardServer> {
+    const { wallets = 'all', publicUrl, loopback = true, trustProxy = false } = choices
     const folder = temporaryFolder()
     const time = new ManualTime()
     time.pass(1_700_000_000_000)
@@ -92,7 +94,7 @@ export class DashboardServer {
     const onError = (error: unknown): void => {
       errors.push(error)
     }
-    const app = await createServer(node, { limits, trustProxy: false, onError, onAnswer: () => {} })
+    const app = await createServer(node, { limits, trustProxy, onError, onAnswer: () => {} })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     return new DashboardServer({ url, test, keys, time, errors, secret, app, folder })
   }

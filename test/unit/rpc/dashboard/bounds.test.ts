@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../../../marketplace/chat/keys.ts'
 import { Challenges } from '../../../../rpc/dashboard/challenges.ts'
+import { KEYS_A_DAY_MAX, KeyMakers } from '../../../../rpc/dashboard/key-makers.ts'
 import { SESSIONS_MAX, Sessions } from '../../../../rpc/dashboard/sessions.ts'
 import { SignInGuard } from '../../../../rpc/dashboard/sign-in-guard.ts'
 import { Marks } from '../../../../rpc/dashboard/tokens.ts'
+import { addressKey } from '../../../../rpc/edge/client-key.ts'
 import { readForm } from '../../../../rpc/edge/form.ts'
 import { ManualTime } from '../../../support/manual-time.ts'
 
@@ -49,12 +51,50 @@ describe('who guesses', () => {
     expect(guard.waitSeconds('192.0.2.1')).toBe(0)
   })
 
+  it('keeps nobody out who has given the right password there before, nor who sits at the machine', () => {
+    const time = openTime()
+    const guard = new SignInGuard(time)
+    guard.failed('192.0.2.1')
+    guard.succeeded('192.0.2.1')
+    for (let i = 0; i < 400; i++) guard.failed(`10.0.${i >> 8}.${i & 255}`)
+    expect(guard.waitSeconds('192.0.2.2')).toBeGreaterThan(3_000)
+    for (const address of ['192.0.2.1', '127.0.0.1', addressKey('::1')]) expect(guard.waitSeconds(address)).toBe(0)
+    for (let i = 0; i < 10; i++) guard.failed('192.0.2.1')
+    expect(guard.waitSeconds('192.0.2.1')).toBe(32)
+  })
+
+  it('is not charged for a password that nobody has looked at', () => {
+    const guard = new SignInGuard(openTime())
+    for (let i = 0; i < 1_000; i++) {
+      guard.failed('192.0.2.1')
+      guard.unseen('192.0.2.1')
+    }
+    for (let i = 0; i < 4; i++) guard.failed('192.0.2.1')
+    expect(guard.waitSeconds('192.0.2.1')).toBe(0)
+    expect(guard.waitSeconds('192.0.2.2')).toBe(0)
+  })
+
   it('waits a quarter of an hour at most', () => {
     const time = openTime()
     const guard = new SignInGuard(time)
     for (let i = 0; i < 40; i++) guard.failed('192.0.2.1')
     expect(guard.waitSeconds('192.0.2.1')).toBe(900)
     expect(guard.waitSeconds('192.0.2.2')).toBe(0)
+  })
+})
+
+describe('who makes keys', () => {
+  it('makes so many a day from one address, and others as many from theirs', () => {
+    const time = openTime()
+    const makers = new KeyMakers(time)
+    for (let i = 0; i < KEYS_A_DAY_MAX; i++) {
+      expect(makers.waitSeconds('192.0.2.1')).toBe(0)
+      makers.made('192.0.2.1')
+    }
+    expect([makers.waitSeconds('192.0.2.1'), makers.waitSeconds('192.0.2.2')]).toEqual([86_400, 0])
+    time.pass(86_400_000)
+    makers.made('192.0.2.2')
+    expect(makers.waitSeconds('192.0.2.1')).toBe(0)
   })
 })
 

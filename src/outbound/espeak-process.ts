@@ -49,6 +49,8 @@ function endOf(
     const kill = (why: ProgramEnd): void => {
       end ??= why
       child.kill('SIGKILL')
+      // A program that it has started itself would hold this end open, and whoever waits for it.
+      child.stdout.destroy()
     }
     const late = (): void => kill({ is: 'late' })
     const limit = setTimeout(late, timeoutMs)

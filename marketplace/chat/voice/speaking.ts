@@ -5,7 +5,7 @@ import type { Engines } from '../../outside/engines.ts'
 import type { Speech } from '../../outside/speech.ts'
 import type { StageReport } from '../call.ts'
 import { chunksOf } from './chunks.ts'
-import { formatText, sameFormat, voiceSound } from './voice-sound.ts'
+import { formatText, sameFormat, voiceBytes, voiceSound } from './voice-sound.ts'
 import { parseWav, type SoundFormat, VOICE_FORMAT, type WavSound, wavHeader } from './wav.ts'
 
 /** Most characters that are spoken of one text, some ten minutes. */
@@ -54,6 +54,8 @@ export interface SpeakingStage {
 const MARKDOWN_CHARS_MAX = 4 * SPOKEN_CHARS_MAX
 const SPEAKABLE = /[\p{L}\p{N}]/u
 const REASON_CHARS_MAX = 200
+/** Nobody takes longer for {@link CHUNK_CHARS_MAX} characters; a few megabytes of few samples a second would be an hour. */
+const PART_SECONDS_MAX = 400
 
 const strip: SpeakingStage = {
   name: 'Markdown Stripping',
@@ -95,11 +97,14 @@ const speech: SpeakingStage = {
       const { by, model, sound } = spoken.value
       first ??= { by, format: sound.format }
       if (!sameFormat(first.format, sound.format)) return unusable(by, changed(first.format, sound.format))
-      const part = await runPaced(voiceSound(sound), means.pacer)
-      bytes += part.length
+      // Before it is made: what it will be says how much memory and work it takes.
+      const partBytes = voiceBytes(sound)
+      if (soundMs(partBytes) > PART_SECONDS_MAX * 1_000)
+        return unusable(by, `one part is longer than ${PART_SECONDS_MAX} seconds`)
+      bytes += partBytes
       if (bytes > SOUND_BYTES_MAX)
         return unspeakable(`its speech is longer than ${soundMs(SOUND_BYTES_MAX) / 1_000} seconds`)
-      parts.push(part)
+      parts.push(await runPaced(voiceSound(sound), means.pacer))
       models.add(model)
     }
     return ok({ ...state, parts, models: [...models] })

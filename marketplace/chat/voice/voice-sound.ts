@@ -16,6 +16,12 @@ export function* voiceSound({ format, data }: WavSound): Generator<void, Uint8Ar
   return yield* bytesOf(yield* resampled(samples, format.rate, VOICE_FORMAT.rate))
 }
 
+/** Bytes that {@link voiceSound} makes of a sound. */
+export function voiceBytes({ format: { rate, bits, channels }, data }: Pick<WavSound, 'format' | 'data'>): number {
+  const frames = data.length / (bits / 8) / channels
+  return Math.round((frames * VOICE_FORMAT.rate) / rate) * (VOICE_FORMAT.bits / 8)
+}
+
 /** Whether parts of these formats can follow each other without one of them being changed more than the other. */
 export function sameFormat(one: SoundFormat, other: SoundFormat): boolean {
   return one.rate === other.rate && one.bits === other.bits && one.channels === other.channels

@@ -120,6 +120,20 @@ describe('espeak-ng as a program', () => {
     expect(runs(two)).toBe(false)
   })
 
+  it('holds nobody up by what it has started itself', async () => {
+    const pidFile = join(folder, 'pid-of-child')
+    const espeak = await open(program(`sleep 600 & echo $! > '${pidFile}'; wait`))
+    const gone = new AbortController()
+    const first = espeak.speak(REQUEST, gone.signal)
+    const child = await until('the program runs', () =>
+      existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) || undefined : undefined,
+    )
+    gone.abort()
+    expect(await first).toMatchObject({ ok: false, fault: { code: 'model/timeout' } })
+    process.kill(child)
+    espeak.stop()
+  })
+
   it('runs at low priority', async () => {
     const espeak = await open(program('cat > /dev/null; ps -o ni= -p $$ 2>/dev/null || cut -d" " -f19 /proc/$$/stat'))
     const spoken = await espeak.speak(REQUEST, never)

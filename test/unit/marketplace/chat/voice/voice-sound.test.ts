@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resampled } from '../../../../../marketplace/chat/voice/resample.ts'
-import { voiceSound } from '../../../../../marketplace/chat/voice/voice-sound.ts'
+import { voiceBytes, voiceSound } from '../../../../../marketplace/chat/voice/voice-sound.ts'
 import { VOICE_FORMAT } from '../../../../../marketplace/chat/voice/wav.ts'
 
 function run<T>(steps: Generator<void, T>): T {
@@ -50,6 +50,25 @@ describe('samples of other widths', () => {
     const sound = run(voiceSound({ format: VOICE_FORMAT, data: file.subarray(2), isShort: false }))
     expect([...sound]).toEqual([1, 2, 3, 4])
     expect(sound.buffer.byteLength).toBe(4)
+  })
+})
+
+describe('what a sound will be', () => {
+  it.each([8_000, 11_025, 22_050, 24_000, 44_100, 96_000])('is known before it is made, at %i', (rate) => {
+    for (const [bits, channels] of [
+      [8, 1],
+      [16, 1],
+      [16, 2],
+      [24, 1],
+      [32, 2],
+    ] as const) {
+      const sound = {
+        format: { rate, bits, channels },
+        data: new Uint8Array(1_001 * channels * (bits / 8)),
+        isShort: false,
+      }
+      expect(run(voiceSound(sound)).length).toBe(voiceBytes(sound))
+    }
   })
 })
 

@@ -46,6 +46,8 @@ export interface ChatCall {
   readonly extra: Readonly<Record<string, unknown>>
   /** Where the stream of an answer breaks, whether it is continued by another model from what was said. */
   readonly resumes: boolean
+  /** Who asks: the wallet, or the key of the operator. Absent: nobody that is known. */
+  readonly who?: string
 }
 
 /** How a stage went. */

@@ -14,7 +14,7 @@ export type ChatModels = Pick<ModelPool, 'readiness' | 'complete' | 'stream' | '
 export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'fast', 'judge']
 
 /** A question to a model. */
-export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles'> {
+export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who'> {
   /** What is wanted, best first. Where none of them can be asked, any model that answers in text is. */
   readonly roles: readonly ModelRole[]
   /** Takes the answer in pieces. */
@@ -25,6 +25,14 @@ export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles'> {
 export interface Resumption {
   /** Characters that had been said before it broke off. */
   readonly afterChars: number
+}
+
+/** How the questions of one call are asked. */
+export interface DeskManner {
+  /** Whether one answer that breaks off while it is read along is continued by another question. */
+  readonly resumes?: boolean
+  /** Who asks, for the pool. */
+  readonly who?: string
 }
 
 /** Longest beginning that is given to another model to be continued. */
@@ -39,18 +47,19 @@ export class ModelDesk {
   readonly #models: ChatModels
   readonly #signal: AbortSignal
   readonly #resumes: boolean
+  readonly #who: string | undefined
   #usage: ModelUsage = NO_USAGE
   #answered: string[] = []
   #resumed: Resumption | null = null
 
-  /** With `resumes`, one answer that breaks off while it is read along is continued by another question. */
-  constructor(models: ChatModels, signal: AbortSignal, resumes = false) {
+  constructor(models: ChatModels, signal: AbortSignal, { resumes = false, who }: DeskManner = {}) {
     this.#models = models
     this.#signal = signal
     this.#resumes = resumes
+    this.#who = who
   }
 
-  /** Tokens of all questions so far, those among them whose answers were given up half-said. */
+  /** Tokens of all questions so far, those among them whose answers were given up before their end. */
   get usage(): ModelUsage {
     return this.#usage
   }
@@ -68,12 +77,17 @@ export class ModelDesk {
   /** Asks one model. Faults: `model/*`. */
   async ask({ roles, sink, ...question }: DeskQuestion, signal = this.#signal): Promise<Result<PoolAnswer>> {
     const [role, ...orRoles] = [...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
-    const request: PoolRequest = { ...question, role, orRoles }
-    if (!sink) return this.#noted(await this.#models.complete(request, signal))
+    const who = this.#who === undefined ? {} : { who: this.#who }
+    const request: PoolRequest = { ...question, role, orRoles, ...who }
+    if (!sink) {
+      const whole = await this.#models.complete(request, signal)
+      if (!whole.ok) this.#noteBroken(request, null, whole.fault)
+      return this.#noted(whole)
+    }
     const heard = new Listener(sink)
     const answer = await this.#models.stream(request, heard.take, signal)
     if (answer.ok) return this.#noted(answer)
-    if (heard.text !== '') this.#usage = addUsage(this.#usage, usageOf(null, request, heard.text))
+    this.#noteBroken(request, heard, answer.fault)
     return this.#canGoOn(request, heard, answer.fault) && !signal.aborted
       ? this.#goOn(request, heard, { sink, signal, broken: answer.fault })
       : answer
@@ -84,6 +98,13 @@ export class ModelDesk {
     this.#usage = addUsage(this.#usage, answer.value.usage)
     this.#answered.push(answer.value.model)
     return answer
+  }
+
+  /** What was used by a question that came to nothing: a prompt is read, and has its price, before the first word. */
+  #noteBroken(request: PoolRequest, heard: Listener | null, { detail: { promptTokens } }: Fault): void {
+    const text = heard?.text ?? ''
+    if (text !== '' || typeof promptTokens === 'number')
+      this.#usage = addUsage(this.#usage, usageOf(null, request, text))
   }
 
   /** Once, and only what is text and nothing else: half a call of a tool, or half a JSON object, is not continued by anybody. */
@@ -112,7 +133,7 @@ export class ModelDesk {
     const heard = new Listener(({ role: _, ...delta }, logprobs) => sink(delta, logprobs))
     const answer = this.#noted(await this.#models.stream(rest, heard.take, signal))
     if (!answer.ok) {
-      if (heard.text !== '') this.#usage = addUsage(this.#usage, usageOf(null, rest, heard.text))
+      this.#noteBroken(rest, heard, answer.fault)
       return answer
     }
     const { logprobs: _, ...told } = answer.value

@@ -80,7 +80,7 @@ export class ChatPlatform {
     const endMs = clock.now() + budgetMs
     return {
       call,
-      desk: new ModelDesk(models, signal, call.resumes),
+      desk: new ModelDesk(models, signal, { resumes: call.resumes, ...(call.who !== undefined && { who: call.who }) }),
       means: this.#means,
       signal,
       remainingMs: () => endMs - clock.now(),

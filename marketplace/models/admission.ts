@@ -12,10 +12,16 @@ export type Leave = (usedTokens: number | null) => void
 
 interface Waiting {
   readonly tokens: number
+  readonly who: string | null
   readonly enter: (leave: Leave) => void
+  readonly refuse: () => void
 }
 
-/** Lets requests to one backend as its limits allow: in the order of their coming, and only so many wait. */
+/**
+ * Lets requests to one backend as its limits allow, and only so many wait. Whoever has the least requests inside is next, and among
+ * those who has waited longest: one who asks for much at once waits for himself, and not all others for him. Requests that are
+ * nobody's are each somebody's own.
+ */
 export class Admission {
   readonly #places: number
   readonly #requests: TokenBucket | null
@@ -24,6 +30,7 @@ export class Admission {
   readonly #timers: Timers
   #waiting: readonly Waiting[] = []
   #inside = 0
+  readonly #insideOf = new Map<string, number>()
   #alarm: (() => void) | null = null
 
   constructor({ rpm, tpm, concurrency }: BackendLimits, clock: Clock, timers: Timers) {
@@ -45,36 +52,53 @@ export class Admission {
   }
 
   /** Leave to ask right now, null where it would take waiting. */
-  tryEnter(tokens: number): Leave | null {
-    return this.#waiting.length === 0 && this.#waitMs(tokens) === 0 ? this.#enter(tokens) : null
+  tryEnter(tokens: number, who: string | null = null): Leave | null {
+    return this.#waiting.length === 0 && this.#waitMs(tokens) === 0 ? this.#enter(tokens, who) : null
   }
 
-  /** Waits for its turn. `full` where too many wait already, `aborted` where the signal came first. */
-  async enter(tokens: number, signal: AbortSignal): Promise<Leave | 'full' | 'aborted'> {
+  /**
+   * Waits for its turn. `full` where too many wait already, or where it had to make room for others, `aborted` where the signal came
+   * first. `who` asks; null is nobody that is known.
+   */
+  async enter(tokens: number, signal: AbortSignal, who: string | null = null): Promise<Leave | 'full' | 'aborted'> {
     if (signal.aborted) return 'aborted'
-    const now = this.tryEnter(tokens)
+    const now = this.tryEnter(tokens, who)
     if (now !== null) return now
-    if (this.#waiting.length >= Math.min(WAITING_MAX, this.#places * WAITING_PER_PLACE)) return 'full'
+    const isFull = this.#waiting.length >= Math.min(WAITING_MAX, this.#places * WAITING_PER_PLACE)
+    if (isFull && !this.#makeRoom(who)) return 'full'
     return new Promise((resolve) => {
       const onAbort = (): void => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting)
         resolve('aborted')
         this.#admitNext()
       }
-      const enter = (leave: Leave): void => {
+      const end = (how: Leave | 'full'): void => {
         signal.removeEventListener('abort', onAbort)
-        resolve(leave)
+        resolve(how)
       }
-      const waiting: Waiting = { tokens, enter }
+      const waiting: Waiting = { tokens, who, enter: end, refuse: () => end('full') }
       signal.addEventListener('abort', onAbort, { once: true })
       this.#waiting = [...this.#waiting, waiting]
       this.#admitNext()
     })
   }
 
-  #enter(tokens: number): Leave {
+  /** Refuses the last request of whoever has the most waiting, where that are more than the one who comes would have. */
+  #makeRoom(who: string | null): boolean {
+    const counts = new Map<string, number>()
+    for (const one of this.#waiting) if (one.who !== null) counts.set(one.who, (counts.get(one.who) ?? 0) + 1)
+    const [most, count] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0])
+    if (count <= (who === null ? 0 : (counts.get(who) ?? 0)) + 1) return false
+    const last = this.#waiting.findLast((one) => one.who === most)
+    this.#waiting = this.#waiting.filter((one) => one !== last)
+    last?.refuse()
+    return true
+  }
+
+  #enter(tokens: number, who: string | null): Leave {
     const nowMs = this.#clock.now()
     this.#inside += 1
+    this.#countInside(who, 1)
     this.#requests?.take(1, nowMs)
     this.#tokens?.take(tokens, nowMs)
     let isInside = true
@@ -82,9 +106,25 @@ export class Admission {
       if (!isInside) return
       isInside = false
       this.#inside -= 1
+      this.#countInside(who, -1)
       if (usedTokens !== null) this.#tokens?.take(usedTokens - tokens, this.#clock.now())
       this.#admitNext()
     }
+  }
+
+  #countInside(who: string | null, by: number): void {
+    if (who === null) return
+    const count = (this.#insideOf.get(who) ?? 0) + by
+    if (count > 0) this.#insideOf.set(who, count)
+    else this.#insideOf.delete(who)
+  }
+
+  /** Whose turn it is among those who wait. */
+  #next(): Waiting | undefined {
+    const inside = ({ who }: Waiting): number => (who === null ? 0 : (this.#insideOf.get(who) ?? 0))
+    let next = this.#waiting[0]
+    for (const one of this.#waiting) if (next !== undefined && inside(one) < inside(next)) next = one
+    return next
   }
 
   /** How long a request must wait for its turn at least; endless where all places are taken. */
@@ -97,15 +137,16 @@ export class Admission {
   #admitNext(): void {
     this.#alarm?.()
     this.#alarm = null
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+    for (let first = this.#next(); first !== undefined; first = this.#next()) {
       const waitMs = this.#waitMs(first.tokens)
       if (waitMs > 0) {
         // Where all places are taken, whoever leaves looks again.
         if (Number.isFinite(waitMs)) this.#alarm = this.#timers.after(waitMs, () => this.#admitNext())
         return
       }
-      this.#waiting = this.#waiting.slice(1)
-      first.enter(this.#enter(first.tokens))
+      const entered = first
+      this.#waiting = this.#waiting.filter((one) => one !== entered)
+      entered.enter(this.#enter(entered.tokens, entered.who))
     }
   }
 }

@@ -9,6 +9,8 @@ import { type Member, PATIENCE_MS } from './member.ts'
 export interface Work<Candidate, T> {
   /** What it counts against an allowance of tokens, at first. */
   readonly tokens: number
+  /** Who wants it; absent: nobody that is known. */
+  readonly who?: string
   /** Whether it may be begun again, after a failure. */
   readonly mayTryAgain: () => boolean
   /** How often one candidate is asked again; absent: as usual. */
@@ -52,7 +54,7 @@ export async function attempts<Candidate extends { readonly member: Member }, T>
   means: Means,
   signal: AbortSignal,
 ): Promise<Turn<Candidate, T> | null> {
-  const place = await placeFor(candidates, work.tokens, signal)
+  const place = await placeFor(candidates, work, signal)
   if (place === null) return null
   if (place === 'aborted' || place === 'full') {
     const [{ member }] = candidates as readonly [Candidate]
@@ -69,7 +71,7 @@ export async function attempts<Candidate extends { readonly member: Member }, T>
       return { candidate, result: answer }
     const pauseMs = pauseBefore(answer.fault, tries, means.random)
     if (pauseMs > PATIENCE_MS || !(await pause(pauseMs, means.timers, signal))) return { candidate, result: answer }
-    const again = member.isResting ? 'full' : await member.admission.enter(work.tokens, signal)
+    const again = member.isResting ? 'full' : await member.admission.enter(work.tokens, signal, work.who)
     if (again === 'full' || again === 'aborted') return { candidate, result: answer }
     leave = again
   }
@@ -115,17 +117,17 @@ async function attempt<Candidate extends { readonly member: Member }, T>(
 /** Room at a candidate: at the first that has it now, else at the first where few enough wait. */
 async function placeFor<Candidate extends { readonly member: Member }>(
   candidates: readonly Candidate[],
-  tokens: number,
+  { tokens, who }: Pick<Work<Candidate, unknown>, 'tokens' | 'who'>,
   signal: AbortSignal,
 ): Promise<Place<Candidate> | 'full' | 'aborted' | null> {
   const awake = candidates.filter(({ member }) => !member.isResting)
   if (awake.length === 0) return null
   for (const candidate of awake) {
-    const leave = candidate.member.admission.tryEnter(tokens)
+    const leave = candidate.member.admission.tryEnter(tokens, who)
     if (leave !== null) return { candidate, leave }
   }
   for (const candidate of awake) {
-    const leave = await candidate.member.admission.enter(tokens, signal)
+    const leave = await candidate.member.admission.enter(tokens, signal, who)
     if (leave === 'aborted') return 'aborted'
     if (leave !== 'full') return { candidate, leave }
   }

@@ -45,6 +45,8 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   /** The one model that is wanted, by the ids of its backend and its own; else any with the role. */
   readonly only?: { readonly backend: string; readonly model: string }
   readonly extra?: Readonly<Record<string, unknown>>
+  /** Who asks, however he is called: nobody waits for the many questions of another. Absent: nobody that is known. */
+  readonly who?: string
 }
 
 /** An answer with everything that came. */
@@ -122,6 +124,7 @@ export class ModelPool implements Models {
     return notNow(`no model with the role ${role} can be asked now (${troubles(able)})`)
   }
 
+  /** A question that was given up when a model had it already is a fault with its tokens as `promptTokens`, about. */
   readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
     this.#chat(
       asPoolRequest(request),
@@ -217,7 +220,7 @@ export class ModelPool implements Models {
     signal: AbortSignal,
     mayTryAgain: () => boolean,
   ): Promise<Result<PoolAnswer>> {
-    const { role, messages, maxTokens, temperature, jsonSchema, json, extra } = request
+    const { role, messages, maxTokens, temperature, jsonSchema, json, extra, who } = request
     const prompt = estimatedPrompt(messages, extra)
     const options = {
       messages,
@@ -226,10 +229,13 @@ export class ModelPool implements Models {
       ...(json && { json }),
       ...(extra && { extra }),
     }
+    let isAsked = false
     const workAs = (asked: ModelRole): Work<Candidate, PoolAnswer> => ({
       tokens: prompt + maxTokens,
+      ...(who !== undefined && { who }),
       mayTryAgain,
       ask: async ({ member, model }, until) => {
+        isAsked = true
         const { backend } = member.entry
         const { clock } = this.#parts
         const beganMs = clock.now()
@@ -243,7 +249,10 @@ export class ModelPool implements Models {
         return ok({ value: { ...told, backend: backend.id, usage }, usage })
       },
     })
-    return this.#serveTiers(this.#tiers(request, prompt), { role, workAs }, signal)
+    const answer = await this.#serveTiers(this.#tiers(request, prompt), { role, workAs }, signal)
+    if (answer.ok || !isAsked || !signal.aborted) return answer
+    // Who asked is gone, and the model has read it all the same.
+    return fail(fault(answer.fault.code, { ...answer.fault.detail, promptTokens: prompt }))
   }
 
   /** Models that can take a request, best first: by what they had better be able to do, then by role, then by priority. */

@@ -61,7 +61,8 @@ class Talk {
     let status = 500
     try {
       const told = sink === null ? null : this.#timed(sink)
-      const answered = await chat.platform.answer(this.#request.call, told, end.signal, (spent) => {
+      const call = { ...this.#request.call, who: this.#visit.who }
+      const answered = await chat.platform.answer(call, told, end.signal, (spent) => {
         usage = spent
       })
       const outcome = answered.ok ? answered : fail(end.faultOf(answered.fault))

@@ -24,7 +24,7 @@ export const createSpeech: Handler = async ({ chat }, request) => {
   const read = readSpeechRequest(request.body)
   if (!read.ok) return read.fault
   const { input, wish, format } = read.value
-  const done = await aloud(chat, request, async (signal, spent) => {
+  const done = await aloud(chat, request, async ({ signal, spent }) => {
     const spoken = await chat.voice.speak(input, wish, signal)
     if (spoken.ok) spent(estimateOf(input))
     return spoken
@@ -41,7 +41,9 @@ export const createVoice: Handler = async ({ chat, clock }, request) => {
   const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })
   if (!read.ok) return read.fault
   const { call, wish } = read.value
-  const done = await aloud(chat, request, (signal, spent) => chat.voice.answerAloud(call, wish, signal, spent))
+  const done = await aloud(chat, request, ({ who, signal, spent }) =>
+    chat.voice.answerAloud({ ...call, who }, wish, signal, spent),
+  )
   if (!done.ok) return done.fault
   const { made, headers, sent } = done.value
   const around = voiceJson(made, Math.floor(clock.now() / 1_000))
@@ -60,12 +62,16 @@ interface Made<T> {
 async function aloud<T>(
   chat: ChatApi,
   request: ApiRequest,
-  make: (signal: AbortSignal, spent: (usage: ModelUsage) => void) => Promise<Result<T>>,
+  make: (means: {
+    readonly who: string
+    readonly signal: AbortSignal
+    readonly spent: (usage: ModelUsage) => void
+  }) => Promise<Result<T>>,
 ): Promise<Result<Made<T>>> {
   const end = new End(request.signal)
   const visit = enter(chat, request, end)
   if (!visit.ok) return visit
-  const { pass, leave } = visit.value
+  const { pass, who, leave } = visit.value
   const sent = chat.voice.enter()
   const beganMs = performance.now()
   let usage = NO_USAGE
@@ -73,8 +79,12 @@ async function aloud<T>(
   let status = 500
   try {
     if (sent !== null)
-      made = await make(end.signal, (used) => {
-        usage = used
+      made = await make({
+        who,
+        signal: end.signal,
+        spent: (used) => {
+          usage = used
+        },
       })
     if (!made.ok) made = fail(end.faultOf(made.fault))
     status = made.ok ? 200 : statusOf(made.fault)

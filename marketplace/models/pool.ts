@@ -3,7 +3,7 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ModelAnswer, ModelPicture, ModelRequest, ModelRole, Models } from '../outside/models.ts'
 import { notConfigured, notNow, type Readiness, troubleOf } from '../outside/readiness.ts'
-import { attempts, isTransient, type Work } from './attempts.ts'
+import { attempts, isBackends, isTransient, type Work } from './attempts.ts'
 import type {
   BackendEntry,
   ChatAnswer,
@@ -79,6 +79,8 @@ const WHAT = 'models'
 const CHECK_MS = 5_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
+/** Models that refuse a question, after which no further one is asked: it is the question then, and each of them was asked for it. */
+const REFUSALS_MAX = 4
 /** Room for an answer that a model must have at least. */
 const ANSWER_TOKENS_MIN = 128
 /** What a picture counts against an allowance of tokens. */
@@ -292,6 +294,7 @@ export class ModelPool implements Models {
     const all = tiers.flatMap(({ able }) => able)
     if (all.length === 0) return fail(fault('model/none', { reason: `none with the role ${role} fits the request` }))
     let last: Fault | null = null
+    let refusals = 0
     let isOut = (_: Candidate): boolean => false
     for (const tier of tiers) {
       const work = workAs(tier.role)
@@ -301,7 +304,8 @@ export class ModelPool implements Models {
         if (turn === null) break
         if (turn.result.ok) return turn.result
         last = turn.result.fault
-        if (signal.aborted || !work.mayTryAgain()) return fail(last)
+        if (turn.candidate !== null && !isBackends(last)) refusals += 1
+        if (signal.aborted || !work.mayTryAgain() || refusals >= REFUSALS_MAX) return fail(last)
         // Where all have as many waiting as they take, those of the next role may not.
         if (turn.candidate === null) break
         isOut = outWith(isOut, turn.candidate, last)

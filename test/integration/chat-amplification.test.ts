@@ -40,6 +40,16 @@ describe('what one request makes of many', () => {
     expect(world.hits).toEqual([0])
   })
 
+  it('is a few questions where every model refuses the one that came, however many there are', async () => {
+    const world = await open({ backends: [{ models: MODELS }, { models: MODELS }, { models: MODELS }] })
+    for (const fake of world.fakes) fake.profile = '400'
+    const refused = { ok: false, fault: { code: 'chat/refused' } }
+    expect(await world.ask({ messages: [QUESTION] })).toMatchObject(refused)
+    expect(world.hits).toEqual([4, 0, 0])
+    expect(await world.ask({ messages: [QUESTION], count: 8 })).toMatchObject(refused)
+    expect(world.hits[0]).toBeLessThanOrEqual(4 + 8 * 4)
+  })
+
   it('is bounded where a conversation is summarised: one that is far too long is refused', async () => {
     const world = await open()
     const turn = (i: number) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content: `Turn ${i}. `.repeat(2_000) })

@@ -124,12 +124,17 @@ class EngineProcesses {
   }
 }
 
-/** Engines in processes of their own. Work on what strangers wrote has some for itself: it must not hold up the rest. */
+/**
+ * Engines in processes of their own. Work on what strangers wrote has some for itself: it must not hold up the rest. So has the chat,
+ * which is free of charge: what is checked for it must not hold up what is paid for.
+ */
 export class EnginePool implements Engines {
+  readonly #chat: EngineProcesses
   readonly #strangers: EngineProcesses
   readonly #own: EngineProcesses
 
   constructor(atOnce: number, options: EnginePoolOptions = {}) {
+    this.#chat = new EngineProcesses(atOnce, options)
     this.#strangers = new EngineProcesses(atOnce, options)
     this.#own = new EngineProcesses(atOnce, options)
   }
@@ -139,19 +144,24 @@ export class EnginePool implements Engines {
     input: EngineTasks[Name]['input'],
     signal: AbortSignal,
   ): Promise<Result<EngineTasks[Name]['output']>> {
-    const processes = isOfStrangers(task) ? this.#strangers : this.#own
+    const processes = isOfChat(task) ? this.#chat : isOfStrangers(task) ? this.#strangers : this.#own
     return (await processes.run({ task, input }, signal)) as Result<EngineTasks[Name]['output']>
   }
 
   /** Ends all processes, with the work in them. */
   async close(): Promise<void> {
-    await Promise.all([this.#strangers.close(), this.#own.close()])
+    await Promise.all([this.#chat.close(), this.#strangers.close(), this.#own.close()])
   }
+}
+
+/** Whether it is for the chat, on what its callers sent or had models write. */
+function isOfChat(task: EngineTask): boolean {
+  return task.startsWith('chat/') || task === 'image/vision'
 }
 
 /** Whether it is on what strangers wrote, or had models write. */
 function isOfStrangers(task: EngineTask): boolean {
-  return task.startsWith('page/') || task.startsWith('chat/') || task === 'image/square-png' || task === 'image/vision'
+  return task.startsWith('page/') || task === 'image/square-png'
 }
 
 /** Bytes of the page or picture that a job is on; other jobs are small. */

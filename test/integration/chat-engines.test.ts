@@ -157,3 +157,24 @@ describe('hostile code', () => {
     },
   )
 })
+
+describe('checks that take all the time there is', () => {
+  it('do not hold up the work on pages', async () => {
+    const schema = { properties: { a: { type: 'string', pattern: '^(a|a)*$' } } }
+    const text = JSON.stringify({ a: `${'a'.repeat(40)}!` })
+    const ends: string[] = []
+    const gone = new AbortController()
+    const checks = Array.from({ length: 4 }, async () => {
+      await pool.run('chat/check-schema', { schema, text }, gone.signal)
+      ends.push('check')
+    })
+    const bytes = new TextEncoder().encode('<title>A page</title>')
+    const page = { url: 'https://a.example/', bytes, mediaType: 'text/html', charset: null }
+    expect(await pool.run('page/meta', page, never)).toMatchObject({ ok: true, value: { title: 'A page' } })
+    ends.push('page')
+    gone.abort()
+    await Promise.all(checks)
+    expect(ends.filter((end) => end === 'check')).toHaveLength(4)
+    expect(ends.indexOf('page')).toBeLessThan(3)
+  })
+})

@@ -26,6 +26,10 @@ const NUMBERED = /(\p{L})[- ](\p{N})(?!\p{N})/gu
 const WORDS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]]+/gv
 
+/** Which to take is asked with nothing but words that are in every sentence. */
+const CHOICE =
+  /\b(?:which|what) (?:model|one)s? (?:should|shall|do|can|would|could) (?:i|we|you|one) (?:use|take|want|need)\b/g
+
 /** A text that can be found. */
 export interface Findable {
   /** What it is about, in few words; they count double. */
@@ -45,7 +49,12 @@ export interface Hit<T> {
 
 /** Terms of a text: words of any script in their plain form, without those that are in every sentence. */
 export function termsOf(text: string): readonly string[] {
-  const plain = text.slice(0, CHARS_MAX).normalize('NFKC').toLowerCase().replace(NUMBERED, '$1$2')
+  const plain = text
+    .slice(0, CHARS_MAX)
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(NUMBERED, '$1$2')
+    .replace(CHOICE, 'choose model')
   const terms = (plain.match(WORDS) ?? []).flatMap((word) =>
     UNSPACED.test(word) ? pairs(word) : word.length > 1 ? [stem(word)] : [],
   )

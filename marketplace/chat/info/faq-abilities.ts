@@ -86,9 +86,9 @@ function choosing(models: readonly ModelInfo[]): FaqItem {
   const lines = models.map(({ id, best_for: uses }) => `${id}: ${uses.join(', ')}`)
   return {
     id: 'choose',
-    question: 'Which model should I take?',
+    question: 'Which model should I use for code, writing or mathematics?',
     answer: `What each is good for: ${lines.join('. ')}.`,
     words:
-      'choose choosing recommend recommendation best better compare suited code coding math writing difference pick should',
+      'model choose choosing recommend recommendation best better good suited compare difference pick code coding program programming math maths essay text translate question quick fast',
   }
 }

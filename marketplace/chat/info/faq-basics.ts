@@ -1,12 +1,16 @@
 import type { FaqFacts, FaqItem } from './faq-item.ts'
 import { groupedNumber } from './figures.ts'
 
+/** What a node is called whose operator has given it no name. */
+const UNNAMED = 'Farthing node'
+
 /** What the platform is. */
 export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly FaqItem[] {
   const { baseUrl, operator } = site
   const usable = models.filter(({ available }) => available)
   const off = models.filter(({ available }) => !available)
   const offText = off.map(({ id, unavailable_reason: reason }) => `${id}: ${reason}`).join('; ')
+  const whose = operator === '' || operator === UNNAMED ? 'on a Farthing node' : `on the Farthing node of ${operator}`
   const behind =
     underlying.count === 0
       ? 'No model is configured behind them.'
@@ -15,8 +19,8 @@ export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly 
     {
       id: 'what',
       question: 'What is this?',
-      answer: `A free chat platform on a Farthing node${operator === '' ? '' : ` (${operator})`}: five models over an API that clients of OpenAI speak, and an info API with the facts about it. Each model is a pipeline over the language models that the node’s operator has configured.`,
-      words: 'platform purpose farthing chat service about who runs operator owner',
+      answer: `A free chat platform ${whose}: five models over an API that clients of OpenAI speak, and an info API with the facts about it. Each model is a pipeline over the language models that the node’s operator has configured.`,
+      words: 'platform purpose farthing chat service about who runs operator owner behind',
     },
     {
       id: 'models',
@@ -32,11 +36,10 @@ export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly 
     },
     {
       id: 'figures',
-      question: 'Where do the figures come from?',
-      answer:
-        'Numbers of models, parameters and windows are read from the configuration of this node; speeds are measured here over the last 24 hours, and say so where nothing was measured yet. Times of the tiers of model-4 are budgets, shown beside what was measured.',
+      question: 'How long does an answer take, and where do the figures come from?',
+      answer: `Whole answers: ${models.map(({ id, speed }) => `${id}: ${speed}`).join('. ')}. Numbers of models, parameters and windows are read from the configuration of this node; speeds are measured here over the last 24 hours, and say so where nothing was measured yet. What a tier of model-4 aims at stands beside what was measured.`,
       words:
-        'speed latency fast slow p50 p95 measured measurement honest accurate numbers source benchmark performance seconds',
+        'speed latency fast slow quick long wait answer time duration p50 p95 measured measurement honest accurate numbers source benchmark performance seconds',
     },
   ]
 }
@@ -54,9 +57,9 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
     {
       id: 'key',
       question: 'How do I get an API key?',
-      answer: `${page}The operator makes keys with “farthing keys”. A key is shown once; send it as “Authorization: Bearer KEY”. The info API needs none.`,
+      answer: `${page}The operator makes keys with “npx farthing keys create”. A key is shown once; send it as “Authorization: Bearer KEY”. It is revoked where it was made. The info API needs none.`,
       words:
-        'apikey token register signup sign login account create obtain credential authentication authorization bearer dashboard wallet',
+        'apikey token register signup sign login account create obtain credential authentication authorization bearer dashboard wallet revoke delete lost renew',
     },
     {
       id: 'limits',

@@ -10,7 +10,7 @@ export function aboutCalls({ site, models }: FaqFacts): readonly FaqItem[] {
       question: 'How do I call it?',
       answer: `POST ${baseUrl}/api/v1/chat/completions with a model and messages, as with OpenAI. In an OpenAI SDK set the base URL to ${baseUrl}/api/v1 and the API key to yours. Examples: ${baseUrl}/chat#call`,
       words:
-        'use using endpoint curl http request example sdk openai compatible python javascript base url base_url client library integrate api documentation docs',
+        'use using endpoint curl http request example sdk openai compatible python javascript base url base_url client library integrate api documentation docs start started begin tutorial',
     },
     {
       id: 'streaming',
@@ -22,8 +22,9 @@ export function aboutCalls({ site, models }: FaqFacts): readonly FaqItem[] {
     {
       id: 'context',
       question: 'How long may a conversation be?',
-      answer: `${windows}. What does not fit is answered 400 context_length_exceeded; model-4 summarises older turns first.`,
-      words: 'context window length tokens long conversation history size memory compress compression',
+      answer: `${windows}. What does not fit is answered 400 context_length_exceeded; model-4 summarises older turns first. Nothing is remembered between requests: send the whole conversation each time.`,
+      words:
+        'context window length tokens long conversation history size memory remember said before earlier previous compress compression',
     },
     {
       id: 'errors',

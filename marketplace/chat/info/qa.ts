@@ -4,6 +4,7 @@ import { type ChatModels, ModelDesk, TEXT_ROLES } from '../desk.ts'
 import { type Hit, TextIndex } from './bm25.ts'
 import type { Passage } from './passages.ts'
 import type { QaAnswer } from './shapes.ts'
+import { isSound } from './sound-words.ts'
 
 /** Passages that an answer is worded from. */
 const PASSAGES_MAX = 4
@@ -16,7 +17,6 @@ const ALSO_SHOWN = 0.8
 const COVERAGE_MIN = 0.45
 const WORDING_MS = 8_000
 const WORDING_TOKENS = 300
-const ANSWER_CHARS_MAX = 3_000
 /** Answers of models that are kept, and how long. */
 const KEPT_MAX = 256
 const KEPT_MS = 300_000
@@ -105,7 +105,8 @@ export class QaDesk {
     if (!answered.ok) return null
     const { text, model, finishReason } = answered.value
     const said = text.trim()
-    return finishReason === 'stop' && isSound(said, JSON.stringify(passages)) ? { text: said, model } : null
+    const given = passages.flatMap(({ title, text: passage }) => [title, passage])
+    return finishReason === 'stop' && isSound(said, given) ? { text: said, model } : null
   }
 
   #enter(nowMs: number): boolean {
@@ -115,13 +116,6 @@ export class QaDesk {
     this.#minute.count += 1
     return true
   }
-}
-
-/** Whether the words of a model may be handed on: they say something, and name no address and no number that they were not given. */
-function isSound(said: string, given: string): boolean {
-  if (said === '' || said.length > ANSWER_CHARS_MAX || /\bUNKNOWN\b/.test(said)) return false
-  const named = said.match(/https?:\/\/[^\s<>"'`)\]]+|\d+(?:[.,]\d+)*/g) ?? []
-  return named.every((name) => given.includes(name.replace(/[.,;:!?]+$/, '')))
 }
 
 function sourcesOf(hits: readonly Hit<Passage>[]): QaAnswer['sources'] {

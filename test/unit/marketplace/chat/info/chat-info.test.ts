@@ -215,6 +215,18 @@ const KNOWN: readonly (readonly [string, string])[] = [
   ['What is x402?', '#faq-x402'],
   ['base url for openai sdk', '#faq-call'],
   ['when was it last updated', '/api/v1/info'],
+  ['Which model should I use for code?', '#faq-choose'],
+  ['Which model should I use?', '#faq-choose'],
+  ['What is the best model for writing an essay?', '#faq-choose'],
+  ['Which one is good at math?', '#faq-choose'],
+  ['Which model do you recommend for coding?', '#faq-choose'],
+  ['What does the error code 429 mean?', '#faq-errors'],
+  ['How long does an answer take?', '#faq-figures'],
+  ['How do I get started?', '#faq-call'],
+  ['Does it remember what I said before?', '#faq-context'],
+  ['How do I revoke my key?', '#faq-key'],
+  ['Can I send it a photo?', '#faq-vision'],
+  ['Who is behind this?', '#faq-what'],
 ]
 const FOREIGN = [
   'What is the capital of France?',

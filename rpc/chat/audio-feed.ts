@@ -1,7 +1,10 @@
+import { soundMs } from '../../marketplace/chat/voice/speaking.ts'
 import type { Feed, FeedOut } from '../answer.ts'
 
 /** Bytes that are written at once: a multiple of three, which base64 takes together. */
 const PIECE_BYTES = 49_152
+/** Nobody needs longer to take a sound than to listen to it, and this: until it is taken, it is in memory. */
+const GRACE_MS = 30_000
 
 /** A file that is sent as it is. `sent` is called once nothing of it is needed any more. */
 export function fileFeed(
@@ -10,7 +13,11 @@ export function fileFeed(
   sent: () => void,
 ): Feed {
   const length = { 'content-length': String(sizeOf(file)) }
-  return { headers: { ...headers, ...length }, isFile: true, write: writing(() => piecesOf(file), sent) }
+  return {
+    headers: { ...headers, ...length },
+    isFile: true,
+    write: writing(() => piecesOf(file), GRACE_MS + soundMs(sizeOf(file)), sent),
+  }
 }
 
 /** JSON that ends with a file in base64, made while it is sent: one text of it would hold up everything else. */
@@ -27,13 +34,21 @@ export function base64Feed(
     yield* base64Of(file)
     yield after
   }
-  return { headers: { ...headers, ...told }, isFile: true, write: writing(pieces, sent) }
+  return {
+    headers: { ...headers, ...told },
+    isFile: true,
+    write: writing(pieces, GRACE_MS + soundMs(sizeOf(file)), sent),
+  }
 }
 
-function writing(pieces: () => Iterable<string | Uint8Array>, sent: () => void): Feed['write'] {
+function writing(pieces: () => Iterable<string | Uint8Array>, ms: number, sent: () => void): Feed['write'] {
   return async (out: FeedOut) => {
+    const endMs = performance.now() + ms
     try {
-      for (const piece of pieces()) await out.write(piece)
+      for (const piece of pieces()) {
+        await out.write(piece)
+        if (performance.now() > endMs) return false
+      }
       return true
     } finally {
       sent()

@@ -26,7 +26,8 @@ export const createSpeech: Handler = async ({ chat }, request) => {
   const { input, wish, format } = read.value
   const done = await aloud(chat, request, async ({ signal, spent }) => {
     const spoken = await chat.voice.speak(input, wish, signal)
-    if (spoken.ok) spent(estimateOf(input))
+    // Somebody has spoken for who went away, too.
+    if (spoken.ok || signal.aborted) spent(estimateOf(input))
     return spoken
   })
   if (!done.ok) return done.fault
@@ -72,7 +73,7 @@ async function aloud<T>(
   const visit = enter(chat, request, end)
   if (!visit.ok) return visit
   const { pass, who, leave } = visit.value
-  const sent = chat.voice.enter()
+  const sent = chat.voice.enter(who)
   const beganMs = performance.now()
   let usage = NO_USAGE
   let made: Result<T> = fail(fault('chat/busy', { model: MODEL, seconds: 1 }))
@@ -88,6 +89,7 @@ async function aloud<T>(
       })
     if (!made.ok) made = fail(end.faultOf(made.fault))
     status = made.ok ? 200 : statusOf(made.fault)
+    if (!made.ok && isUnbegun(made.fault)) pass.cancel()
   } finally {
     leave()
     pass.done(usage)

@@ -239,13 +239,19 @@ describe('whoever goes away', () => {
     expect(await voice.answerAloud(call, wish, signal)).toMatchObject({ fault: { code: 'chat/timeout' } })
   })
 
-  it('is one of eight at most', async () => {
+  it('is one of eight at most, and one of four with one key', async () => {
     const { fake } = server.world
     fake.speech = 'hang'
     const gone = new AbortController()
-    const eight = Array.from({ length: 8 }, () => speak({}, { signal: gone.signal }).catch(() => null))
+    const other = { authorization: `Bearer ${await server.newKey()}` }
+    const four = (headers: Record<string, string>): Promise<unknown>[] =>
+      Array.from({ length: 4 }, () => speak({}, { headers, signal: gone.signal }).catch(() => null))
+    const eight = four({})
+    await until('four are spoken', () => fake.open === 4)
+    expect((await speak()).status).toBe(429)
+    eight.push(...four(other))
     await until('eight are spoken', () => fake.open === 8)
-    const ninth = await speak()
+    const ninth = await speak({}, { headers: { authorization: `Bearer ${await server.newKey()}` } })
     expect(ninth.status).toBe(429)
     expect(await ninth.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
     gone.abort()
@@ -253,6 +259,22 @@ describe('whoever goes away', () => {
     await until('none is spoken', () => fake.open === 0)
     fake.speech = 'ok'
     expect((await speak()).status).toBe(200)
+  })
+
+  it('has used what was spoken for him', async () => {
+    const { fake } = server.world
+    const headers = { authorization: `Bearer ${await server.newKey('who goes away')}` }
+    const used = (): number => server.keys.usedToday('who goes away').promptTokens
+    fake.speech = 'not-wav'
+    expect((await speak({}, { headers })).status).toBe(502)
+    expect(used()).toBe(0)
+    fake.speech = 'hang'
+    const gone = new AbortController()
+    const asked = speak({ input: 'x'.repeat(400) }, { headers, signal: gone.signal }).catch(() => null)
+    await until('it is spoken', () => fake.open === 1)
+    gone.abort()
+    await asked
+    await until('it is counted', () => used() === 100)
   })
 
   it('leaves room for others', async () => {

@@ -21,7 +21,7 @@ export interface VoiceMeans {
   readonly pacer: () => Pacer
   /** Time for all of a call, the answer and its speech. */
   readonly budgetMs: number
-  /** Texts that are spoken, or on their way to whoever asked, at once. */
+  /** Texts that are spoken, or on their way to whoever asked, at once; half of them for one who asks. */
   readonly atOnceMax: number
 }
 
@@ -59,19 +59,26 @@ const MODEL = 'model-voice'
 /** model-voice: texts read out, and answers of model-2 read out. */
 export class VoicePlatform {
   readonly #means: VoiceMeans
-  #inside = 0
+  /** How many are under way for each who asks. */
+  readonly #inside = new Map<string, number>()
 
   constructor(means: VoiceMeans) {
     this.#means = means
   }
 
-  /** Leave for one text, whose sound takes room until it was sent; null where too many are under way. To be called once. */
-  enter(): (() => void) | null {
-    if (this.#inside >= this.#means.atOnceMax) return null
-    this.#inside += 1
+  /**
+   * Leave for one text of somebody, whose sound takes room until it was sent; null where too many are under way, or too many of
+   * his: who reads slowly keeps his room for long. To be called once.
+   */
+  enter(who: string): (() => void) | null {
+    const { atOnceMax } = this.#means
+    const all = [...this.#inside.values()].reduce((sum, count) => sum + count, 0)
+    const own = this.#inside.get(who) ?? 0
+    if (all >= atOnceMax || own >= Math.ceil(atOnceMax / 2)) return null
+    this.#inside.set(who, own + 1)
     let isInside = true
     return () => {
-      if (isInside) this.#inside -= 1
+      if (isInside) this.#leave(who)
       isInside = false
     }
   }
@@ -107,6 +114,12 @@ export class VoicePlatform {
       return outcome
     }
     return fail(signal.aborted ? fault('chat/aborted') : asAloudFault(outcome.fault))
+  }
+
+  #leave(who: string): void {
+    const left = (this.#inside.get(who) ?? 0) - 1
+    if (left > 0) this.#inside.set(who, left)
+    else this.#inside.delete(who)
   }
 
   async #aloud(

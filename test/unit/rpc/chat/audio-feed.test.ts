@@ -1,0 +1,42 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { base64Feed, fileFeed } from '../../../../rpc/chat/audio-feed.ts'
+
+const SECOND_BYTES = 48_000
+const FILE = [new Uint8Array(44), new Uint8Array(20 * SECOND_BYTES).fill(7)]
+
+afterEach(() => vi.restoreAllMocks())
+
+/** A reader who takes so long for each piece that he is given. */
+function reader(pieceMs: number) {
+  let nowMs = 1_000
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  const taken: (string | Uint8Array)[] = []
+  const write = async (piece: string | Uint8Array): Promise<void> => {
+    nowMs += pieceMs
+    taken.push(piece)
+  }
+  return { taken, out: { write, stop: () => {} } }
+}
+
+describe('a sound on its way', () => {
+  it.each([
+    ['as a file', (sent: () => void) => fileFeed(FILE, {}, sent)],
+    ['in JSON', (sent: () => void) => base64Feed(['{"data":"', '"}'], FILE, {}, sent)],
+  ])('is sent %s to whoever listens meanwhile, and cut off for who takes it slower', async (_, feed) => {
+    const sent = vi.fn()
+    const listener = reader(1_000)
+    expect(await feed(sent).write(listener.out)).toBe(true)
+    const slow = reader(10_000)
+    expect(await feed(sent).write(slow.out)).toBe(false)
+    expect(slow.taken.length).toBeLessThan(8)
+    expect(sent).toHaveBeenCalledTimes(2)
+  })
+
+  it('is whole in base64', async () => {
+    const all = reader(1)
+    const odd = [Uint8Array.from([1, 2]), new Uint8Array(100_001).fill(5), Uint8Array.from([9])]
+    await base64Feed(['<', '>'], odd, {}, () => {}).write(all.out)
+    const text = all.taken.join('')
+    expect(Buffer.from(text.slice(1, -1), 'base64')).toEqual(Buffer.concat(odd))
+  })
+})

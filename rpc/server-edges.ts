@@ -212,6 +212,10 @@ function faultOf(error: FastifyError | Refusal, request: FastifyRequest, limits:
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':
       return mediaTypeFault(request)
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return fault('rpc/malformed-json', { reason: 'it cannot be parsed' })
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return fault('rpc/malformed-json', { reason: 'there is none' })
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return fault('rpc/malformed-json', { reason: 'its length is not the one announced' })
     default:

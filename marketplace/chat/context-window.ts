@@ -51,12 +51,24 @@ export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): F
   if (texts.reduce((sum, { length }) => sum + length, 0) > CONVERSATION_CHARS_MAX) {
     // Of the whole at once, which is looked at here and there.
     const about = estimatedTokens(texts.join('\n'))
-    return fault('chat/context-length', { param: 'messages', model, tokens: about, window: windowOf(model, models) })
+    return tooLongFor(model, about, models)
   }
   if (model === 'model-4' && !isSingleCall(call)) return null
   const tokens = estimatedPrompt(messages, extra)
   const window = windowOf(model, models, needsOf(call))
   // Where no model at all can do it, a shorter conversation would not help.
   if (window === 0 || tokens + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= window) return null
-  return fault('chat/context-length', { param: 'messages', model, tokens, window })
+  return tooLongFor(model, tokens, models, needsOf(call))
+}
+
+/** Refuses a conversation with so many tokens, and says whose the window is. The fault is `chat/context-length`. */
+export function tooLongFor(
+  model: ChatModelId,
+  tokens: number,
+  models: Pick<ChatModels, 'facts'>,
+  needs: readonly ModelSupport[] = [],
+): Fault {
+  const window = windowOf(model, models, needs)
+  const bound = window < WINDOW_TOKENS[model] ? 'as the largest model behind it does' : 'the most on this platform'
+  return fault('chat/context-length', { param: 'messages', model, tokens, window, bound })
 }

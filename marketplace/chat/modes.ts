@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../models/backend.ts'
 import type { ChatModelId } from './call.ts'
-import { lastQuestion } from './conversation.ts'
+import { lastQuestion, textOfMessage } from './conversation.ts'
 import type { ChatState } from './stage.ts'
 
 /** What a mode has the stages do, by their names: further sentences of their prompts, and nothing else. */
@@ -103,17 +103,27 @@ export function modeNotes(model: ChatModelId, { mode }: Pick<ChatState, 'mode'>,
   return notes.filter((note) => note !== undefined).join('\n')
 }
 
+/** Whether the last message of the user has modes of a model in it, and nothing that they could be for. */
+export function isModeAlone(model: ChatModelId, messages: readonly ChatMessage[]): boolean {
+  const { modes, rest } = partedModes(lastQuestion(messages), MODES[model] ?? {})
+  return modes.length > 0 && rest === ''
+}
+
 function withoutModes(message: ChatMessage, known: Readonly<Record<string, ModeNotes>>): ChatMessage {
   if (message.role !== 'user') return message
   const { content } = message
-  if (typeof content === 'string') return { ...message, content: partedModes(content, known).rest }
+  if (typeof content === 'string') return { ...message, content: partedModes(content, known).rest || content }
   if (!Array.isArray(content)) return message
   const first = content.findIndex((part) => typeof (part as { text?: unknown } | null)?.text === 'string')
   if (first < 0) return message
   const part = content[first] as { readonly text: string }
-  return { ...message, content: content.with(first, { ...part, text: partedModes(part.text, known).rest }) }
+  const { rest } = partedModes(part.text, known)
+  if (rest !== '') return { ...message, content: content.with(first, { ...part, text: rest }) }
+  const others = content.toSpliced(first, 1)
+  return textOfMessage({ ...message, content: others }).trim() === '' ? message : { ...message, content: others }
 }
 
+/** The modes at the beginning of a text, and the text behind them, which is empty where there is nothing else. */
 function partedModes(
   text: string,
   known: Readonly<Record<string, ModeNotes>>,
@@ -127,6 +137,5 @@ function partedModes(
     modes.add(name)
     rest = rest.slice(word[0].length).trimStart()
   }
-  if (modes.size === 0 || rest === '') return { modes: [...modes], rest: text }
-  return { modes: [...modes], rest }
+  return { modes: [...modes], rest: modes.size === 0 ? text : rest }
 }

@@ -1,6 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { type AnswerForm, CHAT_MODEL_IDS, type ChatCall, type ChatModelId } from '../../marketplace/chat/call.ts'
+import { isModeAlone } from '../../marketplace/chat/modes.ts'
 import { checkImages } from '../../marketplace/chat/vision/image-parts.ts'
 import type { AnswerSchema } from '../../marketplace/models/backend.ts'
 import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
@@ -27,6 +28,7 @@ const DESCRIPTION_CHARS_MAX = 4_096
 const TOKENS_MAX = 10_000_000
 const SCHEMA_CHARS_MAX = 65_536
 const LEVELS_MAX = 128
+const VOICE_PATHS = ['/api/v1/voice', '/api/v1/audio/speech']
 
 /** What the body may say beside the messages; everything else is ignored, as the OpenAI interface's servers do. */
 export interface ReadLimits {
@@ -57,10 +59,12 @@ export function readChatRequest(body: unknown, { tokensMax, resumes }: ReadLimit
 function readModel(place: Checked): ChatModelId {
   const named = place.text(200, 1)
   const model = CHAT_MODEL_IDS.find((id) => id === named)
-  if (model === undefined)
+  const models = CHAT_MODEL_IDS.join(', ')
+  if (named === 'model-voice')
     throw new Unusable(
-      fault('chat/model-not-found', { param: 'model', model: named, models: CHAT_MODEL_IDS.join(', ') }),
+      fault('chat/model-elsewhere', { param: 'model', model: named, paths: VOICE_PATHS.join(' and '), models }),
     )
+  if (model === undefined) throw new Unusable(fault('chat/model-not-found', { param: 'model', model: named, models }))
   return model
 }
 
@@ -77,7 +81,12 @@ function readCall(whole: Checked, model: ChatModelId, { tokensMax, resumes }: Re
   const isSingle = model === 'model-1' || usesTools || form.is !== 'text'
   const [first] = Object.keys(single)
   if (!isSingle && first !== undefined)
-    throw unsupported(first, `${model} asks several models; it is for model-1, and for requests with tools or a form`)
+    throw unsupported(
+      first,
+      `${model} asks several models; it is for model-1, and for requests with tools or a response_format`,
+    )
+  // In a single call the word is none of a mode.
+  if (!isSingle && isModeAlone(model, messages)) throw unusable('messages', 'a mode needs a question behind it')
   const { n = 1, ...passed } = single as { readonly n?: number }
   return {
     model,
@@ -96,7 +105,7 @@ function readCall(whole: Checked, model: ChatModelId, { tokensMax, resumes }: Re
 function refuseForeign(whole: Checked): void {
   for (const name of ['functions', 'function_call'])
     if (whole.field(name) !== null) throw unsupported(name, 'tools and tool_choice have taken its place')
-  if (whole.field('audio') !== null) throw unsupported('audio', 'speech is at /api/v1/voice and /api/v1/audio/speech')
+  if (whole.field('audio') !== null) throw unsupported('audio', `speech is at ${VOICE_PATHS.join(' and ')}`)
   const modalities = whole.field('modalities')?.list(0, 8) ?? []
   if (modalities.some(({ value }) => value !== 'text')) throw unsupported('modalities', 'answers are text')
 }

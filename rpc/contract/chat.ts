@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 
 /** Bodies with pictures in them are longer than others. */
@@ -17,7 +18,7 @@ export const CHAT_ERROR = Type.Object({
 })
 
 const OPEN = { additionalProperties: true }
-const ONE_CALL = 'Only where one call answers: of model-1, and with tools or a form'
+const ONE_CALL = 'Only where one call answers: of model-1, and with tools or a response_format'
 
 const MESSAGE = Type.Object(
   {
@@ -78,7 +79,7 @@ const COMPLETION = Type.Object({
     }),
   ),
   usage: USAGE,
-  x_platform: Type.Object({}, OPEN),
+  x_platform: CHAT_REPORT,
 })
 
 const CHAT_MODEL = Type.Object({

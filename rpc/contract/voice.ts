@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { CHAT_BODY, USAGE } from './chat.ts'
+import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 
 /** A text of 4,096 characters, however it is written in JSON. */
@@ -40,7 +41,7 @@ const SPOKEN = Type.Object({
   model: Type.Literal('model-voice'),
   text: Type.String({ description: 'The answer as it was written; what was read out is without its Markdown' }),
   usage: USAGE,
-  x_platform: Type.Object({}, OPEN),
+  x_platform: CHAT_REPORT,
   audio: Type.Object({
     format: Type.Literal('wav'),
     sample_rate: Type.Literal(24_000),

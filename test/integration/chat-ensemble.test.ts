@@ -147,9 +147,9 @@ describe('model-4 and code', () => {
     resetEnsemble(world, { synthesis: code('const = 1'), polish: code('const a = 1') })
     const outcome = await ask(QUESTIONS.code)
     expect(outcome.report.code).toEqual({
-      checked: 'the answer before its polish',
+      checked: 'draft',
       total: 1,
-      blocks: [{ language: 'js', verdict: 'broken' }],
+      blocks: [{ language: 'js', line: 2, verdict: 'broken', problem: expect.stringContaining('Unexpected token') }],
     })
     expect(String(messagesIn(only('polish'))[0]?.content)).toContain('js block at line 2:')
     expect(textIn(outcome)).toBe(code('const a = 1'))

@@ -281,8 +281,7 @@ describe('model-3', () => {
     const finding = 'The block on line 1 (js) does not parse: Unexpected token (1:11)'
     expect(promptOf(questionOf(world, 'Reviewer'))).toContain(`<quoted-findings>\n${finding}\n</quoted-findings>`)
     expect(outcome.report.code).toEqual({
-      of: 'answer',
-      ran: false,
+      checked: 'answer',
       blocks: [{ language: 'js', line: 1, verdict: 'parses', problem: null }],
       total: 1,
     })
@@ -290,7 +289,7 @@ describe('model-3', () => {
     const draft = await world.outcome(asking('model-3', WORK))
     expect(answerOf(draft)).toBe(broken)
     expect(draft.report.code).toMatchObject({
-      of: 'draft',
+      checked: 'draft',
       blocks: [{ verdict: 'broken' }, { language: 'python', verdict: 'not checked', problem: null }],
     })
   })

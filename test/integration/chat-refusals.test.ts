@@ -41,6 +41,9 @@ describe('a refusal', () => {
   it('has the same form for whatever is wrong with the body', async () => {
     const send = (body: string, headers = {}) => refused(undefined, { body, headers })
     expect(await send('{"model"')).toMatchObject({ status: 400, ...chatErrorOf(null, 'malformed_json') })
+    expect((await send('{"model"')).error).toMatchObject({
+      message: 'the body is not JSON: it cannot be parsed',
+    })
     expect(await send('[]')).toMatchObject({ status: 400, error: { code: 'invalid_value' } })
     expect(await send('')).toMatchObject({ status: 400, error: { code: 'invalid_value', param: 'body' } })
     expect(await send('a=b', { 'content-type': 'text/plain' })).toMatchObject({

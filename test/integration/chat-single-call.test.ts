@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
 import { ChatWorld, type ChatWorldParts, callOf, textOf } from '../support/chat-world.ts'
 import { until } from '../support/processes.ts'
 import { type ChatProfile, HOUSE_MODEL, HOUSE_TEXT } from '../support/upstreams/openai.ts'
@@ -133,6 +134,13 @@ describe('a chat with one model', () => {
     expect(await long('word '.repeat(5_000))).toMatchObject({ fault: tooLong })
     const picture = { type: 'image_url', image_url: { url: 'data:,' } }
     expect(await long([picture, picture, picture, picture, picture, picture])).toMatchObject({ fault: tooLong })
+    const refused = await long('word '.repeat(5_000))
+    expect(refused.ok ? '' : faultMessage(refused.fault)).toMatch(
+      /; model-1 takes 4096, as the largest model behind it does/,
+    )
+    const wide = await open({ backends: [{ models: [{ context: 128_000 }] }] })
+    const over = await wide.ask({ messages: [{ role: 'user', content: 'word '.repeat(40_000) }] })
+    expect(over.ok ? '' : faultMessage(over.fault)).toMatch(/; model-1 takes 32000, the most on this platform/)
     const tools = [{ type: 'function', function: { name: 'x', description: 'word '.repeat(5_000) } }]
     const withTools = await world.ask({ model: 'model-4', usesTools: true, extra: { tools } })
     expect(withTools).toMatchObject({ fault: tooLong })

@@ -3,7 +3,7 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatMessage } from '../../models/backend.ts'
 import { estimatedPrompt } from '../../models/usage.ts'
-import { windowOf } from '../context-window.ts'
+import { tooLongFor, windowOf } from '../context-window.ts'
 import { textOfMessage } from '../conversation.ts'
 import type { ChatMeans, Stage, StageContext } from '../stage.ts'
 import { asChatFault } from '../upstream-fault.ts'
@@ -158,10 +158,7 @@ function withinWindow(
   const turns = [...fixed, ...kept].filter(
     (message) => isInstruction(message) || message === question || !drop(message),
   )
-  if (tokens > room) {
-    const window = windowOf('model-4', context.means.models)
-    return fail(fault('chat/context-length', { param: 'messages', model: 'model-4', tokens, window }))
-  }
+  if (tokens > room) return fail(tooLongFor('model-4', tokens, context.means.models))
   const messages =
     left.length === 0 ? turns : withInstruction(turns, `${SUMMARY_HEAD}\n${enclosed('summary', left.join('\n\n'))}`)
   return ok({ messages, dropped })

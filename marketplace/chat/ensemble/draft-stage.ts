@@ -54,7 +54,6 @@ async function byOne(state: ChatState, context: StageContext, question: SpokenQu
 }
 
 /** Images are for one model that sees them: others would answer without having seen what the question is about. */
-/** Images are for one model that sees them: others would answer without having seen what the question is about. */
 async function byOneThatSees(state: ChatState, context: StageContext): Promise<Result<ChatState>> {
   const { messages } = state
   const answered = await byOne(state, context, { roles: ['vision'], needs: ['vision'], messages })

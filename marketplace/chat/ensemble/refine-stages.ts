@@ -3,6 +3,7 @@ import { estimatedPrompt } from '../../models/usage.ts'
 import type { CodeFindings } from '../../outside/chat-tasks.ts'
 import { windowOf } from '../context-window.ts'
 import type { ChatState, Stage, StageContext } from '../stage.ts'
+import { checkCode, withFindings } from '../stages/validator.ts'
 import { cutText, quoted, withInstruction } from './instruct.ts'
 import { polishPrompt, synthesisPrompt } from './prompts.ts'
 import { routeOf } from './route-stage.ts'
@@ -49,17 +50,12 @@ export const codeStage: Stage = {
     if (tier !== 'standard' || task !== 'code') return 'the question is not about code'
     return FENCE.test(state.text) ? null : 'there is no code in the answer'
   },
-  run: async (state, { means, signal }) => {
-    const checked = await means.engines.run('chat/check-code', { text: state.text }, signal)
+  run: async (state, context) => {
+    const checked = await checkCode(state.text, context)
     if (!checked.ok) return checked
     const issues = problemsIn(checked.value)
-    const { total, blocks } = checked.value
-    const code = {
-      checked: 'the answer before its polish',
-      total,
-      blocks: blocks.map(({ language, verdict }) => ({ language, verdict })),
-    }
-    return ok({ ...state, verdict: { passes: issues.length === 0, issues }, facts: { ...state.facts, code } })
+    const told = withFindings(state, 'draft', checked.value)
+    return ok({ ...told, verdict: { passes: issues.length === 0, issues } })
   },
 }
 

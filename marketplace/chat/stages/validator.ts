@@ -19,9 +19,16 @@ export function checkCode(
   return means.engines.run('chat/check-code', { text }, signal)
 }
 
-/** A state that tells what is known of the code of a text: of one that may still be rewritten, or of the answer that was given. */
-export function withFindings(state: ChatState, of: 'draft' | 'answer', found: CodeFindings): ChatState {
-  return { ...state, facts: { ...state.facts, code: { of, ran: false, ...found } } }
+/** What is told of code in `x_platform`: which text was looked at, and what was found in it. */
+export interface CodeReport extends CodeFindings {
+  /** A text that stages after it may have written anew, or the answer that was given. */
+  readonly checked: 'draft' | 'answer'
+}
+
+/** A state that tells what is known of the code of a text. */
+export function withFindings(state: ChatState, checked: CodeReport['checked'], found: CodeFindings): ChatState {
+  const code: CodeReport = { checked, total: found.total, blocks: found.blocks }
+  return { ...state, facts: { ...state.facts, code } }
 }
 
 /** What was found wrong in the code of a state's text, a line each; empty where nothing was, or nothing was looked at. */

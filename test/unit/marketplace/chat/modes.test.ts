@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { modeNotes, withModes } from '../../../../marketplace/chat/modes.ts'
+import { isModeAlone, modeNotes, withModes } from '../../../../marketplace/chat/modes.ts'
 import { firstState } from '../../../../marketplace/chat/run-pipeline.ts'
 import type { ChatMessage } from '../../../../marketplace/models/backend.ts'
 
@@ -67,6 +67,35 @@ describe('modes of a question', () => {
       },
     ])
     expect(withModes('model-2')(firstState(messages.slice(0, 3), '@plan a trip')).mode).toBe('plan')
+  })
+
+  it('may be a part of their own', () => {
+    const content = [
+      { type: 'text', text: ' @code ' },
+      { type: 'text', text: 'sort' },
+    ]
+    const { mode, messages, question } = withModes('model-2')(firstState([{ role: 'user', content }], '@code\nsort'))
+    expect([mode, question, messages[0]?.content]).toEqual(['code', 'sort', [{ type: 'text', text: 'sort' }]])
+  })
+
+  it.for([
+    ['model-2', '@code', true],
+    ['model-2', ' @plan, @CODE: \n', true],
+    ['model-3', '@web-design', true],
+    ['model-2', '@code x', false],
+    ['model-2', '@blender', false],
+    ['model-1', '@code', false],
+    ['model-2', '', false],
+  ] as const)('are known to stand alone: %s %s', ([model, content, isAlone]) => {
+    expect(isModeAlone(model, [{ role: 'user', content }])).toBe(isAlone)
+    const parts = [{ type: 'text', text: content }]
+    expect(isModeAlone(model, [{ role: 'user', content: parts }])).toBe(isAlone)
+    expect(
+      isModeAlone(model, [
+        { role: 'user', content },
+        { role: 'user', content: 'sort' },
+      ]),
+    ).toBe(false)
   })
 
   it('say something to the stages they are about', () => {

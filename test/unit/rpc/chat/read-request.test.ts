@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { chatError } from '../../../../rpc/chat/errors.ts'
 import { readChatRequest } from '../../../../rpc/chat/read-request.ts'
 
 const read = (more: Readonly<Record<string, unknown>>) =>
@@ -37,6 +38,30 @@ describe('the body of a chat', () => {
     const refused = read({ tools, [param]: bad })
     expect(refused).toMatchObject({ ok: false, fault: { code: 'chat/invalid-request', detail: { param } } })
     expect(JSON.stringify(refused).length).toBeLessThan(500)
+  })
+
+  it('is refused where a mode has no question behind it', () => {
+    const alone = (model: string, more = {}) => read({ model, messages: [{ role: 'user', content: '@code' }], ...more })
+    for (const model of ['model-2', 'model-3'])
+      expect(alone(model)).toMatchObject({
+        ok: false,
+        fault: {
+          code: 'chat/invalid-request',
+          detail: { param: 'messages', reason: 'a mode needs a question behind it' },
+        },
+      })
+    for (const model of ['model-1', 'model-4']) expect(alone(model)).toMatchObject({ ok: true })
+    expect(alone('model-2', { response_format: { type: 'json_object' } })).toMatchObject({ ok: true })
+  })
+
+  it('is told where the model that speaks is to be found', () => {
+    const refused = read({ model: 'model-voice' })
+    const message =
+      'model-voice is for /api/v1/voice and /api/v1/audio/speech; chats are for model-1, model-2, model-3, model-4'
+    expect(refused.ok ? null : chatError(refused.fault)).toEqual({
+      error: { message, type: 'invalid_request_error', param: 'model', code: 'model_not_found' },
+    })
+    expect(read({ model: 'model-9' })).toMatchObject({ fault: { code: 'chat/model-not-found' } })
   })
 
   it('says how strictly a schema is to be followed: not to the letter, unless said', () => {

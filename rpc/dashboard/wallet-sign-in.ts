@@ -7,13 +7,16 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { readSignedText, type SignedText, textJob } from '../../consensus/tx/signed-text.ts'
 import { placeOf, takesWallets, type Visit } from './visit.ts'
 
+const CUT_OFF = 'the pasted JSON is incomplete: copy all of it, from {"address" to the last }'
+
 /** The address, in text form, of who signed the challenge of a visit. The fault is `chat/sign-in`. */
 export function signerOf(visit: Visit, json: string): Result<string> {
   const { node, dashboard } = visit
   const { chain } = node
   if (!takesWallets(visit)) return refused('wallets do not sign in here')
-  const signed = readSignedText(json.trim())
-  if (!signed.ok) return refused(faultMessage(signed.fault))
+  const pasted = json.trim()
+  const signed = readSignedText(pasted)
+  if (!signed.ok) return refused(isCutOff(pasted) ? CUT_OFF : faultMessage(signed.fault))
   const nonce = dashboard.challenges.check(placeOf(visit), signed.value.text)
   if (!nonce.ok) return nonce
   const prefix = chain.ruleBook.params.addressPrefix
@@ -29,6 +32,17 @@ export function signerOf(visit: Visit, json: string): Result<string> {
   if (!dashboard.verify(job.value)) return refused('the signature is not good')
   const used = dashboard.challenges.use(nonce.value)
   return used.ok ? ok(owner) : used
+}
+
+/** Whether a text seems to be the beginning or the end of JSON. */
+function isCutOff(text: string): boolean {
+  if (!text.startsWith('{') && !text.endsWith('}')) return false
+  try {
+    JSON.parse(text)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** Keys of the account: those given, which must be the address's, or those that the chain has seen. */

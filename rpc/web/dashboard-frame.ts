@@ -23,6 +23,7 @@ export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: 
     description: 'API keys for the chat of this node.',
     canonical: `${baseUrl}/dashboard`,
     json: '/api/v1/keys',
+    hasChat: true,
     isPrivate: true,
     main,
   })

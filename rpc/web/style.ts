@@ -97,7 +97,7 @@ button.quiet{background:none;color:inherit;border-color:var(--soft);font-weight:
 .scroll{overflow-x:auto;margin-top:1rem;border:1px solid var(--line)}table{border-collapse:collapse;font-size:.875rem}th,td{text-align:left;vertical-align:top;padding:.5rem .75rem;border-bottom:1px solid var(--line);min-width:7rem}th{white-space:nowrap}
 .foot{border-top:1px solid var(--line);color:var(--soft);font-size:.875rem;padding:1.25rem 0 2rem}
 @media (min-width:40rem){form{grid-template-columns:minmax(0,1fr) 14rem auto}form.plain{grid-template-columns:minmax(0,1fr)}.figures{grid-template-columns:repeat(4,minmax(0,1fr))}.list{columns:2}.links li{grid-template-columns:16rem 1fr}}
-@media (min-width:64rem){.row,.heads{grid-template-columns:minmax(0,1fr) 30rem}.figures,.heads>div{grid-template-columns:6rem 7rem 5.25rem minmax(0,1fr);gap:0 1.1rem}
+@media (min-width:64rem){.scroll table{width:100%;table-layout:fixed;font-size:.8125rem}.scroll :is(th,td){min-width:0;padding:.5rem .4rem;white-space:normal;overflow-wrap:anywhere}.row,.heads{grid-template-columns:minmax(0,1fr) 30rem}.figures,.heads>div{grid-template-columns:6rem 7rem 5.25rem minmax(0,1fr);gap:0 1.1rem}
 .heads{display:grid;gap:0 2.5rem;margin-top:.75rem;font-size:.8125rem;color:var(--soft)}.heads>div{display:grid}.heads+.rows{margin-top:.35rem}
 .rows .figures dt{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}.rows dl>div{position:relative}.row h2{margin-top:-.1rem}
 .page{grid-template-columns:minmax(0,1fr) 20rem;grid-template-rows:auto 1fr}.page>header{grid-column:1}.side{grid-column:2;grid-row:1/span 2;margin-top:0}}

@@ -71,6 +71,17 @@ describe('the page of the chat platform in a real browser', () => {
     await scripted.leave()
   })
 
+  it('shows the whole comparison without scrolling in a window of 1100 px', async () => {
+    const visitor = await Visitor.arrive(browser, full.url)
+    const { page } = visitor
+    await page.setViewportSize({ width: 1_100, height: 800 })
+    await visitor.open('/chat')
+    const region = page.getByRole('region', { name: 'Comparison' })
+    expect(await region.getByRole('columnheader').count()).toBe(9)
+    expect(await region.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+    await visitor.leave()
+  })
+
   it('is led to from the other pages, and shows what was measured and what the operator says', async () => {
     const visitor = await Visitor.arrive(browser, full.url, false)
     const { page } = visitor

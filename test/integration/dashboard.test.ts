@@ -32,6 +32,8 @@ describe('signing in', () => {
     expect(first.headers.get('set-cookie')).toMatch(
       /^farthing-dashboard-\d+=[\w-]{43}; Path=\/dashboard; HttpOnly; SameSite=Strict$/,
     )
+    expect(first.text).toContain('<code id="challenge">npx farthing wallet sign-text "')
+    expect(first.text).toContain('<a href="/chat">Chat</a>')
     const before = browser.cookie
     const done = await browser.signInByPassword()
     expect([done.status, done.headers.get('location')]).toEqual([303, '/dashboard'])
@@ -89,6 +91,9 @@ describe('signing in', () => {
 
   it.each([
     ['no JSON', () => 'x', 'must be a JSON object'],
+    ['what is cut off', (s: Signed) => JSON.stringify(s).slice(0, 5_000), 'the pasted JSON is incomplete'],
+    ['what lacks its beginning', (s: Signed) => JSON.stringify(s).slice(20), 'the pasted JSON is incomplete'],
+    ['a list', () => '[{}]', 'must be a JSON object'],
     ['another text', (s: Signed) => JSON.stringify({ ...s, text: `${s.text} ` }), 'not the one'],
     [
       'another address',

@@ -20,7 +20,7 @@ export function checkCode(
 }
 
 /** What is told of code in `x_platform`: which text was looked at, and what was found in it. */
-export interface CodeReport extends CodeFindings {
+interface CodeReport extends CodeFindings {
   /** A text that stages after it may have written anew, or the answer that was given. */
   readonly checked: 'draft' | 'answer'
 }

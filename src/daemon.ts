@@ -16,6 +16,7 @@ import { createMarket, type Market } from './market.ts'
 import { openMining } from './mining.ts'
 import { openOutside, type RunningOutside } from './outside.ts'
 import { openPeerNetwork, type PeerNetwork } from './peer-network.ts'
+import { ProviderLog } from './provider-log.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 import { openStableRail, type RunningRail } from './stable-rail.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
@@ -39,6 +40,7 @@ export interface Daemon {
  */
 const CALLS_GRACE_MS = 800
 const PRUNE_MS = 600_000
+const PROVIDERS_MS = 5_000
 /** A node that has run for less may meet a heavier branch without anything being odd. */
 const SETTLED_MS = 60_000
 
@@ -216,7 +218,7 @@ interface SellingMarket extends Market {
 
 /** What services and chats reach beside the chain; null where the node has neither. */
 async function openReach(
-  { config, wallet, logger, internet, fixtureModels }: DaemonOptions,
+  { config, wallet, logger, internet, fixtureModels, onFatal }: DaemonOptions,
   { metrics, standing }: Core & { readonly standing: Standing },
   stops: Stop[],
 ): Promise<Result<RunningOutside | null>> {
@@ -238,7 +240,7 @@ async function openReach(
   )
   if (!outside.ok) return outside
   metrics.watchProviders(outside.value.checkable)
-  void outside.value.looked().then(() => warnOfIll(outside.value, logger))
+  watchProviders(outside.value, { logger, onFatal }, stops)
   return outside
 }
 
@@ -290,10 +292,15 @@ async function openMarket(
   return rail.ok ? ok({ ...market.value, stable: rail.value?.checkout ?? null, rail: rail.value }) : rail
 }
 
-/** Tells who of those that the operator named cannot be asked: what they are for is not sold. */
-function warnOfIll({ checkable }: RunningOutside, logger: DaemonOptions['logger']): void {
-  for (const { what, name, usable, trouble } of checkable.flatMap(({ facts }) => facts))
-    if (!usable) logger.warn({ what, provider: name, reason: trouble }, 'a provider cannot be asked')
+/** Tells who of those that the operator named cannot be asked, from the first look on: what they are for is not sold. */
+function watchProviders(
+  { checkable, looked }: RunningOutside,
+  { logger, onFatal }: Pick<DaemonOptions, 'logger' | 'onFatal'>,
+  stops: Stop[],
+): void {
+  const log = new ProviderLog(checkable, logger)
+  const first = looked().then(() => log.look())
+  stops.push(repeat(PROVIDERS_MS, () => first.then(() => log.look()), onFatal))
 }
 
 /** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */

@@ -8,7 +8,7 @@ import type { ModelRole, ModelUsage } from '../outside/models.ts'
 import { Listener } from './listener.ts'
 
 /** What the platform needs of the pool of models. */
-export type ChatModels = Pick<ModelPool, 'readiness' | 'complete' | 'stream' | 'facts'>
+export type ChatModels = Pick<ModelPool, 'readiness' | 'restMs' | 'complete' | 'stream' | 'facts'>
 
 /** Roles of models that answer in text, the most general first. */
 export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'fast', 'judge']

@@ -1,8 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { ModelUsage } from '../outside/models.ts'
-import { dayOf, LastMinute, narrower, plus, tokensLeft, UNUSED, usedOn } from './key-quota.ts'
+import { type DayUsage, dayOf, LastMinute, narrower, plus, tokensLeft, UNUSED, usedOn } from './key-quota.ts'
 import type { KeyRecord, OwnerRecord } from './key-record.ts'
 import { readWish } from './key-wish.ts'
 import {
@@ -112,8 +111,8 @@ export class KeyBook implements ChatKeys {
     if (tokens.remaining === 0) return limited(`the limit of ${tokens.limit} tokens a day`, tokens.resetMs)
     if ((view.owner === OPERATOR ? entry : owner).running >= this.bounds.concurrent)
       return limited(`the limit of ${this.bounds.concurrent} chats at once`, AT_ONCE_SECONDS * 1_000)
-    this.#begin(entry, owner)
-    return ok({ ...this.#left(entry, owner), done: this.#ending(entry, owner) })
+    const beganMs = this.#begin(entry, owner)
+    return ok({ ...this.#left(entry, owner), ...this.#ending(entry, owner, beganMs) })
   }
 
   allowances({ id, owner }: ChatKey): Pick<ChatPass, 'requests' | 'tokens'> {
@@ -205,7 +204,7 @@ export class KeyBook implements ChatKeys {
     return { requests: narrower(ofKey, ofOwner), tokens: narrower(dayOfKey, dayOfOwner) }
   }
 
-  #begin(entry: Entry, owner: Owner): void {
+  #begin(entry: Entry, owner: Owner): number {
     const nowMs = this.#now()
     entry.minute.add(nowMs)
     owner.minute.add(nowMs)
@@ -213,19 +212,44 @@ export class KeyBook implements ChatKeys {
     owner.running += 1
     entry.record = { ...entry.record, lastUsedAtMs: nowMs }
     this.#count(entry, owner, { ...UNUSED, requests: 1 })
+    return nowMs
   }
 
-  #ending(entry: Entry, owner: Owner): ChatPass['done'] {
+  #ending(entry: Entry, owner: Owner, beganMs: number): Pick<ChatPass, 'done' | 'cancel'> {
     let isOver = false
-    return (usage: ModelUsage | null) => {
-      if (isOver) return
+    const end = (): boolean => {
+      if (isOver) return false
       isOver = true
       entry.running -= 1
       owner.running -= 1
-      if (usage === null) return
-      const [promptTokens, completionTokens] = [soundCount(usage.promptTokens), soundCount(usage.completionTokens)]
-      this.#count(entry, owner, { requests: 0, promptTokens, completionTokens })
+      return true
     }
+    return {
+      done: (usage) => {
+        if (!end() || usage === null) return
+        const [promptTokens, completionTokens] = [soundCount(usage.promptTokens), soundCount(usage.completionTokens)]
+        this.#count(entry, owner, { requests: 0, promptTokens, completionTokens })
+      },
+      cancel: () => {
+        if (end()) this.#uncount(entry, owner, beganMs)
+      },
+    }
+  }
+
+  /** Takes a chat out of the figures again, out of those of the day where that is still the same. */
+  #uncount(entry: Entry, owner: Owner, beganMs: number): void {
+    const nowMs = this.#now()
+    entry.minute.takeBack(beganMs, nowMs)
+    owner.minute.takeBack(beganMs, nowMs)
+    const { record } = entry
+    const none: KeyUsage = { ...UNUSED, requests: -1 }
+    const day = dayOf(beganMs)
+    const less = <Day extends DayUsage>(usage: Day): Day =>
+      usage.day === day ? { ...usage, ...plus(usage, none) } : usage
+    entry.record = { ...record, today: less(record.today), inAll: plus(record.inAll, none) }
+    owner.record = less(owner.record)
+    this.#changedKeys.add(record.id)
+    this.#changedOwners.add(owner.record.owner)
   }
 
   #count(entry: Entry, owner: Owner, more: KeyUsage): void {

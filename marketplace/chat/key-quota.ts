@@ -33,6 +33,18 @@ export class LastMinute {
     this.#sum += 1
   }
 
+  /** Counts one less that was counted at a time, where that still matters. */
+  takeBack(countedMs: number, nowMs: number): void {
+    this.#turnTo(nowMs)
+    const second = Math.floor(countedMs / SECOND_MS)
+    if (this.#counts === null || second < this.#second - SECONDS || second > this.#second) return
+    const slot = second % SLOTS
+    const count = this.#counts[slot] as number
+    if (count === 0) return
+    this.#counts[slot] = count - 1
+    this.#sum -= 1
+  }
+
   /** Time until fewer than so many are counted. */
   #untilBelow(count: number, nowMs: number): number {
     let sum = this.#sum

@@ -55,6 +55,8 @@ export interface ChatPass {
    * place of the chat is never given back.
    */
   readonly done: (usage: ModelUsage | null) => void
+  /** To be called in place of that for a chat that was not even begun: it counts as none. */
+  readonly cancel: () => void
 }
 
 /** What a new key is to be. */

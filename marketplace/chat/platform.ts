@@ -12,9 +12,10 @@ import { PIPELINES } from './pipelines/table.ts'
 import { firstState, runPipeline } from './run-pipeline.ts'
 import { isSingleCall, runSingleCall } from './single-call.ts'
 import type { ChatMeans, StageContext } from './stage.ts'
-import { asChatFault } from './upstream-fault.ts'
+import { asChatFault, wholeSeconds } from './upstream-fault.ts'
 import { callWithImages } from './vision/call-with-images.ts'
 
+const TRIED_AGAIN = 'no model can answer right now; its servers failed a moment ago and are tried again'
 const NO_SPEECH = notConfigured('speech', 'models.file', 'chat.espeak')
 
 /** The chat platform of a node: what its models are, and their answers. */
@@ -32,7 +33,7 @@ export class ChatPlatform {
     const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role))
     const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
     // What servers said, and which they are, is for their operator.
-    const none = isSetUp ? notNow('every model that answers in text is left alone now') : (standings[0] as Readiness)
+    const none = isSetUp ? notNow(`${TRIED_AGAIN} in ${this.#restSeconds()} s`) : (standings[0] as Readiness)
     const text = standings.find(({ available }) => available) ?? none
     return text.available && model === 'model-voice' ? (this.#means.speech?.readiness() ?? NO_SPEECH) : text
   }
@@ -49,10 +50,11 @@ export class ChatPlatform {
     spent: (usage: ModelUsage) => void = () => {},
   ): Promise<Result<ChatOutcome>> {
     const readiness = this.readiness(call.model)
-    if (!readiness.available)
-      return fail(
-        fault('chat/no-backend', { model: call.model, reason: readiness.reason, requires: readiness.requires }),
-      )
+    if (!readiness.available) {
+      const { reason, requires } = readiness
+      const seconds = requires.length > 0 ? {} : { seconds: this.#restSeconds() }
+      return fail(fault('chat/no-backend', { model: call.model, reason, requires, ...seconds }))
+    }
     const tooLong = fitsWindow(call, this.#means.models)
     if (tooLong !== null) return fail(tooLong)
     const beganMs = this.#means.clock.now()
@@ -67,6 +69,10 @@ export class ChatPlatform {
       return outcome
     }
     return fail(signal.aborted ? fault('chat/aborted') : asChatFault(outcome.fault, call.model))
+  }
+
+  #restSeconds(): number {
+    return wholeSeconds(this.#means.models.restMs(TEXT_ROLES) ?? 0)
   }
 
   #noteTime({ model, tier }: PlatformReport, beganMs: number): void {

@@ -9,7 +9,7 @@ const OF_QUESTION: readonly unknown[] = [400, 413, 415, 422]
 export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
   switch (cause.code) {
     case 'model/none':
-      return fault('chat/no-backend', { model, reason: 'no model that fits can be asked now' })
+      return fault('chat/no-backend', { model, reason: 'no model that fits can be asked now', ...secondsIn(cause) })
     case 'model/busy':
       return fault('chat/busy', { model, seconds: SECONDS_DEFAULT })
     case 'model/timeout':
@@ -28,7 +28,21 @@ export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
   }
 }
 
+/** Whether a chat failed before anybody was asked anything: nothing could, and the fault says which settings would change that. */
+export function isUnbegun({ code, detail }: Fault): boolean {
+  return code === 'chat/no-backend' && detail.requires !== undefined
+}
+
 /** Pause that a server asked for. */
-function secondsOf({ detail: { retryAfterMs } }: Fault): number {
-  return typeof retryAfterMs === 'number' ? Math.max(1, Math.ceil(retryAfterMs / 1_000)) : SECONDS_DEFAULT
+function secondsOf(cause: Fault): number {
+  return secondsIn(cause).seconds ?? SECONDS_DEFAULT
+}
+
+function secondsIn({ detail: { retryAfterMs } }: Fault): { readonly seconds?: number } {
+  return typeof retryAfterMs === 'number' ? { seconds: wholeSeconds(retryAfterMs) } : {}
+}
+
+/** A pause in whole seconds, at least one. */
+export function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000))
 }

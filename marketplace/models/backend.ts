@@ -110,8 +110,10 @@ export interface ModelBackend {
   readonly picture: (model: ModelFacts, prompt: string, signal: AbortSignal) => Promise<Result<PictureBytes>>
   /** Bytes of a WAV file, with whatever it holds; absent where no model of it speaks. */
   readonly speech?: (question: SpeechQuestion, signal: AbortSignal) => Promise<Result<Uint8Array>>
-  /** The cheapest question that shows whether it can be asked. */
-  readonly check: (signal: AbortSignal) => Promise<Result<unknown>>
+  /** The cheapest question that shows whether it can be asked: the ids of the models that it lists, null where it has no such list. */
+  readonly check: (signal: AbortSignal) => Promise<Result<readonly string[] | null>>
+  /** Settings that are wrong where the check fails from the start; absent where that may pass by itself. */
+  readonly requires?: readonly string[]
 }
 
 /** How much a backend may be asked; null is no limit of its own. */

@@ -58,6 +58,16 @@ export class Member {
     return this.breaker.isOpen(this.#clock.now())
   }
 
+  /** Time until it is left alone no longer, milliseconds. */
+  get restMs(): number {
+    return this.breaker.restMs(this.#clock.now())
+  }
+
+  /** Settings that have to change before it can be asked, as its server is not to blame; empty where that may pass by itself. */
+  get lacks(): readonly string[] {
+    return this.known || this.trouble === null ? [] : (this.entry.backend.requires ?? [])
+  }
+
   /** Notes how a call went. What the caller gave up says nothing. */
   note(outcome: Fault | null | 'given-up'): void {
     this.totals = { ...this.totals, calls: this.totals.calls + 1 }

@@ -15,6 +15,7 @@ import type {
   ModelSupport,
 } from './backend.ts'
 import { HeldSink } from './held-sink.ts'
+import { listedDetail } from './listed.ts'
 import { type BackendTotals, Member, type ModelLatency } from './member.ts'
 import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from './spoken.ts'
 import { estimatedPrompt, usageOf } from './usage.ts'
@@ -71,6 +72,8 @@ export interface BackendCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
+  /** Whether it answers, and something is odd all the same. */
+  readonly doubtful?: true
   readonly detail: string
   readonly ms: number
 }
@@ -111,6 +114,7 @@ export class ModelPool implements Models {
   readonly #members: readonly Member[]
   #cancel: (() => void) | null = null
   #stopped = false
+  #nextCheckMs = 0
 
   constructor(parts: ModelPoolParts) {
     this.#parts = parts
@@ -123,7 +127,16 @@ export class ModelPool implements Models {
     if (able.length === 0) return notConfigured(`a model with the role ${role}`, 'models.file', 'models.gguf')
     const usable = able.find(({ member }) => member.isUsable)
     if (usable !== undefined) return { available: true, engine: `${usable.member.entry.backend.id}/${usable.model.id}` }
-    return notNow(`no model with the role ${role} can be asked now (${troubles(able)})`)
+    const reason = `no model with the role ${role} can be asked now (${troubles(able)})`
+    const lacks = able.map(({ member }) => member.lacks)
+    const isLacking = lacks.every((settings) => settings.length > 0)
+    return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
+  }
+
+  /** Time until one of the models with these roles may be asked again, milliseconds; null where there is none. */
+  restMs(roles: readonly ModelRole[]): number | null {
+    const able = this.#candidates((model) => model.roles.some((role) => roles.includes(role)))
+    return able.length === 0 ? null : this.#restMs(able)
   }
 
   /** A question that was given up when a model had it already is a fault with its tokens as `promptTokens`, about. */
@@ -311,7 +324,14 @@ export class ModelPool implements Models {
         isOut = outWith(isOut, turn.candidate, last)
       }
     }
-    return fail(last ?? fault('model/none', { reason: `all with the role ${role} are left alone (${troubles(all)})` }))
+    const reason = `all with the role ${role} are left alone (${troubles(all)})`
+    return fail(last ?? fault('model/none', { reason, retryAfterMs: this.#restMs(all) }))
+  }
+
+  /** A backend that nothing is known of is asked after its next check. */
+  #restMs(able: readonly Candidate[]): number {
+    const untilCheckMs = Math.max(0, this.#nextCheckMs - this.#parts.clock.now())
+    return Math.min(...able.map(({ member }) => Math.max(member.restMs, member.known ? 0 : untilCheckMs)))
   }
 
   async #check(member: Member): Promise<BackendCheck> {
@@ -326,7 +346,7 @@ export class ModelPool implements Models {
     if (checked.ok) {
       member.known = true
       if (!member.isResting) member.trouble = null
-      return { what: WHAT, name: backend.id, ok: true, detail: 'answers', ms }
+      return { what: WHAT, name: backend.id, ok: true, ...listedDetail(member.entry.models, checked.value), ms }
     }
     if (!member.known || member.trouble === null) member.noteHealth(checked.fault)
     return { what: WHAT, name: backend.id, ok: false, detail: faultMessage(checked.fault), ms }
@@ -335,7 +355,9 @@ export class ModelPool implements Models {
   #schedule(): void {
     if (this.#stopped) return
     const isWell = this.#members.every((member) => member.isUsable)
-    this.#cancel = this.#parts.timers.after(isWell ? WELL_MS : ILL_MS, () => {
+    const ms = isWell ? WELL_MS : ILL_MS
+    this.#nextCheckMs = this.#parts.clock.now() + ms
+    this.#cancel = this.#parts.timers.after(ms, () => {
       void this.checkAll().then(() => this.#schedule())
     })
   }

@@ -33,6 +33,11 @@ export class UpstreamBreaker {
     return this.#pauses > 0 && (this.#trying || this.#isPausing(nowMs))
   }
 
+  /** Time until calls are made again, milliseconds; 0 also while one is under way that shows whether they are. */
+  restMs(nowMs: number): number {
+    return this.#isPausing(nowMs) ? this.#openUntilMs - nowMs : 0
+  }
+
   /** A call went well. One that began before the pause does not end it. */
   succeeded(): void {
     if (this.#pauses > 0 && !this.#trying) return

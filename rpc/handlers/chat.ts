@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { type ChatOutcome, type ChatPiece, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
+import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import { NO_USAGE } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
 import type { Answer, ApiRequest, FeedOut, Handler } from '../answer.ts'
@@ -67,6 +68,7 @@ class Talk {
       })
       const outcome = answered.ok ? answered : fail(end.faultOf(answered.fault))
       status = outcome.ok ? 200 : faultRow(outcome.fault.code).status
+      if (!outcome.ok && isUnbegun(outcome.fault)) this.#visit.pass.cancel()
       return outcome
     } finally {
       this.#visit.leave()

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import type { AloudOutcome } from '../../marketplace/chat/voice/voice-platform.ts'
 import { VOICE_FORMAT } from '../../marketplace/chat/voice/wav.ts'
 import { NO_USAGE } from '../../marketplace/models/usage.ts'
@@ -89,6 +90,7 @@ async function aloud<T>(
       })
     if (!made.ok) made = fail(end.faultOf(made.fault))
     status = made.ok ? 200 : statusOf(made.fault)
+    if (!made.ok && isUnbegun(made.fault)) pass.cancel()
   } finally {
     leave()
     pass.done(usage)

@@ -163,7 +163,7 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     const { url } = gone
     await gone.close()
     const answer = await new OpenAiBackend({ id: 'gone', baseUrl: url, key: null }).complete(REQUEST, limit())
-    const detail = { backend: 'gone', reason: 'ECONNREFUSED' }
+    const detail = { backend: 'gone', reason: 'the connection was refused' }
     expect(answer).toEqual({ ok: false, fault: { code: 'model/unreachable', detail } })
   })
 
@@ -216,6 +216,39 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     }
     expect(JSON.stringify(wrong)).not.toMatch(/sk-/)
   })
+})
+
+describe('the check of a backend', () => {
+  const checked = async (text: string, status = 200) => {
+    const before = fake.listing
+    fake.listing = { status, text }
+    try {
+      return await backend.check(limit())
+    } finally {
+      fake.listing = before
+    }
+  }
+
+  it.each([
+    ['a list', '{"object":"list","data":[{"id":"a"},{"id":"b"},{"name":"c"},null]}', ['a', 'b']],
+    ['a list without an object around it', '[{"id":"a"}]', ['a']],
+    ['an empty list as one server has it', '{"object":"list","data":null}', []],
+    ['a list that is too long', `{"data":[${'{"id":"a"},'.repeat(250_000)}{"id":"a"}]}`, null],
+  ])('takes %s', async (_, text, value) => {
+    expect(await checked(text)).toEqual({ ok: true, value })
+  })
+
+  it.each([404, 405])('takes a server without a list (status %i)', async (status) => {
+    expect(await checked('<html>', status)).toEqual({ ok: true, value: null })
+  })
+
+  it.each(['<html>Hello</html>', '{}', '{"data":null}', '"list"', 'null', ''])(
+    'is not content with %s',
+    async (text) => {
+      const reason = 'it is not a list of models; is the base address right, with /v1?'
+      expect(await checked(text)).toMatchObject({ ok: false, fault: { code: 'model/answer', detail: { reason } } })
+    },
+  )
 })
 
 describe('pictures of a backend', () => {

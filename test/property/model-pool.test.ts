@@ -66,7 +66,7 @@ class Watched implements ModelBackend {
   }
   readonly stream = (request: unknown, _: unknown, signal: AbortSignal) => this.complete(request, signal)
   readonly picture = async () => fail(fault('model/cut', { backend: this.id }))
-  readonly check = async (): Promise<Result<unknown>> => ok(undefined)
+  readonly check = async (): Promise<Result<null>> => ok(null)
 }
 
 const call = fc.record({

@@ -33,6 +33,6 @@ export const doctorProvidersCommand: Command = {
   },
 }
 
-function rowOf({ what, name, ok, ms, detail }: ProviderCheck): readonly string[] {
-  return [what, name, ok ? 'ok' : 'ill', String(Math.round(ms)), detail]
+function rowOf({ what, name, ok, doubtful, ms, detail }: ProviderCheck): readonly string[] {
+  return [what, name, doubtful === true ? 'warn' : ok ? 'ok' : 'ill', String(Math.round(ms)), detail]
 }

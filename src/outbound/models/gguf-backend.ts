@@ -50,6 +50,7 @@ const SEED = 1
 /** A model in a GGUF file, run in this process. One answer at a time. */
 export class GgufBackend implements ModelBackend {
   readonly id = GGUF_ID
+  readonly requires = ['models.gguf']
   readonly #parts: GgufBackendParts
   #loading: Promise<Result<Loaded>> | null = null
   readonly #closing = new AbortController()
@@ -84,9 +85,9 @@ export class GgufBackend implements ModelBackend {
   }
 
   /** Loads the model, if it is not loaded yet. */
-  readonly check = async (): Promise<Result<unknown>> => {
+  readonly check = async (): Promise<Result<null>> => {
     const loaded = await this.#loaded()
-    return loaded.ok ? ok(undefined) : loaded
+    return loaded.ok ? ok(null) : loaded
   }
 
   /** Ends what is being answered, and gives the memory back. */
@@ -116,7 +117,13 @@ export class GgufBackend implements ModelBackend {
   async #load(): Promise<Result<Loaded>> {
     const { path, context: contextSize, allowFixture } = this.#parts
     const unusable = (reason: string): Result<never> =>
-      fail(fault('model/refused', { backend: this.id, reason: reason.slice(0, REASON_CHARS_MAX) }))
+      // Strangers read why services are not there; where the operator keeps files is not for them.
+      fail(
+        fault('model/refused', {
+          backend: this.id,
+          reason: reason.replaceAll(path, 'the file').slice(0, REASON_CHARS_MAX),
+        }),
+      )
     const trouble = await ggufTrouble(path)
     if (trouble !== null) return unusable(trouble)
     let llamaPackage: LlamaPackage

@@ -10,6 +10,7 @@ import {
 } from '../../../marketplace/models/backend.ts'
 import { MODEL_ROLES, type ModelRole } from '../../../marketplace/outside/models.ts'
 import { MODEL_KEY_PREFIX } from '../provider-keys.ts'
+import { whereNoJson, whyUnread } from './file-trouble.ts'
 
 /** A backend as the operator's file describes it. */
 export interface DescribedBackend {
@@ -36,12 +37,17 @@ class Wrong extends Error {}
 
 /** Reads the file with the model backends (docs/models.md). The fault is `config/file` and names the place in it. */
 export async function readModelsFile(path: string): Promise<Result<readonly DescribedBackend[]>> {
-  const text = await readFile(path, 'utf8').catch(() => null)
-  if (text === null) return fail(fault('config/file', { path: resolve(path), reason: 'it cannot be read' }))
+  const wrong = (reason: string): Result<never> => fail(fault('config/file', { path: resolve(path), reason }))
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    return wrong(whyUnread(error))
+  }
   try {
     return ok(backendsIn(text))
   } catch (error) {
-    if (error instanceof Wrong) return fail(fault('config/file', { path: resolve(path), reason: error.message }))
+    if (error instanceof Wrong) return wrong(error.message)
     throw error
   }
 }
@@ -58,8 +64,8 @@ function backendsIn(text: string): readonly DescribedBackend[] {
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    throw new Wrong('it is not JSON')
+  } catch (error) {
+    throw new Wrong(`it is not JSON (${whereNoJson(text, error)})`)
   }
 }
 

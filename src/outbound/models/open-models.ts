@@ -1,3 +1,5 @@
+import { access, constants, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { OutsideConfig } from '../../../config/outside-settings.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
@@ -9,6 +11,7 @@ import type { Translation } from '../../../marketplace/outside/models.ts'
 import type { ProviderKeys } from '../provider-keys.ts'
 import { libreTranslate } from '../providers/libretranslate.ts'
 import { ProviderChain } from '../providers/provider-chain.ts'
+import { whyUnread } from './file-trouble.ts'
 import { GgufBackend } from './gguf-backend.ts'
 import { loadLlamaPackage } from './llama-package.ts'
 import { type DescribedBackend, type KeyRef, readModelsFile } from './models-file.ts'
@@ -57,6 +60,8 @@ export async function openModels(parts: ModelParts): Promise<Result<OpenModels>>
     if (!entry.ok) return entry
     entries.push(entry.value)
   }
+  const unread = config.gguf === null ? null : await unreadBecause(config.gguf)
+  if (unread !== null) return fail(fault('config/file', { path: resolve(config.gguf ?? ''), reason: unread }))
   const gguf = config.gguf === null ? null : localBackend(config.gguf, fixtureModels)
   const all = gguf === null ? entries : [...entries, localEntry(gguf)]
   const pool = new ModelPool({ entries: all, clock, timers, random: Math.random })
@@ -71,6 +76,17 @@ export async function openModels(parts: ModelParts): Promise<Result<OpenModels>>
     await gguf?.close()
   }
   return ok({ pool, translator, start, close })
+}
+
+/** Why a file cannot be read, null where it can. What is in it is looked at when it is used. */
+async function unreadBecause(path: string): Promise<string | null> {
+  try {
+    if ((await stat(path)).isDirectory()) return 'it is a folder'
+    await access(path, constants.R_OK)
+    return null
+  } catch (error) {
+    return whyUnread(error)
+  }
 }
 
 /** Whom the operator chose for translations, else a model. */

@@ -12,8 +12,10 @@ import type {
   SpeechQuestion,
 } from '../../../marketplace/models/backend.ts'
 import { textOf } from '../bounded-fetch.ts'
+import { connectionWords } from '../connection-words.ts'
 import { ChatAssembly, type Fields, fieldsOf, formInWords, jsonIn, saidError, unusableAnswer } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
+import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
 import { readSpeech } from './speech-answer.ts'
 
 /** Where an OpenAI-compatible server is. */
@@ -36,6 +38,7 @@ const PICTURE_SIDE = 1_024
 /** Without the blanks that may be anywhere in it. */
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
+const NO_LIST = 'it is not a list of models; is the base address right, with /v1?'
 const NO_SINK: DeltaSink = () => undefined
 
 /** Models behind a server that speaks the OpenAI interface (https://platform.openai.com/docs/api-reference/chat). */
@@ -79,12 +82,22 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   /** Asks for the list of models; a server without one was reached all the same. */
-  readonly check = async (signal: AbortSignal): Promise<Result<unknown>> => {
+  readonly check = async (signal: AbortSignal): Promise<Result<readonly string[] | null>> => {
     const response = await this.#fetch('/models', null, signal)
     if (!response.ok) return response
     const { status } = response.value
+    if (status === 200) return this.#listIn(response.value, signal)
     await response.value.body?.cancel().catch(() => undefined)
-    return status === 200 || status === 404 || status === 405 ? ok(undefined) : this.#refusal(response.value, '')
+    return status === 404 || status === 405 ? ok(null) : this.#refusal(response.value, '')
+  }
+
+  async #listIn(response: Response, signal: AbortSignal): Promise<Result<readonly string[] | null>> {
+    const text = await textOf(response, LIST_BYTES_MAX).catch(() => undefined)
+    if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
+    // A list that is too long to be looked at is one all the same.
+    if (text === null) return ok(null)
+    const ids = idsListed(text)
+    return ids === null ? unusableAnswer(this.id, NO_LIST) : ok(ids)
   }
 
   async #chat(request: ChatRequest, more: Fields, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> {
@@ -166,9 +179,7 @@ export class OpenAiBackend implements ModelBackend {
     try {
       return ok(await fetch(`${this.#baseUrl}${path}`, { ...sent, headers, signal, redirect: 'manual' }))
     } catch (error) {
-      const { cause } = error as { readonly cause?: { readonly code?: string } }
-      const reason = cause?.code ?? 'the connection broke off'
-      return this.#late(fail(fault('model/unreachable', { backend: this.id, reason })), signal)
+      return this.#late(fail(fault('model/unreachable', { backend: this.id, reason: connectionWords(error) })), signal)
     }
   }
 

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { textOf } from '../bounded-fetch.ts'
+import { connectionWords } from '../connection-words.ts'
 
 /** A question to a provider over HTTP. */
 export interface ProviderRequest {
@@ -53,9 +54,7 @@ export async function providerFetch(
     return ok({ status: response.status, headers: response.headers, text })
   } catch (error) {
     if (signal.aborted) throw error
-    const { cause } = error as { readonly cause?: { readonly code?: string } }
-    const reason = cause?.code ?? 'the connection broke off'
-    return fail(fault('provider/unreachable', { provider, reason }))
+    return fail(fault('provider/unreachable', { provider, reason: connectionWords(error) }))
   }
 }
 

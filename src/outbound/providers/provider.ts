@@ -35,6 +35,8 @@ export interface ProviderCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
+  /** Whether it answers, and something is odd all the same. */
+  readonly doubtful?: true
   readonly detail: string
   readonly ms: number
 }

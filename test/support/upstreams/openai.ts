@@ -74,6 +74,8 @@ export class FakeOpenAi {
   speech: SpeechProfile | ((question: ChatQuestion, asked: number) => SpeechProfile) = 'ok'
   /** Texts to be spoken, in their order. */
   readonly spoken: string[] = []
+  /** What it answers to the question for all models. */
+  listing = { status: 200, text: JSON.stringify({ object: 'list', data: [{ id: HOUSE_MODEL, object: 'model' }] }) }
   /** Fields of whole answers in place of their own. */
   message: Readonly<Record<string, unknown>> = {}
   /** Bytes of pictures. */
@@ -120,7 +122,10 @@ export class FakeOpenAi {
     const isAllowed = authorization === `Bearer ${this.key}`
     if (path === '/v1/models') {
       if (!isAllowed) return json(response, 401, LOCKED)
-      return json(response, 200, { object: 'list', data: [{ id: HOUSE_MODEL, object: 'model' }] })
+      const { status, text } = this.listing
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(text)
+      return
     }
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)

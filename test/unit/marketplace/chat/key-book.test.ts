@@ -151,6 +151,38 @@ describe('limits', () => {
     expect(book.usedToday(OPERATOR)).toEqual({ requests: 4, promptTokens: 900, completionTokens: 100 })
   })
 
+  it('are not used up by a chat that was not begun', async () => {
+    const { book, time } = openBook()
+    const { key, secret } = await made(book, 'alice', { rpm: 1, tpd: null })
+    const admitted = () => {
+      const pass = book.admit(key)
+      if (!pass.ok) throw new Error('not let in')
+      return pass.value
+    }
+    for (let i = 0; i < 20; i++) {
+      const pass = admitted()
+      pass.cancel()
+      // Whatever comes after the end does nothing.
+      pass.cancel()
+      pass.done(usage(5, 5))
+    }
+    expect(book.allowances(key).requests.remaining).toBe(1)
+    expect(seen(book, secret)).toMatchObject({ usedToday: { requests: 0 }, usedInAll: { requests: 0 } })
+    const late = admitted()
+    time.pass(DAY_MS)
+    admitted().done(usage(1, 1))
+    late.cancel()
+    expect(codeOf(book.admit(key))).toBe('chat/rate-limited')
+    const figures = { requests: 1, promptTokens: 1, completionTokens: 1 }
+    expect(seen(book, secret)).toMatchObject({ usedToday: figures, usedInAll: figures })
+    expect(book.usedToday('alice')).toEqual(figures)
+    time.pass(61_000)
+    const over = admitted()
+    over.done(null)
+    over.cancel()
+    expect(codeOf(book.admit(key))).toBe('chat/rate-limited')
+  })
+
   it('say how long to wait', async () => {
     const { book, time } = openBook()
     const { key } = await made(book, 'alice', { rpm: 1, tpd: null })

@@ -33,7 +33,7 @@ function poolOf(backends: Readonly<Record<string, Parts>>, random = 0.5) {
       stream: complete,
       picture: async () => fail(fault('model/cut', { backend: id })),
       speech: async () => fail(fault('model/cut', { backend: id })),
-      check: async () => ok(undefined),
+      check: async () => ok(null),
     }
     const usual = { rpm: null, tpm: null, concurrency: 2, priority: 0, timeoutMs: 1_000 }
     return { backend, models: models.map((model) => ({ ...MODEL, ...model })), limits: { ...usual, ...limits } }

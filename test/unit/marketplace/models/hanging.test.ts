@@ -14,7 +14,7 @@ async function isLeftAlone(reason: DOMException, afterMs: number): Promise<boole
     new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(fail(fault('model/timeout', { backend: 'hung' }))), { once: true })
     })
-  const backend = { id: 'hung', complete: silent, stream: silent, picture: silent, check: async () => ok(undefined) }
+  const backend = { id: 'hung', complete: silent, stream: silent, picture: silent, check: async () => ok(null) }
   const model = { id: 'm', roles: ['general'], context: 4_096, supports: new Set(), declaredParameters: null }
   const limits = { rpm: null, tpm: null, concurrency: 8, priority: 0, timeoutMs: 60_000 }
   const entries = [{ backend, models: [model], limits }] as never

@@ -42,7 +42,7 @@ function backendOf(id: string, does: Does) {
     complete: (_: unknown, signal: AbortSignal) => does(async () => undefined, signal, ++backend.calls),
     stream: (_: unknown, sink: DeltaSink, signal: AbortSignal) => does(sink, signal, ++backend.calls),
     picture: async () => fail(CUT),
-    check: async (): Promise<Result<unknown>> => ok(undefined),
+    check: async (): Promise<Result<readonly string[] | null>> => ok(null),
   }
   return backend satisfies ModelBackend
 }
@@ -217,10 +217,63 @@ describe('a pool of models', () => {
     expect(pool.readiness('image')).toMatchObject({ available: false, requires: ['models.file', 'models.gguf'] })
     await pool.start()
     expect(pool.readiness('general')).toMatchObject({ available: false, requires: [] })
-    ill.check = async () => ok(undefined)
+    ill.check = async () => ok(null)
     await time.passAll(30_000)
     expect(pool.readiness('general')).toEqual({ available: true, engine: 'ill/m' })
     pool.stop()
+  })
+
+  it('tells the time until somebody is asked again', async () => {
+    const detail = { backend: 'a', reason: 'status 429', status: 429, retryAfterMs: 90_000 }
+    const refused = fault('model/refused', detail)
+    const [one, two] = [backendOf('a', failsWith(refused)), backendOf('b', failsWith(refused))]
+    const { pool, time } = poolOf(entryOf(one), entryOf(two, {}, { ...MODEL, roles: ['code'] }))
+    await pool.start()
+    expect(pool.restMs(['general'])).toBe(0)
+    expect(pool.restMs(['speech'])).toBe(null)
+    await pool.complete(REQUEST, never())
+    expect([pool.restMs(['general']), pool.restMs(['general', 'code'])]).toEqual([90_000, 0])
+    time.pass(20_000)
+    expect(pool.restMs(['general'])).toBe(70_000)
+    const none = { code: 'model/none', detail: { retryAfterMs: 70_000 } }
+    expect(await pool.complete(REQUEST, never())).toMatchObject({ ok: false, fault: none })
+    pool.stop()
+  })
+
+  it('asks one that was never reached after its next check', async () => {
+    const ill = backendOf('ill', says)
+    ill.check = async () => fail(UNREACHABLE)
+    const { pool, time } = poolOf(entryOf(ill))
+    await pool.start()
+    time.pass(10_000)
+    expect(pool.restMs(['general'])).toBe(20_000)
+    pool.stop()
+  })
+
+  it('names the setting where a backend cannot get well by itself', async () => {
+    const own = { ...backendOf('own', says), requires: ['models.gguf'], check: async () => fail(UNREACHABLE) }
+    const alone = poolOf(entryOf(own)).pool
+    const { pool } = poolOf(entryOf(own), entryOf(backendOf('b', failsWith(UNREACHABLE)), { priority: 1 }))
+    expect(alone.readiness('general')).toMatchObject({ available: false, requires: [] })
+    await Promise.all([alone.start(), pool.start()])
+    expect(alone.readiness('general')).toMatchObject({ available: false, requires: ['models.gguf'] })
+    expect(pool.readiness('general')).toEqual({ available: true, engine: 'b/m' })
+    alone.stop()
+    pool.stop()
+  })
+
+  it('names models that a server does not list, and asks it all the same', async () => {
+    const part = backendOf('part', says)
+    const ids = ['m', 'n', 'o']
+    const entry = { ...entryOf(part), models: ids.map((id) => ({ ...MODEL, id })) }
+    const { pool } = poolOf(entry)
+    part.check = async () => ok(['models/n', 'o:latest'])
+    const detail = 'answers, but does not list m: is the id right?'
+    expect(await pool.checkAll()).toMatchObject([{ ok: true, doubtful: true, detail }])
+    expect(await pool.complete(REQUEST, never())).toMatchObject({ ok: true })
+    expect(pool.facts[0]).toMatchObject({ usable: true, trouble: null })
+    part.check = async () => ok(ids)
+    expect((await pool.checkAll())[0]).toEqual({ what: 'models', name: 'part', ok: true, detail: 'answers', ms: 0 })
   })
 
   it('takes no conversation that fits no window, and leaves room for the answer', async () => {

@@ -25,7 +25,7 @@ function speaker(id: string, does: (call: number) => Result<Uint8Array> = () => 
       asked.push(question)
       return does(asked.length)
     },
-    check: async () => ok(undefined),
+    check: async () => ok(null),
   }
   const facts: ModelFacts = {
     id: 'tts/1',

@@ -58,7 +58,12 @@ describe('the file with the model backends', () => {
       withModel({ voices: ['a b'] }),
       'backends[0].models[1].voices[0]: must be at most 60 printable characters',
     ],
-    ['not JSON', '{', 'it is not JSON'],
+    ['not JSON', '{', 'it is not JSON (line 1, column 2)'],
+    ['a comma too many', '{\n  "backends": [],\n}', 'it is not JSON (line 3, column 1)'],
+    ['a word without quotes', '{\n  "backends": secret\n}', 'it is not JSON (line 2, column 15)'],
+    ['a comment', '// mine\n{}', 'it is not JSON (line 1, column 1)'],
+    ['half of it', '{\n  "backends": [', 'it is not JSON (line 2, column 16)'],
+    ['nothing at all', '', 'it is not JSON (line 1, column 1)'],
     ['a list', [], 'it must be an object'],
     ['nothing', {}, '"backends" is missing'],
     ['something else', { backends: [], more: 1 }, 'there is no "more"; allowed: backends'],
@@ -104,7 +109,8 @@ describe('the file with the model backends', () => {
 
   it('is refused where it is not there', async () => {
     const path = `${folder}/missing.json`
-    const detail = { path, reason: 'it cannot be read' }
+    const detail = { path, reason: 'there is no such file' }
     expect(await readModelsFile(path)).toEqual({ ok: false, fault: { code: 'config/file', detail } })
+    expect(await readModelsFile(folder)).toMatchObject({ fault: { detail: { reason: 'it is a folder' } } })
   })
 })

@@ -68,7 +68,7 @@ class Talk {
       })
       const outcome = answered.ok ? answered : fail(end.faultOf(answered.fault))
       status = outcome.ok ? 200 : faultRow(outcome.fault.code).status
-      if (!outcome.ok && isUnbegun(outcome.fault)) this.#visit.pass.cancel()
+      if (!outcome.ok && usage === NO_USAGE && isUnbegun(outcome.fault)) this.#visit.pass.cancel()
       return outcome
     } finally {
       this.#visit.leave()

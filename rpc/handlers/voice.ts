@@ -90,7 +90,7 @@ async function aloud<T>(
       })
     if (!made.ok) made = fail(end.faultOf(made.fault))
     status = made.ok ? 200 : statusOf(made.fault)
-    if (!made.ok && isUnbegun(made.fault)) pass.cancel()
+    if (!made.ok && usage === NO_USAGE && isUnbegun(made.fault)) pass.cancel()
   } finally {
     leave()
     pass.done(usage)

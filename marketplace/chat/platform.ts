@@ -33,9 +33,14 @@ export class ChatPlatform {
     const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role))
     const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
     // What servers said, and which they are, is for their operator.
-    const none = isSetUp ? notNow(`${TRIED_AGAIN} in ${this.#restSeconds()} s`) : (standings[0] as Readiness)
+    const none = isSetUp ? notNow(`${TRIED_AGAIN} in ${this.restSeconds} s`) : (standings[0] as Readiness)
     const text = standings.find(({ available }) => available) ?? none
     return text.available && model === 'model-voice' ? (this.#means.speech?.readiness() ?? NO_SPEECH) : text
+  }
+
+  /** Seconds until a model that answers in text is tried again, where none can be asked now; at least one. */
+  get restSeconds(): number {
+    return wholeSeconds(this.#means.models.restMs(TEXT_ROLES) ?? 0)
   }
 
   /**
@@ -52,7 +57,7 @@ export class ChatPlatform {
     const readiness = this.readiness(call.model)
     if (!readiness.available) {
       const { reason, requires } = readiness
-      const seconds = requires.length > 0 ? {} : { seconds: this.#restSeconds() }
+      const seconds = requires.length > 0 ? {} : { seconds: this.restSeconds }
       return fail(fault('chat/no-backend', { model: call.model, reason, requires, ...seconds }))
     }
     const tooLong = fitsWindow(call, this.#means.models)
@@ -69,10 +74,6 @@ export class ChatPlatform {
       return outcome
     }
     return fail(signal.aborted ? fault('chat/aborted') : asChatFault(outcome.fault, call.model))
-  }
-
-  #restSeconds(): number {
-    return wholeSeconds(this.#means.models.restMs(TEXT_ROLES) ?? 0)
   }
 
   #noteTime({ model, tier }: PlatformReport, beganMs: number): void {

@@ -13,7 +13,7 @@ import { WAV_HEADER_BYTES } from './wav.ts'
 
 /** What the platform speaks with. */
 export interface VoiceMeans {
-  readonly platform: Pick<ChatPlatform, 'readiness' | 'answer' | 'latencies'>
+  readonly platform: Pick<ChatPlatform, 'readiness' | 'restSeconds' | 'answer' | 'latencies'>
   readonly speech: Speech
   readonly engines: Engines
   readonly clock: Clock
@@ -146,7 +146,8 @@ export class VoicePlatform {
   #troubleWith({ voice, speed }: SpeechWish, readiness: Readiness): Fault | null {
     if (!readiness.available) {
       const { reason, requires } = readiness
-      return fault('chat/no-backend', { model: MODEL, reason, requires })
+      const seconds = requires.length > 0 ? {} : { seconds: this.#means.platform.restSeconds }
+      return fault('chat/no-backend', { model: MODEL, reason, requires, ...seconds })
     }
     const { speech } = this.#means
     const voices = speech.voices()

@@ -64,7 +64,12 @@ describe('a GGUF in the process of the node', () => {
   let daemon: RunningDaemon
   let key: string
   beforeAll(async () => {
-    const local = { TEST_FIXTURE_MODELS: 'true', FARTHING_MODELS_GGUF: path, FARTHING_CHAT_BUDGET_SECONDS: '240' }
+    const local = {
+      TEST_FIXTURE_MODELS: 'true',
+      FARTHING_MODELS_GGUF: path,
+      FARTHING_CHAT_BUDGET_SECONDS: '240',
+      FARTHING_CHAT_ESPEAK: 'espeak-ng',
+    }
     const node = await started(local)
     daemon = node.daemon
     key = node.key
@@ -89,6 +94,28 @@ describe('a GGUF in the process of the node', () => {
     for (const stage of x_platform.stages) expect(stage.ran || stage.reason !== undefined, stage.stage).toBe(true)
     const named = x_platform.stages.flatMap(({ models }) => models)
     expect(new Set(named)).toEqual(new Set(['farthing-fixture-tiny']))
+  })
+
+  it('answers as model-voice, read out by espeak-ng', async () => {
+    const response = await fetch(`${daemon.url}/api/v1/voice`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: question('What is a node?'), max_tokens: 24 }),
+    })
+    const text = await response.text()
+    expect(response.status, text.slice(0, 500)).toBe(200)
+    const spoken = JSON.parse(text) as {
+      text: string
+      audio: { data: string; duration_ms: number }
+      x_platform: Report
+    }
+    const wav = Buffer.from(spoken.audio.data, 'base64')
+    expect(spoken.text.length).toBeGreaterThan(0)
+    expect(wav.toString('latin1', 0, 4)).toBe('RIFF')
+    expect(wav.readUInt32LE(4)).toBe(wav.length - 8)
+    expect(wav.readUInt32LE(24)).toBe(24_000)
+    expect(Math.round((wav.length - 44) / 48)).toBe(spoken.audio.duration_ms)
+    expect(ran(spoken.x_platform)).toEqual(expect.arrayContaining(['Planner', 'Executor']))
   })
 
   it('follows a JSON schema, whatever its weights are', async () => {

@@ -38,11 +38,11 @@ describe('farthing keys', () => {
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^fk-[0-9A-Za-z]{51}\n$/) })
     const secret = made.stdout.trim()
     const id = secret.slice(3, 11)
-    // No model is there to answer: who is let in hears that, and who is not does not.
+    // No model is there to answer: who is let in hears that, at no cost, and who is not does not.
     expect(await statusWith(daemon, secret)).toBe(503)
     expect(await statusWith(daemon, `${secret.slice(0, -1)}-`)).toBe(401)
     const table = await run()
-    expect(table.stdout).toMatch(/^ID +LABEL +STATE .*\n\w{8} +laptop of Ada +live +operator +30 +- +1 /)
+    expect(table.stdout).toMatch(/^ID +LABEL +STATE .*\n\w{8} +laptop of Ada +live +operator +30 +- +0 /)
     expect(table.stdout).not.toContain(secret.slice(11))
     expect(
       await run('change', secret.slice(0, 11), '--label', 'phone', '--rpm', 'none', '--tpd', '5000'),

@@ -100,6 +100,7 @@ describe('the text of the metrics', () => {
     expect([...types.keys()].filter((name) => !/^farthing_[a-z_]+$/.test(name))).toEqual([])
     const counters = [...types].filter(([, type]) => type === 'counter').map(([name]) => name)
     expect(counters).toEqual([
+      'farthing_chat_tokens_total',
       'farthing_http_shed_total',
       'farthing_reorganisations_total',
       'farthing_deep_reorganisations_total',
@@ -108,6 +109,26 @@ describe('the text of the metrics', () => {
     ])
     expect(samples.filter((sample) => !Number.isFinite(sample.value))).toEqual([])
     expect(new Set(samples.map(({ name, labels }) => JSON.stringify([name, labels]))).size).toBe(samples.length)
+  })
+
+  it('counts chats by model and status, and their tokens by kind', async () => {
+    const metrics = new Metrics()
+    const usage = { promptTokens: 7, completionTokens: 11, totalTokens: 18, estimated: false }
+    const chat = { requestId: '1', model: 'model-2', seconds: 3, usage }
+    metrics.chatted({ ...chat, status: 200, firstPieceSeconds: 0.3 })
+    metrics.chatted({ ...chat, status: 499, firstPieceSeconds: null })
+    const { samples } = await scrape(metrics)
+    const told = (name: string) =>
+      samples.filter((one) => one.name === name).map(({ labels, value }) => [labels, value])
+    expect(told('farthing_chat_seconds_count')).toEqual([
+      [{ model: 'model-2', status: '200' }, 1],
+      [{ model: 'model-2', status: '499' }, 1],
+    ])
+    expect(told('farthing_chat_first_piece_seconds_count')).toEqual([[{ model: 'model-2' }, 1]])
+    expect(told('farthing_chat_tokens_total')).toEqual([
+      [{ model: 'model-2', kind: 'prompt' }, 14],
+      [{ model: 'model-2', kind: 'completion' }, 22],
+    ])
   })
 
   it('keeps whatever stands in a label', async () => {

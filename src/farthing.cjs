@@ -5,8 +5,9 @@ var path = require('path')
 var fs = require('fs')
 
 var NEEDED = 26
-// A small nursery: a larger one makes nothing faster here and takes 50 MB more.
-var FLAGS = ['--max-semi-space-size=4']
+// A small nursery: Node's own takes 25 MB more at rest. With half of this one, pieces of 500 streams outlive it, and are collected
+// late: 460 MB at most in place of 330.
+var FLAGS = ['--max-semi-space-size=8']
 var root = path.join(__dirname, '..')
 var main = path.join(__dirname, 'main.ts')
 

@@ -10,7 +10,7 @@ export function cpuMicros(pid: number): number {
 }
 
 /** Flags that the launcher gives to Node. */
-const LAUNCH_FLAGS = ['--max-semi-space-size=4']
+const LAUNCH_FLAGS = ['--max-semi-space-size=8']
 
 /** Resident memory of a process, in MB. */
 export function residentMb(pid: number): number {

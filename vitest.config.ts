@@ -10,7 +10,9 @@ function project(name: string, include: string[], testTimeout = TIMEOUT_MS.quick
 
 /** Tests of how long something takes at most: beside others they would measure those. */
 const TIMED = [
-  ...['stopping', 'network', 'external-miner', 'overload', 'first-call'].map((name) => `test/e2e/${name}.test.ts`),
+  ...['stopping', 'network', 'external-miner', 'overload', 'first-call', 'chat'].map(
+    (name) => `test/e2e/${name}.test.ts`,
+  ),
   ...['refund-load', 'p2p-host', 'hostile-requests'].map((name) => `test/integration/${name}.test.ts`),
 ]
 

@@ -1,7 +1,8 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
-import { type ChatPass, OPERATOR } from '../../marketplace/chat/keys.ts'
+import type { ChatPass } from '../../marketplace/chat/keys.ts'
 import type { ApiRequest } from '../answer.ts'
+import { limitedAs } from '../edge/client-key.ts'
 import type { ChatApi } from '../node.ts'
 
 /** A chat that was let in. */
@@ -42,8 +43,7 @@ export function enter(chat: ChatApi, { headers }: ApiRequest, end: End): Result<
   const leave = chat.enter(end.stop)
   if (leave === null) return fail(end.faultOf(fault('chat/busy', { seconds: 1 })))
   const pass = chat.keys.admit(key.value)
-  const { owner, id } = key.value
-  if (pass.ok) return { ok: true, value: { pass: pass.value, who: owner === OPERATOR ? id : owner, leave } }
+  if (pass.ok) return { ok: true, value: { pass: pass.value, who: limitedAs(key.value), leave } }
   leave()
   return pass
 }

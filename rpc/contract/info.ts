@@ -73,21 +73,10 @@ export const CHAT_PLATFORM_INFO = Type.Object({
   usage_for_ai_consumers: Type.Object({ description: TEXT, fetch_examples: TEXTS, grounding_instructions: TEXT }),
 })
 
-const COMPARED = Type.Object({
-  id: TEXT,
-  name: TEXT,
-  speed: TEXT,
-  parameters: TEXT,
-  powered_by: TEXT,
-  context_window: TEXT,
-  pricing: TEXT,
-  best_for: TEXTS,
-  capabilities: TEXTS,
-  limitations: TEXTS,
-  available: Type.Boolean(),
-  measured: MEASURED,
-  info_url: ADDRESS,
-})
+const COMPARED = Type.Pick(CHAT_MODEL_INFO, [
+  ...(['id', 'name', 'speed', 'parameters', 'powered_by', 'context_window', 'pricing'] as const),
+  ...(['best_for', 'capabilities', 'limitations', 'available', 'measured', 'info_url'] as const),
+])
 
 const QA_BODY = Type.Object(
   { question: Type.String({ minLength: 1, maxLength: QUESTION_CHARS_MAX }) },

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
 import { Mempool } from '../../mempool/mempool.ts'
@@ -63,7 +64,7 @@ export class ApiServer {
       errors.push(error)
     }
     const app = await createServer(
-      { ...nodeOf(test), network, operatorToken: OPERATOR_TOKEN, ...more },
+      { ...bareNodeOf(test), network, operatorToken: OPERATOR_TOKEN, ...more },
       { limits, trustProxy: false, onError, onAnswer: () => {} },
     )
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -77,19 +78,20 @@ export class ApiServer {
   }
 }
 
-function nodeOf(test: TestChain): NodeApi {
+/** A node over a chain of the test that neither sells nor mines; its clock is the chain's unless said. */
+export function bareNodeOf(test: TestChain, clock: Clock = { now: () => test.nowMs }): NodeApi {
   const { chain } = test
   const verifier = createInlineVerifier(NATIVE_BACKEND)
   const mempool = new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
   return {
     version: 'test',
     startedAtMs: 0,
-    clock: { now: () => test.nowMs },
+    clock,
     chain,
     mempool,
     market: null,
     mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
-    remoteWork: testRemoteWork({ chain, mempool, clock: { now: () => test.nowMs } }),
+    remoteWork: testRemoteWork({ chain, mempool, clock }),
     peerCount: () => 0,
     notReadyBecause: () => [],
     metrics: async () => '',

@@ -1,19 +1,17 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { createInlineVerifier, verifyJob } from '../../consensus/crypto/verifier.ts'
+import { verifyJob } from '../../consensus/crypto/verifier.ts'
 import { signText } from '../../consensus/tx/sign.ts'
-import { Mempool } from '../../mempool/mempool.ts'
-import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { createDashboard } from '../../rpc/dashboard/desk.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import type { ChatApi, NodeApi } from '../../rpc/node.ts'
 import { createServer } from '../../rpc/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { type OpenChatKeys, openChatKeys } from '../../src/storage/level-chat-keys.ts'
+import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
 import { ManualTime } from './manual-time.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
-import { testRemoteWork } from './remote-work.ts'
 
 /** The operator's password here. */
 export const PASSWORD = 'correct horse battery staple'
@@ -82,7 +80,7 @@ export class DashboardServer {
       verify: (job) => verifyJob(NATIVE_BACKEND, job),
     })
     const node: NodeApi = {
-      ...nodeOf(test, time),
+      ...bareNodeOf(test, time),
       publicUrl: publicUrl ?? null,
       operatorToken: TOKEN,
       pages: { loopback, allowedOrigins: [] },
@@ -103,25 +101,6 @@ export class DashboardServer {
     await this.#app.close()
     await this.keys.close()
     removeFolder(this.#folder)
-  }
-}
-
-function nodeOf(test: TestChain, clock: ManualTime): Omit<NodeApi, 'publicUrl'> {
-  const { chain } = test
-  const verifier = createInlineVerifier(NATIVE_BACKEND)
-  const mempool = new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
-  return {
-    version: 'test',
-    startedAtMs: 0,
-    clock,
-    chain,
-    mempool,
-    market: null,
-    mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
-    remoteWork: testRemoteWork({ chain, mempool, clock }),
-    peerCount: () => 0,
-    notReadyBecause: () => [],
-    metrics: async () => '',
   }
 }
 

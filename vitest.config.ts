@@ -19,6 +19,7 @@ const TIMED = [
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/closing-line-reporter.ts'],
+    globalSetup: ['./test/support/compiled-programs.ts'],
     pool: 'forks',
     // Vitest would leave a core idle; most of these tests wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     reporters: ['default', '../support/closing-line-reporter.ts'],
+    globalSetup: ['../support/compiled-programs.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: TIMEOUT_MS,

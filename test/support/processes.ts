@@ -36,6 +36,12 @@ function installedNode(): string {
   return join(ROOT, 'node_modules/node/bin/node')
 }
 
+/** Where a test run keeps compiled code for all its processes; elsewhere each compiles for itself. */
+function compiled(): Readonly<Record<string, string>> {
+  const folder = process.env.TEST_COMPILED
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
+}
+
 /** A child process that is told apart by its own pid alone. */
 export class Program {
   readonly exit: Promise<Exit>
@@ -45,7 +51,7 @@ export class Program {
 
   constructor({ entry, args, env = {}, node = PINNED_NODE, flags = [], input }: ProgramOptions) {
     this.#child = spawn(node, [...flags, entry, ...args], {
-      env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
+      env: { PATH: process.env.PATH, HOME: tmpdir(), ...compiled(), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     for (const name of ['stdout', 'stderr'] as const) {

@@ -1,0 +1,21 @@
+import { join } from 'node:path'
+import { Program, removeFolder, temporaryFolder } from './processes.ts'
+import { ROOT } from './source-tree.ts'
+
+/**
+ * Compiles the programs that tests start, once for all test files. Without it the first processes of each file write four thousand
+ * files of compiled code when they end: beside others that took them longer than a command may take.
+ */
+export async function setup(): Promise<void> {
+  process.env.TEST_COMPILED = temporaryFolder()
+  for (const entry of ['src/main.ts', 'test/support/daemon-entry.ts']) {
+    const { code, stderr } = await new Program({ entry: join(ROOT, entry), args: ['--version'] }).finished()
+    if (code !== 0) throw new Error(`${entry} does not start: ${stderr}`)
+  }
+}
+
+/** Removes what was compiled. */
+export function teardown(): void {
+  const { TEST_COMPILED: folder } = process.env
+  if (folder !== undefined) removeFolder(folder)
+}

@@ -187,9 +187,21 @@ describe('a schema of a caller', () => {
     ],
     [{ ...SCHEMA, 'x-of-nobody': 1, $id: 'https://schemas.example/person' }],
     [{ anyOf: [{ type: 'array' }, { $ref: '#/definitions/p' }], definitions: { p: SCHEMA } }],
+    // As the guide of OpenAI's own service has it for lists of lists.
+    [{ ...SCHEMA, properties: { ...SCHEMA.properties, parent: { anyOf: [{ $ref: '#' }, { type: 'null' }] } } }],
+    [{ ...SCHEMA, properties: { ...SCHEMA.properties, constructor: { type: 'string' } } }],
   ])('of any draft is followed: %j', async (schema) => {
     const { answered } = await refusal(schema)
     expect(answered).toMatchObject({ ok: true, value: { report: { structured: 'checked' } } })
+  })
+
+  it.each([
+    [{ ...SCHEMA, required: ['name', 'age', 'toString'] }, /toString/],
+    [{ type: 'object', properties: { name: { $ref: '#' } } }, /name must be object/],
+  ])('is not met by what every object has, nor by less than it says within itself: %j', async (schema, reason) => {
+    const { answered } = await refusal(schema)
+    expect(answered).toMatchObject({ ok: false, fault: { code: 'chat/schema' } })
+    expect(answered.ok ? '' : answered.fault.detail.reason).toMatch(reason)
   })
 
   it('whose pattern never ends is ended, and the next is checked as before', async () => {

@@ -4,13 +4,16 @@ import { readUnfenced } from '../../../marketplace/models/json-answer.ts'
 import type { SchemaCheck } from '../../../marketplace/outside/chat-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 
-/** Formats are words of a caller, and of no standard; what a schema says beside what is known is its own affair. */
+/**
+ * Formats are words of a caller, and of no standard; what a schema says beside what is known is its own affair. Own properties alone:
+ * else every object has a `constructor` and a `toString`.
+ */
 const OPTIONS = {
   strict: false,
   validateFormats: false,
   validateSchema: false,
   logger: false,
-  addUsedSchema: false,
+  ownProperties: true,
 } as const
 const ERRORS_MAX = 3
 const REASON_CHARS_MAX = 300

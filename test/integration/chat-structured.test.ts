@@ -198,7 +198,8 @@ describe('a schema of a caller', () => {
   it.each([
     [{ ...SCHEMA, required: ['name', 'age', 'toString'] }, /toString/],
     [{ type: 'object', properties: { name: { $ref: '#' } } }, /name must be object/],
-  ])('is not met by what every object has, nor by less than it says within itself: %j', async (schema, reason) => {
+    [{ $async: true, type: 'object', required: ['surname'] }, /surname/],
+  ])('is not met by what every object has, nor by less than it says: %j', async (schema, reason) => {
     const { answered } = await refusal(schema)
     expect(answered).toMatchObject({ ok: false, fault: { code: 'chat/schema' } })
     expect(answered.ok ? '' : answered.fault.detail.reason).toMatch(reason)

@@ -37,7 +37,8 @@ export function checkSchema({ schema, text }: { readonly schema: Schema; readonl
     : { passes: false, text: bare, reason: reasonOf(validate.errors ?? []) }
 }
 
-function compiled({ $schema, ...schema }: Schema): ValidateFunction {
+function compiled({ $schema, $async: _, ...schema }: Schema): ValidateFunction {
+  // A word of this library alone: it would make every answer a promise, which is true whatever becomes of it.
   try {
     const ajv = OLD_DRAFT.test(String($schema)) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS)
     return ajv.compile(schema)

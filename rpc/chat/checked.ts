@@ -52,7 +52,7 @@ export class Checked {
   }
 
   fields(): Fields {
-    if (!isFields(this.value)) throw unusable(this.param, 'it must be an object')
+    if (!isFields(this.value)) throw unusable(this.param || 'body', 'it must be an object')
     return this.value
   }
 

@@ -40,8 +40,7 @@ export interface ReadLimits {
 /** Reads the body of a chat (https://platform.openai.com/docs/api-reference/chat/create). Faults: `chat/*` with a `param`. */
 export function readChatRequest(body: unknown, { tokensMax, resumes }: ReadLimits): Result<ChatRequest> {
   try {
-    const whole = new Checked(body ?? {}, '')
-    if (body === undefined) throw unusable('body', 'it must be a JSON object')
+    const whole = new Checked(body, '')
     // What cannot be written again ends whatever tries to.
     if (isDeeperThan(LEVELS_MAX, body)) throw unusable('body', `it has more than ${LEVELS_MAX} levels`)
     const model = readModel(whole.need('model'))

@@ -28,7 +28,7 @@ const VOICE_CHARS_MAX = 64
 /** Reads the body of a speech (https://platform.openai.com/docs/api-reference/audio/createSpeech). Faults: `chat/*` with a `param`. */
 export function readSpeechRequest(body: unknown): Result<SpeechRead> {
   return reading(() => {
-    const whole = new Checked(body ?? {}, '')
+    const whole = new Checked(body, '')
     checkModel(whole.need('model'))
     if (whole.field('instructions') !== null) throw unsupported('instructions', 'voices here take none')
     if ((whole.field('stream_format')?.text() ?? 'audio') !== 'audio')
@@ -42,7 +42,7 @@ export function readSpeechRequest(body: unknown): Result<SpeechRead> {
 /** Reads the body of a chat that is read out: that of a chat, with a voice. Faults: `chat/*` with a `param`. */
 export function readVoiceRequest(body: unknown, limits: ReadLimits): Result<VoiceRead> {
   return reading(() => {
-    const whole = new Checked(body ?? {}, '')
+    const whole = new Checked(body, '')
     const model = whole.field('model')
     if (model !== null) checkModel(model)
     const wish = readWish(whole)

@@ -44,8 +44,11 @@ describe('a refusal', () => {
     expect((await send('{"model"')).error).toMatchObject({
       message: 'the body is not JSON: it cannot be parsed',
     })
-    expect(await send('[]')).toMatchObject({ status: 400, error: { code: 'invalid_value' } })
-    expect(await send('')).toMatchObject({ status: 400, error: { code: 'invalid_value', param: 'body' } })
+    for (const body of ['', '[]', 'null', '"text"', '5'])
+      expect(await send(body)).toMatchObject({
+        status: 400,
+        error: { code: 'invalid_value', param: 'body', message: 'body: it must be an object' },
+      })
     expect(await send('a=b', { 'content-type': 'text/plain' })).toMatchObject({
       status: 415,
       ...chatErrorOf(null, 'unsupported_media_type'),

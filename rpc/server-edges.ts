@@ -185,21 +185,24 @@ export function failures(
   unread: (request: FastifyRequest) => Fault | null,
 ): void {
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
-    const cause = unread(request) ?? faultOf(error, request, limits)
+    const refusal = unread(request)
+    // What is wrong with a body matters only to those who read it.
+    if (refusal === null && request.is404) return sendNothingHere(request, reply)
+    const cause = refusal ?? faultOf(error, request, limits)
     if (cause.code === 'rpc/internal') onError(error, request.id)
     return sendFault(reply, request, cause)
   })
-  app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request)
-    const allowed = methodsAt(path)
-    if (allowed.length === 0) return sendFault(reply, request, fault('rpc/not-found', { path: path.slice(0, 200) }))
-    reply.header('allow', allowed.join(', '))
-    return sendFault(
-      reply,
-      request,
-      fault('rpc/method-not-allowed', { method: request.method, path: path.slice(0, 200) }),
-    )
-  })
+  app.setNotFoundHandler(sendNothingHere)
+}
+
+function sendNothingHere(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { method } = request
+  const path = pathOf(request)
+  const shown = path.slice(0, 200)
+  const allowed = methodsAt(path)
+  if (allowed.length === 0) return sendFault(reply, request, fault('rpc/not-found', { path: shown }))
+  reply.header('allow', allowed.join(', '))
+  return sendFault(reply, request, fault('rpc/method-not-allowed', { method, path: shown }))
 }
 
 function faultOf(error: FastifyError | Refusal, request: FastifyRequest, limits: HttpLimits): Fault {

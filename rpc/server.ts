@@ -8,6 +8,7 @@ import type { Route } from './contract/route.ts'
 import { type OperationId, ROUTES } from './contract/table.ts'
 import { Documents } from './edge/documents.ts'
 import { isForm } from './edge/form.ts'
+import { answerUnreadable } from './edge/unreadable.ts'
 import { HANDLERS } from './handlers/table.ts'
 import { HOST_CHARS_MAX } from './limits.ts'
 import type { NodeApi } from './node.ts'
@@ -43,6 +44,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     frameworkErrors: refuseUnroutable,
+    clientErrorHandler: answerUnreadable,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
   app.server.maxConnections = limits.connectionsMax

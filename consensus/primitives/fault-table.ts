@@ -171,6 +171,9 @@ export const FAULT_TABLE = {
     'the content type {contentType} is not read here; send application/json',
   ),
   'rpc/body-too-large': sender('body_too_large', 413, 'the body exceeds {limitBytes} bytes'),
+  'rpc/unreadable': sender('unreadable_request', 400, 'this is no HTTP request: {reason}'),
+  'rpc/headers-too-large': sender('headers_too_large', 431, 'the headers exceed {limitBytes} bytes'),
+  'rpc/receive-timeout': later('request_timeout', 408, 'the request did not arrive in time'),
   'rpc/unauthorized': sender('unauthorized', 401, 'this is for the operator: send the token of operator.token'),
   'rpc/foreign-origin': sender(
     'forbidden_origin',

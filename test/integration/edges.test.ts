@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answerUnreadable } from '../../rpc/edge/unreadable.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import { ask, post, verdict } from '../support/api.ts'
 import { ApiServer } from '../support/api-server.ts'
 import { until } from '../support/processes.ts'
-import { askRaw } from '../support/raw-http.ts'
+import { askBytes, askRaw } from '../support/raw-http.ts'
 
 let server: ApiServer
 
@@ -185,6 +186,53 @@ describe('the host that a request names', () => {
       const { status, text } = await askRaw(server.url, { path: '/robots.txt', headers: { host } })
       expect([status, JSON.parse(text).code], host).toEqual([400, 'invalid_request'])
     }
+  })
+})
+
+describe('what cannot be read as a request', () => {
+  const envelope = (answered: string) => {
+    const [head = '', body = ''] = answered.split('\r\n\r\n')
+    const { error, code, requestId } = JSON.parse(body) as Record<string, unknown>
+    expect(head.toLowerCase()).toContain(`x-request-id: ${requestId}\r\n`)
+    expect(error).toEqual(expect.any(String))
+    return `${head.slice(9, 12)} ${code}`
+  }
+
+  it.each([
+    ['no HTTP', 'nonsense\r\n\r\n', '400 unreadable_request'],
+    ['an unknown version', 'GET / HTTP/9.9\r\nhost: a\r\n\r\n', '400 unreadable_request'],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+      '400 unreadable_request',
+    ],
+    ['endless headers', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`, '431 headers_too_large'],
+  ])('is refused like anything else: %s', async (_, bytes, told) => {
+    expect(envelope(await askBytes(server.url, bytes))).toBe(told)
+  })
+
+  it('and so is what does not arrive', async () => {
+    const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    const own = createServer((socket) =>
+      answerUnreadable(
+        late,
+        socket.on('error', () => {}),
+      ),
+    )
+    own.listen(0, '127.0.0.1')
+    await once(own, 'listening')
+    const { port } = own.address() as AddressInfo
+    expect(envelope(await askBytes(`http://127.0.0.1:${port}`, 'GET'))).toBe('408 request_timeout')
+    own.close()
+  })
+
+  it('does not matter where nobody reads it', async () => {
+    const bad = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' }
+    expect(verdict(await ask(server.url, '/nowhere', bad))).toBe('404 not_found')
+    expect(verdict(await ask(server.url, '/health', bad))).toBe('405 method_not_allowed')
+    expect(verdict(await post(server.url, '/nowhere', '{'))).toBe('404 not_found')
+    const query = await askRaw(server.url, { method: 'QUERY', path: '/health' })
+    expect([verdict(query), query.headers.get('allow')]).toEqual(['405 method_not_allowed', 'GET, HEAD'])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/settings.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
-import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { ClaimsAway, unlessAway } from '../marketplace/checkout/claim-store.ts'
 import { Takeover } from '../marketplace/checkout/takeover.ts'
@@ -71,8 +71,16 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
     takeover?.start()
   }
   const warnings = (): readonly string[] => {
-    const { refundsOwed } = checkout.figures
-    return refundsOwed === 0 ? [] : [`${refundsOwed} stablecoin refunds are owed: see docs/stablecoin.md`]
+    const { refundsOwed, arrivals } = checkout.figures
+    const missing = arrivals?.missing ?? 0
+    return [
+      ...(refundsOwed === 0 ? [] : [`${refundsOwed} stablecoin refunds are owed: see docs/stablecoin.md`]),
+      ...(missing === 0
+        ? []
+        : [
+            `${missing} stablecoin payments that a facilitator reported are not on their chain: see docs/stablecoin.md`,
+          ]),
+    ]
   }
   return ok({ checkout, start, warnings })
 }
@@ -93,7 +101,7 @@ async function build(
   terms: StableTerms,
   store: StableClaimStore,
 ): Promise<Result<{ readonly checkout: StableCheckout; readonly pool: FacilitatorPool }>> {
-  const { config, onFatal } = options
+  const { config, logger, onFatal } = options
   const { facilitators, facilitatorAuthFile, rpcUrl, refundKeyFile } = config.stable
   const auth = await facilitatorAuth(facilitatorAuthFile)
   if (!auth.ok) return auth
@@ -109,7 +117,11 @@ async function build(
   const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
   const { shop, workshop, settings } = market
   const seller = { terms, resourceOf: (serviceId: string) => resourceUrl(baseUrlOf(config), serviceId, 'stable') }
-  return ok({ checkout: new StableCheckout({ ...shared, chain, shop, workshop, settings, seller, refunder }), pool })
+  // Each is money that did not come: one line for every one of them.
+  const onMissing = (cause: Fault): void =>
+    logger.warn({ area: 'stablecoin payments', code: cause.code, ...cause.detail }, faultMessage(cause))
+  const sale = { chain, shop, workshop, settings, seller, refunder, onFault: onMissing }
+  return ok({ checkout: new StableCheckout({ ...shared, ...sale }), pool })
 }
 
 function baseUrlOf({ rpc: { publicUrl, host, port } }: Config): string {

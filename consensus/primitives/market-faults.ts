@@ -138,6 +138,11 @@ export const MARKET_FAULTS = {
     503,
     'the refund of {amount} units to {payer} was refused: {reason}; it is tried again',
   ),
+  'stable/not-arrived': nobody(
+    'settlement_unknown',
+    503,
+    'facilitator {facilitator} reported that {payer} paid {amount} units in {transaction}, which the chain of the token does not show: {reason}',
+  ),
   'stable/facilitator': later(
     'facilitator_unavailable',
     503,

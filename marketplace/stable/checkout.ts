@@ -7,11 +7,13 @@ import type { MarketSettings } from '../checkout/settings.ts'
 import { WaitingRoom } from '../checkout/waiting-room.ts'
 import type { Workshop } from '../checkout/workshop.ts'
 import { readRequest } from '../services/service.ts'
-import { isOwnKey } from './checks.ts'
+import { Arrivals } from './arrivals.ts'
+import { isOwnKey, workerFor } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import { Deliveries } from './deliveries.ts'
 import type { StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
-import { type CallIdentity, identify, isSameCall } from './identity.ts'
+import { type CallIdentity, identify, isOfTerms, isSameCall } from './identity.ts'
 import { Intake, type IntakeDependencies, type Place } from './intake.ts'
 import { Outcomes } from './outcomes.ts'
 import { Payers } from './payers.ts'
@@ -35,6 +37,8 @@ export interface StableCheckoutDependencies extends IntakeDependencies {
   readonly settings: MarketSettings
   readonly refunder: Refunder
   readonly timers: Timers
+  /** Hears of settlements that facilitators reported and the chain does not show. */
+  readonly onFault: (fault: Fault) => void
   /** Hears of errors that nobody waits for: a failing disk. */
   readonly onError: (error: unknown) => void
 }
@@ -52,8 +56,6 @@ const SETTLING_WAIT_MS = 5_000
 const TURNS_MAX = 5
 /** Names that are known again at once after a start: who lost an answer to it may come back with a new authorization. */
 const NAMES_AT_ONCE = 1_000
-/** Deliveries that may be on their way into the store at once. */
-const DELIVERED_MAX = 4_096
 const UNDER_WAY = fault('stable/under-way')
 
 /**
@@ -68,23 +70,27 @@ export class StableCheckout implements StableRail {
   readonly #payers: Payers
   readonly #keys = new RepeatKeys()
   readonly #sales = new SalesBook()
-  /** Delivered lately: a repeat may come before that is written. */
-  readonly #delivered = new Set<string>()
+  readonly #deliveries: Deliveries
   readonly #outcomes = new Outcomes()
   readonly #resolver: Resolver
+  /** Null where facilitators have to be believed. */
+  readonly #arrivals: Arrivals | null
   readonly #work: StableWork
   #stopped = false
   #abandoned = false
 
   constructor(dependencies: StableCheckoutDependencies) {
     this.#deps = dependencies
-    const { clock, timers, store, facilitators, onError } = dependencies
+    const { clock, timers, store, facilitators, ledger, onError } = dependencies
     this.#room = new WaitingRoom(timers)
     this.#intake = new Intake(dependencies)
     this.#payers = new Payers(clock)
+    this.#deliveries = new Deliveries(dependencies)
     const onStep = (claim: StableIn<'settled' | 'unpaid' | 'owed'>): void => this.#onStep(claim)
     const settlement = new Settlement(dependencies)
     this.#resolver = new Resolver({ store, settlement, facilitators, timers, onStep, onError })
+    const onMissing = (claim: StableIn<'settled'>): void => this.#sales.takeBack(claim)
+    this.#arrivals = ledger === null ? null : new Arrivals({ ...dependencies, ledger, onMissing })
     const pause = (ms: number): Promise<void> => this.#room.pause(ms)
     const standing = { isStopped: () => this.#stopped, isAbandoned: () => this.#abandoned }
     this.#work = new StableWork({ ...dependencies, ...standing, settlement, resolver: this.#resolver, pause, onStep })
@@ -111,8 +117,8 @@ export class StableCheckout implements StableRail {
   }
 
   get figures(): StableFigures {
-    const { refunder } = this.#deps
-    return { outcomes: this.#outcomes.counts, unknown: this.#resolver.unknownCount, refundsOwed: refunder.owedCount }
+    const [unknown, refundsOwed] = [this.#resolver.unknownCount, this.#deps.refunder.owedCount]
+    return { outcomes: this.#outcomes.counts, unknown, refundsOwed, arrivals: this.#arrivals?.counts ?? null }
   }
 
   /** Calls whose work is under way. */
@@ -132,10 +138,8 @@ export class StableCheckout implements StableRail {
 
   async delivered(claim: StableIn<'settled'>): Promise<void> {
     if (this.#abandoned || claim.deliveredAtMs !== null) return
-    this.#delivered.add(claim.id)
-    if (this.#delivered.size > DELIVERED_MAX) this.#delivered.delete(this.#delivered.values().next().value as string)
     try {
-      await this.store.advance('settled', { ...claim, deliveredAtMs: this.#deps.clock.now() })
+      await this.#deliveries.add(claim)
     } catch (error) {
       // Then it may be delivered once more, to who holds the signature.
       this.#unlessPassing(error)
@@ -146,14 +150,18 @@ export class StableCheckout implements StableRail {
   async takeUp(): Promise<void> {
     for (const claim of await this.store.open()) {
       this.#keys.recall(claim)
-      if (!this.#running.has(claim.id) && !this.#resolver.has(claim.id) && this.#isOfTerms(claim)) this.#resume(claim)
+      if (!this.#running.has(claim.id) && !this.#resolver.has(claim.id) && isOfTerms(this.terms, claim))
+        this.#resume(claim)
     }
   }
 
   /** Takes up what the last run left, and counts what was sold; counting is not waited for, the names given last are. */
   async resume(): Promise<void> {
     await this.takeUp()
-    for (const claim of (await this.store.recent(NAMES_AT_ONCE, null)).claims) this.#keys.recall(claim)
+    for (const claim of (await this.store.recent(NAMES_AT_ONCE, null)).claims) {
+      this.#keys.recall(claim)
+      if (isOfTerms(this.terms, claim)) this.#arrivals?.take(claim)
+    }
     void this.#sales.load(this.store, this.#keys).catch((error: unknown) => this.#unlessPassing(error))
   }
 
@@ -170,7 +178,7 @@ export class StableCheckout implements StableRail {
     this.#deps.facilitators.stop()
     this.#room.wake()
     const ends = [...this.#running.values()].map(({ ended }) => ended)
-    await Promise.allSettled([...ends, this.#resolver.stop(), this.#deps.refunder.stop()])
+    await Promise.allSettled([...ends, this.#resolver.stop(), this.#arrivals?.stop(), this.#deps.refunder.stop()])
   }
 
   /** Work that is still under way writes nothing any more; the next start takes it up. Call before the store closes. */
@@ -239,8 +247,7 @@ export class StableCheckout implements StableRail {
    */
   #replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
     const { transaction } = claim
-    const isDelivered = claim.deliveredAtMs !== null || this.#delivered.has(claim.id)
-    if (claim.repeatKey === null ? isDelivered : claim.repeatKey !== repeatKey)
+    if (claim.repeatKey === null ? this.#deliveries.has(claim) : claim.repeatKey !== repeatKey)
       return fail(fault('stable/delivered', { transaction }))
     return claim.result === null ? fail(fault('stable/result-expired', { transaction })) : ok({ claim, replayed: true })
   }
@@ -316,14 +323,8 @@ export class StableCheckout implements StableRail {
   /** Does work for a payer, unless it is under way here already. */
   async #do({ identity, call }: Place, work: () => Promise<Ended>): Promise<Result<StableSettled> | null> {
     if (this.#running.has(identity.id)) return null
-    const payer = this.#payerOf(call)
+    const payer = workerFor(call.payment, this.terms)
     return told(await this.#track(identity, () => this.#payers.during(payer, work)), false)
-  }
-
-  /** Whose places for work a call takes: who made up a signature takes none from the payer's own key. */
-  #payerOf({ payment }: StableCall): string {
-    const { from } = payment.authorization
-    return isOwnKey(payment, this.terms) ? from : `${from} unproven`
   }
 
   #track(identity: Running['identity'] & { readonly id: string }, work: () => Promise<Ended>): Promise<Ended> {
@@ -341,13 +342,7 @@ export class StableCheckout implements StableRail {
     if (refused !== null) return refused
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
-    return this.#payers.refusal(call.payment.authorization.from, this.#payerOf(call), offer.definition)
-  }
-
-  /** What was taken on another network, or in another token, waits until the node is back there: money of one is none of the other. */
-  #isOfTerms({ network, asset }: StableClaim): boolean {
-    const { terms } = this
-    return network === terms.network.caip2 && asset === terms.asset.contract.toLowerCase()
+    return this.#payers.refusal(call.payment.authorization.from, workerFor(call.payment, this.terms), offer.definition)
   }
 
   #resume(claim: StableClaim): void {
@@ -378,7 +373,10 @@ export class StableCheckout implements StableRail {
   }
 
   #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
-    if (claim.state === 'settled') this.#sales.add(claim)
+    if (claim.state === 'settled') {
+      this.#sales.add(claim)
+      this.#arrivals?.take(claim)
+    }
     if (claim.state === 'unpaid' && claim.reason === 'stable/refused') this.#payers.unpaid(claim.payer)
     if (claim.state === 'owed') this.#deps.refunder.owe(claim)
     this.#room.wake()

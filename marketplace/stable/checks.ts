@@ -82,6 +82,12 @@ export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): 
   return signer?.address === authorization.from && signer.isLow
 }
 
+/** Whose places for work a payment takes: who made up a signature takes none from the payer's own key. */
+export function workerFor(payment: StablePayment, terms: StableTerms): string {
+  const { from } = payment.authorization
+  return isOwnKey(payment, terms) ? from : `${from} unproven`
+}
+
 type Signer = ReturnType<typeof recoverSigner>
 const SIGNERS = new WeakMap<Authorization, Signer>()
 

@@ -86,6 +86,16 @@ export interface StableTransfer {
   readonly settledAtMs: number
 }
 
+/**
+ * On whose word a settlement counts: the facilitator's, by its url, that named the transaction; `payTo` is who was to be paid, in
+ * lower case. `isMissing` once the token's chain has said otherwise.
+ */
+export interface StableReport {
+  readonly by: string
+  readonly payTo: string
+  readonly isMissing: boolean
+}
+
 /** Where a refund stands: owed, sent with an authorization of ours whose outcome is not known yet, or paid. */
 export interface StableRefund {
   readonly status: 'owed' | 'sent' | 'paid'
@@ -106,7 +116,14 @@ export type StableClaim =
   | (OpenStable & { readonly state: 'claimed' })
   | (OpenStable & Executing & { readonly state: 'executing' })
   | (OpenStable & Worked & { readonly state: 'settling' })
-  | (StableBase & Worked & StableTransfer & { readonly state: 'settled'; readonly deliveredAtMs: number | null })
+  | (StableBase &
+      Worked &
+      StableTransfer & {
+        readonly state: 'settled'
+        readonly deliveredAtMs: number | null
+        /** Null where the chain itself showed the transfer. */
+        readonly report: StableReport | null
+      })
   | (OpenStable & Unpaid)
   | (OpenStable & Worked & Unpaid)
   | (StableBase &

@@ -53,5 +53,7 @@ export interface StableLedger {
     readonly nonce: string
     /** Since when it can have been used, in seconds since 1970. */
     readonly sinceSeconds: number
+    /** Transaction that is said to hold the transfer: looked at first, as it costs one question. */
+    readonly transaction?: string
   }): Promise<AuthorizationState>
 }

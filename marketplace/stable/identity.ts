@@ -48,6 +48,11 @@ export function isSameCall(
   return claim.serviceId === serviceId && claim.requestHash === hash && claim.signatureHash === signatureHash
 }
 
+/** Whether a claim is of the network and token sold for now: what is of others waits until the node is back there. */
+export function isOfTerms({ network, asset }: StableTerms, claim: Pick<StableClaim, 'network' | 'asset'>): boolean {
+  return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
+}
+
 /** The 32 bytes that an authorization in these terms is signed over. */
 export function digestOf({ asset, network }: StableTerms, message: TransferMessage): Uint8Array {
   return transferDigest({ ...asset.domain, chainId: network.chainId, contract: asset.contract }, message)

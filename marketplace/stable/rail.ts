@@ -34,6 +34,17 @@ export interface StableSales {
   readonly amount: bigint
 }
 
+/** Settlements that facilitators reported, by what the token's chain says of them; since the process started. */
+export interface StableArrivals {
+  readonly seen: number
+  /** The chain shows no such transfer: the work was given away. */
+  readonly missing: number
+  /** The chain could not be asked for so long that nobody asks any more, or there were too many at once. */
+  readonly unknown: number
+  /** Looked for now. */
+  readonly waiting: number
+}
+
 /** What the rail has come to since the process started, and what it is at. */
 export interface StableFigures {
   /** Calls by what they came to: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
@@ -41,6 +52,8 @@ export interface StableFigures {
   /** Settlements whose outcome is not known yet. */
   readonly unknown: number
   readonly refundsOwed: number
+  /** Null without a node of the token's chain: facilitators are believed. */
+  readonly arrivals: StableArrivals | null
 }
 
 /** The stablecoin rail as the API sees it. */

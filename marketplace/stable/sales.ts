@@ -21,7 +21,14 @@ export class SalesBook {
   /** Counts a settlement. */
   add(claim: Pick<StableClaim, 'id' | 'serviceId' | 'amount'>): void {
     this.#meanwhile?.add(claim.id)
-    this.#count(claim)
+    this.#count(claim, 1)
+  }
+
+  /** Takes a settlement back that turned out to be none. */
+  takeBack(claim: Pick<StableClaim, 'id' | 'serviceId' | 'amount'>): void {
+    const isCounted = this.#meanwhile === null || this.#meanwhile.has(claim.id)
+    this.#meanwhile?.add(claim.id)
+    if (isCounted) this.#count(claim, -1)
   }
 
   /** Counts what the store holds, page by page, and remembers the names that its payments were given. */
@@ -31,7 +38,8 @@ export class SalesBook {
       const page = await store.recent(PAGE, cursor)
       for (const claim of page.claims) {
         keys.recall(claim)
-        if (claim.state === 'settled' && this.#meanwhile?.has(claim.id) === false) this.#count(claim)
+        const isMoney = claim.state === 'settled' && claim.report?.isMissing !== true
+        if (isMoney && this.#meanwhile?.has(claim.id) === false) this.#count(claim, 1)
       }
       cursor = page.nextCursor
     } while (cursor !== null && !this.#stopped)
@@ -43,8 +51,9 @@ export class SalesBook {
     this.#stopped = true
   }
 
-  #count({ serviceId, amount }: Pick<StableClaim, 'serviceId' | 'amount'>): void {
+  #count({ serviceId, amount }: Pick<StableClaim, 'serviceId' | 'amount'>, sign: 1 | -1): void {
     const before = this.of(serviceId)
-    this.#sales.set(serviceId, { calls: before.calls + 1, amount: before.amount + BigInt(amount) })
+    const sum = before.amount + BigInt(sign) * BigInt(amount)
+    this.#sales.set(serviceId, { calls: before.calls + sign, amount: sum })
   }
 }

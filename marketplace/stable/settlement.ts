@@ -45,14 +45,14 @@ export class Settlement {
   /** Tries to settle a claim, or finds out how it ended. */
   async attempt(claim: StableIn<'settling'>, { first, isFirst }: Attempt): Promise<SettlementStep> {
     const seen = isFirst ? null : await this.#look(claim)
-    if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction)
+    if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
     if (this.#isOver(claim)) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
     // Nothing is taken for what cannot be delivered any more.
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
-    const { verdict } = await facilitators.settle(facilitatorRequest(seller, claim), first)
-    if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string)
+    const { verdict, by } = await facilitators.settle(facilitatorRequest(seller, claim), first)
+    if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string, by)
     if (verdict.is !== 'refused' || !isFirst) return 'open'
     return this.#refused(claim, verdict.reason)
   }
@@ -63,7 +63,7 @@ export class Settlement {
     const seen = await this.#look(claim)
     if (seen?.is === 'transferred') {
       const transfer = { transaction: seen.transaction, settledAtMs: this.#now() }
-      return 'result' in claim && claim.result !== null ? settled(claim, transfer) : owed(claim, transfer)
+      return 'result' in claim && claim.result !== null ? settled(claim, transfer, null) : owed(claim, transfer)
     }
     if (seen?.is === 'cancelled') return unpaidForGood(claim)
     return isOver ? this.#unlessUnknown(seen, unpaidForGood(claim)) : 'open'
@@ -72,7 +72,7 @@ export class Settlement {
   /** A clear no to the first attempt: nothing was charged, unless somebody else has used the authorization. */
   async #refused(claim: StableIn<'settling'>, reason: string): Promise<SettlementStep> {
     const seen = await this.#look(claim)
-    if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction)
+    if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
     // Where the chain cannot be asked, "used already" may be a payment: never a reason to have the payer sign another.
     if (seen?.is !== 'unused' && USED_REASON.test(reason)) return 'open'
@@ -97,9 +97,10 @@ export class Settlement {
     return this.#now() > (validBefore + LATE_SECONDS) * 1_000
   }
 
-  #settled(claim: StableIn<'settling'>, transaction: string): StableIn<'settled' | 'owed'> {
+  #settled(claim: StableIn<'settling'>, transaction: string, by: string | null): StableIn<'settled' | 'owed'> {
     const transfer = { transaction, settledAtMs: this.#now() }
-    return claim.result === null ? owed(this.#unpaid(claim, gone(claim), false), transfer) : settled(claim, transfer)
+    if (claim.result === null) return owed(this.#unpaid(claim, gone(claim), false), transfer)
+    return settled(claim, transfer, by === null ? null : { by, payTo: payeeOf(claim), isMissing: false })
   }
 
   #unpaid(claim: StableIn<'settling'>, cause: Fault, over: boolean): StableIn<'unpaid'> {

@@ -1,7 +1,7 @@
 import { resultHash } from '../../consensus/ledger/receipt.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
-import type { StableClaim, StableIn, StableTransfer } from './claim.ts'
+import type { StableClaim, StableIn, StableReport, StableTransfer } from './claim.ts'
 
 /** A claim whose work is done, with its result as JSON text. */
 export function settling(claim: StableIn<'executing'>, json: string, nowMs: number): StableIn<'settling'> {
@@ -16,14 +16,15 @@ export function settling(claim: StableIn<'executing'>, json: string, nowMs: numb
   }
 }
 
-/** A claim whose money has come; what only a settlement needs is no longer kept. */
+/** A claim whose money has come, as a facilitator reports or the chain shows; what only a settlement needs is no longer kept. */
 export function settled(
   claim: StableIn<'settling'> | (StableIn<'unpaid'> & Pick<StableIn<'settling'>, 'result' | 'resultHash'>),
   transfer: StableTransfer,
+  report: StableReport | null,
 ): StableIn<'settled'> {
   const { finishedAtMs, durationMs, resultHash: hash, result } = claim as StableIn<'settling'>
   const worked = { finishedAtMs, durationMs, resultHash: hash, result }
-  return { ...baseOf(claim), ...worked, ...transfer, state: 'settled', deliveredAtMs: null }
+  return { ...baseOf(claim), ...worked, ...transfer, state: 'settled', deliveredAtMs: null, report }
 }
 
 const SPENT = { request: '', payload: {} }

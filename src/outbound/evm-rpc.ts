@@ -39,6 +39,9 @@ export class EvmRpc implements StableLedger {
     try {
       const wrong = await this.wrongChain()
       if (wrong !== null) return { is: 'unknown', detail: wrong }
+      const { transaction } = sought
+      if (transaction !== undefined && (await this.#judgement(transaction, sought)) === 'paid')
+        return { is: 'transferred', transaction }
       return (await this.#isUsed(sought)) ? await this.#find(sought) : { is: 'unused' }
     } catch (error) {
       if (error instanceof NoAnswer) return { is: 'unknown', detail: error.message }
@@ -87,9 +90,15 @@ export class EvmRpc implements StableLedger {
     const transaction = textOf(used.transactionHash).toLowerCase()
     if (!/^0x[0-9a-f]{64}$/.test(transaction)) throw new NoAnswer('a log without its transaction')
     if (topicsOf(used)[0] === CANCELLED) return { is: 'cancelled' }
+    const judgement = await this.#judgement(transaction, sought)
+    if (judgement === null) throw new NoAnswer('a transaction without the use that it is of')
+    return judgement === 'paid' ? { is: 'transferred', transaction } : { is: 'cancelled' }
+  }
+
+  /** What a transaction did with the authorization; null where it did nothing with it, or is not on the chain. */
+  async #judgement(transaction: string, sought: Sought): Promise<'paid' | 'spent' | null> {
     const { logs } = fieldsOf(await this.#call('eth_getTransactionReceipt', [transaction]))
-    if (!Array.isArray(logs)) throw new NoAnswer('a transaction without its receipt')
-    return isPaid(logs.map(fieldsOf), sought) ? { is: 'transferred', transaction } : { is: 'cancelled' }
+    return Array.isArray(logs) ? judged(logs.map(fieldsOf), sought) : null
   }
 
   async #call(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -106,17 +115,19 @@ export class EvmRpc implements StableLedger {
 /**
  * Whether the use of an authorization moved what was sought: the token tells of the use, and next of the transfer. Others of the
  * transaction do not count, nor do other amounts: a payer can sign several authorizations with one nonce, and one call can use many.
+ * Null where the logs show no use of it.
  */
-function isPaid(logs: readonly Fields[], { asset, from, to, value, nonce }: Sought): boolean {
+function judged(logs: readonly Fields[], { asset, from, to, value, nonce }: Sought): 'paid' | 'spent' | null {
   const ofToken = logs.filter(({ address }) => textOf(address).toLowerCase() === asset.toLowerCase())
   const isUse = (log: Fields): boolean => areTopics(log, [USED, `0x${word(from)}`, nonce])
   const use = ofToken.findIndex(isUse)
-  if (use < 0) throw new NoAnswer('a receipt without the use that it is of')
+  if (use < 0) return null
   const moved = ofToken.slice(use + 1).find((log) => topicsOf(log)[0] === TRANSFER)
-  if (moved === undefined) return false
+  if (moved === undefined) return 'spent'
   const data = textOf(moved.data)
   const isWord = /^0x[0-9a-fA-F]{64}$/.test(data)
-  return areTopics(moved, [TRANSFER, `0x${word(from)}`, `0x${word(to)}`]) && isWord && BigInt(data) === value
+  const isOurs = areTopics(moved, [TRANSFER, `0x${word(from)}`, `0x${word(to)}`]) && isWord && BigInt(data) === value
+  return isOurs ? 'paid' : 'spent'
 }
 
 function areTopics(log: Fields, expected: readonly string[]): boolean {

@@ -31,12 +31,28 @@ export function watchStableRail(registry: Registry, rail: StableRail): void {
       this.set(rail.figures.unknown)
     },
   })
+  if (rail.figures.arrivals !== null) watchArrivals(registry, rail)
   new Gauge({
     name: 'farthing_stable_refunds_owed',
     help: 'Refunds of the stablecoin rail that are not paid',
     registers,
     collect() {
       this.set(rail.figures.refundsOwed)
+    },
+  })
+}
+
+/** What the token's chain says of the payments that facilitators reported. */
+function watchArrivals(registry: Registry, rail: StableRail): void {
+  new Counter({
+    name: 'farthing_stable_payments_checked_total',
+    help: "Payments that a facilitator reported, by what the token's chain says of them: seen, missing, unknown",
+    labelNames: ['verdict'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      const { seen = 0, missing = 0, unknown = 0 } = rail.figures.arrivals ?? {}
+      for (const [verdict, count] of Object.entries({ seen, missing, unknown })) this.inc({ verdict }, count)
     },
   })
 }

@@ -42,6 +42,24 @@ it('tells an unused authorization from one that paid us, also many blocks ago', 
   expect(token.asked.filter((method) => method === 'eth_getLogs').length).toBe(3)
 })
 
+it('asks one question where the transaction is named, and looks for itself where that shows nothing', async () => {
+  const paid = pay()
+  const elsewhere = pay({ to: newPayer().address })
+  const { nonce, transaction } = paid
+  await rpc.wrongChain()
+  token.asked.length = 0
+  expect(await rpc.authorization({ ...sought(nonce), transaction })).toEqual({ is: 'transferred', transaction })
+  expect(token.asked).toEqual(['eth_getTransactionReceipt'])
+  for (const named of [`0x${'00'.repeat(32)}`, elsewhere.transaction])
+    expect(await rpc.authorization({ ...sought(nonce), transaction: named })).toEqual({
+      is: 'transferred',
+      transaction,
+    })
+  const bad = { ...sought(elsewhere.nonce), transaction: elsewhere.transaction }
+  expect(await rpc.authorization(bad)).toEqual({ is: 'cancelled' })
+  expect(await rpc.authorization({ ...sought(`0x${'78'.repeat(32)}`), transaction })).toEqual({ is: 'unused' })
+})
+
 it('takes one that was cancelled, or that paid somebody else, for used up', async () => {
   const nonce = `0x${'56'.repeat(32)}`
   token.cancel(payer.address, nonce)

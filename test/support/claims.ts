@@ -81,7 +81,7 @@ export function stableClaims(number: number) {
     claimed: { ...STABLE_OPEN, id, state: 'claimed' },
     executing: { ...STABLE_OPEN, id, state: 'executing', startedAtMs: 8 },
     settling: { ...STABLE_OPEN, ...WORKED, id, state: 'settling' },
-    settled: { ...STABLE, ...WORKED, ...MOVED, id, state: 'settled', deliveredAtMs: null },
+    settled: { ...STABLE, ...WORKED, ...MOVED, id, state: 'settled', deliveredAtMs: null, report: null },
     unpaid: { ...STABLE_OPEN, ...UNPAID, id, state: 'unpaid', over: false },
     owed: { ...STABLE, ...MOVED, id, state: 'owed', reason: UNPAID.reason, refund: REFUND },
   } as const satisfies Record<string, StableClaim>

@@ -6,8 +6,8 @@ import { type Said, type TestToken, textOf } from './stable-token.ts'
 /**
  * What a facilitator does: `good`; `refuses` everything at verification; `html` and `500` answer that and do nothing; `lying`
  * verifies and then refuses to settle; `lost` settles and ends the connection; `pending` settles and says that it is under way;
- * `gone` says that a good settlement used its nonce before; `stuck` that its own account did, and does nothing; `mute` never
- * answers; `deaf` ends connections and does nothing.
+ * `gone` says that a good settlement used its nonce before; `stuck` that its own account did, and does nothing; `pretends` does
+ * nothing and says that it has; `mute` never answers; `deaf` ends connections and does nothing.
  */
 export type Profile =
   | 'good'
@@ -19,8 +19,11 @@ export type Profile =
   | 'pending'
   | 'gone'
   | 'stuck'
+  | 'pretends'
   | 'mute'
   | 'deaf'
+
+type Done = ReturnType<TestToken['transfer']>
 
 interface Asked {
   readonly x402Version: number
@@ -118,14 +121,16 @@ export class TestFacilitator {
     const common = { network: x402Version === 1 ? word : caip2, payer: authorization.from }
     const isLying = profile === 'lying' || profile === 'refuses'
     const excuse = profile === 'stuck' ? 'nonce too low: already used' : 'invalid_exact_evm_transaction_failed'
-    const done = isLying || profile === 'stuck' ? { reason: excuse } : this.#token.transfer(authorization, signature)
+    const carryOut = (): Done =>
+      profile === 'pretends' ? { transaction: authorization.nonce } : this.#token.transfer(authorization, signature)
+    const done = isLying || profile === 'stuck' ? { reason: excuse } : carryOut()
     if (profile === 'lost') request.socket.destroy()
     else reply(response, 200, { ...settled(done, profile), ...common })
   }
 }
 
 /** What is said of a settlement that was carried out, or why it was not. */
-function settled(done: { readonly transaction: string } | { readonly reason: string }, profile: Profile): object {
+function settled(done: Done, profile: Profile): object {
   if ('reason' in done) return { success: false, errorReason: done.reason, transaction: '' }
   const { transaction } = done
   if (profile === 'gone')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
@@ -104,6 +105,9 @@ export interface RailParts extends MarketParts {
   /** What the operator has changed in its terms. */
   readonly terms?: Partial<StableTerms>
   readonly wrapStore?: (store: StableClaimStore) => StableClaimStore
+  /** A day of this rail in a test's minute. */
+  readonly clock?: Clock
+  readonly timers?: Timers
 }
 
 const opened: TestRail[] = []
@@ -130,21 +134,21 @@ export class TestRail {
     this.store = made.store
     this.treasury = made.treasury
     this.#rpcUrl = made.rpcUrl
-    const clock = { now: Date.now }
-    const timers = systemTimers
+    const { clock = { now: Date.now }, timers = systemTimers } = parts
     const { chain } = this.market.test
     const all = this.facilitators.map(({ url }) => new HttpFacilitator(url))
     this.pool = new FacilitatorPool({ facilitators: all, network: TERMS.network, clock, timers })
     const ledger = parts.hasLedger === false ? null : new EvmRpc(this.#rpcUrl, TERMS.network.chainId, Date.now)
     const onError = (error: unknown): void => void this.errors.push(error)
+    const onFault = (cause: Fault): void => void this.faults.push(cause)
     const store = parts.wrapStore?.(this.store) ?? this.store
     const shared = { store, facilitators: this.pool, ledger, clock, timers, onError }
     const terms = { ...TERMS, ...parts.terms }
     const wallet = parts.hasRefundKey === false ? null : walletOf(this.treasury)
-    const refunder = new Refunder({ ...shared, terms, wallet, onFault: (cause) => this.faults.push(cause) })
+    const refunder = new Refunder({ ...shared, terms, wallet, onFault })
     const { settleWaitMs = 5_000 } = parts
     this.checkout = new StableCheckout({
-      ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain), refunder },
+      ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain), refunder, onFault },
       seller: { terms, resourceOf: (id) => `http://127.0.0.1/api/x402/${id}?rail=stable` },
       settings: { ...DEFAULT_MARKET_SETTINGS, settleWaitMs },
     })

@@ -6,6 +6,12 @@ type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 /** Of version 6 only this part is given out to the public; the rest has no names, or names that libraries call unicast. */
 const PUBLIC_V6: Network = ipaddr.parseCIDR('2000::/3')
 
+/**
+ * Public by their number, and yet answered by the network of a cloud from within: what hands out the keys and secrets of this very
+ * machine (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). Others have private addresses.
+ */
+const OF_CLOUDS: readonly Network[] = [ipaddr.parseCIDR('168.63.129.16/32')]
+
 /** Words in the middle of an address that say that one of version 4 follows, wherever it leads (ISATAP, RFC 5214). */
 const TUNNEL_WORDS: readonly (readonly [number, number])[] = [
   [0, 0x5efe],
@@ -24,7 +30,7 @@ export class AddressGuard {
 
   /** `deny` are networks like `203.0.113.0/24`; `own` are addresses of this machine at the time. Throws at a network that is none. */
   constructor(deny: readonly string[], own: () => Iterable<string> = interfaceAddresses) {
-    this.#deny = deny.map((text) => ipaddr.parseCIDR(text))
+    this.#deny = [...OF_CLOUDS, ...deny.map((text) => ipaddr.parseCIDR(text))]
     this.#own = own
   }
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectSafely } from 'node:tls'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -83,7 +84,9 @@ function open(url: URL, addresses: readonly string[], dial: Dial | undefined): S
   if (url.protocol === 'http:') return connectPlain(to)
   const named = isIP(host) === 0 ? { servername: host } : {}
   const trusted = dial?.ca === undefined ? {} : { ca: dial.ca }
-  return connectSafely({ ...to, ...named, ...trusted, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true })
+  // A server may ask for the handshake again as often as it likes, and each is work of the main thread that no bound counts.
+  const once = { secureOptions: constants.SSL_OP_NO_RENEGOTIATION }
+  return connectSafely({ ...to, ...named, ...trusted, ...once, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true })
 }
 
 /** Waits until a socket can be written to, TLS included; null when it can. */

@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebRequest } from '../../marketplace/outside/web.ts'
 import type { NameQuestions } from '../../src/outbound/name-system.ts'
 import { until } from '../support/processes.ts'
 import { type FetcherChanges, refusalRead, textRead, WebWorld } from '../support/web-world.ts'
+import { WORLD_CERTIFICATE, WORLD_KEY } from '../support/web-world-tls.ts'
 
 const NEVER = new AbortController().signal
 const ANY: WebRequest = { accept: '*/*', bytesMax: 100_000, tooLong: 'fail' }
@@ -22,6 +24,25 @@ function forever(text: string, everyMs: number): (socket: Socket) => void {
   }
 }
 
+/** Handshakes that the server got which asks for another one before it answers. */
+const handshakes = { again: 0 }
+
+/** A server over TLS 1.2, which lets it begin the handshake anew at any time. */
+function shakesHandsAgain(plain: Socket): void {
+  const socket = new TLSSocket(plain, {
+    isServer: true,
+    key: WORLD_KEY,
+    cert: WORLD_CERTIFICATE,
+    maxVersion: 'TLSv1.2',
+  })
+  const answer = (error: Error | null): void => {
+    if (error !== null) return
+    handshakes.again += 1
+    socket.end(`${OK}content-length: 5\r\n\r\nhello`)
+  }
+  socket.on('error', () => {}).once('data', () => socket.renegotiate({}, answer))
+}
+
 const OK = 'HTTP/1.1 200 OK\r\n'
 const world = await WebWorld.open({
   'news.example': { pages: (_request, response) => response.end('hello') },
@@ -31,6 +52,7 @@ const world = await WebWorld.open({
   'endless-headers.example': says(OK, forever(`x-a: ${'b'.repeat(4_000)}\r\n`, 1)),
   'mute.example': says('', () => {}),
   'no-tls.example': { safeSocket: (socket) => void socket.resume() },
+  'safe.example': { safeSocket: shakesHandsAgain },
   'cut.example': says(`${OK}content-length: 100\r\n\r\nhello`),
   'cut-chunks.example': says(`${OK}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`),
   'more.example': says(`${OK}content-length: 3\r\n\r\nhello`),
@@ -57,6 +79,11 @@ describe('servers that never come to an end', () => {
   test('one that does not begin TLS is left', async () => {
     expect(await textRead(read('https://no-tls.example/', {}, { totalMs: 400 }))).toBe('web/timeout')
     await until('its connection is closed', () => world.openCount === 0 || undefined)
+  })
+
+  test('one that wants to begin TLS again is left', async () => {
+    expect(await textRead(read('https://safe.example/', {}, { totalMs: 2_000 }))).toMatch(/^web\//)
+    expect(handshakes.again).toBe(0)
   })
 
   test('the call that reads can end it', async () => {

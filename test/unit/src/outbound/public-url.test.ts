@@ -146,6 +146,8 @@ describe('other addresses that are refused', () => {
     ['http://198.51.99.1/', 'its network is never read'],
     ['http://[::ffff:198.51.99.1]/', 'its network is never read'],
     ['http://[2606:4700::1111]/', 'its network is never read'],
+    ['http://168.63.129.16/machine?comp=goalstate', 'its network is never read'],
+    ['http://[::ffff:168.63.129.16]/', 'its network is never read'],
     [`http://example.com/${'a'.repeat(2_030)}`, 'it is longer than 2048 characters'],
     [`http://example.com/${'\u00fc'.repeat(1_000)}`, 'it is longer than 2048 characters'],
   ])('%s', (text, reason) => expect(verdict(text)).toBe(reason))

@@ -14,6 +14,8 @@ export interface WebRequest {
   /** Validators of a copy that the caller has: the answer may then be 304 with an empty body. */
   readonly etag?: string
   readonly lastModified?: string
+  /** Where that copy was read in the end, if not at the address itself: its validators mean nothing anywhere else. */
+  readonly copyUrl?: string
   /** How old a kept copy may be, in milliseconds, where the site allows one; without it none is looked for. */
   readonly freshMs?: number
   /** Whether robots.txt of the site is obeyed, where the operator has that on. */

@@ -82,11 +82,12 @@ export class PageCache implements WebReader {
     kept: WebPage | undefined,
   ): (signal: AbortSignal) => Promise<Result<WebPage>> {
     return async (signal) => {
-      const { etag, lastModified } = kept ?? {}
-      const validators = { ...(etag && { etag }), ...(lastModified && { lastModified }) }
-      const page = await this.#reader.read(url, { ...request, ...validators }, signal)
+      const page = await this.#reader.read(url, { ...request, ...validatorsOf(kept) }, signal)
       if (!page.ok) return page
-      const current = page.value.status === 304 && kept !== undefined ? revalidated(kept, page.value) : page.value
+      const { status, finalUrl } = page.value
+      // Whoever else says that nothing changed speaks of another page.
+      const isSame = status === 304 && finalUrl === kept?.finalUrl
+      const current = isSame ? revalidated(kept, page.value) : page.value
       if (current.storable && current.status < 500) this.#kept.set(key, current)
       else this.#kept.delete(key)
       return ok(current)
@@ -94,9 +95,15 @@ export class PageCache implements WebReader {
   }
 }
 
-/** A copy of which the site said just now that it is still the page. */
-function revalidated(kept: WebPage, { fetchedAtMs, storable }: WebPage): WebPage {
-  return { ...kept, fetchedAtMs, storable }
+function validatorsOf(kept: WebPage | undefined): Pick<WebRequest, 'etag' | 'lastModified' | 'copyUrl'> {
+  if (kept === undefined) return {}
+  const { etag, lastModified, finalUrl: copyUrl } = kept
+  return { ...(etag && { etag }), ...(lastModified && { lastModified }), copyUrl }
+}
+
+/** A copy of which the site said just now that it is still the page; the way to it may be another. */
+function revalidated(kept: WebPage, { fetchedAtMs, storable, redirects }: WebPage): WebPage {
+  return { ...kept, fetchedAtMs, storable, redirects }
 }
 
 function keyOf({ href }: URL, { accept, bytesMax, tooLong, until, robots }: WebRequest): string {

@@ -11,7 +11,8 @@ export interface UrlRules {
   readonly ownHosts: ReadonlySet<string>
 }
 
-const URL_CHARS_MAX = 2_048
+/** Longest address that is read. */
+export const URL_CHARS_MAX = 2_048
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 /** A host of so many characters is no name of the public system, however it is written; making ASCII of it takes time by the square of them. */
 const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i

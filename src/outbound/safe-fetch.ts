@@ -7,7 +7,7 @@ import type { Readiness } from '../../marketplace/outside/readiness.ts'
 import type { WebPage, WebReader, WebRequest } from '../../marketplace/outside/web.ts'
 import { systemClock } from '../runtime.ts'
 import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody, UnusableBody } from './decoded-body.ts'
-import { hostOf, readPublicUrl, type UrlRules } from './public-url.ts'
+import { hostOf, readPublicUrl, URL_CHARS_MAX, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
 import { connectToStranger, type SocketParts } from './stranger-socket.ts'
 import { type AnswerHeaders, contentTypeOf, headerOf, isHeaderText, isStorable, validatorOf } from './web-answer.ts'
@@ -77,7 +77,7 @@ export class SafeFetcher implements WebReader {
       const refusal = await this.#refusal(url, request, signal)
       if (refusal !== null) return fail(refusal)
       seen.add(url.href)
-      const hop = await this.#hop(url, request, signal)
+      const hop = await this.#hop(url, ofUrl(url, request, request.copyUrl ?? start.href), signal)
       if (!hop.ok) return hop
       if ('page' in hop.value) return ok({ ...hop.value.page, url: start.href, redirects })
       const next = this.#next(url, hop.value.to)
@@ -103,8 +103,9 @@ export class SafeFetcher implements WebReader {
 
   /** The address of a redirect, held against everything that the first one was, and against losing its encryption. */
   #next(from: URL, location: string): Result<URL> {
-    if (!URL.canParse(location, from.href)) return fail(unusable(from, 'it redirects to what is no address'))
-    const to = new URL(location, from.href)
+    // Unread: the time that a host takes to be read grows with the square of its length.
+    const to = location.length > URL_CHARS_MAX ? null : URL.parse(location, from.href)
+    if (to === null) return fail(unusable(from, 'it redirects to what is no address'))
     to.hash = ''
     if (from.protocol === 'https:' && to.protocol === 'http:')
       return fail(fault('web/refused', { reason: 'it redirects from https to http' }))
@@ -190,6 +191,13 @@ export class SafeFetcher implements WebReader {
       fetchedAtMs: this.#clock.now(),
     }
   }
+}
+
+/** A request as one URL of the way gets it: validators are those of a page (RFC 9110, 8.8), and another site has no use for them. */
+function ofUrl(url: URL, request: WebRequest, copyUrl: string): WebRequest {
+  if (url.href === copyUrl) return request
+  const { etag: _etag, lastModified: _lastModified, ...bare } = request
+  return bare
 }
 
 /** Gives a client the connection that was made for it, and never another. The client is not ready for it within the call. */

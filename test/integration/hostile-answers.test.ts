@@ -40,6 +40,19 @@ function site(robots: string): WorldHost {
 /** Whether the site that is slow at first answers by now. */
 const slow = { isAwake: false }
 
+/** Where the newest page is, and the validators that the site got which only says so. */
+const newest = { host: 'first.example' }
+const leaked: string[] = []
+
+/** A site that numbers its pages by itself, as many do: the first of any is "1". */
+function numbered(name: string): NonNullable<WorldHost['pages']> {
+  return (request, response) => {
+    response.setHeader('etag', '"1"')
+    if (request.headers['if-none-match'] === '"1"') response.writeHead(304).end()
+    else response.end(name)
+  }
+}
+
 const world = await WebWorld.open({
   'plain.example': site('User-agent: *\nDisallow: /secret\n'),
   'not-modified.example': says('HTTP/1.1 304 Not Modified\r\ncontent-encoding: gzip\r\n\r\n'),
@@ -57,6 +70,13 @@ const world = await WebWorld.open({
       else response.end(gzipSync('hello'))
     },
   },
+  'newest.example': {
+    pages: (request, response) => {
+      if (request.headers['if-none-match'] !== undefined) leaked.push(request.headers['if-none-match'])
+      response.writeHead(302, { location: `http://${newest.host}/` }).end()
+    },
+  },
+  ...Object.fromEntries(['first.example', 'second.example'].map((name) => [name, { pages: numbered(name) }])),
   'no-cache.example': {
     pages: (_request, response) => void response.setHeader('cache-control', 'no-cache').end('now'),
   },
@@ -129,6 +149,22 @@ describe('answers out of the ordinary', () => {
     expect(await toldOf(ask())).toBe('200 hello')
     nowMs += 5_000
     expect(await toldOf(ask())).toBe('200 hello')
+  })
+
+  test('a copy of where a redirect led is no copy of where it leads now', async () => {
+    let nowMs = 1_000_000
+    const clock = { now: () => nowMs }
+    const cache = new PageCache(world.fetcher({ clock }), clock)
+    const ask = () => cache.read(new URL('http://newest.example/'), { ...ANY, freshMs: 1_000 }, NEVER)
+    expect(await toldOf(ask())).toBe('200 first.example')
+    nowMs += 5_000
+    const same = await ask()
+    expect(same).toMatchObject({ value: { status: 200, finalUrl: 'http://first.example/', fetchedAtMs: nowMs } })
+    expect(await toldOf(Promise.resolve(same))).toBe('200 first.example')
+    newest.host = 'second.example'
+    nowMs += 5_000
+    expect(await toldOf(ask())).toBe('200 second.example')
+    expect(leaked).toEqual([])
   })
 
   test('what must not be shown again without asking is not kept', async () => {

@@ -66,6 +66,8 @@ const PAGES: Readonly<Record<string, RequestListener>> = {
   '/to-credentials': redirect('http://a:b@news.example/page'),
   '/to-file': redirect('file:///etc/passwd'),
   '/to-nothing': redirect('http://'),
+  '/to-long-host': redirect(`http://${'a'.repeat(3_000)}.example/`),
+  '/to-long-path': redirect(`/${'a'.repeat(3_000)}`),
   '/circle': redirect('/circle-2'),
   '/circle-2': redirect('/circle'),
   '/no-location': (_request, response) => response.writeHead(302).end('nowhere'),
@@ -234,6 +236,8 @@ describe('redirects', () => {
     ['/to-credentials', 'web/refused it has credentials'],
     ['/to-file', 'web/refused it is not an absolute http or https URL'],
     ['/to-nothing', 'web/answer it redirects to what is no address'],
+    ['/to-long-host', 'web/answer it redirects to what is no address'],
+    ['/to-long-path', 'web/answer it redirects to what is no address'],
     ['/no-location', 'read 302'],
   ])('%s: %s', async (path, refusal) => expect(await refusalRead(read(`http://news.example${path}`))).toBe(refusal))
 

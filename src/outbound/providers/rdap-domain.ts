@@ -8,6 +8,8 @@ const URL_CHARS_MAX = 500
 const STATUS_CHARS_MAX = 100
 /** Far more than any domain has. */
 const LISTED_MAX = 50
+/** No name that the name system has is written longer, in any script: the time to make ASCII of one grows with the square of it. */
+const UNICODE_NAME_CHARS_MAX = 512
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*$/
 
@@ -55,7 +57,7 @@ function listAt(json: JsonAt, key: string): readonly JsonAt[] {
 /** Name of an object in lower case and ASCII, which some registries give in Unicode only; null without one. */
 function nameOf(json: JsonAt): string | null {
   const name = json.at('ldhName').maybe((here) => here.text()) ?? json.at('unicodeName').maybe((here) => here.text())
-  if (name === null) return null
+  if (name === null || name.length > UNICODE_NAME_CHARS_MAX) return null
   const lower = name.toLowerCase().replace(/\.$/, '')
   return HOST_NAME.test(lower) ? lower : (URL.parse(`http://${lower}`)?.host ?? null)
 }

@@ -40,7 +40,8 @@ function readHit(item: JsonAt, names: HitNames): SearchHit | null {
 }
 
 function webUrl(text: string): URL | null {
-  const url = URL.parse(text)
+  // Strangers chose it, and a long one takes long to be read.
+  const url = text.length > URL_CHARS_MAX ? null : URL.parse(text)
   const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   return isWeb && url.href.length <= URL_CHARS_MAX ? url : null
 }

@@ -168,6 +168,17 @@ describe('registrations of domains', () => {
     })
   })
 
+  it('with names that nobody could have are not read to their end', async () => {
+    // Different letters of another script: making ASCII of so many takes longer than any test may.
+    const name = String.fromCodePoint(...Array.from({ length: 20_000 }, (_, i) => 0x4e00 + i)).repeat(8)
+    const { domains } = await registrations({
+      'names.com': { ...RDAP_DOMAIN, ldhName: 'names.com', nameservers: [{ unicodeName: name }] },
+      'called.com': { ...RDAP_DOMAIN, ldhName: undefined, unicodeName: name },
+    })
+    for (const domain of ['names.com', 'called.com'])
+      expect(await domains.ask(domain, signal)).toMatchObject({ ok: false, fault: { code: 'provider/answer' } })
+  })
+
   it('of one registry that refuses do not stop those of the others', async () => {
     const time = new TestTime()
     const { domains, upstream } = await registrations({}, { clock: time })

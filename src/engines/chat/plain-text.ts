@@ -19,6 +19,9 @@ const CODE_BLOCK = '(code block)'
 const SENTENCE_END = /[.!?…:;。！？]["'”’)\]]*$/u
 /** Struck-out words are read like all others. */
 const STRIKE_MARK = /~~/g
+/** Blocks that begin so are programs, rules for looks, comments and declarations. */
+const UNSHOWN = /^\s*<(?:script|style|template|[!?])/i
+const TAG = /<(?:\/?[a-z]|!--)[^<>]*>/gi
 
 /** A Markdown text as it is read out: what the marks mean is left out, and every block is a line that ends as a sentence does. */
 export function plainText({ text }: { readonly text: string }): { readonly text: string } {
@@ -41,6 +44,8 @@ function blockLines(node: Nodes, depth: number): readonly string[] {
       return [asSentence(flowing(node, depth))]
     case 'table':
       return rowsOf(node, depth)
+    case 'html':
+      return [markupWords(node.value)]
     case 'listItem':
       return itemLines(blocksIn(node, depth))
     case 'root':
@@ -86,6 +91,12 @@ function inlineText(node: Nodes, depth: number): string {
     default:
       return 'children' in node ? node.children.map((child) => inlineText(child, depth + 1)).join('') : ''
   }
+}
+
+/** Words between the tags of a block of HTML: they are as much of the text as any. Not those that a page does not show. */
+function markupWords(markup: string): string {
+  if (UNSHOWN.test(markup)) return ''
+  return markup.replaceAll(TAG, ' ').replaceAll(/\s+/g, ' ').trim()
 }
 
 /** Words anywhere within, however deep: what stands so deep would exceed the stack otherwise. */

@@ -76,8 +76,11 @@ export class QaDesk {
     const { models, clock, wordsAnswers } = this.#means
     if (!wordsAnswers || !TEXT_ROLES.some((role) => models.readiness(role).available)) return null
     const nowMs = clock.now()
-    // With the addresses of the passages, which are those that the node was asked under.
-    const key = JSON.stringify([normalised(question), hits.map(({ found }) => [found.title, found.url])])
+    // With the passages as they stand: their addresses are those that the node was asked under, and what is so changes.
+    const key = JSON.stringify([
+      normalised(question),
+      hits.map(({ found: { title, url, text } }) => [title, url, text]),
+    ])
     const kept = this.#kept.get(key)
     if (kept !== undefined && kept.untilMs > nowMs) return kept.worded
     if (!this.#enter(nowMs)) return null

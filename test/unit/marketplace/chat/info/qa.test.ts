@@ -109,6 +109,15 @@ describe('a question about the platform', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('is asked of the model anew where what is so has changed', async () => {
+    const { desk, asked } = deskOf(() => ({ text: 'At the dashboard.' }))
+    await desk.answer(KEY, PASSAGES, NEVER)
+    const closed = PASSAGES.map((one) => ({ ...one, text: one.text.replace('20 at most', 'closed today') }))
+    await desk.answer(KEY, closed, NEVER)
+    await desk.answer(KEY, closed, NEVER)
+    expect(asked.map(({ messages }) => String(messages[1]?.content).includes('closed today'))).toEqual([false, true])
+  })
+
   it('costs the operator no more than so many answers of a model at once, and in a minute', async () => {
     let release = (): void => {}
     const held = new Promise<void>((resolve) => {

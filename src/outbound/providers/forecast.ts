@@ -12,10 +12,14 @@ export interface Spot {
 export interface Forecast extends Omit<WeatherReport, 'place'> {
   /** IANA name; null where it is not told. */
   readonly timezone: string | null
+  /** When the provider was asked for it: some want their answers to be used for a while. */
+  readonly askedMs: number
 }
 
 /** Days of a forecast. */
 export const DAYS = 3
+/** Weather that is further from now than this is not that of now. */
+export const NOW_MS_MAX = 2 * 3_600_000
 /** Most bytes of a provider's answer. */
 export const FORECAST_BYTES_MAX = 1_048_576
 

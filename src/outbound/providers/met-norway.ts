@@ -19,6 +19,7 @@ export interface MetNorwayParts {
 
 interface Kept {
   readonly series: readonly MetEntry[]
+  readonly askedMs: number
   readonly lastModified: string | null
   readonly expiresMs: number
 }
@@ -52,28 +53,33 @@ export function metNorway({ url, userAgent, clock }: MetNorwayParts): Provider<S
       signal,
     )
   }
-  const seriesOf = async (where: string, signal: AbortSignal): Promise<Result<readonly MetEntry[]>> => {
+  const seriesOf = async (where: string, signal: AbortSignal): Promise<Result<Kept>> => {
     const before = kept.get(where)
-    if (before !== undefined && clock.now() < before.expiresMs) return ok(before.series)
+    if (before !== undefined && clock.now() < before.expiresMs) return ok(before)
     const answer = await get(`/compact?${where}`, before?.lastModified ?? null, signal)
     if (!answer.ok) return answer
     const { status, headers, text } = answer.value
     const series = status === 304 && before !== undefined ? ok(before.series) : readText(text)
     if (!series.ok) return series
     const lastModified = headers.get('last-modified') ?? before?.lastModified ?? null
-    kept.set(where, { series: series.value, lastModified, expiresMs: expiryOf(headers, clock.now()) })
-    return series
+    const askedMs = clock.now()
+    const now = { series: series.value, askedMs, lastModified, expiresMs: expiryOf(headers, askedMs) }
+    kept.set(where, now)
+    return ok(now)
   }
   return {
     name: NAME,
     url: 'https://api.met.no/',
     attribution: 'Based on data from MET Norway (CC BY 4.0)',
     ask: async ({ lat, lon, timezone }, signal) => {
-      const series = await seriesOf(`lat=${lat}&lon=${lon}`, signal)
-      if (!series.ok) return series
-      const forecast = forecastOf(series.value, clock.now(), timezone)
+      const known = await seriesOf(`lat=${lat}&lon=${lon}`, signal)
+      if (!known.ok) return known
+      const { series, askedMs } = known.value
+      const forecast = forecastOf(series, clock.now(), timezone)
       const reason = 'it does not cover now and three days'
-      return forecast === null ? fail(fault('provider/answer', { provider: NAME, reason })) : ok(forecast)
+      return forecast === null
+        ? fail(fault('provider/answer', { provider: NAME, reason }))
+        : ok({ ...forecast, askedMs })
     },
     check: (signal) => get('/status', null, signal),
   }

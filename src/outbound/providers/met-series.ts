@@ -1,5 +1,5 @@
 import type { CurrentWeather, DailyWeather } from '../../../marketplace/outside/providers.ts'
-import { DAYS, type Forecast, tenths } from './forecast.ts'
+import { DAYS, type Forecast, NOW_MS_MAX, tenths } from './forecast.ts'
 import type { JsonAt } from './json-at.ts'
 import { symbolWords } from './weather-words.ts'
 
@@ -73,11 +73,15 @@ function readAhead(ahead: JsonAt): Ahead {
  * The weather now and on three days, of which the first is what is left of today; null where the series does not reach that far.
  * Days are those of the timezone, or of UTC where that is not known.
  */
-export function forecastOf(series: readonly MetEntry[], nowMs: number, timezone: string | null): Forecast | null {
+export function forecastOf(
+  series: readonly MetEntry[],
+  nowMs: number,
+  timezone: string | null,
+): Omit<Forecast, 'askedMs'> | null {
   const begin = series.findLastIndex(({ atMs }) => atMs <= nowMs)
   const left = series.slice(Math.max(0, begin))
   const [first] = left
-  if (first === undefined || Math.abs(nowMs - first.atMs) > 2 * HOUR_MS) return null
+  if (first === undefined || Math.abs(nowMs - first.atMs) > NOW_MS_MAX) return null
   const daysIn = timezone ?? 'UTC'
   const local = localTimes(daysIn)
   const days = new Map<string, MetEntry[]>()

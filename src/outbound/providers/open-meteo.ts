@@ -1,7 +1,8 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../../consensus/primitives/result.ts'
 import type { CurrentWeather, DailyWeather, Place } from '../../../marketplace/outside/providers.ts'
-import { DAYS, FORECAST_BYTES_MAX, type Forecast, isTimezone, type Spot, tenths } from './forecast.ts'
+import { DAYS, FORECAST_BYTES_MAX, type Forecast, isTimezone, NOW_MS_MAX, type Spot, tenths } from './forecast.ts'
 import { type JsonAt, readJson } from './json-at.ts'
 import { plainText } from './plain-text.ts'
 import type { Provider } from './provider.ts'
@@ -20,6 +21,7 @@ const NAME = 'open-meteo'
 const FORECAST_HOST = 'https://customer-api.open-meteo.com'
 const GEOCODING_HOST = 'https://customer-geocoding-api.open-meteo.com'
 const NAME_CHARS_MAX = 100
+const DAY_MS = 86_400_000
 const CHECKED: Spot = { lat: 52.52, lon: 13.41, timezone: null }
 
 const QUERY = {
@@ -35,13 +37,13 @@ const QUERY = {
 }
 
 /** Open-Meteo's forecast (https://open-meteo.com/en/docs). */
-export function openMeteo({ url, key }: OpenMeteoParts): Provider<Spot, Forecast> {
+export function openMeteo({ url, key, clock }: OpenMeteoParts & { readonly clock: Clock }): Provider<Spot, Forecast> {
   const ask: Provider<Spot, Forecast>['ask'] = async ({ lat, lon }, signal) => {
     const where = { latitude: String(lat), longitude: String(lon) }
     const query = new URLSearchParams({ ...where, ...QUERY, ...(key !== null && { apikey: key }) })
     const address = `${url ?? FORECAST_HOST}/v1/forecast?${query}`
     const answer = await providerJson(NAME, address, { bytesMax: FORECAST_BYTES_MAX, ofCaller: true }, signal)
-    return answer.ok ? readJson(NAME, answer.value, readForecast) : answer
+    return answer.ok ? readJson(NAME, answer.value, (json) => readForecast(json, clock.now())) : answer
   }
   return {
     name: NAME,
@@ -90,19 +92,24 @@ function readPlace(json: JsonAt): Place | null {
   }
 }
 
-function readForecast(json: JsonAt): Forecast {
+function readForecast(json: JsonAt, nowMs: number): Forecast {
   readUnits(json)
   const timezone = json.at('timezone').text()
   if (!isTimezone(timezone)) return json.at('timezone').wrong('is no timezone')
-  const daily = json.at('daily')
+  const current = readCurrent(json.at('current'), json.at('utc_offset_seconds').number(-86_400, 86_400))
+  // Whoever stands between may give an answer of last week, and a server may have lost its data or its clock.
+  if (Math.abs(Date.parse(current.observedAt) - nowMs) > NOW_MS_MAX) return json.at('current').wrong('is not of now')
+  const today = json.at('current').at('time').text().slice(0, 10)
+  return { timezone, daysIn: timezone, current, daily: readDays(json.at('daily'), today), askedMs: nowMs }
+}
+
+/** Days in their order, the first one that of now. */
+function readDays(daily: JsonAt, today: string): readonly DailyWeather[] {
   const dates = daily.at('time').list()
   if (dates.length < DAYS) return daily.at('time').wrong(`has fewer than ${DAYS} days`)
-  return {
-    timezone,
-    daysIn: timezone,
-    current: readCurrent(json.at('current'), json.at('utc_offset_seconds').number(-86_400, 86_400)),
-    daily: dates.slice(0, DAYS).map((date, index) => readDay(daily, date, index)),
-  }
+  const days = dates.slice(0, DAYS).map((date, index) => readDay(daily, date, index))
+  const isInOrder = days.every(({ date }, index) => Date.parse(date) === Date.parse(today) + index * DAY_MS)
+  return isInOrder ? days : daily.at('time').wrong('does not begin today, or leaves days out')
 }
 
 /** Numbers mean something else in other units. */

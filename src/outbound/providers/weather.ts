@@ -87,11 +87,11 @@ export class ChainedWeather implements Weather {
     const forecast = await this.chain.ask(spot, signal)
     if (!forecast.ok) return forecast
     const { value, source } = forecast.value
-    const { timezone, ...weather } = value
+    const { timezone, askedMs, ...weather } = value
     const words = [source.attribution, placed?.attribution].filter((one) => one !== undefined).join('. ')
     return ok({
       value: { place: { ...place, timezone: place.timezone ?? timezone }, ...weather },
-      source: { ...source, ...(words !== '' && { attribution: words }) },
+      source: { ...source, fetchedAt: new Date(askedMs).toISOString(), ...(words !== '' && { attribution: words }) },
     })
   }
 }
@@ -111,7 +111,7 @@ function weatherOf({ name, url }: ProviderChoice, { keys, userAgent, clock }: We
     return userAgent === null ? unusable(name, WEATHER, reason) : metNorway({ url, userAgent, clock })
   }
   const key = keys.of(name)
-  return url === null && key === null ? unusable(name, WEATHER, NEEDS_KEY) : openMeteo({ url, key })
+  return url === null && key === null ? unusable(name, WEATHER, NEEDS_KEY) : openMeteo({ url, key, clock })
 }
 
 function geocoderOf({ name, url }: ProviderChoice, { keys }: WeatherParts): Provider<string, Place> {

@@ -21,8 +21,11 @@ const PLACES: Readonly<Record<string, object>> = {
   somewhere: { id: 1, name: 'Somewhere', latitude: -1.005, longitude: 0, feature_code: 'PPL' },
 }
 
+/** Where its days begin, wherever the place is. */
+const ZONE = 'Europe/Berlin'
+const STEP_MINUTES = 15
+
 const CURRENT = {
-  time: '2026-11-22T07:15',
   interval: 900,
   temperature_2m: 3.44,
   apparent_temperature: -0.6,
@@ -44,7 +47,6 @@ const CURRENT_UNITS = {
   wind_direction_10m: '\u00b0',
 }
 const DAILY = {
-  time: ['2026-11-22', '2026-11-23', '2026-11-24'],
   weather_code: [61, 3, 45],
   temperature_2m_max: [5.1, 4, 2.9],
   temperature_2m_min: [1.2, 0, -2.9],
@@ -68,18 +70,21 @@ export interface OpenMeteoSettings {
   readonly wantsKey?: boolean
   /** Takes the place of fields of the forecast. */
   readonly forecast?: object
+  /** Its clock; absent: that of the system. */
+  readonly nowMs?: () => number
 }
 
 /**
  * Open-Meteo: forecast (parameters, fields, units and errors: https://open-meteo.com/en/docs) and search for places
  * (https://open-meteo.com/en/docs/geocoding-api). Only what is asked for is in the answer.
  */
-export function openMeteoUpstream({ wantsKey = false, forecast = {} }: OpenMeteoSettings = {}): UpstreamHandler {
+export function openMeteoUpstream(settings: OpenMeteoSettings = {}): UpstreamHandler {
+  const { wantsKey = false, forecast = {}, nowMs = Date.now } = settings
   return (request): UpstreamAnswer => {
     const { path, query } = request
     if (wantsKey && query.get('apikey') !== OPEN_METEO_KEY) return wrong('The supplied API key is invalid.')
     if (path === '/v1/search') return search(query.get('name') ?? '')
-    return path === '/v1/forecast' ? forecastOf(request, forecast) : { status: 404, body: 'Not Found' }
+    return path === '/v1/forecast' ? forecastOf(request, nowMs(), forecast) : { status: 404, body: 'Not Found' }
   }
 }
 
@@ -88,7 +93,7 @@ function search(name: string): UpstreamAnswer {
   return { body: { ...(place !== undefined && { results: [place] }), generationtime_ms: 0.54 } }
 }
 
-function forecastOf({ query }: UpstreamRequest, replaced: object): UpstreamAnswer {
+function forecastOf({ query }: UpstreamRequest, nowMs: number, replaced: object): UpstreamAnswer {
   const [latitude, longitude] = [Number(query.get('latitude')), Number(query.get('longitude'))]
   if (!(Math.abs(latitude) <= 90)) return wrong('Latitude must be in range of -90 to 90\u00b0.')
   if (query.get('timezone') !== 'auto' || query.get('forecast_days') !== '3') return wrong('Not in this test.')
@@ -97,9 +102,14 @@ function forecastOf({ query }: UpstreamRequest, replaced: object): UpstreamAnswe
     return Object.fromEntries(Object.entries(of).filter(([name]) => names.includes(name)))
   }
   const place = { latitude, longitude, elevation: 38, generationtime_ms: 0.11 }
-  const zone = { utc_offset_seconds: 3_600, timezone: 'Europe/Berlin', timezone_abbreviation: 'GMT+1' }
-  const now = { current_units: chosen(CURRENT_UNITS, 'current'), current: chosen(CURRENT, 'current') }
-  const days = { daily_units: chosen(DAILY_UNITS, 'daily'), daily: chosen(DAILY, 'daily') }
+  const local = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(ZONE)
+  const step = local.round({ smallestUnit: 'minute', roundingIncrement: STEP_MINUTES, roundingMode: 'floor' })
+  const offset = local.offsetNanoseconds / 1e9
+  const zone = { utc_offset_seconds: offset, timezone: ZONE, timezone_abbreviation: `GMT+${offset / 3_600}` }
+  const current = { time: step.toPlainDateTime().toString({ smallestUnit: 'minute' }), ...CURRENT }
+  const daily = { time: [0, 1, 2].map((days) => local.toPlainDate().add({ days }).toString()), ...DAILY }
+  const now = { current_units: chosen(CURRENT_UNITS, 'current'), current: chosen(current, 'current') }
+  const days = { daily_units: chosen(DAILY_UNITS, 'daily'), daily: chosen(daily, 'daily') }
   return { body: { ...place, ...zone, ...now, ...days, ...replaced } }
 }
 

@@ -28,6 +28,13 @@ const openAs = (name: string) => async (url: string) => {
   return { context: { ...context, outside: outsideOf({ weather }) }, stop: () => weather.stop() }
 }
 
+/** The day of the current weather in Berlin, and the two after it. */
+function daysFrom(result: object): readonly string[] {
+  const { current } = result as { readonly current: { readonly observedAt: string } }
+  const today = Temporal.Instant.from(current.observedAt).toZonedDateTimeISO('Europe/Berlin').toPlainDate()
+  return [0, 1, 2].map((days) => today.add({ days }).toString())
+}
+
 describeService({
   service,
   request: ' Berlin ',
@@ -39,7 +46,7 @@ describeService({
       source: { name: 'open-meteo', stale: false },
       place: { name: 'Berlin', country: 'Germany', timezone: 'Europe/Berlin' },
       current: { tempC: 3.4, summary: 'slight rain' },
-      daily: [{ date: '2026-11-22' }, { date: '2026-11-23' }, { date: '2026-11-24', precipProbPct: null }],
+      daily: daysFrom(result).map((date, index) => ({ date, precipProbPct: [98, 10, null][index] })),
       daysIn: 'Europe/Berlin',
       attribution: expect.stringContaining('GeoNames'),
       unknown: ['daily.precipProbPct'],

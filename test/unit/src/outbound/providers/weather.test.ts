@@ -14,6 +14,8 @@ import { Upstream, type UpstreamHandler } from '../../../../support/upstreams/up
 const signal = AbortSignal.timeout(60_000)
 const SPOT = { lat: 59.91, lon: 10.75, timezone: null }
 const AGENT = 'Farthing/test (+mailto:operator@example.org)'
+/** In the morning of the same day, 07:20 in Berlin: what Open-Meteo is asked at. */
+const MORNING_MS = Date.UTC(2026, 10, 22, 6, 20)
 /** 2026-11-22, 15:20 UTC. */
 const NOW_MS = Date.UTC(2026, 10, 22, 15, 20)
 
@@ -25,6 +27,7 @@ function timeAt(nowMs = NOW_MS): TestTime {
 
 const BERLIN = { name: 'Berlin', country: 'Germany', lat: 52.52437, lon: 13.41053, timezone: 'Europe/Berlin' }
 const OF_OPEN_METEO = {
+  askedMs: MORNING_MS,
   timezone: 'Europe/Berlin',
   daysIn: 'Europe/Berlin',
   current: {
@@ -49,6 +52,7 @@ const OF_OPEN_METEO = {
 
 const SHOWERS = { code: 'lightrainshowersandthunder_day', summary: 'light rain showers and thunder' }
 const OF_MET = {
+  askedMs: NOW_MS,
   timezone: null,
   daysIn: 'UTC',
   current: {
@@ -97,8 +101,10 @@ const OF_MET = {
 
 describeProvider({
   name: 'open-meteo',
-  handler: openMeteoUpstream({ wantsKey: true }),
-  open: (url) => ({ ask: (asked) => openMeteo({ url, key: OPEN_METEO_KEY }).ask(SPOT, asked) }),
+  handler: openMeteoUpstream({ wantsKey: true, nowMs: () => MORNING_MS }),
+  open: (url) => ({
+    ask: (asked) => openMeteo({ url, key: OPEN_METEO_KEY, clock: timeAt(MORNING_MS) }).ask(SPOT, asked),
+  }),
   answer: OF_OPEN_METEO,
 })
 
@@ -127,22 +133,42 @@ async function upstreamOf(handler: UpstreamHandler): Promise<Upstream> {
   return upstream
 }
 
+/** Days with the same weather. */
+function daysOf(...time: readonly string[]): object {
+  const each = (value: number) => time.map(() => value)
+  return {
+    time,
+    weather_code: each(3),
+    temperature_2m_max: each(4),
+    temperature_2m_min: each(0),
+    precipitation_sum: each(0),
+    precipitation_probability_max: each(0),
+    wind_speed_10m_max: each(1),
+  }
+}
+
 describe('open-meteo', () => {
   it.each([
     ['other units', { current_units: { temperature_2m: '\u00b0F', precipitation: 'mm', wind_speed_10m: 'km/h' } }],
     ['no such timezone', { timezone: 'Mars/Olympus' }],
     ['two days', { daily: { time: ['2026-11-22', '2026-11-23'] } }],
+    ['the weather of last week', { current: { time: '2026-11-15T07:15', temperature_2m: 3 } }],
+    ['the weather of tonight', { current: { time: '2026-11-22T23:15', temperature_2m: 3 } }],
+    ['days of last week', { daily: daysOf('2026-11-15', '2026-11-16', '2026-11-17') }],
+    ['one day twice', { daily: daysOf('2026-11-22', '2026-11-22', '2026-11-23') }],
+    ['a day left out', { daily: daysOf('2026-11-22', '2026-11-24', '2026-11-25') }],
+    ['days that are none', { daily: daysOf('2026-11-22', '2026-11-31', '2026-13-01') }],
     ['no temperature', { current: { time: '2026-11-22T07:15', temperature_2m: null } }],
   ])('is not believed with %s', async (_, forecast) => {
-    const { url } = await upstreamOf(openMeteoUpstream({ forecast }))
-    const said = await openMeteo({ url, key: null }).ask(SPOT, signal)
+    const { url } = await upstreamOf(openMeteoUpstream({ forecast, nowMs: () => MORNING_MS }))
+    const said = await openMeteo({ url, key: null, clock: timeAt(MORNING_MS) }).ask(SPOT, signal)
     expect(said).toMatchObject({ ok: false, fault: { code: 'provider/answer' } })
   })
 
   it('leaves unknown what it does not tell', async () => {
     const current = { time: '2026-11-22T07:15', temperature_2m: -3, weather_code: null }
-    const { url } = await upstreamOf(openMeteoUpstream({ forecast: { current } }))
-    expect(await openMeteo({ url, key: null }).ask(SPOT, signal)).toMatchObject({
+    const { url } = await upstreamOf(openMeteoUpstream({ forecast: { current }, nowMs: () => MORNING_MS }))
+    expect(await openMeteo({ url, key: null, clock: timeAt(MORNING_MS) }).ask(SPOT, signal)).toMatchObject({
       ok: true,
       value: { current: { tempC: -3, feelsLikeC: null, windKph: null, code: null, summary: 'unknown' } },
     })
@@ -174,7 +200,10 @@ describe('met-norway', () => {
     expect(await provider.ask(SPOT, signal)).toEqual(first)
     expect(upstream.count()).toBe(1)
     time.pass(4_000)
-    expect(await provider.ask(SPOT, signal)).toEqual(first)
+    expect(await provider.ask(SPOT, signal)).toEqual({
+      ok: true,
+      value: { ...(first.ok ? first.value : null), askedMs: time.now() },
+    })
     const asked = upstream.requests.map(({ headers }) => headers['if-modified-since'])
     expect(asked).toEqual([undefined, 'Sun, 22 Nov 2026 15:00:00 GMT'])
     time.pass(MET_EXPIRES_MS + 2_000)
@@ -228,8 +257,9 @@ describe('the weather', () => {
     })
 
   it('of a name is that of the place that has it', async () => {
-    const upstream = await upstreamOf(openMeteoUpstream())
-    const weather = weatherOf({}, { weather: [{ name: 'open-meteo', url: upstream.url }] })
+    const upstream = await upstreamOf(openMeteoUpstream({ nowMs: () => MORNING_MS }))
+    const clock = timeAt(MORNING_MS)
+    const weather = weatherOf({ clock }, { weather: [{ name: 'open-meteo', url: upstream.url }] })
     expect(await weather.ask({ name: 'Berlin' }, signal)).toMatchObject({
       ok: true,
       value: {
@@ -268,6 +298,18 @@ describe('the weather', () => {
         source: { name: 'met-norway', attribution: expect.stringMatching(/MET Norway.*GeoNames/) },
       },
     })
+  })
+
+  it('is as old as the answer that it is from, however often that is used', async () => {
+    const time = timeAt()
+    const { url } = await upstreamOf(metNorwayUpstream({ nowMs: () => NOW_MS }))
+    const weather = weatherOf({ clock: time }, { weather: [{ name: 'met-norway', url }] })
+    const source = { name: 'met-norway', fetchedAt: new Date(NOW_MS).toISOString(), stale: false }
+    for (const passedMs of [0, 5, 10].map((minutes) => minutes * 60_000)) {
+      time.pass(passedMs)
+      const said = await weather.ask({ lat: 59.91, lon: 10.75 }, signal)
+      expect(said).toMatchObject({ ok: true, value: { source } })
+    }
   })
 
   it('of a place that nobody knows is not told, nor asked for', async () => {

@@ -368,6 +368,7 @@ export const MARKET_ROUTES = {
         schema: Type.Object({ requests: Type.Array(REQUEST_STATUS), nextCursor: NEXT_CURSOR }),
       },
     },
+    isDocument: true,
     bucket: 'read',
   },
   getRequest: {

@@ -25,6 +25,7 @@ const DOCUMENTS = [
   '/llms-full.txt',
   '/robots.txt',
   '/sitemap.xml',
+  '/api/x402/requests',
   '/agents',
   '/agents/node-price-feed',
   '/chat',

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { type Answer, answer, type Handler } from '../answer.ts'
-import { BAN_HOURS } from '../contract/peers.ts'
+import { BAN_HOURS } from '../contract/ban-hours.ts'
 import { moment } from '../json.ts'
 import type { BanFacts, PeerFacts } from '../network.ts'
 

@@ -8,10 +8,14 @@ import { ROOT } from './source-tree.ts'
  */
 export async function setup(): Promise<void> {
   process.env.TEST_COMPILED = temporaryFolder()
-  for (const entry of ['src/main.ts', 'test/support/daemon-entry.ts']) {
-    const { code, stderr } = await new Program({ entry: join(ROOT, entry), args: ['--version'] }).finished()
-    if (code !== 0) throw new Error(`${entry} does not start: ${stderr}`)
-  }
+  for (const entry of ['src/main.ts', 'test/support/daemon-entry.ts']) await compile(join(ROOT, entry), ['--version'])
+  // What only a node needs is loaded when one starts.
+  await compile('--input-type=module', ['-e', `await import(${JSON.stringify(join(ROOT, 'src/cli/run-daemon.ts'))})`])
+}
+
+async function compile(entry: string, args: readonly string[]): Promise<void> {
+  const { code, stderr } = await new Program({ entry, args }).finished()
+  if (code !== 0) throw new Error(`${entry} ${args.join(' ')} does not run: ${stderr}`)
 }
 
 /** Removes what was compiled. */

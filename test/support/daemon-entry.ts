@@ -1,6 +1,7 @@
 import { NETWORKS } from '../../config/networks/table.ts'
-import { runDaemon, startCommand } from '../../src/cli/commands/start.ts'
+import { startCommand } from '../../src/cli/commands/start.ts'
 import { runCommandLine } from '../../src/cli/run.ts'
+import { runDaemon } from '../../src/cli/run-daemon.ts'
 import { COMMANDS } from '../../src/cli/table.ts'
 import { endProcess } from '../../src/end-process.ts'
 import { offeredServices } from '../../src/services-on-offer.ts'

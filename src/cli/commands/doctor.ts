@@ -1,7 +1,4 @@
-import type { Stop } from '../../core.ts'
 import type { ProviderCheck } from '../../outbound/providers/provider.ts'
-import { openOutside } from '../../outside.ts'
-import { systemClock, systemTimers } from '../../runtime.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { tableOf } from '../reading.ts'
@@ -15,21 +12,14 @@ export const doctorProvidersCommand: Command = {
   example: 'doctor providers',
   flags: { json: 'Print JSON' },
   run: async ({ config, flags, print, note }) => {
-    const stops: Stop[] = []
-    const { publicUrl } = config.rpc
-    const { espeak } = config.chat
-    const parts = { config: config.outside, publicUrl, espeak, clock: systemClock, timers: systemTimers }
-    try {
-      const outside = await openOutside(parts, stops)
-      if (!outside.ok) return outside.fault
-      const checks = (await Promise.all(outside.value.checkable.map((one) => one.checkAll()))).flat()
-      if (flags.json !== undefined) print(JSON.stringify(checks))
-      else for (const line of tableOf([['FOR', 'WHO', 'STATE', 'MS', 'DETAIL'], ...checks.map(rowOf)])) print(line)
-      if (checks.length === 0) note('No provider is configured; farthing services tells what each service needs.')
-      return checks.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
-    } finally {
-      for (const stop of stops.reverse()) await stop()
-    }
+    const { checkProviders } = await import('../provider-checks.ts')
+    const checked = await checkProviders(config)
+    if (!checked.ok) return checked.fault
+    const checks = checked.value
+    if (flags.json !== undefined) print(JSON.stringify(checks))
+    else for (const line of tableOf([['FOR', 'WHO', 'STATE', 'MS', 'DETAIL'], ...checks.map(rowOf)])) print(line)
+    if (checks.length === 0) note('No provider is configured; farthing services tells what each service needs.')
+    return checks.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
   },
 }
 

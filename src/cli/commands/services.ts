@@ -1,23 +1,12 @@
-import { type Fault, fault, faultMessage, faultRow } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
-import { tryOut } from '../../../marketplace/checkout/trial.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import type { TrialView } from '../../../rpc/client/trial-view.ts'
-import { offeredServices } from '../../services-on-offer.ts'
 import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { operatorClient, TOKEN_FLAG } from '../operator.ts'
 import { type Fields, tableOf } from '../reading.ts'
-import { openServiceBench, type ServiceBench } from '../service-bench.ts'
+import type { Standing } from '../services-here.ts'
 import { usage } from '../values.ts'
-
-/** How a service stands, and which settings would make it available. */
-interface Standing {
-  readonly serviceId: string
-  readonly available: boolean
-  readonly reason: string
-  readonly requires: readonly string[]
-}
 
 /** `farthing services`: what can be sold now, and what the rest is waiting for. */
 export const servicesCommand: Command = {
@@ -66,14 +55,7 @@ async function standingsOf(context: CommandContext): Promise<Result<readonly Sta
   const registry = await new NodeClient(nodeUrl(context)).document('/services.json')
   if (registry.ok) return ok(listed(registry.value))
   if (context.flags.rpc !== undefined || registry.fault.code !== 'cli/node-unreachable') return registry
-  const bench = await benchOf(context)
-  if (!bench.ok) return bench
-  try {
-    context.note('No node runs here: this is by the configuration and the data folder.')
-    return ok(offeredServices(context.config).map((definition) => standingOn(bench.value, definition)))
-  } finally {
-    await bench.value.close()
-  }
+  return (await import('../services-here.ts')).standingsHere(context)
 }
 
 function listed({ services }: Fields): readonly Standing[] {
@@ -84,16 +66,6 @@ function listed({ services }: Fields): readonly Standing[] {
     reason: typeof unavailableReason === 'string' ? unavailableReason : '',
     requires: Array.isArray(requires) ? requires.map(String) : [],
   }))
-}
-
-function standingOn(
-  { context }: ServiceBench,
-  { serviceId, ready }: ReturnType<typeof offeredServices>[number],
-): Standing {
-  const readiness = ready(context)
-  return readiness.available
-    ? { serviceId, available: true, reason: '', requires: [] }
-    : { serviceId, available: false, reason: readiness.reason, requires: readiness.requires }
 }
 
 function showStandings({ print, note }: CommandContext, standings: readonly Standing[]): void {
@@ -117,32 +89,5 @@ async function trialOf(
   if (!client.ok) return client
   const asked = await client.value.trial(serviceId, request)
   if (asked.ok || context.flags.rpc !== undefined || asked.fault.code !== 'cli/node-unreachable') return asked
-  const definition = offeredServices(context.config).find((one) => one.serviceId === serviceId)
-  if (definition === undefined) return { ok: false, fault: fault('service/not-found', { serviceId }) }
-  const bench = await benchOf(context)
-  if (!bench.ok) return bench
-  try {
-    if (!bench.value.hasChain) context.note('There is no chain in the data folder yet: this is the genesis alone.')
-    const beganMs = performance.now()
-    const outcome = await tryOut(definition, request ?? definition.example, bench.value.context)
-    return ok({ durationMs: Math.round(performance.now() - beganMs), outcome: viewOf(outcome) })
-  } finally {
-    await bench.value.close()
-  }
-}
-
-/** A bench on the data folder; where a node has it that listens elsewhere, it is said how to reach that node. */
-async function benchOf(context: CommandContext): Promise<Result<ServiceBench>> {
-  const bench = await openServiceBench(context)
-  if (!bench.ok && bench.fault.code === 'storage/locked')
-    context.note(`No node answers at ${nodeUrl(context)}. If yours listens elsewhere, name its address with --rpc.`)
-  return bench
-}
-
-function viewOf(outcome: Result<string>): TrialView['outcome'] {
-  return outcome.ok ? { ok: true, result: JSON.parse(outcome.value) } : { ok: false, ...wordsOf(outcome.fault) }
-}
-
-function wordsOf(cause: Fault): { readonly code: string; readonly message: string } {
-  return { code: faultRow(cause.code).api, message: faultMessage(cause) }
+  return (await import('../services-here.ts')).trialHere(context, serviceId, request)
 }

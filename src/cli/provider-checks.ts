@@ -1,0 +1,24 @@
+import type { Config } from '../../config/settings.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { Stop } from '../core.ts'
+import type { ProviderCheck } from '../outbound/providers/provider.ts'
+import { openOutside } from '../outside.ts'
+import { systemClock, systemTimers } from '../runtime.ts'
+
+/** Asks every configured provider the cheapest question that shows whether it works. */
+export async function checkProviders({
+  outside: config,
+  rpc,
+  chat,
+}: Config): Promise<Result<readonly ProviderCheck[]>> {
+  const stops: Stop[] = []
+  const { publicUrl } = rpc
+  const { espeak } = chat
+  try {
+    const outside = await openOutside({ config, publicUrl, espeak, clock: systemClock, timers: systemTimers }, stops)
+    if (!outside.ok) return outside
+    return ok((await Promise.all(outside.value.checkable.map((one) => one.checkAll()))).flat())
+  } finally {
+    for (const stop of stops.reverse()) await stop()
+  }
+}

@@ -1,0 +1,156 @@
+import { type Config, SETTINGS } from '../../config/settings.ts'
+import { InvariantError } from '../../consensus/chain/execution.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
+import { AssertionError } from '../../consensus/primitives/assert.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { DaemonOptions } from '../core.ts'
+import type { WalletKey } from '../crypto/wallet-key.ts'
+import { type Daemon, startDaemon } from '../daemon.ts'
+import { parseNodeAddress } from '../p2p/host/node-address.ts'
+import { PROTOCOL } from '../protocol.ts'
+import { offeredServices } from '../services-on-offer.ts'
+import { checkMarker, folderPaths, isStorageFailure, storageFaultOf } from '../storage/folder.ts'
+import { claimsOpener } from '../storage/open-claims.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { walletNames } from '../wallet/keystore.ts'
+import type { CommandContext } from './command.ts'
+import { EXIT } from './exit-codes.ts'
+import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } from './wallets.ts'
+
+/** A stop that takes longer is forced: everything durable is on disk already. */
+const STOP_MS_MAX = 4_500
+
+/** What a daemon is made of beside its configuration. */
+export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
+
+/** Runs the node as it is shipped until it is told to stop. */
+export function runNode(context: CommandContext): Promise<number | Fault> {
+  return runDaemon(context, {
+    services: offeredServices(context.config),
+    openClaims: claimsOpener(context.config, context.params.name),
+  })
+}
+
+/** Runs a daemon with the parts given until it is told to stop. */
+export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
+  const { params, logger } = context
+  const joined = withPeers(context)
+  if (!joined.ok) return joined.fault
+  const marked = await checkMarker(joined.value.dataDir, {
+    network: params.name,
+    genesis: createRuleBook(params, PROTOCOL).genesis.block.id,
+  })
+  if (!marked.ok) return marked.fault
+  const imported = await importDevWallets(joined.value, params)
+  if (!imported.ok) return imported.fault
+  const config = await withOwnKeys(joined.value, context)
+  if (params.name !== 'devnet' && params.seeds.length + config.p2p.peers.length === 0) {
+    logger.warn(`no public seeds of ${params.name} exist yet: this node runs alone`)
+  }
+  const wallet = await marketWallet({ ...context, config })
+  if (wallet !== null && !wallet.ok) return wallet.fault
+  const onFatal = fatalHandler(logger, config.dataDir)
+  const told = toldToStop(logger)
+  const options = { config, params, ...parts, wallet: wallet === null ? null : wallet.value, logger, onFatal }
+  const daemon = await startDaemon(options).catch(onFatal)
+  if (!daemon.ok) return daemon.fault
+  greet({ ...context, config }, daemon.value)
+  await told
+  await daemon.value.stop().catch(onFatal)
+  logger.info('stopped')
+  return EXIT.ok
+}
+
+/** The configuration with the peers that the command line names beside it. */
+function withPeers({ config, flags }: CommandContext): Result<Config> {
+  const peers = [...config.p2p.peers, ...(flags.peer?.split(',') ?? [])]
+  for (const text of peers) {
+    const address = parseNodeAddress(text)
+    if (!address.ok) return address
+  }
+  return ok({ ...config, p2p: { ...config.p2p, peers } })
+}
+
+/**
+ * The keys of the devnet are everybody's: two nodes that sell by the same one would each work for the same payment, so one that
+ * joins others sells only with a key of its own, or with one that it was told to use. Mining may pay the shared one.
+ */
+async function withOwnKeys(config: Config, { params, resolution, note }: CommandContext): Promise<Config> {
+  if (config.p2p.peers.length === 0) return config
+  const shared = await sharedMarketAddress(config, params)
+  const { value, origin } = resolution['dev-key']
+  if (shared === null || (origin !== 'default' && value === SETTINGS['dev-key'].default)) return config
+  if (config.market.enabled)
+    note(
+      'This node sells nothing, as its keys are those of every devnet: a new --data-dir with --dev-key 3 (to 6) has its own',
+    )
+  const { mine, market } = config
+  return { ...config, market: { ...market, enabled: false }, mine: { ...mine, address: mine.address ?? shared } }
+}
+
+/** The wallet that sells, opened; null where nothing is sold. */
+async function marketWallet({ config, params, logger }: CommandContext): Promise<Result<WalletKey> | null> {
+  if (!config.market.enabled) return null
+  const names = await walletNames(folderPaths(config.dataDir).wallets)
+  if (names.includes(MARKET_WALLET)) return unlockWallet(config, params, MARKET_WALLET)
+  logger.warn('no market wallet: nothing is sold; make one with: npx farthing wallet new --wallet market')
+  return null
+}
+
+/** What must not be survived: the process ends with a code that says why, before anything wrong is committed. */
+function fatalHandler(logger: Logger, dataDir: string): (error: unknown) => never {
+  const onFatal = (error: unknown): never => {
+    const bug = error instanceof InvariantError || error instanceof AssertionError
+    const code = bug ? EXIT.invariant : isStorageFailure(error) ? EXIT.storage : EXIT.failed
+    const disk = storageFaultOf(dataDir, error)
+    // Where the disk is to blame a person needs to know which and why; our stack says nothing of that.
+    if (disk !== undefined) logger.fatal({ code }, `the node stops: ${faultMessage(disk)}`)
+    else logger.fatal({ error: textOf(error), code }, 'the node stops')
+    return process.exit(code)
+  }
+  process.on('uncaughtException', onFatal)
+  process.on('unhandledRejection', onFatal)
+  return onFatal
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function greet({ note, params, config }: CommandContext, { url, node, peerAddresses }: Daemon): void {
+  note(`${params.name} node, API at ${url}`)
+  // Whoever listens everywhere is meant to be reached from elsewhere, too.
+  const address = peerAddresses.find((text) => !/^\/(ip4\/127\.|ip6\/::1\/)/.test(text)) ?? peerAddresses[0]
+  if (address !== undefined) note(`Others join with:  --peer ${address}`)
+  // A devnet has no other miners: without a block nothing is published and nothing paid.
+  const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
+  // One that takes no request: the line works as it stands.
+  const offer = node.market?.shop.offers.find(({ definition }) => definition.example === '')?.definition
+  if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')
+  else if (offer !== undefined) note(`Buy a first call:  npx farthing call ${offer.serviceId} --rpc ${url}`)
+}
+
+/**
+ * Resolves at the first signal to stop, which may come while the daemon still starts. A stop that takes too long is ended
+ * by force, and so is one that a second signal hurries.
+ */
+function toldToStop(logger: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (stopping) {
+        logger.warn({ signal }, 'forced to stop')
+        process.exit(EXIT.failed)
+      }
+      stopping = true
+      logger.info({ signal }, 'stopping')
+      setTimeout(() => {
+        logger.warn('stopping took too long; the rest is taken up at the next start')
+        process.exit(EXIT.ok)
+      }, STOP_MS_MAX)
+      resolve()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
+  })
+}

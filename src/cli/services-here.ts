@@ -1,0 +1,71 @@
+import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { tryOut } from '../../marketplace/checkout/trial.ts'
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import type { TrialView } from '../../rpc/client/trial-view.ts'
+import { offeredServices } from '../services-on-offer.ts'
+import { type CommandContext, nodeUrl } from './command.ts'
+import { openServiceBench, type ServiceBench } from './service-bench.ts'
+
+/** How a service stands, and which settings would make it available. */
+export interface Standing {
+  readonly serviceId: string
+  readonly available: boolean
+  readonly reason: string
+  readonly requires: readonly string[]
+}
+
+/** How all services stand without a node: by the configuration and the data folder. */
+export async function standingsHere(context: CommandContext): Promise<Result<readonly Standing[]>> {
+  const bench = await benchOf(context)
+  if (!bench.ok) return bench
+  try {
+    context.note('No node runs here: this is by the configuration and the data folder.')
+    return ok(offeredServices(context.config).map((definition) => standingOn(bench.value, definition)))
+  } finally {
+    await bench.value.close()
+  }
+}
+
+/** Runs a service in this process, on its example unless a request is given. Fault of its own: `service/not-found`. */
+export async function trialHere(
+  context: CommandContext,
+  serviceId: string,
+  request: string | undefined,
+): Promise<Result<TrialView>> {
+  const definition = offeredServices(context.config).find((one) => one.serviceId === serviceId)
+  if (definition === undefined) return fail(fault('service/not-found', { serviceId }))
+  const bench = await benchOf(context)
+  if (!bench.ok) return bench
+  try {
+    if (!bench.value.hasChain) context.note('There is no chain in the data folder yet: this is the genesis alone.')
+    const beganMs = performance.now()
+    const outcome = await tryOut(definition, request ?? definition.example, bench.value.context)
+    return ok({ durationMs: Math.round(performance.now() - beganMs), outcome: viewOf(outcome) })
+  } finally {
+    await bench.value.close()
+  }
+}
+
+function standingOn({ context }: ServiceBench, { serviceId, ready }: ServiceDefinition): Standing {
+  const readiness = ready(context)
+  return readiness.available
+    ? { serviceId, available: true, reason: '', requires: [] }
+    : { serviceId, available: false, reason: readiness.reason, requires: readiness.requires }
+}
+
+/** A bench on the data folder; where a node has it that listens elsewhere, it is said how to reach that node. */
+async function benchOf(context: CommandContext): Promise<Result<ServiceBench>> {
+  const bench = await openServiceBench(context)
+  if (!bench.ok && bench.fault.code === 'storage/locked')
+    context.note(`No node answers at ${nodeUrl(context)}. If yours listens elsewhere, name its address with --rpc.`)
+  return bench
+}
+
+function viewOf(outcome: Result<string>): TrialView['outcome'] {
+  return outcome.ok ? { ok: true, result: JSON.parse(outcome.value) } : { ok: false, ...wordsOf(outcome.fault) }
+}
+
+function wordsOf(cause: Fault): { readonly code: string; readonly message: string } {
+  return { code: faultRow(cause.code).api, message: faultMessage(cause) }
+}

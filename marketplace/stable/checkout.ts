@@ -84,7 +84,7 @@ export class StableCheckout implements StableRail {
     const { clock, timers, store, facilitators, ledger, onError } = dependencies
     this.#room = new WaitingRoom(timers)
     this.#intake = new Intake(dependencies)
-    this.#payers = new Payers(clock)
+    this.#payers = new Payers(clock, (payer) => this.#resolver.unknownOf(payer))
     this.#deliveries = new Deliveries(dependencies)
     const onStep = (claim: StableIn<'settled' | 'unpaid' | 'owed'>): void => this.#onStep(claim)
     const settlement = new Settlement(dependencies)
@@ -92,7 +92,7 @@ export class StableCheckout implements StableRail {
     const onMissing = (claim: StableIn<'settled'>): void => this.#sales.takeBack(claim)
     this.#arrivals = ledger === null ? null : new Arrivals({ ...dependencies, ledger, onMissing })
     const pause = (ms: number): Promise<void> => this.#room.pause(ms)
-    const standing = { isStopped: () => this.#stopped, isAbandoned: () => this.#abandoned }
+    const standing = { isStopped: () => this.#stopped, isAbandoned: () => this.#abandoned, payers: this.#payers }
     this.#work = new StableWork({ ...dependencies, ...standing, settlement, resolver: this.#resolver, pause, onStep })
   }
 
@@ -316,7 +316,6 @@ export class StableCheckout implements StableRail {
     const outcome = await this.#do(place, () => this.#work.begin(claim, task))
     if (outcome?.ok !== false) return outcome
     if (outcome.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
-    this.#payers.failed(claim.payer, offer.definition, outcome.fault)
     return outcome
   }
 
@@ -342,7 +341,9 @@ export class StableCheckout implements StableRail {
     if (refused !== null) return refused
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
-    return this.#payers.refusal(call.payment.authorization.from, workerFor(call.payment, this.terms), offer.definition)
+    const { authorization } = call.payment
+    const crowding = this.#payers.crowding(workerFor(call.payment, this.terms), offer.definition)
+    return crowding ?? this.#payers.refusal(authorization.from, offer.definition)
   }
 
   #resume(claim: StableClaim): void {
@@ -377,7 +378,7 @@ export class StableCheckout implements StableRail {
       this.#sales.add(claim)
       this.#arrivals?.take(claim)
     }
-    if (claim.state === 'unpaid' && claim.reason === 'stable/refused') this.#payers.unpaid(claim.payer)
+    this.#payers.ended(claim)
     if (claim.state === 'owed') this.#deps.refunder.owe(claim)
     this.#room.wake()
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceDefinition } from '../services/service.ts'
+import type { StableClaim } from './claim.ts'
 import { RecentCounts } from './recent-counts.ts'
 
 /** Calls of one payer that may be under way at once: what waits for a place costs memory, and others wait behind it. */
@@ -8,6 +9,8 @@ const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Works that a payer may leave unpaid within the time: the service works before it is paid, so this is what it gives away. */
 const UNPAID = { ...SPAN, most: 5 }
+/** Settlements that a payer is trusted for: with as many it may have all its calls worked on at once. */
+const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
  * Works that may fail for a payer within the time at addresses of its choice, or in models. They cost it nothing: without this
  * bound it could have this node knock anywhere, and models think, for free. An honest caller meets broken pages, too, so there are
@@ -17,26 +20,45 @@ const FAILED = { ...SPAN, most: 10 }
 /** Ends of work that the other side can cause. A result out of shape or an interruption is ours. */
 const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
 
+/** Works of one payer that have begun and not ended, and what waits to begin. */
+interface Line {
+  begun: number
+  readonly waiting: (() => void)[]
+}
+
 /** What one payer may have done before it pays: who lets settlements or work fail gets no more work for a while. */
 export class Payers {
   readonly #busy = new Map<string, number>()
+  readonly #lines = new Map<string, Line>()
+  readonly #paid: RecentCounts
   readonly #unpaid: RecentCounts
   readonly #failed: RecentCounts
+  readonly #unknownOf: (payer: string) => number
 
-  constructor(clock: Clock) {
+  /** `unknownOf` says how many settlements of a payer have an end that is not known yet. */
+  constructor(clock: Clock, unknownOf: (payer: string) => number) {
+    this.#paid = new RecentCounts(clock, PAID)
     this.#unpaid = new RecentCounts(clock, UNPAID)
     this.#failed = new RecentCounts(clock, FAILED)
+    this.#unknownOf = unknownOf
   }
 
   /**
-   * Why a payer gets no work now, or null; `place` is who is counted in {@link during}. Faults: `stable/refused`,
-   * `stable/failing`, `service/unavailable`.
+   * Why a payer gets no work now, or null. Asked before a payment is taken, and again where the work has waited. Faults:
+   * `stable/refused`, `stable/failing`, `service/unavailable`.
    */
-  refusal(payer: string, place: string, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
+  refusal(payer: string, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
     if (this.#unpaid.waitMs(payer) > 0)
       return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
     const waitMs = reachesOut === true ? this.#failed.waitMs(payer) : 0
     if (waitMs > 0) return fault('stable/failing', { serviceId, seconds: Math.ceil(waitMs / 1_000) })
+    if (this.#trust(payer) > 0) return null
+    const reason = 'it is not known yet whether this payer has paid for earlier calls'
+    return fault('service/unavailable', { serviceId, reason })
+  }
+
+  /** Whether as many calls are under way as there may be; `place` is who is counted in {@link during}. */
+  crowding(place: string, { serviceId }: ServiceDefinition): Fault | null {
     return (this.#busy.get(place) ?? 0) < AT_ONCE_MAX
       ? null
       : fault('service/unavailable', { serviceId, reason: `${AT_ONCE_MAX} calls of this payer are under way` })
@@ -54,9 +76,40 @@ export class Payers {
     }
   }
 
-  /** Notes work that was done and not paid, as the payer's settlement was refused. */
-  unpaid(payer: string): void {
-    this.#unpaid.add(payer)
+  /**
+   * Does work up to its settlement, as soon as no more of the payer's is unsettled than it is trusted for: of what is begun at
+   * once, all but one may turn out to have been for nothing.
+   */
+  async inTurn<T>(payer: string, work: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(payer) ?? { begun: 0, waiting: [] }
+    this.#lines.set(payer, line)
+    if (line.begun < Math.max(1, this.#trust(payer))) line.begun += 1
+    else await new Promise<void>((begin) => line.waiting.push(begin))
+    try {
+      return await work()
+    } finally {
+      line.begun -= 1
+      this.#next(payer, line)
+    }
+  }
+
+  #next(payer: string, line: Line): void {
+    while (line.waiting.length > 0 && line.begun < Math.max(1, this.#trust(payer))) {
+      line.begun += 1
+      line.waiting.shift()?.()
+    }
+    if (line.begun === 0) this.#lines.delete(payer)
+  }
+
+  /** Works of a payer that may be unsettled at once. */
+  #trust(payer: string): number {
+    return UNPAID.most + this.#paid.count(payer) - this.#unpaid.count(payer) - this.#unknownOf(payer)
+  }
+
+  /** Notes how a settlement ended: work that was done and not paid counts where the payer's settlement was refused. */
+  ended({ payer, state, ...claim }: Pick<StableClaim, 'payer' | 'state'> & { readonly reason?: string }): void {
+    if (state === 'settled') this.#paid.add(payer)
+    if (state === 'unpaid' && claim.reason === 'stable/refused') this.#unpaid.add(payer)
   }
 
   /** Notes how work for a payer failed: it counts where the payer chose what the service reached, and that may be the cause. */

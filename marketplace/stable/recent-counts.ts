@@ -29,6 +29,11 @@ export class RecentCounts {
     this.#timesMs.delete(oldest as string)
   }
 
+  /** How often it has happened to somebody lately; `most` and more are the same. */
+  count(name: string): number {
+    return this.#recent(name).length
+  }
+
   /** Milliseconds until it has happened to somebody less often than is borne; 0 where that is so. */
   waitMs(name: string): number {
     const recent = this.#recent(name)

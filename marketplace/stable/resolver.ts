@@ -27,7 +27,8 @@ const OPEN_MAX = 10_000
 
 /** A claim that is looked after. */
 interface Case {
-  readonly isSettling: boolean
+  /** Who is to pay, while it is not known whether it did; null once it is known that it did not. */
+  unknownOf: string | null
   attempts: number
   /** Whom it was settled with last. */
   asked: string | null
@@ -38,6 +39,8 @@ interface Case {
 export class Resolver {
   readonly #deps: ResolverDependencies
   readonly #cases = new Map<string, Case>()
+  /** Settlements whose outcome is not known, by payer. */
+  readonly #unknown = new Map<string, number>()
   readonly #slots = new WorkSlots()
   #working = new Set<Promise<void>>()
   #stopped = false
@@ -49,8 +52,13 @@ export class Resolver {
   /** Settlements whose outcome is not known. */
   get unknownCount(): number {
     let count = 0
-    for (const { isSettling } of this.#cases.values()) if (isSettling) count += 1
+    for (const ofPayer of this.#unknown.values()) count += ofPayer
     return count
+  }
+
+  /** Those of them that a payer is to pay. */
+  unknownOf(payer: string): number {
+    return this.#unknown.get(payer) ?? 0
   }
 
   /** Whether a claim is looked after here. */
@@ -74,15 +82,29 @@ export class Resolver {
   ): void {
     if (this.#stopped || this.#cases.has(claim.id)) return
     if (claim.state === 'unpaid' && this.#cases.size >= OPEN_MAX) return
-    const one: Case = { isSettling: claim.state === 'settling', attempts: 0, asked, cancel: () => {} }
+    const unknownOf = claim.state === 'settling' ? claim.payer : null
+    const one: Case = { unknownOf, attempts: 0, asked, cancel: () => {} }
+    if (unknownOf !== null) this.#unknown.set(unknownOf, this.unknownOf(unknownOf) + 1)
     this.#cases.set(claim.id, one)
     this.#schedule(claim.id, one, ms)
   }
 
   /** Leaves a claim to somebody else. */
   drop(id: string): void {
-    this.#cases.get(id)?.cancel()
+    const one = this.#cases.get(id)
+    if (one === undefined) return
+    one.cancel()
+    this.#known(one)
     this.#cases.delete(id)
+  }
+
+  /** It is known how a settlement ended. */
+  #known(one: Case): void {
+    if (one.unknownOf === null) return
+    const left = this.unknownOf(one.unknownOf) - 1
+    if (left > 0) this.#unknown.set(one.unknownOf, left)
+    else this.#unknown.delete(one.unknownOf)
+    one.unknownOf = null
   }
 
   /** Leaves everything to others. */
@@ -120,6 +142,7 @@ export class Resolver {
     // It may have been taken from here while somebody else was asked.
     if (this.#stopped || this.#cases.get(id) !== one) return
     if (step === 'open') return this.#schedule(id, one, pauseMs(claim, one.attempts))
+    this.#known(one)
     if (await store.advance(claim.state, step)) onStep(step)
     this.#next(step, id, one)
   }

@@ -12,6 +12,7 @@ import { holdsLongEnough } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import type { FacilitatorVerdict } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
+import type { Payers } from './payers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import type { Resolver } from './resolver.ts'
 import type { Settlement } from './settlement.ts'
@@ -26,6 +27,7 @@ export interface StableWorkDependencies {
   readonly facilitators: FacilitatorPool
   readonly settlement: Settlement
   readonly resolver: Resolver
+  readonly payers: Payers
   readonly seller: Seller
   readonly clock: Clock
   readonly pause: (ms: number) => Promise<void>
@@ -62,14 +64,21 @@ export class StableWork {
 
   /** Claims a payment, and does everything that it pays for. */
   async begin(claim: StableIn<'claimed'>, task: StableTask): Promise<Ended> {
-    const { store, facilitators, seller, workshop } = this.#deps
+    const { store, facilitators, payers, seller } = this.#deps
     const isOurs = task.previous === null ? (await store.claim(claim)) === null : await store.advance('unpaid', claim)
     if (!isOurs) return null
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
     const { verdict, by } = await facilitators.verify(facilitatorRequest(seller, claim))
     if (verdict.is !== 'good') return this.#turnAway(claim, task, turnedAwayBy(verdict))
+    return payers.inTurn(claim.payer, () => this.#earn(claim, task, by))
+  }
+
+  async #earn(claim: StableIn<'claimed'>, task: StableTask, by: string | null): Promise<Ended> {
+    const { payers, workshop } = this.#deps
     const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), claim.payer)
-    return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: by, isFirst: true })
+    if (worked?.ok === true) return this.collect(worked.value, { first: by, isFirst: true })
+    if (worked !== null) payers.failed(claim.payer, task.definition, worked.fault)
+    return worked
   }
 
   /** Takes up a claim whose work was interrupted, where it may be done again. */
@@ -114,7 +123,7 @@ export class StableWork {
   }
 
   async #work(claim: StableIn<'claimed'>, task: StableTask): Promise<Result<StableIn<'settling'>> | null> {
-    const { chain, shop, clock, pause, isStopped } = this.#deps
+    const { chain, shop, clock, payers, pause, isStopped } = this.#deps
     const { serviceId, timeoutMs } = task.definition
     // A passing head is no ground to work on.
     while (chain.moving && !isStopped()) await pause(POLL_MS)
@@ -125,7 +134,8 @@ export class StableWork {
       const late = 'invalid_exact_evm_payload_authorization_valid_before'
       return this.#turnAway(claim, task, fault('stable/refused', { reason: late }))
     }
-    return this.#execute(claim, task)
+    const refused = payers.refusal(claim.payer, task.definition)
+    return refused === null ? this.#execute(claim, task) : this.#turnAway(claim, task, refused)
   }
 
   async #execute(

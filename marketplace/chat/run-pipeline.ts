@@ -1,6 +1,7 @@
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ChatMessage, DeltaSink } from '../models/backend.ts'
+import { isTimeOver } from '../models/silence.ts'
 import type { ChatSink, StageReport } from './call.ts'
 import { isSpoken } from './spoken.ts'
 import type { ChatState, Pipeline, Stage, StageContext } from './stage.ts'
@@ -92,10 +93,6 @@ function endOf({ text }: ChatState, { signal, call }: WalkContext): Fault | null
   if (!signal.aborted) return null
   if (!isTimeOver(signal)) return fault('chat/aborted')
   return text === '' ? fault('chat/timeout', { model: call.model }) : null
-}
-
-function isTimeOver({ reason }: AbortSignal): boolean {
-  return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
 /** Why a stage does not run for this state; null where it does. */

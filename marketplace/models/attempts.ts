@@ -3,7 +3,9 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ModelUsage } from '../outside/models.ts'
 import type { Leave } from './admission.ts'
+import type { ModelFacts } from './backend.ts'
 import { type Member, PATIENCE_MS } from './member.ts'
+import { isTimeOver, Silence } from './silence.ts'
 
 /** A piece of work for one of several candidates. */
 export interface Work<Candidate, T> {
@@ -17,7 +19,8 @@ export interface Work<Candidate, T> {
   readonly retriesMax?: number
   readonly ask: (
     candidate: Candidate,
-    signal: AbortSignal,
+    until: AbortSignal,
+    silence: Pick<Silence, 'heard' | 'hold'>,
   ) => Promise<Result<{ readonly value: T; readonly usage: ModelUsage | null }>>
 }
 
@@ -25,6 +28,12 @@ export interface Work<Candidate, T> {
 export interface Turn<Candidate, T> {
   readonly candidate: Candidate | null
   readonly result: Result<T>
+}
+
+/** Whom work is for. */
+interface Asked {
+  readonly member: Member
+  readonly model: ModelFacts
 }
 
 interface Means {
@@ -40,7 +49,7 @@ interface Place<Candidate> {
 
 const RETRIES_MAX = 2
 const PAUSE_MS = 500
-/** Whoever has had so long and does not answer before the time of its caller is over does not answer. */
+/** A model that says nothing for so long before the time of its caller is over does not answer. */
 const LONG_MS = 20_000
 const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
 
@@ -48,7 +57,7 @@ const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
  * Has work done by the first candidate that has room for it, or the first that has it in a while; one that fails in passing is
  * asked again after a pause. Null where all of them are left alone now.
  */
-export async function attempts<Candidate extends { readonly member: Member }, T>(
+export async function attempts<Candidate extends Asked, T>(
   candidates: readonly Candidate[],
   work: Work<Candidate, T>,
   means: Means,
@@ -77,14 +86,14 @@ export async function attempts<Candidate extends { readonly member: Member }, T>
   }
 }
 
-/** One attempt, within the backend's own time. */
-async function attempt<Candidate extends { readonly member: Member }, T>(
+/** One attempt, which goes on while something comes: what is slow is not dead. */
+async function attempt<Candidate extends Asked, T>(
   candidate: Candidate,
   leave: Leave,
   work: Work<Candidate, T>,
   { means, signal }: { readonly means: Means; readonly signal: AbortSignal },
 ): Promise<Result<T>> {
-  const { member } = candidate
+  const { member, model } = candidate
   if (signal.aborted) {
     leave(0)
     return fail(fault('model/timeout', { backend: member.entry.backend.id }))
@@ -93,29 +102,60 @@ async function attempt<Candidate extends { readonly member: Member }, T>(
     leave(0)
     return fail(fault('model/none', { reason: `${member.entry.backend.id} is left alone` }))
   }
+  const { clock, timers } = means
   const limit = new AbortController()
-  const cancel = means.timers.after(member.entry.limits.timeoutMs, () => limit.abort())
-  const beganMs = means.clock.now()
+  const silence = new Silence({
+    clock,
+    timers,
+    ms: member.entry.limits.timeoutMs,
+    onHeard: () => member.heard(model.id),
+    onSilent: (reason) => limit.abort(reason),
+  })
+  const beganMs = clock.now()
   let usage: ModelUsage | null = null
   let outcome: Fault | null | 'given-up' = 'given-up'
   try {
-    const answer = await work.ask(candidate, AbortSignal.any([signal, limit.signal]))
+    const answer = await work.ask(candidate, AbortSignal.any([signal, limit.signal]), silence)
     if (answer.ok) outcome = null
-    else if (signal.aborted ? isTooLong(signal, means.clock.now() - beganMs) : isBackends(answer.fault))
+    else if (isBlamed(answer.fault, candidate, { signal, limit: limit.signal, silence, sinceMs: beganMs }))
       outcome = answer.fault
     if (!answer.ok) return answer
     usage = answer.value.usage
     if (usage !== null) member.used(usage)
     return ok(answer.value.value)
   } finally {
-    cancel()
+    silence.end()
     member.note(outcome)
     leave(usage?.totalTokens ?? null)
   }
 }
 
+/**
+ * Whether a failure is the backend's. Where the time was over, it is if the model said nothing to anybody for long enough: one that
+ * says something, here or to others, is slow. A caller who went away says nothing of it.
+ */
+function isBlamed(
+  cause: Fault,
+  { member, model }: Asked,
+  {
+    signal,
+    limit,
+    silence,
+    sinceMs,
+  }: {
+    readonly signal: AbortSignal
+    readonly limit: AbortSignal
+    readonly silence: Silence
+    readonly sinceMs: number
+  },
+): boolean {
+  if (!signal.aborted && !limit.aborted) return isBackends(cause)
+  if (silence.isHeld || (signal.aborted && !isTimeOver(signal))) return false
+  return member.quietMs(model.id, sinceMs) >= (signal.aborted ? LONG_MS : member.entry.limits.timeoutMs)
+}
+
 /** Room at a candidate: at the first that has it now, else at the first where few enough wait. */
-async function placeFor<Candidate extends { readonly member: Member }>(
+async function placeFor<Candidate extends Asked>(
   candidates: readonly Candidate[],
   { tokens, who }: Pick<Work<Candidate, unknown>, 'tokens' | 'who'>,
   signal: AbortSignal,
@@ -132,11 +172,6 @@ async function placeFor<Candidate extends { readonly member: Member }>(
     if (leave !== 'full') return { candidate, leave }
   }
   return 'full'
-}
-
-/** Whether a caller's time was over after long enough; a caller who went away says nothing. */
-function isTooLong({ reason }: AbortSignal, ms: number): boolean {
-  return ms >= LONG_MS && reason instanceof Error && reason.name === 'TimeoutError'
 }
 
 /** Whether a fault says something about the backend, and not about what was asked of it. */

@@ -81,6 +81,9 @@ export interface ChatAnswer {
  */
 export type DeltaSink = (delta: Readonly<Record<string, unknown>>, logprobs?: unknown) => void | Promise<void>
 
+/** Hears of every part of an answer that comes and is not handed on in pieces: whoever is heard is not dead. */
+export type Heard = () => void
+
 /** A text to be spoken by one model, short enough for one go. */
 export interface SpeechQuestion {
   readonly model: ModelFacts
@@ -104,12 +107,17 @@ export interface PictureBytes {
 export interface ModelBackend {
   readonly id: string
   /** Asks for a whole answer. */
-  readonly complete: (request: ChatRequest, signal: AbortSignal) => Promise<Result<ChatAnswer>>
+  readonly complete: (request: ChatRequest, signal: AbortSignal, heard?: Heard) => Promise<Result<ChatAnswer>>
   /** Asks for an answer in pieces; the result is the whole of it. */
   readonly stream: (request: ChatRequest, sink: DeltaSink, signal: AbortSignal) => Promise<Result<ChatAnswer>>
-  readonly picture: (model: ModelFacts, prompt: string, signal: AbortSignal) => Promise<Result<PictureBytes>>
+  readonly picture: (
+    model: ModelFacts,
+    prompt: string,
+    signal: AbortSignal,
+    heard?: Heard,
+  ) => Promise<Result<PictureBytes>>
   /** Bytes of a WAV file, with whatever it holds; absent where no model of it speaks. */
-  readonly speech?: (question: SpeechQuestion, signal: AbortSignal) => Promise<Result<Uint8Array>>
+  readonly speech?: (question: SpeechQuestion, signal: AbortSignal, heard?: Heard) => Promise<Result<Uint8Array>>
   /** The cheapest question that shows whether it can be asked: the ids of the models that it lists, null where it has no such list. */
   readonly check: (signal: AbortSignal) => Promise<Result<readonly string[] | null>>
   /** Settings that are wrong where the check fails from the start; absent where that may pass by itself. */
@@ -126,7 +134,7 @@ export interface BackendLimits {
   readonly concurrency: number
   /** Lower is asked first. */
   readonly priority: number
-  /** Longest time that one attempt may take. */
+  /** Longest time in which nothing of an answer comes: before its beginning, and between its pieces. */
   readonly timeoutMs: number
 }
 

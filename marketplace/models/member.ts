@@ -40,6 +40,8 @@ export class Member {
   known = false
   totals: BackendTotals = { calls: 0, failures: 0, usage: NO_USAGE }
   readonly #clock: Clock
+  /** When each model said something last, to whomever. */
+  readonly #heardMs = new Map<string, number>()
   readonly #latencies = { whole: new LatencyBook(), firstToken: new LatencyBook() }
 
   constructor(entry: BackendEntry, clock: Clock, timers: Timers) {
@@ -66,6 +68,16 @@ export class Member {
   /** Settings that have to change before it can be asked, as its server is not to blame; empty where that may pass by itself. */
   get lacks(): readonly string[] {
     return this.known || this.trouble === null ? [] : (this.entry.backend.requires ?? [])
+  }
+
+  /** Notes that something came from a model. */
+  heard(model: string): void {
+    this.#heardMs.set(model, this.#clock.now())
+  }
+
+  /** How long a model has said nothing to anybody, from a moment on. */
+  quietMs(model: string, sinceMs: number): number {
+    return this.#clock.now() - Math.max(sinceMs, this.#heardMs.get(model) ?? 0)
   }
 
   /** Notes how a call went. What the caller gave up says nothing. */

@@ -17,6 +17,7 @@ import type {
 import { HeldSink } from './held-sink.ts'
 import { listedDetail } from './listed.ts'
 import { type BackendTotals, Member, type ModelLatency } from './member.ts'
+import { heardBy, type Silence } from './silence.ts'
 import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from './spoken.ts'
 import { estimatedPrompt, usageOf } from './usage.ts'
 
@@ -105,7 +106,7 @@ interface Tier {
 type Ask = (
   backend: ModelBackend,
   request: ChatRequest,
-  means: { readonly until: AbortSignal; readonly firstWord: () => void },
+  means: { readonly until: AbortSignal; readonly firstWord: () => void } & Pick<Silence, 'heard' | 'hold'>,
 ) => Promise<Result<ChatAnswer>>
 
 /** Several backends as one: asked in order of priority, within their limits, and the next one where one fails. */
@@ -143,7 +144,7 @@ export class ModelPool implements Models {
   readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
     this.#chat(
       asPoolRequest(request),
-      (backend, chat, { until }) => backend.complete(chat, until),
+      (backend, chat, { until, heard }) => backend.complete(chat, until, heard),
       signal,
       () => true,
     )
@@ -155,7 +156,7 @@ export class ModelPool implements Models {
     const ask: Ask = (backend, chat, means) => {
       held.reset()
       firstWord = means.firstWord
-      return backend.stream(chat, held.take, means.until)
+      return backend.stream(chat, heardBy(held.take, means), means.until)
     }
     const answer = await this.#chat(request, ask, signal, () => !held.began)
     if (answer.ok) await held.flush()
@@ -170,9 +171,9 @@ export class ModelPool implements Models {
       {
         tokens: PICTURE_TOKENS,
         mayTryAgain: () => true,
-        ask: async ({ member, model }, until) => {
+        ask: async ({ member, model }, until, { heard }) => {
           const { backend } = member.entry
-          const picture = await backend.picture(model, prompt, until)
+          const picture = await backend.picture(model, prompt, until, heard)
           return picture.ok ? ok({ value: { ...picture.value, backend: backend.id }, usage: null }) : picture
         },
       },
@@ -249,14 +250,15 @@ export class ModelPool implements Models {
       tokens: prompt + maxTokens,
       ...(who !== undefined && { who }),
       mayTryAgain,
-      ask: async ({ member, model }, until) => {
+      ask: async ({ member, model }, until, silence) => {
         isAsked = true
         const { backend } = member.entry
         const { clock } = this.#parts
         const beganMs = clock.now()
         const firstWord = (): void => member.took('firstToken', model.id, asked, clock.now() - beganMs)
         const room = Math.min(maxTokens, model.context - prompt)
-        const answer = await ask(backend, { model, maxTokens: room, ...options }, { until, firstWord })
+        const { heard, hold } = silence
+        const answer = await ask(backend, { model, maxTokens: room, ...options }, { until, firstWord, heard, hold })
         if (!answer.ok) return answer
         member.took('whole', model.id, asked, clock.now() - beganMs)
         const { usage: counts, ...told } = answer.value

@@ -48,12 +48,12 @@ export function speechWork({
     tokens: Math.ceil(text.length / CHARS_PER_TOKEN),
     mayTryAgain: () => true,
     retriesMax: RETRIES_MAX,
-    ask: async ({ member, model }, signal) => {
+    ask: async ({ member, model }, until, { heard }) => {
       const { backend } = member.entry
       const request = { model, text, voice: voice ?? (voicesOf(model)[0] as string), speed }
       if (backend.speech === undefined)
         return fail(fault('model/answer', { backend: backend.id, reason: 'it does not speak', ofQuestion: true }))
-      const spoken = await backend.speech(request, signal)
+      const spoken = await backend.speech(request, until, heard)
       if (!spoken.ok) return spoken
       return ok({ value: { bytes: spoken.value, backend: backend.id, model: model.id }, usage: null })
     },

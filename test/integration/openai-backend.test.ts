@@ -132,6 +132,26 @@ describe('a backend of the OpenAI interface, streaming', () => {
 })
 
 describe('a backend of the OpenAI interface, asked for a whole answer', () => {
+  it('asks for it in pieces once it did not come in time, where tokens are counted all the same', async () => {
+    const tools = [{ type: 'function', function: { name: 'look' } }]
+    const uncounted = { ...REQUEST, model: { ...MODEL, id: 'uncounted', supports: new Set<never>() } }
+    for (const request of [REQUEST, uncounted])
+      expect(await asked('hang', request, limit(30))).toMatchObject({ fault: { code: 'model/timeout' } })
+    // Who went away says nothing of the time.
+    const gone = AbortSignal.abort()
+    const other = { ...REQUEST, model: { ...MODEL, id: 'other' } }
+    await asked('ok', other, gone)
+    fake.questions.length = 0
+    const heard: number[] = []
+    fake.profile = 'ok'
+    expect(await backend.complete(REQUEST, limit(), () => void heard.push(1))).toMatchObject(WHOLE)
+    expect(heard.length).toBeGreaterThan(1)
+    for (const request of [{ ...REQUEST, extra: { tools } }, { ...REQUEST, json: true }, uncounted, other])
+      expect(await asked('ok', request)).toMatchObject({ ok: true })
+    expect(fake.questions.map(({ body }) => body.stream)).toEqual([true, undefined, undefined, undefined, undefined])
+    expect(fake.questions[0]?.body).toMatchObject({ stream_options: { include_usage: true } })
+  })
+
   it.each(['ok', 'sse-when-json', 'slow-first-token'] as const)('reads it: %s', async (profile) => {
     expect(await asked(profile)).toMatchObject({ ok: true, value: { text: HOUSE_TEXT, finishReason: 'stop' } })
   })

@@ -6,6 +6,7 @@ import type {
   ChatMessage,
   ChatRequest,
   DeltaSink,
+  Heard,
   ModelBackend,
 } from '../../../marketplace/models/backend.ts'
 import { type Fields, formInWords, unusableAnswer } from './chat-answer.ts'
@@ -60,8 +61,8 @@ export class GgufBackend implements ModelBackend {
     this.#parts = parts
   }
 
-  readonly complete = (request: ChatRequest, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
-    this.#ask(request, null, signal)
+  readonly complete = (request: ChatRequest, signal: AbortSignal, heard?: Heard): Promise<Result<ChatAnswer>> =>
+    this.#ask(request, null, signal, heard)
 
   /** A form of which no grammar is made is refused: words give what must be looked at before it is shown. */
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
@@ -69,14 +70,14 @@ export class GgufBackend implements ModelBackend {
 
   readonly picture = async (): Promise<Result<never>> => unusableAnswer(this.id, 'it makes no pictures')
 
-  #ask(request: ChatRequest, sink: DeltaSink | null, signal: AbortSignal): Promise<Result<ChatAnswer>> {
+  #ask(request: ChatRequest, sink: DeltaSink | null, signal: AbortSignal, heard?: Heard): Promise<Result<ChatAnswer>> {
     return this.#inTurn(async () => {
       const until = AbortSignal.any([signal, this.#closing.signal])
       if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
       const loaded = await this.#loaded()
       if (!loaded.ok) return loaded
       try {
-        return await this.#answer(loaded.value, request, sink, until)
+        return await this.#answer(loaded.value, request, { sink, heard }, until)
       } catch (error) {
         if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
         return unusableAnswer(this.id, error instanceof Error ? error.message : 'unknown cause')
@@ -160,7 +161,7 @@ export class GgufBackend implements ModelBackend {
   async #answer(
     { package: { LlamaChatSession }, llama, context, name }: Loaded,
     { model, messages, maxTokens, temperature, jsonSchema, json, extra = {} }: ChatRequest,
-    sink: DeltaSink | null,
+    { sink, heard }: { readonly sink: DeltaSink | null; readonly heard: Heard | undefined },
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
     const wanted = jsonSchema?.schema ?? (json === true ? ANY_OBJECT : null)
@@ -173,7 +174,7 @@ export class GgufBackend implements ModelBackend {
     try {
       const session = new LlamaChatSession({ contextSequence: sequence })
       session.setChatHistory(history)
-      const pieces = new PieceQueue(sink ?? (() => undefined))
+      const pieces = new PieceQueue(sink ?? (() => heard?.()))
       const inWords = isInWords ? `\n\n${formInWords(wanted)}` : ''
       const { responseText, stopReason } = await session.promptWithMeta(`${prompt}${inWords}`, {
         signal,

@@ -5,12 +5,14 @@ import type {
   ChatAnswer,
   ChatRequest,
   DeltaSink,
+  Heard,
   HeldBy,
   ModelBackend,
   ModelFacts,
   PictureBytes,
   SpeechQuestion,
 } from '../../../marketplace/models/backend.ts'
+import { isTimeOver } from '../../../marketplace/models/silence.ts'
 import { textOf } from '../bounded-fetch.ts'
 import { connectionWords } from '../connection-words.ts'
 import { ChatAssembly, type Fields, fieldsOf, formInWords, jsonIn, saidError, unusableAnswer } from './chat-answer.ts'
@@ -27,6 +29,12 @@ export interface OpenAiBackendParts {
   readonly key: string | null
 }
 
+/** Who is told of an answer while it comes: of its pieces, and of the bytes of one that comes whole. */
+interface Reader {
+  readonly sink: DeltaSink
+  readonly heard: Heard
+}
+
 /** Longest answer that is not a stream: reading much JSON holds up everything else. */
 const WHOLE_BYTES_MAX = 4 * 1_048_576
 /** The same with a picture; one of a megapixel in base64 is below five megabytes. */
@@ -39,7 +47,7 @@ const PICTURE_SIDE = 1_024
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 const NO_LIST = 'it is not a list of models; is the base address right, with /v1?'
-const NO_SINK: DeltaSink = () => undefined
+const NOBODY = (): void => undefined
 
 /** Models behind a server that speaks the OpenAI interface (https://platform.openai.com/docs/api-reference/chat). */
 export class OpenAiBackend implements ModelBackend {
@@ -48,6 +56,8 @@ export class OpenAiBackend implements ModelBackend {
   readonly #key: string | null
   /** Models that know the longest answer by its new name alone. */
   readonly #newNames = new Set<string>()
+  /** Models that did not finish a whole answer in time: they are asked in pieces from then on, where they can be. */
+  readonly #slow = new Set<string>()
 
   constructor({ id, baseUrl, key }: OpenAiBackendParts) {
     this.id = id
@@ -55,30 +65,49 @@ export class OpenAiBackend implements ModelBackend {
     this.#key = key
   }
 
-  readonly complete = (request: ChatRequest, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
-    this.#chat(request, {}, NO_SINK, signal)
-
-  readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> => {
-    const counted = request.model.supports.has('streamUsage') ? { stream_options: { include_usage: true } } : {}
-    return this.#chat(request, { stream: true, ...counted }, sink, signal)
+  readonly complete = async (
+    request: ChatRequest,
+    signal: AbortSignal,
+    heard: Heard = NOBODY,
+  ): Promise<Result<ChatAnswer>> => {
+    const { id } = request.model
+    const mayCome = mayComeInPieces(request)
+    if (mayCome && this.#slow.has(id)) return this.#chat(request, inPieces(request), { sink: heard, heard }, signal)
+    const answer = await this.#chat(request, {}, { sink: NOBODY, heard }, signal)
+    // Pieces will tell whether it is slow or dead.
+    if (mayCome && !answer.ok && isTimeOver(signal)) this.#slow.add(id)
+    return answer
   }
 
-  readonly picture = async (model: ModelFacts, prompt: string, signal: AbortSignal): Promise<Result<PictureBytes>> => {
+  readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
+    this.#chat(request, inPieces(request), { sink, heard: NOBODY }, signal)
+
+  readonly picture = async (
+    model: ModelFacts,
+    prompt: string,
+    signal: AbortSignal,
+    heard?: Heard,
+  ): Promise<Result<PictureBytes>> => {
     const size = `${PICTURE_SIDE}x${PICTURE_SIDE}`
     const plain = { model: model.id, prompt, n: 1, size }
-    let answer = await this.#wholeJson('/images/generations', { ...plain, response_format: 'b64_json' }, signal)
+    const ask = (body: Fields): Promise<Result<Fields>> => this.#pictureJson(body, signal, heard)
+    let answer = await ask({ ...plain, response_format: 'b64_json' })
     // Newer models always answer in base64, and refuse to be told so.
     if (!answer.ok && answer.fault.detail.status === 400 && /response_format/.test(String(answer.fault.detail.reason)))
-      answer = await this.#wholeJson('/images/generations', plain, signal)
+      answer = await ask(plain)
     return answer.ok ? this.#pictureIn(answer.value, model.id) : answer
   }
 
-  readonly speech = async (question: SpeechQuestion, signal: AbortSignal): Promise<Result<Uint8Array>> => {
+  readonly speech = async (
+    question: SpeechQuestion,
+    signal: AbortSignal,
+    heard?: Heard,
+  ): Promise<Result<Uint8Array>> => {
     const { model, text, voice, speed } = question
     const pace = speed === 1 ? {} : { speed }
     const body = { model: model.id, input: text, voice, response_format: 'wav', ...pace }
     const response = await this.#answered('/audio/speech', body, signal)
-    return response.ok ? this.#late(await readSpeech(this.id, response.value), signal) : response
+    return response.ok ? this.#late(await readSpeech(this.id, response.value, heard), signal) : response
   }
 
   /** Asks for the list of models; a server without one was reached all the same. */
@@ -100,7 +129,7 @@ export class OpenAiBackend implements ModelBackend {
     return ids === null ? unusableAnswer(this.id, NO_LIST) : ok(ids)
   }
 
-  async #chat(request: ChatRequest, more: Fields, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> {
+  async #chat(request: ChatRequest, more: Fields, reader: Reader, signal: AbortSignal): Promise<Result<ChatAnswer>> {
     const ask = (held: HeldBy | null): Promise<Result<Response>> =>
       this.#answeredChat(request.model.id, { ...bodyOf(request, held), ...more }, signal)
     let heldBy = formOf(request)
@@ -111,7 +140,7 @@ export class OpenAiBackend implements ModelBackend {
       response = await ask(heldBy)
     }
     if (!response.ok) return response
-    const answer = await this.#read(response.value, request, sink, signal)
+    const answer = await this.#read(response.value, request, reader, signal)
     return answer.ok && heldBy !== null ? ok({ ...answer.value, heldBy }) : answer
   }
 
@@ -131,7 +160,7 @@ export class OpenAiBackend implements ModelBackend {
   async #read(
     response: Response,
     request: ChatRequest,
-    sink: DeltaSink,
+    { sink, heard }: Reader,
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
     const assembly = new ChatAssembly(this.id, request.model.id)
@@ -139,7 +168,7 @@ export class OpenAiBackend implements ModelBackend {
     const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
     // What is asked for as a whole may come as a stream all the same, and the other way round.
     if (isStream && body !== null) return this.#late(await readChatStream(this.id, body, assembly, sink), signal)
-    const whole = await this.#jsonOf(response, WHOLE_BYTES_MAX, signal)
+    const whole = await this.#jsonOf(response, WHOLE_BYTES_MAX, signal, heard)
     if (!whole.ok) return whole
     const piece = assembly.takeWhole(whole.value)
     if (!piece.ok) return piece
@@ -148,13 +177,13 @@ export class OpenAiBackend implements ModelBackend {
     return answer
   }
 
-  async #wholeJson(path: string, body: Fields, signal: AbortSignal): Promise<Result<Fields>> {
-    const response = await this.#answered(path, body, signal)
-    return response.ok ? this.#jsonOf(response.value, PICTURE_BYTES_MAX, signal) : response
+  async #pictureJson(body: Fields, signal: AbortSignal, heard?: Heard): Promise<Result<Fields>> {
+    const response = await this.#answered('/images/generations', body, signal)
+    return response.ok ? this.#jsonOf(response.value, PICTURE_BYTES_MAX, signal, heard) : response
   }
 
-  async #jsonOf(response: Response, bytesMax: number, signal: AbortSignal): Promise<Result<Fields>> {
-    const text = await textOf(response, bytesMax).catch(() => undefined)
+  async #jsonOf(response: Response, bytesMax: number, signal: AbortSignal, heard?: Heard): Promise<Result<Fields>> {
+    const text = await textOf(response, bytesMax, heard).catch(() => undefined)
     if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
     if (text === null) return unusableAnswer(this.id, `it is longer than ${bytesMax} bytes`)
     const fields = jsonIn(text)
@@ -213,6 +242,19 @@ export class OpenAiBackend implements ModelBackend {
     const model = typeof answer.model === 'string' && answer.model !== '' ? answer.model : asked
     return ok({ bytes: Buffer.from(base64, 'base64'), model })
   }
+}
+
+/**
+ * Whether a whole answer may be asked for in pieces: where tokens are counted all the same. Tools and forms are what servers stream
+ * worst.
+ */
+function mayComeInPieces({ model, jsonSchema, json, extra = {} }: ChatRequest): boolean {
+  const isPlain = jsonSchema === undefined && json !== true && extra.tools === undefined && extra.logprobs !== true
+  return isPlain && model.supports.has('streamUsage')
+}
+
+function inPieces({ model }: ChatRequest): Fields {
+  return { stream: true, ...(model.supports.has('streamUsage') && { stream_options: { include_usage: true } }) }
 }
 
 function bodyOf(

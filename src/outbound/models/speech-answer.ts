@@ -1,5 +1,6 @@
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { Heard } from '../../../marketplace/models/backend.ts'
 import { bytesOf } from '../bounded-fetch.ts'
 import { unusableAnswer } from './chat-answer.ts'
 
@@ -8,10 +9,10 @@ const SPEECH_BYTES_MAX = 16 * 1_048_576
 const RIFF = [0x52, 0x49, 0x46, 0x46] as const
 
 /** The WAV file that a backend answered with. Faults: `model/cut`, `model/answer`. */
-export async function readSpeech(backend: string, response: Response): Promise<Result<Uint8Array>> {
+export async function readSpeech(backend: string, response: Response, heard?: Heard): Promise<Result<Uint8Array>> {
   let bytes: Uint8Array | null
   try {
-    bytes = await bytesOf(response, SPEECH_BYTES_MAX)
+    bytes = await bytesOf(response, SPEECH_BYTES_MAX, heard)
   } catch {
     return fail(fault('model/cut', { backend }))
   }

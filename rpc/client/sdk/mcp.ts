@@ -71,11 +71,12 @@ const PASSING: Readonly<Record<string, number>> = {
   internal_error: 500,
 }
 
-/** A refusal of a tool in the form of an HTTP answer. */
+/** A refusal of a tool in the form of an HTTP answer. What it says of itself that it passes does so, whatever its code. */
 function answerOf(result: Fields): NodeAnswer {
   const body = contentOf(result)
   const code = textOf(body.code, '')
-  return { status: PASSING[code] ?? (body.x402Version === undefined ? 422 : 402), body }
+  const isLater = body.retry === true && body.x402Version === undefined
+  return { status: PASSING[code] ?? (isLater ? 503 : body.x402Version === undefined ? 422 : 402), body }
 }
 
 /** What a result says: as structure, or as the JSON text of its first content. */

@@ -29,7 +29,7 @@ export function nativeOffer(accepts: unknown): Fields | undefined {
 export function readOffer(offer: Fields, { request, url, isCommitted, nowMs }: QuoteBasis): Quote | undefined {
   const extra = fieldsOf(offer.extra)
   const { agentId, serviceId, term, validUntil, confirmations, decimals } = extra
-  const amount = textOf(offer.maxAmountRequired, textOf(offer.amount, ''))
+  const amount = unitsIn(offer)
   if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
   if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
   if (!/^[1-9][0-9]{0,33}$/.test(amount)) return undefined
@@ -50,6 +50,15 @@ export function readOffer(offer: Fields, { request, url, isCommitted, nowMs }: Q
     requestError: null,
     askedAtMs: nowMs,
   }
+}
+
+/**
+ * Base units of an offer, as text: each generation has its own name for them. Where both are there and differ it is none: who
+ * judges the price by one name must not pay by the other.
+ */
+function unitsIn({ maxAmountRequired, amount }: Fields): string {
+  const isTwofold = typeof maxAmountRequired === 'string' && typeof amount === 'string' && maxAmountRequired !== amount
+  return isTwofold ? '' : textOf(maxAmountRequired, textOf(amount, ''))
 }
 
 /** Reads the 402 answer of a Farthing node. Errors: `no_native_offer`. */

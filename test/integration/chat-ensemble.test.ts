@@ -182,6 +182,29 @@ describe('model-4 with what is left', () => {
     expect(textIn(outcome)).toBe('The polish.')
   })
 
+  it.each([
+    ['polish', 'The synthesis.'],
+    ['synthesis', 'The polish.'],
+    ['short', null],
+  ] as const)('does not take a call of a tool that nobody offered for an answer: %s', async (asking, text) => {
+    const callsTools = (question: ChatQuestion) => (askedFor(question) === asking ? 'tool-calls' : 'ok')
+    for (const fake of world.fakes) fake.profile = callsTools
+    const {
+      outcome,
+      text: read,
+      readyAt,
+    } = await world.read(askingBeast(QUESTIONS[text === null ? 'fast' : 'standard']))
+    if (text === null) expect([outcome.ok, read, readyAt]).toEqual([false, '', null])
+    else expect([outcome.ok, read]).toEqual([true, text])
+  })
+
+  it('counts no draft without words', async () => {
+    world.fake.profile = (question) => (askedFor(question) === 'draft' ? 'tool-calls' : 'ok')
+    const outcome = await ask(QUESTIONS.standard)
+    expect(outcome.report.drafts).toMatchObject({ asked: 3, answered: 2 })
+    expect(String(messagesIn(only('synthesis'))[0]?.content)).toContain('["Draft of 1","Draft of 2"]')
+  })
+
   it('polishes one draft where only one came', async () => {
     for (const fake of world.fakes.slice(1)) fake.profile = failing('draft')
     const outcome = await ask(QUESTIONS.standard)

@@ -6,6 +6,7 @@ import { estimatedPrompt } from '../../models/usage.ts'
 import { tooLongFor, windowOf } from '../context-window.ts'
 import { textOfMessage } from '../conversation.ts'
 import type { ChatMeans, Stage, StageContext } from '../stage.ts'
+import { withWords } from '../stages/ask.ts'
 import { asChatFault } from '../upstream-fault.ts'
 import { hasImages } from '../vision/image-parts.ts'
 import {
@@ -114,17 +115,19 @@ async function summariesOf(pieces: readonly Piece[], context: Context): Promise<
 async function summaryOf({ turns }: Piece, { desk }: Context, signal: AbortSignal): Promise<Result<string>> {
   const bare = withoutCode(turns)
   const chars = bare.turns.reduce((sum, { text }) => sum + text.length, 0)
-  const answered = await desk.ask(
-    {
-      roles: ['fast', 'general'],
-      messages: [
-        { role: 'system', content: SUMMARY_PROMPT },
-        { role: 'user', content: JSON.stringify({ turns: bare.turns }) },
-      ],
-      maxTokens: Math.min(1_024, Math.max(256, Math.floor(chars / 20))),
-      temperature: 0,
-    },
-    signal,
+  const answered = withWords(
+    await desk.ask(
+      {
+        roles: ['fast', 'general'],
+        messages: [
+          { role: 'system', content: SUMMARY_PROMPT },
+          { role: 'user', content: JSON.stringify({ turns: bare.turns }) },
+        ],
+        maxTokens: Math.min(1_024, Math.max(256, Math.floor(chars / 20))),
+        temperature: 0,
+      },
+      signal,
+    ),
   )
   return answered.ok ? ok(completed(answered.value.text.slice(0, SUMMARY_CHARS_MAX).toWellFormed(), bare)) : answered
 }

@@ -3,6 +3,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PoolAnswer } from '../../models/pool.ts'
 import type { DeskQuestion } from '../desk.ts'
 import type { StageContext } from '../stage.ts'
+import { withWords } from '../stages/ask.ts'
 
 /**
  * Asks several questions at once, and waits for all answers; once `deadlineMs` have passed, for one. Those that are still under way
@@ -23,7 +24,7 @@ export async function gather(
   late.addEventListener('abort', look, { once: true })
   const results = await Promise.all(
     questions.map(async (question) => {
-      const answer = await desk.ask(question, until)
+      const answer = withWords(await desk.ask(question, until))
       if (answer.ok) answered += 1
       look()
       return answer

@@ -3,6 +3,7 @@ import type { DeltaSink } from '../../models/backend.ts'
 import type { PoolAnswer } from '../../models/pool.ts'
 import type { DeskQuestion } from '../desk.ts'
 import type { ChatState, StageContext } from '../stage.ts'
+import { withWords } from '../stages/ask.ts'
 import { CitationFilter, citedText } from './citation-filter.ts'
 import { wantsSearch } from './router.ts'
 
@@ -37,7 +38,7 @@ export async function askForText(
   const isFiltered = say !== null && isCiting(state)
   const sink = isFiltered ? filteredSink(filter, say) : say
   const style = { maxTokens, extra, ...(temperature !== null && { temperature }) }
-  const answered = await desk.ask({ ...question, ...style, sink }, signal)
+  const answered = withWords(await desk.ask({ ...question, ...style, sink }, signal))
   if (!answered.ok) return answered
   const { text, finishReason } = answered.value
   if (isFiltered) {

@@ -85,8 +85,8 @@ async function written(
   return ok({ ...state, text, finishReason })
 }
 
-/** A model that calls tools nobody offered said nothing that a stage could use. */
-function withWords(answered: Result<PoolAnswer>): Result<PoolAnswer> {
+/** An answer with a text, else the fault `model/answer`: a model that calls tools nobody offered said nothing that a stage could use. */
+export function withWords(answered: Result<PoolAnswer>): Result<PoolAnswer> {
   if (!answered.ok || answered.value.text.trim() !== '') return answered
   return fail(fault('model/answer', { backend: answered.value.backend, reason: 'it has no text' }))
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../consensus/chain/ports.ts'
-import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage } from '../../marketplace/outside/web.ts'
 import { ALL_ALLOWED, NONE_ALLOWED, type RobotsRules, readRobots } from './robots-rules.ts'
 
@@ -14,8 +15,13 @@ const KEPT_MS = { answered: 3_600_000, unreachable: 60_000 }
 /** Reads a page without asking for its robots.txt. */
 export type ReadFile = (url: URL, bytesMax: number) => Promise<Result<WebPage>>
 
+/** A site that cannot be asked forbids everything (RFC 9309, 2.3.1.4); callers hear why, and not that it asked for it. */
+const SILENT = fault('web/refused', { reason: 'the robots.txt of the site cannot be read now' })
+
 interface Kept {
   readonly rules: RobotsRules
+  /** Why the site could not be asked; null where it was. */
+  readonly silent: Fault | null
   readonly untilMs: number
 }
 
@@ -34,24 +40,29 @@ export class Robots {
   }
 
   /**
-   * Whether a site lets a page be read. A file that is not there forbids nothing; a site that cannot be asked forbids everything
-   * (RFC 9309, 2.3.1). Faults: `web/timeout` and `web/busy`, where asking did not come to its end.
+   * Whether a site lets a page be read. A file that is not there forbids nothing. Faults: what became of the question, where the
+   * site cannot be asked; `web/timeout` and `web/busy`, where asking did not come to its end.
    */
   async allows(url: URL, read: ReadFile): Promise<Result<boolean>> {
     const kept = this.#kept.get(url.origin)
     const isFresh = kept !== undefined && kept.untilMs > this.#clock.now()
-    const rules = isFresh ? ok(kept.rules) : await this.#learn(url.origin, read)
-    return rules.ok ? ok(rules.value.allows(url.pathname + url.search)) : rules
+    const known = isFresh ? ok(kept) : await this.#learn(url.origin, read)
+    if (!known.ok) return known
+    const { rules, silent } = known.value
+    return silent === null ? ok(rules.allows(url.pathname + url.search)) : fail(silent)
   }
 
-  async #learn(origin: string, read: ReadFile): Promise<Result<RobotsRules>> {
+  async #learn(origin: string, read: ReadFile): Promise<Result<Kept>> {
     const page = await read(new URL('/robots.txt', origin), BYTES_MAX)
     if (!page.ok && OWN_FAULTS.has(page.fault.code)) return page
     const answered = page.ok && page.value.status < 500
-    const rules = answered ? this.#rulesOf(page.value) : NONE_ALLOWED
-    const untilMs = this.#clock.now() + (answered ? KEPT_MS.answered : KEPT_MS.unreachable)
-    this.#kept.set(origin, { rules, untilMs })
-    return ok(rules)
+    const learned = {
+      rules: answered ? this.#rulesOf(page.value) : NONE_ALLOWED,
+      silent: answered ? null : page.ok || page.fault.code === 'web/answer' ? SILENT : page.fault,
+      untilMs: this.#clock.now() + (answered ? KEPT_MS.answered : KEPT_MS.unreachable),
+    }
+    this.#kept.set(origin, learned)
+    return ok(learned)
   }
 
   #rulesOf({ status, body }: WebPage): RobotsRules {

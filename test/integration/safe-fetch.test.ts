@@ -313,9 +313,20 @@ describe('robots.txt', () => {
     expect((world.visits['robots.example'] ?? 0) - before).toBe(3)
   })
 
+  test.each([
+    ['http://nobody.example/', 'web/unreachable there is no such name'],
+    ['http://inner.example/page', 'web/refused its address is not a public one'],
+  ])('is not blamed where %s cannot be asked', async (url, told) => {
+    const fetcher = world.fetcher()
+    for (let times = 0; times < 2; times++)
+      expect(await refusalRead(fetcher.read(new URL(url), { ...ANY, robots: true }, NEVER))).toBe(told)
+  })
+
   test('that is not there forbids nothing; a site that cannot tell is left alone', async () => {
     expect(await refusalRead(read('http://news.example/page', { robots: true }))).toBe('read 200')
-    expect(await refusalRead(read('http://broken-robots.example/page', { robots: true }))).toContain('robots.txt')
+    expect(await refusalRead(read('http://broken-robots.example/page', { robots: true }))).toBe(
+      'web/refused the robots.txt of the site cannot be read now',
+    )
     expect(await refusalRead(read('http://broken-robots.example/page', { robots: true }, { robots: false }))).toBe(
       'read 200',
     )

@@ -102,14 +102,14 @@ async function build(
   store: StableClaimStore,
 ): Promise<Result<{ readonly checkout: StableCheckout; readonly pool: FacilitatorPool }>> {
   const { config, logger, onFatal } = options
-  const { facilitators, facilitatorAuthFile, rpcUrl, refundKeyFile } = config.stable
-  const auth = await facilitatorAuth(facilitatorAuthFile)
+  const { facilitators, rpcUrl, refundKeyFile } = config.stable
+  const auth = await facilitatorAuth(config.stable)
   if (!auth.ok) return auth
   const wallet = await refundWallet(refundKeyFile, terms)
   if (!wallet.ok) return wallet
   const { network } = terms
   const [clock, timers] = [systemClock, systemTimers]
-  const all = facilitators.map((url) => new HttpFacilitator(url, auth.value[url]))
+  const all = facilitators.map((url) => new HttpFacilitator(url, auth.value.get(url)))
   const pool = new FacilitatorPool({ facilitators: all, network, clock, timers })
   const ledger = rpcUrl === null ? null : new EvmRpc(rpcUrl, network.chainId, () => clock.now())
   const shared = { store, facilitators: pool, ledger, clock, timers, onError: onFatal }

@@ -89,23 +89,60 @@ function missing(key: string, allowed: string): Result<never> {
   return fail(fault('config/value', { key: `${key} (${flagOf(key)})`, value: '', allowed }))
 }
 
-/** Headers for facilitators, by their base addresses. Faults: `config/file`. */
-export async function facilitatorAuth(path: string | null): Promise<Result<Readonly<Record<string, FacilitatorAuth>>>> {
-  if (path === null) return ok({})
+const AUTH_SHAPE = '{"<url>": {"<supported, verify, settle or *>": {"<header>": "..."}}}'
+const AUTH_PATHS: ReadonlySet<string> = new Set(['supported', 'verify', 'settle', '*'])
+
+/**
+ * Headers for facilitators, by their addresses as the settings have them. An entry that would never be used is refused: whoever
+ * wrote it would look for the fault at the facilitator. Faults: `config/file`.
+ */
+export async function facilitatorAuth({
+  facilitatorAuthFile: path,
+  facilitators,
+}: Pick<Settings, 'facilitatorAuthFile' | 'facilitators'>): Promise<Result<ReadonlyMap<string, FacilitatorAuth>>> {
+  const found = new Map<string, FacilitatorAuth>()
+  if (path === null) return ok(found)
   const content = await readFile(path, 'utf8').catch(() => null)
   if (content === null) return fail(fault('config/file', { path, reason: 'it cannot be read' }))
-  try {
-    const auth = JSON.parse(content) as Readonly<Record<string, FacilitatorAuth>>
-    const values = Object.values(auth).flatMap((paths) =>
-      Object.values(paths).flatMap((headers) => Object.values(headers)),
-    )
-    if (values.every((value) => typeof value === 'string')) return ok(auth)
-  } catch {
-    // Told below: no part of a file with secrets is shown.
+  const auth = readAuth(content)
+  // No part of a file with secrets is shown.
+  if (auth === null) return fail(fault('config/file', { path, reason: `it is not JSON of ${AUTH_SHAPE}` }))
+  for (const [named, headers] of auth) {
+    const url = facilitators.find((one) => withoutSlash(one) === withoutSlash(named))
+    if (url === undefined)
+      return fail(fault('config/file', { path, reason: 'it names a facilitator that stable.facilitators does not' }))
+    found.set(url, headers)
   }
-  return fail(
-    fault('config/file', { path, reason: 'it is not JSON of {"<url>": {"<path or *>": {"<header>": "..."}}}' }),
+  return ok(found)
+}
+
+function readAuth(content: string): readonly (readonly [string, FacilitatorAuth])[] | null {
+  try {
+    const entries = entriesOf(JSON.parse(content)) as [string, FacilitatorAuth][]
+    return entries.every(([, paths]) => entriesOf(paths).every(([path, headers]) => isAuth(path, headers)))
+      ? entries
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** Throws where the headers are none that can be sent. */
+function isAuth(path: string, headers: unknown): boolean {
+  const said = entriesOf(headers)
+  return (
+    AUTH_PATHS.has(path) && said.every(([, value]) => typeof value === 'string') && new Headers(said as never) !== null
   )
+}
+
+/** Throws at what is no object. */
+function entriesOf(value: unknown): readonly [string, unknown][] {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new TypeError('not an object')
+  return Object.entries(value)
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }
 
 /** The wallet that pays refunds back, null without a key. Faults: `config/file`. */

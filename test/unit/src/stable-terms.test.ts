@@ -1,8 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { flagSource, resolveConfig } from '../../../config/load.ts'
 import type { Config } from '../../../config/settings.ts'
-import { refundWallet, stableTerms } from '../../../src/stable-terms.ts'
+import { facilitatorAuth, refundWallet, stableTerms } from '../../../src/stable-terms.ts'
+import { removeFolder, temporaryFolder } from '../../support/processes.ts'
 import { TERMS } from '../../support/stable.ts'
+
+const folder = temporaryFolder()
+afterAll(() => removeFolder(folder))
 
 const PAY_TO = TERMS.payTo
 const WORKING = { 'stable-pay-to': PAY_TO, 'stable-facilitators': 'https://one.example,https://two.example' }
@@ -67,7 +73,49 @@ describe('the settings of the stablecoin rail', () => {
     expect(stableTerms(settings({ ...WORKING, 'stable-pay-to': `0x${'0'.repeat(40)}` }))).toMatchObject({ ok: false })
   })
 
+  describe('of what facilitators want to be shown', () => {
+    const facilitators = ['https://one.example', 'https://two.example/']
+    const read = async (content: string) => {
+      const path = join(folder, 'auth.json')
+      writeFileSync(path, content)
+      return facilitatorAuth({ facilitatorAuthFile: path, facilitators })
+    }
+    const one = (paths: unknown): string => JSON.stringify({ 'https://one.example': paths })
+
+    it('are none without a file', async () => {
+      const none = await facilitatorAuth({ facilitatorAuthFile: null, facilitators })
+      expect(none.ok && none.value.size).toBe(0)
+    })
+
+    it('are found by the address, with or without a slash behind it', async () => {
+      const headers = { '*': { authorization: 'Bearer a' }, settle: { 'x-key': 'b' } }
+      const read2 = await read(JSON.stringify({ 'https://one.example/': headers, 'https://two.example': {} }))
+      expect(read2.ok && [...read2.value]).toEqual([
+        ['https://one.example', headers],
+        ['https://two.example/', {}],
+      ])
+    })
+
+    it.each([
+      ['no JSON', '{'],
+      ['a list', '[]'],
+      ['a header where paths are wanted', one('Bearer a')],
+      ['a header without its name', one({ '*': 'Bearer a' })],
+      ['a header that is no text', one({ '*': { authorization: 7 } })],
+      ['a header that cannot be sent', one({ '*': { authorization: 'Bearer a\nhost: b' } })],
+      ['a path that is never asked', one({ '/settle': { authorization: 'Bearer a' } })],
+      ['somebody else', JSON.stringify({ 'https://three.example': {} })],
+    ])('are refused, and not shown, where the file says %s', async (_, content) => {
+      const refused = await read(content)
+      expect(refused).toMatchObject({ ok: false, fault: { code: 'config/file' } })
+      expect(JSON.stringify(refused)).not.toContain('Bearer')
+    })
+  })
+
   it('say where a key cannot be read', async () => {
+    expect(await facilitatorAuth({ facilitatorAuthFile: '/nowhere/auth', facilitators: [] })).toMatchObject({
+      fault: { code: 'config/file' },
+    })
     expect(await refundWallet(null, TERMS)).toEqual({ ok: true, value: null })
     expect(await refundWallet('/nowhere/key', TERMS)).toMatchObject({ fault: { code: 'config/file' } })
   })

@@ -7,32 +7,35 @@ import {
   type Hex,
   http,
   numberToHex,
+  padHex,
   parseSignature,
 } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Signed, signCancellation } from './authorization.ts'
-import { CHAIN_ID } from './network.ts'
-import { TOKEN_ABI, TOKEN_ADDRESS, tokenCode } from './token.ts'
+import { BASE_SEPOLIA, type TestNetwork } from './network.ts'
+import { TOKEN_ABI, tokenCode, walletCode } from './token.ts'
 
 const GAS_MONEY = 10n ** 18n
 const RECEIPT_MS_MAX = 60_000
 type Address = Hex
 
 /**
- * A real EVM chain in this process with a JSON-RPC server, whose blocks come with each transaction. It has one contract: the dollar
- * token, at its well-known address.
+ * A real EVM chain in this process with a JSON-RPC server, whose blocks come with each transaction. It has one contract at first: the
+ * dollar token, at the address that its network says.
  */
 export class LocalChain {
+  readonly network: TestNetwork
   readonly rpcUrl: string
   readonly viem: Chain
   readonly #close: () => Promise<void>
   readonly #reader
 
-  private constructor(rpcUrl: string, close: () => Promise<void>) {
+  private constructor(network: TestNetwork, rpcUrl: string, close: () => Promise<void>) {
+    this.network = network
     this.rpcUrl = rpcUrl
     this.#close = close
     this.viem = defineChain({
-      id: CHAIN_ID,
+      id: network.chainId,
       name: 'Local chain',
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
       rpcUrls: { default: { http: [rpcUrl] } },
@@ -41,13 +44,13 @@ export class LocalChain {
   }
 
   /** Starts the chain on a free port of 127.0.0.1. */
-  static async start(): Promise<LocalChain> {
+  static async start(network: TestNetwork = BASE_SEPOLIA): Promise<LocalChain> {
     const hardhat = await createHardhatRuntimeEnvironment({
       networks: {
         local: {
           type: 'edr-simulated',
           chainType: 'l1',
-          chainId: CHAIN_ID,
+          chainId: network.chainId,
           // Many settlements within one second must not run ahead of the clocks of those who judge deadlines.
           allowBlocksWithSameTimestamp: true,
         },
@@ -55,8 +58,8 @@ export class LocalChain {
     })
     const server = await hardhat.network.createServer('local', '127.0.0.1', 0)
     const { port } = await server.listen()
-    const chain = new LocalChain(`http://127.0.0.1:${port}`, () => server.close())
-    await chain.ask('hardhat_setCode', [TOKEN_ADDRESS, tokenCode()])
+    const chain = new LocalChain(network, `http://127.0.0.1:${port}`, () => server.close())
+    await chain.ask('hardhat_setCode', [network.token, tokenCode(network)])
     return chain
   }
 
@@ -77,6 +80,15 @@ export class LocalChain {
     return account
   }
 
+  /** A wallet that is a contract and has that many units: its owner's key, and its address. */
+  async contractWallet(units: bigint): Promise<{ readonly owner: PrivateKeyAccount; readonly address: Address }> {
+    const [owner, { address }] = [this.newKey(), this.newKey()]
+    await this.ask('hardhat_setCode', [address, walletCode()])
+    await this.ask('hardhat_setStorageAt', [address, '0x0', padHex(owner.address, { size: 32 })])
+    await this.mint(address, units)
+    return { owner, address }
+  }
+
   /** A client that sends transactions with an account, which gets what gas costs. */
   async sender(account: PrivateKeyAccount = this.newKey()) {
     await this.ask('hardhat_setBalance', [account.address, numberToHex(GAS_MONEY)])
@@ -87,7 +99,7 @@ export class LocalChain {
   async mint(to: Address, units: bigint): Promise<void> {
     const sender = await this.sender()
     const hash = await sender.writeContract({
-      address: TOKEN_ADDRESS,
+      address: this.network.token,
       abi: TOKEN_ABI,
       functionName: 'mint',
       args: [to, units],
@@ -98,7 +110,7 @@ export class LocalChain {
   /** Units of the token that an address has. */
   balance(of: Address): Promise<bigint> {
     return this.#reader.readContract({
-      address: TOKEN_ADDRESS,
+      address: this.network.token,
       abi: TOKEN_ABI,
       functionName: 'balanceOf',
       args: [of],
@@ -108,7 +120,7 @@ export class LocalChain {
   /** Whether an authorization was used or cancelled. */
   isUsed(payer: Address, nonce: Hex): Promise<boolean> {
     return this.#reader.readContract({
-      address: TOKEN_ADDRESS,
+      address: this.network.token,
       abi: TOKEN_ABI,
       functionName: 'authorizationState',
       args: [payer, nonce],
@@ -118,7 +130,7 @@ export class LocalChain {
   /** Every use of an authorization since the chain began: the transfers that came of it. */
   async uses(payer?: Address): Promise<readonly { readonly transaction: Hex; readonly nonce: Hex }[]> {
     const logs = await this.#reader.getContractEvents({
-      address: TOKEN_ADDRESS,
+      address: this.network.token,
       abi: TOKEN_ABI,
       eventName: 'AuthorizationUsed',
       fromBlock: 0n,
@@ -133,7 +145,7 @@ export class LocalChain {
     const numbers = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const
     const sender = await this.sender()
     return sender.writeContract({
-      address: TOKEN_ADDRESS,
+      address: this.network.token,
       abi: TOKEN_ABI,
       functionName: 'transferWithAuthorization',
       args: [from, to, ...numbers, nonce, signature],
@@ -145,7 +157,7 @@ export class LocalChain {
     const { r, s, v } = parseSignature(await signCancellation(payer, nonce))
     const sender = await this.sender()
     await sender.writeContract({
-      address: TOKEN_ADDRESS,
+      address: this.network.token,
       abi: TOKEN_ABI,
       functionName: 'cancelAuthorization',
       args: [payer.address, nonce, Number(v), r, s],

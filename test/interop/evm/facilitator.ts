@@ -7,15 +7,15 @@ import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/facilitator'
 import { publicActions } from 'viem'
 import type { LocalChain } from './chain.ts'
-import { CHAIN_ID } from './network.ts'
+import { BASE_SEPOLIA } from './network.ts'
 
 /**
  * What goes wrong at one of the paths:
  * `refused` the answer is a clear no, and nothing is done; `error` a page of HTML with status 502 and nothing is done; `cut` the
  * request is carried out and the connection ends before the answer; `garbled` carried out, and the answer is not JSON; `dropped`
- * the connection ends and nothing is done.
+ * the connection ends and nothing is done; `pretended` nothing is done and the answer is that it was, in a transaction that is none.
  */
-export type Trouble = 'refused' | 'error' | 'cut' | 'garbled' | 'dropped'
+export type Trouble = 'refused' | 'error' | 'cut' | 'garbled' | 'dropped' | 'pretended'
 
 /** A path that troubles can be switched on for. */
 export type Path = '/verify' | '/settle'
@@ -26,6 +26,9 @@ export interface Asked {
   readonly body: { readonly x402Version: number; readonly paymentPayload: object; readonly paymentRequirements: object }
 }
 
+/** What is wanted in the header `authorization`, by path or, for all others, `*`; whoever comes without it gets 401. */
+export type Keys = Readonly<Record<string, string>>
+
 type Payload = Parameters<x402Facilitator['settle']>[0]
 type Requirements = Parameters<x402Facilitator['settle']>[1]
 
@@ -34,25 +37,30 @@ export class LocalFacilitator {
   readonly asked: Asked[] = []
   readonly troubles = new Map<Path, Trouble>()
   readonly delaysMs = new Map<Path, number>()
+  /** Nothing unless said. */
+  keys: Keys
+  /** Calls of each path that were not let in. */
+  readonly turnedAway: string[] = []
   readonly #facilitator: x402Facilitator
   #server: Server | null = null
   #port = 0
   /** Official facilitators lose track of their key's account nonce under parallel settlements: one after another. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  private constructor(facilitator: x402Facilitator) {
+  private constructor(facilitator: x402Facilitator, keys: Keys) {
     this.#facilitator = facilitator
+    this.keys = keys
   }
 
   /** Starts one with a key of its own on a free port. */
-  static async start(chain: LocalChain): Promise<LocalFacilitator> {
+  static async start(chain: LocalChain, keys: Keys = {}): Promise<LocalFacilitator> {
     const sender = (await chain.sender()).extend(publicActions)
     const client = { ...sender, address: sender.account.address } as never
     const signer = toFacilitatorEvmSigner(client)
-    const facilitator = new x402Facilitator()
-      .register(`eip155:${CHAIN_ID}`, new ExactEvmScheme(signer))
-      .registerV1('base-sepolia' as never, new ExactEvmSchemeV1(signer))
-    const local = new LocalFacilitator(facilitator)
+    const facilitator = new x402Facilitator().register(`eip155:${chain.network.chainId}`, new ExactEvmScheme(signer))
+    // Generation 1 has names for the networks that it knows, and for no others.
+    if (chain.network === BASE_SEPOLIA) facilitator.registerV1('base-sepolia' as never, new ExactEvmSchemeV1(signer))
+    const local = new LocalFacilitator(facilitator, keys)
     await local.open()
     return local
   }
@@ -95,10 +103,16 @@ export class LocalFacilitator {
     this.troubles.clear()
     this.delaysMs.clear()
     this.asked.length = 0
+    this.turnedAway.length = 0
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? ''
+    const key = this.keys[path] ?? this.keys['*']
+    if (key !== undefined && request.headers.authorization !== key) {
+      this.turnedAway.push(path)
+      return write(response, 401, '<html><body>Unauthorized</body></html>')
+    }
     if (path === '/supported') return reply(response, this.#facilitator.getSupported())
     if (path !== '/verify' && path !== '/settle') return reply(response, {}, 404)
     const body = JSON.parse(await textOf(request)) as Asked['body']
@@ -109,6 +123,7 @@ export class LocalFacilitator {
     if (trouble === 'dropped') return void request.socket.destroy()
     if (trouble === 'error') return write(response, 502, '<html><body>Bad gateway</body></html>')
     if (trouble === 'refused') return reply(response, refusal(path, body), 200)
+    if (trouble === 'pretended') return reply(response, pretence(body), 200)
     const answer = await this.#carryOut(path, body)
     if (trouble === 'cut') return void request.socket.destroy()
     if (trouble === 'garbled') return write(response, 200, '{"success":tr')
@@ -128,6 +143,11 @@ function refusal(path: Path, { paymentRequirements }: Asked['body']): object {
   if (path === '/verify') return { isValid: false, invalidReason: 'invalid_exact_evm_insufficient_balance' }
   const { network } = paymentRequirements as { readonly network: string }
   return { success: false, errorReason: 'invalid_exact_evm_transaction_failed', transaction: '', network }
+}
+
+function pretence({ paymentRequirements }: Asked['body']): object {
+  const { network } = paymentRequirements as { readonly network: string }
+  return { success: true, transaction: `0x${'00'.repeat(31)}01`, network }
 }
 
 function reply(response: ServerResponse, json: object, status = 200): void {

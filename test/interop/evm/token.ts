@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import solc from 'solc'
 import { type Hex, parseAbi } from 'viem'
+import { BASE_SEPOLIA, type TestNetwork } from './network.ts'
 
-/** Where the token is on the test network of Base: the address that clients pay to without being told to trust it. */
-export const TOKEN_ADDRESS = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
-/** Name and version of the token's EIP-712 domain. */
-export const TOKEN_DOMAIN = { name: 'USDC', version: '2' } as const
+/** Where the token is on the test network of Base. */
+export const TOKEN_ADDRESS = BASE_SEPOLIA.token
+/** Name and version of its EIP-712 domain. */
+export const TOKEN_DOMAIN = BASE_SEPOLIA.domain
 
 /** What tests and facilitators call of the token. */
 export const TOKEN_ABI = parseAbi([
@@ -20,8 +21,6 @@ export const TOKEN_ABI = parseAbi([
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ])
 
-const FILE = 'DollarToken.sol'
-
 interface Compiled {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[]
   readonly contracts?: {
@@ -31,19 +30,34 @@ interface Compiled {
   }
 }
 
-/** Compiles the token: the code as it stands at an address. Throws what the compiler complains of. */
-export function tokenCode(): Hex {
+/** Compiles the token of a network: the code as it stands at an address. Throws what the compiler complains of. */
+export function tokenCode({ domain, decimals }: TestNetwork): Hex {
+  return codeOf('DollarToken', (source) =>
+    source
+      .replace('name = "USDC"', `name = "${domain.name}"`)
+      .replace('version = "2"', `version = "${domain.version}"`)
+      .replace('decimals = 6', `decimals = ${decimals}`),
+  )
+}
+
+/** Compiles the wallet that is a contract. */
+export function walletCode(): Hex {
+  return codeOf('ContractWallet', (source) => source)
+}
+
+function codeOf(name: string, change: (source: string) => string): Hex {
+  const file = `${name}.sol`
   const input = {
     language: 'Solidity',
-    sources: { [FILE]: { content: readFileSync(join(import.meta.dirname, FILE), 'utf8') } },
+    sources: { [file]: { content: change(readFileSync(join(import.meta.dirname, file), 'utf8')) } },
     settings: {
       optimizer: { enabled: true, runs: 200 },
-      outputSelection: { [FILE]: { DollarToken: ['evm.deployedBytecode.object'] } },
+      outputSelection: { [file]: { [name]: ['evm.deployedBytecode.object'] } },
     },
   }
   const { errors = [], contracts } = JSON.parse(solc.compile(JSON.stringify(input))) as Compiled
   const complaints = errors.filter(({ severity }) => severity === 'error')
-  const code = contracts?.[FILE]?.DollarToken?.evm.deployedBytecode.object
+  const code = contracts?.[file]?.[name]?.evm.deployedBytecode.object
   if (complaints.length > 0 || code === undefined)
     throw new Error(complaints.map(({ formattedMessage }) => formattedMessage).join('\n'))
   return `0x${code}`

@@ -1,8 +1,12 @@
 import { decodePaymentResponseHeader } from '@x402/fetch'
+import { concat, type Hex, keccak256, serializeErc6492Signature, stringToHex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeXPaymentResponse } from 'x402-fetch'
 import { Workshop } from '../../support/daemon.ts'
+import { authorization, sign } from '../evm/authorization.ts'
 import { CLIENTS, type OfficialClient } from './clients.ts'
+import { carried, paymentObject, stableOffer, unitsOf } from './payments.ts'
 import { PRICE, PURSE, Shop } from './shop.ts'
 
 const workshop = new Workshop()
@@ -76,5 +80,55 @@ describe('one client after another', () => {
     for (let i = 0; i < 3; i++) expect((await client.post(url, { request }, payer, shop.chain)).status).toBe(200)
     expect(await shop.spent(payer)).toBe(3n * PRICE)
     expect(shop.runs({ serviceId: 'node-test-again', request })).toBe(3)
+  })
+})
+
+/** A payment of a contract, signed as its wallet has it: `wrap` makes the contract's signature of the owner's. */
+async function contractOrder(from: Hex, owner: PrivateKeyAccount, wrap: (signature: Hex) => Hex) {
+  const serviceId = 'node-test-once'
+  const request = shop.newRequest()
+  const offer = stableOffer(await shop.quote(serviceId, request, '?rail=stable'), 2)
+  const { authorization: said, signature } = await sign(
+    owner,
+    authorization({ from, to: offer.payTo, value: unitsOf(offer) }),
+  )
+  const headers = carried(2, paymentObject(2, offer, { authorization: said, signature: wrap(signature) }))
+  return { serviceId, request, headers }
+}
+
+const ofWallet = (signature: Hex): Hex => concat([keccak256(stringToHex('ContractWallet')), signature])
+
+describe('a wallet that is a contract', () => {
+  it('pays with a signature that the chain alone can judge (ERC-1271)', async () => {
+    const { address, owner } = await shop.chain.contractWallet(PURSE)
+    const call = await contractOrder(address, owner, ofWallet)
+    expect(await shop.send(call)).toMatchObject({ status: 200, body: { paid: true, result: { echo: call.request } } })
+    expect(PURSE - (await shop.chain.balance(address))).toBe(PRICE)
+    expect([await shop.chain.uses(address), shop.runs(call)]).toMatchObject([[{}], 1])
+    expect((await shop.send(call)).status).toBe(409)
+    expect(shop.runs(call)).toBe(1)
+  })
+
+  it('does not pay with what its contract does not take', async () => {
+    const { address } = await shop.chain.contractWallet(PURSE)
+    const stranger = shop.chain.newKey()
+    for (const wrap of [ofWallet, (signature: Hex) => signature, (signature: Hex) => concat([signature, '0x01'])]) {
+      const call = await contractOrder(address, stranger, wrap)
+      expect(await shop.send(call)).toMatchObject({ status: 402, body: { x402: true } })
+      expect(shop.runs(call)).toBe(0)
+    }
+    expect(await shop.chain.balance(address)).toBe(PURSE)
+  })
+
+  it('does not pay before it is there: a facilitator deploys no factory that it does not know (ERC-6492)', async () => {
+    const { address } = await shop.chain.payer(PURSE)
+    const factory = { address: '0x00000000000000000000000000000000000000fa', data: '0x1234' } as const
+    const call = await contractOrder(address, shop.chain.newKey(), (signature) =>
+      serializeErc6492Signature({ ...factory, signature: ofWallet(signature) }),
+    )
+    const refused = await shop.send(call)
+    expect(refused).toMatchObject({ status: 402, body: { x402: true, code: 'payment_refused' } })
+    expect(shop.runs(call)).toBe(0)
+    expect(await shop.chain.balance(address)).toBe(PURSE)
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ask } from '../../support/api.ts'
 import { Workshop } from '../../support/daemon.ts'
 import { until } from '../../support/processes.ts'
 import type { LocalFacilitator } from '../evm/facilitator.ts'
@@ -160,6 +161,31 @@ describe('a settlement whose answer is lost', () => {
     shop.facilitator.reset()
     if (replies.every(({ status }) => status === 503)) expect((await shop.sendUntilKnown(call)).status).toBe(200)
     expect([await shop.spent(call.payer), shop.runs(call)]).toEqual([PRICE, 1])
+  })
+})
+
+describe('a facilitator that says that it settled and did not', () => {
+  it('is believed for the answer, and found out: the operator is told', async () => {
+    const call = await shop.order()
+    const incomeBefore = await shop.income()
+    shop.facilitator.troubles.set('/settle', 'pretended')
+    expect((await shop.send(call)).status).toBe(200)
+    // Until it runs out, the authorization may be used yet. This one never will be.
+    await shop.chain.cancel(call.payer, call.signed.authorization.nonce)
+    const warned = await until(
+      'the status warns',
+      async () => {
+        const { body } = await ask<{ readonly warnings: readonly string[] }>(shop.url, '/api/v1/status')
+        return body.warnings.find((warning) => warning.includes('facilitator'))
+      },
+      { ms: 120_000 },
+    )
+    expect(warned).toContain('1 stablecoin payments')
+    const told = shop.daemon.log.filter(({ code }) => code === 'stable/not-arrived')
+    expect(told).toMatchObject([{ payer: call.payer.address.toLowerCase(), facilitator: shop.facilitator.url }])
+    const { text } = await ask(shop.url, '/metrics')
+    expect(text).toContain('farthing_stable_payments_checked_total{verdict="missing"} 1')
+    expect(await shop.income()).toBe(incomeBefore)
   })
 })
 

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { JsonBody, Reply } from '../../support/api.ts'
 import { type Authorization, authorization, type Signed, sign } from '../evm/authorization.ts'
+import { CHAIN_ID } from '../evm/network.ts'
 
 /** Generation of x402. */
 export type Generation = 1 | 2
@@ -78,7 +79,14 @@ export function signOffer(
   const { payTo, maxTimeoutSeconds } = offer
   const validBefore = String(Math.floor(Date.now() / 1_000) + maxTimeoutSeconds)
   const asked = { from: payer.address, to: payTo, value: unitsOf(offer), validBefore }
-  return sign(payer, authorization({ ...asked, ...change }))
+  return sign(payer, authorization({ ...asked, ...change }), domainOf(offer))
+}
+
+/** What an offer's token is signed for; generation 1 names its network by a word, which is that of Base's test network here. */
+function domainOf({ network, asset, extra }: StableOffer) {
+  const [, reference] = network.split(':')
+  const chainId = reference === undefined ? CHAIN_ID : Number(reference)
+  return { ...extra, chainId, verifyingContract: asset }
 }
 
 /** A payment for an offer in the shape of a generation. */

@@ -1,9 +1,20 @@
 import { writeFileSync } from 'node:fs'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ExactEvmScheme } from '@x402/evm'
+import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ask } from '../../support/api.ts'
 import { Workshop } from '../../support/daemon.ts'
 import { until } from '../../support/processes.ts'
-import { PRICE, PURSE, Shop } from './shop.ts'
+import { OWN_NETWORK } from '../evm/network.ts'
+import type { PaidBody } from './payments.ts'
+import { PURSE, Shop } from './shop.ts'
+
+/** Everything here happens on a network that no client knows, behind a facilitator that wants to be shown who asks. */
+const KEYS = { '*': 'Bearer of-the-house', '/settle': 'Bearer of-the-till' }
+const CAIP2 = `eip155:${OWN_NETWORK.chainId}` as const
+/** What test services cost, in a token of eight decimals. */
+const PRICE = 200_000n
 
 const workshop = new Workshop()
 const key = generatePrivateKey()
@@ -13,10 +24,70 @@ let shop: Shop
 beforeAll(async () => {
   const keyFile = workshop.path('refund-key')
   writeFileSync(keyFile, key)
-  shop = await Shop.open(workshop, { env: { FARTHING_STABLE_REFUND_KEY_FILE: keyFile } })
+  const env = { FARTHING_STABLE_REFUND_KEY_FILE: keyFile }
+  shop = await Shop.open(workshop, { env, network: OWN_NETWORK, keys: KEYS })
   await shop.chain.mint(wallet.address, PURSE)
 })
+afterEach(() => {
+  shop.facilitator.keys = KEYS
+  shop.facilitator.reset()
+})
 afterAll(() => shop?.close())
+
+/** Buys with the public client, which pays in tokens of well-known networks alone unless it is told otherwise. */
+function buy(request: string, payer: PrivateKeyAccount, spendControls?: x402ClientConfig['spendControls']) {
+  const schemes = [{ network: CAIP2, client: new ExactEvmScheme(payer) }]
+  const paying = wrapFetchWithPaymentFromConfig(fetch, { schemes, ...(spendControls && { spendControls }) })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ request }) }
+  return paying(`${shop.url}/api/x402/node-test-once`, init)
+}
+
+describe("a network of the operator's own", () => {
+  it('is paid on by @x402/fetch, once that trusts the token', async () => {
+    const payer = await shop.chain.payer(PURSE)
+    const request = shop.newRequest()
+    await expect(buy(request, payer)).rejects.toThrow()
+    expect([await shop.spent(payer), shop.runs({ serviceId: 'node-test-once', request })]).toEqual([0n, 0])
+    const asset = { network: CAIP2, asset: OWN_NETWORK.token }
+    const incomeBefore = await shop.income()
+    const response = await buy(request, payer, { allowedAssets: [asset] })
+    const { paid, result, receipt } = (await response.json()) as PaidBody
+    const [use] = await shop.chain.uses(payer.address)
+    expect([response.status, paid, result]).toEqual([200, true, { echo: request }])
+    expect(receipt).toMatchObject({ network: 'house', amount: 0.002, amountBaseUnits: `${PRICE}` })
+    expect(receipt.txId).toBe(use?.transaction)
+    expect([await shop.spent(payer), (await shop.income()) - incomeBefore]).toEqual([PRICE, PRICE])
+    const settlement = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
+    expect(settlement).toMatchObject({ success: true, transaction: use?.transaction, network: CAIP2 })
+  })
+
+  it('is what the node says of itself', async () => {
+    const { body } = await ask<{ readonly evmStableRail: object }>(shop.url, '/.well-known/x402')
+    expect(body.evmStableRail).toMatchObject({ mode: 'live', authVerified: true })
+    expect(JSON.stringify(body.evmStableRail)).toContain(CAIP2)
+  })
+})
+
+describe('a facilitator that wants to be shown who asks', () => {
+  it('is shown what its file says, by path', async () => {
+    const call = await shop.order()
+    expect((await shop.send(call)).status).toBe(200)
+    expect([shop.facilitator.count('/verify'), shop.facilitator.count('/settle')]).toEqual([1, 1])
+    expect(shop.facilitator.turnedAway).toEqual([])
+  })
+
+  it('and does not let the node in: nothing runs, nothing is charged, and it works once it does', async () => {
+    const call = await shop.order()
+    shop.facilitator.keys = { '*': 'Bearer of-another-house' }
+    const refused = await shop.send(call)
+    expect(refused).toMatchObject({ status: 503, body: { charged: false } })
+    expect(refused.text).not.toContain('Bearer')
+    expect([shop.facilitator.turnedAway.includes('/verify'), shop.runs(call)]).toEqual([true, 0])
+    shop.facilitator.keys = KEYS
+    expect((await shop.sendUntilKnown(call)).status).toBe(200)
+    expect([await shop.spent(call.payer), shop.runs(call)]).toEqual([PRICE, 1])
+  })
+})
 
 /** A call that failed, whose authorization somebody carries out all the same: whoever saw it can. */
 async function chargedForNothing() {

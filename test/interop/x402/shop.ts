@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { expect } from 'vitest'
@@ -7,10 +9,11 @@ import type { RunningDaemon, Workshop } from '../../support/daemon.ts'
 import { until } from '../../support/processes.ts'
 import type { Authorization, Signed } from '../evm/authorization.ts'
 import { LocalChain } from '../evm/chain.ts'
-import { LocalFacilitator } from '../evm/facilitator.ts'
+import { type Keys, LocalFacilitator } from '../evm/facilitator.ts'
+import { BASE_SEPOLIA, type TestNetwork } from '../evm/network.ts'
 import { carried, type Generation, paymentObject, signOffer, stableOffer } from './payments.ts'
 
-/** What test services cost: units of the token. */
+/** What test services cost: units of Base's token. */
 export const PRICE = 2_000n
 /** What every payer begins with. */
 export const PURSE = 1_000_000n
@@ -37,6 +40,10 @@ export interface Order {
 export interface ShopOptions {
   readonly facilitators?: number
   readonly env?: Readonly<Record<string, string>>
+  /** A network of the operator's own, written into the daemon's file of settings; the test network of Base unless said. */
+  readonly network?: TestNetwork
+  /** What facilitators want to be shown, and where. The daemon is given a file with it. */
+  readonly keys?: Keys
 }
 
 /** A call paid over the stablecoin rail as `/api/x402/requests` lists it. */
@@ -81,12 +88,16 @@ export class Shop {
   }
 
   /** Starts chain, facilitators and daemon; they end with {@link close}. */
-  static async open(workshop: Workshop, { facilitators = 1, env = {} }: ShopOptions = {}): Promise<Shop> {
-    const chain = await LocalChain.start()
+  static async open(
+    workshop: Workshop,
+    { facilitators = 1, env = {}, network = BASE_SEPOLIA, keys = {} }: ShopOptions = {},
+  ): Promise<Shop> {
+    const chain = await LocalChain.start(network)
     const started: LocalFacilitator[] = []
-    for (let i = 0; i < facilitators; i++) started.push(await LocalFacilitator.start(chain))
+    for (let i = 0; i < facilitators; i++) started.push(await LocalFacilitator.start(chain, keys))
     const shop = new Shop({ chain, facilitators: started, workshop, env })
     await shop.#publish()
+    shop.#configure(keys)
     await shop.start()
     return shop
   }
@@ -209,10 +220,29 @@ export class Shop {
     await miner.stop()
   }
 
+  /** Writes what an operator writes who sells on a network of its own or through facilitators that want a key. */
+  #configure(keys: Keys): void {
+    const { network } = this.chain
+    const stable: Record<string, unknown> = {}
+    if (network !== BASE_SEPOLIA) {
+      const { word, chainId, token, domain, decimals } = network
+      Object.assign(stable, { network: 'custom', 'network-word': word, 'chain-id': chainId, 'asset-contract': token })
+      Object.assign(stable, { 'asset-name': domain.name, 'asset-version': domain.version, 'asset-decimals': decimals })
+    }
+    if (Object.keys(keys).length > 0) {
+      const paths = Object.entries(keys).map(([path, key]) => [path.replace('/', ''), { authorization: key }])
+      const file = join(this.#folder, 'facilitator-keys.json')
+      writeFileSync(file, JSON.stringify({ [this.facilitator.url]: Object.fromEntries(paths) }))
+      stable['facilitator-auth-file'] = file
+    }
+    if (Object.keys(stable).length > 0) writeFileSync(join(this.#folder, 'farthing.json'), JSON.stringify({ stable }))
+  }
+
   #flags(): readonly string[] {
     const urls = this.facilitators.map(({ url }) => url).join(',')
+    const known = this.chain.network === BASE_SEPOLIA ? ['--stable-network', 'base-sepolia'] : []
     return [
-      ...['--stable-enabled', 'true', '--stable-network', 'base-sepolia', '--stable-pay-to', this.payTo],
+      ...['--stable-enabled', 'true', ...known, '--stable-pay-to', this.payTo],
       ...['--stable-facilitators', urls, '--stable-rpc-url', this.chain.rpcUrl],
     ]
   }

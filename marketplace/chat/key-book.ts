@@ -1,8 +1,9 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { type DayUsage, dayOf, LastMinute, narrower, plus, tokensLeft, UNUSED, usedOn } from './key-quota.ts'
+import { type DayUsage, dayOf, LastMinute, narrower, plus, tokensUnheld, UNUSED, usedOn } from './key-quota.ts'
 import type { KeyRecord, OwnerRecord } from './key-record.ts'
+import { invalid, limited, WHY_NOT } from './key-refusals.ts'
 import { readWish } from './key-wish.ts'
 import {
   type ChatKey,
@@ -55,12 +56,14 @@ const UNUSED_MS = 86_400_000
 /** The same for one that was: else who uses many keys once would keep everybody else out for good. */
 const IDLE_MS = 30 * UNUSED_MS
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
-const AT_ONCE_SECONDS = 1
+const AT_ONCE_MS = 1_000
 
 interface Entry {
   record: KeyRecord
   readonly minute: LastMinute
   running: number
+  /** Tokens that chats which run are expected to use. They are forgotten with the process, as those chats are. */
+  held: number
 }
 
 interface Owner {
@@ -68,6 +71,7 @@ interface Owner {
   readonly minute: LastMinute
   readonly ids: Set<string>
   running: number
+  held: number
 }
 
 /** The keys of a node in memory, with what is used of their limits. What is used is written when {@link flush} is called. */
@@ -100,7 +104,7 @@ export class KeyBook implements ChatKeys {
     return view.state === 'live' ? ok(view) : invalid(WHY_NOT[view.state])
   }
 
-  admit({ id }: ChatKey): Result<ChatPass> {
+  admit({ id }: ChatKey, expectedTokens = 0): Result<ChatPass> {
     const entry = this.#entries.get(id)
     if (entry === undefined) return invalid('it was forgotten')
     const view = this.#view(entry.record)
@@ -108,11 +112,15 @@ export class KeyBook implements ChatKeys {
     const owner = this.#ownerOf(view.owner)
     const { requests, tokens } = this.#left(entry, owner)
     if (requests.remaining === 0) return limited(`the limit of ${requests.limit} chats a minute`, requests.waitMs)
-    if (tokens.remaining === 0) return limited(`the limit of ${tokens.limit} tokens a day`, tokens.resetMs)
+    if (tokens.remaining === 0) {
+      const held = tokens.isHeld ? ', with what is held for chats that are under way,' : ''
+      return limited(`the limit of ${tokens.limit} tokens a day${held}`, tokens.waitMs)
+    }
     if ((view.owner === OPERATOR ? entry : owner).running >= this.bounds.concurrent)
-      return limited(`the limit of ${this.bounds.concurrent} chats at once`, AT_ONCE_SECONDS * 1_000)
-    const beganMs = this.#begin(entry, owner)
-    return ok({ ...this.#left(entry, owner), ...this.#ending(entry, owner, beganMs) })
+      return limited(`the limit of ${this.bounds.concurrent} chats at once`, AT_ONCE_MS)
+    const held = soundCount(expectedTokens)
+    const beganMs = this.#begin(entry, owner, held)
+    return ok({ ...this.#left(entry, owner), ...this.#ending(entry, owner, { beganMs, held }) })
   }
 
   allowances({ id, owner }: ChatKey): Pick<ChatPass, 'requests' | 'tokens'> {
@@ -197,31 +205,39 @@ export class KeyBook implements ChatKeys {
     const own = entry?.record
     const used = own === undefined ? UNUSED : usedOn(own.today, nowMs)
     const ofKey = (entry ?? owner).minute.left(Math.min(rpm, own?.limits.rpm ?? rpm), nowMs)
-    const dayOfKey = tokensLeft(Math.min(tpd, own?.limits.tpd ?? tpd), used, nowMs)
+    const dayOfKey = tokensUnheld(Math.min(tpd, own?.limits.tpd ?? tpd), { used, held: entry?.held ?? 0 }, nowMs)
     if (owner.record.owner === OPERATOR) return { requests: ofKey, tokens: dayOfKey }
     const ofOwner = owner.minute.left(rpm, nowMs)
-    const dayOfOwner = tokensLeft(tpd, usedOn(owner.record, nowMs), nowMs)
+    const dayOfOwner = tokensUnheld(tpd, { used: usedOn(owner.record, nowMs), held: owner.held }, nowMs)
     return { requests: narrower(ofKey, ofOwner), tokens: narrower(dayOfKey, dayOfOwner) }
   }
 
-  #begin(entry: Entry, owner: Owner): number {
+  #begin(entry: Entry, owner: Owner, held: number): number {
     const nowMs = this.#now()
     entry.minute.add(nowMs)
     owner.minute.add(nowMs)
-    entry.running += 1
-    owner.running += 1
+    for (const one of [entry, owner]) {
+      one.running += 1
+      one.held += held
+    }
     entry.record = { ...entry.record, lastUsedAtMs: nowMs }
     this.#count(entry, owner, { ...UNUSED, requests: 1 })
     return nowMs
   }
 
-  #ending(entry: Entry, owner: Owner, beganMs: number): Pick<ChatPass, 'done' | 'cancel'> {
+  #ending(
+    entry: Entry,
+    owner: Owner,
+    { beganMs, held }: { readonly beganMs: number; readonly held: number },
+  ): Pick<ChatPass, 'done' | 'cancel'> {
     let isOver = false
     const end = (): boolean => {
       if (isOver) return false
       isOver = true
-      entry.running -= 1
-      owner.running -= 1
+      for (const one of [entry, owner]) {
+        one.running -= 1
+        one.held -= held
+      }
       return true
     }
     return {
@@ -281,7 +297,7 @@ export class KeyBook implements ChatKeys {
   }
 
   #take(record: KeyRecord): void {
-    this.#entries.set(record.id, { record, minute: new LastMinute(), running: 0 })
+    this.#entries.set(record.id, { record, minute: new LastMinute(), running: 0, held: 0 })
     this.#ownerOf(record.owner).ids.add(record.id)
   }
 
@@ -368,22 +384,8 @@ export class KeyBook implements ChatKeys {
   }
 }
 
-const WHY_NOT: Readonly<Record<Exclude<ChatKey['state'], 'live'>, string>> = {
-  revoked: 'it was revoked',
-  expired: 'it has expired',
-  lost: 'the secret that it was made under is gone from this node',
-}
-
 function newOwner(owner: string): Owner {
-  return { record: { owner, day: 0, ...UNUSED }, minute: new LastMinute(), ids: new Set(), running: 0 }
-}
-
-function invalid(reason: string): Result<never> {
-  return fail(fault('chat/invalid-key', { reason }))
-}
-
-function limited(what: string, waitMs: number): Result<never> {
-  return fail(fault('chat/rate-limited', { what, seconds: Math.max(1, Math.ceil(waitMs / 1_000)) }))
+  return { record: { owner, day: 0, ...UNUSED }, minute: new LastMinute(), ids: new Set(), running: 0, held: 0 }
 }
 
 /** Backends tell what they like. */

@@ -115,7 +115,26 @@ export function tokensLeft(limit: number, used: KeyUsage, nowMs: number): Allowa
   return { limit, remaining, resetMs: (dayOf(nowMs) + 1) * DAY_MS - nowMs }
 }
 
-/** The one of two allowances that ends first. */
-export function narrower<A extends Allowance>(one: A, other: A): A {
+/** When chats that are under way may have given back what they hold and did not use. */
+const HELD_WAIT_MS = 1_000
+
+/**
+ * The same, where some of them are held for chats that are under way; `waitMs` is the time until something of it may be left, 0
+ * where something is.
+ */
+export function tokensUnheld(
+  limit: number,
+  { used, held }: { readonly used: KeyUsage; readonly held: number },
+  nowMs: number,
+): Allowance & { readonly waitMs: number; readonly isHeld: boolean } {
+  const left = tokensLeft(limit, used, nowMs)
+  const remaining = Math.max(0, left.remaining - held)
+  const isHeld = remaining === 0 && left.remaining > 0
+  return { ...left, remaining, isHeld, waitMs: remaining > 0 ? 0 : isHeld ? HELD_WAIT_MS : left.resetMs }
+}
+
+/** The one of two allowances that ends first; of two that have ended the one that is longer away. */
+export function narrower<A extends Allowance & { readonly waitMs: number }>(one: A, other: A): A {
+  if (other.remaining === one.remaining) return other.waitMs > one.waitMs ? other : one
   return other.remaining < one.remaining ? other : one
 }

@@ -38,7 +38,7 @@ export interface ChatKey {
   readonly usedInAll: KeyUsage
 }
 
-/** How much of a limit is left, as the headers `x-ratelimit-*` say it. */
+/** How much of a limit is left, as the headers `x-ratelimit-*` say it; what is held for chats that are under way is not. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
@@ -52,7 +52,7 @@ export interface ChatPass {
   readonly tokens: Allowance
   /**
    * To be called when the chat is over, with what it used; null where nothing was. A second call does nothing. Without it the
-   * place of the chat is never given back.
+   * place of the chat and the tokens that are held for it are never given back.
    */
   readonly done: (usage: ModelUsage | null) => void
   /** To be called in place of that for a chat that was not even begun: it counts as none. */
@@ -90,9 +90,12 @@ export interface ChatKeys {
   readonly bounds: OwnerBounds
   /** The key that an `Authorization` header shows. The fault is `chat/invalid-key`. */
   readonly identify: (authorization: string | undefined) => Result<ChatKey>
-  /** Leave for one more chat. Faults: `chat/rate-limited`, and `chat/invalid-key` where the key has ended meanwhile. */
-  readonly admit: (key: ChatKey) => Result<ChatPass>
-  /** What is left for a key now, for the headers of a refusal. */
+  /**
+   * Leave for one more chat, where anything is left of each limit. The tokens that it is expected to use (none unless said) are held
+   * until it is over. Faults: `chat/rate-limited`, and `chat/invalid-key` where the key has ended meanwhile.
+   */
+  readonly admit: (key: ChatKey, expectedTokens?: number) => Result<ChatPass>
+  /** What is left for a key now, for the headers of an answer. */
   readonly allowances: (key: ChatKey) => Pick<ChatPass, 'requests' | 'tokens'>
   /** Makes a key and shows it, for the only time. Durable once it resolves. Faults: `chat/keys-full`, `chat/no-room`, `chat/invalid-request`. */
   readonly create: (wanted: NewKey) => Promise<Result<{ readonly key: ChatKey; readonly secret: string }>>

@@ -8,6 +8,8 @@ import type { ChatApi } from '../node.ts'
 /** A chat that was let in. */
 export interface Visit {
   readonly pass: ChatPass
+  /** What is left for the key now, while what this chat may use is held. */
+  readonly left: () => Pick<ChatPass, 'requests' | 'tokens'>
   /** Who came, as limits go: a wallet with all of its keys, or one key of the operator. */
   readonly who: string
   readonly leave: () => void
@@ -36,14 +38,18 @@ export class End {
   }
 }
 
-/** Lets a chat in: its key may have one more, and so may the node. Faults: those of keys, `chat/busy`, `chat/stopping`. */
-export function enter(chat: ChatApi, { headers }: ApiRequest, end: End): Result<Visit> {
+/**
+ * Lets a chat in that is expected to use so many tokens: its key may have one more, and so may the node. Faults: those of keys,
+ * `chat/busy`, `chat/stopping`.
+ */
+export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: number): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key
   const leave = chat.enter(end.stop)
   if (leave === null) return fail(end.faultOf(fault('chat/busy', { seconds: 1 })))
-  const pass = chat.keys.admit(key.value)
-  if (pass.ok) return { ok: true, value: { pass: pass.value, who: limitedAs(key.value), leave } }
+  const pass = chat.keys.admit(key.value, expectedTokens)
+  const left = (): Pick<ChatPass, 'requests' | 'tokens'> => chat.keys.allowances(key.value)
+  if (pass.ok) return { ok: true, value: { pass: pass.value, left, who: limitedAs(key.value), leave } }
   leave()
   return pass
 }

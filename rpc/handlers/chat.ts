@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { type ChatOutcome, type ChatPiece, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
+import { expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
 import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import { NO_USAGE } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
@@ -22,7 +23,7 @@ export const createChatCompletion: Handler = async ({ chat, clock }, request) =>
   })
   if (!read.ok) return read.fault
   const end = new End(request.signal)
-  const visit = enter(chat, request, end)
+  const visit = enter(chat, request, end, expectedTokens(read.value.call))
   if (!visit.ok) return visit.fault
   const { model } = read.value.call
   const head = { id: `chatcmpl-${randomUUID().replaceAll('-', '')}`, created: Math.floor(clock.now() / 1_000), model }
@@ -53,7 +54,7 @@ class Talk {
 
   /** Headers that tell how much is left. */
   get headers(): Readonly<Record<string, string>> {
-    return allowanceHeaders(this.#visit.pass)
+    return allowanceHeaders(this.#visit.left())
   }
 
   async run(sink: ChatSink | null): Promise<Result<ChatOutcome>> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
 import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import type { AloudOutcome } from '../../marketplace/chat/voice/voice-platform.ts'
 import { VOICE_FORMAT } from '../../marketplace/chat/voice/wav.ts'
@@ -25,7 +26,8 @@ export const createSpeech: Handler = async ({ chat }, request) => {
   const read = readSpeechRequest(request.body)
   if (!read.ok) return read.fault
   const { input, wish, format } = read.value
-  const done = await aloud(chat, request, async ({ signal, spent }) => {
+  const expected = estimateOf(input).totalTokens
+  const done = await aloud(chat, { request, expected }, async ({ signal, spent }) => {
     const spoken = await chat.voice.speak(input, wish, signal)
     // Somebody has spoken for who went away, too.
     if (spoken.ok || signal.aborted) spent(estimateOf(input))
@@ -43,7 +45,8 @@ export const createVoice: Handler = async ({ chat, clock }, request) => {
   const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })
   if (!read.ok) return read.fault
   const { call, wish } = read.value
-  const done = await aloud(chat, request, ({ who, signal, spent }) =>
+  const expected = expectedTokens({ ...call, model: 'model-2' })
+  const done = await aloud(chat, { request, expected }, ({ who, signal, spent }) =>
     chat.voice.answerAloud({ ...call, who }, wish, signal, spent),
   )
   if (!done.ok) return done.fault
@@ -63,7 +66,7 @@ interface Made<T> {
 /** Has something made by the voice, within all that limits it; what was used is noted whatever becomes of it. */
 async function aloud<T>(
   chat: ChatApi,
-  request: ApiRequest,
+  { request, expected }: { readonly request: ApiRequest; readonly expected: number },
   make: (means: {
     readonly who: string
     readonly signal: AbortSignal
@@ -71,9 +74,9 @@ async function aloud<T>(
   }) => Promise<Result<T>>,
 ): Promise<Result<Made<T>>> {
   const end = new End(request.signal)
-  const visit = enter(chat, request, end)
+  const visit = enter(chat, request, end, expected)
   if (!visit.ok) return visit
-  const { pass, who, leave } = visit.value
+  const { pass, left, who, leave } = visit.value
   const sent = chat.voice.enter(who)
   const beganMs = performance.now()
   let usage = NO_USAGE
@@ -99,7 +102,7 @@ async function aloud<T>(
     chat.onChat({ requestId: request.requestId, model: MODEL, status, seconds, firstPieceSeconds: null, usage })
   }
   if (!made.ok || sent === null) return made as Result<never>
-  return ok({ made: made.value, headers: allowanceHeaders(pass), sent })
+  return ok({ made: made.value, headers: allowanceHeaders(left()), sent })
 }
 
 function statusOf(cause: Fault): number {

@@ -82,7 +82,7 @@ function running(
   return {
     bounds: book.bounds,
     identify: (authorization) => book.identify(authorization),
-    admit: (key) => book.admit(key),
+    admit: (key, expectedTokens) => book.admit(key, expectedTokens),
     allowances: (key) => book.allowances(key),
     create: (wanted) => book.create(wanted),
     change: (id, by, to) => book.change(id, by, to),

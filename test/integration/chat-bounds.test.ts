@@ -1,6 +1,8 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ChatKey } from '../../marketplace/chat/keys.ts'
+import { estimatedPrompt } from '../../marketplace/models/usage.ts'
 import type { ChatFacts } from '../../rpc/node.ts'
 import type { JsonBody } from '../support/api.ts'
 import { ChatServer, eventsOf, HELLO, readAll } from '../support/chat-server.ts'
@@ -92,6 +94,39 @@ describe('who goes away', () => {
       expect(key?.usedToday).toEqual({ requests: 1, promptTokens, completionTokens: 11 })
     },
   )
+})
+
+describe('the tokens of a day', () => {
+  it('are held for chats that are under way, so that many at once use no more than one would', async () => {
+    const limits = { rpm: null, tpd: 6_000 }
+    const key = await server.keys.create({ label: 'small', owner: 'somebody', limits, expiresAtMs: null })
+    if (!key.ok) throw new Error(key.fault.code)
+    const headers = { authorization: `Bearer ${key.value.secret}` }
+    const left = (response: Response): number => Number(response.headers.get('x-ratelimit-remaining-tokens'))
+    const over = new AbortController()
+    const begin = (max_tokens: number) =>
+      server.post({ ...HELLO, stream: true, max_tokens }, { headers, signal: over.signal })
+    server.world.fake.profile = 'stall'
+    const expected = estimatedPrompt(HELLO.messages) + 2_000
+    const begun = [await begin(2_000), await begin(2_000), await begin(100_000)]
+    expect(begun.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(begun.map(left)).toEqual([6_000 - expected, 6_000 - 2 * expected, 0])
+    const refused = await begin(16)
+    expect([refused.status, left(refused), refused.headers.get('retry-after')]).toEqual([429, 0, '1'])
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'rate_limit_exceeded', message: expect.stringContaining('under way') },
+    })
+    const ended = begun.map(readAll)
+    over.abort()
+    await Promise.all(ended)
+    await server.settled()
+    server.world.fake.profile = 'ok'
+    const answer = await server.post(HELLO, { headers })
+    await readAll(answer)
+    const [{ usedToday }] = server.keys.list('somebody') as [ChatKey]
+    expect([answer.status, left(answer)]).toEqual([200, 6_000 - usedToday.promptTokens - usedToday.completionTokens])
+    expect(usedToday.requests).toBe(4)
+  })
 })
 
 describe('a stop of the node', () => {

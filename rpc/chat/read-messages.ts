@@ -7,7 +7,7 @@ const PARTS_MAX = 256
 const TOOL_CALLS_MAX = 128
 const NAME_CHARS_MAX = 256
 
-/** The messages of a chat, each with every field that came. `vision` says whether pictures may be among them. */
+/** The messages of a chat, each with every field that came; those of a developer are of the system. `vision` says whether pictures may be among them. */
 export function readMessages(place: Checked, vision: boolean): readonly ChatMessage[] {
   return place.list(1, MESSAGES_MAX).map((message) => readMessage(message, vision))
 }
@@ -22,7 +22,8 @@ function readMessage(message: Checked, vision: boolean): ChatMessage {
   if (content !== null) checkContent(content, vision && role === 'user')
   else if (calls === null && message.field('refusal') === null)
     throw unusable(`${message.param}.content`, 'it is missing; null is for messages with tool_calls')
-  return { ...message.fields(), role }
+  // The newer name of the same: OpenAI's own models take both, most other servers and their templates only the older one.
+  return { ...message.fields(), role: role === 'developer' ? 'system' : role }
 }
 
 function checkToolCall(call: Checked): void {

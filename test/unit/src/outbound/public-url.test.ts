@@ -4,7 +4,16 @@ import { readPublicUrl } from '../../../../src/outbound/public-url.ts'
 
 const rules = {
   ports: [80, 443, 8443],
-  guard: new AddressGuard(['198.51.0.0/17', '2606:4700::/32'], () => ['93.184.216.34', '2a00:1::5']),
+  guard: new AddressGuard(['198.51.0.0/17', '2606:4700::/32'], () => [
+    '93.184.216.34',
+    '2a00:1::5',
+    '2a00:2:3:4::5/64',
+    '93.184.217.9/30',
+    '93.184.218.9/32',
+    '93.184.219.9/8',
+    '2a00:3::1/32',
+    'fe80::1%eth0/64',
+  ]),
   ownHosts: new Set(['node.example']),
 }
 
@@ -22,6 +31,10 @@ describe('addresses that are read', () => {
     ['https://example.com:8443/', 'https://example.com:8443/'],
     ['http://93.184.216.35/', 'http://93.184.216.35/'],
     ['http://[2a00:1::6]/', 'http://[2a00:1::6]/'],
+    ['http://[2a00:2:3:5::5]/', 'http://[2a00:2:3:5::5]/'],
+    ['http://93.184.217.12/', 'http://93.184.217.12/'],
+    ['http://93.184.218.8/', 'http://93.184.218.8/'],
+    ['http://[2a00:3::2]/', 'http://[2a00:3::2]/'],
   ])('%s', (text, href) => expect(verdict(text)).toBe(href))
 })
 
@@ -143,6 +156,12 @@ describe('other addresses that are refused', () => {
     ['http://93.184.216.34/', 'its address is that of this node'],
     ['http://[::ffff:93.184.216.34]/', 'its address is that of this node'],
     ['http://[2a00:1:0::5]/', 'its address is that of this node'],
+    ['http://[2a00:2:3:4::5]/', 'its address is that of this node'],
+    ['http://[2a00:2:3:4::1]/', 'its network is that of this node'],
+    ['http://93.184.217.8/', 'its network is that of this node'],
+    ['http://[::ffff:93.184.217.10]/', 'its network is that of this node'],
+    ['http://93.184.218.9/', 'its address is that of this node'],
+    ['http://93.184.219.9/', 'its address is that of this node'],
     ['http://198.51.99.1/', 'its network is never read'],
     ['http://[::ffff:198.51.99.1]/', 'its network is never read'],
     ['http://[2606:4700::1111]/', 'its network is never read'],

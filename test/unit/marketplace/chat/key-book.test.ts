@@ -1,58 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KeyBook, type KeyWrites } from '../../../../marketplace/chat/key-book.ts'
-import { type ChatKey, type ChatKeys, type KeyLimits, OPERATOR } from '../../../../marketplace/chat/keys.ts'
-import type { ModelUsage } from '../../../../marketplace/outside/models.ts'
-import { keySeals } from '../../../../src/storage/chat-key-seals.ts'
-import { ManualTime } from '../../../support/manual-time.ts'
+import type { KeyWrites } from '../../../../marketplace/chat/key-book.ts'
+import { type ChatKey, OPERATOR } from '../../../../marketplace/chat/keys.ts'
+import { BOUNDS, codeOf, FREE, made, openBook, seen, usage } from '../../../support/key-book.ts'
 
-const FREE: KeyLimits = { rpm: null, tpd: null }
-const BOUNDS = { rpm: 10, tpd: 1_000, concurrent: 3, keys: 4 }
 const DAY_MS = 86_400_000
-
-function usage(promptTokens: number, completionTokens: number): ModelUsage {
-  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, estimated: false }
-}
-
-interface Options {
-  readonly keysInAllMax?: number
-  readonly bounds?: Partial<typeof BOUNDS>
-  readonly write?: (writes: KeyWrites) => Promise<void>
-}
-
-function openBook({ keysInAllMax, bounds, write = async () => {} }: Options = {}) {
-  const time = new ManualTime()
-  time.pass(20_000 * DAY_MS)
-  const seals = keySeals(new Uint8Array(32).fill(7))
-  const room = keysInAllMax === undefined ? {} : { keysInAllMax }
-  return {
-    time,
-    book: new KeyBook({
-      bounds: { ...BOUNDS, ...bounds },
-      clock: time,
-      seals,
-      write,
-      kept: { keys: [], owners: [] },
-      ...room,
-    }),
-  }
-}
-
-async function made(book: ChatKeys, owner: string = OPERATOR, limits = FREE, expiresAtMs: number | null = null) {
-  const result = await book.create({ label: 'a key', owner, limits, expiresAtMs })
-  if (!result.ok) throw new Error(result.fault.code)
-  return result.value
-}
-
-function codeOf(result: { readonly ok: boolean; readonly fault?: { readonly code: string } }): string | null {
-  return result.ok ? null : (result.fault?.code ?? '?')
-}
-
-function seen(book: ChatKeys, secret: string): ChatKey {
-  const key = book.identify(`Bearer ${secret}`)
-  if (!key.ok) throw new Error(key.fault.code)
-  return key.value
-}
 
 describe('a key', () => {
   it('is fk-, eight characters, and 32 random bytes in letters and digits', async () => {
@@ -246,112 +198,6 @@ describe('limits', () => {
       if (pass.ok) pass.value.done(usage(tokens, 1))
     }
     expect(book.usedToday('alice')).toEqual({ requests: 4, promptTokens: 0, completionTokens: 4 })
-  })
-})
-
-describe('tokens of chats that are under way', () => {
-  function admitted(book: ChatKeys, key: ChatKey, expected: number) {
-    const pass = book.admit(key, expected)
-    if (!pass.ok) throw new Error(JSON.stringify(pass.fault))
-    return pass.value
-  }
-
-  it('are held until each is over: whoever comes when all are held comes again soon', async () => {
-    const { book } = openBook()
-    const { key } = await made(book)
-    const first = admitted(book, key, 600)
-    expect(first.tokens).toMatchObject({ limit: 1_000, remaining: 400 })
-    const second = admitted(book, key, 600)
-    expect(second.tokens.remaining).toBe(0)
-    expect(book.allowances(key).tokens).toMatchObject({ remaining: 0, resetMs: DAY_MS })
-    const refused = book.admit(key, 1)
-    expect(refused).toMatchObject({ ok: false, fault: { code: 'chat/rate-limited', detail: { seconds: 1 } } })
-    first.done(usage(10, 10))
-    expect(book.allowances(key).tokens.remaining).toBe(380)
-    second.cancel()
-    expect(book.allowances(key).tokens.remaining).toBe(980)
-    admitted(book, key, 600).done(usage(500, 480))
-    // What is used, and not held, is there again tomorrow.
-    const late = book.admit(key, 1)
-    expect(late).toMatchObject({ ok: false, fault: { detail: { seconds: DAY_MS / 1_000 } } })
-  })
-
-  it('keep nobody out who is alone, however many they are said to be', async () => {
-    const { book } = openBook()
-    const { key } = await made(book, 'alice', { rpm: null, tpd: 100 })
-    for (const expected of [1_000_000, Number.MAX_SAFE_INTEGER, Number.NaN, -1_000_000, Infinity, 0.5])
-      admitted(book, key, expected).done(usage(1, 1))
-    expect(book.allowances(key).tokens.remaining).toBe(88)
-  })
-
-  it('are held for all keys of a wallet together, and for each key of the operator', async () => {
-    const { book } = openBook()
-    const [one, two] = [await made(book, 'alice'), await made(book, 'alice', { rpm: null, tpd: 900 })]
-    const pass = admitted(book, one.key, 700)
-    expect(book.allowances(two.key).tokens).toMatchObject({ limit: 1_000, remaining: 300 })
-    admitted(book, two.key, 700)
-    expect([one, two].map(({ key }) => codeOf(book.admit(key)))).toEqual(Array(2).fill('chat/rate-limited'))
-    pass.done(null)
-    // Now it is the limit of its own that ends first.
-    expect(book.allowances(two.key).tokens).toMatchObject({ limit: 900, remaining: 200 })
-    const [mine, other] = [await made(book), await made(book)]
-    admitted(book, mine.key, 5_000)
-    expect(codeOf(book.admit(mine.key))).toBe('chat/rate-limited')
-    expect(book.allowances(other.key).tokens.remaining).toBe(1_000)
-  })
-
-  it('say to come tomorrow where one limit is used up and another one held', async () => {
-    const { book } = openBook()
-    const [one, two] = [await made(book, 'alice'), await made(book, 'alice', { rpm: null, tpd: 100 })]
-    admitted(book, one.key, 0).done(usage(999, 1))
-    expect(book.admit(two.key)).toMatchObject({ ok: false, fault: { detail: { seconds: DAY_MS / 1_000 } } })
-    const fresh = openBook()
-    const [big, small] = [await made(fresh.book, 'bob'), await made(fresh.book, 'bob', { rpm: null, tpd: 100 })]
-    admitted(fresh.book, small.key, 0).done(usage(100, 0))
-    admitted(fresh.book, big.key, 5_000)
-    expect(fresh.book.admit(small.key)).toMatchObject({ ok: false, fault: { detail: { seconds: DAY_MS / 1_000 } } })
-  })
-
-  it('are gone with the process, and what was used is not', async () => {
-    const written: KeyWrites[] = []
-    const write = async (writes: KeyWrites): Promise<void> => void written.push(writes)
-    const { book, time } = openBook({ write })
-    const { key, secret } = await made(book)
-    admitted(book, key, 300).done(usage(100, 100))
-    admitted(book, key, 800)
-    await book.flush()
-    const { keys, owners } = written.at(-1) as KeyWrites
-    const seals = keySeals(new Uint8Array(32).fill(7))
-    const again = new KeyBook({ bounds: BOUNDS, clock: time, seals, write, kept: { keys, owners } })
-    expect(again.allowances(seen(again, secret)).tokens.remaining).toBe(800)
-  })
-
-  it('bound what is used too much by one chat, however many run at once', async () => {
-    const chat = fc.record({
-      expected: fc.integer({ min: 1, max: 400 }),
-      share: fc.double({ min: 0, max: 1, noNaN: true }),
-    })
-    const steps = fc.array(fc.oneof(chat, fc.constant('end' as const)), { minLength: 1, maxLength: 80 })
-    await fc.assert(
-      fc.asyncProperty(steps, async (plan) => {
-        const { book } = openBook({ bounds: { rpm: 1_000, concurrent: 1_000 } })
-        const { key } = await made(book)
-        const under: (() => void)[] = []
-        for (const step of plan) {
-          if (step === 'end') {
-            under.shift()?.()
-            continue
-          }
-          const pass = book.admit(key, step.expected)
-          if (pass.ok) under.push(() => pass.value.done(usage(Math.floor(step.expected * step.share), 0)))
-        }
-        for (const end of under) end()
-        expect(book.usedToday(OPERATOR).promptTokens).toBeLessThan(BOUNDS.tpd + 400)
-        expect(book.allowances(key).tokens.remaining).toBe(
-          Math.max(0, BOUNDS.tpd - book.usedToday(OPERATOR).promptTokens),
-        )
-      }),
-    )
   })
 })
 

@@ -4,9 +4,10 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { EVM_NETWORKS, type EvmNetworkName, type GasFacts } from '../outside/evm.ts'
 import { notConfigured, type Readiness } from '../outside/readiness.ts'
+import type { Source } from '../outside/sourced.ts'
 import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
-import { delivered, SOURCE_ENVELOPE, sourceEnvelope } from './envelope.ts'
+import { delivered, SOURCE, SOURCE_ENVELOPE, sourceEnvelope } from './envelope.ts'
 import { unknownIn } from './figures.ts'
 import { refusal, unusable } from './requests.ts'
 import { defineService } from './service.ts'
@@ -47,6 +48,8 @@ const RESULT = Type.Object({
   transferEth: Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,18})?$' }),
   transferUsd: USD_AMOUNT,
   ethUsd: USD_AMOUNT,
+  /** Whose price of ether it is, and how fresh. */
+  ethUsdSource: orNull(SOURCE),
   excludes: Type.Array(Type.String()),
   blockNumber: Type.Integer({ minimum: 0 }),
   unknown: UNKNOWN,
@@ -75,22 +78,33 @@ function readinessOf(context: ServiceContext): Readiness {
   return notConfigured('a node of ethereum or base', ...each.flatMap((one) => (one.available ? [] : one.requires)))
 }
 
-/** Dollars for one ether, null where nobody can tell now: the gas is worth telling without. */
-async function etherUsd({ outside }: ServiceContext, signal: AbortSignal): Promise<number | null> {
-  if (!outside.prices.readiness().available) return outside.prices.latest()?.value.majors.ETH?.usd ?? null
-  const told = await outside.prices.majors(AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)]))
-  return told.ok ? (told.value.value.majors.ETH?.usd ?? null) : null
+/** Dollars for one ether with who told them. */
+interface EtherPrice {
+  readonly usd: number
+  readonly source: Source
 }
 
-function fieldsOf(network: EvmNetworkName, { chainId, blockNumber, ...gas }: GasFacts, ethUsd: number | null) {
+/** The price of ether, null where nobody can tell now: the gas is worth telling without. */
+async function etherPrice({ outside }: ServiceContext, signal: AbortSignal): Promise<EtherPrice | null> {
+  const isAsked = outside.prices.readiness().available
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)])
+  const told = isAsked ? await outside.prices.majors(limit) : null
+  const known = told === null ? outside.prices.latest() : told.ok ? told.value : null
+  const usd = known?.value.majors.ETH?.usd
+  return known === null || usd === undefined ? null : { usd, source: known.source }
+}
+
+function fieldsOf(network: EvmNetworkName, { chainId, blockNumber, ...gas }: GasFacts, ether: EtherPrice | null) {
+  const ethUsd = ether?.usd ?? null
   const transferEth = formatAmount(gas.gasPrice * BigInt(TRANSFER_GAS), 18)
   const found = {
     baseFeeGwei: gas.baseFee === null ? null : gwei(gas.baseFee),
     priorityFeeGwei: gas.priorityFee === null ? null : gwei(gas.priorityFee),
     transferUsd: ethUsd === null ? null : Number((Number(transferEth) * ethUsd).toPrecision(USD_DIGITS)),
     ethUsd,
+    ethUsdSource: ether?.source ?? null,
   }
-  const { baseFeeGwei, priorityFeeGwei, transferUsd } = found
+  const { baseFeeGwei, priorityFeeGwei, transferUsd, ethUsdSource } = found
   return {
     network,
     chainId,
@@ -101,6 +115,7 @@ function fieldsOf(network: EvmNetworkName, { chainId, blockNumber, ...gas }: Gas
     transferEth,
     transferUsd,
     ethUsd,
+    ethUsdSource,
     excludes: [...EXCLUDED[network]],
     blockNumber,
     unknown: unknownIn(found),
@@ -133,6 +148,13 @@ export const gasPrice = defineService<EvmNetworkName | null, typeof RESULT>({
     transferEth: '0.00002625',
     transferUsd: 0.07875,
     ethUsd: 3000,
+    ethUsdSource: {
+      name: 'coingecko',
+      url: 'https://www.coingecko.com',
+      fetchedAt: '2026-11-20T11:59:50.000Z',
+      stale: false,
+      attribution: 'Data provided by CoinGecko',
+    },
     excludes: [],
     blockNumber: 23_800_000,
     unknown: [],
@@ -152,8 +174,8 @@ export const gasPrice = defineService<EvmNetworkName | null, typeof RESULT>({
   execute: async (named, context, signal) => {
     const network = networkOf(named, context)
     if (network === undefined) throw new Error('no network can be read now')
-    const [gas, ethUsd] = await Promise.all([context.outside.evm.gas(network, signal), etherUsd(context, signal)])
+    const [gas, ether] = await Promise.all([context.outside.evm.gas(network, signal), etherPrice(context, signal)])
     const { value, source } = delivered(gas)
-    return { ...sourceEnvelope(ID, source, context), ...fieldsOf(network, value, ethUsd) }
+    return { ...sourceEnvelope(ID, source, context), ...fieldsOf(network, value, ether) }
   },
 })

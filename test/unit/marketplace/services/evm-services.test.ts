@@ -32,6 +32,7 @@ const L2: FakeEvm = {
   token: { contract: USDC, balances: { [ADA.toLowerCase()]: 120_500_000n } },
 }
 const SOURCE = { name: 'node.example.org', fetchedAt: '2026-11-20T12:00:00.000Z', stale: false }
+const PRICE_SOURCE = { name: 'coingecko', fetchedAt: '2026-11-20T11:58:00.000Z', stale: true, attribution: 'CoinGecko' }
 
 /** Reads networks that are always the same; both names and addresses are answered with one of each. */
 const READER: EvmReader = {
@@ -58,8 +59,8 @@ function pricesOf(usd: number | null): CryptoPrices {
   const away = fail(fault('provider/none', { what: 'prices', reason: 'none' }))
   return {
     readiness: () => ({ available: true, engine: 'coingecko' }),
-    majors: async () => (usd === null ? away : ok({ value, source: SOURCE })),
-    latest: () => null,
+    majors: async () => (usd === null ? away : ok({ value, source: PRICE_SOURCE })),
+    latest: () => (usd === null ? null : { value, source: PRICE_SOURCE }),
   } as CryptoPrices
 }
 
@@ -89,6 +90,7 @@ describe('node-gas-price', () => {
       transferEth: '0.00002625',
       transferUsd: 0.07875,
       ethUsd: 3_000,
+      ethUsdSource: PRICE_SOURCE,
       excludes: [],
       blockNumber: 7,
       unknown: ['baseFeeGwei'],
@@ -96,9 +98,15 @@ describe('node-gas-price', () => {
   })
 
   it('tells the rest where nobody knows a price of ether', async () => {
-    const unknown = { transferUsd: null, ethUsd: null, unknown: ['baseFeeGwei', 'transferUsd', 'ethUsd'] }
+    const names = ['baseFeeGwei', 'transferUsd', 'ethUsd', 'ethUsdSource']
+    const unknown = { transferUsd: null, ethUsd: null, ethUsdSource: null, unknown: names }
     expect(await of('ethereum', contextOf())).toMatchObject(unknown)
     expect(await of('ethereum', contextOf({}, pricesOf(null)))).toMatchObject(unknown)
+  })
+
+  it('tells the price of before where nobody can be asked, and that it is', async () => {
+    const away = { ...pricesOf(3_000), readiness: () => notNow('all providers are down') }
+    expect(await of('ethereum', contextOf({}, away))).toMatchObject({ ethUsd: 3_000, ethUsdSource: PRICE_SOURCE })
   })
 
   it('does not wait for a price that does not come', async () => {

@@ -36,6 +36,8 @@ export interface Command {
   readonly example?: string
   /** Flags beside the settings, with what they do. */
   readonly flags: Readonly<Record<string, string>>
+  /** Whether all settings of a node matter to it, so that its help shows them. */
+  readonly isNode?: true
   /** Does the work; the exit code, or the fault that becomes one line and exit code 1. */
   readonly run: (context: CommandContext) => Promise<number | Fault>
 }

@@ -1,6 +1,8 @@
 import { type Config, SETTINGS } from '../../config/settings.ts'
 import { InvariantError } from '../../consensus/chain/execution.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { AssertionError } from '../../consensus/primitives/assert.ts'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
@@ -126,8 +128,12 @@ function greet({ note, params, config }: CommandContext, { url, node, peerAddres
   // A devnet has no other miners: without a block nothing is published and nothing paid.
   const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
   // One that takes no request: the line works as it stands.
-  const offer = node.market?.shop.offers.find(({ definition }) => definition.example === '')?.definition
+  const { shop } = node.market ?? {}
+  const offer = shop?.offers.find(({ definition }) => definition.example === '')?.definition
+  const payout = shop?.operator.payout
   if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')
+  else if (payout !== undefined && node.chain.database.get(ACCOUNTS, payout) === undefined)
+    note(`Nothing is sold before the wallet that is paid has coins: ${formatAddress(params.addressPrefix, payout)}`)
   else if (offer !== undefined) note(`Buy a first call:  npx farthing call ${offer.serviceId} --rpc ${url}`)
 }
 

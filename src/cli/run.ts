@@ -47,7 +47,7 @@ export async function runCommandLine(
   if (words[0] === undefined || words[0] === 'help' || (flags.help !== undefined && command === undefined))
     return say(usageText(groupOf(commands, words[0] === 'help' ? words[1] : words[0])))
   if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
-  if (flags.help !== undefined) return say(commandHelp(command))
+  if (flags.help !== undefined) return say(commandHelp(command, commands))
   const extra = words.slice(command.name.split(' ').length)[command.wordsMax]
   if (extra !== undefined)
     return refuse(
@@ -170,15 +170,20 @@ function usageText(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-function commandHelp({ name, usage, about, flags, example }: Command): string {
+function commandHelp({ name, usage, about, flags, example, isNode }: Command, commands: readonly Command[]): string {
   const own = Object.entries({ ...flags, ...GLOBAL_FLAGS }).map(([flag, text]) => `  ${`--${flag}`.padEnd(34)} ${text}`)
-  const runsNode = !Object.hasOwn(flags, 'rpc') && !Object.hasOwn(flags, 'wallet')
   const settings = Object.entries(SETTINGS)
-    .filter(([setting]) => runsNode || CLIENT_SETTINGS.has(setting))
+    .filter(([setting]) => isNode || CLIENT_SETTINGS.has(setting))
     .map(([setting, { about: text }]) => `  ${flagOf(setting).padEnd(34)} ${text}`)
   const shown = example === undefined ? [] : [`Example: npx farthing ${example}`]
-  const head = [`Usage: farthing ${name} ${usage}`.trimEnd(), about, ...shown]
-  const more = runsNode
+  const kin = commands.filter((other) => other.name.startsWith(`${name} `)).map((other) => other.name)
+  const head = [
+    `Usage: farthing ${name} ${usage}`.trimEnd(),
+    about,
+    ...shown,
+    ...(kin.length === 0 ? [] : [`See also: farthing ${kin.join(', ')}`]),
+  ]
+  const more = isNode
     ? []
     : ['', 'farthing start --help shows the settings of a node; farthing config print their values.']
   return [...head, '', ...own, '', 'Settings:', ...settings, ...more].join('\n')

@@ -273,6 +273,18 @@ describe.concurrent('configuration', () => {
       expect(stdout.length).toBeGreaterThan(3)
     }
   })
+
+  it('helps with what matters to a command, and names the commands beside it', async () => {
+    const [start, password, keys] = await Promise.all(
+      [['start'], ['keys', 'password'], ['keys']].map(
+        async (words) => (await workshop.run([...words, '--help'])).stdout,
+      ),
+    )
+    expect(start).toContain('--rpc-rate-read ')
+    expect(password).toContain('--data-dir ')
+    expect(password).not.toContain('--rpc-rate-read ')
+    expect(keys).toContain('See also: farthing keys create, keys change, keys revoke, keys password\n')
+  })
 })
 
 describe.concurrent('what nobody asked for is not done:', () => {

@@ -40,8 +40,18 @@ describe('a node of the devnet that joins others', () => {
       const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY, ...flags] })
       expect(await factsOf(node.url)).toMatchObject({ market: { enabled: true } })
       expect(node.program.stderr).not.toContain(SELLS_NOTHING)
+      expect(node.program.stderr).toContain('Buy a first call')
       expect((await node.stop()).code).toBe(0)
     }
+  })
+
+  it('says whose coins are missing where nobody could buy yet', async () => {
+    const folder = workshop.folder()
+    const made = await workshop.run(['wallet', 'new', '--wallet', 'market', '--data-dir', folder])
+    const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY] })
+    expect((await node.stop()).code).toBe(0)
+    expect(node.program.stderr).toContain(`Nothing is sold before the wallet that is paid has coins: ${made.stdout}`)
+    expect(node.program.stderr).not.toContain('Buy a first call')
   })
 
   it('is not fooled by a number that its folder was not made with, and does as it is told', async () => {

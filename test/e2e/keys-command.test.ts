@@ -56,7 +56,7 @@ describe('farthing keys', () => {
     expect(offline.stderr).toContain('no node runs')
     expect(JSON.parse(offline.stdout).keys).toMatchObject([{ id, label: 'phone', limits: { rpm: null, tpd: 5000 } }])
     const second = (await run('create', 'made offline')).stdout.trim()
-    expect(await run('revoke', id)).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked') })
+    expect(await run('revoke', id)).toMatchObject({ code: 0, stdout: `${id} "phone" is revoked\n` })
 
     const again = await workshop.start(daemon.dataDir, { mine: 0 })
     expect(await statusWith(again, second)).toBe(503)

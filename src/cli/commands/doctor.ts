@@ -10,6 +10,7 @@ export const doctorProvidersCommand: Command = {
   wordsMax: 0,
   about: 'Check every configured provider, model and database of the services',
   example: 'doctor providers',
+  isNode: true,
   flags: { json: 'Print JSON' },
   run: async ({ config, flags, print, note }) => {
     const { checkProviders } = await import('../provider-checks.ts')

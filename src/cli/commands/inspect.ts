@@ -4,6 +4,7 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { type Command, nodeUrl, RPC_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { tableOf } from '../reading.ts'
 
 /** Prints one document of the node as JSON. */
 function documentCommand(name: string, usage: string, about: string, path: (word: string) => string): Command {
@@ -47,16 +48,18 @@ export const configPrintCommand: Command = {
   usage: '',
   wordsMax: 0,
   about: 'Show every setting, its value and where it came from',
+  isNode: true,
   flags: { json: 'Print JSON' },
   run: async ({ resolution, flags, print }) => {
     const names = Object.keys(SETTINGS) as SettingName[]
     const shown = Object.fromEntries(names.map((name) => [name, shownOf(name, resolution[name])]))
     if (flags.json !== undefined) print(JSON.stringify(shown))
     else {
-      for (const name of names) {
+      const rows = names.map((name) => {
         const { value, origin } = shown[name] as Resolved
-        print(`${name.padEnd(26)} ${(value ?? '(unset)').padEnd(28)} ${origin.padEnd(12)} ${flagOf(name)}`)
-      }
+        return [name, value ?? '(unset)', origin, flagOf(name)]
+      })
+      for (const line of tableOf(rows)) print(line)
     }
     return EXIT.ok
   },

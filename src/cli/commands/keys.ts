@@ -191,8 +191,7 @@ function showKey({ print, flags }: CommandContext, key: Result<KeyView>): number
   if (!key.ok) return key.fault
   const { id, label, state, limits } = key.value
   const [rpm, tpd] = [limits.rpm ?? 'none', limits.tpd ?? 'none']
-  print(
-    flags.json === undefined ? `${id} "${label}" is ${state}; --rpm ${rpm}, --tpd ${tpd}` : JSON.stringify(key.value),
-  )
+  const bounds = state === 'live' ? `; --rpm ${rpm}, --tpd ${tpd}` : ''
+  print(flags.json === undefined ? `${id} "${label}" is ${state}${bounds}` : JSON.stringify(key.value))
   return EXIT.ok
 }

@@ -6,6 +6,7 @@ export const startCommand: Command = {
   usage: '',
   wordsMax: 0,
   about: 'Run the node',
+  isNode: true,
   flags: {
     peer: 'Node to join, as its log names it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; several by commas',
   },

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { PICTURE_BYTES_MAX, PICTURE_SIDE, type SquarePng } from '../outside/image-tasks.ts'
+import type { Readiness } from '../outside/readiness.ts'
 import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { delivered, ENGINE_ENVELOPE, engineEnvelope } from './envelope.ts'
@@ -98,6 +99,12 @@ const COMMON = {
   resultSchema: RESULT,
 } as const
 
+/** A model in the process makes no pictures, so that where none is set up other settings help than with texts. */
+function withWaysOut(readiness: Readiness): Readiness {
+  if (readiness.available || !readiness.requires.includes('models.gguf')) return readiness
+  return { ...readiness, requires: ['models.file', 'models.procedural-images'] }
+}
+
 /** A picture of what a prompt says, by an image model. */
 export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>({
   ...COMMON,
@@ -107,7 +114,7 @@ export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>(
   sample: SAMPLE,
   timeoutMs: 60_000,
   reachesOut: true,
-  ready: ({ outside }) => outside.models.readiness('image'),
+  ready: ({ outside }) => withWaysOut(outside.models.readiness('image')),
   execute: depict,
 })
 

@@ -153,8 +153,11 @@ describe('node-llm-chat', () => {
 
   it('is not offered where no model can be asked', async () => {
     models = await open([])
-    const { available, requires } = serviceNamed('node-llm-chat').ready(seen()) as never as Record<string, unknown>
-    expect({ available, requires }).toEqual({ available: false, requires: ['models.file', 'models.gguf'] })
+    const lacked = (id: string): unknown => serviceNamed(id).ready(seen())
+    expect(lacked('node-llm-chat')).toMatchObject({ available: false, requires: ['models.file', 'models.gguf'] })
+    // A model in the process makes no pictures.
+    const ways = ['models.file', 'models.procedural-images']
+    expect(lacked('node-image-gen')).toMatchObject({ available: false, requires: ways })
   })
 })
 

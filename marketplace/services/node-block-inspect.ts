@@ -152,7 +152,7 @@ export const blockInspect = defineService<BlockName, typeof RESULT>({
         hash: '00015b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
         hashMeetsTarget: true,
       },
-      miner: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+      miner: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
       symbol: 'FAR',
       subsidy: '11.9156',
       reward: '10.7251',

@@ -102,7 +102,7 @@ export const explorerSummary = defineService({
         height: 12345,
         hash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
         time: '2026-11-20T11:59:58.120Z',
-        miner: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+        miner: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
         transactions: 2,
         size: 5612,
         reward: '10.7251',

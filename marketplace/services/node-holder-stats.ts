@@ -155,19 +155,19 @@ export const holderStats = defineService<string | null, typeof RESULT>({
         holders: 2,
         top10: [
           {
-            address: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+            address: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
             amount: '80000',
             pct: 40,
           },
           {
-            address: 'dfar1g2mtfqgx0gqm2g6l7xvvmnwca3e62wgdmsw9wrgu2lkwqm9qje7q9k0z6m',
+            address: 'dfar1g2mtfqgx0gqm2g6l7xvvmnwca3e62wgdmsw9wrgu2lkwqm9qje7q5djuzz',
             amount: '20000',
             pct: 10,
           },
         ],
         top10Pct: 50,
         largest: {
-          address: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+          address: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
           amount: '80000',
           pct: 40,
         },

@@ -21,7 +21,7 @@ const FORMAT = {
   requestFormat:
     'JSON {address, text, signature, keys?}: signature as hex or [{keyIndex, bytes}], keys as hex where the chain has not seen them; farthing wallet sign-text writes it',
   example:
-    '{"address":"dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk","text":"hello","signature":"00"}',
+    '{"address":"dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl","text":"hello","signature":"00"}',
 }
 /** A policy of eight keys of scheme 2 with all its signatures and a text, in hex. */
 const REQUEST_CHARS_MAX = 120_000
@@ -122,7 +122,7 @@ export const signatureVerify = defineService<SignedText, typeof RESULT>({
     engine: 'chain',
     height: 12345,
     blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
-    address: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+    address: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
     valid: true,
     reason: null,
     classical: { alg: 'Ed25519', valid: true },

@@ -166,7 +166,7 @@ export const tokenAudit = defineService<string, typeof RESULT>({
       name: 'Farthing dollar',
       decimals: 6,
       kind: 'stable',
-      issuer: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+      issuer: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
       createdHeight: 0,
       supply: '201500',
       maxSupply: null,

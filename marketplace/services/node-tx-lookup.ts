@@ -129,10 +129,10 @@ export const txLookup = defineService({
     minedAt: 12341,
     minedIn: '1a2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
     type: 'transfer',
-    sender: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+    sender: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
     nonce: '4',
     payload: {
-      to: 'dfar1g2mtfqgx0gqm2g6l7xvvmnwca3e62wgdmsw9wrgu2lkwqm9qje7q9k0z6m',
+      to: 'dfar1g2mtfqgx0gqm2g6l7xvvmnwca3e62wgdmsw9wrgu2lkwqm9qje7q5djuzz',
       amount: '150000000',
       create: false,
     },

@@ -14,7 +14,7 @@ import { defineService } from './service.ts'
 const ID = 'node-wallet-portfolio' as ServiceId
 const FORMAT = {
   requestFormat: 'address of this chain, as text',
-  example: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk',
+  example: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
 }
 const REQUEST_CHARS_MAX = 200
 

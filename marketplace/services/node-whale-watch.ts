@@ -202,7 +202,7 @@ export const whaleWatch = defineService<string, typeof RESULT>({
         height: 12341,
         time: '2026-11-20T11:59:46.500Z',
         type: 'swap',
-        from: { place: 'address', name: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0sq2c5nk' },
+        from: { place: 'address', name: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl' },
         to: { place: 'pool', name: 'FAR-FUSD-30' },
         amount: '20000',
         decimals: 8,

@@ -73,7 +73,14 @@ export function readRequest(definition: ServiceDefinition, request: string): Res
   const unusable = (reason: string): Result<never> =>
     fail(fault('service/invalid-request', { reason, example, requestFormat }))
   if (request.length > requestCharsMax) return unusable(`the request is limited to ${requestCharsMax} characters`)
-  return request.isWellFormed() ? parse(request) : unusable('the request is not well-formed Unicode')
+  if (!request.isWellFormed()) return unusable('the request is not well-formed Unicode')
+  const input = parse(request)
+  return input.ok ? input : fail(withExample(definition, input.fault))
+}
+
+/** A refusal with the example that works on this network. */
+function withExample({ example }: ServiceDefinition, refused: Fault): Fault {
+  return 'example' in refused.detail ? fault(refused.code, { ...refused.detail, example }) : refused
 }
 
 /** Reads the request text of a call and holds it against the chain. While that is being reorganised nothing is held against it. */
@@ -85,5 +92,6 @@ export function checkRequest(definition: ServiceDefinition, request: string, con
 
 /** What the chain has against an input that reads well, or null. */
 export function inputFault(definition: ServiceDefinition, input: unknown, context: ServiceContext): Fault | null {
-  return definition.check === undefined || context.chain.moving ? null : definition.check(input, context)
+  const refused = definition.check === undefined || context.chain.moving ? null : definition.check(input, context)
+  return refused === null ? null : withExample(definition, refused)
 }

@@ -29,7 +29,7 @@ export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'inter
 /** Runs the node as it is shipped until it is told to stop. */
 export function runNode(context: CommandContext): Promise<number | Fault> {
   return runDaemon(context, {
-    services: offeredServices(context.config),
+    services: offeredServices(context.config, context.params),
     openClaims: claimsOpener(context.config, context.params.name),
   })
 }

@@ -21,7 +21,7 @@ export async function standingsHere(context: CommandContext): Promise<Result<rea
   if (!bench.ok) return bench
   try {
     context.note('No node runs here: this is by the configuration and the data folder.')
-    return ok(offeredServices(context.config).map((definition) => standingOn(bench.value, definition)))
+    return ok(offeredServices(context.config, context.params).map((definition) => standingOn(bench.value, definition)))
   } finally {
     await bench.value.close()
   }
@@ -33,7 +33,7 @@ export async function trialHere(
   serviceId: string,
   request: string | undefined,
 ): Promise<Result<TrialView>> {
-  const definition = offeredServices(context.config).find((one) => one.serviceId === serviceId)
+  const definition = offeredServices(context.config, context.params).find((one) => one.serviceId === serviceId)
   if (definition === undefined) return fail(fault('service/not-found', { serviceId }))
   const bench = await benchOf(context)
   if (!bench.ok) return bench

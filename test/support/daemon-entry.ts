@@ -21,7 +21,7 @@ const start = {
   ...startCommand,
   run: (context: Parameters<typeof startCommand.run>[0]) =>
     runDaemon(context, {
-      services: [...offeredServices(context.config).map(failingOnDemand), ...TEST_SERVICES],
+      services: [...offeredServices(context.config, context.params).map(failingOnDemand), ...TEST_SERVICES],
       openClaims: crashingClaims(claimsOpener(context.config, context.params.name)),
       internet: plan === undefined ? undefined : internetOf(JSON.parse(plan) as InternetPlan),
       fixtureModels: process.env.TEST_FIXTURE_MODELS === 'true',

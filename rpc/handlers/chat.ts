@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
-import { type ChatOutcome, type ChatPiece, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
+import { type ChatOutcome, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
 import { expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
 import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import { NO_USAGE } from '../../marketplace/models/usage.ts'
@@ -10,6 +10,7 @@ import type { Answer, ApiRequest, FeedOut, Handler } from '../answer.ts'
 import { CompletionEvents, type CompletionHead, completionJson, event } from '../chat/completion.ts'
 import { allowanceHeaders } from '../chat/door.ts'
 import { chatError } from '../chat/errors.ts'
+import { Line } from '../chat/line.ts'
 import { type ChatRequest, readChatRequest } from '../chat/read-request.ts'
 import { End, enter, type Visit } from '../chat/visit.ts'
 import type { ChatApi, NodeApi } from '../node.ts'
@@ -45,6 +46,7 @@ class Talk {
   readonly #means: TalkMeans
   readonly #beganMs = performance.now()
   #firstPieceMs: number | null = null
+  #usage: ModelUsage = NO_USAGE
 
   constructor(request: ChatRequest, visit: Visit, means: TalkMeans) {
     this.#request = request
@@ -59,26 +61,29 @@ class Talk {
 
   async run(sink: ChatSink | null): Promise<Result<ChatOutcome>> {
     const { chat, request, end } = this.#means
-    let usage: ModelUsage = NO_USAGE
     let status = 500
     try {
       const told = sink === null ? null : this.#timed(sink)
       const call = { ...this.#request.call, who: this.#visit.who }
       const answered = await chat.platform.answer(call, told, end.signal, (spent) => {
-        usage = spent
+        this.#usage = spent
       })
       const outcome = answered.ok ? answered : fail(end.faultOf(answered.fault))
       status = outcome.ok ? 200 : faultRow(outcome.fault.code).status
-      if (!outcome.ok && usage === NO_USAGE && isUnbegun(outcome.fault)) this.#visit.pass.cancel()
+      if (!outcome.ok && this.#usage === NO_USAGE && isUnbegun(outcome.fault)) this.#visit.pass.cancel()
       return outcome
     } finally {
-      this.#visit.leave()
-      this.#visit.pass.done(usage)
       const seconds = (performance.now() - this.#beganMs) / 1_000
       const firstPieceSeconds = this.#firstPieceMs === null ? null : this.#firstPieceMs / 1_000
       const { model } = this.#request.call
-      chat.onChat({ requestId: request.requestId, model, status, seconds, firstPieceSeconds, usage })
+      chat.onChat({ requestId: request.requestId, model, status, seconds, firstPieceSeconds, usage: this.#usage })
     }
+  }
+
+  /** Gives back its place, when its reader has what was said: until then that takes room. */
+  leave(): void {
+    this.#visit.leave()
+    this.#visit.pass.done(this.#usage)
   }
 
   #timed(sink: ChatSink): ChatSink {
@@ -93,7 +98,7 @@ class Talk {
 }
 
 async function whole(talk: Talk, head: CompletionHead): Promise<Answer | Fault> {
-  const outcome = await talk.run(null)
+  const outcome = await talk.run(null).finally(() => talk.leave())
   if (!outcome.ok) return outcome.fault
   return { status: 200, json: completionJson(head, outcome.value) }
 }
@@ -101,57 +106,25 @@ async function whole(talk: Talk, head: CompletionHead): Promise<Answer | Fault> 
 /** Nothing is sent before something good is certain: until then a failure has a status of its own. */
 async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<Answer | Fault> {
   const events = new CompletionEvents(head, tellsUsage)
-  const line = new HeldLine()
-  const sink: ChatSink = {
-    ready: () => line.open(),
-    take: (piece: ChatPiece) => line.write(events.piece(piece)),
-  }
-  const outcome = talk.run(sink)
+  const line = new Line(events)
+  const outcome = talk.run({ ready: () => line.open(), take: (piece) => line.take(piece) })
   const early = await Promise.race([line.opened, outcome])
-  if (early !== 'opened' && !early.ok) return early.fault
+  if (early !== 'opened' && !early.ok) {
+    talk.leave()
+    return early.fault
+  }
   const write = async (out: FeedOut): Promise<boolean> => {
-    await line.attach(out)
-    const end = await outcome
-    await out.write(end.ok ? events.end(end.value) : event(chatError(end.fault)))
-    return end.ok
+    try {
+      await line.attach(out)
+      const end = await outcome
+      await line.rest()
+      await out.write(end.ok ? events.end(end.value) : event(chatError(end.fault)))
+      return end.ok
+    } finally {
+      talk.leave()
+    }
   }
   return { feed: { headers: { ...talk.headers, 'content-type': 'text/event-stream; charset=utf-8' }, write } }
-}
-
-/** A line to a reader who is not there yet: whoever writes before that waits for it. */
-class HeldLine {
-  readonly opened: Promise<'opened'>
-  readonly #attached: Promise<void>
-  #open: (word: 'opened') => void = () => {}
-  #attach: () => void = () => {}
-  #held = ''
-  #out: FeedOut | null = null
-
-  constructor() {
-    this.opened = new Promise((resolve) => {
-      this.#open = resolve
-    })
-    this.#attached = new Promise((resolve) => {
-      this.#attach = resolve
-    })
-  }
-
-  open(): void {
-    this.#open('opened')
-  }
-
-  async attach(out: FeedOut): Promise<void> {
-    this.#out = out
-    if (this.#held !== '') await out.write(this.#held)
-    this.#attach()
-  }
-
-  write(text: string): void | Promise<void> {
-    this.open()
-    if (this.#out !== null) return this.#out.write(text)
-    this.#held += text
-    return this.#attached
-  }
 }
 
 /** All models of the platform, those that cannot answer now with the reason. */

@@ -1,0 +1,92 @@
+import type { ChatPiece } from '../../marketplace/chat/call.ts'
+import type { FeedOut } from '../answer.ts'
+import type { CompletionEvents } from './completion.ts'
+
+/** UTF-16 units of an answer that wait for a reader before whoever answers waits too: more than most answers have. */
+const WAITING_CHARS_MAX = 131_072
+
+/**
+ * The line on which an answer goes to one reader, who need not be there yet. A reader who is slow does not hold up the model, which
+ * others wait for: what is said meanwhile waits here, put together, and only where that is much the model waits as well.
+ */
+export class Line {
+  /** Resolves once something is to be sent. */
+  readonly opened: Promise<'opened'>
+  readonly #events: Pick<CompletionEvents, 'piece'>
+  readonly #attached: Promise<void>
+  #open: (word: 'opened') => void = () => {}
+  #attach: () => void = () => {}
+  #out: FeedOut | null = null
+  /** Until when nothing can be written; null where something can. */
+  #blocked: Promise<void> | null
+  #waiting: ChatPiece[] = []
+  #chars = 0
+
+  constructor(events: Pick<CompletionEvents, 'piece'>) {
+    this.#events = events
+    this.opened = new Promise((resolve) => {
+      this.#open = resolve
+    })
+    this.#attached = new Promise((resolve) => {
+      this.#attach = resolve
+    })
+    this.#blocked = this.#attached
+  }
+
+  /** Something good is certain. */
+  open(): void {
+    this.#open('opened')
+  }
+
+  /** The reader is there: what waits for him is written. */
+  async attach(out: FeedOut): Promise<void> {
+    this.#out = out
+    await this.#flush(out)
+    this.#attach()
+  }
+
+  /** Takes the next piece; the one after it waits for a promise that is given back. */
+  take(piece: ChatPiece): void | Promise<void> {
+    this.open()
+    if (this.#out === null || this.#blocked !== null) return this.#keep(piece)
+    const behind = this.#out.write(this.#events.piece(piece))
+    if (behind !== undefined) this.#blocked = this.#after(behind, this.#out)
+  }
+
+  /** Resolves once nothing waits any more. */
+  async rest(): Promise<void> {
+    while (this.#blocked !== null) await this.#blocked
+  }
+
+  #keep(piece: ChatPiece): void | Promise<void> {
+    const { index } = piece
+    const at = this.#waiting.findLastIndex((one) => one.index === index)
+    const last = this.#waiting[at]
+    this.#chars += isText(piece) ? piece.delta.content.length : JSON.stringify(piece).length
+    if (last !== undefined && isText(last) && isText(piece))
+      this.#waiting[at] = { index, delta: { content: last.delta.content + piece.delta.content } }
+    else this.#waiting.push(piece)
+    if (this.#out === null || this.#chars > WAITING_CHARS_MAX) return this.#blocked ?? undefined
+  }
+
+  async #after(behind: Promise<void>, out: FeedOut): Promise<void> {
+    await behind
+    await this.#flush(out)
+  }
+
+  async #flush(out: FeedOut): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const text = this.#waiting.map((piece) => this.#events.piece(piece)).join('')
+      this.#waiting = []
+      this.#chars = 0
+      await out.write(text)
+    }
+    this.#blocked = null
+  }
+}
+
+/** Whether there is nothing in a piece but text: that can be put together, everything else is handed on as it came. */
+function isText(piece: ChatPiece): piece is ChatPiece & { readonly delta: { readonly content: string } } {
+  const { delta, logprobs } = piece
+  return typeof delta.content === 'string' && logprobs === undefined && Object.keys(delta).length === 1
+}

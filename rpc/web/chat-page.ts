@@ -114,17 +114,22 @@ function examples(all: readonly (readonly [string, string])[]): readonly Html[] 
 /** Above the columns of a wide window; narrow ones show the names beside the figures. */
 const MODEL_HEADS = html`<div class="heads" aria-hidden="true"><span>Model</span><div><span>Half within</span><span>95 % within</span><span>Answers</span><span>State</span></div></div>`
 
+/** A phrase as it stands within a sentence. */
+function lowered(phrase: string): string {
+  return phrase.charAt(0).toLowerCase() + phrase.slice(1)
+}
+
 function modelRow(model: ModelInfo): Html {
   const { id, name, tagline, measured, context_window: size, powered_by: behind, parameters } = model
   const time = (ms: number | undefined): Html | string => (ms === undefined ? unknownText('not yet') : secondsText(ms))
   return html`<li class="row" id="${id}">
-<div><h3>${name}: ${tagline.charAt(0).toLowerCase()}${tagline.slice(1)}</h3>
+<div><h3>${name}: ${lowered(tagline)}</h3>
 <p class="id"><code>${id}</code></p>
 <dl class="pairs small">${[
     pair('Context window', size),
     pair('Models behind it', behind),
     pair('Parameters', parameters),
-    pair('Good for', model.best_for.join(', ')),
+    pair('Good for', model.best_for.map((use, i) => (i === 0 ? use : lowered(use))).join(', ')),
   ]}${(model.tiers ?? []).map(tierPair)}</dl></div>
 <dl class="figures">
 <div><dt>Half within</dt><dd>${time(measured?.p50_ms)}</dd></div>

@@ -41,7 +41,7 @@ function walletForm(frame: DashboardFrame, challenge: string, { hasWallets, trou
   const who =
     hasWallets === 'all' ? 'Any wallet of this network will do.' : 'The operator has named the wallets that may.'
   return html`<section><h2>With a wallet</h2>
-<p>Sign this text, on your own machine. It moves no coins and is good for five minutes. ${who}</p>
+<p>Sign this text, in a folder of Farthing on your own machine. It moves no coins and is good for five minutes. ${who}</p>
 <pre class="more"><code id="challenge">npx farthing wallet sign-text "${challenge}"</code></pre>
 <form class="plain" method="post" action="/dashboard/sign-in">${hidden(frame)}
 <div><label for="signed">What it printed</label>

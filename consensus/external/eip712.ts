@@ -26,6 +26,7 @@ const TRANSFER_TYPE =
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
 /** Bytes r, s and v of a key's own signature. */
 const SIGNATURE_BYTES = 65
+const S_OFFSET = 32
 const V_OFFSET = 27
 /** Signatures whose s is above half of the order have a twin: tokens take the lower one alone. */
 const HALF_ORDER = secp256k1.Point.Fn.ORDER >> 1n
@@ -75,6 +76,12 @@ export function recoverSigner(
   } catch {
     return null
   }
+}
+
+/** Whether a signature, if it is a key's, is the one of its two spellings that tokens do not take. */
+export function isMirrored(signature: string): boolean {
+  const [from, to] = [2 + 2 * S_OFFSET, 2 + 2 * (SIGNATURE_BYTES - 1)]
+  return signature.length === 2 + 2 * SIGNATURE_BYTES && BigInt(`0x${signature.slice(from, to)}`) > HALF_ORDER
 }
 
 /** Signature of a 32-byte key over a digest, in hex behind 0x; the same one every time. */

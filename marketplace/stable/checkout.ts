@@ -8,7 +8,7 @@ import { WaitingRoom } from '../checkout/waiting-room.ts'
 import type { Workshop } from '../checkout/workshop.ts'
 import { readRequest } from '../services/service.ts'
 import { Arrivals } from './arrivals.ts'
-import { isOwnKey, workerFor } from './checks.ts'
+import { isOwnKey } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import { Deliveries } from './deliveries.ts'
 import type { StableLedger } from './facilitator.ts'
@@ -322,7 +322,7 @@ export class StableCheckout implements StableRail {
   /** Does work for a payer, unless it is under way here already. */
   async #do({ identity, call }: Place, work: () => Promise<Ended>): Promise<Result<StableSettled> | null> {
     if (this.#running.has(identity.id)) return null
-    const payer = workerFor(call.payment, this.terms)
+    const payer = this.#payers.placeOf(call.payment, this.terms)
     return told(await this.#track(identity, () => this.#payers.during(payer, work)), false)
   }
 
@@ -341,22 +341,15 @@ export class StableCheckout implements StableRail {
     if (refused !== null) return refused
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
-    const { authorization } = call.payment
-    const crowding = this.#payers.crowding(workerFor(call.payment, this.terms), offer.definition)
-    return crowding ?? this.#payers.refusal(authorization.from, offer.definition)
+    const crowding = this.#payers.crowding(this.#payers.placeOf(call.payment, this.terms), offer.definition)
+    return crowding ?? this.#payers.refusal(call.payment.authorization.from, offer.definition)
   }
 
   #resume(claim: StableClaim): void {
-    if (claim.state === 'claimed') this.#background(claim, () => this.#letGo(claim))
+    if (claim.state === 'claimed') this.#background(claim, () => this.#work.letGo(claim))
     else if (claim.state === 'executing') this.#background(claim, () => this.#redo(claim))
     else if (claim.state === 'owed') this.#deps.refunder.owe(claim)
     else if (claim.state !== 'settled') this.#resolver.takeUp(claim)
-  }
-
-  /** Nothing came of it but a check, which does no harm twice. */
-  async #letGo({ id }: StableIn<'claimed'>): Promise<Ended> {
-    await this.store.release('claimed', id)
-    return null
   }
 
   /** Work that a crash interrupted is done again where that does no harm. */

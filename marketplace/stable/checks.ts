@@ -1,4 +1,4 @@
-import { recoverSigner } from '../../consensus/external/eip712.ts'
+import { isMirrored, recoverSigner } from '../../consensus/external/eip712.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Authorization, StablePayment } from './claim.ts'
 import { digestOf } from './identity.ts'
@@ -67,25 +67,20 @@ function checkWindow({ authorization }: StablePayment, { nowMs, timeoutMs }: Che
 }
 
 /**
- * A signature that the payer's key made is judged here and costs the facilitator nothing. Any other is for the facilitator
- * to judge: it may be a contract's.
+ * The spelling of a key's signature that tokens refuse is refused here: facilitators may take it for good, and the work would be for
+ * nothing. Everything else is for the facilitator to judge, also whether it is a contract's; who signed is not worked out for it, as
+ * that takes a millisecond.
  */
 function checkSignature({ authorization }: StablePayment, terms: StableTerms): Fault | null {
-  const signer = signerOf(authorization, terms)
-  const isMirrored = signer?.address === authorization.from && !signer.isLow
-  return isMirrored ? refused('invalid_exact_evm_signature') : null
+  if (!isMirrored(authorization.signature)) return null
+  const isPayers = signerOf(authorization, terms)?.address === authorization.from
+  return isPayers ? refused('invalid_exact_evm_signature') : null
 }
 
 /** Whether the payer's own key signed, so that nobody else can have made this payment. */
 export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): boolean {
   const signer = signerOf(authorization, terms)
   return signer?.address === authorization.from && signer.isLow
-}
-
-/** Whose places for work a payment takes: who made up a signature takes none from the payer's own key. */
-export function workerFor(payment: StablePayment, terms: StableTerms): string {
-  const { from } = payment.authorization
-  return isOwnKey(payment, terms) ? from : `${from} unproven`
 }
 
 type Signer = ReturnType<typeof recoverSigner>

@@ -113,7 +113,11 @@ export interface StableRefund {
  * until the authorization has run out, since whoever saw it may have used it; without a result the money is then `owed` back.
  */
 export type StableClaim =
-  | (OpenStable & { readonly state: 'claimed' })
+  | (OpenStable & {
+      readonly state: 'claimed'
+      /** How it ended before it was taken once more; absent in one that is new. */
+      readonly before?: Pick<Unpaid, 'endedAtMs' | 'reason' | 'detail'>
+    })
   | (OpenStable & Executing & { readonly state: 'executing' })
   | (OpenStable & Worked & { readonly state: 'settling' })
   | (StableBase &

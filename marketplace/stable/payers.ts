@@ -1,11 +1,15 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceDefinition } from '../services/service.ts'
-import type { StableClaim } from './claim.ts'
+import { isOwnKey } from './checks.ts'
+import type { StableClaim, StablePayment } from './claim.ts'
 import { RecentCounts } from './recent-counts.ts'
+import type { StableTerms } from './terms.ts'
 
 /** Calls of one payer that may be under way at once: what waits for a place costs memory, and others wait behind it. */
 const AT_ONCE_MAX = 64
+/** Calls of one payer that may be under way without a look at who signed. */
+const UNASKED_MAX = 8
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Works that a payer may leave unpaid within the time: the service works before it is paid, so this is what it gives away. */
 const UNPAID = { ...SPAN, most: 5 }
@@ -55,6 +59,17 @@ export class Payers {
     if (this.#trust(payer) > 0) return null
     const reason = 'it is not known yet whether this payer has paid for earlier calls'
     return fault('service/unavailable', { serviceId, reason })
+  }
+
+  /**
+   * Whose places a call takes: who made up a signature takes none from the payer's own key. The first few calls are not asked, since
+   * finding out takes as long as everything else here together, and most payers never have more.
+   */
+  placeOf(payment: StablePayment, terms: StableTerms): string {
+    const { from } = payment.authorization
+    const unasked = `${from} unasked`
+    if ((this.#busy.get(unasked) ?? 0) < UNASKED_MAX) return unasked
+    return isOwnKey(payment, terms) ? from : `${from} unproven`
   }
 
   /** Whether as many calls are under way as there may be; `place` is who is counted in {@link during}. */

@@ -1,6 +1,7 @@
 import { resultHash } from '../../consensus/ledger/receipt.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
+import { runsOf } from '../checkout/claim.ts'
 import type { StableClaim, StableIn, StableReport, StableTransfer } from './claim.ts'
 
 /** A claim whose work is done, with its result as JSON text. */
@@ -60,10 +61,22 @@ export function owed(claim: StableIn<'unpaid'>, transfer: StableTransfer): Stabl
   return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
 }
 
-/** An unpaid claim that is worked on once more. */
+/** An unpaid claim that is worked on once more. It keeps how it ended: others have seen its authorization since. */
 export function claimedAgain(claim: StableIn<'unpaid'>): StableIn<'claimed'> {
+  const { request, payload, endedAtMs, reason, detail } = claim
+  return { ...baseOf(claim), request, payload, state: 'claimed', before: { endedAtMs, reason, detail } }
+}
+
+/** A claim as it was before it was taken once more; null for one that is new. */
+export function asBefore(claim: StableIn<'claimed'>): StableIn<'unpaid'> | null {
+  const { before, request, payload } = claim
+  return before === undefined ? null : { ...baseOf(claim), request, payload, ...before, over: false, state: 'unpaid' }
+}
+
+/** A claim whose work begins, for the first time or again. */
+export function executing(claim: StableIn<'claimed' | 'executing'>, nowMs: number): StableIn<'executing'> {
   const { request, payload } = claim
-  return { ...baseOf(claim), request, payload, state: 'claimed' }
+  return { ...baseOf(claim), request, payload, state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
 }
 
 /** An unpaid claim with a result, whose settlement is tried once more. */

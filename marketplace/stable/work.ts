@@ -16,7 +16,7 @@ import type { Payers } from './payers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import type { Resolver } from './resolver.ts'
 import type { Settlement } from './settlement.ts'
-import { causeOf, settling, unpaid } from './transitions.ts'
+import { asBefore, causeOf, executing, settling, unpaid } from './transitions.ts'
 
 /** What work is done with. */
 export interface StableWorkDependencies {
@@ -69,7 +69,7 @@ export class StableWork {
     if (!isOurs) return null
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
     const { verdict, by } = await facilitators.verify(facilitatorRequest(seller, claim))
-    if (verdict.is !== 'good') return this.#turnAway(claim, task, turnedAwayBy(verdict))
+    if (verdict.is !== 'good') return this.#turnAway(claim, turnedAwayBy(verdict))
     return payers.inTurn(claim.payer, () => this.#earn(claim, task, by))
   }
 
@@ -102,6 +102,13 @@ export class StableWork {
     return fail(cause)
   }
 
+  /** Lets go of a claim that a crash has left: nothing came of it but a check, which does no harm twice. */
+  async letGo(claim: StableIn<'claimed'>): Promise<Ended> {
+    const before = await this.#giveBack(claim)
+    if (before !== null) this.#deps.resolver.takeUp(before)
+    return null
+  }
+
   /** Has the money of a finished claim moved; what cannot be known now is found out in the background. */
   async collect(
     claim: StableIn<'settling'>,
@@ -128,14 +135,14 @@ export class StableWork {
     // A passing head is no ground to work on.
     while (chain.moving && !isStopped()) await pause(POLL_MS)
     const reason = isStopped() ? 'the node is stopping' : shop.closedBecause
-    if (reason !== null) return this.#turnAway(claim, task, fault('service/unavailable', { serviceId, reason }))
+    if (reason !== null) return this.#turnAway(claim, fault('service/unavailable', { serviceId, reason }))
     // It may have waited for its turn.
     if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs)) {
       const late = 'invalid_exact_evm_payload_authorization_valid_before'
-      return this.#turnAway(claim, task, fault('stable/refused', { reason: late }))
+      return this.#turnAway(claim, fault('stable/refused', { reason: late }))
     }
     const refused = payers.refusal(claim.payer, task.definition)
-    return refused === null ? this.#execute(claim, task) : this.#turnAway(claim, task, refused)
+    return refused === null ? this.#execute(claim, task) : this.#turnAway(claim, refused)
   }
 
   async #execute(
@@ -143,29 +150,33 @@ export class StableWork {
     { definition, input }: StableTask,
   ): Promise<Result<StableIn<'settling'>> | null> {
     const { shop, store, workshop, clock } = this.#deps
-    const executing: StableIn<'executing'> = {
-      ...claim,
-      state: 'executing',
-      startedAtMs: clock.now(),
-      runs: runsOf(claim),
-    }
-    if (!(await store.advance(claim.state, executing))) return null
+    const begun = executing(claim, clock.now())
+    if (!(await store.advance(claim.state, begun))) return null
     const outcome = await workshop.run(definition, input, shop.context)
     if (!outcome.ok) {
-      const ended = await this.giveUp(executing, outcome.fault)
+      const ended = await this.giveUp(begun, outcome.fault)
       return ended === null || ended.ok ? null : ended
     }
-    const done = settling(executing, outcome.value, clock.now())
+    const done = settling(begun, outcome.value, clock.now())
     return (await this.#advance('executing', done)) ? ok(done) : null
   }
 
-  /** Gives a payment back that was not used, so that it can be offered again. */
-  async #turnAway(claim: StableIn<'claimed'>, { previous }: StableTask, cause: Fault): Promise<Result<never> | null> {
-    const { store, resolver, isAbandoned } = this.#deps
-    if (isAbandoned()) return fail(cause)
-    if (previous === null) await store.release('claimed', claim.id)
-    else if (await store.advance('claimed', previous)) resolver.take(previous, null)
+  async #turnAway(claim: StableIn<'claimed'>, cause: Fault): Promise<Result<never>> {
+    const before = this.#deps.isAbandoned() ? null : await this.#giveBack(claim)
+    if (before !== null) this.#deps.resolver.take(before, null)
     return fail(cause)
+  }
+
+  /**
+   * Gives a payment back that was not used, so that it can be offered again. One that had come to nothing before is so again, and
+   * to be watched: its authorization may have been used meanwhile.
+   */
+  async #giveBack(claim: StableIn<'claimed'>): Promise<StableIn<'unpaid'> | null> {
+    const { store } = this.#deps
+    const before = asBefore(claim)
+    if (before !== null) return (await store.advance('claimed', before)) ? before : null
+    await store.release('claimed', claim.id)
+    return null
   }
 
   async #advance(from: StableClaim['state'], next: StableClaim): Promise<boolean> {

@@ -138,10 +138,10 @@ describe('places for work', () => {
     const payer = rail.payer()
     rail.facilitator.delayMs = 1_000
     const crowd = Promise.all(
-      Array.from({ length: 64 }, () => rail.codeOf(rail.order('ok', { payment: forged(payer) }))),
+      Array.from({ length: 80 }, () => rail.codeOf(rail.order('ok', { payment: forged(payer) }))),
     )
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
-    expect(new Set(await crowd)).toEqual(new Set(['stable/refused']))
+    expect(new Set(await crowd)).toEqual(new Set(['stable/refused', 'service/unavailable']))
     expect(rail.runs).toBe(1)
   })
 })
@@ -169,6 +169,23 @@ describe('what an operator changes between two starts', () => {
     expect(await elsewhere.store.open()).toHaveLength(1)
     const home = await elsewhere.restart({ terms: {} })
     await home.reaches('owed')
+  })
+})
+
+describe('a payment that came to nothing and is offered again as the node dies', () => {
+  it('is watched as before: what somebody carries out meanwhile is owed back', async () => {
+    const rail = await TestRail.open()
+    const call = rail.order('fail')
+    expect(await rail.codeOf(call)).toBe('service/failed')
+    rail.facilitator.profile = 'mute'
+    void rail.codeOf(call)
+    await rail.reaches('claimed')
+    const { authorization } = call.payment
+    expect(rail.token.transfer(saidOf(call.payment), authorization.signature)).toHaveProperty('transaction')
+    const again = await rail.restart()
+    again.facilitator.profile = 'good'
+    const claim = await again.reaches('owed')
+    expect(claim).toMatchObject({ reason: 'service/failed', payer: authorization.from })
   })
 })
 

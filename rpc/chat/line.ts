@@ -3,7 +3,12 @@ import type { FeedOut } from '../answer.ts'
 import type { CompletionEvents } from './completion.ts'
 
 /** UTF-16 units of an answer that wait for a reader before whoever answers waits too: more than most answers have. */
-const WAITING_CHARS_MAX = 131_072
+const WAITING_CHARS_MAX = 65_536
+/** Texts that are kept one by one: each takes more room than what is in it. */
+const TEXTS_MAX = 256
+
+/** What waits: a piece as it came, or the texts of an answer that followed each other. */
+type Waiting = { readonly index: number } & ({ readonly piece: ChatPiece } | { texts: string[] })
 
 /**
  * The line on which an answer goes to one reader, who need not be there yet. A reader who is slow does not hold up the model, which
@@ -19,7 +24,7 @@ export class Line {
   #out: FeedOut | null = null
   /** Until when nothing can be written; null where something can. */
   #blocked: Promise<void> | null
-  #waiting: ChatPiece[] = []
+  #waiting: Waiting[] = []
   #chars = 0
 
   constructor(events: Pick<CompletionEvents, 'piece'>) {
@@ -60,13 +65,19 @@ export class Line {
 
   #keep(piece: ChatPiece): void | Promise<void> {
     const { index } = piece
-    const at = this.#waiting.findLastIndex((one) => one.index === index)
-    const last = this.#waiting[at]
-    this.#chars += isText(piece) ? piece.delta.content.length : JSON.stringify(piece).length
-    if (last !== undefined && isText(last) && isText(piece))
-      this.#waiting[at] = { index, delta: { content: last.delta.content + piece.delta.content } }
-    else this.#waiting.push(piece)
+    if (isText(piece)) this.#keepText(index, piece.delta.content)
+    else {
+      this.#chars += JSON.stringify(piece).length
+      this.#waiting.push({ index, piece })
+    }
     if (this.#out === null || this.#chars > WAITING_CHARS_MAX) return this.#blocked ?? undefined
+  }
+
+  #keepText(index: number, text: string): void {
+    this.#chars += text.length
+    const last = this.#waiting.findLast((one) => one.index === index)
+    if (last === undefined || !('texts' in last)) this.#waiting.push({ index, texts: [text] })
+    else if (last.texts.push(text) >= TEXTS_MAX) last.texts = [last.texts.join('')]
   }
 
   async #after(behind: Promise<void>, out: FeedOut): Promise<void> {
@@ -76,13 +87,18 @@ export class Line {
 
   async #flush(out: FeedOut): Promise<void> {
     while (this.#waiting.length > 0) {
-      const text = this.#waiting.map((piece) => this.#events.piece(piece)).join('')
+      const text = this.#waiting.map((one) => this.#events.piece(pieceOf(one))).join('')
       this.#waiting = []
       this.#chars = 0
       await out.write(text)
     }
     this.#blocked = null
   }
+}
+
+function pieceOf(waiting: Waiting): ChatPiece {
+  if ('piece' in waiting) return waiting.piece
+  return { index: waiting.index, delta: { content: waiting.texts.join('') } }
 }
 
 /** Whether there is nothing in a piece but text: that can be put together, everything else is handed on as it came. */

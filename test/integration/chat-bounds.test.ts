@@ -191,8 +191,8 @@ describe('a reader that does not read', () => {
   })
 
   it('does not keep the place of whoever answers, which others wait for, but its own', async () => {
-    // With what stands around each piece some 9 MB, which no socket holds.
-    server.world.fake.answer = () => 'xyz'.repeat(PIECES / 2.5)
+    // With what stands around each piece some 5 MB.
+    server.world.fake.answer = () => 'xyz'.repeat(PIECES / 5)
     const socket = rawChat({ ...HELLO, stream: true })
     socket.pause()
     await until('it is asked', isAsked())

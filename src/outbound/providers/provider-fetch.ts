@@ -23,8 +23,8 @@ export interface ProviderAnswer {
 }
 
 const RETRY_AFTER_MS_MAX = 3_600_000
-/** What is said to a question that cannot be used (RFC 9110, 15.5). */
-const QUESTION_STATUSES: ReadonlySet<number> = new Set([400, 413, 414, 422])
+/** What is said to a question that cannot be used (RFC 9110, 15.5), or that leads elsewhere by what it says. */
+const QUESTION_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 400, 413, 414, 422])
 
 /**
  * Asks a provider that the operator chose, whose address may be a private one. Redirects are not followed. Faults:

@@ -10,6 +10,17 @@ const NAME = 'searxng'
 const JSON_OFF = 'status 403: its JSON format is off, list json under search.formats in its settings.yml'
 
 /**
+ * Beginnings of words that are commands (https://docs.searxng.org/user/search-syntax.html): an engine or a language of the
+ * caller's choice, a limit of time, a redirect to somewhere else. The instance is the operator's, and what is sold is a search.
+ */
+const COMMANDS = /(?<![^\s])[!?:<]+/g
+const NO_WORDS = fault('provider/answer', {
+  provider: NAME,
+  reason: 'there are no words in the query',
+  ...ofQuestion(true),
+})
+
+/**
  * The operator's own SearXNG (https://docs.searxng.org/dev/search_api.html). An instance answers 403 unless its settings list the
  * format, and before it looks for a query: the check asks without one, so that no engine is bothered.
  */
@@ -27,7 +38,9 @@ export function searxng(url: string): Provider<string, readonly SearchHit[]> {
   return {
     name: NAME,
     ask: async (query, signal) => {
-      const answer = await get({ q: query }, [], signal)
+      const q = query.replace(COMMANDS, '').replace(/\s+/g, ' ').trim()
+      if (q === '') return fail(NO_WORDS)
+      const answer = await get({ q }, [], signal)
       return answer.ok ? hitsOf(answer.value) : answer
     },
     check: async (signal) => {

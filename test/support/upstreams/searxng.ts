@@ -32,7 +32,8 @@ export const SEARXNG_RESULTS: readonly SearxngResult[] = [
 /**
  * A SearXNG instance. Questions, formats and the 403 of one that is not listed: https://docs.searxng.org/dev/search_api.html and
  * https://docs.searxng.org/admin/settings/settings_search.html; fields of results: https://docs.searxng.org/dev/result_types/index.html.
- * A question without a query is refused only after the format (searx/webapp.py of https://github.com/searxng/searxng).
+ * A question without a query is refused only after the format (searx/webapp.py of https://github.com/searxng/searxng). A word that
+ * begins with two exclamation marks leads to another site: https://docs.searxng.org/user/search-syntax.html.
  */
 export function searxngUpstream(parts: SearxngParts = {}): UpstreamHandler {
   const { results = SEARXNG_RESULTS, unresponsive = [], formats = ['html', 'json'] } = parts
@@ -42,6 +43,8 @@ export function searxngUpstream(parts: SearxngParts = {}): UpstreamHandler {
     if (!formats.includes(format)) return { status: 403, body: '<h1>Forbidden</h1>' }
     const q = query.get('q') ?? ''
     if (q === '') return { status: 400, body: { error: 'No query' } }
+    const bang = /(?:^|\s)!!(\S*)/.exec(q)?.[1]
+    if (bang !== undefined) return { status: 302, headers: { location: `https://${bang}.example/` }, body: '' }
     const found = results.map((result) => ({ ...result, engine: 'duckduckgo', engines: ['duckduckgo'], score: 1 }))
     const rest = { answers: [], corrections: [], infoboxes: [], suggestions: [] }
     const body = { query: q, number_of_results: 0, results: found, ...rest, unresponsive_engines: unresponsive }

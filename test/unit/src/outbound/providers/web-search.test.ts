@@ -78,6 +78,19 @@ describe('searxng', () => {
     expect(await searxng(upstream.url).ask(QUERY, signal)).toMatchObject({ ok: false, fault })
   })
 
+  it('is asked for words alone, whatever commands are among them', async () => {
+    const upstream = await upstreamOf(searxngUpstream())
+    const asked = async (query: string) => {
+      const said = await searxng(upstream.url).ask(query, signal)
+      return said.ok ? upstream.requests.at(-1)?.query.get('q') : said.fault.detail
+    }
+    expect(await asked('!!g cats')).toBe('g cats')
+    expect(await asked('!private :de ?map <3 rust !! c++ is != a?b http://x:80/ 2<3')).toBe(
+      'private de map 3 rust c++ is = a?b http://x:80/ 2<3',
+    )
+    expect(await asked('!! ?! :')).toMatchObject({ ofQuestion: true })
+  })
+
   it('gives ten pages at most, each once, cut to their bounds', async () => {
     const long = { url: 'https://example.org/', title: 'T'.repeat(5_000), content: 'S'.repeat(5_000) }
     const twice = { url: 'https://example.org', title: 'again' }
@@ -144,6 +157,15 @@ describe('web search', () => {
       { name: 'searxng', usable: false },
       { name: 'brave', usable: true },
     ])
+  })
+
+  it('goes on for the others where one query leads elsewhere', async () => {
+    const upstream = await upstreamOf((request) =>
+      request.query.get('q')?.startsWith('odd') ? { status: 302, body: '' } : searxngUpstream()(request),
+    )
+    const chain = chainOf([{ name: 'searxng', url: upstream.url }])
+    for (let i = 0; i < 6; i++) expect(await chain.ask(`odd ${i}`, signal)).toMatchObject({ ok: false })
+    expect(await chain.ask(QUERY, signal)).toMatchObject({ ok: true })
   })
 
   it('answers the same question from memory', async () => {

@@ -177,8 +177,10 @@ describe('the launcher under an old Node', () => {
     expect(JSON.parse(printed.stdout)).toHaveProperty(['rpc.port'])
   })
 
-  it('runs the pinned one, passes on its exit code and its signals', async () => {
-    const { node, entry, args } = oldNode(join(ROOT, 'src/farthing.cjs'))
+  it('runs the pinned one, through a link to it too, passes on its exit code and its signals', async () => {
+    const link = join(workshop.folder(), 'farthing')
+    symlinkSync(join(ROOT, 'src/farthing.cjs'), link)
+    const { node, entry, args } = oldNode(link)
     const refused = workshop.launch([...args, 'strat'], { node, entry })
     expect(await refused.finished()).toMatchObject({ code: 2, stdout: '' })
     const flags = ['start', '--data-dir', workshop.folder(), '--rpc-port', '0']

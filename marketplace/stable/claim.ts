@@ -103,11 +103,13 @@ export interface StableRefund {
   readonly nonce: string | null
   readonly validBefore: number | null
   readonly transaction: string | null
+  /** The wallet that it was sent from, whose nonce that is; absent while owed. */
+  readonly from?: string
 }
 
 /**
  * A payment's way over the stablecoin rail:
- * `claimed` before the facilitator is asked, `executing` once it has verified, `settling` with the result kept and the outcome
+ * `claimed` while the facilitator is asked, `executing` once it has verified, `settling` with the result kept and the outcome
  * of the settlement not known, `settled` with the money ours. `unpaid` is over without money: the service failed, or the
  * settlement was refused or never came (then the result is kept, and is delivered if the money does come). It is watched
  * until the authorization has run out, since whoever saw it may have used it; without a result the money is then `owed` back.

@@ -5,7 +5,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import { ClaimsAway } from '../checkout/claim-store.ts'
 import type { StableClaimStore, StableIn, StableRefund } from './claim.ts'
-import type { FacilitatorRequest, StableLedger } from './facilitator.ts'
+import type { AuthorizationState, FacilitatorRequest, StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import type { StableTerms } from './terms.ts'
 
@@ -31,6 +31,8 @@ export interface RefunderDependencies {
 }
 
 const VALID_SECONDS = 600
+/** After an authorization of ours has run out, how long a block that used it may take to be seen. */
+const LATE_SECONDS = 60
 const RETRY_MS_MIN = 5_000
 const RETRY_MS_MAX = 600_000
 /** A reason that may say that our own authorization was carried out: nobody else can have used its nonce. */
@@ -99,23 +101,31 @@ export class Refunder {
   }
 
   async #pay(id: string): Promise<void> {
-    const { store, facilitators, onFault } = this.#deps
+    const { store, facilitators } = this.#deps
     const claim = await store.get(id)
     if (claim?.state !== 'owed' || claim.refund.status === 'paid') return void this.#owed.delete(id)
-    const before = await this.#alreadyPaid(claim)
-    if (before !== null) return this.#paid(claim, before)
+    const seen = await this.#look(claim)
+    if (seen?.is === 'transferred') return this.#paid(claim, seen.transaction)
+    if (this.#isOpenElsewhere(claim, seen)) {
+      this.#refused(claim, `it was sent from ${claim.refund.from}, and may have been paid`)
+      return this.#again(id)
+    }
     const sent = await this.#send(claim)
     if (sent === null) return void this.#owed.delete(id)
     const { verdict } = await facilitators.settle(this.#request(sent), null)
     if (verdict.is === 'good') return this.#paid(sent, verdict.transaction)
     if (verdict.is === 'refused' && USED_REASON.test(verdict.reason)) {
-      const transaction = await this.#alreadyPaid(sent)
+      const used = await this.#look(sent)
       // Where the chain can be asked, its word counts alone: facilitators have nonces of their own to complain of.
-      if (transaction !== null || this.#deps.ledger === null) return this.#paid(sent, transaction)
+      if (used === null) return this.#paid(sent, null)
+      if (used.is === 'transferred') return this.#paid(sent, used.transaction)
     }
-    if (verdict.is === 'refused')
-      onFault(fault('stable/refund-refused', { payer: claim.payer, amount: claim.amount, reason: verdict.reason }))
+    if (verdict.is === 'refused') this.#refused(claim, verdict.reason)
     this.#again(id)
+  }
+
+  #refused({ payer, amount }: StableIn<'owed'>, reason: string): void {
+    this.#deps.onFault(fault('stable/refund-refused', { payer, amount, reason }))
   }
 
   /** Notes the authorization before anybody can see it; null where the claim has moved on. */
@@ -129,6 +139,7 @@ export class Refunder {
       nonce: nonceOf(claim),
       validBefore: nowSeconds + VALID_SECONDS,
       transaction: null,
+      from: (this.#deps.wallet as RefundWallet).address,
     }
     const sent = { ...claim, refund }
     return (await this.#deps.store.advance('owed', sent)) ? sent : null
@@ -140,15 +151,30 @@ export class Refunder {
     this.#owed.delete(claim.id)
   }
 
-  /** The transaction of an authorization of ours that was carried out before, null where the chain shows none. */
-  async #alreadyPaid(claim: StableIn<'owed'>): Promise<string | null> {
-    const { ledger, wallet } = this.#deps
-    if (ledger === null || wallet === null || claim.refund.status === 'owed') return null
+  /** What became of an authorization of ours that was sent before; null where none was, or the chain cannot be asked. */
+  #look(claim: StableIn<'owed'>): Promise<AuthorizationState> | null {
+    const { ledger } = this.#deps
+    if (ledger === null || claim.refund.status === 'owed') return null
     const { asset, payer, amount, settledAtMs } = claim
     const sinceSeconds = Math.floor(settledAtMs / 1_000)
-    const paid = { asset, from: wallet.address, to: payer, value: BigInt(amount) }
-    const seen = await ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds })
-    return seen.is === 'transferred' ? seen.transaction : null
+    const paid = { asset, from: this.#senderOf(claim), to: payer, value: BigInt(amount) }
+    return ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds })
+  }
+
+  #senderOf({ refund }: StableIn<'owed'>): string {
+    return refund.from ?? (this.#deps.wallet as RefundWallet).address
+  }
+
+  /**
+   * Whether an authorization of the wallet of before may have paid a claim back, or may yet: the nonce of today's wallet is another
+   * one, and would pay it a second time.
+   */
+  #isOpenElsewhere(claim: StableIn<'owed'>, seen: AuthorizationState | null): boolean {
+    const { status, validBefore } = claim.refund
+    const { wallet, clock } = this.#deps
+    if (status !== 'sent' || this.#senderOf(claim) === wallet?.address) return false
+    const isOver = clock.now() > ((validBefore ?? 0) + LATE_SECONDS) * 1_000
+    return !isOver || (seen?.is !== 'unused' && seen?.is !== 'cancelled')
   }
 
   #request({ payer, amount, refund }: StableIn<'owed'>): FacilitatorRequest {

@@ -275,6 +275,41 @@ describe('money that comes without a delivery', () => {
     expect(rail.token.balance(from) - before).toBe(PRICE)
   }, 90_000)
 
+  it('is paid back once where another wallet is to pay by the time that the answer was lost', async () => {
+    const { rail, call } = await owing()
+    const { from } = call.payment.authorization
+    const before = rail.token.balance(from)
+    rail.facilitator.settleProfile = 'lost'
+    await until('it was carried out', () => rail.token.balance(from) > before)
+    const refunder = rail.payer()
+    const again = await rail.restart({ refunder })
+    again.facilitator.settleProfile = null
+    const claim = await until('it is known', async () => {
+      const owed = await again.claim()
+      return owed?.state === 'owed' && owed.refund.status === 'paid' ? owed : null
+    })
+    expect(again.token.balance(from) - before).toBe(PRICE)
+    expect(again.token.uses.some((use) => use.from === refunder.address)).toBe(false)
+    expect(claim.refund).toMatchObject({ from: rail.treasury.address })
+  }, 60_000)
+
+  it('is not paid by another wallet while an authorization of the one before may be carried out', async () => {
+    const { rail, call } = await owing()
+    const { from } = call.payment.authorization
+    const before = rail.token.balance(from)
+    rail.facilitator.settleProfile = 'deaf'
+    await until('it was sent', async () => {
+      const claim = await rail.claim()
+      return claim?.state === 'owed' && claim.refund.status === 'sent'
+    })
+    const again = await rail.restart({ refunder: rail.payer() })
+    again.facilitator.settleProfile = null
+    await until('it is told', () => again.faults.some(({ code }) => code === 'stable/refund-refused'))
+    expect(again.token.balance(from)).toBe(before)
+    const home = await again.restart({ refunder: rail.treasury })
+    await until('it is paid back', () => home.token.balance(from) - before === PRICE)
+  }, 60_000)
+
   it('stays owed where a facilitator complains of a nonce that is its own', async () => {
     const { rail, call } = await owing()
     const { from } = call.payment.authorization

@@ -101,6 +101,8 @@ export interface RailParts extends MarketParts {
   readonly facilitators?: number
   readonly hasLedger?: boolean
   readonly hasRefundKey?: boolean
+  /** Whose key pays refunds, where it is not that of the first start. */
+  readonly refunder?: Payer
   readonly settleWaitMs?: number
   /** What the operator has changed in its terms. */
   readonly terms?: Partial<StableTerms>
@@ -144,7 +146,7 @@ export class TestRail {
     const store = parts.wrapStore?.(this.store) ?? this.store
     const shared = { store, facilitators: this.pool, ledger, clock, timers, onError }
     const terms = { ...TERMS, ...parts.terms }
-    const wallet = parts.hasRefundKey === false ? null : walletOf(this.treasury)
+    const wallet = parts.hasRefundKey === false ? null : walletOf(parts.refunder ?? this.treasury)
     const refunder = new Refunder({ ...shared, terms, wallet, onFault })
     const { settleWaitMs = 5_000 } = parts
     this.checkout = new StableCheckout({

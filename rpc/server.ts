@@ -85,6 +85,7 @@ const CORS = {
     'idempotent-replay',
     'retry-after-ms',
     'x-should-retry',
+    'x-usage-estimated',
     ...['limit', 'remaining', 'reset'].flatMap((of) => [`x-ratelimit-${of}-requests`, `x-ratelimit-${of}-tokens`]),
     'payment-required',
     'payment-response',

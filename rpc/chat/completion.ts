@@ -15,6 +15,11 @@ export function usageJson({ promptTokens, completionTokens, totalTokens }: Model
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
 }
 
+/** Header that tells of figures that are estimates, in part at least; a stream is begun before that is known. */
+export function usageHeaders({ estimated }: ModelUsage): Readonly<Record<string, string>> {
+  return estimated ? { 'x-usage-estimated': 'true' } : {}
+}
+
 /** A whole answer. */
 export function completionJson(
   { id, created, model }: CompletionHead,

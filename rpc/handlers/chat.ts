@@ -7,7 +7,7 @@ import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import { NO_USAGE } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
 import type { Answer, ApiRequest, FeedOut, Handler } from '../answer.ts'
-import { CompletionEvents, type CompletionHead, completionJson, event } from '../chat/completion.ts'
+import { CompletionEvents, type CompletionHead, completionJson, event, usageHeaders } from '../chat/completion.ts'
 import { allowanceHeaders } from '../chat/door.ts'
 import { chatError } from '../chat/errors.ts'
 import { Line } from '../chat/line.ts'
@@ -100,7 +100,7 @@ class Talk {
 async function whole(talk: Talk, head: CompletionHead): Promise<Answer | Fault> {
   const outcome = await talk.run(null).finally(() => talk.leave())
   if (!outcome.ok) return outcome.fault
-  return { status: 200, json: completionJson(head, outcome.value) }
+  return { status: 200, json: completionJson(head, outcome.value), headers: usageHeaders(outcome.value.usage) }
 }
 
 /** Nothing is sent before something good is certain: until then a failure has a status of its own. */

@@ -9,7 +9,7 @@ import { NO_USAGE } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
 import type { ApiRequest, Handler } from '../answer.ts'
 import { base64Feed, fileFeed } from '../chat/audio-feed.ts'
-import { usageJson } from '../chat/completion.ts'
+import { usageHeaders, usageJson } from '../chat/completion.ts'
 import { allowanceHeaders } from '../chat/door.ts'
 import { readSpeechRequest, readVoiceRequest } from '../chat/read-speech.ts'
 import { End, enter } from '../chat/visit.ts'
@@ -52,7 +52,7 @@ export const createVoice: Handler = async ({ chat, clock }, request) => {
   if (!done.ok) return done.fault
   const { made, headers, sent } = done.value
   const around = voiceJson(made, Math.floor(clock.now() / 1_000))
-  return { feed: base64Feed(around, made.audio.file, headers, sent) }
+  return { feed: base64Feed(around, made.audio.file, { ...headers, ...usageHeaders(made.usage) }, sent) }
 }
 
 /** What was made, and what goes with it. */

@@ -144,6 +144,7 @@ describe('pages of other origins', () => {
       'retry-after',
       'retry-after-ms',
       'x-should-retry',
+      'x-usage-estimated',
       'x-ratelimit-remaining-tokens',
       'x-ratelimit-reset-requests',
     ])

@@ -53,6 +53,19 @@ describe('a whole answer', () => {
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
+  it('tells of figures that are estimates, in its head too', async () => {
+    const heads = async (): Promise<readonly unknown[]> => {
+      const { headers, body } = await server.post(HELLO).then(async (response) => ({
+        headers: response.headers,
+        body: (await response.json()) as JsonBody,
+      }))
+      return [headers.get('x-usage-estimated'), body.x_platform]
+    }
+    expect(await heads()).toEqual([null, expect.objectContaining({ usageEstimated: false })])
+    server.world.fake.profile = 'usage-missing'
+    expect(await heads()).toEqual(['true', expect.objectContaining({ usageEstimated: true })])
+  })
+
   it('tells what is left of the key, on good answers and on refusals', async () => {
     const good = await server.post(HELLO)
     const names = ['limit', 'remaining', 'reset'].flatMap((of) => [

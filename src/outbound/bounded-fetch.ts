@@ -53,13 +53,18 @@ export async function boundedFetch(url: string, request: BoundedRequest): Promis
   }
 }
 
+/** The bytes of an answer while they come. */
+interface Body {
+  readonly body: AsyncIterable<Uint8Array> | null
+}
+
 /** The text of an answer, null where it is too long. */
-export async function textOf(response: Response, bytesMax: number, onBytes?: () => void): Promise<string | null> {
+export async function textOf(response: Body, bytesMax: number, onBytes?: () => void): Promise<string | null> {
   return (await bytesOf(response, bytesMax, onBytes))?.toString('utf8') ?? null
 }
 
 /** The bytes of an answer, null where there are too many; `onBytes` hears of each part. Rejects where the connection breaks off. */
-export async function bytesOf(response: Response, bytesMax: number, onBytes?: () => void): Promise<Buffer | null> {
+export async function bytesOf(response: Body, bytesMax: number, onBytes?: () => void): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {

@@ -17,8 +17,9 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 }
 
-/** Why `fetch` got no answer, in words; the code alone where there are none for it. */
+/** Why `fetch`, or undici without it, got no answer, in words; the code alone where there are none for it. */
 export function connectionWords(error: unknown): string {
-  const { code = '' } = (error as { readonly cause?: { readonly code?: string } }).cause ?? {}
+  const { cause = error } = error as { readonly cause?: unknown }
+  const { code = '' } = (cause ?? {}) as { readonly code?: string }
   return WORDS[code] ?? (code === '' ? 'the connection broke off' : code)
 }

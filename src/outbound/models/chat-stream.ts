@@ -4,6 +4,7 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatAnswer, DeltaSink } from '../../../marketplace/models/backend.ts'
 import { type ChatAssembly, type Fields, jsonIn, unusableAnswer } from './chat-answer.ts'
+import type { ServerAnswer } from './model-server.ts'
 
 /** Longest single event, and longest stream. */
 const EVENT_CHARS_MAX = 1_048_576
@@ -14,6 +15,8 @@ const PIECES_AT_ONCE = 128
 /** Malformed pieces that are left out; the next is the end. */
 const SKIPPED_MAX = 1
 const DONE = '[DONE]'
+/** How long the end of a stream may come after its mark. */
+const END_MS = 2_000
 
 /**
  * Reads an answer that comes as server-sent events. One that just ends, without a reason or a mark of the end, is `model/cut`; so is
@@ -21,7 +24,7 @@ const DONE = '[DONE]'
  */
 export async function readChatStream(
   backend: string,
-  body: AsyncIterable<Uint8Array>,
+  { body, end }: Pick<ServerAnswer, 'body' | 'end'>,
   assembly: ChatAssembly,
   sink: DeltaSink,
 ): Promise<Result<ChatAnswer>> {
@@ -47,7 +50,8 @@ export async function readChatStream(
     throw error
   } finally {
     // Whatever still comes is nobody's: the connection is given up.
-    await packets.return?.().catch(() => undefined)
+    if (events.isDone) void ended(packets, end)
+    else end()
   }
 }
 
@@ -61,6 +65,14 @@ async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Arra
   } catch {
     throw new BrokenOff()
   }
+}
+
+/** Waits for the end of a stream behind its mark, which comes soon or not at all: the next question needs no new connection then. */
+async function ended(packets: AsyncIterator<Uint8Array>, end: () => void): Promise<void> {
+  const late = setTimeout(end, END_MS).unref()
+  await nextPacket(packets).catch(() => null)
+  clearTimeout(late)
+  end()
 }
 
 async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: DeltaSink): Promise<Result<undefined>> {

@@ -18,6 +18,7 @@ import { connectionWords } from '../connection-words.ts'
 import { ChatAssembly, type Fields, fieldsOf, formInWords, jsonIn, saidError, unusableAnswer } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
+import { askServer, type ServerAnswer } from './model-server.ts'
 import { readSpeech } from './speech-answer.ts'
 
 /** Where an OpenAI-compatible server is. */
@@ -112,15 +113,15 @@ export class OpenAiBackend implements ModelBackend {
 
   /** Asks for the list of models; a server without one was reached all the same. */
   readonly check = async (signal: AbortSignal): Promise<Result<readonly string[] | null>> => {
-    const response = await this.#fetch('/models', null, signal)
+    const response = await this.#ask('/models', null, signal)
     if (!response.ok) return response
     const { status } = response.value
     if (status === 200) return this.#listIn(response.value, signal)
-    await response.value.body?.cancel().catch(() => undefined)
+    response.value.end()
     return status === 404 || status === 405 ? ok(null) : this.#refusal(response.value, '')
   }
 
-  async #listIn(response: Response, signal: AbortSignal): Promise<Result<readonly string[] | null>> {
+  async #listIn(response: ServerAnswer, signal: AbortSignal): Promise<Result<readonly string[] | null>> {
     const text = await textOf(response, LIST_BYTES_MAX).catch(() => undefined)
     if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
     // A list that is too long to be looked at is one all the same.
@@ -130,7 +131,7 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   async #chat(request: ChatRequest, more: Fields, reader: Reader, signal: AbortSignal): Promise<Result<ChatAnswer>> {
-    const ask = (held: HeldBy | null): Promise<Result<Response>> =>
+    const ask = (held: HeldBy | null): Promise<Result<ServerAnswer>> =>
       this.#answeredChat(request.model.id, { ...bodyOf(request, held), ...more }, signal)
     let heldBy = formOf(request)
     let response = await ask(heldBy)
@@ -145,10 +146,10 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   /** Newer models refuse the old name of the longest answer: that is asked once of each. */
-  async #answeredChat(model: string, body: Fields, signal: AbortSignal): Promise<Result<Response>> {
+  async #answeredChat(model: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const { max_tokens: most, ...others } = body
     const named = { ...others, max_completion_tokens: most }
-    const ask = (asked: Fields): Promise<Result<Response>> => this.#answered('/chat/completions', asked, signal)
+    const ask = (asked: Fields): Promise<Result<ServerAnswer>> => this.#answered('/chat/completions', asked, signal)
     if (this.#newNames.has(model)) return ask(named)
     const response = await ask(body)
     if (response.ok || response.fault.detail.status !== 400) return response
@@ -158,16 +159,15 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   async #read(
-    response: Response,
+    response: ServerAnswer,
     request: ChatRequest,
     { sink, heard }: Reader,
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
     const assembly = new ChatAssembly(this.id, request.model.id)
-    const { body, headers } = response
-    const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true
+    const isStream = response.header('content-type')?.toLowerCase().startsWith('text/event-stream') === true
     // What is asked for as a whole may come as a stream all the same, and the other way round.
-    if (isStream && body !== null) return this.#late(await readChatStream(this.id, body, assembly, sink), signal)
+    if (isStream) return this.#late(await readChatStream(this.id, response, assembly, sink), signal)
     const whole = await this.#jsonOf(response, WHOLE_BYTES_MAX, signal, heard)
     if (!whole.ok) return whole
     const piece = assembly.takeWhole(whole.value)
@@ -182,7 +182,7 @@ export class OpenAiBackend implements ModelBackend {
     return response.ok ? this.#jsonOf(response.value, PICTURE_BYTES_MAX, signal, heard) : response
   }
 
-  async #jsonOf(response: Response, bytesMax: number, signal: AbortSignal, heard?: Heard): Promise<Result<Fields>> {
+  async #jsonOf(response: ServerAnswer, bytesMax: number, signal: AbortSignal, heard?: Heard): Promise<Result<Fields>> {
     const text = await textOf(response, bytesMax, heard).catch(() => undefined)
     if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
     if (text === null) return unusableAnswer(this.id, `it is longer than ${bytesMax} bytes`)
@@ -191,35 +191,36 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   /** An answer with status 200; any other is a fault. */
-  async #answered(path: string, body: Fields, signal: AbortSignal): Promise<Result<Response>> {
-    const response = await this.#fetch(path, body, signal)
+  async #answered(path: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
+    const response = await this.#ask(path, body, signal)
     if (!response.ok || response.value.status === 200) return response
     const text = await textOf(response.value, ERROR_BYTES_MAX).catch(() => null)
     return this.#late(this.#refusal(response.value, text ?? ''), signal)
   }
 
-  async #fetch(path: string, body: Fields | null, signal: AbortSignal): Promise<Result<Response>> {
+  async #ask(path: string, body: Fields | null, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const headers = {
+      'user-agent': 'farthing',
       accept: 'application/json, text/event-stream, audio/wav',
       ...(body !== null && { 'content-type': 'application/json' }),
       ...(this.#key !== null && { authorization: `Bearer ${this.#key}` }),
     }
-    const sent = body === null ? { method: 'GET' } : { method: 'POST', body: JSON.stringify(body) }
+    const question = { headers, body: body === null ? null : JSON.stringify(body) }
     try {
-      return ok(await fetch(`${this.#baseUrl}${path}`, { ...sent, headers, signal, redirect: 'manual' }))
+      return ok(await askServer(`${this.#baseUrl}${path}`, question, signal))
     } catch (error) {
       return this.#late(fail(fault('model/unreachable', { backend: this.id, reason: connectionWords(error) })), signal)
     }
   }
 
   /** The fault of a status other than 200. What is said of keys is not repeated: it may hold ours. */
-  #refusal({ status, headers }: Response, text: string): Result<never> {
+  #refusal({ status, header }: ServerAnswer, text: string): Result<never> {
     const fields = jsonIn(text)
     const said = fieldsOf(fields?.error)?.message ?? fields?.error
     const isOfKeys = status === 401 || status === 403
     const words = typeof said === 'string' && !isOfKeys ? `: ${this.#withoutKey(said)}` : ''
     const reason = `status ${status}${words}`.slice(0, REASON_CHARS_MAX)
-    const retryAfterMs = pauseOf(headers.get('retry-after'))
+    const retryAfterMs = pauseOf(header('retry-after'))
     const detail: FaultDetail = { backend: this.id, reason, status, ...(retryAfterMs > 0 && { retryAfterMs }) }
     return fail(fault(status < 500 ? 'model/refused' : 'model/answer', detail))
   }

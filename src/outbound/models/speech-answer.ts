@@ -3,13 +3,18 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { Heard } from '../../../marketplace/models/backend.ts'
 import { bytesOf } from '../bounded-fetch.ts'
 import { unusableAnswer } from './chat-answer.ts'
+import type { ServerAnswer } from './model-server.ts'
 
 /** A thousand characters take little more than a minute; this is five at 24 kHz. */
 const SPEECH_BYTES_MAX = 16 * 1_048_576
 const RIFF = [0x52, 0x49, 0x46, 0x46] as const
 
 /** The WAV file that a backend answered with. Faults: `model/cut`, `model/answer`. */
-export async function readSpeech(backend: string, response: Response, heard?: Heard): Promise<Result<Uint8Array>> {
+export async function readSpeech(
+  backend: string,
+  response: Pick<ServerAnswer, 'body'>,
+  heard?: Heard,
+): Promise<Result<Uint8Array>> {
   let bytes: Uint8Array | null
   try {
     bytes = await bytesOf(response, SPEECH_BYTES_MAX, heard)

@@ -3,10 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { UpstreamPlan } from './chat-world.ts'
 import { nowMs } from './report.ts'
 
-/** A model that says pieces at a pace, each with the moment at which it was said; it notes when readers went away. */
+/**
+ * A model that says pieces at a pace, each with the moment at which it was said, the first one with that of the question before it; it
+ * notes when readers went away.
+ */
 const gone: { readonly name: string; readonly atMs: number }[] = []
 
 const server = createServer((request, response) => {
+  const askedMs = nowMs()
   if (request.url === '/gone') return void json(response, gone)
   if (request.url !== '/v1/chat/completions') return void json(response, { object: 'list', data: [] })
   let text = ''
@@ -15,16 +19,16 @@ const server = createServer((request, response) => {
   })
   request.on('end', () => {
     const { messages } = JSON.parse(text) as { readonly messages: readonly { readonly content: string }[] }
-    say(response, JSON.parse(messages.at(-1)?.content ?? '{}') as UpstreamPlan)
+    say(response, JSON.parse(messages.at(-1)?.content ?? '{}') as UpstreamPlan, askedMs)
   })
 })
 
-function say(response: ServerResponse, { name, pieces, everyMs }: UpstreamPlan): void {
+function say(response: ServerResponse, { name, pieces, everyMs }: UpstreamPlan, askedMs: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   let said = 0
   const next = (): void => {
     if (response.destroyed) return
-    response.write(chunk({ content: `${nowMs()};` }, null))
+    response.write(chunk({ content: `${said === 0 ? `${askedMs}>` : ''}${nowMs()};` }, null))
     said += 1
     if (said === pieces) response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`)
     else timer = setTimeout(next, everyMs)

@@ -20,6 +20,8 @@ export interface ReadStream {
   /** Moment of the question, and of the first byte of the answer's text. */
   readonly askedMs: number
   readonly firstMs: number
+  /** How long the model itself had the question before its first word. */
+  readonly thoughtMs: number
   /** How long each piece was under way. */
   readonly piecesMs: readonly number[]
   readonly isDone: boolean
@@ -33,7 +35,8 @@ const UNLIMITED = {
   FARTHING_CHAT_KEY_TPD: '100000000000',
   FARTHING_CHAT_KEY_CONCURRENT_MAX: '1000',
 }
-const MOMENT = /"content":"([0-9.]+);"/g
+/** What the model says: when it said it, and at first when it was asked. */
+const MOMENT = /"content":"(?:([0-9.]+)>)?([0-9.]+);"/g
 
 /** A daemon as shipped, and behind it a model in a process of its own. */
 export class ChatBench {
@@ -87,19 +90,23 @@ export class ChatBench {
       const place = { host: '127.0.0.1', port, path: '/v1/chat/completions', method: 'POST', agent: this.#agent }
       const sent = request({ ...place, headers, ...(signal && { signal }) }, (response) => {
         const piecesMs: number[] = []
-        let [firstMs, isDone, rest] = [0, false, '']
+        let [firstMs, thoughtMs, isDone, rest] = [0, 0, false, '']
         response.setEncoding('utf8')
         response.on('data', (text: string) => {
           const atMs = nowMs()
           rest += text
           const end = rest.lastIndexOf('\n\n')
           if (end < 0) return
-          for (const [, saidMs] of rest.slice(0, end).matchAll(MOMENT)) piecesMs.push(atMs - Number(saidMs))
+          for (const [, heardMs, saidMs] of rest.slice(0, end).matchAll(MOMENT)) {
+            piecesMs.push(atMs - Number(saidMs))
+            if (heardMs !== undefined) thoughtMs = Number(saidMs) - Number(heardMs)
+          }
           isDone ||= rest.includes('data: [DONE]')
           rest = rest.slice(end)
           if (piecesMs.length > 0) firstMs ||= atMs
         })
-        response.on('close', () => resolve({ status: response.statusCode ?? 0, askedMs, firstMs, piecesMs, isDone }))
+        const status = response.statusCode ?? 0
+        response.on('close', () => resolve({ status, askedMs, firstMs, thoughtMs, piecesMs, isDone }))
         response.on('error', () => {})
       })
       sent.on('error', reject)

@@ -143,7 +143,8 @@ export class Resolver {
     if (this.#stopped || this.#cases.get(id) !== one) return
     if (step === 'open') return this.#schedule(id, one, pauseMs(claim, one.attempts))
     this.#known(one)
-    if (await store.advance(claim.state, step)) onStep(step)
+    // What was unpaid and is so for good was told of before.
+    if ((await store.advance(claim.state, step)) && step.state !== claim.state) onStep(step)
     this.#next(step, id, one)
   }
 

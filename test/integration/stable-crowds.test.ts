@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
+import { until } from '../support/processes.ts'
 import { closeRails, newPayer, type Payer, PRICE, paymentOf, TestRail } from '../support/stable.ts'
 import { TEST_SERVICES } from '../support/test-services.ts'
 
@@ -68,4 +69,17 @@ describe('many calls of one payer at once', () => {
     expect(rail.runs).toBeLessThan(FAILED + UNPAID)
     expect(rail.income).toBe(0n)
   })
+})
+
+it('a settlement that was refused counts once: not again when its authorization is over', async () => {
+  const rail = await TestRail.open()
+  const payer = rail.payer()
+  rail.facilitator.settleProfile = 'lying'
+  const calls = Array.from({ length: UNPAID }, () => rail.order('ok', { payment: paymentOf(payer) }))
+  for (const call of calls) expect(await rail.codeOf(call)).toBe('stable/refused')
+  for (const { payment } of calls) rail.token.cancel(payer.address, payment.authorization.nonce)
+  rail.facilitator.settleProfile = null
+  const again = await rail.restart()
+  await until('all are over', async () => (await again.store.open()).length === 0)
+  expect(await again.codeOf(again.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
 })

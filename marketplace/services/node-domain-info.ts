@@ -91,6 +91,7 @@ export const domainInfo = defineService<string, typeof RESULT>({
   timeoutMs: 6_000,
   resultBytesMax: 65_536,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
   check,

@@ -92,6 +92,7 @@ export const ensResolve = defineService<Asked, typeof RESULT>({
   timeoutMs: 6_000,
   resultBytesMax: 8_192,
   repeatable: true,
+  reachesOut: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
   check: (asked, { outside }) =>

@@ -40,6 +40,13 @@ describe('the table of services', () => {
     expect(open.sort()).toEqual([...OPTIONAL_CONTEXT].sort())
   })
 
+  it('keeps apart what its callers choose the other side of, or have a model work on', () => {
+    const apart = SERVICE_TABLE.filter(({ reachesOut }) => reachesOut).map(({ serviceId }) => serviceId.slice(5))
+    const chosen = ['web-fetch', 'url-meta', 'rss-read', 'email-validate', 'domain-info', 'ens-resolve']
+    const worked = ['llm-chat', 'translate', 'image-gen', 'summarize', 'sentiment', 'keywords']
+    expect(apart.sort()).toEqual([...chosen, ...worked].sort())
+  })
+
   for (const definition of SERVICE_TABLE) {
     const { serviceId, name, description, requestFormat, sample, resultSchema, resultBytesMax } = definition
     describe(serviceId, () => {

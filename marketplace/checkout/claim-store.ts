@@ -68,9 +68,9 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
 }
 
 /**
- * Where claims are kept: unique per payment over all replicas of an operator. Every write but that of a tentative claim is
- * durable before its promise resolves. One suite of tests is run by every implementation. A store that others share throws {@link ClaimsAway} where
- * it cannot be reached.
+ * Where claims are kept: unique per payment over all replicas of an operator. Every write but that of a tentative claim and the
+ * forgetting of results is durable before its promise resolves. One suite of tests is run by every implementation. A store that
+ * others share throws {@link ClaimsAway} where it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
   /** How this replica stands among those that share the store; absent where nobody shares it. */

@@ -23,7 +23,7 @@ const KEYS = {
 const CACHE_BYTES = 4 * 1024 * 1024
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024
 
-/** The claim store of a single node: LevelDB, every write synced but those of tentative claims. */
+/** The claim store of a single node: LevelDB, every write synced but those of tentative claims and what is forgotten. */
 export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly #database: Database
   readonly #kind: ClaimKind<C>
@@ -105,10 +105,10 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   }
 
   async pruneResults(beforeMs: number, bytesMax: number): Promise<number> {
-    const entries = await this.#database.iterator(rangeOf('result/')).all()
-    let bytes = entries.reduce((sum, [, length]) => sum + Number(length), 0)
+    let bytes = 0
+    for await (const length of this.#database.values(rangeOf('result/'))) bytes += Number(length)
     let pruned = 0
-    for (const [key, length] of entries) {
+    for await (const [key, length] of this.#database.iterator(rangeOf('result/'))) {
       const [, finishedAt, id] = key.split('/') as [string, string, string]
       if (Number(finishedAt) >= beforeMs && bytes <= bytesMax) break
       await this.#forgetResult(id, key)
@@ -122,14 +122,9 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     await this.#database.close()
   }
 
+  /** Not synced: what a crash brings back is forgotten again, and the disk is needed for claims. */
   #forgetResult(id: string, resultKey: string): Promise<void> {
-    return this.#locks.run(id, () =>
-      this.#database
-        .batch()
-        .del(resultKey)
-        .del(KEYS.text(id))
-        .write({ sync: true } as never),
-    )
+    return this.#locks.run(id, () => this.#database.batch().del(resultKey).del(KEYS.text(id)).write())
   }
 
   async #write(claim: C, before?: C): Promise<void> {

@@ -41,6 +41,8 @@ export interface WebPage {
   readonly lastModified: string | null
   /** Whether the answer may be kept for another call. */
   readonly storable: boolean
+  /** For how long, milliseconds; absent where the site does not say. */
+  readonly maxAgeMs?: number
   readonly fetchedAtMs: number
 }
 

@@ -20,7 +20,7 @@ interface Flight {
 
 /**
  * Reads pages as another reader does, and keeps those that may be kept for as long as the request takes an older one
- * (`freshMs`). Equal requests at the same time are one reading, which ends when nobody waits for it any more.
+ * (`freshMs`) and the site lets it be shown. Equal requests at the same time are one reading, which ends when nobody waits for it any more.
  */
 export class PageCache implements WebReader {
   readonly #reader: WebReader
@@ -43,7 +43,8 @@ export class PageCache implements WebReader {
     const key = keyOf(url, request)
     const kept = this.#kept.get(key)
     const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : this.#clock.now() - kept.fetchedAtMs
-    if (kept !== undefined && ageMs >= 0 && ageMs < request.freshMs) return ok(kept)
+    const freshMs = Math.min(request.freshMs, kept?.maxAgeMs ?? Number.POSITIVE_INFINITY)
+    if (kept !== undefined && ageMs >= 0 && ageMs < freshMs) return ok(kept)
     const usable = ageMs >= 0 && ageMs < REVALIDATE_MS ? kept : undefined
     return this.#join(key, url, signal, () => this.#readAnew(key, url, request, usable))
   }
@@ -102,8 +103,9 @@ function validatorsOf(kept: WebPage | undefined): Pick<WebRequest, 'etag' | 'las
 }
 
 /** A copy of which the site said just now that it is still the page; the way to it may be another. */
-function revalidated(kept: WebPage, { fetchedAtMs, storable, redirects }: WebPage): WebPage {
-  return { ...kept, fetchedAtMs, storable, redirects }
+function revalidated({ maxAgeMs: before, ...kept }: WebPage, said: WebPage): WebPage {
+  const { fetchedAtMs, storable, redirects, maxAgeMs = before } = said
+  return { ...kept, fetchedAtMs, storable, redirects, ...(maxAgeMs !== undefined && { maxAgeMs }) }
 }
 
 function keyOf({ href }: URL, { accept, bytesMax, tooLong, until, robots }: WebRequest): string {

@@ -10,7 +10,15 @@ import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody, UnusableBody } from '
 import { hostOf, readPublicUrl, URL_CHARS_MAX, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
 import { connectToStranger, type SocketParts } from './stranger-socket.ts'
-import { type AnswerHeaders, contentTypeOf, headerOf, isHeaderText, isStorable, validatorOf } from './web-answer.ts'
+import {
+  type AnswerHeaders,
+  contentTypeOf,
+  headerOf,
+  isHeaderText,
+  isStorable,
+  maxAgeOf,
+  validatorOf,
+} from './web-answer.ts'
 
 /** What the fetcher is made from. */
 export interface SafeFetcherParts extends SocketParts {
@@ -177,6 +185,7 @@ export class SafeFetcher implements WebReader {
     },
   ): WebPage {
     const { status, headers, bytes, longer } = answer
+    const maxAgeMs = maxAgeOf(headers)
     return {
       url: url.href,
       finalUrl: url.href,
@@ -188,6 +197,7 @@ export class SafeFetcher implements WebReader {
       etag: validatorOf(headers, 'etag'),
       lastModified: validatorOf(headers, 'last-modified'),
       storable: isStorable(headers),
+      ...(maxAgeMs !== null && { maxAgeMs }),
       fetchedAtMs: this.#clock.now(),
     }
   }

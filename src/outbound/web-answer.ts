@@ -33,10 +33,26 @@ export function validatorOf(headers: AnswerHeaders, name: string): string | null
 /** Whether an answer may be shown to another caller later without asking the site again (RFC 9111). */
 export function isStorable(headers: AnswerHeaders): boolean {
   const directives = headerOf(headers, 'cache-control').toLowerCase()
-  return (
-    !/(^|[\s,])(no-store|no-cache|private|max-age=0+)($|[\s,=])/.test(directives) &&
-    headerOf(headers, 'vary').trim() !== '*'
-  )
+  if (/(^|[\s,])(no-store|no-cache|private)($|[\s,=])/.test(directives) || headerOf(headers, 'vary').trim() === '*')
+    return false
+  return maxAgeOf(headers) !== 0 && (directives !== '' || !/no-cache/i.test(headerOf(headers, 'pragma')))
+}
+
+/**
+ * How long an answer may be shown without asking the site again, milliseconds from its arrival; null where the site leaves that to
+ * whoever keeps it (RFC 9111, 4.2.1 and 5.3).
+ */
+export function maxAgeOf(headers: AnswerHeaders): number | null {
+  const directives = headerOf(headers, 'cache-control').toLowerCase()
+  const [, seconds] =
+    /(?:^|[\s,])s-maxage="?(\d+)/.exec(directives) ?? /(?:^|[\s,])max-age="?(\d+)/.exec(directives) ?? []
+  if (seconds !== undefined)
+    return Math.max(0, Number(seconds) - Number(/^\d+$/.exec(headerOf(headers, 'age'))?.[0] ?? 0)) * 1_000
+  const expires = headerOf(headers, 'expires')
+  if (expires === '') return null
+  // What is no date, often "0", is over already; the clocks of two machines need not agree, those of one header do.
+  const [until, sent] = [Date.parse(expires), Date.parse(headerOf(headers, 'date'))]
+  return Number.isNaN(until) ? 0 : Number.isNaN(sent) ? null : Math.max(0, until - sent)
 }
 
 /** Whether a text can be the value of a header. */

@@ -21,6 +21,11 @@ const PAGES: Readonly<Record<string, RequestListener>> = {
   },
   '/missing': (_request, response) => response.writeHead(404).end('no such page'),
   '/private': (_request, response) => response.setHeader('cache-control', 'max-age=1, no-store').end('mine'),
+  '/said': (request, response) => {
+    const headers = new URL(request.url ?? '', 'http://news.example').searchParams
+    for (const [name, value] of headers) response.setHeader(name, value)
+    response.end('mine')
+  },
   '/head': (_request, response) => response.end(`<TITLE>a</title></HeAd>${'x'.repeat(MIB)}`),
   '/long': (_request, response) => response.end('x'.repeat(200_000)),
   '/gzip': coded('gzip', gzipSync('hello')),
@@ -147,6 +152,27 @@ describe('a page', () => {
 
   test('says whether it may be kept', async () => {
     expect(await read('http://news.example/private')).toMatchObject({ ok: true, value: { storable: false } })
+  })
+
+  const DAY = 'Sun, 01 Nov 2026 00:00:00 GMT'
+  test.each([
+    ['', true, undefined],
+    ['cache-control=max-age=60', true, 60_000],
+    ['cache-control=public, s-maxage=30, max-age=60', true, 30_000],
+    ['cache-control=max-age=60&age=50', true, 10_000],
+    ['cache-control=max-age=60&age=90', false, 0],
+    ['cache-control=max-age=0', false, 0],
+    ['cache-control=s-maxage=0', false, 0],
+    ['cache-control=no-cache="set-cookie"', false, undefined],
+    ['pragma=no-cache', false, undefined],
+    ['pragma=no-cache&cache-control=max-age=9', true, 9_000],
+    ['expires=0', false, 0],
+    [`date=${DAY}&expires=Sun, 01 Nov 2026 00:01:00 GMT`, true, 60_000],
+    [`date=${DAY}&expires=Thu, 19 Nov 1981 08:52:00 GMT`, false, 0],
+    ['vary=*', false, undefined],
+  ])('says for how long: %s', async (headers, storable, maxAgeMs) => {
+    const page = await read(`http://news.example/said?${headers}`)
+    expect(page.ok && [page.value.storable, page.value.maxAgeMs]).toEqual([storable, maxAgeMs])
   })
 
   test('is asked for by product and contact, and by nothing of the caller', async () => {

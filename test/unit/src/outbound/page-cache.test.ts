@@ -32,6 +32,21 @@ describe('pages that are kept', () => {
     expect(web.reads).toHaveLength(2)
   })
 
+  it('are asked about as soon as the site says, and for as long as it says then', async () => {
+    const { web, read } = world()
+    web.pages[URL_A.href] = ({ etag }) =>
+      etag === undefined ? { body: 'one', etag: '"1"', maxAgeMs: 5_000 } : { status: 304, maxAgeMs: 20_000 }
+    expect(await read()).toBe('one 0')
+    web.nowMs += 4_999
+    expect(await read()).toBe('one 0')
+    web.nowMs += 1
+    expect(await read()).toBe('one 5000')
+    web.nowMs += 19_999
+    expect(await read()).toBe('one 5000')
+    web.nowMs += 1
+    expect(await read()).toBe('one 25000')
+  })
+
   it('are not kept where the site forbids it, nor are errors of servers and failures', async () => {
     const { web, read } = world()
     for (const page of [{ storable: false }, { status: 503 }, fail(fault('web/timeout', { host: 'a' }))]) {

@@ -59,8 +59,9 @@ const NAMES_AT_ONCE = 1_000
 const UNDER_WAY = fault('stable/under-way')
 
 /**
- * The stablecoin rail: verify, work, settle, in this order and each once for an authorization. The claim is written before
- * anybody is asked, so that whoever comes second joins; what is not known of the money is found out in the background.
+ * The stablecoin rail: verify, work, settle, in this order and each once for an authorization. The claim is written while the
+ * facilitator is asked and durable before the work; whoever comes second joins; what is not known of the money is found out in the
+ * background.
  */
 export class StableCheckout implements StableRail {
   readonly #deps: StableCheckoutDependencies

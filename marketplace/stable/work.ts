@@ -65,10 +65,12 @@ export class StableWork {
   /** Claims a payment, and does everything that it pays for. */
   async begin(claim: StableIn<'claimed'>, task: StableTask): Promise<Ended> {
     const { store, facilitators, payers, seller } = this.#deps
+    // A question uses nothing of a payment, also where somebody else turns out to have claimed it: nothing is waited for to ask it.
+    const asked = facilitators.verify(facilitatorRequest(seller, claim))
     const isOurs = task.previous === null ? (await store.claim(claim)) === null : await store.advance('unpaid', claim)
     if (!isOurs) return null
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
-    const { verdict, by } = await facilitators.verify(facilitatorRequest(seller, claim))
+    const { verdict, by } = await asked
     if (verdict.is !== 'good') return this.#turnAway(claim, turnedAwayBy(verdict))
     return payers.inTurn(claim.payer, () => this.#earn(claim, task, by))
   }

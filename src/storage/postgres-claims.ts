@@ -32,6 +32,8 @@ const FOREIGN_KEY_VIOLATION = '23503'
 const UNIQUE_VIOLATION = '23505'
 /** A claim can be released between finding it and reading it; more often in a row it is not. */
 const CLAIM_TRIES = 5
+/** Results forgotten by one statement: a server on a slow disk must be through with it in time. */
+const FORGOTTEN_AT_ONCE = 5_000
 
 /** A claim as its row holds it; the result is kept apart. */
 interface Row {
@@ -166,13 +168,28 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
   }
 
   async pruneResults(beforeMs: number, bytesMax: number): Promise<number> {
-    const sql = `WITH kept AS (
-        SELECT id, sum(bytes) OVER (ORDER BY finished_at DESC, id DESC) AS bytes
-        FROM ${this.#schema}.results WHERE kind = $1)
-      DELETE FROM ${this.#schema}.results AS result USING kept
-      WHERE result.kind = $1 AND result.id = kept.id AND (result.finished_at < $2 OR kept.bytes > $3)
-      RETURNING result.id`
-    return (await this.#database.query(sql, [this.#kind.name, beforeMs, bytesMax])).length
+    let pruned = 0
+    for (let count = FORGOTTEN_AT_ONCE; count === FORGOTTEN_AT_ONCE; pruned += count)
+      count = (await this.#forget('finished_at', beforeMs)).length
+    const sum = `SELECT coalesce(sum(bytes), 0) AS bytes FROM ${this.#schema}.results WHERE kind = $1`
+    const [kept] = await this.#database.query<{ bytes: string }>(sum, [this.#kind.name])
+    for (let excess = Number(kept?.bytes) - bytesMax; excess > 0; ) {
+      const gone = await this.#forget('older', excess)
+      if (gone.length === 0) break
+      for (const { bytes } of gone) excess -= bytes
+      pruned += gone.length
+    }
+    return pruned
+  }
+
+  /** Forgets the oldest results of those whose end, or the bytes of whose elders, lie below a bound: as many as there is time for. */
+  #forget(what: 'finished_at' | 'older', bound: number): Promise<readonly { readonly bytes: number }[]> {
+    const sql = `WITH oldest AS (
+        SELECT id, finished_at, bytes FROM ${this.#schema}.results WHERE kind = $1 ORDER BY finished_at, id LIMIT $3
+      ), counted AS (SELECT id, finished_at, sum(bytes) OVER (ORDER BY finished_at, id) - bytes AS older FROM oldest)
+      DELETE FROM ${this.#schema}.results AS result USING counted
+      WHERE result.kind = $1 AND result.id = counted.id AND counted.${what} < $2 RETURNING result.bytes`
+    return this.#database.query(sql, [this.#kind.name, bound, FORGOTTEN_AT_ONCE])
   }
 
   /** Closes this kind; with the last one the replica leaves and its connections are closed. */

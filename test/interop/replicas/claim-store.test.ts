@@ -1,8 +1,10 @@
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Timers } from '../../../consensus/chain/ports.ts'
+import { NATIVE_CLAIMS } from '../../../marketplace/checkout/claim.ts'
 import type { ClaimKind, StoredClaim } from '../../../marketplace/checkout/claim-store.ts'
 import { systemTimers } from '../../../src/runtime.ts'
 import { PostgresClaims } from '../../../src/storage/postgres-claims.ts'
+import { PostgresDatabase } from '../../../src/storage/postgres-database.ts'
 import { postgresPlace } from '../../../src/storage/postgres-place.ts'
 import { claimStoreSuite } from '../../contract/claim-store.suite.ts'
 import { sharedClaimStoreSuite } from '../../contract/shared-claim-store.suite.ts'
@@ -85,4 +87,28 @@ sharedClaimStoreSuite('in PostgreSQL', async () => {
     },
     remove: async () => {},
   }
+})
+
+it('forgets more results than one statement does: those that are too old, then the oldest beyond the bytes', async () => {
+  const place = newPlace()
+  const claims = await PostgresClaims.open({ place, network: 'test', home: 'a', leaseMs: 30_000, timers: systemTimers })
+  const store = claims.store(NATIVE_CLAIMS)
+  const database = await PostgresDatabase.open(place, 1)
+  const { schema } = place
+  const rows = `SELECT 'native', lpad(i::text, 64, '0'), %, $1 FROM generate_series(1, 25000) i`
+  await database.query(
+    `INSERT INTO ${schema}.claims (kind, id, state, claimed_at, body) ${rows.replace('%', "'failed', i")}`,
+    ['{"result":null}'],
+  )
+  await database.query(
+    `INSERT INTO ${schema}.results (kind, id, finished_at, bytes, result) ${rows.replace('%', 'i, 10')}`,
+    ['x'.repeat(10)],
+  )
+  expect(await store.pruneResults(12_001, 250_000)).toBe(12_000)
+  expect(await store.pruneResults(12_001, 10_005)).toBe(12_000)
+  const left = await database.query<{ least: string }>(`SELECT min(finished_at) AS least FROM ${schema}.results`)
+  expect(left).toEqual([{ least: '24001' }])
+  expect(await store.pruneResults(0, 0)).toBe(1_000)
+  await database.close()
+  await store.close()
 })

@@ -57,6 +57,8 @@ const UNUSED_MS = 86_400_000
 const IDLE_MS = 30 * UNUSED_MS
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
 const AT_ONCE_MS = 1_000
+/** Tokens of one chat at most, whatever is said of them. */
+const CHAT_TOKENS_MAX = 1_000_000_000
 
 interface Entry {
   record: KeyRecord
@@ -388,7 +390,7 @@ function newOwner(owner: string): Owner {
   return { record: { owner, day: 0, ...UNUSED }, minute: new LastMinute(), ids: new Set(), running: 0, held: 0 }
 }
 
-/** Backends tell what they like. */
+/** Backends tell what they like, and a sum that is no whole number any more makes a record that cannot be read. */
 function soundCount(tokens: number): number {
-  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0
+  return Number.isSafeInteger(tokens) && tokens > 0 ? Math.min(tokens, CHAT_TOKENS_MAX) : 0
 }

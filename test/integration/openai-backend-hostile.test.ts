@@ -59,6 +59,24 @@ describe('a server that answers what nobody would', () => {
     expect(message.tool_calls).toMatchObject([{ function: { name: 'x', arguments: JSON.stringify(args) } }])
   })
 
+  it('gives one answer where it makes several', async () => {
+    const piece = (index: number | undefined, content: string): string =>
+      event({ choices: [{ index, delta: { content } }] })
+    const end = event({ choices: [{ index: 3, delta: {}, finish_reason: 'stop' }] })
+    const pieces = [piece(3, 'a'), piece(0, 'x'), piece(3, 'b'), piece(undefined, 'c')]
+    expect(await asked(`${pieces.join('')}${end}data: [DONE]\n\n`)).toMatchObject({ ok: true, value: { text: 'abc' } })
+  })
+
+  it('is not believed how much it used', async () => {
+    const used = (tokens: number): string =>
+      JSON.stringify({
+        choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: tokens, completion_tokens: 1 },
+      })
+    expect(await asked(used(9_000_000))).toMatchObject({ value: { usage: { promptTokens: 9_000_000 } } })
+    expect(await asked(used(Number.MAX_SAFE_INTEGER))).toMatchObject({ ok: true, value: { usage: null } })
+  })
+
   it('hands on every piece of a stream that is there at once', async () => {
     const pieces = Array.from({ length: 1_000 }, (_, i) => event({ choices: [{ delta: { content: `${i},` } }] }))
     const end = event({ choices: [{ delta: {}, finish_reason: 'stop' }] })

@@ -14,6 +14,8 @@ export interface AnswerPiece {
   readonly logprobs: unknown
 }
 
+/** Tokens that one question can have: ten times the largest windows there are. What is more was not counted. */
+const COUNT_MAX = 100_000_000
 /** Values of a long text of JSON: a thousand tokens with the likelihood of twenty others each are some hundred thousand. */
 const VALUES_MAX = 200_000
 /** Longest text that an answer may have. */
@@ -79,6 +81,8 @@ export class ChatAssembly {
   #chars = 0
   #model: string | null = null
   #finishReason: string | null = null
+  /** Number of the one answer that was asked for; undefined before its first piece. */
+  #index: unknown
   #usage: TokenCounts | null = null
   #toolCalls: Record<string, unknown>[] = []
   #logprobs: Record<string, unknown> | null = null
@@ -98,7 +102,7 @@ export class ChatAssembly {
     if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
     if (isDeeperThan(LEVELS_MAX, chunk)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(chunk)
-    const choice = firstChoice(chunk)
+    const choice = this.#choiceIn(chunk)
     const delta = fieldsOf(choice?.delta)
     if (delta !== null && !this.#add(delta)) return unusableAnswer(this.#backend, 'it is too long')
     const logprobs = this.#finish(choice)
@@ -110,7 +114,7 @@ export class ChatAssembly {
     if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
     if (isDeeperThan(LEVELS_MAX, whole)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(whole)
-    const choice = firstChoice(whole)
+    const choice = this.#choiceIn(whole)
     const message = fieldsOf(choice?.message)
     if (message === null) return unusableAnswer(this.#backend, 'it has no message')
     if (!this.#add(message)) return unusableAnswer(this.#backend, 'it is too long')
@@ -137,6 +141,13 @@ export class ChatAssembly {
       usage: this.#usage,
       skipped,
     })
+  }
+
+  /** Its piece in a chunk. Some servers number from elsewhere than 0; pieces of other answers, which nobody asked for, are left out. */
+  #choiceIn({ choices }: Fields): Fields | null {
+    if (!Array.isArray(choices)) return null
+    this.#index ??= fieldsOf(choices[0])?.index
+    return choices.map(fieldsOf).find((choice) => (choice?.index ?? this.#index) === this.#index) ?? null
   }
 
   #takeFrame({ model, usage }: Fields): void {
@@ -205,10 +216,6 @@ function argumentsIn(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function firstChoice({ choices }: Fields): Fields | null {
-  return Array.isArray(choices) ? fieldsOf(choices[0]) : null
-}
-
 function countsOf(usage: unknown): TokenCounts | null {
   const fields = fieldsOf(usage)
   const [promptTokens, completionTokens] = [fields?.prompt_tokens, fields?.completion_tokens]
@@ -216,5 +223,5 @@ function countsOf(usage: unknown): TokenCounts | null {
 }
 
 function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= COUNT_MAX
 }

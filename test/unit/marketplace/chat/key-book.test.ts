@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { KeyWrites } from '../../../../marketplace/chat/key-book.ts'
+import { readKeyRecord, readOwnerRecord } from '../../../../marketplace/chat/key-record.ts'
 import { type ChatKey, OPERATOR } from '../../../../marketplace/chat/keys.ts'
 import { BOUNDS, codeOf, FREE, made, openBook, seen, usage } from '../../../support/key-book.ts'
 
@@ -198,6 +199,20 @@ describe('limits', () => {
       if (pass.ok) pass.value.done(usage(tokens, 1))
     }
     expect(book.usedToday('alice')).toEqual({ requests: 4, promptTokens: 0, completionTokens: 4 })
+  })
+
+  it('stay such as are read again, whatever a backend says', async () => {
+    const written: KeyWrites[] = []
+    const { book } = openBook({ write: async (writes) => void written.push(writes) })
+    const { key } = await made(book, 'alice')
+    const passes = [book.admit(key), book.admit(key)]
+    for (const pass of passes) if (pass.ok) pass.value.done(usage(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))
+    await book.flush()
+    const [record] = written.at(-1)?.keys ?? []
+    expect(record?.inAll.requests).toBe(2)
+    expect(readKeyRecord(JSON.stringify(record))).toEqual(record)
+    const [owner] = written.at(-1)?.owners ?? []
+    expect(readOwnerRecord(JSON.stringify(owner))).toEqual(owner)
   })
 })
 

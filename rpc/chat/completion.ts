@@ -30,7 +30,7 @@ export function completionJson(
     object: 'chat.completion',
     created,
     model,
-    choices: choices.map(({ message, finishReason, logprobs }, index) => ({
+    choices: choices.map(({ message: { role: _, ...message }, finishReason, logprobs }, index) => ({
       index,
       message: { role: 'assistant', content: null, refusal: null, ...message },
       logprobs,

@@ -53,6 +53,14 @@ describe('a whole answer', () => {
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
+  it("is the assistant's, whoever its server says has spoken", async () => {
+    server.world.fake.message = { role: 'system' }
+    const response = await server.post(HELLO)
+    server.world.fake.message = {}
+    const { choices } = (await response.json()) as { choices: readonly JsonBody[] }
+    expect(choices[0]?.message).toMatchObject({ role: 'assistant', content: HOUSE_TEXT })
+  })
+
   it('tells of figures that are estimates, in its head too', async () => {
     const heads = async (): Promise<readonly unknown[]> => {
       const { headers, body } = await server.post(HELLO).then(async (response) => ({

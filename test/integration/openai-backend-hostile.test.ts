@@ -59,6 +59,20 @@ describe('a server that answers what nobody would', () => {
     expect(message.tool_calls).toMatchObject([{ function: { name: 'x', arguments: JSON.stringify(args) } }])
   })
 
+  it('leaves no gaps among calls of tools', async () => {
+    const call = (index: number) => ({
+      index,
+      id: `c${index}`,
+      type: 'function',
+      function: { name: 'x', arguments: '{}' },
+    })
+    const calls = [2, 7].map((index) => event({ choices: [{ delta: { tool_calls: [call(index)] } }] }))
+    const end = event({ choices: [{ delta: {}, finish_reason: 'tool_calls' }] })
+    const answer = await asked(`${calls.join('')}${end}data: [DONE]\n\n`)
+    const { message } = (answer as { readonly value: ChatAnswer }).value
+    expect(JSON.parse(JSON.stringify(message.tool_calls))).toMatchObject([{ id: 'c2' }, { id: 'c7' }])
+  })
+
   it('gives one answer where it makes several', async () => {
     const piece = (index: number | undefined, content: string): string =>
       event({ choices: [{ index, delta: { content } }] })

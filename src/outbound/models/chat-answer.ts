@@ -128,7 +128,8 @@ export class ChatAssembly {
     if (this.#finishReason === 'error') return unusableAnswer(backend, 'it ended with an error')
     const { content, refusal } = this.#message
     const text = [content, refusal].find((said) => typeof said === 'string' && said !== '') as string | undefined
-    if (this.#toolCalls.length > 0) this.#message.tool_calls = this.#toolCalls
+    // Without the places that a server left out: whoever reads the list takes each for a call.
+    if (this.#toolCalls.length > 0) this.#message.tool_calls = Object.values(this.#toolCalls)
     const isEmpty = (text ?? '').trim() === '' && this.#toolCalls.length === 0
     // A prompt can ask for nothing, be filtered, or leave no room after the thoughts on it.
     if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`, { ofQuestion: true })

@@ -149,6 +149,9 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     for (const request of [{ ...REQUEST, extra: { tools } }, { ...REQUEST, json: true }, uncounted, other])
       expect(await asked('ok', request)).toMatchObject({ ok: true })
     expect(fake.questions.map(({ body }) => body.stream)).toEqual([true, undefined, undefined, undefined, undefined])
+    const inWords = { ...REQUEST, json: true, model: { ...MODEL, supports: new Set(['streamUsage'] as const) } }
+    expect(await asked('ok', inWords)).toMatchObject({ ok: true, value: { heldBy: 'words' } })
+    expect(fake.questions.at(-1)?.body.stream).toBe(true)
     expect(fake.questions[0]?.body).toMatchObject({ stream_options: { include_usage: true } })
   })
 

@@ -246,11 +246,12 @@ export class OpenAiBackend implements ModelBackend {
 }
 
 /**
- * Whether a whole answer may be asked for in pieces: where tokens are counted all the same. Tools and forms are what servers stream
- * worst.
+ * Whether a whole answer may be asked for in pieces: where tokens are counted all the same. Tools and forms that they know are what
+ * servers stream worst.
  */
-function mayComeInPieces({ model, jsonSchema, json, extra = {} }: ChatRequest): boolean {
-  const isPlain = jsonSchema === undefined && json !== true && extra.tools === undefined && extra.logprobs !== true
+function mayComeInPieces(request: ChatRequest): boolean {
+  const { model, extra = {} } = request
+  const isPlain = formOf(request) !== 'native' && extra.tools === undefined && extra.logprobs !== true
   return isPlain && model.supports.has('streamUsage')
 }
 

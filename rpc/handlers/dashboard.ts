@@ -69,7 +69,7 @@ export const makeKey: Handler = (node, request) =>
     const limits = limitsOf(form)
     const days = wholeNumber(form.days)
     if ('field' in limits) return again(limits, 400)
-    if (days === undefined) return again({ field: 'days', reason: 'This is a whole number of days.' }, 400)
+    if (days === undefined) return again({ field: 'days', reason: 'This is a whole number of days, 1 or more.' }, 400)
     if (from !== null && dashboard.makers.waitSeconds(from) > 0)
       return again(
         { field: null, reason: `${KEYS_A_DAY_MAX} keys were made from your address: try again tomorrow.` },
@@ -256,8 +256,8 @@ function moved(headers: Readonly<Record<string, string>>): Answer {
 
 function limitsOf({ rpm, tpd }: Form): KeyLimits | FormTrouble {
   const [chats, tokens] = [wholeNumber(rpm), wholeNumber(tpd)]
-  if (chats === undefined) return { field: 'rpm', reason: 'This is a whole number.' }
-  if (tokens === undefined) return { field: 'tpd', reason: 'This is a whole number.' }
+  if (chats === undefined) return { field: 'rpm', reason: 'This is a whole number of 1 or more.' }
+  if (tokens === undefined) return { field: 'tpd', reason: 'This is a whole number of 1 or more.' }
   return { rpm: chats, tpd: tokens }
 }
 

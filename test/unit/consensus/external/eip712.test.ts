@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   evmAddressOf,
+  isMirrored,
   keccakText,
   recoverSigner,
   signDigest,
@@ -45,6 +46,7 @@ describe('authorizations of EIP-3009', () => {
     const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
     const twin = `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`
     expect(recoverSigner(digest, twin)).toEqual({ address: ADDRESS, isLow: false })
+    expect([signature, twin, `${twin}00`, '0x'].map(isMirrored)).toEqual([false, true, false, false])
   })
 
   it.each([`0x${'00'.repeat(65)}`, `0x${'ff'.repeat(64)}1b`, `0x${'12'.repeat(64)}00`, `0x${'12'.repeat(66)}`])(

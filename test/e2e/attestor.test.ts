@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEV_ADDRESSES, devSeed } from '../../config/networks/dev-keys.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { wordsOfSeed } from '../../consensus/crypto/words.ts'
 import { ask } from '../support/api.ts'
 import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
+import { mineOnDemand } from '../support/mine-by-hand.ts'
 import { type Finished, until } from '../support/processes.ts'
 
 const workshop = new Workshop()
@@ -15,10 +16,14 @@ const RECIPIENT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const PAYMENT = `0x${'1c'.repeat(32)}`
 const RECEIVER = formatAddress('dfar', DEV_ADDRESSES[4] as (typeof DEV_ADDRESSES)[number])
 let daemon: RunningDaemon
+let endMining: () => Promise<void>
 
 beforeAll(async () => {
-  daemon = await workshop.start(workshop.folder(), { env: FAST.env })
+  daemon = await workshop.start(workshop.folder(), { mine: 0, env: FAST.env })
+  // A mining thread would give way to the processes of these tests.
+  endMining = mineOnDemand(daemon.url)
 })
+afterAll(() => endMining())
 
 interface Signed {
   readonly epoch: number

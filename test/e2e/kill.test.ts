@@ -63,7 +63,7 @@ describe(`a daemon under load, killed ${KILLS} times at moments of seed ${SEED}`
   let daemon: RunningDaemon
   let head = 0
 
-  it('starts again every time with everything that it had acknowledged', { timeout: 400_000 }, async () => {
+  it('starts again every time with everything that it had acknowledged', { timeout: 1_200_000 }, async () => {
     for (let i = 0; i < KILLS; i++) await liveAndDie(i === 0)
     daemon = await workshop.start(folder, { env })
     await expectKept(daemon.url, [...load.acknowledged.keys()])

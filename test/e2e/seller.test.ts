@@ -13,8 +13,9 @@ import { preparePayment, quoteCall, settleCall } from '../../rpc/client/pay.ts'
 import { signSettlement } from '../../rpc/client/selling.ts'
 import { ask, type CallView, post } from '../support/api.ts'
 import { Caller, marketOpen } from '../support/caller.ts'
-import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
 import { HoldingProxy } from '../support/holding-proxy.ts'
+import { mineOnDemand } from '../support/mine-by-hand.ts'
 import { type Program, until } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
 
@@ -37,9 +38,17 @@ const WORK = join(ROOT, 'test/support/seller-work.ts')
 const BUYERS = [3, 4, 6, 9]
 let bought = 0
 
-// The plain devnet, and the program as it is shipped: the seller is the stranger here.
+// The program as it is shipped: the seller is the stranger here. A mining thread would give way to all the others.
+const CHEAP_BLOCKS = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
+let endMining: () => Promise<void>
+
+async function startNode(folder: string): Promise<void> {
+  daemon = await workshop.start(folder, { mine: 0, ...CHEAP_BLOCKS })
+  endMining = mineOnDemand(daemon.url)
+}
+
 beforeAll(async () => {
-  daemon = await workshop.start(workshop.folder())
+  await startNode(workshop.folder())
   await marketOpen(daemon.url)
   genesis = (await ask<{ genesis: BlockId }>(daemon.url, '/api/v1/status')).body.genesis
   proxy = await HoldingProxy.open(daemon.url)
@@ -48,14 +57,17 @@ beforeAll(async () => {
   const owner = ['--rpc', daemon.url, '--data-dir', workshop.folder(), '--dev-key', String(KEYS.owner)]
   const about = ['--name', 'Acme', '--endpoint', 'http://127.0.0.1:8402', '--capabilities', 'utility']
   const paid = ['--payout', new Caller('', KEYS.payout).address, '--settlers', new Caller('', KEYS.settler).address]
-  const registered = await workshop.run(['agent', 'register', AGENT, ...about, ...paid, ...owner])
+  const registered = await workshop.run(['agent', 'register', AGENT, ...about, ...paid, ...owner], CHEAP_BLOCKS)
   expect(registered.code, registered.stderr).toBe(0)
   const priced = ['--price', '0.002', '--capability', 'utility', '--name', 'Words']
-  const published = await workshop.run(['agent', 'publish', AGENT, SERVICE, ...priced, ...owner])
+  const published = await workshop.run(['agent', 'publish', AGENT, SERVICE, ...priced, ...owner], CHEAP_BLOCKS)
   expect(published.code, published.stderr).toBe(0)
   await startSeller()
 })
-afterAll(() => proxy.close())
+afterAll(async () => {
+  await endMining()
+  await proxy.close()
+})
 
 async function startSeller(): Promise<void> {
   seller = workshop.launch([], {
@@ -322,8 +334,9 @@ describe('the facilitator of a shipped node', () => {
     const secret = toHex(payment.secret)
     const first = await settleBy(KEYS.settler, payment, secret)
     expect(first.body).toMatchObject({ success: true, extra: { replayed: false } })
+    await endMining()
     await daemon.kill()
-    daemon = await workshop.start(daemon.dataDir)
+    await startNode(daemon.dataDir)
     const again = await settleBy(KEYS.settler, payment, secret)
     expect(again.body).toMatchObject({ success: true, extra: { replayed: true } })
   })

@@ -1,20 +1,22 @@
 import { setTimeout } from 'node:timers/promises'
 import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
 import { searchNonce } from '../../miner/search.ts'
 import { askJob, submitNonce } from '../../rpc/client/mining.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
-import { wallet } from './chain.ts'
+import { ask } from './api.ts'
 import { until } from './processes.ts'
 
-/** Whom blocks pay that a test mines itself. */
-const MINER = 9
+/** Whom blocks pay that a test mines itself: nobody whose balance a test looks at. */
+const MINER = '99'.repeat(32) as Address
 /** Between blocks, so that what waits finds its way into them. */
 const PAUSE_MS = 150
+/** Between two looks for transactions that wait. */
+const LOOK_MS = 100
 
 /** Mines one block over a node's API as an external miner does; its height. */
 export async function mineOne(url: string): Promise<number> {
-  const { address } = wallet(MINER)
-  const owner = { address, text: formatAddress('dfar', address) }
+  const owner = { address: MINER, text: formatAddress('dfar', MINER) }
   return until('a block by hand', async () => {
     const job = await askJob(url, owner)
     if (!job.ok) {
@@ -52,10 +54,29 @@ export async function mineWhile<T>(url: string, work: Promise<T>): Promise<T> {
 
 /** Mines a block on a node now and then until told to stop: a pace that holds however busy the machine is. */
 export function mineAtPace(url: string, everyMs: number): () => Promise<void> {
+  return mineWhenever(url, everyMs, async () => true)
+}
+
+/**
+ * Mines a block as soon as a transaction waits, and one now and then where none does, until told to stop: on a machine of any speed so
+ * much work is done between two blocks as on another.
+ */
+export function mineOnDemand(url: string, restMs = 2_000): () => Promise<void> {
+  let restedMs = 0
+  return mineWhenever(url, LOOK_MS, async () => {
+    const { body } = await ask<{ mempool: { count: number } }>(url, '/api/v1/status')
+    restedMs += LOOK_MS
+    if (body.mempool.count === 0 && restedMs < restMs) return false
+    restedMs = 0
+    return true
+  })
+}
+
+function mineWhenever(url: string, everyMs: number, isTime: () => Promise<boolean>): () => Promise<void> {
   const stop = new AbortController()
   const mining = (async () => {
     while (!stop.signal.aborted) {
-      await mineOne(url)
+      if (await isTime()) await mineOne(url)
       await setTimeout(everyMs, undefined, { signal: stop.signal }).catch(() => {})
     }
   })()

@@ -104,11 +104,14 @@ export class Program {
   }
 }
 
+/** Whatever is waited for longer never comes: a busy machine can be ten times slower than a quiet one. */
+const UNTIL_MS = 180_000
+
 /** Looks again and again until there is something to see; says what was waited for if it never comes. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | null | false | Promise<T | undefined | null | false>,
-  { ms = 60_000, everyMs = 50 }: { readonly ms?: number; readonly everyMs?: number } = {},
+  { ms = UNTIL_MS, everyMs = 50 }: { readonly ms?: number; readonly everyMs?: number } = {},
 ): Promise<T> {
   const endMs = performance.now() + ms
   for (;;) {

@@ -14,6 +14,9 @@ export interface UpstreamPlan {
   readonly everyMs: number
 }
 
+/** Through the daemon, through a process that hands on bytes and does nothing else, or straight from the model. */
+export type Way = 'node' | 'relay' | 'straight'
+
 /** A stream as it was read. */
 export interface ReadStream {
   readonly status: number
@@ -42,13 +45,15 @@ const MOMENT = /"content":"(?:([0-9.]+)>)?([0-9.]+);"/g
 export class ChatBench {
   readonly daemon: Server
   readonly #upstream: Server
+  readonly #relay: Server
   readonly #key: string
   readonly #folder: string
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
 
-  private constructor(parts: { daemon: Server; upstream: Server; key: string; folder: string }) {
+  private constructor(parts: { daemon: Server; upstream: Server; relay: Server; key: string; folder: string }) {
     this.daemon = parts.daemon
     this.#upstream = parts.upstream
+    this.#relay = parts.relay
     this.#key = parts.key
     this.#folder = parts.folder
   }
@@ -58,6 +63,7 @@ export class ChatBench {
     const dataDir = join(folder, 'data')
     mkdirSync(dataDir)
     const upstream = await startServer(join(ROOT, 'test/bench/chat-upstream-entry.ts'), [])
+    const relay = await startServer(join(ROOT, 'test/bench/chat-relay-entry.ts'), [String(upstream.port)])
     const path = join(folder, 'models.json')
     writeFileSync(path, modelsFile(upstream.port))
     const args = ['start', '--data-dir', dataDir, '--rpc-port', '0', '--mine-threads', '0', ...flags]
@@ -67,18 +73,18 @@ export class ChatBench {
     await until('the model was looked at', async () =>
       (await (await fetch(`${url}/v1/models`)).text()).includes('true'),
     )
-    return new ChatBench({ daemon, upstream, key: await keyOf({ url, dataDir }), folder })
+    return new ChatBench({ daemon, upstream, relay, key: await keyOf({ url, dataDir }), folder })
   }
 
   async close(): Promise<void> {
     this.#agent.destroy()
-    await Promise.all([this.daemon, this.#upstream].map(({ program }) => program.end('SIGTERM')))
+    await Promise.all([this.daemon, this.#relay, this.#upstream].map(({ program }) => program.end('SIGTERM')))
     removeFolder(this.#folder)
   }
 
-  /** Reads a stream of model-1 through the daemon, or straight from the model. */
-  read(plan: UpstreamPlan, straight = false, signal?: AbortSignal): Promise<ReadStream> {
-    const port = straight ? this.#upstream.port : this.daemon.port
+  /** Reads a stream of model-1. */
+  read(plan: UpstreamPlan, way: Way = 'node', signal?: AbortSignal): Promise<ReadStream> {
+    const { port } = { node: this.daemon, relay: this.#relay, straight: this.#upstream }[way]
     const body = JSON.stringify({
       model: 'model-1',
       stream: true,

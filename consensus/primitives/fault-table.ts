@@ -258,7 +258,7 @@ export const FAULT_TABLE = {
   'wallet/missing': sender(
     'wallet_missing',
     404,
-    'there is no wallet named {name} at {path}; make one with: npx farthing wallet new --wallet {name} (npx farthing init brings the funded ones of the devnet)',
+    'there is no wallet named {name} at {path}; make one with: npx farthing wallet new --wallet {name}{flags} (npx farthing init{flags} brings the funded ones of the devnet)',
   ),
   'wallet/passphrase': sender('wallet_passphrase', 400, 'the passphrase does not open the wallet {path}'),
   'wallet/passphrase-needed': sender(

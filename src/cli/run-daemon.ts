@@ -18,6 +18,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { walletNames } from '../wallet/keystore.ts'
 import type { CommandContext } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { placeFlags } from './place.ts'
 import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } from './wallets.ts'
 
 /** A stop that takes longer is forced: everything durable is on disk already. */
@@ -92,11 +93,13 @@ async function withOwnKeys(config: Config, { params, resolution, note }: Command
 }
 
 /** The wallet that sells, opened; null where nothing is sold. */
-async function marketWallet({ config, params, logger }: CommandContext): Promise<Result<WalletKey> | null> {
+async function marketWallet(context: CommandContext): Promise<Result<WalletKey> | null> {
+  const { config, params, logger } = context
   if (!config.market.enabled) return null
   const names = await walletNames(folderPaths(config.dataDir).wallets)
   if (names.includes(MARKET_WALLET)) return unlockWallet(config, params, MARKET_WALLET)
-  logger.warn('no market wallet: nothing is sold; make one with: npx farthing wallet new --wallet market')
+  const command = `npx farthing wallet new --wallet ${MARKET_WALLET}${placeFlags(context)}`
+  logger.warn(`no market wallet: nothing is sold; make one with: ${command}`)
   return null
 }
 

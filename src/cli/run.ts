@@ -12,6 +12,7 @@ import { VERSION } from '../version.ts'
 import { type CommandLine, parseCommandLine } from './args.ts'
 import type { Command, CommandContext } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { withPlace } from './place.ts'
 import { printable } from './reading.ts'
 
 /** Flags that every command takes. */
@@ -61,7 +62,7 @@ export async function runCommandLine(
   if (!context.ok) return refuse(context.fault, EXIT.usage)
   const outcome = await runOnDisk(command, context.value)
   if (typeof outcome === 'number') return outcome
-  return refuse(outcome, exitCodeOf(outcome))
+  return refuse(withPlace(outcome, context.value), exitCodeOf(outcome))
 }
 
 /** A disk can fail under every command, wherever it writes. */

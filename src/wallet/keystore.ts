@@ -124,7 +124,8 @@ export async function openSeed(folder: string, name: string, passphrase: string)
 
 async function readWallet(folder: string, name: string): Promise<Result<WalletFile>> {
   const path = join(folder, `${name}.json`)
-  if (!(await exists(path))) return fail(fault('wallet/missing', { name, path }))
+  // Which flags lead to this folder is known to the command alone.
+  if (!(await exists(path))) return fail(fault('wallet/missing', { name, path, flags: '' }))
   const damaged = (reason: string): Result<never> => fail(fault('wallet/damaged', { path, reason }))
   try {
     const file = JSON.parse(await readFile(path, 'utf8')) as WalletFile

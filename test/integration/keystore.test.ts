@@ -143,7 +143,7 @@ describe('a wallet file', () => {
   })
 
   it('that is not there is named, and nothing is made', async () => {
-    const fault = { code: 'wallet/missing', detail: { name: 'nobody', path: pathOf('nobody') } }
+    const fault = { code: 'wallet/missing', detail: { name: 'nobody', path: pathOf('nobody'), flags: '' } }
     expect(await openWallet(folder, 'nobody', PASSPHRASE)).toEqual({ ok: false, fault })
     expect(await walletAddress(folder, 'nobody')).toEqual({ ok: false, fault })
     expect(existsSync(pathOf('nobody'))).toBe(false)

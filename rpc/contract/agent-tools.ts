@@ -47,6 +47,7 @@ export const TOOL_SHAPES = {
     input: Type.Object({ serviceId: SERVICE_ID }),
     output: Type.Object({
       service: ENTRY,
+      sample: Type.Literal(true),
       request: Type.String({ description: 'A request that works' }),
       result: Type.Unknown({ description: 'A sample of the result' }),
       resultSchema: Type.Unknown({ description: 'JSON schema of the result' }),

@@ -8,6 +8,7 @@ const LIMIT = (description: string, maximum: number) =>
   Type.Union([Type.Integer({ minimum: 1, maximum }), Type.Null()], { description })
 const RPM = LIMIT('Chats within 60 seconds; null is what its owner may', KEY_RPM_MAX)
 const TPD = LIMIT('Tokens of a day (UTC); null is what its owner may', KEY_TPD_MAX)
+const EXPIRY = LIMIT('Days until it ends; null is never', EXPIRY_DAYS_MAX)
 const LABEL = Type.String({ minLength: 1, maxLength: LABEL_CHARS_MAX })
 
 const KEY_USAGE = Type.Object({ requests: COUNT, promptTokens: COUNT, completionTokens: COUNT })
@@ -63,7 +64,7 @@ export const CHAT_KEY_ROUTES = {
         label: LABEL,
         rpm: Type.Optional(RPM),
         tpd: Type.Optional(TPD),
-        expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: EXPIRY_DAYS_MAX })),
+        expiresInDays: Type.Optional(EXPIRY),
       },
       { additionalProperties: false },
     ),

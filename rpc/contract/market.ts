@@ -298,6 +298,7 @@ export const MARKET_ROUTES = {
         description: 'The example',
         schema: Type.Object({
           serviceId: Type.String(),
+          sample: Type.Literal(true, { description: 'Nothing was computed: the result is the same for everybody' }),
           request: Type.String(),
           requestFormat: Type.String(),
           result: Type.Unknown(),
@@ -314,7 +315,13 @@ export const MARKET_ROUTES = {
     tag: 'market',
     summary: 'The registry of this node, unavailable services with the reason',
     query: Type.Object(
-      { capability: Type.Optional(Type.String({ maxLength: 40 })), q: Type.Optional(Type.String({ maxLength: 80 })) },
+      {
+        capability: Type.Optional(Type.String({ maxLength: 40 })),
+        q: Type.Optional(Type.String({ maxLength: 80 })),
+        include: Type.Optional(
+          Type.Literal('all', { description: 'Unavailable services too, which are listed without it as well' }),
+        ),
+      },
       { additionalProperties: false },
     ),
     answers: {

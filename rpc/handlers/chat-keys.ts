@@ -12,7 +12,7 @@ interface KeyBody {
   readonly label?: string
   readonly rpm?: number | null
   readonly tpd?: number | null
-  readonly expiresInDays?: number
+  readonly expiresInDays?: number | null
 }
 
 /** Keys of all owners. */
@@ -33,8 +33,8 @@ export const listKeys: Handler = ({ chat }, { query }) => {
 /** Makes a key of the operator. */
 export const createKey: Handler = async ({ chat, clock }, { body }) => {
   if (chat == null) return fault('chat/off')
-  const { label = '', rpm = null, tpd = null, expiresInDays } = body as KeyBody
-  const expiresAtMs = expiresInDays === undefined ? null : clock.now() + expiresInDays * DAY_MS
+  const { label = '', rpm = null, tpd = null, expiresInDays = null } = body as KeyBody
+  const expiresAtMs = expiresInDays === null ? null : clock.now() + expiresInDays * DAY_MS
   const made = await chat.keys.create({ label, owner: OPERATOR, limits: { rpm, tpd }, expiresAtMs })
   if (!made.ok) return made.fault
   const { key, secret } = made.value

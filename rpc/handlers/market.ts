@@ -163,7 +163,7 @@ export const getExample: Handler = ({ market }, { params }) => {
   const definition = market?.shop.offer(serviceId)?.definition
   if (definition === undefined) return fault('service/not-found', { serviceId: serviceId.slice(0, 64) })
   const { example, requestFormat, sample, resultSchema } = definition
-  return answer({ serviceId, request: example, requestFormat, result: sample, resultSchema })
+  return answer({ serviceId, sample: true, request: example, requestFormat, result: sample, resultSchema })
 }
 
 /** The registry, filtered. */

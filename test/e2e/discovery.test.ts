@@ -157,6 +157,26 @@ describe('the registry', () => {
       expect.objectContaining({ serviceId: 'node-test-closed', unavailableReason: 'its provider is down' }),
     )
     for (const { requires } of closed) expect(requires?.length).toBeGreaterThan(0)
+    expect((await ask<Registry>(daemon.url, '/services.json?include=all')).body).toEqual(body)
+    expect((await ask(daemon.url, '/services.json?include=some')).status).toBe(400)
+  })
+
+  it('is not the only list that may be asked for everything', async () => {
+    for (const path of DOCUMENTS.filter((each) => each !== '/services.json' && !each.startsWith('/api'))) {
+      const { status } = await ask(daemon.url, `${path}${path.includes('?') ? '&' : '?'}include=all`)
+      expect({ path, status }).toEqual({ path, status: 200 })
+    }
+  })
+
+  it('has a free sample of every service, which says that it is one', async () => {
+    interface Example {
+      readonly serviceId: string
+      readonly sample: boolean
+    }
+    for (const serviceId of ['node-price-feed', 'node-test-closed']) {
+      const { body } = await ask<Example>(daemon.url, `/services/${serviceId}/example`)
+      expect(body).toMatchObject({ serviceId, sample: true })
+    }
   })
 })
 

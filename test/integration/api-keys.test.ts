@@ -82,10 +82,20 @@ describe('operations on keys', () => {
       expect((await call('createKey', '/api/v1/keys', json({ label: 'x' }, headers))).status).toBe(401)
       expect((await call('revokeKey', '/api/v1/keys/abcdefgh', { method: 'DELETE', headers })).status).toBe(401)
     }
-    for (const body of [{}, { label: '' }, { label: 'x', rpm: 0 }, { label: 'x', owner: 'me' }, { label: 'a\nb' }, []])
+    for (const body of [
+      {},
+      { label: '' },
+      { label: 'x', rpm: 0 },
+      { label: 'x', expiresInDays: 0 },
+      { label: 'x', owner: 'me' },
+      { label: 'a\nb' },
+      [],
+    ])
       expect((await call('createKey', '/api/v1/keys', json(body))).status).toBe(400)
     expect((await call('changeKey', '/api/v1/keys/abcdefgh', json({ label: 'x' }))).body.code).toBe('key_not_found')
-    expect((await call('createKey', '/api/v1/keys', json({ label: 'x' }))).status).toBe(201)
+    const unlimited = json({ label: 'x', rpm: null, tpd: null, expiresInDays: null })
+    const made = await call('createKey', '/api/v1/keys', unlimited)
+    expect([made.status, made.body.key]).toMatchObject([201, { limits: { rpm: null, tpd: null }, expiresAt: null }])
     expect((await call('createKey', '/api/v1/keys', json({ label: 'x' }))).body.code).toBe('keys_limit_reached')
   })
 })

@@ -19,7 +19,7 @@ export interface MajorPrice {
 
 /** Prices of the majors at one moment. */
 export interface MajorPrices {
-  /** Null where no provider has a price. */
+  /** Null where no provider has a price, or where they are too far apart for any of them to be believed. */
   readonly majors: Readonly<Record<Major, MajorPrice | null>>
   /** Null where no provider tells. */
   readonly globalMarketCapUsd: number | null

@@ -57,7 +57,7 @@ function isMajor(symbol: string): symbol is Major {
 async function majorPrice(symbol: Major, context: ServiceContext, signal: AbortSignal): Promise<[Price, Source]> {
   const { value, source } = delivered(await context.outside.prices.majors(signal))
   const price = value.majors[symbol]
-  if (price === null) throw new Error(`no provider has a price of ${symbol}`)
+  if (price === null) throw new Error(`no provider has a price of ${symbol}, or they disagree on it`)
   const { usd, change24hPct: change, asOf: pricedAt } = price
   return [{ symbol, usd, change24hPct: change === null ? null : rounded(change, PCT_DECIMALS), pricedAt }, source]
 }

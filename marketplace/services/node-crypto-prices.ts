@@ -30,7 +30,7 @@ const RESULT = Type.Object({
 
 function majorsOf({ majors }: MajorPrices): Record<Major, MajorPrice> {
   const missing = MAJORS.filter((major) => majors[major] === null)
-  if (missing.length > 0) throw new Error(`no provider has a price of ${missing.join(', ')}`)
+  if (missing.length > 0) throw new Error(`no provider has a price of ${missing.join(', ')}, or they disagree on it`)
   const shown = MAJORS.map((major) => [major, shownPrice(majors[major] as MajorPrice)] as const)
   return Object.fromEntries(shown) as Record<Major, MajorPrice>
 }

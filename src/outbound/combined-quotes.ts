@@ -1,4 +1,4 @@
-import { fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { MAJORS, type Major, type MajorPrice, type MajorPrices } from '../../marketplace/outside/crypto-prices.ts'
 import type { Sourced } from '../../marketplace/outside/sourced.ts'
@@ -14,24 +14,19 @@ interface Quote extends MajorPrice {
 
 /**
  * One answer from those of several providers, in the operator's order. A price is the median of those that lie within 3 % of
- * the median of all; its change is that of the first who tells; its moment is the oldest of those that count. Only where nobody
- * answered freshly do answers count that are not. Faults: `provider/none` without an answer, `provider/answer` where providers
- * are so far apart that none of them can be believed.
+ * the median of all; its change is that of the first who tells; its moment is the oldest of those that count. An asset whose
+ * providers are so far apart that none of them can be believed has none. Only where nobody answered freshly do answers count
+ * that are not. Faults: `provider/none` without an answer, `provider/answer` where no asset has a price that can be believed.
  */
 export function combinedQuotes(answers: readonly Sourced<MajorQuotes>[]): Result<Sourced<MajorPrices>> {
   const fresh = answers.filter(({ source }) => !source.stale)
   const counted = fresh.length > 0 ? fresh : answers
   const prices = MAJORS.map((major) => [major, quotesOf(major, counted)] as const)
   const combined = prices.map(([major, quotes]) => [major, priceOf(quotes)] as const)
-  const torn = combined.find(([, price]) => price === 'apart')?.[0]
-  if (torn !== undefined)
-    return fail(fault('provider/answer', { provider: WHAT, reason: `providers disagree on the price of ${torn}` }))
-  const majors = Object.fromEntries(
-    combined.map(([major, price]) => [major, (price as Combined | null)?.price ?? null]),
-  )
-  const names = new Set(combined.flatMap(([, price]) => (price as Combined | null)?.providers ?? []))
+  const majors = Object.fromEntries(combined.map(([major, price]) => [major, price?.price ?? null]))
+  const names = new Set(combined.flatMap(([, price]) => price?.providers ?? []))
   const used = counted.filter(({ source }) => names.has(source.name))
-  if (used.length === 0) return fail(fault('provider/none', { what: WHAT, reason: 'nobody answered' }))
+  if (used.length === 0) return fail(withoutPrice(prices.find(([, quotes]) => quotes.length > 0)?.[0]))
   return ok({
     value: {
       majors: majors as MajorPrices['majors'],
@@ -41,6 +36,12 @@ export function combinedQuotes(answers: readonly Sourced<MajorQuotes>[]): Result
     },
     source: sourceOf(used, fresh.length === 0),
   })
+}
+
+/** Why there is no price at all: of an asset that has quotes they are too far apart. */
+function withoutPrice(torn: Major | undefined): Fault {
+  if (torn === undefined) return fault('provider/none', { what: WHAT, reason: 'nobody answered' })
+  return fault('provider/answer', { provider: WHAT, reason: `providers disagree on the price of ${torn}` })
 }
 
 function quotesOf(major: Major, answers: readonly Sourced<MajorQuotes>[]): readonly Quote[] {
@@ -55,11 +56,11 @@ interface Combined {
   readonly providers: readonly string[]
 }
 
-function priceOf(quotes: readonly Quote[]): Combined | 'apart' | null {
+function priceOf(quotes: readonly Quote[]): Combined | null {
   if (quotes.length === 0) return null
   const middle = median(quotes.map(({ usd }) => usd))
   const near = quotes.filter(({ usd }) => Math.abs(usd - middle) <= (middle * OUTLIER_PCT) / 100)
-  if (near.length === 0) return 'apart'
+  if (near.length === 0) return null
   const [oldest] = near.map(({ asOf }) => asOf).sort()
   const change24hPct = near.find((quote) => quote.change24hPct !== null)?.change24hPct ?? null
   return {

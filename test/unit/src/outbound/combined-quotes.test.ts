@@ -73,7 +73,25 @@ describe('prices of several providers', () => {
     expect(near.value.sources).toEqual(['a', 'b', 'c'])
   })
 
-  it('are refused where two are so far apart that none can be believed', () => {
+  it('are without an asset whose two are so far apart that none can be believed, and have the others', () => {
+    const { value, source } = combined(
+      { name: 'a', usd: { BTC: 100, ETH: 100, SOL: 10 }, cap: 5 },
+      { name: 'b', usd: { BTC: 101, ETH: 107 } },
+    )
+    expect(value).toMatchObject({
+      majors: { BTC: { usd: 100.5 }, ETH: null, SOL: { usd: 10 } },
+      globalMarketCapUsd: 5,
+      sources: ['a', 'b'],
+    })
+    expect(value.disagreementPct).toBeCloseTo(7, 10)
+    expect(source.name).toBe('a, b')
+    // Who is believed in nothing is no source, whatever else it tells.
+    const doubted = combined({ name: 'c', usd: { ETH: 100 }, cap: 9 }, { name: 'd', usd: { ETH: 107, LTC: 20 } })
+    expect(doubted.value).toMatchObject({ majors: { ETH: null, LTC: { usd: 20 } }, sources: ['d'] })
+    expect(doubted.value.globalMarketCapUsd).toBeNull()
+  })
+
+  it('are refused where nothing can be believed', () => {
     const result = combinedQuotes([answer({ name: 'a', usd: { ETH: 100 } }), answer({ name: 'b', usd: { ETH: 107 } })])
     expect(result).toMatchObject({
       fault: { code: 'provider/answer', detail: { reason: 'providers disagree on the price of ETH' } },

@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Claim, isFinished, requestHash } from '../../marketplace/checkout/claim.ts'
+import { RUNS_MAX } from '../../marketplace/checkout/settings.ts'
+import { auditState } from '../../src/cli/commands/audit.ts'
+import { CheckoutWalk, type WalkCall, type WalkPayment } from '../support/checkout-walk.ts'
+import { closeMarkets, ONCE } from '../support/market.ts'
+import { closeStores } from '../support/partition.ts'
+import { walkSeeds } from '../support/walk.ts'
+
+const STEPS = 120
+/** In the first three, reorganisations take payments away for good. */
+const { base, seeds } = walkSeeds([2, 6, 11, 1, 3], 5)
+
+afterEach(async () => {
+  await closeMarkets()
+  await closeStores()
+})
+
+/** What cannot be known of a call before: how it ended and what the chain says of it. */
+async function expectEnded(walk: CheckoutWalk, payment: WalkPayment, why: string | undefined): Promise<void> {
+  const { market } = walk
+  const claim = await market.store.get(payment.txId)
+  const closure = market.closure(payment)
+  const runs = walk.runsOf(payment)
+  expect(runs).toBeLessThanOrEqual(payment.serviceId === ONCE ? 1 : RUNS_MAX)
+  if (claim === undefined) {
+    expect({ runs, closure }).toEqual({ runs: 0, closure: undefined })
+    return
+  }
+  if (claim.state === 'delivered') expect(runs).toBeGreaterThan(0)
+  // Who committed to a request is served that one or none.
+  if (payment.lock === 'commitment') expect(claim.requestHash).toBe(requestHash(claim.serviceId, payment.request))
+  if (walk.isMined(payment)) await expectClosed(walk, payment, claim)
+  else {
+    // A reorganisation took it and its wallet paid for something else: no node takes it any more, and nothing was paid with it.
+    expect(why).toBe('tx/nonce-too-low')
+    expect({ closure, escrow: market.escrow(payment) }).toEqual({ closure: undefined, escrow: undefined })
+    expect(isFinished(claim) ? claim.settlement : 'open').not.toBe('final')
+  }
+}
+
+/** Paid for good: closed as its claim says, with its result, and whoever repeats the call is told the same. */
+async function expectClosed({ market }: CheckoutWalk, payment: WalkPayment, claim: Claim): Promise<void> {
+  const closure = market.closure(payment)
+  expect(claim).toMatchObject({ state: closure?.how, settlement: 'final' })
+  expect(['delivered', 'failed']).toContain(claim.state)
+  expect(closure?.resultHash).toBe(claim.state === 'delivered' ? claim.resultHash : null)
+  expect(market.escrow(payment)).toBeUndefined()
+  const isSame = claim.requestHash === requestHash(claim.serviceId, payment.request)
+  const again = await market.settle({ ...payment, request: isSame ? payment.request : payment.otherRequest })
+  expect(again).toMatchObject({ ok: true, value: { claim: { txId: payment.txId, state: claim.state } } })
+}
+
+/** A call ends unless its node died, with an answer only for who may have one, and for what was asked. */
+function expectAnswered(walk: CheckoutWalk, { payment, change, life, ended }: WalkCall): void {
+  if (life === walk.life) expect(ended).not.toBeNull()
+  expect(ended).not.toBeInstanceOf(Error)
+  if (ended === null || ended instanceof Error || !ended.ok) return
+  if (payment.lock !== 'none') expect(['nothing', 'request']).toContain(change)
+  const { claim } = ended.value
+  const request = change === 'request' ? payment.otherRequest : payment.request
+  expect(claim).toMatchObject({ txId: payment.txId, requestHash: requestHash(claim.serviceId, request) })
+}
+
+describe(`a native market at random from seed ${base}`, () => {
+  it.each(seeds)(
+    'runs nothing twice that may run once, and closes every call as its claim says: seed %i',
+    async (seed) => {
+      const walk = await CheckoutWalk.open(seed)
+      try {
+        for (let i = 0; i < STEPS; i++) await walk.step()
+        const dead = await walk.rest()
+        for (const payment of walk.payments) await expectEnded(walk, payment, dead.get(payment))
+        for (const call of walk.calls) expectAnswered(walk, call)
+        expect(await auditState(walk.market.test.chain)).toMatchObject({ sound: true })
+      } catch (error) {
+        console.info(walk.dice.story.join('\n'))
+        throw error
+      }
+    },
+  )
+})

@@ -1,0 +1,102 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { requestHash } from '../../marketplace/checkout/claim.ts'
+import type { StableClaim } from '../../marketplace/stable/claim.ts'
+import { identify } from '../../marketplace/stable/identity.ts'
+import { closeMarkets, ONCE } from '../support/market.ts'
+import { closeRails, PRICE, TERMS } from '../support/stable.ts'
+import { StableWalk, type WalkAnswer, type WalkOrder } from '../support/stable-walk.ts'
+import { walkSeeds } from '../support/walk.ts'
+
+const STEPS = 70
+/** What payers and the wallet that pays refunds have at first. */
+const DOLLAR = 1_000_000n
+const { base, seeds } = walkSeeds([1, 2, 3, 4], 8)
+
+afterAll(async () => {
+  await closeRails()
+  await closeMarkets()
+})
+
+/** Claims of all payments of a walk, without those that were let go. */
+async function claimsOf({ rail, orders }: StableWalk): Promise<readonly StableClaim[]> {
+  const ids = new Set(orders.map(({ call }) => identify(TERMS, call).id))
+  const claims = await Promise.all([...ids].map((id) => rail.store.get(id)))
+  return claims.filter((claim) => claim !== undefined)
+}
+
+/** Every authorization counts once: as a sale, or as a refund. Nobody's money is anywhere else. */
+function expectMoney(walk: StableWalk, claims: readonly StableClaim[]): void {
+  const { token, treasury } = walk.rail
+  const [settled, owed] = (['settled', 'owed'] as const).map((state) => claims.filter((claim) => claim.state === state))
+  const paid = token.uses.filter((use) => use.to === TERMS.payTo.toLowerCase())
+  expect(new Set(paid.map(({ nonce }) => nonce))).toEqual(new Set([...settled!, ...owed!].map(({ nonce }) => nonce)))
+  expect(walk.rail.income).toBe(PRICE * BigInt(settled!.length + owed!.length))
+  expect(DOLLAR - token.balance(treasury.address)).toBe(PRICE * BigInt(owed!.length))
+  for (const { address } of new Set(walk.orders.map(({ payer }) => payer))) {
+    const bought = settled!.filter(({ payer }) => payer === address)
+    expect(DOLLAR - token.balance(address)).toBe(PRICE * BigInt(bought.length))
+  }
+}
+
+/** A claim says what has happened to its money. */
+function expectEnded(walk: StableWalk, claim: StableClaim): void {
+  const isPaid = walk.isPaid(claim.payer, claim.nonce)
+  expect(['settled', 'owed', 'unpaid']).toContain(claim.state)
+  expect(isPaid).toBe(claim.state !== 'unpaid')
+  if (claim.state === 'settled') expect(claim.result).toMatch(/^\{"echo":/)
+  if (claim.state === 'owed') expect(claim.refund.status).toBe('paid')
+}
+
+/** Work is done as often as it may be: what is not safe to repeat once for a payment, whatever is asked for under it. */
+function expectRuns(walk: StableWalk, { call, otherRequest }: WalkOrder): void {
+  const { serviceId, request } = call
+  const sharing = walk.orders.filter((one) => one.call.serviceId === serviceId && one.call.request === request)
+  const others = sharing.length === 1 ? [otherRequest] : []
+  const runs = walk.runsOf(serviceId, [request, ...others])
+  if (serviceId === ONCE) expect(runs).toBeLessThanOrEqual(sharing.length)
+}
+
+/** A result is given for money that has moved, to who asked for it, by the payment itself or by the name that it was given. */
+function expectAnswered({ order, request, settled: { claim }, wasPaid }: WalkAnswer): void {
+  const { id, repeatKey } = identify(TERMS, order.call)
+  expect(wasPaid).toBe(true)
+  expect(claim.requestHash).toBe(requestHash(claim.serviceId, request))
+  expect(claim.result).toBe(JSON.stringify({ echo: request }))
+  if (claim.id !== id)
+    expect({ payer: claim.payer, repeatKey: claim.repeatKey }).toEqual({ payer: order.payer.address, repeatKey })
+}
+
+/**
+ * Nothing is sold twice under one name. A payment that came to nothing loses it, and another may have been settled under it when a
+ * stranger, or a settlement that was given up, carries the first one out after all: its result is the payer's then.
+ */
+function expectNames(walk: StableWalk, claims: readonly StableClaim[]): void {
+  const straight = claims.filter(({ id, state }) => state === 'settled' && !walk.onceUnpaid.has(id))
+  const names = straight.map(({ repeatKey }) => repeatKey).filter((name) => name !== null)
+  expect(new Set(names).size).toBe(names.length)
+}
+
+async function walkThrough(seed: number): Promise<void> {
+  const walk = await StableWalk.open(seed)
+  try {
+    for (let i = 0; i < STEPS; i++) await walk.step()
+    await walk.rest()
+    const claims = await claimsOf(walk)
+    for (const claim of claims) expectEnded(walk, claim)
+    for (const order of walk.orders) expectRuns(walk, order)
+    for (const answer of walk.answers) expectAnswered(answer)
+    expectMoney(walk, claims)
+    expectNames(walk, claims)
+    const told = new Set(walk.answers.map(({ settled }) => settled.claim.id))
+    const settledIds = new Set(claims.filter(({ state }) => state === 'settled').map(({ id }) => id))
+    expect([...told].filter((id) => !settledIds.has(id))).toEqual([])
+    expect(walk.rail.errors).toEqual([])
+  } catch (error) {
+    console.info(`seed ${seed}\n${walk.dice.story.join('\n')}`)
+    throw error
+  }
+}
+
+describe.concurrent(`a stablecoin market at random from seed ${base}`, () => {
+  it.each(seeds)('counts every authorization once, and delivers nothing that is not paid: seed %i', walkThrough)
+})

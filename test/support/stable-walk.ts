@@ -1,0 +1,215 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { StableClaimStore } from '../../marketplace/stable/claim.ts'
+import { identify } from '../../marketplace/stable/identity.ts'
+import type { StableCall, StableSettled } from '../../marketplace/stable/rail.ts'
+import { AGAIN, ONCE } from './market.ts'
+import { until } from './processes.ts'
+import { type Payer, paymentOf, TERMS, TestRail } from './stable.ts'
+import type { Profile } from './stable-facilitator.ts'
+import { Dice } from './walk.ts'
+
+const PROFILES: readonly Profile[] = ['good', 'good', 'good', 'html', '500', 'refuses', 'deaf']
+const SETTLE_PROFILES: readonly (Profile | null)[] = [
+  ...[null, null, null],
+  ...(['lost', 'gone', 'lying', 'deaf', '500', 'stuck', 'pending'] as const),
+]
+/** How long calls wait: short, so that many of them end while nothing is known yet. */
+const SETTLE_WAIT_MS = 300
+const PAYERS = 3
+
+/** A signed call of a walk. */
+export interface WalkOrder {
+  readonly call: StableCall
+  readonly payer: Payer
+  /** What is asked for under the same payment by who changes the request. */
+  readonly otherRequest: string
+}
+
+/** An answer with a result, and whether the money of its claim had moved when it was given. */
+export interface WalkAnswer {
+  readonly order: WalkOrder
+  readonly request: string
+  readonly settled: StableSettled
+  readonly wasPaid: boolean
+}
+
+/**
+ * Random calls, held work, deaths, facilitators and strangers of a stablecoin market over real sockets and LevelDB. The walk's
+ * choices come from its seed; what of them meets what depends on the machine besides.
+ */
+export class StableWalk {
+  readonly dice: Dice
+  readonly orders: WalkOrder[] = []
+  readonly answers: WalkAnswer[] = []
+  /** Payments whose claims once ended without money. */
+  readonly onceUnpaid: Set<string>
+  readonly #payers: readonly Payer[]
+  readonly #underWay: Promise<void>[] = []
+  #rail: TestRail
+
+  private constructor(dice: Dice, rail: TestRail, onceUnpaid: Set<string>) {
+    this.dice = dice
+    this.#rail = rail
+    this.onceUnpaid = onceUnpaid
+    this.#payers = Array.from({ length: PAYERS }, () => rail.payer())
+  }
+
+  static async open(seed: number): Promise<StableWalk> {
+    const dice = new Dice(seed)
+    const onceUnpaid = new Set<string>()
+    const wrapStore = (store: StableClaimStore): StableClaimStore => watched(store, onceUnpaid)
+    const rail = await TestRail.open({ facilitators: 1 + dice.below(2), settleWaitMs: SETTLE_WAIT_MS, wrapStore })
+    return new StableWalk(dice, rail, onceUnpaid)
+  }
+
+  /** The rail as it lives now. */
+  get rail(): TestRail {
+    return this.#rail
+  }
+
+  /** Does one thing at random. */
+  async step(): Promise<void> {
+    const act = this.dice.weighted<() => Promise<unknown> | unknown>([
+      [25, () => this.#order()],
+      [40, () => this.#call()],
+      [10, () => this.#trouble()],
+      [5, () => this.#blackout()],
+      [4, () => this.#hold()],
+      [6, () => this.#release()],
+      [4, () => this.#meddle()],
+      [5, () => this.#restart()],
+      [1, () => setTimeout(100)],
+    ])
+    await act()
+  }
+
+  /** Everybody does their best again, the node starts once more, and everything comes to its end. */
+  async rest(): Promise<void> {
+    this.#release()
+    for (const facilitator of this.rail.facilitators) {
+      facilitator.profile = 'good'
+      facilitator.settleProfile = null
+    }
+    this.rail.token.isDown = false
+    await Promise.all(this.#underWay)
+    await this.#restart()
+    await until('nothing is under way', async () => {
+      const open = await this.rail.store.open()
+      // An authorization that was used is found, and what came of it is done; one that was not is watched until it runs out.
+      return open.every(({ state, payer, nonce }) => state === 'unpaid' && !this.isPaid(payer, nonce))
+    })
+  }
+
+  /** Whether an authorization was carried out. */
+  isPaid(payer: string, nonce: string): boolean {
+    return this.rail.token.uses.some((use) => use.from === payer && use.nonce === nonce && !use.isCancelled)
+  }
+
+  /** How often any of the works of a service was begun. */
+  runsOf(serviceId: string, requests: readonly string[]): number {
+    const works = requests.map((request) => `${serviceId} ${request}`)
+    return this.rail.market.workbench.begun.filter((work) => works.includes(work)).length
+  }
+
+  /** A payer signs for something; under a name it asks for the same thing most often, with another authorization. */
+  #order(): void {
+    const { dice, orders } = this
+    const n = orders.length
+    const payer = dice.one(this.#payers)
+    const idempotencyKey = dice.chance(0.4) ? `order-${dice.below(3)}` : null
+    const serviceId = dice.one([ONCE, AGAIN])
+    const isShared = idempotencyKey !== null && dice.chance(0.8)
+    const request = isShared ? `ok:${idempotencyKey}` : `${dice.one(['ok', 'ok', 'slow:15', 'fail'])}:${n}`
+    const call = { serviceId, request, idempotencyKey, payment: paymentOf(payer) }
+    orders.push({ call, payer, otherRequest: `ok:other-${n}` })
+    const who = `payer ${this.#payers.indexOf(payer)}`
+    dice.tell(`order ${n} of ${who} for ${serviceId} ${request}, named ${idempotencyKey}`)
+  }
+
+  async #call(): Promise<void> {
+    const { dice, rail, orders } = this
+    if (orders.length === 0) return
+    const order = dice.one(orders)
+    const request = dice.chance(0.08) ? order.otherRequest : order.call.request
+    const idempotencyKey = dice.chance(0.08) ? null : order.call.idempotencyKey
+    const isHandedOver = dice.chance(0.5)
+    const line = dice.tell(`call for order ${orders.indexOf(order)}: ${request}, named ${idempotencyKey}`)
+    const end = async (outcome: Result<StableSettled>): Promise<void> => {
+      dice.add(line, outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcome.fault.code)
+      if (!outcome.ok) return
+      const { claim } = outcome.value
+      this.answers.push({ order, request, settled: outcome.value, wasPaid: this.isPaid(claim.payer, claim.nonce) })
+      if (isHandedOver) await rail.checkout.delivered(claim)
+    }
+    this.#underWay.push(rail.settle({ ...order.call, request, idempotencyKey }).then(end))
+    if (dice.chance(0.5)) await setTimeout(dice.below(20))
+  }
+
+  #trouble(): void {
+    const { dice, rail } = this
+    const facilitator = dice.one(rail.facilitators)
+    facilitator.profile = dice.one(PROFILES)
+    facilitator.settleProfile = dice.one(SETTLE_PROFILES)
+    const which = rail.facilitators.indexOf(facilitator)
+    dice.tell(`facilitator ${which}: ${facilitator.profile}, at settlement ${facilitator.settleProfile}`)
+  }
+
+  #blackout(): void {
+    const { token } = this.rail
+    token.isDown = this.dice.chance(0.5)
+    this.dice.tell(`the token's chain is ${token.isDown ? 'down' : 'up'}`)
+  }
+
+  #hold(): void {
+    this.dice.tell('work is held')
+    this.rail.market.workbench.hold()
+  }
+
+  #release(): void {
+    this.dice.tell('work is released')
+    this.rail.market.workbench.release()
+  }
+
+  /**
+   * A stranger carries an authorization out, or its payer takes it back; one that we were shown and have taken: of any other
+   * nothing is owed to anybody, for nobody here knows of it.
+   */
+  async #meddle(): Promise<void> {
+    const { dice, orders } = this
+    if (orders.length === 0) return
+    const { call } = dice.one(orders)
+    const isCancelled = dice.chance(0.3)
+    const { from, to, nonce, value, validAfter, validBefore, signature } = call.payment.authorization
+    const claim = await this.rail.store.get(identify(TERMS, call).id)
+    const { token } = this.rail
+    if (claim === undefined || claim.state === 'claimed' || token.uses.some((use) => use.nonce === nonce)) return
+    const said = { from, to, nonce, value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` }
+    if (isCancelled) token.cancel(from, nonce)
+    else token.transfer(said, signature)
+    dice.tell(
+      `an authorization is ${isCancelled ? 'taken back' : 'carried out'} that is ${claim.state}: ${call.request}`,
+    )
+  }
+
+  async #restart(): Promise<void> {
+    this.dice.tell('the node dies and starts')
+    this.#rail = await this.rail.restart()
+  }
+}
+
+/** A store that notes whose claims end without money. */
+function watched(store: StableClaimStore, onceUnpaid: Set<string>): StableClaimStore {
+  return {
+    get: (id) => store.get(id),
+    claim: (claim) => store.claim(claim),
+    advance: (from, next) => {
+      if (next.state === 'unpaid') onceUnpaid.add(next.id)
+      return store.advance(from, next)
+    },
+    release: (from, id) => store.release(from, id),
+    open: () => store.open(),
+    recent: (limit, cursor) => store.recent(limit, cursor),
+    pruneResults: (beforeMs, bytesMax) => store.pruneResults(beforeMs, bytesMax),
+  }
+}

@@ -1,0 +1,57 @@
+import { seeded } from '../sim/miners.ts'
+
+/** Choices of a walk, the same for the same seed, and what was chosen: the story of a walk that went wrong. */
+export class Dice {
+  /** What happened, in order. */
+  readonly story: string[] = []
+  readonly #random: () => number
+
+  constructor(seed: number) {
+    this.#random = seeded(seed)
+  }
+
+  /** A number from 0 to below `end`. */
+  below(end: number): number {
+    return Math.floor(this.#random() * end)
+  }
+
+  /** True with this probability. */
+  chance(probability: number): boolean {
+    return this.#random() < probability
+  }
+
+  /** One of several; there must be one. */
+  one<T>(values: readonly T[]): T {
+    return values[this.below(values.length)] as T
+  }
+
+  /** One of several by their weights. */
+  weighted<T>(values: readonly (readonly [weight: number, value: T])[]): T {
+    let left = this.below(values.reduce((sum, [weight]) => sum + weight, 0))
+    const found = values.find(([weight]) => {
+      left -= weight
+      return left < 0
+    })
+    return (found as readonly [number, T])[1]
+  }
+
+  /** Writes down what happens; the line's number. */
+  tell(line: string): number {
+    return this.story.push(line) - 1
+  }
+
+  /** Adds to a line what came of it. */
+  add(line: number, outcome: string): void {
+    this.story[line] += ` -> ${outcome}`
+  }
+}
+
+/** Seeds of a walk: some that are walked every time, and `count` from a base on; an environment variable sets either. */
+export function walkSeeds(
+  fixed: readonly number[],
+  count: number,
+): { readonly base: number; readonly seeds: number[] } {
+  const base = Number(process.env.TEST_WALK_SEED ?? Date.now() % 1_000_000)
+  const runs = Number(process.env.TEST_WALK_RUNS ?? count)
+  return { base, seeds: [...fixed, ...Array.from({ length: runs }, (_, i) => base + i)] }
+}

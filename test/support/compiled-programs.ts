@@ -10,7 +10,10 @@ export async function setup(): Promise<void> {
   process.env.TEST_COMPILED = temporaryFolder()
   for (const entry of ['src/main.ts', 'test/support/daemon-entry.ts']) await compile(join(ROOT, entry), ['--version'])
   // What only a node needs is loaded when one starts.
-  await compile('--input-type=module', ['-e', `await import(${JSON.stringify(join(ROOT, 'src/cli/run-daemon.ts'))})`])
+  await compile('--input-type=module', [
+    '-e',
+    `await import(${JSON.stringify(join(ROOT, 'test/support/test-node.ts'))})`,
+  ])
 }
 
 async function compile(entry: string, args: readonly string[]): Promise<void> {

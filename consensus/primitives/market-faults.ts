@@ -62,6 +62,11 @@ export const MARKET_FAULTS = {
     'the payment {txId} was redeemed, and its result is no longer kept',
   ),
 
+  'market/payout-unfunded': nobody(
+    'payout_unfunded',
+    409,
+    'nothing is sold before the payout address {address} has coins: send it some, or mine to it; a node that still catches up may not have seen them yet',
+  ),
   'market/registration-failed': nobody(
     'registration_failed',
     409,

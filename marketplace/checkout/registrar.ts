@@ -1,4 +1,5 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
@@ -65,8 +66,11 @@ export class Registrar {
     if (this.#stopped || chain.moving || owner !== settler.address) return
     // What was sent is waited for: its expiry, not impatience, decides when it is sent again.
     if (sender.waiting.some(isRegistration)) return
-    if (chain.database.get(ACCOUNTS, shop.operator.payout) === undefined)
-      return this.#deps.onFault(fault('ledger/payout-no-account'))
+    const { payout } = shop.operator
+    if (chain.database.get(ACCOUNTS, payout) === undefined) {
+      const address = formatAddress(chain.ruleBook.params.addressPrefix, payout)
+      return this.#deps.onFault(fault('market/payout-unfunded', { address }))
+    }
     if (await this.#registered(shop)) await this.#publishServices()
   }
 

@@ -52,6 +52,12 @@ describe('a node of the devnet that joins others', () => {
     expect((await node.stop()).code).toBe(0)
     expect(node.program.stderr).toContain(`Nothing is sold before the wallet that is paid has coins: ${made.stdout}`)
     expect(node.program.stderr).not.toContain('Buy a first call')
+    const warnings = node.program.stderr.split('\n').filter((line) => line.includes('"area":"registration"'))
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        `nothing is sold before the payout address ${made.stdout.trim()} has coins: send it some`,
+      ),
+    ])
   })
 
   it('is not fooled by a number that its folder was not made with, and does as it is told', async () => {

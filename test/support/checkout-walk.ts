@@ -3,6 +3,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import type { PaidCall } from '../../marketplace/checkout/checkout.ts'
 import type { Settled } from '../../marketplace/checkout/claim-ends.ts'
+import { FINAL_DEPTH } from '../../marketplace/checkout/settings.ts'
 import { blocksFrom, fork, importAll, PROVEN_WORK } from './branches.ts'
 import { type TestChain, wallet } from './chain.ts'
 import { AGAIN, ONCE, type Order, TestMarket, type TestPayment } from './market.ts'
@@ -77,27 +78,23 @@ export class CheckoutWalk {
       [6, () => this.#pass()],
       [3, () => this.#restart()],
       [2, () => this.#resubmit()],
+      [1, () => this.#mine(FINAL_DEPTH)],
       [5, () => this.#branch()],
     ])
     return act()
   }
 
-  /** Lost payments are sent once more, and everything comes to rest; payments that no node takes any more, with why. */
-  async rest(): Promise<ReadonlyMap<WalkPayment, string>> {
+  /** Lost payments are sent once more, and everything comes to rest. */
+  async rest(): Promise<void> {
     await this.#release()
     await this.market.mineWaiting(DRAINING_BLOCKS)
-    const dead = new Map<WalkPayment, string>()
-    for (const payment of inOrder(this.payments.filter((one) => this.#isLost(one)))) {
-      const submitted = await this.market.mempool.submit(payment.tx)
-      if (!submitted.ok) dead.set(payment, submitted.fault.code)
-    }
+    for (const { tx } of inOrder(this.payments.filter((one) => this.#isLost(one)))) await this.market.mempool.submit(tx)
     for (let i = 0; i < CLOSING_BLOCKS; i++) {
       await this.market.pass(500)
       await this.market.mineWaiting()
       await this.#release()
     }
     await this.market.pass(PATIENCE_MS)
-    return dead
   }
 
   /** How often the work of a payment was begun, whatever was asked for under it. */
@@ -108,6 +105,12 @@ export class CheckoutWalk {
 
   isMined({ txId }: WalkPayment): boolean {
     return this.market.test.chain.database.location(txId) !== undefined
+  }
+
+  /** Whether another payment of the same wallet took its nonce: no node takes this one any more. */
+  isReplaced({ txId, tx: { body } }: WalkPayment): boolean {
+    const rivals = this.payments.filter(({ tx }) => tx.body.sender === body.sender && tx.body.nonce === body.nonce)
+    return rivals.some((one) => one.txId !== txId && this.isMined(one))
   }
 
   #isLost(payment: WalkPayment): boolean {
@@ -143,20 +146,24 @@ export class CheckoutWalk {
       [9, 'wrong secret'],
       [4, 'no secret'],
     ])
-    const call: WalkCall = { payment, change, life: this.life, ended: null }
-    this.calls.push(call)
-    const line = dice.tell(`call for payment ${payments.indexOf(payment)}, changed ${change}`)
-    const end = (ended: Result<Settled> | Error): void => {
-      call.ended = ended
-      dice.add(line, ended instanceof Error ? String(ended) : ended.ok ? 'answered' : ended.fault.code)
-    }
-    market.settle(payment, changed(payment, change)).then(end, end)
+    for (let times = dice.one([1, 1, 1, 2]); times > 0; times--) this.#begin(payment, change)
     await market.quiet()
   }
 
-  #mine(): Promise<void> {
-    this.dice.tell('a block')
-    return this.market.mineWaiting()
+  #begin(payment: WalkPayment, change: WalkCall['change']): void {
+    const call: WalkCall = { payment, change, life: this.life, ended: null }
+    this.calls.push(call)
+    const line = this.dice.tell(`call for payment ${this.payments.indexOf(payment)}, changed ${change}`)
+    const end = (ended: Result<Settled> | Error): void => {
+      call.ended = ended
+      this.dice.add(line, ended instanceof Error ? String(ended) : ended.ok ? 'answered' : ended.fault.code)
+    }
+    this.market.settle(payment, changed(payment, change)).then(end, end)
+  }
+
+  #mine(count = 1): Promise<void> {
+    this.dice.tell(`blocks: ${count}`)
+    return this.market.mineWaiting(count)
   }
 
   async #hold(): Promise<void> {
@@ -215,6 +222,8 @@ export class CheckoutWalk {
     const outcome = await importAll(test, blocksFrom(theirs, this.#forkHeight + 1), PROVEN_WORK)
     await market.quiet()
     dice.tell(`${depth} blocks are replaced, ${kept.length} payments stay -> ${String(outcome)}`)
+    // Work that was begun for a payment that is nowhere now is taken up by another life.
+    if (dice.chance(0.5)) await this.#restart()
   }
 
   /** Some of the payments mined since the other branch began, as every wallet made them. */

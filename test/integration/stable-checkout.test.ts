@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { StableRefund } from '../../marketplace/stable/claim.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
 import { closeRails, newPayer, PRICE, paymentOf, TestRail } from '../support/stable.ts'
@@ -244,14 +245,19 @@ describe('money that comes without a delivery', () => {
     return { rail: await rail.restart(), call }
   }
 
+  /** Waits until the only refund there is stands so. */
+  function refundIs(status: StableRefund['status'], rail: TestRail): Promise<StableRefund> {
+    return until(`the refund is ${status}`, async () => {
+      const claim = await rail.claim()
+      return claim?.state === 'owed' && claim.refund.status === status ? claim.refund : null
+    })
+  }
+
   it('is paid back, once, with an authorization of our own', async () => {
     const { rail, call } = await owing()
     const { from } = call.payment.authorization
     const before = rail.token.balance(from)
-    await until('it is paid back', async () => {
-      const claim = await rail.claim()
-      return claim?.state === 'owed' && claim.refund.status === 'paid'
-    })
+    await refundIs('paid', rail)
     expect(rail.token.balance(from) - before).toBe(PRICE)
     expect(await rail.codeOf(call)).toBe('stable/owed')
     const again = await rail.restart()
@@ -263,15 +269,9 @@ describe('money that comes without a delivery', () => {
     const { from } = call.payment.authorization
     const before = rail.token.balance(from)
     rail.facilitator.settleProfile = 'lost'
-    await until('it was sent', async () => {
-      const claim = await rail.claim()
-      return claim?.state === 'owed' && claim.refund.status === 'sent'
-    })
+    await refundIs('sent', rail)
     rail.facilitator.settleProfile = null
-    await until('it is known', async () => {
-      const claim = await rail.claim()
-      return claim?.state === 'owed' && claim.refund.status === 'paid' && claim.refund.transaction !== null
-    })
+    await until('it is known', async () => (await refundIs('paid', rail)).transaction !== null)
     expect(rail.token.balance(from) - before).toBe(PRICE)
   }, 90_000)
 
@@ -284,13 +284,10 @@ describe('money that comes without a delivery', () => {
     const refunder = rail.payer()
     const again = await rail.restart({ refunder })
     again.facilitator.settleProfile = null
-    const claim = await until('it is known', async () => {
-      const owed = await again.claim()
-      return owed?.state === 'owed' && owed.refund.status === 'paid' ? owed : null
-    })
+    const refund = await refundIs('paid', again)
     expect(again.token.balance(from) - before).toBe(PRICE)
     expect(again.token.uses.some((use) => use.from === refunder.address)).toBe(false)
-    expect(claim.refund).toMatchObject({ from: rail.treasury.address })
+    expect(refund).toMatchObject({ from: rail.treasury.address })
   }, 60_000)
 
   it('is not paid by another wallet while an authorization of the one before may be carried out', async () => {
@@ -298,10 +295,7 @@ describe('money that comes without a delivery', () => {
     const { from } = call.payment.authorization
     const before = rail.token.balance(from)
     rail.facilitator.settleProfile = 'deaf'
-    await until('it was sent', async () => {
-      const claim = await rail.claim()
-      return claim?.state === 'owed' && claim.refund.status === 'sent'
-    })
+    await refundIs('sent', rail)
     const again = await rail.restart({ refunder: rail.payer() })
     again.facilitator.settleProfile = null
     await until('it is told', () => again.faults.some(({ code }) => code === 'stable/refund-refused'))

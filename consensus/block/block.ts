@@ -50,6 +50,11 @@ export function bodySize(transactions: readonly Pick<Transaction, 'size'>[]): nu
   return transactions.reduce((sum, { size }) => sum + size + OFFSET_BYTES, 0)
 }
 
+/** {@link bodySize} of transactions that are not decoded. */
+export function encodedBodySize(encodings: readonly Uint8Array[]): number {
+  return encodings.reduce((sum, { length }) => sum + length + OFFSET_BYTES, 0)
+}
+
 /** Bytes that one more transaction adds to a block. */
 export function sizeInBlock(tx: Pick<Transaction, 'size'>): number {
   return tx.size + OFFSET_BYTES

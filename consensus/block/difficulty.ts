@@ -53,6 +53,22 @@ export function anchorAfter(anchor: Anchor | null, parent: Point, header: Header
   return { height, timeMs, target: clamp(target, rules.powLimit) }
 }
 
+/**
+ * The anchor that the first block of a rule step finds. Where the step changes what targets follow from, it is the parent, at the
+ * target that the rules which ended would have asked of the block: measured by another spacing or half-life, all the blocks since
+ * an old anchor would be too early or too late at once.
+ */
+export function anchorAtStep(
+  anchor: Anchor | null,
+  parent: Point,
+  { ended, rules }: { readonly ended: BlockRules; readonly rules: BlockRules },
+): Anchor | null {
+  const same =
+    ended.spacingMs === rules.spacingMs && ended.halfLifeMs === rules.halfLifeMs && ended.powLimit === rules.powLimit
+  if (anchor === null || same) return anchor
+  return { height: parent.height, timeMs: parent.timeMs, target: targetAfter(anchor, parent, ended) }
+}
+
 function clamp(target: bigint, powLimit: bigint): bigint {
   if (target < 1n) return 1n
   return target > powLimit ? powLimit : target

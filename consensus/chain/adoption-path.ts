@@ -5,10 +5,12 @@ import { type BlockEntry, decodeEntry, KEYS } from './layout.ts'
 
 /**
  * Blocks that leave the best chain, newest first, so that a snapshot at a height can become its head: those that the kept headers
- * do not build on, mined here before this node met others, or come while the state was fetched. Fault `chain/fork-too-deep`
- * where they cannot be unwound, or the best chain has grown beyond the snapshot.
+ * do not build on, mined here before this node met others, or come while the state was fetched. Faults:
+ * `chain/fork-too-deep` where they cannot be unwound, or the best chain has grown beyond the snapshot; `chain/state-unproven` where
+ * the state that is to become the head's was not found to be the one of that block.
  */
 export function adoptionPath(database: ChainDatabase, height: number): Result<readonly BlockEntry[]> {
+  if (!database.staged.isProven(height)) return fail(fault('chain/state-unproven', { height }))
   const left: BlockEntry[] = []
   let at: BlockEntry | undefined = database.head
   while (at !== undefined && keptParent(database, at.header.height + 1) !== at.id) {

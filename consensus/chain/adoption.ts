@@ -4,27 +4,12 @@ import { fromHex, toHex } from '../primitives/bytes.ts'
 import { decodeOwn, encode } from '../primitives/codec.ts'
 import type { BlockId } from '../primitives/ids.ts'
 import type { KeyValueStore, Write } from './key-value.ts'
-import {
-  BASE_MARK,
-  type BlockEntry,
-  decodeEntry,
-  encodeEntry,
-  encodeHistoryNode,
-  HELD_MARK,
-  type HeldBodies,
-  KEYS,
-} from './layout.ts'
+import { BASE_MARK, type BlockEntry, decodeEntry, encodeEntry, encodeHistoryNode, HELD_MARK, KEYS } from './layout.ts'
 import { otherSpace, spaceOf } from './spaced-store.ts'
-import { storedPeaks } from './stored-history.ts'
+import { storedBase, storedEntry, storedPeaks } from './stored-history.ts'
 
 /** Headers that are written at once. */
 const HEADERS_PER_BATCH = 1_000
-
-/** Height of the snapshot that a store began from, 0 without one. */
-export function storedBase(store: Pick<KeyValueStore, 'get'>): number {
-  const mark = store.get(KEYS.meta('base'))
-  return mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height
-}
 
 /** First height whose block was executed here: from there on transactions are found by their ids, unless they were pruned. */
 export function executedFrom({ base }: { readonly base: number }): number {
@@ -40,15 +25,40 @@ export function indexedFrom({ store }: { readonly store: Pick<KeyValueStore, 'ge
   return mark === undefined ? executedFrom({ base: storedBase(store) }) : decodeOwn(BASE_MARK, mark).height
 }
 
-/** What a store holds of its blocks; everything unless it says otherwise. */
-export function storedHeld(store: Pick<KeyValueStore, 'get'>): HeldBodies {
-  const mark = store.get(KEYS.meta('held'))
-  return mark === undefined ? { bodiesFrom: 0, witnessesFrom: 0 } : decodeOwn(HELD_MARK, mark)
-}
-
 /** The write after which a store holds all of a snapshot's state in its other room: from then on it becomes the head's. */
 export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
+}
+
+/** Height of the snapshot that is becoming the head's state, undefined where none is. */
+export function adoptingHeight(store: Pick<KeyValueStore, 'get'>): number | undefined {
+  const mark = store.get(KEYS.meta('adopting'))
+  return mark && decodeOwn(BASE_MARK, mark).height
+}
+
+/** What gives a state in the other room up: it is emptied before the next one comes, and nothing of it is gone on with. */
+export const DISCARD_WRITES: readonly Write[] = [
+  { key: KEYS.meta('adopting') },
+  { key: KEYS.meta('taking') },
+  { key: KEYS.meta('residue'), value: new Uint8Array(0) },
+]
+
+/**
+ * Takes back what {@link finishAdoption} wrote before it was broken off: a header without a body must not pass for a block that
+ * is there. Done again from the start after a crash.
+ */
+export async function abandonAdoption(store: KeyValueStore): Promise<void> {
+  const base = adoptingHeight(store)
+  assert(base !== undefined, 'there is no adoption to abandon')
+  let writes: Write[] = []
+  for (let height = storedHead(store).header.height + 1; height <= base; height++) {
+    const { id } = keptEntry(store, height)
+    writes.push({ key: KEYS.entry(id) }, { key: KEYS.canonical(height) })
+    if (height % HEADERS_PER_BATCH !== 0) continue
+    await store.batch(writes, () => {})
+    writes = []
+  }
+  await store.batch([...writes, ...DISCARD_WRITES], () => {})
 }
 
 /**
@@ -57,9 +67,8 @@ export function adoptionWrite(height: number): Write {
  * runs when the head has moved; false if there is nothing to adopt.
  */
 export async function finishAdoption(store: KeyValueStore, onDone: (head: BlockEntry) => void): Promise<boolean> {
-  const mark = store.get(KEYS.meta('adopting'))
-  if (mark === undefined) return false
-  const { height: base } = decodeOwn(BASE_MARK, mark)
+  const base = adoptingHeight(store)
+  if (base === undefined) return false
   const before = storedHead(store)
   let peaks = storedPeaks(store, before.header.height + 1)
   let writes: Write[] = []
@@ -79,9 +88,9 @@ export async function finishAdoption(store: KeyValueStore, onDone: (head: BlockE
 
 function storedHead(store: KeyValueStore): BlockEntry {
   const id = store.get(KEYS.meta('head'))
-  const entry = id && store.get(KEYS.entry(toHex(id) as BlockId))
+  const entry = id && storedEntry(store, toHex(id) as BlockId)
   assert(entry !== undefined, 'an initialised store has a head')
-  return decodeEntry(entry)
+  return entry
 }
 
 function keptEntry(store: KeyValueStore, height: number): BlockEntry {
@@ -110,5 +119,6 @@ function headWrites(store: KeyValueStore, { id, header }: BlockEntry): readonly 
     { key: KEYS.meta('adopting') },
     { key: KEYS.meta('taking') },
     { key: KEYS.meta('kept') },
+    { key: KEYS.meta('keptBack') },
   ]
 }

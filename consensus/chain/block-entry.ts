@@ -1,12 +1,11 @@
 import { type Block, bodySize } from '../block/block.ts'
-import { anchorAfter } from '../block/difficulty.ts'
 import { workOfTarget } from '../block/pow.ts'
 import type { BlockEntry } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
+import { childAnchor } from './targets.ts'
 
 /** What is kept of a block on a known parent, as long as nothing is wrong with it. */
 export function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): BlockEntry {
-  const rules = ruleBook.at(block.header.height).block
   return {
     header: block.header,
     bytes: block.bytes,
@@ -14,7 +13,7 @@ export function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): B
     totalWork: parent.totalWork + workOfTarget(block.header.target),
     totalTransactions: parent.totalTransactions + block.transactions.length,
     bodyBytes: bodySize(block.transactions),
-    anchor: anchorAfter(parent.anchor, parent.header, block.header, rules),
+    anchor: childAnchor(ruleBook, parent, block.header),
     invalid: false,
   }
 }

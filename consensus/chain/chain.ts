@@ -1,6 +1,5 @@
 import type { Block } from '../block/block.ts'
 import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
-import { targetAfter } from '../block/difficulty.ts'
 import type { SealedHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
 import { type PowHasher, workOfTarget } from '../block/pow.ts'
@@ -24,6 +23,7 @@ import { type Clock, type Pacer, runPaced } from './ports.ts'
 import { ProvenHeaders } from './proven-headers.ts'
 import { forkDepth, type RefusedBranch, refusedBranch, tooDeep } from './refused-branch.ts'
 import type { RuleBook } from './rule-book.ts'
+import { childTarget } from './targets.ts'
 import { VerifiedWitnesses } from './verified-witnesses.ts'
 import { VerifierFailure } from './verifier-failure.ts'
 
@@ -143,7 +143,7 @@ export class Chain {
     })
   }
 
-  /** Makes the block of a snapshot the head, whose state is complete in staging; imports wait. Faults: {@link adoptionPath}. */
+  /** Makes the block of a snapshot the head, whose state was proven in staging; imports wait. Faults: {@link adoptionPath}. */
   adopt(height: number): Promise<Result<void>> {
     return this.#serialised(async () => {
       const left = adoptionPath(this.database, height)
@@ -164,9 +164,8 @@ export class Chain {
 
   /** Target, history root and anchor that a child of the entry gets. */
   childOf(parent: BlockEntry): { readonly target: bigint; readonly historyRoot: string } {
-    const rules = this.#deps.ruleBook.at(parent.header.height + 1).block
     return {
-      target: targetAfter(parent.anchor, parent.header, rules),
+      target: childTarget(this.#deps.ruleBook, parent),
       historyRoot: historyRoot(this.database.peaksThrough(parent), parent.header.height + 1),
     }
   }

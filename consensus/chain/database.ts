@@ -13,17 +13,15 @@ import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
 import { UnwoundState } from '../state/unwound.ts'
 import type { StateChange, StateView } from '../state/view.ts'
 import type { Transaction } from '../tx/transaction.ts'
-import { adoptionWrite, finishAdoption, storedBase, storedHeld } from './adoption.ts'
 import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { SideBranches } from './fork-choice.ts'
 import type { Genesis } from './genesis.ts'
 import { type IndexRange, indexEntry, indexListing } from './index-reads.ts'
 import { connectIndexes, disconnectIndexes } from './index-writes.ts'
-import { collect, type KeyValueStore, mapListing } from './key-value.ts'
+import { collect, type KeyValueStore, mapListing, type Write } from './key-value.ts'
 import {
   type BlockEntry,
   BYTES_LIST,
-  decodeEntry,
   decodePage,
   encodeEntry,
   type HeldBodies,
@@ -36,10 +34,11 @@ import {
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 import { otherSpace, SpacedStore, spaceOf } from './spaced-store.ts'
+import { StagedState, takeUpAdoption } from './staged-state.ts'
 import { StateCache } from './state-cache.ts'
 import { type StoredRecord, storedRange, storedRecords } from './state-reads.ts'
 import { storedEncodings, storedTransactionAt, storedTransactionIds, storedTransactions } from './stored-bodies.ts'
-import { storedHistoryNode, storedPeaks } from './stored-history.ts'
+import { storedBase, storedEntry, storedHeld, storedHistoryNode, storedPeaks } from './stored-history.ts'
 import {
   type AddressKeys,
   blockWrites,
@@ -49,6 +48,7 @@ import {
   disconnectionWrites,
   genesisWrites,
   keysWrite,
+  rulesWrites,
 } from './writes.ts'
 
 /** Blocks that can be unwound; undo records older than this are dropped. */
@@ -65,34 +65,34 @@ export interface OpenOptions {
 }
 
 /**
- * The chain as it is stored: blocks, best chain, state of its head, undo records, indexes. Each change of head is one
- * atomic durable batch, so a process killed at any point finds the last committed head and nothing to repair. Reads
- * are synchronous and always show one head.
+ * The chain as it is stored: blocks, best chain, state of its head, undo records, indexes. Each change of head is one atomic durable
+ * batch, so a process killed at any point finds the last committed head and nothing to repair. Reads are synchronous and show one head.
  */
 export class ChainDatabase implements StateView, PageReader {
-  readonly #raw: KeyValueStore
   readonly #store: SpacedStore
   readonly #ruleBook: RuleBook
   readonly #cache = new StateCache()
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
+  /** A state to come, in the other room. */
+  readonly staged: StagedState
   /** Stored blocks off the best chain. */
   readonly side = new SideBranches()
   #head: BlockEntry
 
   private constructor(store: KeyValueStore, ruleBook: RuleBook) {
-    this.#raw = store
     this.#store = new SpacedStore(store, spaceOf(store))
     this.#ruleBook = ruleBook
+    this.staged = new StagedState(store, ruleBook)
     const headId = store.get(KEYS.meta('head'))
     assert(headId !== undefined, 'an initialised store has a head')
     this.#head = this.#mustEntry(toHex(headId) as BlockId)
   }
 
   /**
-   * Opens a store of this network, writing genesis into an empty one. Another network or schema is a fault, and so are
-   * indexes that are not complete. A snapshot that was complete when the process died becomes the head's state first.
+   * Opens a store of this network, writing genesis into an empty one. Another network, schema or rules are a fault, and so are
+   * indexes that are not complete. A snapshot that was becoming the head's state when the process died does so first.
    */
   static async open(
     store: KeyValueStore,
@@ -106,7 +106,9 @@ export class ChainDatabase implements StateView, PageReader {
     else {
       const misfit = checkMarks({ store, folder, staleIndexes }, mark, ruleBook, genesis)
       if (misfit !== null) return misfit
-      await finishAdoption(store, () => {})
+      const unsaid = rulesWrites(store, ruleBook)
+      if (unsaid.length > 0) await store.batch(unsaid, () => {})
+      await takeUpAdoption(store, ruleBook)
     }
     const database = new ChainDatabase(store, ruleBook)
     for await (const [key] of store.entries(prefixKey('side'))) {
@@ -123,11 +125,6 @@ export class ChainDatabase implements StateView, PageReader {
   /** The store under it, for those who keep it in order; keys of the state are those of the first room. */
   get store(): KeyValueStore {
     return this.#store
-  }
-
-  /** The store with the room for a state to come; see {@link SpacedStore}. */
-  staging(): KeyValueStore {
-    return new SpacedStore(this.#raw, otherSpace(this.#store.space))
   }
 
   /** Height of the snapshot that the store began from, 0 without one: indexes over blocks begin after it. */
@@ -182,10 +179,8 @@ export class ChainDatabase implements StateView, PageReader {
   entry(id: BlockId): BlockEntry | undefined {
     const cached = this.#entries.get(id)
     if (cached !== undefined) return cached
-    const bytes = this.#store.get(KEYS.entry(id))
-    if (bytes === undefined) return undefined
-    const entry = decodeEntry(bytes)
-    this.#entries.set(id, entry)
+    const entry = storedEntry(this.#store, id)
+    if (entry !== undefined) this.#entries.set(id, entry)
     return entry
   }
 
@@ -206,9 +201,9 @@ export class ChainDatabase implements StateView, PageReader {
     return storedTransactions(this.#store, id)
   }
 
-  /** Wire bytes of a stored block's transactions: for other nodes. */
-  encodedTransactions(id: BlockId): readonly Uint8Array[] | undefined {
-    return storedEncodings(this.#store, id)
+  /** Wire bytes of a stored block's transactions, or of those at some places: for other nodes. */
+  encodedTransactions(id: BlockId, indexes?: readonly number[]): readonly Uint8Array[] | undefined {
+    return storedEncodings(this.#store, id, indexes)
   }
 
   /** One transaction of a stored block; the others are not decoded. */
@@ -333,15 +328,13 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Makes the block of a snapshot the head: its state is complete in {@link staging}, its headers are kept from the head on. */
+  /** Makes the block of a snapshot the head: its state is proven in {@link staged}, its headers are kept from the head on. */
   async adopt(height: number): Promise<void> {
-    await this.#store.batch([adoptionWrite(height)], () => {})
-    const adopted = await finishAdoption(this.#raw, (head) => {
+    await this.staged.adopt(height, (head) => {
       for (const cache of [this.#cache, this.#peaks, this.#entries]) cache.clear()
       this.#store.space = otherSpace(this.#store.space)
       this.#head = head
     })
-    assert(adopted, 'there is no snapshot to adopt')
   }
 
   /** Stores a block off the best chain. */
@@ -354,11 +347,15 @@ export class ChainDatabase implements StateView, PageReader {
   }
 
   /** Remembers that blocks are invalid, so that they are never executed again. */
-  async markInvalid(entries: readonly BlockEntry[]): Promise<void> {
-    const invalid = entries.map((entry) => ({ ...entry, invalid: true }))
-    const writes = invalid.map((entry) => ({ key: KEYS.entry(entry.id), value: encodeEntry(entry) }))
-    await this.#store.batch(writes, () => {
-      for (const entry of invalid) {
+  markInvalid(entries: readonly BlockEntry[]): Promise<void> {
+    return this.restate(entries.map((entry) => ({ ...entry, invalid: true })))
+  }
+
+  /** Writes entries of stored blocks anew, together with other writes. */
+  async restate(entries: readonly BlockEntry[], writes: readonly Write[] = []): Promise<void> {
+    const restated = entries.map((entry) => ({ key: KEYS.entry(entry.id), value: encodeEntry(entry) }))
+    await this.#store.batch([...restated, ...writes], () => {
+      for (const entry of entries) {
         this.#entries.set(entry.id, entry)
         if (this.side.has(entry.id)) this.side.add(entry)
       }

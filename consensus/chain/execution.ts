@@ -205,10 +205,9 @@ export class BlockExecution {
 
   #context(): BlockContext {
     const { height } = this.#frame
-    const stepBegins = this.#ruleBook.params.steps.some(({ fromHeight }) => fromHeight === height)
     return {
       rules: this.#rules,
-      endedRules: stepBegins ? this.#ruleBook.at(height - 1) : null,
+      endedRules: this.#ruleBook.endedAt(height),
       height,
       overlay: this.#overlay,
       emit: (receipt) => this.#receipts.push(receipt),

@@ -1,11 +1,12 @@
 import { checkHeader } from '../block/check.ts'
-import { type Anchor, anchorAfter, targetAfter } from '../block/difficulty.ts'
+import type { Anchor } from '../block/difficulty.ts'
 import type { SealedHeader } from '../block/header.ts'
 import { appendLeaf, type HistoryPeak, historyLeaf, historyRoot } from '../block/history.ts'
 import { workOfTarget } from '../block/pow.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import type { BlockEntry } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
+import { childAnchor, childTarget } from './targets.ts'
 
 /** The end of a chain of headers, with all that the next one is checked against: no block is needed for that. */
 export interface HeaderTip extends SealedHeader {
@@ -30,14 +31,14 @@ export function headerTipOf(
  */
 export function extendTip(ruleBook: RuleBook, tip: HeaderTip, next: SealedHeader): Result<HeaderTip> {
   const rules = ruleBook.at(tip.header.height + 1).block
-  const target = targetAfter(tip.anchor, tip.header, rules)
+  const target = childTarget(ruleBook, tip)
   const root = historyRoot(tip.peaks, tip.header.height + 1)
   const wrong = checkHeader(next, { parent: tip.header, target, historyRoot: root }, rules)
   if (wrong !== null) return fail(wrong)
   return ok({
     ...next,
     totalWork: tip.totalWork + workOfTarget(next.header.target),
-    anchor: anchorAfter(tip.anchor, tip.header, next.header, rules),
+    anchor: childAnchor(ruleBook, tip, next.header),
     peaks: appendLeaf(tip.peaks, historyLeaf(next), next.header.height).peaks,
   })
 }

@@ -1,12 +1,14 @@
 import { encode } from '../primitives/codec.ts'
 import type { ChainDatabase } from './database.ts'
 import type { Write } from './key-value.ts'
-import { HELD_MARK, type HeldBodies, KEYS } from './layout.ts'
+import { type BlockEntry, HELD_MARK, type HeldBodies, KEYS } from './layout.ts'
 
 /** A new range of what is held, with the writes that make it true. */
 export interface HeldChange {
   readonly held: HeldBodies
   readonly writes: readonly Write[]
+  /** Entries of blocks of which more is known from then on. */
+  readonly entries?: readonly BlockEntry[]
 }
 
 const QUEUES = new WeakMap<ChainDatabase, Promise<unknown>>()
@@ -23,7 +25,7 @@ export function changeHeld(
     const found = change(database.held)
     if (found === undefined) return false
     const mark = { key: KEYS.meta('held'), value: encode(HELD_MARK, found.held) }
-    await database.store.batch([...found.writes, mark], () => {})
+    await database.restate(found.entries ?? [], [...found.writes, mark])
     return true
   })
   QUEUES.set(

@@ -163,22 +163,27 @@ export const KEYS = {
 
 /**
  * Names of the marks: `space` the room that the head's state is in, `base` where a store began from a snapshot, `kept` the end
- * of the headers kept for one, `taking` how far one was taken, `adopting` that one is complete and becomes the head's, `residue` that the other room is to be emptied, `held` which
- * bodies are there, `indexedFrom` the height from which on indexes over blocks are complete if a rebuild has changed it.
+ * of the headers kept for one, `keptBack` where that is taken back to if peers do not know it, `taking` how far one was taken,
+ * `adopting` that one is complete and becomes the head's, `residue` that the other room is to be emptied, `held` which bodies
+ * are there, `sized` from which height on, up to a snapshot's, entries are known to say how large their blocks are,
+ * `indexedFrom` the height from which on indexes over blocks are complete if a rebuild has changed it.
  */
 type MetaName =
   | 'schema'
   | 'network'
+  | 'rules'
   | 'head'
   | 'indexes'
   | 'reindex'
   | 'space'
   | 'base'
   | 'kept'
+  | 'keptBack'
   | 'taking'
   | 'adopting'
   | 'residue'
   | 'held'
+  | 'sized'
   | 'indexedFrom'
 
 /** Id at the end of a key made by {@link KEYS}. */

@@ -6,6 +6,7 @@ import { SUPPLY_BOUND } from '../primitives/amount.ts'
 import { assert } from '../primitives/assert.ts'
 import type { Address } from '../primitives/ids.ts'
 import { BRIDGE_NETWORKS_MAX } from '../tx/bridge-payloads.ts'
+import { assertSuccession } from './succession.ts'
 
 /** All rules in force at a height. */
 export interface Rules extends LedgerRules {
@@ -95,54 +96,11 @@ function assertDollar({ tokens }: GenesisLedgers, { pricedPool }: MarketRules): 
   assert(dollar?.decimals === DOLLAR_DECIMALS, 'the market dollar is a token of genesis with 6 decimals')
 }
 
-/**
- * What a step may not change. The automatic effects look for what is due by the rules in force now, whatever was promised
- * before: a change must not take anything out of their sight.
- */
-function assertSuccession(before: Rules, after: Rules): void {
-  // Dropping a term would strand the escrows that named it.
-  assert(
-    before.tx.invokeTerms.every((term) => after.tx.invokeTerms.includes(term)),
-    'a later step keeps every escrow term',
-  )
-  // Block h matures the reward of h - maturity: a shorter one would skip those in between for ever; a longer one waits.
-  assert(after.coin.rewardMaturity >= before.coin.rewardMaturity, 'a later step never shortens the maturity of rewards')
-  // Positions, networks and pools are records that name their place in these lists.
-  assert(after.staking.tiers.length >= before.staking.tiers.length, 'a later step keeps every staking tier')
-  // What is owed to stakers is counted in units of this.
-  assert(after.staking.blocksPerYear === before.staking.blocksPerYear, 'a later step keeps the blocks of a year')
-  assert(
-    before.tx.poolFeesBps.every((fee) => after.tx.poolFeesBps.includes(fee)),
-    'a later step keeps every pool fee',
-  )
-  assert(
-    before.bridge.networks.every(({ key, asset, format }, i) => {
-      const kept = after.bridge.networks[i]
-      return kept?.key === key && kept.asset === asset && kept.format === format
-    }),
-    'a later step keeps every bridge network, its token and the format of its addresses',
-  )
-  // What is signed names the chain id of the first step.
-  assert(after.tx.chainId === before.tx.chainId, 'a later step keeps the chain id')
-  assert(
-    after.market.epochBlocks === before.market.epochBlocks &&
-      after.market.priceEpochsKept === before.market.priceEpochsKept &&
-      after.market.pricedPool.dollar === before.market.pricedPool.dollar &&
-      after.market.pricedPool.feeBps === before.market.pricedPool.feeBps,
-    'price entries are those of one pool by epoch number, which a later step keeps',
-  )
-  assert(after.coin.symbol === before.coin.symbol, 'the native coin keeps its symbol')
-  // The cap is a record of the state since genesis; a step that says otherwise would not be heard.
-  assert(after.coin.supplyCap === before.coin.supplyCap, 'a later step keeps the supply cap')
-}
-
 /** Exclusive bound of what is added to heights: records keep them in 4 bytes. */
 const DELAY_BOUND = 2 ** 31
 
 function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules): void {
-  assert(block.baseFeeMin >= 32n, 'the base fee floor is at least 32')
-  assert(block.weightMax % 2 === 0 && block.weightMax < 2 ** 31, 'the weight limit is even and below 2^31')
-  assert(block.initialTarget <= block.powLimit && block.powLimit < 1n << 256n, 'targets fit 256 bits')
+  assertBlockRules(block)
   assert(coin.supplyCap >= 1n, 'the supply has a cap')
   assert(coin.supplyCap < SUPPLY_BOUND, 'the supply stays below 2^112')
   assert(coin.stakingShareBps <= 10_000n, 'the staking share is a share')
@@ -161,6 +119,23 @@ function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules)
   assertPricing(market, tx)
   assertStaking(staking, tx)
   assertBridge(bridge, tx)
+}
+
+function assertBlockRules(block: Rules['block']): void {
+  assert(block.baseFeeMin >= 32n, 'the base fee floor is at least 32')
+  assert(block.baseFeeChangeDivisor >= 1n, 'the base fee moves by a share of itself')
+  assert(
+    block.weightMax % 2 === 0 && block.weightMax >= 2 && block.weightMax < 2 ** 31,
+    'the weight limit is even and below 2^31',
+  )
+  assert(
+    block.initialTarget >= 1n && block.initialTarget <= block.powLimit && block.powLimit < 1n << 256n,
+    'targets fit 256 bits',
+  )
+  assert(
+    [block.spacingMs, block.halfLifeMs, block.anchorResetGapMs ?? 1].every((ms) => Number.isSafeInteger(ms) && ms >= 1),
+    'the spacing, the half-life and the gap of an anchor are whole milliseconds',
+  )
 }
 
 /** Basis points of the whole. */

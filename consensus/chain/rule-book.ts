@@ -32,6 +32,8 @@ export interface RuleBook extends Protocol {
   readonly network: SigningNetwork
   /** Rules in force at a height. */
   readonly at: (height: number) => Rules
+  /** Rules of the block before, where a rule step begins with this height; else null. */
+  readonly endedAt: (height: number) => Rules | null
   /** Hash of all rules at all heights: two nodes with different fingerprints are on different networks. */
   readonly fingerprint: Hash
   /** Hash of the rules in force up to a height: what two nodes must agree on while the chain is no longer. */
@@ -51,14 +53,17 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
   const fingerprints = params.steps.map((_, i) =>
     fingerprintOf({ ...params, steps: params.steps.slice(0, i + 1) }, [...tables.values()]),
   )
+  const at = (height: number): Rules =>
+    (params.steps.findLast(({ fromHeight }) => fromHeight <= height) as RuleStep).rules
   return {
     ...protocol,
     params,
     genesis,
     network: { chainId, genesis: genesis.block.id },
     verifies: rememberingVerifier(protocol.signatures),
-    at: (height) =>
-      (params.steps.findLast(({ fromHeight }) => fromHeight <= height) as NetworkParams['steps'][number]).rules,
+    at,
+    endedAt: (height) =>
+      params.steps.some(({ fromHeight }) => fromHeight > 0 && fromHeight === height) ? at(height - 1) : null,
     fingerprint: fingerprints.at(-1) as Hash,
     fingerprintAt: (height) => fingerprints[params.steps.findLastIndex((step) => step.fromHeight <= height)] as Hash,
     tableOf: (key) => {

@@ -20,12 +20,21 @@ export function storedTransactions(store: Reader, id: BlockId): readonly Transac
   return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
 }
 
-/** Wire bytes of a block's transactions, if the store has it; they are not decoded. */
-export function storedEncodings(store: Reader, id: BlockId): readonly Uint8Array[] | undefined {
+/**
+ * Wire bytes of a block's transactions, or of those at some places, if the store has it; they are not decoded. Places that the
+ * block does not have are left out.
+ */
+export function storedEncodings(
+  store: Reader,
+  id: BlockId,
+  indexes?: readonly number[],
+): readonly Uint8Array[] | undefined {
   const parts = partsOf(store, id)
-  return parts?.bodies.map((bodyBytes, i) =>
-    encodeTransaction({ bodyBytes, witnessBytes: parts.witnesses[i] as Uint8Array }),
-  )
+  if (parts === undefined) return undefined
+  const { bodies, witnesses } = parts
+  const encoded = (bodyBytes: Uint8Array | undefined, i: number): readonly Uint8Array[] =>
+    bodyBytes === undefined ? [] : [encodeTransaction({ bodyBytes, witnessBytes: witnesses[i] as Uint8Array })]
+  return indexes === undefined ? bodies.flatMap(encoded) : indexes.flatMap((i) => encoded(bodies[i], i))
 }
 
 /** One transaction of a block; the others are not decoded. */

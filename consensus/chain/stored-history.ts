@@ -1,7 +1,17 @@
 import { type HistoryNode, type HistoryPeak, peakPositions } from '../block/history.ts'
 import { assert } from '../primitives/assert.ts'
+import { decodeOwn } from '../primitives/codec.ts'
+import type { BlockId } from '../primitives/ids.ts'
 import type { KeyValueStore } from './key-value.ts'
-import { decodeHistoryNode, KEYS } from './layout.ts'
+import {
+  BASE_MARK,
+  type BlockEntry,
+  decodeEntry,
+  decodeHistoryNode,
+  HELD_MARK,
+  type HeldBodies,
+  KEYS,
+} from './layout.ts'
 
 type Reader = Pick<KeyValueStore, 'get'>
 
@@ -15,4 +25,22 @@ export function storedHistoryNode(store: Reader, level: number, index: number): 
 /** Peaks of the history tree over the best chain's first `count` blocks. */
 export function storedPeaks(store: Reader, count: number): readonly HistoryPeak[] {
   return peakPositions(count).map(({ level, index }) => ({ ...storedHistoryNode(store, level, index), level }))
+}
+
+/** Height of the snapshot that a store began from, 0 without one. */
+export function storedBase(store: Reader): number {
+  const mark = store.get(KEYS.meta('base'))
+  return mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height
+}
+
+/** What a store holds of its blocks; everything unless it says otherwise. */
+export function storedHeld(store: Reader): HeldBodies {
+  const mark = store.get(KEYS.meta('held'))
+  return mark === undefined ? { bodiesFrom: 0, witnessesFrom: 0 } : decodeOwn(HELD_MARK, mark)
+}
+
+/** What a store knows of a block. */
+export function storedEntry(store: Reader, id: BlockId): BlockEntry | undefined {
+  const bytes = store.get(KEYS.entry(id))
+  return bytes && decodeEntry(bytes)
 }

@@ -29,9 +29,11 @@ import {
   SCHEMA_VERSION,
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
+import { checkRules, rulesWrite } from './rules-mark.ts'
 
 /** Everything an empty store receives. */
-export function genesisWrites({ params, indexes }: RuleBook, genesis: Genesis): readonly Write[] {
+export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Write[] {
+  const { params, indexes } = ruleBook
   const { block, changes, tree } = genesis
   const { nodes } = appendLeaf([], historyLeaf(block), 0)
   const work = nodes[0]?.work as bigint
@@ -47,6 +49,7 @@ export function genesisWrites({ params, indexes }: RuleBook, genesis: Genesis): 
   return [
     { key: KEYS.meta('schema'), value: encodeSchema() },
     { key: KEYS.meta('network'), value: mark },
+    rulesWrite(ruleBook),
     { key: KEYS.meta('head'), value: fromHex(block.id) },
     { key: KEYS.meta('indexes'), value: indexesMark(indexes) },
     { key: KEYS.canonical(0), value: fromHex(block.id) },
@@ -126,8 +129,12 @@ export function disconnectionWrites(
 
 /** A block with its entry, on the best chain or off it. */
 export function blockWrites(block: Block, entry: BlockEntry): readonly Write[] {
+  return [{ key: KEYS.entry(block.id), value: encodeEntry(entry) }, ...bodyWrites(block)]
+}
+
+/** Bodies and witnesses of a block. */
+export function bodyWrites(block: Block): readonly Write[] {
   return [
-    { key: KEYS.entry(block.id), value: encodeEntry(entry) },
     {
       key: KEYS.bodies(block.id),
       value: encode(
@@ -179,6 +186,13 @@ function encodeStateUndo(changes: readonly StateChange[]): Uint8Array {
   return encodeUndo(changes.map(({ key, before }) => ({ key: fromHex(key), before })))
 }
 
+/** By which rules the blocks of a store go, where it does not say so yet. */
+export function rulesWrites(store: Pick<KeyValueStore, 'get'>, ruleBook: RuleBook): readonly Write[] {
+  const mark = store.get(KEYS.meta('rules'))
+  const write = rulesWrite(ruleBook)
+  return mark !== undefined && equal(mark, write.value) ? [] : [write]
+}
+
 /** A store as it was found. */
 export interface FoundStore {
   readonly store: KeyValueStore
@@ -187,7 +201,7 @@ export interface FoundStore {
   readonly staleIndexes: boolean
 }
 
-/** Whether a store is of this release's schema and of this network, and its indexes are complete. */
+/** Whether a store is of this release's schema, of this network and its rules, and its indexes are complete. */
 export function checkMarks(
   { store, folder, staleIndexes }: FoundStore,
   mark: Uint8Array,
@@ -206,5 +220,6 @@ export function checkMarks(
   }
   const indexes = store.get(KEYS.meta('indexes'))
   const complete = indexes !== undefined && equal(indexes, indexesMark(ruleBook.indexes))
-  return complete || staleIndexes ? null : fault('storage/stale-indexes', { folder })
+  if (!complete && !staleIndexes) return fault('storage/stale-indexes', { folder })
+  return checkRules({ store, folder }, ruleBook)
 }

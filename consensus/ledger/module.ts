@@ -57,6 +57,12 @@ export interface KindHandler<K extends TxKind> {
 /** A handler for every kind: a kind without one does not compile. */
 export type KindHandlers = { readonly [K in TxKind]: KindHandler<K> }
 
+/** A record of the state with its key. */
+export interface StateRecord {
+  readonly key: StateKey
+  readonly value: unknown
+}
+
 /** A ledger: the records it owns, the kinds it executes, its automatic effects and its own invariant. */
 export interface LedgerModule {
   readonly name: string
@@ -65,10 +71,10 @@ export interface LedgerModule {
   /** Effects that are due at the start of a block; always run in full, with yields on the way. */
   readonly beginBlock?: (context: BlockContext) => Iterable<void>
   /**
-   * What a record inside the state root says of the tables outside it: after a snapshot, which brings the former alone, this is
-   * called with each of them. The overlay shows all of them, and what was derived so far.
+   * What records inside the state root say of the tables outside it: after a snapshot, which brings the former alone, this is
+   * called with all of them, many at a time. The overlay shows all of them, and what was derived so far. It yields on the way.
    */
-  readonly derive?: (overlay: Overlay, record: { readonly key: StateKey; readonly value: unknown }) => void
+  readonly derive?: (overlay: Overlay, records: Iterable<StateRecord>) => Iterable<void>
   /** Records that a network begins with. */
   readonly genesis?: (overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers) => void
   /** Name of an invariant of this ledger that the changes break, or null. Conservation is checked for all. */

@@ -1,6 +1,6 @@
 import { taggedHash } from '../crypto/hash.ts'
 import { merkleRoot, RECEIPT_TREE } from '../crypto/merkle.ts'
-import { concat, toHex } from '../primitives/bytes.ts'
+import { concat, equal, toHex } from '../primitives/bytes.ts'
 import {
   container,
   decodeOwn,
@@ -78,6 +78,11 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
   if (type === undefined) throw new RangeError(`unknown receipt type ${bytes[0]}`)
   const fields = decodeOwn<object>(RECEIPT_TYPES[type].codec as never, bytes.subarray(1))
   return { ...fields, type } as Receipt
+}
+
+/** Whether an encoded receipt is of the transaction with this id; nothing else of it is decoded. */
+export function isReceiptOf(bytes: Uint8Array, txId: Uint8Array): boolean {
+  return bytes[0] === RECEIPT_TYPES.transaction.number && equal(bytes.subarray(1, 1 + txId.length), txId)
 }
 
 /** Root over the receipts of a block, in order. */

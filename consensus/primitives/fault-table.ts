@@ -121,6 +121,11 @@ export const FAULT_TABLE = {
     409,
     'the block is off the best chain and its branch has far less work; it is taken when the work of the whole branch is shown',
   ),
+  'chain/state-unproven': later(
+    'snapshot_unserved',
+    503,
+    'what lies on the disk was not found to be the state of the block at height {height}; it is given up and fetched again',
+  ),
   'chain/unverified': later('node_busy', 503, 'the signatures of the block could not be checked just now: {reason}'),
   'chain/stopped': later('node_stopping', 503, 'the node is stopping'),
 
@@ -131,6 +136,11 @@ export const FAULT_TABLE = {
     'account_limit',
     429,
     'the account has {count} transactions waiting; {countMax} are allowed',
+  ),
+  'mempool/account-unpaid': later(
+    'account_limit',
+    429,
+    'the account has had {countMax} transactions taken in that are not mined; {perBlock} more are with every block',
   ),
   'mempool/fee-too-low': sender(
     'fee_too_low',
@@ -188,6 +198,11 @@ export const FAULT_TABLE = {
   'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
   'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
   'rpc/rate-limited': later('rate_limited', 429, 'too many requests; try again in {seconds} s'),
+  'rpc/too-many-at-once': later(
+    'too_many_at_once',
+    429,
+    'too many requests of this address, of its network, or of one connection, are under way; try again in {seconds} s',
+  ),
   'rpc/too-many-streams': later('too_many_streams', 429, 'too many streams of events are open'),
   'rpc/busy': later('node_busy', 503, 'too many requests at once'),
   'rpc/internal': nobody('internal_error', 500, 'an error of this node; its log has it under the request id'),
@@ -215,7 +230,7 @@ export const FAULT_TABLE = {
   'cli/node-unreachable': later(
     'node_unreachable',
     503,
-    'no node answers at {url}; start one with: npx farthing start --mine-threads 1',
+    'no node answers at {url}; start one with: npx --no farthing start --mine-threads 1',
   ),
   'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
   'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}; see --max-price'),
@@ -238,12 +253,12 @@ export const FAULT_TABLE = {
   'cli/not-mined-yet': later(
     'not_mined_yet',
     503,
-    'whether {txId} was mined is not known yet, and blocks to height {validUntil} can hold it; look before you send it again: npx farthing tx {txId}',
+    'whether {txId} was mined is not known yet, and blocks to height {validUntil} can hold it; look before you send it again: npx --no farthing tx {txId}',
   ),
   'cli/sent-blind': later(
     'sent_blind',
     503,
-    'no answer to {txId}: it may have arrived, and blocks to height {validUntil} can hold it; look before you send it again: npx farthing tx {txId}',
+    'no answer to {txId}: it may have arrived, and blocks to height {validUntil} can hold it; look before you send it again: npx --no farthing tx {txId}',
   ),
   'cli/expired': nobody(
     'transaction_expired',
@@ -258,7 +273,7 @@ export const FAULT_TABLE = {
   'wallet/missing': sender(
     'wallet_missing',
     404,
-    'there is no wallet named {name} at {path}; make one with: npx farthing wallet new --wallet {name}{flags} (npx farthing init{flags} brings the funded ones of the devnet)',
+    'there is no wallet named {name} at {path}; make one with: npx --no farthing wallet new --wallet {name}{flags} (npx --no farthing init{flags} brings the funded ones of the devnet)',
   ),
   'wallet/passphrase': sender('wallet_passphrase', 400, 'the passphrase does not open the wallet {path}'),
   'wallet/passphrase-needed': sender(
@@ -292,10 +307,15 @@ export const FAULT_TABLE = {
     503,
     'the data folder {folder} has schema {found}, this release reads {expected}; use the release that wrote it, or choose another with --data-dir',
   ),
+  'storage/other-rules': nobody(
+    'storage_rules',
+    503,
+    'the chain in the data folder {folder} stands at height {height}, past a height from which this release has other rules than the one that wrote it; move chain and network.json in it away, and the chain is fetched anew',
+  ),
   'storage/stale-indexes': nobody(
     'storage_indexes',
     503,
-    'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx farthing reindex --data-dir {folder}',
+    'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx --no farthing reindex --data-dir {folder}',
   ),
   'storage/pruned': nobody(
     'pruned',
@@ -310,7 +330,7 @@ export const FAULT_TABLE = {
   'storage/not-initialised': nobody(
     'storage_missing',
     503,
-    'the data folder {folder} holds no chain; make one with: npx farthing init',
+    'the data folder {folder} holds no chain; make one with: npx --no farthing init',
   ),
   'storage/damaged': nobody(
     'storage_damaged',

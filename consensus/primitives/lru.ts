@@ -1,22 +1,31 @@
-/** A map that keeps its `limit` most recently used entries. */
+/** An entry between the one used before it and the one used after it. */
+interface Entry<K, V> {
+  readonly key: K
+  value: V
+  older: Entry<K, V> | undefined
+  newer: Entry<K, V> | undefined
+}
+
+/**
+ * A map that keeps its `limit` most recently used entries. The order of use is a list of its own: kept as the order of a `Map`,
+ * each read would leave a gap in it, and an iterator that stands still to spare the walk over gaps keeps every table that the
+ * `Map` has outgrown.
+ */
 export class LruMap<K, V> {
-  readonly #entries = new Map<K, V>()
+  readonly #entries = new Map<K, Entry<K, V>>()
   readonly #limit: number
-  /**
-   * Stands before the oldest entry, for all before it are gone. A new iterator would go over the gaps of those each time.
-   */
-  #oldest: Iterator<K> = this.#entries.keys()
+  #oldest: Entry<K, V> | undefined
+  #newest: Entry<K, V> | undefined
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
   get(key: K): V | undefined {
-    const value = this.#entries.get(key)
-    if (value === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    return value
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    this.#refresh(entry)
+    return entry.value
   }
 
   has(key: K): boolean {
@@ -24,23 +33,53 @@ export class LruMap<K, V> {
   }
 
   set(key: K, value: V): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, value)
-    if (this.#entries.size <= this.#limit) return
-    const oldest = this.#oldest.next()
-    if (!oldest.done) this.#entries.delete(oldest.value)
+    const known = this.#entries.get(key)
+    if (known !== undefined) {
+      known.value = value
+      this.#refresh(known)
+      return
+    }
+    const entry = { key, value, older: undefined, newer: undefined }
+    this.#entries.set(key, entry)
+    this.#append(entry)
+    if (this.#entries.size > this.#limit && this.#oldest !== undefined) this.delete(this.#oldest.key)
   }
 
   delete(key: K): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
     this.#entries.delete(key)
+    this.#unlink(entry)
   }
 
   clear(): void {
     this.#entries.clear()
-    this.#oldest = this.#entries.keys()
+    this.#oldest = undefined
+    this.#newest = undefined
   }
 
   get size(): number {
     return this.#entries.size
+  }
+
+  #refresh(entry: Entry<K, V>): void {
+    if (entry === this.#newest) return
+    this.#unlink(entry)
+    this.#append(entry)
+  }
+
+  #append(entry: Entry<K, V>): void {
+    entry.older = this.#newest
+    entry.newer = undefined
+    if (this.#newest === undefined) this.#oldest = entry
+    else this.#newest.newer = entry
+    this.#newest = entry
+  }
+
+  #unlink(entry: Entry<K, V>): void {
+    if (entry.older === undefined) this.#oldest = entry.newer
+    else entry.older.newer = entry.newer
+    if (entry.newer === undefined) this.#newest = entry.older
+    else entry.newer.older = entry.older
   }
 }

@@ -96,7 +96,17 @@ export const MARKET_FAULTS = {
   'stable/failing': later(
     'rate_limited',
     429,
-    'the last calls of this payer failed at what they were to reach: it is served again in {seconds} s. Nothing was charged',
+    'too many calls of this {who} failed lately: it is served again in {seconds} s. Nothing was charged',
+  ),
+  'stable/crowded': later(
+    'rate_limited',
+    429,
+    'too many payments that you sent were refused lately, or wait to be checked: try again in {seconds} s. Nothing was charged',
+  ),
+  'stable/unproven': later(
+    'rate_limited',
+    429,
+    "the signature is not of the payer's own key, and contracts are asked about so often only: try again in {seconds} s. Nothing was charged",
   ),
   'stable/used': nobody(
     'payment_already_redeemed',

@@ -9,8 +9,8 @@ interface Entry {
   readonly value: unknown
 }
 
-/** Records between two yields of {@link Overlay.diff}. */
-const RECORDS_PER_STEP = 256
+/** Records between two yields of {@link Overlay.diff}: few, for one may be a list of tens of kilobytes. */
+const RECORDS_PER_STEP = 32
 
 /** A record's value before and after a stretch of work. */
 export interface ValueChange {

@@ -1,4 +1,4 @@
-import { equal } from '../primitives/bytes.ts'
+import { copy, equal } from '../primitives/bytes.ts'
 import { INNER, makeLeaf, PAGE_ROOT, PAGE_SLOTS, Page } from './page.ts'
 import { FORM_HEAD_BYTES, formBytes, HASH_BYTES, innerIn, leavesIn, slotAt } from './page-form.ts'
 import { nibbleOf, type PageId, pageBelow, ROOT_PAGE } from './tree.ts'
@@ -31,7 +31,7 @@ export function hashesOfGiven(given: readonly GivenPage[]): readonly (Uint8Array
 }
 
 /** Pages below a page, in the order of their ids. */
-export function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
+function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
   const inner = innerIn(form)
   const below: ExpectedPage[] = []
   for (let slot = 0; slot < PAGE_SLOTS; slot++) {
@@ -40,6 +40,62 @@ export function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
     below.push({ id: pageBelow(id, slot), hash: form.subarray(at, at + HASH_BYTES) })
   }
   return below
+}
+
+/**
+ * Goes through a tree from the root on, in the order of page ids: the pages above say which page comes next and what it hashes to,
+ * so that nothing is taken that the root does not prove.
+ */
+export class PageWalk {
+  /** What comes, the next one last. */
+  readonly #expected: ExpectedPage[]
+
+  private constructor(expected: readonly ExpectedPage[]) {
+    this.#expected = [...expected]
+  }
+
+  /** From the root page on. */
+  static from(root: Uint8Array): PageWalk {
+    return new PageWalk([{ id: ROOT_PAGE, hash: root }])
+  }
+
+  /** Behind a page: what is below it, then what is right of the way to it. The pages of that way must be proven. */
+  static behind(after: PageId, formOf: (id: PageId) => Uint8Array | undefined): PageWalk {
+    const expected: ExpectedPage[] = []
+    for (let depth = 0; depth <= after.length; depth++) {
+      const id = after.slice(0, depth) as PageId
+      const form = formOf(id)
+      if (form === undefined) break
+      const right = pagesBelow({ id, form }).filter((below) => below.id > after)
+      expected.push(...right.toReversed())
+    }
+    return new PageWalk(expected)
+  }
+
+  /** What comes next; undefined at the end. */
+  get next(): ExpectedPage | undefined {
+    return this.#expected.at(-1)
+  }
+
+  /** Whether the tree has no page with this id, which comes behind all that were taken. */
+  skips(id: PageId): boolean {
+    return this.next === undefined || id < this.next.id
+  }
+
+  /** Takes the next page, with what {@link hashesOfGiven} says of it; false, and nothing is taken, if that is not the next one. */
+  take(page: GivenPage, hash: Uint8Array | undefined): boolean {
+    const { next } = this
+    if (next?.id !== page.id || hash === undefined || !equal(hash, next.hash)) return false
+    this.#expected.pop()
+    // Copies: the form may be a small part of a large reply.
+    for (const { id, hash } of pagesBelow(page).toReversed()) this.#expected.push({ id, hash: copy(hash) })
+    return true
+  }
+
+  /** A walk that stands where this one does. */
+  copy(): PageWalk {
+    return new PageWalk(this.#expected)
+  }
 }
 
 /** How many leaves a page holds. */

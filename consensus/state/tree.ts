@@ -57,9 +57,16 @@ export function* updateTree(
     }
     return page
   }
+  // A page that the tree did not have begins empty, whatever the store holds under its id.
+  const begin = (id: PageId): Page => {
+    const page = Page.empty()
+    dirty.set(id, page)
+    return page
+  }
   const rooted = changes.filter(({ table }) => table.rooted)
   for (let start = 0; start < rooted.length; start += RECORDS_PER_STEP) {
-    for (const change of rooted.slice(start, start + RECORDS_PER_STEP)) place(open, leafChange(change, unwind))
+    for (const change of rooted.slice(start, start + RECORDS_PER_STEP))
+      place({ open, begin }, leafChange(change, unwind))
     yield
   }
   open(ROOT_PAGE)
@@ -96,8 +103,15 @@ export function pageBelow(id: PageId, slot: number): PageId {
   return (id + NIBBLES[slot]) as PageId
 }
 
+interface Pages {
+  /** A page of the tree. */
+  readonly open: (id: PageId) => Page
+  /** A page that the tree gets now. */
+  readonly begin: (id: PageId) => Page
+}
+
 /** Walks to the record's place and sets or clears its leaf; a leaf in the way is moved a page down. */
-function place(open: (id: PageId) => Page, { path, leaf }: LeafChange): void {
+function place({ open, begin }: Pages, { path, leaf }: LeafChange): void {
   let id = ROOT_PAGE
   for (let depth = 0; ; depth++) {
     const page = open(id)
@@ -111,7 +125,7 @@ function place(open: (id: PageId) => Page, { path, leaf }: LeafChange): void {
       }
       if (leaf === undefined) return
       const there = page.leafAt(slot) as Leaf
-      open(below).setLeaf(nibbleOf(there.path, depth + 1), there)
+      begin(below).setLeaf(nibbleOf(there.path, depth + 1), there)
       page.setInner(slot, ZERO_32)
     }
     id = below

@@ -1,0 +1,116 @@
+import { assert } from '../primitives/assert.ts'
+import { fault } from '../primitives/fault.ts'
+import type { BlockId } from '../primitives/ids.ts'
+import { fail, ok, type Result } from '../primitives/result.ts'
+import { abandonAdoption, adoptingHeight, adoptionWrite, DISCARD_WRITES, finishAdoption } from './adoption.ts'
+import type { KeyValueStore, Write } from './key-value.ts'
+import { type BlockEntry, decodeEntry, KEYS, prefixKey, type Space } from './layout.ts'
+import { UNPACED } from './ports.ts'
+import type { RuleBook } from './rule-book.ts'
+import { otherSpace, SpacedStore, spaceOf } from './spaced-store.ts'
+import { isStateOf, type StateCheck } from './state-proof.ts'
+
+const [STATE] = prefixKey('state')
+const [PAGE] = prefixKey('page')
+
+/** A room of a store that tells when anything that a state root commits to is about to change in it. */
+class WatchedRoom extends SpacedStore {
+  readonly #isRooted: (table: number) => boolean
+  readonly #onChange: () => void
+
+  constructor(store: KeyValueStore, space: Space, isRooted: (table: number) => boolean, onChange: () => void) {
+    super(store, space)
+    this.#isRooted = isRooted
+    this.#onChange = onChange
+  }
+
+  override batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
+    const changes = ({ key }: Write): boolean =>
+      key[0] === PAGE || (key[0] === STATE && this.#isRooted(key[1] as number))
+    if (writes.some(changes)) this.#onChange()
+    return super.batch(writes, onDurable)
+  }
+}
+
+/**
+ * The state that is put together in the other room of a store. It can become the head's only after all of it was read again from the
+ * disk and found to be the one of its block, and only as long as nothing in it has changed since.
+ */
+export class StagedState {
+  readonly #raw: KeyValueStore
+  readonly #ruleBook: RuleBook
+  #proven: BlockId | undefined
+
+  constructor(store: KeyValueStore, ruleBook: RuleBook) {
+    this.#raw = store
+    this.#ruleBook = ruleBook
+  }
+
+  /** The room with the keys of the first one; see {@link SpacedStore}. */
+  store(): KeyValueStore {
+    const tables = this.#ruleBook.modules.flatMap((module) => module.tables)
+    const derived = new Set(tables.filter(({ rooted }) => !rooted).map(({ prefix }) => prefix))
+    return new WatchedRoom(
+      this.#raw,
+      otherSpace(spaceOf(this.#raw)),
+      (table) => !derived.has(table),
+      () => this.forget(),
+    )
+  }
+
+  /**
+   * Works the root of the state out from the disk, and holds it against the kept header at a height. Faults: `chain/state-unproven`,
+   * `chain/stopped`.
+   */
+  async prove(height: number, means: Omit<StateCheck, 'ruleBook'>): Promise<Result<void>> {
+    const kept = keptAt(this.#raw, height)
+    const store = this.store()
+    this.forget()
+    const sound = kept && (await isStateOf(store, kept.header.stateRoot, { ...means, ruleBook: this.#ruleBook }))
+    if (kept !== undefined && sound === undefined) return fail(fault('chain/stopped'))
+    if (kept === undefined || !sound) return fail(fault('chain/state-unproven', { height }))
+    this.#proven = kept.id
+    return ok(undefined)
+  }
+
+  /** Whether the state is known to be that of the kept header at a height. */
+  isProven(height: number): boolean {
+    return this.#proven !== undefined && keptAt(this.#raw, height)?.id === this.#proven
+  }
+
+  /** Makes the state the head's; it must be proven. `onDone` runs when the head has moved. */
+  async adopt(height: number, onDone: (head: BlockEntry) => void): Promise<void> {
+    assert(this.isProven(height), 'a state is adopted that was not proven')
+    await this.#raw.batch([adoptionWrite(height)], () => {})
+    await finishAdoption(this.#raw, onDone)
+    this.forget()
+  }
+
+  /** Whatever was proven is not known any more. */
+  forget(): void {
+    this.#proven = undefined
+  }
+
+  /** Gives the state up: the room is to be emptied before the next one. */
+  async discard(): Promise<void> {
+    this.forget()
+    await this.#raw.batch(DISCARD_WRITES, () => {})
+  }
+}
+
+/**
+ * Finishes the adoption that a process died in, once its state is proven: the mark may come from a release that did not prove it. A
+ * state that is not the one of its block is given up.
+ */
+export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
+  const height = adoptingHeight(store)
+  if (height === undefined) return
+  const proven = await new StagedState(store, ruleBook).prove(height, { pacer: UNPACED, stopped: () => false })
+  if (proven.ok) await finishAdoption(store, () => {})
+  else await abandonAdoption(store)
+}
+
+function keptAt(store: KeyValueStore, height: number): BlockEntry | undefined {
+  const bytes = store.get(KEYS.kept(height))
+  return bytes && decodeEntry(bytes)
+}

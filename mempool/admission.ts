@@ -8,6 +8,7 @@ import { effectiveRate, type MempoolEntry } from './entry.ts'
 import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
 import type { Ranking } from './ranking.ts'
+import type { Unpaid } from './unpaid.ts'
 
 /** What admission looks at. Everything is read when it is asked, so that a moved head is seen. */
 export interface AdmissionContext {
@@ -15,6 +16,7 @@ export interface AdmissionContext {
   readonly pool: Pool
   readonly policy: MempoolPolicy
   readonly ranking: Ranking
+  readonly unpaid: Unpaid
   /** Rate below which a full pool has recently evicted. */
   readonly floorRate: bigint
 }
@@ -38,6 +40,7 @@ export function checkAdmission(entry: MempoolEntry, context: AdmissionContext): 
     checkFee(entry, context) ??
     checkAccount(entry, context) ??
     checkReplacement(entry, context) ??
+    checkUnpaid(entry, context) ??
     checkKeys(entry, context) ??
     checkRoom(entry, context)
   )
@@ -120,6 +123,13 @@ function checkReplacement({ tx }: MempoolEntry, { chain, pool, policy }: Admissi
   })
 }
 
+/** What is taken in costs every node a signature and its bytes, whether it is ever mined or not. */
+function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: AdmissionContext): Fault | null {
+  const { sender } = tx.body
+  if (ranking.spared.has(sender) || unpaid.leftOf(sender, nextHeight(chain)) >= 1) return null
+  return fault('mempool/account-unpaid', { countMax: policy.unpaidPerAccount, perBlock: policy.unpaidPerBlock })
+}
+
 /** A later transaction needs keys that the chain, or an earlier one waiting here, has brought. */
 function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fault | null {
   const { sender, nonce } = tx.body
@@ -129,14 +139,18 @@ function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fau
 
 /**
  * A full pool takes only what ranks above its worst, and one that was full under this head what ranks above all that had
- * to go. What no block can take ranks below everything, whatever it promises.
+ * to go. What no block can take ranks below everything, whatever it promises. A replacement has room already, as far as it is no
+ * longer than what it replaces.
  */
 function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionContext): Fault | null {
   const { pool, policy, ranking, floorRate } = context
-  const full = pool.count >= policy.countMax || pool.bytes + bytes > policy.bytesMax
-  if (!full && floorRate === 0n) return null
   const { sender, nonce } = tx.body
-  if (ranking.spared.has(sender) || pool.account(sender)?.at(nonce) !== undefined) return null
+  const old = pool.account(sender)?.at(nonce)
+  const grows = bytes - (old?.bytes ?? 0)
+  const full =
+    (old === undefined && pool.count >= policy.countMax) || (grows > 0 && pool.bytes + grows > policy.bytesMax)
+  if (!full && (floorRate === 0n || old !== undefined)) return null
+  if (ranking.spared.has(sender)) return null
   const gone = floorRate === 0n ? 0n : floorRate - 1n
   const worst = full ? ranking.worst() : undefined
   const bar = worst !== undefined && worst.rank > gone ? worst.rank : gone

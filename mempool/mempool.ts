@@ -18,6 +18,7 @@ import { Patience } from './patience.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
 import { Ranking } from './ranking.ts'
+import { Unpaid } from './unpaid.ts'
 
 /** What a mempool works with. */
 export interface MempoolDependencies {
@@ -40,7 +41,11 @@ export class Mempool {
   readonly #pool = new Pool()
   readonly #ranking: Ranking
   readonly #patience = new Patience()
+  readonly #unpaid: Unpaid
   readonly #listeners: AdmissionListener[] = []
+  readonly #readyListeners: AdmissionListener[] = []
+  /** Waiting transactions that the listeners heard of as ready. */
+  readonly #ready = new Set<TxId>()
   /** Rules that what waits was last judged by. */
   #rules: Rules
   #verifying = 0
@@ -51,6 +56,7 @@ export class Mempool {
     this.#chain = chain
     this.#verifier = verifier
     this.#policy = policy
+    this.#unpaid = new Unpaid(policy)
     this.#rules = chain.ruleBook.at(nextHeight(chain))
     this.#ranking = new Ranking(this.#pool, {
       get headId() {
@@ -88,6 +94,18 @@ export class Mempool {
     this.#listeners.push(listener)
   }
 
+  /** Hears of every transaction once no nonce before its own is missing: at its admission, or when the missing one has come. */
+  onReady(listener: AdmissionListener): void {
+    this.#readyListeners.push(listener)
+  }
+
+  /** Whether a transaction waits and no nonce before its own is missing. */
+  isReady({ txId, body }: Transaction): boolean {
+    if (this.#pool.get(txId) === undefined) return false
+    const next = this.#nonceOf(body.sender)
+    return body.nonce < next + BigInt(this.#pool.account(body.sender)?.executableCount(next) ?? 0)
+  }
+
   /** Hears of every transaction that leaves from now on, mined and replaced ones too; it may have come back by then. */
   onRemoval(listener: (tx: Transaction) => void): void {
     this.#pool.onRemoval(({ tx }) => listener(tx))
@@ -122,6 +140,11 @@ export class Mempool {
     return [...this.#pool.entries()].map(({ tx }) => tx)
   }
 
+  /** Waiting transactions in order of arrival: so many from a place on. */
+  arrivals(from: number, count: number): readonly Transaction[] {
+    return [...Iterator.from(this.#pool.entries()).drop(from).take(count)].map(({ tx }) => tx)
+  }
+
   /** Transactions of one account, by nonce. */
   ofAccount(address: Address): readonly Transaction[] {
     return (
@@ -149,6 +172,8 @@ export class Mempool {
     const entry = this.#measured(tx, sequence)
     const late = this.#refusalOf(entry)
     if (late !== null) return fail(late)
+    const replaced = this.#pool.account(tx.body.sender)?.at(tx.body.nonce)
+    this.#unpaid.took(tx, replaced?.tx.txId, nextHeight(this.#chain))
     this.#insert(entry)
     return this.#pool.get(tx.txId) === undefined ? fail(this.#fullFault()) : ok(tx)
   }
@@ -173,6 +198,7 @@ export class Mempool {
       pool: this.#pool,
       policy: this.#policy,
       ranking: this.#ranking,
+      unpaid: this.#unpaid,
       floorRate: this.#floorRate,
     })
   }
@@ -213,6 +239,16 @@ export class Mempool {
       return
     }
     for (const listener of this.#listeners) listener(entry.tx)
+    if (this.isReady(entry.tx)) this.#tellReady(entry.tx.body.sender)
+  }
+
+  /** Tells of what has become ready of an account. */
+  #tellReady(address: Address): void {
+    for (const { tx } of this.#pool.account(address)?.executable(this.#nonceOf(address)) ?? []) {
+      if (this.#ready.has(tx.txId)) continue
+      this.#ready.add(tx.txId)
+      for (const listener of this.#readyListeners) listener(tx)
+    }
   }
 
   #fullFault(): Fault {
@@ -262,6 +298,8 @@ export class Mempool {
     // Only its own transactions take from an account, unless they weigh otherwise now.
     for (const address of rulesChanged ? this.#addresses() : touched) this.#recheck(address)
     this.#dropExhausted()
+    this.#forgetGone()
+    for (const address of moved ? this.#addresses() : touched) this.#tellReady(address)
   }
 
   #dropMined(connected: readonly BlockEntry[]): ReadonlySet<Address> {
@@ -269,6 +307,8 @@ export class Mempool {
     for (const { id } of connected) {
       for (const tx of this.#transactionsOf(id)) {
         touched.add(tx.body.sender)
+        const waiting = this.#pool.account(tx.body.sender)?.at(tx.body.nonce)
+        if (waiting !== undefined) this.#unpaid.paid(waiting.tx, nextHeight(this.#chain))
         this.drop(tx.txId)
       }
     }
@@ -336,6 +376,11 @@ export class Mempool {
       if (last === undefined || queue.needs() <= (account?.balance ?? 0n)) return
       this.#pool.remove(last)
     }
+  }
+
+  #forgetGone(): void {
+    this.#unpaid.forget((txId) => this.#pool.get(txId) !== undefined)
+    for (const txId of this.#ready) if (this.#pool.get(txId) === undefined) this.#ready.delete(txId)
   }
 
   #dropExhausted(): void {

@@ -6,6 +6,10 @@ export interface MempoolPolicy {
   readonly gappedPerAccount: number
   /** Blocks for which a transaction may wait behind a missing nonce, or for the base fee to fall. */
   readonly unminableBlocksMax: number
+  /** Transactions of one account that are taken in before some are mined, replaced and expired ones too. */
+  readonly unpaidPerAccount: number
+  /** So many more with every block. */
+  readonly unpaidPerBlock: number
   readonly countMax: number
   readonly bytesMax: number
   /** Signatures that may wait for verification at once. */
@@ -20,6 +24,9 @@ export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   gappedPerAccount: 16,
   // About an hour.
   unminableBlocksMax: 1_200,
+  // Every place of an account filled, and filled anew once.
+  unpaidPerAccount: 160,
+  unpaidPerBlock: 2,
   countMax: 10_000,
   bytesMax: 32 * 1024 * 1024,
   verifyingMax: 4_096,

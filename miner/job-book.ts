@@ -1,5 +1,6 @@
 import { powInput } from '../consensus/block/pow.ts'
 import { toHex } from '../consensus/primitives/bytes.ts'
+import type { Holder } from '../consensus/primitives/fair-share.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import { LruMap } from '../consensus/primitives/lru.ts'
 import type { Template } from './template.ts'
@@ -64,14 +65,22 @@ export interface JobListener {
   end(): void
 }
 
-/** An address that somebody mines for, with its jobs of one head, newest first. */
-export interface Seat {
+/** An address that is mined for, with its jobs of one head, newest first. */
+export interface Mined {
   readonly address: Address
-  readonly listeners: Set<JobListener>
+  /** Of all clients that mine for it. */
+  readonly seats: Set<Seat>
   jobs: readonly RemoteJob[]
-  usedMs: number
   /** Whether a template with everything that the mempool gives is owed to it. */
   owed: boolean
   /** Admissions to the mempool that its newest template knows of. */
   knows: number
+}
+
+/** One client that mines for an address. Others that name the same address have seats of their own, so none loses another's. */
+export interface Seat {
+  readonly mined: Mined
+  readonly holder: Holder
+  readonly listeners: Set<JobListener>
+  usedMs: number
 }

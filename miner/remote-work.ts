@@ -3,14 +3,16 @@ import { sealHeader } from '../consensus/block/header.ts'
 import type { WorkVerifier } from '../consensus/block/pow.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
 import type { Clock, Pacer, Timers } from '../consensus/chain/ports.ts'
+import type { Holder } from '../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import type { Mempool } from '../mempool/mempool.ts'
-import { JOBS_PER_ADDRESS, JobBook, type JobListener, type RemoteJob, type Seat } from './job-book.ts'
+import { JOBS_PER_ADDRESS, JobBook, type JobListener, type Mined, type RemoteJob, type Seat } from './job-book.ts'
 import { REFRESH_MS } from './miner.ts'
 import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
+import { isUnused, listenersOf, NOTHING, Seats } from './seats.ts'
 import { buildTemplate, type Template } from './template.ts'
 
 /** What work for external miners is made with. */
@@ -33,9 +35,7 @@ export interface RemoteWorkDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Addresses that are mined for at once. */
-export const REMOTE_ADDRESSES_MAX = 64
-/** An address that nobody asks for any more is forgotten after this. */
+/** A client that asks no more is forgotten after this. */
 export const UNUSED_MS = 60_000
 /** Age at which a waiting header gets a new time. */
 export const RETIME_MS = 5_000
@@ -46,8 +46,6 @@ export const CHECKING_MAX = 32
 /** Rest after a full template, as a multiple of the time that it took: the node's own miner and everything else go on. */
 const REST_FACTOR = 3
 const REST_MS_MAX = 2_000
-/** A template that has seen no admission, not even the number 0. */
-const NOTHING = -1
 
 /**
  * Work for miners outside of this process. Every address has templates of its own, since the state root depends on who is
@@ -56,8 +54,10 @@ const NOTHING = -1
 export class RemoteWork {
   readonly #deps: RemoteWorkDependencies
   readonly #book = new JobBook()
-  /** Least recently used first. */
-  readonly #seats = new Map<Address, Seat>()
+  readonly #seats = new Seats((seat) => {
+    this.#endUnmined(seat)
+    endListeners(seat)
+  })
   #admissions = 0
   #refusals = 0
   #checking = 0
@@ -83,7 +83,7 @@ export class RemoteWork {
 
   /** Addresses that are mined for. */
   get addresses(): number {
-    return this.#seats.size
+    return this.#seats.mined.length
   }
 
   /** Jobs that can be solved. */
@@ -91,11 +91,11 @@ export class RemoteWork {
     return this.#book.size
   }
 
-  /** The newest job of an address. Faults: `mining/not-ready`, `mining/busy`. */
-  async template(address: Address): Promise<Result<RemoteJob>> {
-    const seat = this.#seatFor(address)
+  /** The newest job of an address, for who asks. Faults: `mining/not-ready`, `mining/busy`. */
+  async template(address: Address, holder: Holder): Promise<Result<RemoteJob>> {
+    const seat = this.#seatFor(address, holder)
     if (!seat.ok) return seat
-    const newest = this.#newest(seat.value)
+    const newest = this.#newest(seat.value.mined)
     return newest === undefined ? this.#awaitJob(seat.value) : ok(newest)
   }
 
@@ -103,12 +103,12 @@ export class RemoteWork {
    * Tells a listener of the address's newest job, as soon as there is one, and of all that follow. The function given back
    * ends it. Faults as those of {@link template}.
    */
-  subscribe(address: Address, listener: JobListener): Result<() => void> {
-    const seat = this.#seatFor(address)
+  subscribe(address: Address, listener: JobListener, holder: Holder): Result<() => void> {
+    const seat = this.#seatFor(address, holder)
     if (!seat.ok) return seat
-    const { listeners } = seat.value
+    const { listeners, mined } = seat.value
     listeners.add(listener)
-    const newest = this.#newest(seat.value)
+    const newest = this.#newest(mined)
     if (newest !== undefined) listener.job(newest)
     return ok(() => {
       listeners.delete(listener)
@@ -141,8 +141,10 @@ export class RemoteWork {
     this.#stopped = true
     this.#cancelTick?.()
     this.#endRest()
-    for (const { listeners } of this.#seats.values()) for (const listener of listeners) listener.end()
-    this.#seats.clear()
+    for (const seat of this.#seats.all) {
+      this.#seats.drop(seat)
+      endListeners(seat)
+    }
     await this.#idle
   }
 
@@ -150,35 +152,24 @@ export class RemoteWork {
     return this.#stopped ? ['stopping'] : this.#deps.notReadyBecause()
   }
 
-  #seatFor(address: Address): Result<Seat> {
+  #seatFor(address: Address, holder: Holder): Result<Seat> {
     const reasons = this.#blocked
     if (reasons.length > 0) return fail(fault('mining/not-ready', { reasons }))
-    const seat = this.#seats.get(address) ?? this.#newSeat(address)
+    const seat = this.#seats.take(address, holder, this.#deps.clock.now())
     if (seat === undefined) return fail(fault('mining/busy'))
-    seat.usedMs = this.#deps.clock.now()
-    this.#seats.delete(address)
-    this.#seats.set(address, seat)
     this.#cancelTick ??= this.#scheduleTick()
     this.#work()
     return ok(seat)
   }
 
-  #newSeat(address: Address): Seat | undefined {
-    if (this.#seats.size >= REMOTE_ADDRESSES_MAX) {
-      const unused = [...this.#seats.values()].find(({ listeners }) => listeners.size === 0)
-      if (unused === undefined) return undefined
-      this.#drop(unused)
-    }
-    return { address, listeners: new Set(), jobs: [], usedMs: 0, owed: true, knows: NOTHING }
+  /** Ends the jobs of an address that no client mines for any more. */
+  #endUnmined({ mined }: Seat): void {
+    if (mined.seats.size > 0) return
+    this.#book.end(mined.jobs)
+    mined.jobs = []
   }
 
-  #drop(seat: Seat): void {
-    this.#seats.delete(seat.address)
-    this.#book.end(seat.jobs)
-    seat.jobs = []
-  }
-
-  #newest({ jobs: [newest] }: Seat): RemoteJob | undefined {
+  #newest({ jobs: [newest] }: Mined): RemoteJob | undefined {
     return newest !== undefined && this.#isCurrent(newest) ? newest : undefined
   }
 
@@ -197,7 +188,8 @@ export class RemoteWork {
       }
       const listener: JobListener = {
         job: (job) => done(ok(job)),
-        end: () => done(fail(fault('mining/not-ready', { reasons: ['stopping'] }))),
+        end: () =>
+          done(fail(this.#stopped ? fault('mining/not-ready', { reasons: ['stopping'] }) : fault('mining/busy'))),
       }
       const cancel = this.#deps.timers.after(WAIT_MS_MAX, () => done(fail(fault('mining/busy'))))
       seat.listeners.add(listener)
@@ -206,11 +198,11 @@ export class RemoteWork {
 
   /** No job is good any more: everybody is owed an empty template, then a full one. */
   #startOver(): void {
-    for (const seat of this.#seats.values()) {
-      this.#book.end(seat.jobs)
-      seat.jobs = []
-      seat.owed = true
-      seat.knows = NOTHING
+    for (const mined of this.#seats.mined) {
+      this.#book.end(mined.jobs)
+      mined.jobs = []
+      mined.owed = true
+      mined.knows = NOTHING
     }
     this.#work()
   }
@@ -234,50 +226,51 @@ export class RemoteWork {
   async #buildAll(): Promise<void> {
     // Whoever else hears of the head goes first: it may be the listener of the node's own miner that called.
     await Promise.resolve()
-    for (let seat = this.#next(); seat !== undefined; seat = this.#next()) await this.#buildFor(seat)
+    for (let mined = this.#next(); mined !== undefined; mined = this.#next()) await this.#buildFor(mined)
   }
 
   /** The address whose turn it is: first those without a job, listened to before others, then those owed a full template. */
-  #next(): Seat | undefined {
-    if (this.#seats.size === 0 || this.#blocked.length > 0 || this.#deps.chain.moving) return undefined
-    const seats = [...this.#seats.values()].sort((a, b) => b.listeners.size - a.listeners.size)
-    const idle = seats.find((seat) => seat.jobs.length === 0)
+  #next(): Mined | undefined {
+    const { mined } = this.#seats
+    if (mined.length === 0 || this.#blocked.length > 0 || this.#deps.chain.moving) return undefined
+    const all = mined.toSorted((a, b) => listenersOf(b).length - listenersOf(a).length)
+    const idle = all.find(({ jobs }) => jobs.length === 0)
     if (idle !== undefined || this.#resting) return idle
-    return seats.find((seat) => seat.owed && this.#wantsFull(seat))
+    return all.find((mined) => mined.owed && this.#wantsFull(mined))
   }
 
-  #wantsFull({ knows }: Seat): boolean {
+  #wantsFull({ knows }: Mined): boolean {
     const full = this.#deps.mempool.count > 0 && this.#refusals < FULL_REFUSALS_MAX
     return full && knows < this.#admissions
   }
 
-  async #buildFor(seat: Seat): Promise<void> {
+  async #buildFor(mined: Mined): Promise<void> {
     const { mempool, clock } = this.#deps
-    if (seat.jobs.length === 0) return this.#build(seat, [])
+    if (mined.jobs.length === 0) return this.#build(mined, [])
     const [startedMs, known] = [clock.now(), this.#admissions]
-    seat.owed = false
-    seat.knows = known
-    await this.#build(seat, mempool.candidates())
+    mined.owed = false
+    mined.knows = known
+    await this.#build(mined, mempool.candidates())
     this.#rest(Math.min(REST_MS_MAX, (clock.now() - startedMs) * REST_FACTOR))
   }
 
-  async #build(seat: Seat, candidates: Iterable<Transaction>): Promise<void> {
+  async #build(mined: Mined, candidates: Iterable<Transaction>): Promise<void> {
     const { chain, pacer, clock, extra, mempool } = this.#deps
-    const request = { miner: seat.address, nowMs: clock.now(), candidates, extra }
+    const request = { miner: mined.address, nowMs: clock.now(), candidates, extra }
     const template = await buildTemplate(chain, pacer, request)
     // Undefined: the head moved meanwhile, and everybody is owed a new template.
-    if (template === undefined || this.#stopped || this.#seats.get(seat.address) !== seat) return
+    if (template === undefined || this.#stopped || !this.#seats.has(mined)) return
     dropHopeless(mempool, template)
-    this.#publish(seat, template)
+    this.#publish(mined, template)
   }
 
-  #publish(seat: Seat, template: Template): void {
+  #publish(mined: Mined, template: Template): void {
     const job = JobBook.job(template, this.#deps.clock.now())
     this.#book.add(job)
-    const jobs = [job, ...seat.jobs.filter(({ id }) => id !== job.id)]
+    const jobs = [job, ...mined.jobs.filter(({ id }) => id !== job.id)]
     this.#book.end(jobs.slice(JOBS_PER_ADDRESS))
-    seat.jobs = jobs.slice(0, JOBS_PER_ADDRESS)
-    for (const listener of [...seat.listeners]) listener.job(job)
+    mined.jobs = jobs.slice(0, JOBS_PER_ADDRESS)
+    for (const listener of listenersOf(mined)) listener.job(job)
   }
 
   #rest(ms: number): void {
@@ -298,28 +291,30 @@ export class RemoteWork {
     return this.#deps.timers.after(REFRESH_MS, () => {
       this.#cancelTick = undefined
       this.#tick()
-      if (this.#seats.size > 0 && !this.#stopped) this.#cancelTick = this.#scheduleTick()
+      if (this.#seats.all.length > 0 && !this.#stopped) this.#cancelTick = this.#scheduleTick()
     })
   }
 
   #tick(): void {
     const nowMs = this.#deps.clock.now()
-    for (const seat of [...this.#seats.values()]) {
-      if (seat.listeners.size === 0 && nowMs - seat.usedMs >= UNUSED_MS) this.#drop(seat)
-      else this.#refresh(seat, nowMs)
+    for (const seat of this.#seats.all) {
+      if (!isUnused(seat) || nowMs - seat.usedMs < UNUSED_MS) continue
+      this.#seats.drop(seat)
+      this.#endUnmined(seat)
     }
+    for (const mined of this.#seats.mined) this.#refresh(mined, nowMs)
     this.#work()
   }
 
-  #refresh(seat: Seat, nowMs: number): void {
-    const newest = this.#newest(seat)
+  #refresh(mined: Mined, nowMs: number): void {
+    const newest = this.#newest(mined)
     if (newest === undefined) return
-    if (this.#wantsFull(seat)) seat.owed = true
+    if (this.#wantsFull(mined)) mined.owed = true
     if (nowMs - newest.madeMs >= RETIME_MS) {
       // The state does not depend on the time, so the header alone is made anew.
       const { block } = newest.template
       const header = { ...block.header, timeMs: Math.max(nowMs, block.header.timeMs) }
-      this.#publish(seat, {
+      this.#publish(mined, {
         ...newest.template,
         block: { ...sealHeader(header), transactions: block.transactions },
       })
@@ -349,6 +344,10 @@ export class RemoteWork {
     this.#startOver()
     return outcome
   }
+}
+
+function endListeners({ listeners }: Seat): void {
+  for (const listener of [...listeners]) listener.end()
 }
 
 function stale(jobId: string): Fault {

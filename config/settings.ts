@@ -29,7 +29,7 @@ export const SETTINGS = {
     'an http(s) URL without a slash at the end',
     /^https?:\/\/[^\s/]+(\/[^\s]*[^\s/])?$/,
   ),
-  'rpc.trust-proxy': flag('Whether X-Forwarded-* headers of a proxy in front are believed', false),
+  'rpc.trust-proxy': flag('Whether X-Forwarded-For and X-Forwarded-Proto of a proxy in front are believed', false),
   'rpc.rate-read': integer('Reads per minute and address', 3_000, RATES),
   'rpc.rate-list': integer('Pages of long lists per minute and address', 600, RATES),
   'rpc.rate-transaction': integer('Transactions per minute and address', 6_000, RATES),
@@ -150,8 +150,16 @@ export const SETTINGS = {
     [1, 2_400],
   ),
   'market.settle-wait-ms': integer('Longest wait for confirmations within one call', 30_000, [0, 120_000]),
-  'market.result-keep-hours': integer('How long results are kept for repeated calls', 24, [1, 8_760]),
-  'market.result-keep-mib': integer('Most MiB of kept results', 256, MIB),
+  'market.result-keep-hours': integer(
+    'How long results are kept for repeated calls, while they have room',
+    24,
+    [1, 8_760],
+  ),
+  'market.result-keep-mib': integer(
+    'Most MiB of kept results, each rail; beyond it those large for their price go first',
+    256,
+    MIB,
+  ),
   'stable.enabled': flag(
     'Whether calls can be paid in a dollar stablecoin of an EVM network (x402 scheme exact)',
     false,

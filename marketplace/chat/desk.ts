@@ -3,7 +3,7 @@ import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { ModelPool, PoolAnswer, PoolRequest } from '../models/pool.ts'
 import { estimatedTokens } from '../models/tokens.ts'
-import { addUsage, NO_USAGE, usageOf } from '../models/usage.ts'
+import { addUsage, NO_USAGE } from '../models/usage.ts'
 import type { ModelRole, ModelUsage } from '../outside/models.ts'
 import { Listener } from './listener.ts'
 
@@ -14,7 +14,7 @@ export type ChatModels = Pick<ModelPool, 'readiness' | 'restMs' | 'complete' | '
 export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'fast', 'judge']
 
 /** A question to a model. */
-export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who'> {
+export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who' | 'isFree' | 'wasted'> {
   /** What is wanted, best first. Where none of them can be asked, any model that answers in text is. */
   readonly roles: readonly ModelRole[]
   /** Takes the answer in pieces. */
@@ -78,16 +78,11 @@ export class ModelDesk {
   async ask({ roles, sink, ...question }: DeskQuestion, signal = this.#signal): Promise<Result<PoolAnswer>> {
     const [role, ...orRoles] = [...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
     const who = this.#who === undefined ? {} : { who: this.#who }
-    const request: PoolRequest = { ...question, role, orRoles, ...who }
-    if (!sink) {
-      const whole = await this.#models.complete(request, signal)
-      if (!whole.ok) this.#noteBroken(request, null, whole.fault)
-      return this.#noted(whole)
-    }
+    const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: true, wasted: this.#note }
+    if (!sink) return this.#noted(await this.#models.complete(request, signal))
     const heard = new Listener(sink)
     const answer = await this.#models.stream(request, heard.take, signal)
     if (answer.ok) return this.#noted(answer)
-    this.#noteBroken(request, heard, answer.fault)
     return this.#canGoOn(request, heard, answer.fault) && !signal.aborted
       ? this.#goOn(request, heard, { sink, signal, broken: answer.fault })
       : answer
@@ -95,16 +90,13 @@ export class ModelDesk {
 
   #noted(answer: Result<PoolAnswer>): Result<PoolAnswer> {
     if (!answer.ok) return answer
-    this.#usage = addUsage(this.#usage, answer.value.usage)
+    this.#note(answer.value.usage)
     this.#answered.push(answer.value.model)
     return answer
   }
 
-  /** What was used by a question that came to nothing: a prompt is read, and has its price, before the first word. */
-  #noteBroken(request: PoolRequest, heard: Listener | null, { detail: { promptTokens } }: Fault): void {
-    const text = heard?.text ?? ''
-    if (text !== '' || typeof promptTokens === 'number')
-      this.#usage = addUsage(this.#usage, usageOf(null, request, text))
+  readonly #note = (usage: ModelUsage): void => {
+    this.#usage = addUsage(this.#usage, usage)
   }
 
   /** Once, and only what is text and nothing else: half a call of a tool, or half a JSON object, is not continued by anybody. */
@@ -132,10 +124,7 @@ export class ModelDesk {
     }
     const heard = new Listener(({ role: _, ...delta }, logprobs) => sink(delta, logprobs))
     const answer = this.#noted(await this.#models.stream(rest, heard.take, signal))
-    if (!answer.ok) {
-      this.#noteBroken(rest, heard, answer.fault)
-      return answer
-    }
+    if (!answer.ok) return answer
     const { logprobs: _, ...told } = answer.value
     const whole = text + told.text
     return ok({ ...told, text: whole, message: { ...told.message, content: whole } })

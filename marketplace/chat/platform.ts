@@ -1,6 +1,8 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { LatencyBook } from '../models/latencies.ts'
+import { IMAGE_TOKENS } from '../models/usage.ts'
+import { FreePlaces } from '../outside/free-places.ts'
 import type { ModelUsage } from '../outside/models.ts'
 import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
 import type { ChatCall, ChatChoice, ChatOutcome, ChatSink, PlatformModelId, PlatformReport } from './call.ts'
@@ -12,17 +14,22 @@ import { PIPELINES } from './pipelines/table.ts'
 import { firstState, runPipeline } from './run-pipeline.ts'
 import { isSingleCall, runSingleCall } from './single-call.ts'
 import type { ChatMeans, StageContext } from './stage.ts'
-import { asChatFault, wholeSeconds } from './upstream-fault.ts'
+import { asChatFault, isUnbegun, wholeSeconds } from './upstream-fault.ts'
 import { callWithImages } from './vision/call-with-images.ts'
+import { imagePartsOf } from './vision/image-parts.ts'
 
 const TRIED_AGAIN = 'no model can answer right now; its servers failed a moment ago and are tried again'
 const NO_SPEECH = notConfigured('speech', 'models.file', 'chat.espeak')
+
+/** Images of strangers that are read at once; of one who asks, and of one host. */
+export const PICTURES = { atOnce: 4, perWho: 2, perWhat: 2 }
 
 /** The chat platform of a node: what its models are, and their answers. */
 export class ChatPlatform {
   /** How long whole answers took, by the id of the model, and by that and the tier: `model-4/fast`. */
   readonly latencies = new LatencyBook()
   readonly #means: ChatMeans
+  readonly #pictures = new FreePlaces(PICTURES)
 
   constructor(means: ChatMeans) {
     this.#means = means
@@ -65,7 +72,8 @@ export class ChatPlatform {
     const beganMs = this.#means.clock.now()
     const limit = AbortSignal.timeout(this.#means.budgetMs)
     const until = AbortSignal.any([signal, limit])
-    const seen = await callWithImages(call, this.#means, until)
+    const seen = await callWithImages(call, { ...this.#means, pictures: this.#pictures }, until)
+    if (!seen.ok && !isUnbegun(seen.fault) && seen.fault.code !== 'chat/unsupported') spent(usageOfImages(call))
     if (!seen.ok) return fail(signal.aborted ? fault('chat/aborted') : asChatFault(seen.fault, call.model))
     const context = this.#context(seen.value, until)
     const outcome = await this.#run(seen.value, context, sink).finally(() => spent(context.desk.usage))
@@ -127,4 +135,10 @@ export class ChatPlatform {
     }
     return ok({ choices: [choice], usage: context.desk.usage, report })
   }
+}
+
+/** What images that could not be used count: a server was asked for them all the same. */
+function usageOfImages({ messages }: ChatCall): ModelUsage {
+  const tokens = imagePartsOf(messages).length * IMAGE_TOKENS.usual
+  return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }
 }

@@ -3,6 +3,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { PoolAnswer } from '../models/pool.ts'
 import type { SchemaCheck } from '../outside/chat-tasks.ts'
+import { isOfForm } from '../outside/trouble.ts'
 import { schemaTrouble } from './answer-schema.ts'
 import type { AnswerForm, ChatChoice, Enforced } from './call.ts'
 import type { DeskQuestion } from './desk.ts'
@@ -72,7 +73,7 @@ async function readLive(
   }
   const needs = [...(asked.needs ?? []), 'jsonSchema' as const]
   const answered = await context.desk.ask({ ...asked, needs, sink }, context.signal)
-  if (!answered.ok) return isSaid || context.signal.aborted || !isOfForm(answered.fault) ? answered : null
+  if (!answered.ok) return isSaid || context.signal.aborted || !isUnformed(answered.fault) ? answered : null
   const { heldBy } = answered.value
   if (isExempt(answered.value)) return ok(structured(answered.value, enforcedBy(heldBy)))
   const checked = await check(form, answered.value.text, context)
@@ -167,6 +168,6 @@ function enforcedBy(heldBy: PoolAnswer['heldBy']): Enforced {
 }
 
 /** Whether it went wrong because of the form: no model takes it, or a server refuses this one. */
-function isOfForm({ code, detail: { status, reason } }: Fault): boolean {
-  return code === 'model/none' || (status === 400 && /response_format|json|schema/i.test(String(reason)))
+function isUnformed(cause: Fault): boolean {
+  return cause.code === 'model/none' || isOfForm(cause)
 }

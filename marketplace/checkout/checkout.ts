@@ -125,6 +125,11 @@ export class Checkout {
     return this.#take(call, offer, verdict.escrow, input.value)
   }
 
+  /** Notes that a call's answer was handed over to the end. */
+  async delivered({ txId }: FinishedClaim): Promise<void> {
+    if (!this.#abandoned) await this.#deps.store.handedOver(txId).catch(nothingIfAway)
+  }
+
   /**
    * Takes up what a crash interrupted: unstarted and repeatable work is done, the rest is owed back. The work itself is
    * not waited for, so that a node with much of it starts at once.

@@ -1,9 +1,11 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
+import type { KeptResult } from './kept-results.ts'
 
 /** What a store looks at in the claims that it keeps; the rest is the claims' own. */
 export interface StoredClaim {
   readonly state: string
+  readonly serviceId: string
   readonly claimedAtMs: number
   /** Text that was bought, in the states that have one; null once its keeping time is over, and in listings. */
   readonly result?: string | null
@@ -24,11 +26,16 @@ export interface ClaimKind<C extends StoredClaim> {
    * was done for it yet, or nothing depends on it. Absent: none may.
    */
   readonly isTentative?: (claim: C) => boolean
+  /** Who paid for a claim's result and how much, and whether the claim itself says that its answer was handed over. */
+  readonly paidFor: (claim: C) => Omit<KeptResult, 'bytes'>
   /** A name that only one claim may hold at a time, or null where it holds none. Absent: there are no names. */
   readonly nameOf?: (claim: C) => string | null
 }
 
-/** A page of claims, newest first, and where the next page begins. */
+/** Claims that a page of one service passes over at most, before it ends early. */
+export const PASSED_OVER_MAX = 4_000
+
+/** A page of claims, newest first, and where the next page begins; it may end early. */
 export interface ClaimPage<C extends StoredClaim> {
   readonly claims: readonly C[]
   readonly nextCursor: string | null
@@ -68,8 +75,8 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
 }
 
 /**
- * Where claims are kept: unique per payment over all replicas of an operator. Every write but that of a tentative claim and the
- * forgetting of results is durable before its promise resolves. One suite of tests is run by every implementation. A store that
+ * Where claims are kept: unique per payment over all replicas of an operator. Every write but that of a tentative claim, the mark
+ * of an answer that was handed over and the forgetting of results is durable before its promise resolves. One suite of tests is run by every implementation. A store that
  * others share throws {@link ClaimsAway} where it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
@@ -95,8 +102,14 @@ export interface ClaimStore<C extends StoredClaim> {
    * replica that died. A claim that another living replica works on is not among them.
    */
   open(): Promise<readonly C[]>
-  /** Claims by age, newest first, without their results. */
-  recent(limit: number, cursor: string | null): Promise<ClaimPage<C>>
-  /** Forgets results finished before the time, and the oldest beyond a total of bytes; the claims stay. */
+  /**
+   * Claims by age, newest first, without their results; those of one service where one is named. Then at most `limit` claims are
+   * read, whatever else the store holds: a page ends early behind {@link PASSED_OVER_MAX} claims of others, or where releases that
+   * did not note the service wrote them.
+   */
+  recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>>
+  /** Notes that the answer with a claim's result was handed over to the end; nothing where no result is kept. */
+  handedOver(id: string): Promise<void>
+  /** Forgets results finished before the time, and what is beyond a total of bytes as `beyondBytes` says; the claims stay. */
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>
 }

@@ -81,6 +81,11 @@ export const NATIVE_CLAIMS: ClaimKind<Claim> = {
   name: 'native',
   idOf: ({ txId }) => txId,
   isOpen: (claim) => !isFinished(claim) || claim.settlement === 'owed',
+  paidFor: ({ caller, priceUsdMicros }) => ({
+    payer: caller,
+    priceUsdMicros: BigInt(priceUsdMicros),
+    isDelivered: false,
+  }),
 }
 
 /** Where claims of the native rail are kept. */

@@ -4,6 +4,7 @@ const WORK_AT_ONCE = 16
 interface Waiter {
   readonly who: string
   readonly start: () => void
+  readonly refuse: () => void
 }
 
 /**
@@ -20,11 +21,18 @@ export class WorkSlots {
   }
 
   /** Runs work as soon as there is a place for it; `who` it is done for counts all its places together. */
-  async run<T>(work: () => Promise<T>, who = ''): Promise<T> {
+  run<T>(work: () => Promise<T>, who = ''): Promise<T> {
+    return this.runUnlessFull(work, who, Number.POSITIVE_INFINITY) as Promise<T>
+  }
+
+  /**
+   * The same where so many wait at most. Null where too many do, or where who has the most of them had to make room for others.
+   */
+  async runUnlessFull<T>(work: () => Promise<T>, who: string, waitingMax: number): Promise<T | null> {
     if (this.#free > 0) {
       this.#free -= 1
       this.#take(who)
-    } else await new Promise<void>((start) => this.#queue.push({ who, start }))
+    } else if (!(await this.#turn(who, waitingMax))) return null
     try {
       return await work()
     } finally {
@@ -33,6 +41,26 @@ export class WorkSlots {
       else this.#held.set(who, left)
       this.#pass()
     }
+  }
+
+  /** False where it does not come. */
+  async #turn(who: string, waitingMax: number): Promise<boolean> {
+    if (this.#queue.length >= waitingMax && !this.#makeRoom(who)) return false
+    return new Promise((resolve) => {
+      this.#queue.push({ who, start: () => resolve(true), refuse: () => resolve(false) })
+    })
+  }
+
+  /** Refuses the last call of the client with the most waiting, where those are more than the new client would have. */
+  #makeRoom(who: string): boolean {
+    const groups = Map.groupBy(this.#queue, (waiter) => waiter.who)
+    const own = groups.get(who)?.length ?? 0
+    const most = [...groups.values()].reduce((one, other) => (other.length > one.length ? other : one), [])
+    if (most.length <= own + 1) return false
+    const last = most.at(-1) as Waiter
+    this.#queue.splice(this.#queue.indexOf(last), 1)
+    last.refuse()
+    return true
   }
 
   #take(who: string): void {

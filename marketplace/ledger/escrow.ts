@@ -1,7 +1,7 @@
 import { BLOCK_TRANSACTIONS_MAX } from '../../consensus/block/block.ts'
 import { taggedHashHex } from '../../consensus/crypto/hash.ts'
 import { credit, debit } from '../../consensus/ledger/account.ts'
-import type { BlockContext, KindHandler, LedgerModule } from '../../consensus/ledger/module.ts'
+import type { BlockContext, KindHandler, LedgerModule, StateRecord } from '../../consensus/ledger/module.ts'
 import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../../consensus/ledger/outcome.ts'
 import { burnNative } from '../../consensus/ledger/supply.ts'
 import { add, amount, mulDivUp, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
@@ -20,7 +20,7 @@ import {
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import type { Overlay, ValueChange } from '../../consensus/state/overlay.ts'
-import { anyTable, heightKey, NATIVE_ASSET, noKey, type StateKey, stateTable } from '../../consensus/state/table.ts'
+import { anyTable, heightKey, NATIVE_ASSET, noKey, stateTable } from '../../consensus/state/table.ts'
 import { agentIdCodec, OUTCOME_DELIVERED, type ReceiptEntry, serviceIdCodec } from '../../consensus/tx/payloads.ts'
 import { AGENTS, isInsider, liveService } from './agents.ts'
 import { AGENT_STATISTICS, countDelivery, PAYERS, SERVICE_STATISTICS } from './statistics.ts'
@@ -74,6 +74,14 @@ export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   id: heightKey,
   rooted: false,
 })
+
+/** Escrows between two yields while they are listed anew. */
+const RELISTED_PER_STEP = 64
+
+interface PlacedInvoke {
+  readonly invoke: ValueOf<typeof INVOKES_RECORD>[number]
+  readonly index: number
+}
 
 /** Opener of a redeem lock, and the lock of a secret: H(tagL, H(tagO, secret)). */
 export function openerOf(secret: Uint8Array): Hash {
@@ -193,19 +201,33 @@ function* refundDue({ rules, height, overlay, emit }: BlockContext): Iterable<vo
 }
 
 /**
- * Lists an open escrow under its mining height, in the order of the block. Those that closed before are left out: nothing asks
- * for them any more.
+ * Lists open escrows under their mining heights, in the order of the block. Those that closed before are left out: nothing asks
+ * for them any more. Each list is put in order once, whatever the number of its escrows.
  */
-function relistInvoke(overlay: Overlay, { key, value }: { readonly key: StateKey; readonly value: unknown }): void {
-  if (!key.startsWith(ESCROWS.key('' as TxId))) return
-  const { minedAt, deadline } = value as Escrow
-  const listed = [...(overlay.get(INVOKES, minedAt) ?? []), { txId: key.slice(2) as TxId, term: deadline - minedAt }]
-  const place = ({ txId }: { readonly txId: TxId }): number => overlay.get(ESCROWS, txId)?.index ?? 0
-  overlay.put(
-    INVOKES,
-    minedAt,
-    listed.sort((a, b) => place(a) - place(b)),
-  )
+function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Iterable<void> {
+  const found = new Map<number, PlacedInvoke[]>()
+  let seen = 0
+  for (const { key, value } of records) {
+    if (!key.startsWith(ESCROWS.key('' as TxId))) continue
+    const { minedAt, deadline, index } = value as Escrow
+    const invoke = { txId: key.slice(2) as TxId, term: deadline - minedAt }
+    const listed = found.get(minedAt)
+    if (listed === undefined) found.set(minedAt, [{ invoke, index }])
+    else listed.push({ invoke, index })
+    if (++seen % RELISTED_PER_STEP === 0) yield
+  }
+  for (const [minedAt, added] of found) {
+    const placed: PlacedInvoke[] = []
+    for (const invoke of overlay.get(INVOKES, minedAt) ?? []) {
+      placed.push({ invoke, index: overlay.get(ESCROWS, invoke.txId)?.index ?? 0 })
+      if (++seen % RELISTED_PER_STEP === 0) yield
+    }
+    placed.push(...added)
+    placed.sort((a, b) => a.index - b.index)
+    const listed = placed.map(({ invoke }) => invoke)
+    overlay.put(INVOKES, minedAt, listed)
+    yield
+  }
 }
 
 /** The totals must move with the escrows. */
@@ -231,6 +253,6 @@ export const escrowModule = {
   ),
   handlers: { agent_invoke: agentInvoke, agent_receipt: agentReceipt },
   beginBlock: refundDue,
-  derive: relistInvoke,
+  derive: relistInvokes,
   invariant: escrowInvariant,
 } satisfies LedgerModule

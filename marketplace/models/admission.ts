@@ -1,4 +1,5 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { freeOf } from '../outside/free-places.ts'
 import type { BackendLimits } from './backend.ts'
 import { TokenBucket } from './token-bucket.ts'
 
@@ -13,14 +14,15 @@ export type Leave = (usedTokens: number | null) => void
 interface Waiting {
   readonly tokens: number
   readonly who: string | null
+  readonly isFree: boolean
   readonly enter: (leave: Leave) => void
   readonly refuse: () => void
 }
 
 /**
  * Lets requests to one backend as its limits allow, and only so many wait. Whoever has the least requests inside is next, and among
- * those who has waited longest: one who asks for much at once waits for himself, and not all others for him. Requests that are
- * nobody's are each somebody's own.
+ * those who has waited longest: one who asks for much at once waits for himself, and not all others for him. A request without a
+ * known caller counts as that of a caller of its own. What is free leaves places to what is paid, also among those who wait, and comes after it.
  */
 export class Admission {
   readonly #places: number
@@ -30,6 +32,7 @@ export class Admission {
   readonly #timers: Timers
   #waiting: readonly Waiting[] = []
   #inside = 0
+  #freeInside = 0
   readonly #insideOf = new Map<string, number>()
   #alarm: (() => void) | null = null
 
@@ -52,20 +55,25 @@ export class Admission {
   }
 
   /** Leave to ask right now, null where it would take waiting. */
-  tryEnter(tokens: number, who: string | null = null): Leave | null {
-    return this.#waiting.length === 0 && this.#waitMs(tokens) === 0 ? this.#enter(tokens, who) : null
+  tryEnter(tokens: number, who: string | null = null, isFree = false): Leave | null {
+    const isNext = this.#waiting.every((one) => one.isFree && !isFree)
+    return isNext && this.#waitMs(tokens, isFree) === 0 ? this.#enter(tokens, who, isFree) : null
   }
 
   /**
    * Waits for its turn. `full` where too many wait already, or where it had to make room for others, `aborted` where the signal came
-   * first. `who` asks; null is nobody that is known.
+   * first. `who` asks; null is an unknown caller. `isFree` says that no caller pays for it.
    */
-  async enter(tokens: number, signal: AbortSignal, who: string | null = null): Promise<Leave | 'full' | 'aborted'> {
+  async enter(
+    tokens: number,
+    signal: AbortSignal,
+    who: string | null = null,
+    isFree = false,
+  ): Promise<Leave | 'full' | 'aborted'> {
     if (signal.aborted) return 'aborted'
-    const now = this.tryEnter(tokens, who)
+    const now = this.tryEnter(tokens, who, isFree)
     if (now !== null) return now
-    const isFull = this.#waiting.length >= Math.min(WAITING_MAX, this.#places * WAITING_PER_PLACE)
-    if (isFull && !this.#makeRoom(who)) return 'full'
+    if (this.#isFull(isFree) && !this.#makeRoom(who, isFree)) return 'full'
     return new Promise((resolve) => {
       const onAbort = (): void => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting)
@@ -76,28 +84,37 @@ export class Admission {
         signal.removeEventListener('abort', onAbort)
         resolve(how)
       }
-      const waiting: Waiting = { tokens, who, enter: end, refuse: () => end('full') }
+      const waiting: Waiting = { tokens, who, isFree, enter: end, refuse: () => end('full') }
       signal.addEventListener('abort', onAbort, { once: true })
       this.#waiting = [...this.#waiting, waiting]
       this.#admitNext()
     })
   }
 
+  /** Whether as many wait as may: of what is free only a part, the rest is for what is paid. */
+  #isFull(isFree: boolean): boolean {
+    const max = Math.min(WAITING_MAX, this.#places * WAITING_PER_PLACE)
+    const free = this.#waiting.filter((one) => one.isFree).length
+    return this.#waiting.length >= max || (isFree && free >= freeOf(max))
+  }
+
   /** Refuses the last request of whoever has the most waiting, where that are more than the one who comes would have. */
-  #makeRoom(who: string | null): boolean {
+  #makeRoom(who: string | null, isFree: boolean): boolean {
     const counts = new Map<string, number>()
-    for (const one of this.#waiting) if (one.who !== null) counts.set(one.who, (counts.get(one.who) ?? 0) + 1)
+    const alike = this.#waiting.filter((one) => one.isFree === isFree)
+    for (const one of alike) if (one.who !== null) counts.set(one.who, (counts.get(one.who) ?? 0) + 1)
     const [most, count] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0])
     if (count <= (who === null ? 0 : (counts.get(who) ?? 0)) + 1) return false
-    const last = this.#waiting.findLast((one) => one.who === most)
+    const last = alike.findLast((one) => one.who === most)
     this.#waiting = this.#waiting.filter((one) => one !== last)
     last?.refuse()
     return true
   }
 
-  #enter(tokens: number, who: string | null): Leave {
+  #enter(tokens: number, who: string | null, isFree: boolean): Leave {
     const nowMs = this.#clock.now()
     this.#inside += 1
+    if (isFree) this.#freeInside += 1
     this.#countInside(who, 1)
     this.#requests?.take(1, nowMs)
     this.#tokens?.take(tokens, nowMs)
@@ -106,6 +123,7 @@ export class Admission {
       if (!isInside) return
       isInside = false
       this.#inside -= 1
+      if (isFree) this.#freeInside -= 1
       this.#countInside(who, -1)
       if (usedTokens !== null) this.#tokens?.take(usedTokens - tokens, this.#clock.now())
       this.#admitNext()
@@ -122,23 +140,26 @@ export class Admission {
   /** Whose turn it is among those who wait. */
   #next(): Waiting | undefined {
     const inside = ({ who }: Waiting): number => (who === null ? 0 : (this.#insideOf.get(who) ?? 0))
-    let next = this.#waiting[0]
-    for (const one of this.#waiting) if (next !== undefined && inside(one) < inside(next)) next = one
+    const paid = this.#waiting.filter((one) => !one.isFree)
+    const first = paid.length > 0 ? paid : this.#waiting
+    let next = first[0]
+    for (const one of first) if (next !== undefined && inside(one) < inside(next)) next = one
     return next
   }
 
   /** How long a request must wait for its turn at least; endless where all places are taken. */
-  #waitMs(tokens: number): number {
+  #waitMs(tokens: number, isFree: boolean): number {
     if (this.#inside >= this.#places) return Number.POSITIVE_INFINITY
+    if (isFree && this.#freeInside >= freeOf(this.#places)) return Number.POSITIVE_INFINITY
     const nowMs = this.#clock.now()
-    return Math.max(this.#requests?.waitMs(1, nowMs) ?? 0, this.#tokens?.waitMs(tokens, nowMs) ?? 0)
+    return Math.max(this.#requests?.waitMs(1, nowMs, isFree) ?? 0, this.#tokens?.waitMs(tokens, nowMs, isFree) ?? 0)
   }
 
   #admitNext(): void {
     this.#alarm?.()
     this.#alarm = null
     for (let first = this.#next(); first !== undefined; first = this.#next()) {
-      const waitMs = this.#waitMs(first.tokens)
+      const waitMs = this.#waitMs(first.tokens, first.isFree)
       if (waitMs > 0) {
         // Where all places are taken, whoever leaves looks again.
         if (Number.isFinite(waitMs)) this.#alarm = this.#timers.after(waitMs, () => this.#admitNext())
@@ -146,7 +167,7 @@ export class Admission {
       }
       const entered = first
       this.#waiting = this.#waiting.filter((one) => one !== entered)
-      entered.enter(this.#enter(entered.tokens, entered.who))
+      entered.enter(this.#enter(entered.tokens, entered.who, entered.isFree))
     }
   }
 }

@@ -13,6 +13,8 @@ export interface Work<Candidate, T> {
   readonly tokens: number
   /** Who wants it; absent: nobody that is known. */
   readonly who?: string
+  /** Whether it is free: then it leaves places to what is paid. */
+  readonly isFree?: boolean
   /** Whether it may be begun again, after a failure. */
   readonly mayTryAgain: () => boolean
   /** How often one candidate is asked again; absent: as usual. */
@@ -80,7 +82,7 @@ export async function attempts<Candidate extends Asked, T>(
       return { candidate, result: answer }
     const pauseMs = pauseBefore(answer.fault, tries, means.random)
     if (pauseMs > PATIENCE_MS || !(await pause(pauseMs, means.timers, signal))) return { candidate, result: answer }
-    const again = member.isResting ? 'full' : await member.admission.enter(work.tokens, signal, work.who)
+    const again = member.isResting ? 'full' : await member.admission.enter(work.tokens, signal, work.who, work.isFree)
     if (again === 'full' || again === 'aborted') return { candidate, result: answer }
     leave = again
   }
@@ -157,17 +159,17 @@ function isBlamed(
 /** Room at a candidate: at the first that has it now, else at the first where few enough wait. */
 async function placeFor<Candidate extends Asked>(
   candidates: readonly Candidate[],
-  { tokens, who }: Pick<Work<Candidate, unknown>, 'tokens' | 'who'>,
+  { tokens, who, isFree }: Pick<Work<Candidate, unknown>, 'tokens' | 'who' | 'isFree'>,
   signal: AbortSignal,
 ): Promise<Place<Candidate> | 'full' | 'aborted' | null> {
   const awake = candidates.filter(({ member }) => !member.isResting)
   if (awake.length === 0) return null
   for (const candidate of awake) {
-    const leave = candidate.member.admission.tryEnter(tokens, who)
+    const leave = candidate.member.admission.tryEnter(tokens, who, isFree)
     if (leave !== null) return { candidate, leave }
   }
   for (const candidate of awake) {
-    const leave = await candidate.member.admission.enter(tokens, signal, who)
+    const leave = await candidate.member.admission.enter(tokens, signal, who, isFree)
     if (leave === 'aborted') return 'aborted'
     if (leave !== 'full') return { candidate, leave }
   }

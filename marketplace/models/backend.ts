@@ -1,5 +1,6 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ModelRole } from '../outside/models.ts'
+import type { AnswerTally, TokenCounts } from './answer-tally.ts'
 
 /** A message as it goes to a backend: the fields of the OpenAI interface, those that nobody here knows kept. */
 export type ChatMessage = Readonly<Record<string, unknown>> & { readonly role: string }
@@ -44,16 +45,12 @@ export interface ChatRequest {
   readonly json?: boolean
   /** Fields that go to the backend as they are: tools, tool_choice, parallel_tool_calls, seed. */
   readonly extra?: Readonly<Record<string, unknown>>
+  /** Hears of all that comes, also of what is not handed on: who asked is charged for it. */
+  readonly tally?: AnswerTally
 }
 
 /** How a model was held to a form: by its server, by a grammar that lets it say nothing else, or by words alone. */
 export type HeldBy = 'native' | 'grammar' | 'words'
-
-/** Tokens of a call as the backend counted them. */
-export interface TokenCounts {
-  readonly promptTokens: number
-  readonly completionTokens: number
-}
 
 /** A finished answer of a backend. */
 export interface ChatAnswer {

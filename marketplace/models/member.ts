@@ -1,5 +1,5 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
-import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { ModelRole, ModelUsage } from '../outside/models.ts'
 import { UpstreamBreaker } from '../outside/upstream-breaker.ts'
 import { Admission } from './admission.ts'
@@ -34,8 +34,8 @@ export class Member {
   readonly entry: BackendEntry
   readonly admission: Admission
   readonly breaker = new UpstreamBreaker()
-  /** What went wrong last; null while all is well. */
-  trouble: string | null = null
+  /** What went wrong last, in the words of the backend; null while all is well. */
+  trouble: Fault | null = null
   /** Whether it ever answered, or its check went well. */
   known = false
   totals: BackendTotals = { calls: 0, failures: 0, usage: NO_USAGE }
@@ -94,7 +94,7 @@ export class Member {
   /** Notes whether it is well. */
   noteHealth(trouble: Fault | null): void {
     this.known = this.known || trouble === null
-    this.trouble = trouble === null ? null : faultMessage(trouble)
+    this.trouble = trouble
     if (trouble === null) this.breaker.succeeded()
     else this.breaker.failed(this.#clock.now(), restOf(trouble))
   }

@@ -1,9 +1,11 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { ModelAnswer, ModelPicture, ModelRequest, ModelRole, Models } from '../outside/models.ts'
-import { notConfigured, notNow, type Readiness, troubleOf } from '../outside/readiness.ts'
-import { attempts, isBackends, isTransient, type Work } from './attempts.ts'
+import type { ModelAnswer, ModelPicture, ModelRequest, ModelRole, Models, ModelUsage } from '../outside/models.ts'
+import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
+import { withoutWords } from '../outside/trouble.ts'
+import { AnswerTally } from './answer-tally.ts'
+import { attempts, isBackends, type Work } from './attempts.ts'
 import type {
   BackendEntry,
   ChatAnswer,
@@ -19,6 +21,7 @@ import { listedDetail } from './listed.ts'
 import { type BackendTotals, Member, type ModelLatency } from './member.ts'
 import { heardBy, type Silence } from './silence.ts'
 import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from './spoken.ts'
+import { type Candidate, isThat, outWith, parted, type Tier, troublesOf } from './tiers.ts'
 import { estimatedPrompt, usageOf } from './usage.ts'
 
 /** What a pool is made of. */
@@ -49,6 +52,10 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly extra?: Readonly<Record<string, unknown>>
   /** Who asks, however he is called: nobody waits for the many questions of another. Absent: nobody that is known. */
   readonly who?: string
+  /** Whether no caller pays for it. */
+  readonly isFree?: boolean
+  /** Hears what was used by each attempt that came to nothing. */
+  readonly wasted?: (usage: ModelUsage) => void
 }
 
 /** An answer with everything that came. */
@@ -90,18 +97,6 @@ const ANSWER_TOKENS_MIN = 128
 /** What a picture counts against an allowance of tokens. */
 const PICTURE_TOKENS = 1_000
 
-/** A model that can do a piece of work. */
-interface Candidate {
-  readonly member: Member
-  readonly model: ModelFacts
-}
-
-/** Models that are as good as each other for a piece of work, and what they are asked as. */
-interface Tier {
-  readonly role: ModelRole
-  readonly able: readonly Candidate[]
-}
-
 /** Asks one model, in one way or another; `firstWord` is to be called when something is said. */
 type Ask = (
   backend: ModelBackend,
@@ -128,7 +123,7 @@ export class ModelPool implements Models {
     if (able.length === 0) return notConfigured(`a model with the role ${role}`, 'models.file', 'models.gguf')
     const usable = able.find(({ member }) => member.isUsable)
     if (usable !== undefined) return { available: true, engine: `${usable.member.entry.backend.id}/${usable.model.id}` }
-    const reason = `no model with the role ${role} can be asked now (${troubles(able)})`
+    const reason = `no model with the role ${role} can be asked now (${troublesOf(able)})`
     const lacks = able.map(({ member }) => member.lacks)
     const isLacking = lacks.every((settings) => settings.length > 0)
     return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
@@ -140,7 +135,7 @@ export class ModelPool implements Models {
     return able.length === 0 ? null : this.#restMs(able)
   }
 
-  /** A question that was given up when a model had it already is a fault with its tokens as `promptTokens`, about. */
+  /** Asks for a whole answer. */
   readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
     this.#chat(
       asPoolRequest(request),
@@ -196,7 +191,7 @@ export class ModelPool implements Models {
         what: WHAT,
         name: entry.backend.id,
         usable: isUsable,
-        trouble,
+        trouble: trouble === null ? null : faultMessage(trouble),
         models: entry.models,
         inside: admission.inside,
         waiting: admission.waiting,
@@ -236,8 +231,8 @@ export class ModelPool implements Models {
     signal: AbortSignal,
     mayTryAgain: () => boolean,
   ): Promise<Result<PoolAnswer>> {
-    const { role, messages, maxTokens, temperature, jsonSchema, json, extra, who } = request
-    const prompt = estimatedPrompt(messages, extra)
+    const { role, messages, maxTokens, temperature, jsonSchema, json, extra, who, wasted, isFree = false } = request
+    const prompt = estimatedPrompt(messages, extra, jsonSchema)
     const options = {
       messages,
       ...(temperature !== undefined && { temperature }),
@@ -245,31 +240,37 @@ export class ModelPool implements Models {
       ...(json && { json }),
       ...(extra && { extra }),
     }
-    let isAsked = false
     const workAs = (asked: ModelRole): Work<Candidate, PoolAnswer> => ({
       tokens: prompt + maxTokens,
       ...(who !== undefined && { who }),
+      isFree,
       mayTryAgain,
       ask: async ({ member, model }, until, silence) => {
-        isAsked = true
         const { backend } = member.entry
         const { clock } = this.#parts
         const beganMs = clock.now()
         const firstWord = (): void => member.took('firstToken', model.id, asked, clock.now() - beganMs)
         const room = Math.min(maxTokens, model.context - prompt)
-        const { heard, hold } = silence
-        const answer = await ask(backend, { model, maxTokens: room, ...options }, { until, firstWord, heard, hold })
-        if (!answer.ok) return answer
+        const tally = new AnswerTally()
+        const answer = await ask(
+          backend,
+          { model, maxTokens: room, tally, ...options },
+          { until, firstWord, ...silence },
+        )
+        if (answer.ok && !tally.began) tally.take(answer.value.message)
+        const counts = answer.ok ? answer.value.usage : tally.counts
+        const said = tally.isTooLong ? room : tally.tokens
+        const usage = usageOf(counts, { prompt, said, maxTokens: room })
+        if (!answer.ok) {
+          // Who asked is gone, and the model has read it all the same.
+          if (tally.began || signal.aborted) wasted?.(usage)
+          return answer
+        }
         member.took('whole', model.id, asked, clock.now() - beganMs)
-        const { usage: counts, ...told } = answer.value
-        const usage = usageOf(counts, options, told.text)
-        return ok({ value: { ...told, backend: backend.id, usage }, usage })
+        return ok({ value: { ...answer.value, backend: backend.id, usage }, usage })
       },
     })
-    const answer = await this.#serveTiers(this.#tiers(request, prompt), { role, workAs }, signal)
-    if (answer.ok || !isAsked || !signal.aborted) return answer
-    // Who asked is gone, and the model has read it all the same.
-    return fail(fault(answer.fault.code, { ...answer.fault.detail, promptTokens: prompt }))
+    return this.#serveTiers(this.#tiers(request, prompt), { role, workAs }, signal)
   }
 
   /** Models that can take a request, best first: by what they had better be able to do, then by role, then by priority. */
@@ -320,14 +321,14 @@ export class ModelPool implements Models {
         if (turn.result.ok) return turn.result
         last = turn.result.fault
         if (turn.candidate !== null && !isBackends(last)) refusals += 1
-        if (signal.aborted || !work.mayTryAgain() || refusals >= REFUSALS_MAX) return fail(last)
+        if (signal.aborted || !work.mayTryAgain() || refusals >= REFUSALS_MAX) return fail(withoutWords(last))
         // Where all have as many waiting as they take, those of the next role may not.
         if (turn.candidate === null) break
         isOut = outWith(isOut, turn.candidate, last)
       }
     }
-    const reason = `all with the role ${role} are left alone (${troubles(all)})`
-    return fail(last ?? fault('model/none', { reason, retryAfterMs: this.#restMs(all) }))
+    const reason = `all with the role ${role} are left alone (${troublesOf(all)})`
+    return fail(last === null ? fault('model/none', { reason, retryAfterMs: this.#restMs(all) }) : withoutWords(last))
   }
 
   /** A backend that nothing is known of is asked after its next check. */
@@ -367,28 +368,4 @@ export class ModelPool implements Models {
 
 function asPoolRequest(request: ModelRequest | PoolRequest): PoolRequest {
   return { ...request, messages: request.messages.map((message) => ({ ...message })) }
-}
-
-function isThat(only: NonNullable<PoolRequest['only']>, { entry }: Member, { id }: ModelFacts): boolean {
-  return only.backend === entry.backend.id && only.model === id
-}
-
-/** Each tier in two: those of which something is so, before all others. */
-function parted(tiers: readonly Tier[], isSo: (one: Candidate) => boolean): readonly Tier[] {
-  const part = (wanted: boolean): readonly Tier[] =>
-    tiers.map(({ role, able }) => ({ role, able: able.filter((one) => isSo(one) === wanted) }))
-  return [...part(true), ...part(false)]
-}
-
-/** Who is not asked any more after a failure: that model, and the others behind the same server where it was the server's. */
-function outWith(isOut: (one: Candidate) => boolean, failed: Candidate, cause: Fault): (one: Candidate) => boolean {
-  const { status } = cause.detail
-  const isServers = isTransient(cause) || status === 401 || status === 403
-  return ({ member, model }) =>
-    isOut({ member, model }) || (member === failed.member && (isServers || model === failed.model))
-}
-
-function troubles(able: readonly Candidate[]): string {
-  const members = new Set(able.map(({ member }) => member))
-  return [...members].map(({ entry, trouble }) => troubleOf(entry.backend.id, trouble)).join('; ')
 }

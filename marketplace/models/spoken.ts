@@ -4,6 +4,7 @@ import type { SpokenText } from '../outside/speech.ts'
 import type { Work } from './attempts.ts'
 import type { ModelFacts } from './backend.ts'
 import type { Member } from './member.ts'
+import { estimatedTokens } from './tokens.ts'
 
 /** A text for a model that speaks. */
 export interface PoolSpeechRequest {
@@ -23,8 +24,6 @@ export interface PoolSpeech extends Omit<SpokenText, 'by'> {
 
 /** Tries in all, pauses between them: parts that were spoken before are lost with one that is not. */
 const RETRIES_MAX = 4
-/** Characters of a token, roughly. */
-const CHARS_PER_TOKEN = 4
 /** Voices of a model of which the operator names none. */
 const VOICES_DEFAULT = ['alloy'] as const
 
@@ -45,7 +44,9 @@ export function speechWork({
   speed,
 }: PoolSpeechRequest): Work<{ readonly member: Member; readonly model: ModelFacts }, PoolSpeech> {
   return {
-    tokens: Math.ceil(text.length / CHARS_PER_TOKEN),
+    tokens: estimatedTokens(text),
+    // Paid services do not speak.
+    isFree: true,
     mayTryAgain: () => true,
     retriesMax: RETRIES_MAX,
     ask: async ({ member, model }, until, { heard }) => {

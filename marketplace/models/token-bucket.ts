@@ -1,3 +1,5 @@
+import { freeOf } from '../outside/free-places.ts'
+
 const MINUTE_MS = 60_000
 /** Part of a minute's allowance that may be used at once. */
 const BURST_PART = 10
@@ -20,10 +22,11 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** How long to wait until so many units can be taken; 0 is now. */
-  waitMs(units: number, nowMs: number): number {
+  /** How long to wait until so many units can be taken; 0 is now. `isFree`: a part of what fits in is left for others. */
+  waitMs(units: number, nowMs: number, isFree = false): number {
     this.#fill(nowMs)
-    const missing = Math.min(units, this.#capacity) - this.#level
+    const kept = isFree ? this.#capacity - freeOf(this.#capacity) : 0
+    const missing = Math.min(units, this.#capacity - kept) + kept - this.#level
     return missing <= 0 ? 0 : Math.ceil(missing / this.#perMs)
   }
 

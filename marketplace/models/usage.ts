@@ -1,5 +1,6 @@
 import type { ModelUsage } from '../outside/models.ts'
-import type { ChatMessage, TokenCounts } from './backend.ts'
+import type { TokenCounts } from './answer-tally.ts'
+import type { AnswerSchema, ChatMessage } from './backend.ts'
 import { estimatedTokens } from './tokens.ts'
 
 /** Tokens that frame each message. */
@@ -12,23 +13,56 @@ export const IMAGE_TOKENS = { usual: 765, low: 85 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Rough number of tokens of a conversation, with the tools that are offered in it. */
-export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields = {}): number {
-  const tools = Array.isArray(extra.tools) ? estimatedTokens(JSON.stringify(extra.tools)) : 0
-  return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools)
+/** What reading a text out counts: the tokens of the text, which a model was asked with. */
+export function spokenUsage(text: string): ModelUsage {
+  const tokens = estimatedTokens(text)
+  return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }
 }
 
-/** Usage as the backend counted it, or an estimate that says so. */
-export function usageOf(
-  counts: TokenCounts | null,
-  { messages, extra }: { readonly messages: readonly ChatMessage[]; readonly extra?: Fields },
-  text: string,
-): ModelUsage {
-  const { promptTokens, completionTokens } = counts ?? {
-    promptTokens: estimatedPrompt(messages, extra),
-    completionTokens: estimatedTokens(text),
-  }
-  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, estimated: counts === null }
+/** Rough number of tokens of a conversation, with the tools that are offered in it and the schema of its answer. */
+export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields = {}, form?: AnswerSchema): number {
+  const tools = Array.isArray(extra.tools) ? estimatedTokens(JSON.stringify(extra.tools)) : 0
+  const schema = form === undefined ? 0 : estimatedTokens(JSON.stringify(form.schema))
+  return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools + schema)
+}
+
+/** How far above what was seen the count of a backend may be before it is not believed: some thoughts are not shown. */
+const BELIEF = { times: 3, more: 64 }
+/** The same above a prompt: templates frame it, and pictures cost some models thirty times as much as others. */
+const PROMPT_BELIEF = { times: 40, more: 1_000 }
+/** How far below: the estimate of what was said is within a quarter, and pictures of a prompt are cheap to some models. */
+const LEAST = { said: { times: 4 / 3, more: 16 }, prompt: { times: 3, more: 64 } }
+
+/** What is known of a call beside what its backend counted. */
+export interface SeenCall {
+  /** About how many tokens the prompt has, and how many came as its answer. */
+  readonly prompt: number
+  readonly said: number
+  /** Longest answer that was asked for. */
+  readonly maxTokens: number
+}
+
+/**
+ * Usage as the backend counted it; where it did not, or counted what cannot be, an estimate that says so. A backend that counts
+ * nothing would make every answer free, and one that counts too much would use up the caller's day.
+ */
+export function usageOf(counts: TokenCounts | null, { prompt, said, maxTokens }: SeenCall): ModelUsage {
+  const { times, more } = PROMPT_BELIEF
+  const promptTokens = believed(counts?.promptTokens, prompt, { ...LEAST.prompt, most: prompt * times + more })
+  // What is thought and not shown is within what was asked for.
+  const most = Math.max(maxTokens, said * BELIEF.times) + BELIEF.more
+  const completionTokens = believed(counts?.completionTokens, said, { ...LEAST.said, most })
+  const estimated = promptTokens !== counts?.promptTokens || completionTokens !== counts.completionTokens
+  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, estimated }
+}
+
+function believed(
+  count: number | undefined,
+  seen: number,
+  { times, more, most }: { readonly times: number; readonly more: number; readonly most: number },
+): number {
+  if (count === undefined || count > most) return seen
+  return seen > count * times + more ? seen : count
 }
 
 /** Both together; an estimate in it makes an estimate of it. */

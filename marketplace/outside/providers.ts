@@ -2,10 +2,10 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
-/** Asks something of whoever the operator chose for it. Faults: `provider/*`. */
+/** Asks the providers that the operator chose; a question that `isFree` leaves room for paid ones. Faults: `provider/*`. */
 export interface Asked<Query, Value> {
   readonly readiness: () => Readiness
-  readonly ask: (query: Query, signal: AbortSignal) => Promise<Result<Sourced<Value>>>
+  readonly ask: (query: Query, signal: AbortSignal, isFree?: boolean) => Promise<Result<Sourced<Value>>>
 }
 
 /** A page that a search found. */

@@ -54,6 +54,8 @@ const POLL_MS = 100
 const SETTLING_WAIT_MS = 5_000
 /** A claim can move on between two looks; more often than this it does not. */
 const TURNS_MAX = 5
+/** Failed works for one authorization, however often it is offered again. */
+const FAILED_RUNS_MAX = 10
 /** Names that are known again at once after a start: who lost an answer to it may come back with a new authorization. */
 const NAMES_AT_ONCE = 1_000
 const UNDER_WAY = fault('stable/under-way')
@@ -293,8 +295,10 @@ export class StableCheckout implements StableRail {
     const cause = causeOf(claim)
     if (claim.over) return fail(cause)
     const finished = settlingAgain(claim)
-    if (finished === null) return place.offer.definition.repeatable ? this.#take(place, claim) : fail(cause)
+    if (finished === null && !place.offer.definition.repeatable) return fail(cause)
+    if (finished === null && (claim.failedRuns ?? 0) < FAILED_RUNS_MAX) return this.#take(place, claim)
     const refusal = this.#refusal(place)
+    if (finished === null) return fail(refusal ?? cause)
     if (refusal !== null) return fail(refusal.code === 'stable/refused' ? cause : refusal)
     return this.#do(place, async () => {
       if (!(await this.store.advance('unpaid', finished))) return null
@@ -312,9 +316,11 @@ export class StableCheckout implements StableRail {
     const claim = previous === null ? this.#intake.newClaim(place) : claimedAgain(previous)
     // Somebody else was given the name since it was looked at.
     if (this.#isTaken(place.identity)) return null
-    const task: StableTask = { definition: offer.definition, input: input.value, previous }
+    const { payment, client = '' } = place.call
+    const task: StableTask = { definition: offer.definition, input: input.value, previous, client }
     this.#keys.put(claim)
-    const outcome = await this.#do(place, () => this.#work.begin(claim, task))
+    const foreign = isOwnKey(payment, this.terms) ? null : payment.authorization.signature
+    const outcome = await this.#do(place, () => this.#work.begin(claim, task, foreign))
     if (outcome?.ok !== false) return outcome
     if (outcome.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
     return outcome
@@ -323,7 +329,7 @@ export class StableCheckout implements StableRail {
   /** Does work for a payer, unless it is under way here already. */
   async #do({ identity, call }: Place, work: () => Promise<Ended>): Promise<Result<StableSettled> | null> {
     if (this.#running.has(identity.id)) return null
-    const payer = this.#payers.placeOf(call.payment, this.terms)
+    const payer = this.#payers.placeOf(call, this.terms)
     return told(await this.#track(identity, () => this.#payers.during(payer, work)), false)
   }
 
@@ -342,8 +348,9 @@ export class StableCheckout implements StableRail {
     if (refused !== null) return refused
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
-    const crowding = this.#payers.crowding(this.#payers.placeOf(call.payment, this.terms), offer.definition)
-    return crowding ?? this.#payers.refusal(call.payment.authorization.from, offer.definition)
+    const crowding = this.#payers.crowding(this.#payers.placeOf(call, this.terms), offer.definition)
+    const { payment, client = '' } = call
+    return crowding ?? this.#payers.refusal({ payer: payment.authorization.from, client }, offer.definition)
   }
 
   #resume(claim: StableClaim): void {
@@ -359,7 +366,7 @@ export class StableCheckout implements StableRail {
     const definition = this.#deps.shop.offer(serviceId)?.definition
     const input = definition === undefined ? undefined : readRequest(definition, request)
     if (definition?.repeatable === true && input?.ok === true)
-      return this.#work.redo(claim, { definition, input: input.value, previous: null })
+      return this.#work.redo(claim, { definition, input: input.value })
     return this.#work.giveUp(claim, fault('service/interrupted', { serviceId }))
   }
 

@@ -68,8 +68,7 @@ function checkWindow({ authorization }: StablePayment, { nowMs, timeoutMs }: Che
 
 /**
  * The spelling of a key's signature that tokens refuse is refused here: facilitators may take it for good, and the work would be for
- * nothing. Everything else is for the facilitator to judge, also whether it is a contract's; who signed is not worked out for it, as
- * that takes a millisecond.
+ * nothing. Whether a signature that is not of the payer's own key is a contract's is asked later.
  */
 function checkSignature({ authorization }: StablePayment, terms: StableTerms): Fault | null {
   if (!isMirrored(authorization.signature)) return null
@@ -77,7 +76,7 @@ function checkSignature({ authorization }: StablePayment, terms: StableTerms): F
   return isPayers ? refused('invalid_exact_evm_signature') : null
 }
 
-/** Whether the payer's own key signed, so that nobody else can have made this payment. */
+/** Whether the payer's own key signed, so that only the payer can have made this payment. It takes a millisecond, once for a payment. */
 export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): boolean {
   const signer = signerOf(authorization, terms)
   return signer?.address === authorization.from && signer.isLow

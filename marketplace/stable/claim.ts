@@ -26,7 +26,7 @@ export interface StablePayment {
   readonly authorization: Authorization
   /** The offer that the client took, as it echoes it; null in generation 1, which has no echo. */
   readonly accepted: Readonly<Record<string, unknown>> | null
-  /** The client's payload as it came, for facilitators: they get nothing of ours put into it. */
+  /** The payment in its generation's shape, for facilitators: built of values that were read, and of nothing else that came. */
   readonly payload: object
   /** Id of the extension `payment-identifier`, null without. */
   readonly paymentIdentifier: string | null
@@ -60,6 +60,10 @@ interface StableBase {
 interface OpenStable extends StableBase {
   readonly request: string
   readonly payload: object
+  /** Whether no facilitator was asked yet to settle it; absent where one may have been, and in claims of earlier versions. */
+  readonly unsent?: true
+  /** How often work for it has failed; absent before the first time. */
+  readonly failedRuns?: number
 }
 
 /** Work is over and its result is kept: it is delivered once the money has moved. */
@@ -154,6 +158,12 @@ export const STABLE_CLAIMS: ClaimKind<StableClaim> = {
   // Before the work there is only a question to a facilitator, which does no harm twice; after a delivery that is forgotten there
   // may be a second one, to who holds the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
+  // Where the money did not come, what the result was worth was not paid.
+  paidFor: (claim) => ({
+    payer: claim.payer,
+    priceUsdMicros: claim.state === 'unpaid' ? 0n : BigInt(claim.priceUsdMicros),
+    isDelivered: claim.state === 'settled' && claim.deliveredAtMs !== null,
+  }),
   nameOf: ({ state, repeatKey }) => (state === 'unpaid' || state === 'owed' ? null : repeatKey),
 }
 

@@ -7,17 +7,35 @@ export interface FacilitatorRequest {
 
 /**
  * What a facilitator said of a payment. `refused` is a clear no. `unknown` may have happened or not: no answer, one that
- * cannot be read, or one that says so; `transaction` where it named one. `unreachable` never arrived there.
+ * cannot be read, or one that says so; `transaction` where it named one, and the HTTP `status` of one without a verdict. `unreachable` never arrived there. `busy` did nothing and
+ * wants to be asked later: `waitMs` is the pause that it names, 0 where it names none.
  */
 export type FacilitatorVerdict =
   | { readonly is: 'good'; readonly payer: string | null; readonly transaction: string | null }
   | { readonly is: 'refused'; readonly reason: string }
-  | { readonly is: 'unknown'; readonly detail: string; readonly transaction: string | null }
+  | { readonly is: 'unknown'; readonly detail: string; readonly transaction: string | null; readonly status?: number }
   | { readonly is: 'unreachable'; readonly detail: string }
+  | { readonly is: 'busy'; readonly detail: string; readonly waitMs: number }
+
+/** Words of which the reasons of x402 are made, by its specification and by facilitators that are in use. */
+const REASON_WORDS: ReadonlySet<string> = new Set(
+  `invalid insufficient unsupported unexpected missing exact evm x402 version scheme network payload payment requirements authorization
+  signature signer nonce already used or canceled cancelled expired unsettled elsewhere transaction settlement settle verify verification
+  simulation failed reverted pending timeout timed out error state valid after before value amount asset mismatch too low high recipient
+  payer from to address token name domain eip712 eip3009 permit2 allowance funds balance undeployed smart wallet duplicate not found
+  refused`.split(/\s+/),
+)
+
+/** The reason of a refusal as payers are told it: that of x402, or that it was refused. */
+export function reasonInShort(reason: string): string {
+  return reason.split('_').every((word) => REASON_WORDS.has(word)) ? reason : 'refused'
+}
 
 /** A facilitator of the x402 HTTP API. Never throws: whatever happens is a verdict. */
 export interface Facilitator {
   readonly url: string
+  /** What it said last of a payment in words other than those of x402, for the operator alone; absent or null while all is well. */
+  readonly words?: string | null
   verify(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
   settle(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
   /** Whether it takes scheme `exact` on the network given by either name, or what is wrong. */
@@ -29,6 +47,8 @@ export interface SupportVerdict {
   readonly ok: boolean
   /** Whether it answered at all: what does not answer may still take the scheme. */
   readonly answered: boolean
+  /** Whether it wants to be asked later. */
+  readonly isBusy?: boolean
   readonly detail: string
 }
 
@@ -44,6 +64,10 @@ export type AuthorizationState =
 
 /** Reads the token's chain, where the operator has an RPC node for it. */
 export interface StableLedger {
+  /** Whether an address is a contract's, or of a key that has given itself code; null where the chain cannot be asked. */
+  hasCode(address: string): Promise<boolean | null>
+  /** Units of an asset that an address holds; null where the chain cannot be asked. */
+  balance(asset: string, address: string): Promise<bigint | null>
   authorization(of: {
     readonly asset: string
     readonly from: string
@@ -53,6 +77,8 @@ export interface StableLedger {
     readonly nonce: string
     /** Since when it can have been used, in seconds since 1970. */
     readonly sinceSeconds: number
+    /** Until when it can be used: what a node that has not come that far shows as unused is not known. */
+    readonly untilSeconds?: number
     /** Transaction that is said to hold the transfer: looked at first, as it costs one question. */
     readonly transaction?: string
   }): Promise<AuthorizationState>

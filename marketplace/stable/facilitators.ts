@@ -1,8 +1,10 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { WaitingRoom } from '../checkout/waiting-room.ts'
 import { WorkSlots } from '../checkout/work-slots.ts'
 import { Breaker } from './breaker.ts'
 import type { Facilitator, FacilitatorRequest, FacilitatorVerdict, SupportVerdict } from './facilitator.ts'
 import type { FacilitatorFacts } from './rail.ts'
+import { RecentCounts } from './recent-counts.ts'
 import type { StableNetwork } from './terms.ts'
 
 /** What a pool works with. */
@@ -22,13 +24,42 @@ export interface PoolVerdict {
 }
 
 const VERIFY_MS = 5_000
+/** How long a check waits for facilitators that want to be asked later, and a settlement, for which work was done. */
+const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
+/** Pause of a facilitator that names none, and the longest that is kept. */
+const REST_MS = 1_000
+const REST_MS_MAX = 30_000
 /** Checks asked for at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
 const VERIFY_AT_ONCE = 64
+/**
+ * Checks that wait for their turn at most: each holds a request open, and costs its sender nothing. Those at once and those that wait
+ * together are a quarter of the requests that a node answers at once.
+ */
+export const CHECKS_WAITING_MAX = 192
+const CROWDED: PoolVerdict = {
+  verdict: { is: 'unreachable', detail: 'too many payments wait to be checked' },
+  by: null,
+}
 const SETTLE_MS = 30_000
 const CHECK_MS = 5_000
 /** How often a facilitator is asked what it takes: while it answers well, and while it does not. */
 const WELL_MS = 30_000
 const ILL_MS = 2_000
+
+/** Checks that wait for a facilitator that wants to be asked later, at most: those of payers who have paid lately come on top. */
+const RESTING_MAX = 64
+/** How much later each rank asks once a facilitator's pause is over: what is left of its allowance goes to the first. */
+const RANK_MS = 100
+/** How long the allowance of a facilitator that wanted to be asked later is taken for scarce. */
+const SCARCE_MS = 5 * 60_000
+/** How often a facilitator's error at payments of one client counts: any client can send what it fails at. */
+const FAILED_AT = { most: 1, withinMs: 60_000, namesMax: 1_000 }
+/** What everyone is told of a facilitator that gave neither yes nor no. */
+const KINDS = {
+  busy: 'it takes no more questions now',
+  unreachable: 'it cannot be reached',
+  unknown: 'it gave no answer that can be used',
+} as const
 
 /** One facilitator with what is known of it. */
 interface Member {
@@ -36,7 +67,33 @@ interface Member {
   readonly breaker: Breaker
   /** What it said last of what it takes; null before it was asked. */
   support: SupportVerdict | null
+  /** What was found out last, for everyone. */
   detail: string
+  /** What went wrong last with payments and with checks, as the operator is told it; null while all is well. */
+  readonly troubles: { ofPayments: string | null; ofChecks: string | null }
+  /** Until when it wants to be left in peace; it is well all the same. */
+  restUntilMs: number
+  /** Clients at whose payments it failed lately. */
+  readonly failedAt: RecentCounts
+}
+
+/** Whose payment a facilitator is asked about. */
+export interface Asker {
+  /** Whether the payer's own key is known to have signed. */
+  readonly isProven?: boolean
+  /** Who sent it, or who pays where that is not known. */
+  readonly client?: string | undefined
+  /** Whether the payer has paid lately: what a facilitator fails at then is not made up. */
+  readonly hasPaid?: boolean
+  /** Who goes first where a facilitator takes few questions: 0 does. */
+  readonly rank?: number
+}
+
+/** How a facilitator is asked. */
+interface Question {
+  readonly ask: (facilitator: Facilitator) => Promise<FacilitatorVerdict>
+  readonly isSettlement: boolean
+  readonly asker: Asker
 }
 
 /**
@@ -47,16 +104,23 @@ export class FacilitatorPool {
   readonly #deps: FacilitatorPoolDependencies
   readonly #members: readonly Member[]
   readonly #checks = new WorkSlots(VERIFY_AT_ONCE)
+  readonly #room: WaitingRoom
+  #resting = 0
+  #scarceUntilMs = 0
   #cancel: (() => void) | null = null
   #stopped = false
 
   constructor(dependencies: FacilitatorPoolDependencies) {
     this.#deps = dependencies
+    this.#room = new WaitingRoom(dependencies.timers)
     this.#members = dependencies.facilitators.map((facilitator) => ({
       facilitator,
       breaker: new Breaker(),
       support: null,
       detail: 'not asked yet',
+      troubles: { ofPayments: null, ofChecks: null },
+      restUntilMs: 0,
+      failedAt: new RecentCounts(dependencies.clock, FAILED_AT),
     }))
   }
 
@@ -66,14 +130,14 @@ export class FacilitatorPool {
       url: member.facilitator.url,
       healthy: this.#isUsable(member),
       detail: member.detail,
+      trouble: member.facilitator.words ?? member.troubles.ofPayments ?? member.troubles.ofChecks,
     }))
   }
 
   /** Whether one of them said that it takes our scheme on our network. */
   get verified(): { readonly ok: boolean; readonly detail: string } {
     const good = this.#members.find(({ support }) => support?.ok)
-    const named = ({ facilitator, detail }: Member): string => `${facilitator.url}: ${detail}`
-    return { ok: good !== undefined, detail: good === undefined ? this.#members.map(named).join('; ') : named(good) }
+    return { ok: good !== undefined, detail: good?.detail ?? this.#members.map(({ detail }) => detail).join('; ') }
   }
 
   /** Why nobody can be asked now, or null. */
@@ -81,6 +145,11 @@ export class FacilitatorPool {
     return this.#members.some((member) => this.#isUsable(member))
       ? null
       : 'no facilitator of the stablecoin rail can be used now'
+  }
+
+  /** Whether one of them wanted to be asked later within the last minutes. */
+  get isScarce(): boolean {
+    return this.#deps.clock.now() < this.#scarceUntilMs
   }
 
   /** Asks all of them what they take, now and from then on; resolves after the first round. */
@@ -93,19 +162,31 @@ export class FacilitatorPool {
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
+    this.#room.wake()
   }
 
-  /** Has a payment checked by the first that says yes or no. */
-  verify(request: FacilitatorRequest): Promise<PoolVerdict> {
-    return this.#checks.run(() => this.#ask(this.#inOrder(null), (one) => one.verify(request, VERIFY_MS), false))
+  /**
+   * Has a payment checked by the first that says yes or no. Where it is not proven that the payer signed it, a facilitator that fails
+   * at it is not taken for broken: anybody can send what it fails at. Signatures of one's own cost nothing either, so that a free place
+   * goes to the client who has the fewest, and where too many wait, the client who has the most waiting is refused one.
+   */
+  async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {
+    const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.verify(request, VERIFY_MS)
+    const round = async (): Promise<PoolVerdict> => {
+      const check = (): Promise<PoolVerdict> => this.#ask(this.#inOrder(null), { ask, isSettlement: false, asker })
+      return (await this.#checks.runUnlessFull(check, asker.client ?? '', CHECKS_WAITING_MAX)) ?? CROWDED
+    }
+    return this.#patiently(PATIENCE_MS.verify, round, asker)
   }
 
   /**
    * Has a payment settled, by `first` if it can. The next is asked where it was not reached: what may have
    * happened is not known better by asking another at once.
    */
-  settle(request: FacilitatorRequest, first: string | null): Promise<PoolVerdict> {
-    return this.#ask(this.#inOrder(first), (one) => one.settle(request, SETTLE_MS), true)
+  settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
+    const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
+    const round = (): Promise<PoolVerdict> => this.#ask(this.#inOrder(first), { ask, isSettlement: true, asker })
+    return this.#patiently(PATIENCE_MS.settle, round, { ...asker, rank: 0 })
   }
 
   /** Url of the next in turn after one, so that whoever repeats asks another each time. */
@@ -114,32 +195,58 @@ export class FacilitatorPool {
     return this.#members[(i + 1) % this.#members.length]?.facilitator.url ?? null
   }
 
-  async #ask(
-    members: readonly Member[],
-    ask: (facilitator: Facilitator) => Promise<FacilitatorVerdict>,
-    isSettlement: boolean,
-  ): Promise<PoolVerdict> {
+  /** Goes round again while no facilitator gives an answer and at least one wants to be asked later, the first ranks first. */
+  async #patiently(patienceMs: number, round: () => Promise<PoolVerdict>, { rank = 0 }: Asker): Promise<PoolVerdict> {
+    const untilMs = this.#deps.clock.now() + patienceMs
+    for (;;) {
+      const said = await round()
+      if (said.verdict.is !== 'busy' || this.#stopped) return said
+      const waitMs = said.verdict.waitMs + rank * RANK_MS
+      if (this.#deps.clock.now() + waitMs > untilMs || (rank > 1 && this.#resting >= RESTING_MAX)) return said
+      this.#resting += 1
+      await this.#room.pause(waitMs)
+      this.#resting -= 1
+    }
+  }
+
+  async #ask(members: readonly Member[], question: Question): Promise<PoolVerdict> {
+    let busy: PoolVerdict | null = null
     let last: PoolVerdict = {
       verdict: { is: 'unreachable', detail: this.closedBecause ?? 'nobody was asked' },
       by: null,
     }
     for (const member of members) {
-      const verdict = await ask(member.facilitator)
-      this.#note(member, verdict)
+      const said = this.#restOf(member) ?? (await question.ask(member.facilitator))
+      this.#note(member, said, question)
+      const verdict = inShort(said)
       last = { verdict, by: member.facilitator.url }
-      const isFinal = verdict.is === 'good' || verdict.is === 'refused' || (isSettlement && verdict.is === 'unknown')
-      if (isFinal) return last
+      const isFinal = verdict.is === 'good' || verdict.is === 'refused'
+      if (isFinal || (question.isSettlement && verdict.is === 'unknown')) return last
+      const resting = this.#restOf(member)
+      if (resting !== null && waitOf(resting) < waitOf(busy?.verdict)) busy = { verdict: resting, by: last.by }
     }
-    return last
+    return busy ?? last
   }
 
-  #note(member: Member, verdict: FacilitatorVerdict): void {
+  #note(member: Member, verdict: FacilitatorVerdict, question: Question): void {
+    const nowMs = this.#deps.clock.now()
     if (verdict.is === 'good' || verdict.is === 'refused') {
       member.breaker.succeeded()
-    } else {
-      member.breaker.failed(this.#deps.clock.now())
-      member.detail = verdict.detail
+      member.troubles.ofPayments = null
+      return
     }
+    member.detail = KINDS[verdict.is]
+    member.troubles.ofPayments = verdict.detail
+    if (verdict.is === 'busy') {
+      member.restUntilMs = nowMs + Math.min(REST_MS_MAX, verdict.waitMs === 0 ? REST_MS : verdict.waitMs)
+      this.#scarceUntilMs = nowMs + SCARCE_MS
+    } else if (isOwnFailure(member, verdict, question)) member.breaker.failed(nowMs)
+  }
+
+  /** What is known of a facilitator that wants to be asked later, without asking it; null for any other. */
+  #restOf({ restUntilMs, detail }: Member): FacilitatorVerdict | null {
+    const waitMs = Math.min(REST_MS_MAX, restUntilMs - this.#deps.clock.now())
+    return waitMs > 0 ? { is: 'busy', detail, waitMs } : null
   }
 
   /** Those that can be asked, the one named first. */
@@ -155,10 +262,11 @@ export class FacilitatorPool {
 
   async #check(member: Member): Promise<void> {
     const said = await member.facilitator.supports(this.#deps.network, CHECK_MS)
-    member.detail = said.detail
+    member.detail = said.answered ? said.detail : KINDS[said.isBusy === true ? 'busy' : 'unreachable']
+    member.troubles.ofChecks = said.ok ? null : said.detail
     // What it says that it takes is no sign that it works: only work closes its breaker.
     if (said.answered || member.support === null) member.support = said
-    else member.breaker.failed(this.#deps.clock.now())
+    else if (said.isBusy !== true) member.breaker.failed(this.#deps.clock.now())
   }
 
   #schedule(): void {
@@ -168,4 +276,34 @@ export class FacilitatorPool {
       void Promise.all(this.#members.map((member) => this.#check(member))).then(() => this.#schedule())
     })
   }
+}
+
+/**
+ * Whether a failure is the facilitator's and not the payment's. What it answers with a status below 500 is about what it was sent,
+ * and an error within it may come of that, too, so that it counts once for a client who has not paid lately.
+ */
+function isOwnFailure(
+  { failedAt }: Member,
+  verdict: Exclude<FacilitatorVerdict, { is: 'good' | 'refused' }>,
+  { isSettlement, asker }: Question,
+): boolean {
+  if (verdict.is !== 'unknown') return verdict.is === 'unreachable'
+  const { isProven = true, hasPaid = false, client = '' } = asker
+  if (!isProven) return false
+  const { status } = verdict
+  if (status === undefined) return true
+  if (status < 500) return isSettlement
+  if (hasPaid) return true
+  if (failedAt.count(client) > 0) return false
+  failedAt.add(client)
+  return true
+}
+
+/** A verdict without words of the facilitator, as callers may be told it. */
+function inShort(verdict: FacilitatorVerdict): FacilitatorVerdict {
+  return 'detail' in verdict ? { ...verdict, detail: KINDS[verdict.is] } : verdict
+}
+
+function waitOf(verdict: FacilitatorVerdict | undefined): number {
+  return verdict?.is === 'busy' ? verdict.waitMs : Number.POSITIVE_INFINITY
 }

@@ -48,6 +48,16 @@ export function isSameCall(
   return claim.serviceId === serviceId && claim.requestHash === hash && claim.signatureHash === signatureHash
 }
 
+/**
+ * Whether a call shows that it is its payer's: by the signature, and, since that is public once it is settled, by the name that it
+ * gave at first. An answer without a name is handed over once, so that nothing is left for its payer.
+ */
+export function isOfPayer(claim: StableClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
+  if (claim.signatureHash !== signatureHash) return false
+  if (claim.repeatKey !== null) return claim.repeatKey === repeatKey
+  return claim.state !== 'settled' || claim.deliveredAtMs === null
+}
+
 /** Whether a claim is of the network and token sold for now: what is of others waits until the node is back there. */
 export function isOfTerms({ network, asset }: StableTerms, claim: Pick<StableClaim, 'network' | 'asset'>): boolean {
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()

@@ -74,6 +74,7 @@ export class Intake {
       claimedAtMs: nowMs,
       request: call.request,
       payload,
+      unsent: true,
     }
   }
 

@@ -2,14 +2,13 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { isOwnKey } from './checks.ts'
-import type { StableClaim, StablePayment } from './claim.ts'
+import type { StableClaim } from './claim.ts'
+import type { StableCall } from './rail.ts'
 import { RecentCounts } from './recent-counts.ts'
 import type { StableTerms } from './terms.ts'
 
 /** Calls of one payer that may be under way at once: what waits for a place costs memory, and others wait behind it. */
 const AT_ONCE_MAX = 64
-/** Calls of one payer that may be under way without a look at who signed. */
-const UNASKED_MAX = 8
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Works that a payer may leave unpaid within the time: the service works before it is paid, so this is what it gives away. */
 const UNPAID = { ...SPAN, most: 5 }
@@ -20,9 +19,28 @@ const PAID = { ...SPAN, most: AT_ONCE_MAX }
  * bound it could have this node knock anywhere, and models think, for free. An honest caller meets broken pages, too, so there are
  * more of them.
  */
-const FAILED = { ...SPAN, most: 10 }
+export const FAILED_OUTSIDE = { ofPayer: 10, ofClient: 30 } as const
+/**
+ * Works of any service that may fail within the time, beside as many as were paid: each is work for nothing and a claim that is kept.
+ * A client counts, too: an attacker has any number of payers.
+ */
+export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
+/** Settlements that a client is trusted for. */
+const CLIENT_PAID_MAX = 200
 /** Ends of work that the other side can cause. A result out of shape or an interruption is ours. */
 const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
+
+/** Who has a call carried out: who pays for it, and who sent it, as the doors tell callers apart. */
+export interface Caller {
+  readonly payer: string
+  readonly client: string
+}
+
+/** Failures of one kind. */
+interface Failures {
+  readonly ofPayer: RecentCounts
+  readonly ofClient: RecentCounts
+}
 
 /** Works of one payer that have begun and not ended, and what waits to begin. */
 interface Line {
@@ -36,14 +54,22 @@ export class Payers {
   readonly #lines = new Map<string, Line>()
   readonly #paid: RecentCounts
   readonly #unpaid: RecentCounts
-  readonly #failed: RecentCounts
+  readonly #paidOfClient: RecentCounts
+  readonly #failedOutside: Failures
+  readonly #failed: Failures
   readonly #unknownOf: (payer: string) => number
 
   /** `unknownOf` says how many settlements of a payer have an end that is not known yet. */
   constructor(clock: Clock, unknownOf: (payer: string) => number) {
     this.#paid = new RecentCounts(clock, PAID)
     this.#unpaid = new RecentCounts(clock, UNPAID)
-    this.#failed = new RecentCounts(clock, FAILED)
+    this.#paidOfClient = new RecentCounts(clock, { ...SPAN, most: CLIENT_PAID_MAX })
+    const counts = ({ ofPayer, ofClient }: typeof FAILED_ANY | typeof FAILED_OUTSIDE): Failures => ({
+      ofPayer: new RecentCounts(clock, { ...SPAN, most: ofPayer + AT_ONCE_MAX }),
+      ofClient: new RecentCounts(clock, { ...SPAN, most: ofClient + CLIENT_PAID_MAX }),
+    })
+    this.#failedOutside = counts(FAILED_OUTSIDE)
+    this.#failed = counts(FAILED_ANY)
     this.#unknownOf = unknownOf
   }
 
@@ -51,25 +77,36 @@ export class Payers {
    * Why a payer gets no work now, or null. Asked before a payment is taken, and again where the work has waited. Faults:
    * `stable/refused`, `stable/failing`, `service/unavailable`.
    */
-  refusal(payer: string, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
+  refusal(caller: Caller, definition: ServiceDefinition): Fault | null {
+    const { payer } = caller
     if (this.#unpaid.waitMs(payer) > 0)
       return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
-    const waitMs = reachesOut === true ? this.#failed.waitMs(payer) : 0
-    if (waitMs > 0) return fault('stable/failing', { serviceId, seconds: Math.ceil(waitMs / 1_000) })
-    if (this.#trust(payer) > 0) return null
+    const failing = this.#failing(caller, definition)
+    if (failing !== null || this.#trust(payer) > 0) return failing
     const reason = 'it is not known yet whether this payer has paid for earlier calls'
-    return fault('service/unavailable', { serviceId, reason })
+    return fault('service/unavailable', { serviceId: definition.serviceId, reason })
   }
 
-  /**
-   * Whose places a call takes: who made up a signature takes none from the payer's own key. The first few calls are not asked, since
-   * finding out takes as long as everything else here together, and most payers never have more.
-   */
-  placeOf(payment: StablePayment, terms: StableTerms): string {
+  #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
+    const [paid, paidOfClient] = [this.#paid.count(payer), this.#paidOfClient.count(client)]
+    const isOutside = reachesOut === true
+    // What is reached outside is the same for who has paid: failures there cost others something.
+    const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
+    const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
+    if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
+    // Who pays more often than not answers for no others behind the same address.
+    if (paid > this.#failed.ofPayer.count(payer)) return null
+    const { ofClient } = this.#failedOutside
+    const outsideOfClientMs = isOutside ? ofClient.waitMs(client, FAILED_OUTSIDE.ofClient + paidOfClient) : 0
+    const anyOfClientMs = this.#failed.ofClient.waitMs(client, FAILED_ANY.ofClient + paidOfClient)
+    const ofClientMs = Math.max(outsideOfClientMs, anyOfClientMs)
+    return ofClientMs > 0 ? failingOf(serviceId, 'client', ofClientMs) : null
+  }
+
+  /** Whose places a call takes: who made up a signature takes none from the payer's own key, nor from what others send. */
+  placeOf({ payment, client = '' }: Pick<StableCall, 'payment' | 'client'>, terms: StableTerms): string {
     const { from } = payment.authorization
-    const unasked = `${from} unasked`
-    if ((this.#busy.get(unasked) ?? 0) < UNASKED_MAX) return unasked
-    return isOwnKey(payment, terms) ? from : `${from} unproven`
+    return isOwnKey(payment, terms) ? from : `${from} unproven ${client}`
   }
 
   /** Whether as many calls are under way as there may be; `place` is who is counted in {@link during}. */
@@ -127,8 +164,26 @@ export class Payers {
     if (state === 'unpaid' && claim.reason === 'stable/refused') this.#unpaid.add(payer)
   }
 
-  /** Notes how work for a payer failed: it counts where the payer chose what the service reached, and that may be the cause. */
-  failed(payer: string, { reachesOut }: ServiceDefinition, cause: Fault): void {
-    if (reachesOut === true && CAUSED_OUTSIDE.has(cause.code)) this.#failed.add(payer)
+  /** Notes that a client's call was paid. */
+  paid(client: string): void {
+    this.#paidOfClient.add(client)
   }
+
+  /** How often a payer has paid lately. */
+  paidOf(payer: string): number {
+    return this.#paid.count(payer)
+  }
+
+  /** Notes that work failed; it counts as one outside where the payer chose what the service reached, and that may be the cause. */
+  failed({ payer, client }: Caller, { reachesOut }: ServiceDefinition, cause: Fault): void {
+    const isOutside = reachesOut === true && CAUSED_OUTSIDE.has(cause.code)
+    for (const { ofPayer, ofClient } of isOutside ? [this.#failedOutside, this.#failed] : [this.#failed]) {
+      ofPayer.add(payer)
+      ofClient.add(client)
+    }
+  }
+}
+
+function failingOf(serviceId: string, who: 'payer' | 'client', waitMs: number): Fault {
+  return fault('stable/failing', { serviceId, who, seconds: Math.ceil(waitMs / 1_000) })
 }

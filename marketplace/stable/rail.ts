@@ -10,6 +10,8 @@ export interface StableCall {
   readonly payment: StablePayment
   /** Header `Idempotency-Key`, null without. The extension's id counts as one too. */
   readonly idempotencyKey: string | null
+  /** Who sent it, as the doors tell callers apart: they wait in turn for facilitators. Callers without a name here count as one. */
+  readonly client?: string
 }
 
 /** A call whose money has moved. */
@@ -23,8 +25,10 @@ export interface StableSettled {
 export interface FacilitatorFacts {
   readonly url: string
   readonly healthy: boolean
-  /** What was found out last, for people. */
+  /** What was found out last, for everyone. */
   readonly detail: string
+  /** What went wrong last, in words of the facilitator, for the operator alone; null while all is well. */
+  readonly trouble: string | null
 }
 
 /** Settled calls of a service that this node knows of: its own statement, since no chain of ours shows them. */

@@ -34,12 +34,11 @@ export class RecentCounts {
     return this.#recent(name).length
   }
 
-  /** Milliseconds until it has happened to somebody less often than is borne; 0 where that is so. */
-  waitMs(name: string): number {
+  /** Milliseconds until it has happened to somebody less often than is borne; 0 where that is so. `most` is no more than what is counted. */
+  waitMs(name: string, most = this.#bounds.most): number {
     const recent = this.#recent(name)
-    const { most, withinMs } = this.#bounds
     if (recent.length < most) return 0
-    return Math.max(1, (recent[0] as number) + withinMs - this.#clock.now())
+    return Math.max(1, (recent[recent.length - most] as number) + this.#bounds.withinMs - this.#clock.now())
   }
 
   #recent(name: string): readonly number[] {

@@ -1,9 +1,9 @@
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { ClaimsAway } from '../checkout/claim-store.ts'
 import { WorkSlots } from '../checkout/work-slots.ts'
-import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import type { StableClaimStore, StableIn } from './claim.ts'
 import type { FacilitatorPool } from './facilitators.ts'
-import type { Settlement, SettlementStep } from './settlement.ts'
+import type { Settlement, WatchStep } from './settlement.ts'
 
 /** What a resolver works with. */
 export interface ResolverDependencies {
@@ -19,10 +19,13 @@ export interface ResolverDependencies {
 
 const FIRST_MS = 500
 const PAUSE_MS_MAX = 15_000
-/** An unpaid authorization is looked at more and more rarely: it is hardly ever used after all. */
+/**
+ * An unpaid authorization is looked at more and more rarely: it is hardly ever used after all. One that was never sent to be settled
+ * is left alone for hours in the end, until it has run out: failing calls are free, and must not have the chain asked again and again.
+ */
 const WATCH_MS = 20_000
 const WATCH_MS_MAX = 300_000
-/** Claims that are looked after; beyond, unpaid ones wait for the next start. */
+/** Claims that are looked after; beyond, unpaid ones wait for the next start, first those that were never sent to be settled. */
 const OPEN_MAX = 10_000
 
 /** A claim that is looked after. */
@@ -39,6 +42,8 @@ interface Case {
 export class Resolver {
   readonly #deps: ResolverDependencies
   readonly #cases = new Map<string, Case>()
+  /** Those of claims that were never sent to be settled. */
+  readonly #unsent = new Set<string>()
   /** Settlements whose outcome is not known, by payer. */
   readonly #unknown = new Map<string, number>()
   readonly #slots = new WorkSlots()
@@ -73,7 +78,12 @@ export class Resolver {
 
   /** Looks after a claim from now on; `asked` is who was asked to settle it last. */
   take(claim: StableIn<'settling' | 'unpaid'>, asked: string | null): void {
-    this.#take(claim, { asked, ms: claim.state === 'unpaid' ? WATCH_MS : FIRST_MS })
+    this.#take(claim, { asked, ms: claim.state === 'unpaid' ? this.#watchMs(claim, 0) : FIRST_MS })
+  }
+
+  /** Looks soon after a claim that a facilitator turned away when it was offered again: it may have been used meanwhile. */
+  suspect(claim: StableIn<'unpaid'>): void {
+    this.#take(claim, { asked: null, ms: WATCH_MS })
   }
 
   #take(
@@ -81,7 +91,13 @@ export class Resolver {
     { asked, ms }: { readonly asked: string | null; readonly ms: number },
   ): void {
     if (this.#stopped || this.#cases.has(claim.id)) return
-    if (claim.state === 'unpaid' && this.#cases.size >= OPEN_MAX) return
+    const isUnsent = claim.state === 'unpaid' && claim.unsent === true
+    if (claim.state === 'unpaid' && this.#cases.size >= OPEN_MAX) {
+      const [unsent] = this.#unsent
+      if (isUnsent || unsent === undefined) return
+      this.drop(unsent)
+    }
+    if (isUnsent) this.#unsent.add(claim.id)
     const unknownOf = claim.state === 'settling' ? claim.payer : null
     const one: Case = { unknownOf, attempts: 0, asked, cancel: () => {} }
     if (unknownOf !== null) this.#unknown.set(unknownOf, this.unknownOf(unknownOf) + 1)
@@ -96,6 +112,7 @@ export class Resolver {
     one.cancel()
     this.#known(one)
     this.#cases.delete(id)
+    this.#unsent.delete(id)
   }
 
   /** It is known how a settlement ended. */
@@ -141,25 +158,34 @@ export class Resolver {
         : await settlement.watch(claim)
     // It may have been taken from here while somebody else was asked.
     if (this.#stopped || this.#cases.get(id) !== one) return
-    if (step === 'open') return this.#schedule(id, one, pauseMs(claim, one.attempts))
+    if (step === 'open') return this.#schedule(id, one, this.#pauseMs(claim, one.attempts))
     this.#known(one)
+    if (step === 'gone') {
+      await store.release('unpaid', id)
+      return this.drop(id)
+    }
     // What was unpaid and is so for good was told of before.
     if ((await store.advance(claim.state, step)) && step.state !== claim.state) onStep(step)
     this.#next(step, id, one)
   }
 
-  #next(step: Exclude<SettlementStep, 'open'>, id: string, one: Case): void {
+  #next(step: Exclude<WatchStep, 'open' | 'gone'>, id: string, one: Case): void {
     if (step.state === 'unpaid' && !step.over) this.#schedule(id, one, WATCH_MS)
     else this.drop(id)
+  }
+
+  #pauseMs(claim: StableIn<'settling' | 'unpaid'>, attempts: number): number {
+    if (claim.state === 'unpaid') return this.#watchMs(claim, attempts)
+    return Math.min(PAUSE_MS_MAX, FIRST_MS * 2 ** Math.min(attempts, 10))
+  }
+
+  #watchMs(claim: StableIn<'unpaid'>, attempts: number): number {
+    const leftMs = claim.unsent === true ? this.#deps.settlement.leftMs(claim) : 0
+    return Math.min(leftMs > 0 ? leftMs : WATCH_MS_MAX, WATCH_MS * 2 ** Math.min(attempts, 10))
   }
 
   #failed(id: string, one: Case, error: unknown): void {
     if (!(error instanceof ClaimsAway)) this.#deps.onError(error)
     else if (this.#cases.get(id) === one) this.#schedule(id, one, PAUSE_MS_MAX)
   }
-}
-
-function pauseMs({ state }: StableClaim, attempts: number): number {
-  const times = 2 ** Math.min(attempts, 10)
-  return state === 'unpaid' ? Math.min(WATCH_MS_MAX, WATCH_MS * times) : Math.min(PAUSE_MS_MAX, FIRST_MS * times)
 }

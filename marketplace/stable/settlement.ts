@@ -1,7 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
-import type { AuthorizationState, StableLedger } from './facilitator.ts'
+import { type AuthorizationState, reasonInShort, type StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import { owed, settled, unpaid, unpaidForGood } from './transitions.ts'
@@ -22,10 +22,16 @@ export interface Attempt {
   readonly first: string | null
   /** Whether nobody can have been asked to settle before: only then is a clear no the end of it. */
   readonly isFirst: boolean
+  /** Who sent the payment, where that is still known, and whether its payer has paid lately. */
+  readonly client?: string
+  readonly hasPaid?: boolean
 }
 
 /** Where a claim goes that was looked at: its next state, or `open` while that is not known. */
 export type SettlementStep = StableIn<'settled' | 'unpaid' | 'owed'> | 'open'
+
+/** Where an unpaid claim goes that was looked at; `gone` where nothing of it can matter any more. */
+export type WatchStep = SettlementStep | 'gone'
 
 /** After an authorization has run out, how long a block that used it may take to be seen. */
 const LATE_SECONDS = 60
@@ -43,7 +49,7 @@ export class Settlement {
   }
 
   /** Tries to settle a claim, or finds out how it ended. */
-  async attempt(claim: StableIn<'settling'>, { first, isFirst }: Attempt): Promise<SettlementStep> {
+  async attempt(claim: StableIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
     const seen = isFirst ? null : await this.#look(claim)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
@@ -51,22 +57,33 @@ export class Settlement {
     // Nothing is taken for what cannot be delivered any more.
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
-    const { verdict, by } = await facilitators.settle(facilitatorRequest(seller, claim), first)
+    const request = facilitatorRequest(seller, claim)
+    const { verdict, by } = await facilitators.settle(request, first, { client: claim.payer, ...asker })
     if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string, by)
     if (verdict.is !== 'refused' || !isFirst) return 'open'
     return this.#refused(claim, verdict.reason)
   }
 
-  /** Looks whether the authorization of an unpaid claim was used after all; `open` while it still can be. */
-  async watch(claim: StableIn<'unpaid'>): Promise<SettlementStep> {
+  /** How long the authorization of a claim can still be seen to be used, in milliseconds; 0 once it cannot. */
+  leftMs({ validBefore }: StableClaim): number {
+    return Math.max(0, (validBefore + LATE_SECONDS) * 1_000 + 1 - this.#now())
+  }
+
+  /**
+   * Looks whether the authorization of an unpaid claim was used after all; `open` while it still can be. One that was never sent to be
+   * settled and has run out unused is gone: it is refused wherever it comes from, and no money can come of it. Of what is not known a
+   * record stays.
+   */
+  async watch(claim: StableIn<'unpaid'>): Promise<WatchStep> {
     const isOver = this.#isOver(claim)
     const seen = await this.#look(claim)
     if (seen?.is === 'transferred') {
       const transfer = { transaction: seen.transaction, settledAtMs: this.#now() }
       return 'result' in claim && claim.result !== null ? settled(claim, transfer, null) : owed(claim, transfer)
     }
-    if (seen?.is === 'cancelled') return unpaidForGood(claim)
-    return isOver ? this.#unlessUnknown(seen, unpaidForGood(claim)) : 'open'
+    const step = isOver ? this.#unlessUnknown(seen, unpaidForGood(claim)) : 'open'
+    if (step !== 'open' && claim.unsent === true && (seen === null || seen.is === 'unused')) return 'gone'
+    return seen?.is === 'cancelled' ? unpaidForGood(claim) : step
   }
 
   /** A clear no to the first attempt: nothing was charged, unless somebody else has used the authorization. */
@@ -90,11 +107,15 @@ export class Settlement {
     const { asset, payer, amount, nonce, claimedAtMs } = claim
     const to = payeeOf(claim)
     const sinceSeconds = Math.floor(claimedAtMs / 1_000) - BEFORE_SECONDS
-    return ledger?.authorization({ asset, from: payer, to, value: BigInt(amount), nonce, sinceSeconds }) ?? null
+    // It is looked at for the last time where it was never sent.
+    const isLast = claim.state === 'unpaid' && claim.unsent === true && this.#isOver(claim)
+    const until = isLast ? { untilSeconds: claim.validBefore } : {}
+    const sought = { asset, from: payer, to, value: BigInt(amount), nonce, sinceSeconds, ...until }
+    return ledger?.authorization(sought) ?? null
   }
 
-  #isOver({ validBefore }: StableClaim): boolean {
-    return this.#now() > (validBefore + LATE_SECONDS) * 1_000
+  #isOver(claim: StableClaim): boolean {
+    return this.leftMs(claim) === 0
   }
 
   #settled(claim: StableIn<'settling'>, transaction: string, by: string | null): StableIn<'settled' | 'owed'> {
@@ -118,7 +139,7 @@ const GIVE_UP_MS = 86_400_000
 const EXPIRED = refused('authorization_expired_unsettled')
 
 function refused(reason: string): Fault {
-  return fault('stable/refused', { reason })
+  return fault('stable/refused', { reason: reasonInShort(reason) })
 }
 
 /** A settlement can take longer than its result is kept. */

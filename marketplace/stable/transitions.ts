@@ -6,7 +6,7 @@ import type { StableClaim, StableIn, StableReport, StableTransfer } from './clai
 
 /** A claim whose work is done, with its result as JSON text. */
 export function settling(claim: StableIn<'executing'>, json: string, nowMs: number): StableIn<'settling'> {
-  const { startedAtMs, runs: _, ...open } = claim
+  const { startedAtMs, runs: _, unsent: __, failedRuns: ___, ...open } = claim
   return {
     ...open,
     state: 'settling',
@@ -36,7 +36,7 @@ export function unpaid(
   cause: Fault,
   { nowMs, over }: { readonly nowMs: number; readonly over: boolean },
 ): StableIn<'unpaid'> {
-  const { request, payload } = over ? SPENT : claim
+  const open = over ? SPENT : openOf(claim)
   const worked =
     'result' in claim && claim.result !== null
       ? {
@@ -47,7 +47,7 @@ export function unpaid(
         }
       : {}
   const end = { endedAtMs: nowMs, reason: cause.code, detail: cause.detail, over }
-  return { ...baseOf(claim), request, payload, ...worked, ...end, state: 'unpaid' }
+  return { ...baseOf(claim), ...open, ...worked, ...end, state: 'unpaid' }
 }
 
 /** An unpaid claim whose authorization can be used no more: what only another try needs is no longer kept. */
@@ -63,20 +63,19 @@ export function owed(claim: StableIn<'unpaid'>, transfer: StableTransfer): Stabl
 
 /** An unpaid claim that is worked on once more. It keeps how it ended: others have seen its authorization since. */
 export function claimedAgain(claim: StableIn<'unpaid'>): StableIn<'claimed'> {
-  const { request, payload, endedAtMs, reason, detail } = claim
-  return { ...baseOf(claim), request, payload, state: 'claimed', before: { endedAtMs, reason, detail } }
+  const { endedAtMs, reason, detail } = claim
+  return { ...baseOf(claim), ...openOf(claim), state: 'claimed', before: { endedAtMs, reason, detail } }
 }
 
 /** A claim as it was before it was taken once more; null for one that is new. */
 export function asBefore(claim: StableIn<'claimed'>): StableIn<'unpaid'> | null {
-  const { before, request, payload } = claim
-  return before === undefined ? null : { ...baseOf(claim), request, payload, ...before, over: false, state: 'unpaid' }
+  const { before } = claim
+  return before === undefined ? null : { ...baseOf(claim), ...openOf(claim), ...before, over: false, state: 'unpaid' }
 }
 
 /** A claim whose work begins, for the first time or again. */
 export function executing(claim: StableIn<'claimed' | 'executing'>, nowMs: number): StableIn<'executing'> {
-  const { request, payload } = claim
-  return { ...baseOf(claim), request, payload, state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
+  return { ...baseOf(claim), ...openOf(claim), state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
 }
 
 /** An unpaid claim with a result, whose settlement is tried once more. */
@@ -93,6 +92,11 @@ export function settlingAgain(claim: StableIn<'unpaid'>): StableIn<'settling'> |
 /** Why a claim ended without money, as its caller is told. */
 export function causeOf({ reason, detail }: StableIn<'unpaid'>): Fault {
   return fault(reason, detail)
+}
+
+/** What a claim knows that is not over. */
+function openOf({ request, payload, unsent, failedRuns }: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>) {
+  return { request, payload, ...(unsent && { unsent }), ...(failedRuns !== undefined && { failedRuns }) }
 }
 
 /** What every claim knows. */

@@ -10,12 +10,14 @@ import type { Workshop } from '../checkout/workshop.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { holdsLongEnough } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
-import type { FacilitatorVerdict } from './facilitator.ts'
-import type { FacilitatorPool } from './facilitators.ts'
+import { ContractPayers } from './contract-payers.ts'
+import { type FacilitatorVerdict, reasonInShort, type StableLedger } from './facilitator.ts'
+import type { FacilitatorPool, PoolVerdict } from './facilitators.ts'
+import { Newcomers } from './newcomers.ts'
 import type { Payers } from './payers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import type { Resolver } from './resolver.ts'
-import type { Settlement } from './settlement.ts'
+import type { Attempt, Settlement } from './settlement.ts'
 import { asBefore, causeOf, executing, settling, unpaid } from './transitions.ts'
 
 /** What work is done with. */
@@ -28,6 +30,8 @@ export interface StableWorkDependencies {
   readonly settlement: Settlement
   readonly resolver: Resolver
   readonly payers: Payers
+  /** The token's chain; null where there is no node to ask. */
+  readonly ledger: StableLedger | null
   readonly seller: Seller
   readonly clock: Clock
   readonly pause: (ms: number) => Promise<void>
@@ -44,6 +48,13 @@ export interface StableTask {
   readonly input: unknown
   /** The claim as it was before it was taken once more; null for a new one. */
   readonly previous: StableIn<'unpaid'> | null
+  /** Who sent the call, as the doors tell callers apart; those without a name count as one. */
+  readonly client: string
+}
+
+/** A question that facilitators were asked; in an object, so that its answer is not waited for with it. */
+interface Asked {
+  readonly verdict: Promise<PoolVerdict>
 }
 
 /** What came of work; null where the claim is somebody else's by now, and the store tells. */
@@ -57,48 +68,94 @@ export const UNSETTLED: Fault = fault('stable/unsettled')
 /** Takes one claim from its first write to the money: verify, execute, settle, each written down before the next. */
 export class StableWork {
   readonly #deps: StableWorkDependencies
+  readonly #contracts: ContractPayers
+  readonly #newcomers: Newcomers
 
   constructor(dependencies: StableWorkDependencies) {
     this.#deps = dependencies
+    const { clock, ledger, facilitators, payers, seller } = dependencies
+    this.#contracts = new ContractPayers({ clock, ledger })
+    this.#newcomers = new Newcomers({
+      ...{ clock, ledger, asset: seller.terms.asset.contract },
+      paidOf: (payer) => payers.paidOf(payer),
+      isScarce: () => facilitators.isScarce,
+    })
   }
 
-  /** Claims a payment, and does everything that it pays for. */
-  async begin(claim: StableIn<'claimed'>, task: StableTask): Promise<Ended> {
-    const { store, facilitators, payers, seller } = this.#deps
-    // A question uses nothing of a payment, also where somebody else turns out to have claimed it: nothing is waited for to ask it.
-    const asked = facilitators.verify(facilitatorRequest(seller, claim))
+  /** Claims a payment, and does everything that it pays for; `foreign` is its signature where it is not of the payer's own key. */
+  async begin(claim: StableIn<'claimed'>, task: StableTask, foreign: string | null): Promise<Ended> {
+    const { store, payers } = this.#deps
+    const { payer } = claim
+    const { client } = task
+    const asked =
+      foreign === null ? await this.#askOfKey(claim, client) : await this.#askOfContract(claim, client, foreign)
+    if (!asked.ok) return asked
     const isOurs = task.previous === null ? (await store.claim(claim)) === null : await store.advance('unpaid', claim)
     if (!isOurs) return null
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
-    const { verdict, by } = await asked
+    const { verdict, by } = await asked.value.verdict
     if (verdict.is !== 'good') return this.#turnAway(claim, turnedAwayBy(verdict))
-    return payers.inTurn(claim.payer, () => this.#earn(claim, task, by))
+    const ended = await payers.inTurn(payer, () => this.#earn(claim, task, by))
+    if (ended?.ok !== true) return ended
+    payers.paid(client)
+    this.#newcomers.paid(client)
+    if (foreign !== null) this.#contracts.paid({ payer, signature: foreign, client })
+    return ended
+  }
+
+  /** Has a payment checked that the payer's own key has signed, as soon as its client may have one checked. */
+  async #askOfKey(claim: StableIn<'claimed'>, client: string): Promise<Result<Asked>> {
+    const { facilitators, seller } = this.#deps
+    const { payer, amount } = claim
+    const leave = await this.#newcomers.leave({ payer, client, amount: BigInt(amount) })
+    if (!leave.ok) return leave
+    const { rank, hasPaid, done } = leave.value
+    // A question uses nothing of a payment, also where somebody else turns out to have claimed it: nothing is waited for to ask it.
+    const verdict = facilitators.verify(facilitatorRequest(seller, claim), { client, rank, hasPaid }).then((said) => {
+      done(said.verdict)
+      return said
+    })
+    return ok({ verdict })
+  }
+
+  /** Has a payment checked that a contract may have signed. */
+  async #askOfContract(claim: StableIn<'claimed'>, client: string, signature: string): Promise<Result<Asked>> {
+    const { facilitators, seller } = this.#deps
+    const refused = await this.#contracts.refusal({ payer: claim.payer, signature, client })
+    if (refused !== null) return fail(refused)
+    return ok({ verdict: facilitators.verify(facilitatorRequest(seller, claim), { isProven: false, client, rank: 2 }) })
   }
 
   async #earn(claim: StableIn<'claimed'>, task: StableTask, by: string | null): Promise<Ended> {
     const { payers, workshop } = this.#deps
-    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), claim.payer)
-    if (worked?.ok === true) return this.collect(worked.value, { first: by, isFirst: true })
-    if (worked !== null) payers.failed(claim.payer, task.definition, worked.fault)
+    const { payer } = claim
+    const { client } = task
+    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), payer)
+    const asker = { client, hasPaid: payers.paidOf(payer) > 0 }
+    if (worked?.ok === true) return this.collect(worked.value, { first: by, isFirst: true, ...asker })
     return worked
   }
 
   /** Takes up a claim whose work was interrupted, where it may be done again. */
-  async redo(claim: StableIn<'executing'>, { definition, input }: StableTask): Promise<Ended> {
+  async redo(
+    claim: StableIn<'executing'>,
+    { definition, input }: Pick<StableTask, 'definition' | 'input'>,
+  ): Promise<Ended> {
     const { clock, shop, workshop } = this.#deps
     const { serviceId, timeoutMs } = definition
     if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs))
       return this.giveUp(claim, fault('service/too-late', { serviceId }))
     if (shop.closedBecause !== null || runsOf(claim) > RUNS_MAX)
       return this.giveUp(claim, fault('service/interrupted', { serviceId }))
-    const task = { definition, input, previous: null }
+    const task = { definition, input, previous: null, client: '' }
     const worked = await workshop.inPlace(definition, () => this.#execute(claim, task), claim.payer)
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })
   }
 
   /** Ends a claim without money. */
   async giveUp(claim: StableIn<'executing'>, cause: Fault): Promise<Ended> {
-    const ended = unpaid(claim, cause, { nowMs: this.#deps.clock.now(), over: false })
+    const failed = { ...claim, failedRuns: (claim.failedRuns ?? 0) + 1 }
+    const ended = unpaid(failed, cause, { nowMs: this.#deps.clock.now(), over: false })
     if (!(await this.#advance('executing', ended))) return null
     this.#deps.resolver.take(ended, null)
     return fail(cause)
@@ -112,10 +169,7 @@ export class StableWork {
   }
 
   /** Has the money of a finished claim moved; what cannot be known now is found out in the background. */
-  async collect(
-    claim: StableIn<'settling'>,
-    attempt: { readonly first: string | null; readonly isFirst: boolean },
-  ): Promise<Ended> {
+  async collect(claim: StableIn<'settling'>, attempt: Attempt): Promise<Ended> {
     const { settlement, resolver, onStep, isAbandoned } = this.#deps
     const step = await settlement.attempt(claim, attempt)
     if (isAbandoned()) return fail(UNSETTLED)
@@ -143,19 +197,20 @@ export class StableWork {
       const late = 'invalid_exact_evm_payload_authorization_valid_before'
       return this.#turnAway(claim, fault('stable/refused', { reason: late }))
     }
-    const refused = payers.refusal(claim.payer, task.definition)
+    const refused = payers.refusal({ payer: claim.payer, client: task.client }, task.definition)
     return refused === null ? this.#execute(claim, task) : this.#turnAway(claim, refused)
   }
 
   async #execute(
     claim: StableIn<'claimed' | 'executing'>,
-    { definition, input }: StableTask,
+    { definition, input, client }: StableTask,
   ): Promise<Result<StableIn<'settling'>> | null> {
-    const { shop, store, workshop, clock } = this.#deps
+    const { shop, store, workshop, clock, payers } = this.#deps
     const begun = executing(claim, clock.now())
     if (!(await store.advance(claim.state, begun))) return null
     const outcome = await workshop.run(definition, input, shop.context)
     if (!outcome.ok) {
+      payers.failed({ payer: claim.payer, client }, definition, outcome.fault)
       const ended = await this.giveUp(begun, outcome.fault)
       return ended === null || ended.ok ? null : ended
     }
@@ -165,7 +220,7 @@ export class StableWork {
 
   async #turnAway(claim: StableIn<'claimed'>, cause: Fault): Promise<Result<never>> {
     const before = this.#deps.isAbandoned() ? null : await this.#giveBack(claim)
-    if (before !== null) this.#deps.resolver.take(before, null)
+    if (before !== null) this.#deps.resolver.suspect(before)
     return fail(cause)
   }
 
@@ -190,7 +245,10 @@ export class StableWork {
 }
 
 function turnedAwayBy(verdict: Exclude<FacilitatorVerdict, { is: 'good' }>): Fault {
+  // A status below 500 is about what was sent: the same payment is answered so again.
+  if (verdict.is === 'unknown' && verdict.status !== undefined && verdict.status < 500 && verdict.status >= 400)
+    return fault('stable/refused', { reason: 'invalid_payload' })
   return verdict.is === 'refused'
-    ? fault('stable/refused', { reason: verdict.reason })
+    ? fault('stable/refused', { reason: reasonInShort(verdict.reason) })
     : fault('stable/facilitator', { detail: verdict.detail })
 }

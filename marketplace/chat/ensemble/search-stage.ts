@@ -30,7 +30,7 @@ export const searchStage: Stage = {
   },
   run: async (state, { means, signal }) => {
     const query = queryOf(state.question)
-    const found = await means.search.ask(query, AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)]))
+    const found = await means.search.ask(query, AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)]), true)
     if (!found.ok) return found
     const sources = sourcesOf(found.value.value)
     const search = { query, provider: found.value.source.name, stale: found.value.source.stale, pages: sources.length }

@@ -57,7 +57,7 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
     {
       id: 'key',
       question: 'How do I get an API key?',
-      answer: `${page}The operator makes keys with “npx farthing keys create”. A key is shown once; send it as “Authorization: Bearer KEY”. It is revoked where it was made. The info API needs none.`,
+      answer: `${page}The operator makes keys with “npx --no farthing keys create”. A key is shown once; send it as “Authorization: Bearer KEY”. It is revoked where it was made. The info API needs none.`,
       words:
         'apikey token register signup sign login account create obtain credential authentication authorization bearer dashboard wallet revoke delete lost renew',
     },

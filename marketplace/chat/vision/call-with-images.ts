@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatCall } from '../call.ts'
 import type { ChatMeans } from '../stage.ts'
 import { hasImages, imagePartsOf, someoneSees } from './image-parts.ts'
-import { prepareImages } from './prepare-images.ts'
+import { type ImageMeans, prepareImages } from './prepare-images.ts'
 
 /**
  * A call with its images as models may be given them; one without images as it is. Faults: `chat/unsupported` on another model than
@@ -11,7 +11,7 @@ import { prepareImages } from './prepare-images.ts'
  */
 export async function callWithImages(
   call: ChatCall,
-  means: Pick<ChatMeans, 'models' | 'web' | 'engines'>,
+  means: Pick<ChatMeans, 'models'> & Omit<ImageMeans, 'who'>,
   signal: AbortSignal,
 ): Promise<Result<ChatCall>> {
   if (!hasImages(call.messages)) return ok(call)
@@ -24,6 +24,6 @@ export async function callWithImages(
     const reason = 'no model that sees images is configured'
     return fail(fault('chat/no-backend', { model, reason, requires: ['models.file'] }))
   }
-  const messages = await prepareImages(call.messages, means, signal)
+  const messages = await prepareImages(call.messages, { ...means, who: call.who ?? '' }, signal)
   return messages.ok ? ok({ ...call, messages: messages.value }) : messages
 }

@@ -1,6 +1,7 @@
 import { fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatMessage } from '../../models/backend.ts'
+import type { FreePlaces } from '../../outside/free-places.ts'
 import type { ChatMeans } from '../stage.ts'
 import {
   base64Of,
@@ -12,6 +13,13 @@ import {
   unusableImage,
 } from './image-parts.ts'
 
+/** What images are read with. */
+export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
+  /** Places for reading images of strangers: the web is there for what is paid as well. */
+  readonly pictures: FreePlaces
+  readonly who: string
+}
+
 const ACCEPT = 'image/png, image/jpeg, image/webp, image/gif'
 
 /**
@@ -21,7 +29,7 @@ const ACCEPT = 'image/png, image/jpeg, image/webp, image/gif'
  */
 export async function prepareImages(
   messages: readonly ChatMessage[],
-  means: Pick<ChatMeans, 'web' | 'engines'>,
+  means: ImageMeans,
   signal: AbortSignal,
 ): Promise<Result<readonly ChatMessage[]>> {
   const trouble = checkImages(messages)
@@ -43,12 +51,8 @@ export async function prepareImages(
   return ok(messages.map((message) => withUrls(message, urls)))
 }
 
-async function writtenAnew(
-  part: ImagePart,
-  means: Pick<ChatMeans, 'web' | 'engines'>,
-  signal: AbortSignal,
-): Promise<Result<string>> {
-  const bytes = isDataUrl(part.url) ? bytesOf(part) : await bytesAt(part, means.web, signal)
+async function writtenAnew(part: ImagePart, means: ImageMeans, signal: AbortSignal): Promise<Result<string>> {
+  const bytes = isDataUrl(part.url) ? bytesOf(part) : await bytesAt(part, means, signal)
   if (!bytes.ok) return bytes
   if (bytes.value.length > IMAGE_BYTES_MAX)
     return fail(unusableImage(part, `it is larger than ${IMAGE_BYTES_MAX} bytes`))
@@ -66,10 +70,16 @@ function bytesOf(part: ImagePart): Result<Uint8Array> {
   }
 }
 
-async function bytesAt(part: ImagePart, web: ChatMeans['web'], signal: AbortSignal): Promise<Result<Uint8Array>> {
+async function bytesAt(
+  part: ImagePart,
+  { web, pictures, who }: ImageMeans,
+  signal: AbortSignal,
+): Promise<Result<Uint8Array>> {
   const url = web.check(part.url)
   if (!url.ok) return fail(unusableImage(part, faultMessage(url.fault)))
-  const page = await web.read(url.value, { accept: ACCEPT, bytesMax: IMAGE_BYTES_MAX, tooLong: 'fail' }, signal)
+  const request = { accept: ACCEPT, bytesMax: IMAGE_BYTES_MAX, tooLong: 'fail' } as const
+  const page = await pictures.run({ who, what: url.value.host, signal }, () => web.read(url.value, request, signal))
+  if (page === null) return fail(fault('model/timeout', { backend: 'the images' }))
   if (!page.ok) return fail(unusableImage(part, faultMessage(page.fault)))
   const { status, body } = page.value
   return status === 200 ? ok(body) : fail(unusableImage(part, `its address answers with status ${status}`))

@@ -1,6 +1,7 @@
 import type { Clock, Pacer } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { addUsage, NO_USAGE, spokenUsage } from '../../models/usage.ts'
 import type { Engines } from '../../outside/engines.ts'
 import type { ModelUsage } from '../../outside/models.ts'
 import type { Readiness } from '../../outside/readiness.ts'
@@ -49,10 +50,12 @@ export interface SpokenAudio {
 export interface AloudOutcome {
   readonly text: string
   readonly audio: SpokenAudio
-  /** Of the answer; speech has no tokens. */
+  /** Of the answer; the tokens that were read out count against a key beside it. */
   readonly usage: ModelUsage
   readonly report: PlatformReport
 }
+
+type Answered = Extract<Awaited<ReturnType<ChatPlatform['answer']>>, { ok: true }>['value']
 
 const MODEL = 'model-voice'
 
@@ -107,8 +110,15 @@ export class VoicePlatform {
     const trouble = this.#troubleWith(wish, text.available ? this.#means.speech.readiness() : text)
     if (trouble !== null) return fail(trouble)
     const until = this.#until(signal)
-    const answered = await platform.answer({ ...call, model: 'model-2' }, null, until, spent)
+    let used = NO_USAGE
+    const noted = (usage: ModelUsage): void => {
+      used = usage
+      spent(usage)
+    }
+    const answered = await platform.answer({ ...call, model: 'model-2' }, null, until, noted)
     const outcome = answered.ok ? await this.#aloud(answered.value, wish, until) : answered
+    // A model has spoken for who went away, too.
+    if (answered.ok && (outcome.ok || signal.aborted)) spent(addUsage(used, spokenUsage(textIn(answered.value))))
     if (outcome.ok) {
       platform.latencies.note(MODEL, clock.now() - beganMs, clock.now())
       return outcome
@@ -122,12 +132,9 @@ export class VoicePlatform {
     else this.#inside.delete(who)
   }
 
-  async #aloud(
-    { choices, usage, report }: Extract<Awaited<ReturnType<ChatPlatform['answer']>>, { ok: true }>['value'],
-    wish: SpeechWish,
-    until: AbortSignal,
-  ): Promise<Result<AloudOutcome>> {
-    const text = String(choices[0]?.message.content ?? '')
+  async #aloud(answered: Answered, wish: SpeechWish, until: AbortSignal): Promise<Result<AloudOutcome>> {
+    const { usage, report } = answered
+    const text = textIn(answered)
     const audio = await this.#speak(text, wish, until)
     if (!audio.ok) return audio
     const { stages, spokenChars, isCut } = audio.value
@@ -163,6 +170,10 @@ export class VoicePlatform {
   #until(signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, AbortSignal.timeout(this.#means.budgetMs)])
   }
+}
+
+function textIn({ choices }: Answered): string {
+  return String(choices[0]?.message.content ?? '')
 }
 
 function audioOf({ file, chunks, isCut }: SpeakingState): Omit<SpokenAudio, 'stages'> {

@@ -1,0 +1,103 @@
+/**
+ * Of so many places that free work and paid work share, how many free work may hold: one in four, and at least one, is kept for what
+ * is paid. Where there is a single place, what is paid is next.
+ */
+export function freeOf(places: number): number {
+  return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
+}
+
+/** How much free work is under way at once. */
+export interface FreeBounds {
+  readonly atOnce: number
+  /** Of one who asks, and of one thing that is asked for. */
+  readonly perWho: number
+  readonly perWhat: number
+}
+
+/** Free work that wants a place. */
+export interface FreeWish {
+  readonly who: string
+  readonly what: string
+  /** Ends the wait for a place; work that was begun keeps its place until it is over. */
+  readonly signal: AbortSignal
+}
+
+interface Waiter extends FreeWish {
+  readonly start: () => void
+}
+
+/**
+ * Where free work waits before it comes to what paid work needs as well: however much of it comes, only so much gets through at once,
+ * and the rest of the places is left to what is paid. A free place goes to who has the fewest. Who waits is bounded by who asks.
+ */
+export class FreePlaces {
+  readonly #bounds: FreeBounds
+  readonly #waiting = new Set<Waiter>()
+  readonly #byWho = new Map<string, number>()
+  readonly #byWhat = new Map<string, number>()
+  #inside = 0
+
+  constructor(bounds: FreeBounds) {
+    this.#bounds = bounds
+  }
+
+  /** Does work in its turn; null where the signal came before its turn. */
+  async run<T>(wish: FreeWish, work: () => Promise<T>): Promise<T | null> {
+    if (wish.signal.aborted) return null
+    if (this.#isFree(wish)) this.#count(wish, 1)
+    else if (!(await this.#turn(wish))) return null
+    try {
+      return await work()
+    } finally {
+      this.#count(wish, -1)
+      this.#startNext()
+    }
+  }
+
+  #turn(wish: FreeWish): Promise<boolean> {
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        this.#waiting.delete(waiter)
+        resolve(false)
+      }
+      const start = (): void => {
+        this.#waiting.delete(waiter)
+        wish.signal.removeEventListener('abort', giveUp)
+        this.#count(wish, 1)
+        resolve(true)
+      }
+      const waiter: Waiter = { ...wish, start }
+      this.#waiting.add(waiter)
+      wish.signal.addEventListener('abort', giveUp, { once: true })
+    })
+  }
+
+  #startNext(): void {
+    let next: Waiter | null = null
+    for (const one of this.#waiting)
+      if (this.#isFree(one) && (next === null || this.#heldBy(one) < this.#heldBy(next))) next = one
+    next?.start()
+  }
+
+  #isFree({ who, what }: FreeWish): boolean {
+    const { atOnce, perWho, perWhat } = this.#bounds
+    const isRoom = this.#inside < atOnce && (this.#byWhat.get(what) ?? 0) < perWhat
+    return isRoom && (this.#byWho.get(who) ?? 0) < perWho
+  }
+
+  #heldBy({ who }: FreeWish): number {
+    return this.#byWho.get(who) ?? 0
+  }
+
+  #count({ who, what }: FreeWish, by: number): void {
+    this.#inside += by
+    add(this.#byWho, who, by)
+    add(this.#byWhat, what, by)
+  }
+}
+
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}

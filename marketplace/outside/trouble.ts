@@ -1,0 +1,45 @@
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+
+const LOCKED = 'it does not let this node in'
+const ENOUGH = 'it takes no more questions now'
+const QUESTION = 'it does not take the question'
+const BROKEN = 'it failed'
+/** Kinds of faults whose reasons are the words of others. */
+const KINDS: Readonly<Record<string, string>> = {
+  'model/unreachable': 'the connection failed',
+  'model/refused': 'it does not say more',
+  'model/answer': 'it is none that was asked for',
+}
+/** What is said of troubles without words of others. */
+const SILENT: Readonly<Record<string, string>> = {
+  'model/timeout': 'it did not answer in time',
+  'model/cut': 'its answer ended in the middle',
+}
+
+/**
+ * A fault of a model's backend with the kind of its reason in place of the reason, which may name accounts, owners and balances: what
+ * strangers may be told. Adapters of other providers say in `inShort` what of their reason is no word of the provider's, where it has some.
+ */
+export function withoutWords(cause: Fault): Fault {
+  const { code, detail } = cause
+  if (!(code in KINDS)) {
+    const { inShort, ...others } = detail
+    return inShort === undefined ? cause : fault(code, { ...others, reason: inShort })
+  }
+  return fault(code, { ...detail, reason: kindOf(cause), ...(isOfForm(cause) && { ofForm: true }) })
+}
+
+/** Whether a server refuses the form of the answer, and not the question: some take one kind of it, or some schemas. */
+export function isOfForm({ detail: { status, reason, ofForm } }: Fault): boolean {
+  return ofForm === true || (status === 400 && /response_format|json|schema/i.test(String(reason)))
+}
+
+/** What kind of trouble a fault is. */
+export function kindOf({ code, detail }: Fault): string {
+  const [, said] = /^status (\d{3})\b/.exec(String(detail.reason)) ?? []
+  const status = Number(detail.status ?? said ?? 0)
+  if (status === 401 || status === 402 || status === 403) return LOCKED
+  if (status === 429) return ENOUGH
+  if (status >= 500) return BROKEN
+  return status >= 400 ? QUESTION : (KINDS[code] ?? SILENT[code] ?? 'it cannot be asked')
+}

@@ -1,0 +1,209 @@
+import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { TokenBucket } from '../models/token-bucket.ts'
+import type { FacilitatorVerdict, StableLedger } from './facilitator.ts'
+import { RecentCounts } from './recent-counts.ts'
+
+/** What payments are judged with before a facilitator is asked. */
+export interface NewcomersDependencies {
+  readonly clock: Clock
+  /** The token's chain; null where there is no node to ask. */
+  readonly ledger: StableLedger | null
+  /** Contract of the token. */
+  readonly asset: string
+  /** How often a payer has paid lately. */
+  readonly paidOf: (payer: string) => number
+  /** Whether facilitators take few questions now. */
+  readonly isScarce: () => boolean
+}
+
+/** A payment that its payer's own key has signed. */
+export interface OwnPayment {
+  readonly payer: string
+  /** Units of the asset. */
+  readonly amount: bigint
+  /** Who sent it, as the doors tell callers apart. */
+  readonly client: string
+}
+
+/** Leave to ask a facilitator; `done` hears what came of it. */
+export interface Leave {
+  readonly rank: number
+  readonly hasPaid: boolean
+  readonly done: (verdict: FacilitatorVerdict) => void
+}
+
+/**
+ * Refused payments of a client within a minute, beside as many as it has paid, after which payers who have not paid lately are not
+ * checked for it; where facilitators take few questions, and how many of its checks are open at once; and payers whose balance the
+ * node of the token's chain is asked for within a minute.
+ */
+export const NEWCOMERS = { refused: 10, refusedWhileScarce: 2, atOnce: 6, atOnceWhileScarce: 2, balances: 600 } as const
+const PAID_MAX = 200
+const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
+const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
+/** Checks of newcomers that wait for others of their client: of one client, and in all. */
+const WAITING_MAX = { ofClient: 64, ofAll: 192 }
+/** How long a balance is believed, and how long a chain is left alone that could not be asked. */
+const KEPT_MS = 3_000
+const KEPT_MAX = 10_000
+const AWAY_MS = 10_000
+const PAYER_RANK = 1
+const NEWCOMER_RANK = 2
+/** Refusals after which a client waits no longer than others with as many. */
+const RANKS_MAX = 10
+/** What a client is told to wait whose checks wait already. */
+const WAIT_MS = 5_000
+
+/** What a payer holds, as its chain was asked. */
+interface Balance {
+  readonly units: Promise<bigint | null>
+  readonly untilMs: number
+}
+
+/** Checks of one client that are open, and what waits for them. */
+interface Line {
+  open: number
+  readonly waiting: (() => void)[]
+}
+
+/**
+ * Any key signs a payment at no cost, whether it has money or not, and facilitators take so many questions only. Who has paid lately
+ * is asked about at once. For others the chain is asked first whether there is money, and a client whose payments were refused has a
+ * share of questions: what one client makes up takes them from no other.
+ */
+export class Newcomers {
+  readonly #deps: NewcomersDependencies
+  readonly #refused: RecentCounts
+  readonly #paidOfClient: RecentCounts
+  readonly #refusedOfClient: RecentCounts
+  readonly #questions: TokenBucket
+  readonly #balances = new Map<string, Balance>()
+  readonly #lines = new Map<string, Line>()
+  #waiting = 0
+  #awayUntilMs = 0
+
+  constructor(dependencies: NewcomersDependencies) {
+    this.#deps = dependencies
+    const { clock } = dependencies
+    this.#refused = new RecentCounts(clock, SPAN)
+    this.#paidOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX })
+    this.#refusedOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.refused })
+    this.#questions = new TokenBucket(NEWCOMERS.balances, clock.now())
+  }
+
+  /** Takes note that a client's call was paid. */
+  paid(client: string): void {
+    this.#paidOfClient.add(client)
+  }
+
+  /**
+   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` where the payer has not the money,
+   * `stable/crowded` where too many payments of the client were refused lately, or wait.
+   */
+  async leave(payment: OwnPayment): Promise<Result<Leave>> {
+    const { payer, client } = payment
+    const hasPaid = this.#hasPaid(payer)
+    let balance: Balance | undefined
+    const done = ({ is }: FacilitatorVerdict): void => {
+      if (is === 'refused') {
+        this.#note(payment)
+        // It may have spent what it had; an answer that was asked for later knows of it.
+        if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
+      }
+      if (!hasPaid) this.#end(client)
+    }
+    if (hasPaid) return ok({ rank: PAYER_RANK, hasPaid, done })
+    const full = this.#full(client)
+    if (full !== null) return fail(full)
+    if (!(await this.#begin(client))) return fail(crowded(WAIT_MS))
+    // Others of the client may have been refused while it waited.
+    const refused = this.#full(client) ?? (await this.#unfunded(payment))
+    balance = this.#balances.get(payer)
+    if (refused === null)
+      return ok({ rank: NEWCOMER_RANK + Math.min(RANKS_MAX, this.#refusedOfClient.count(client)), hasPaid, done })
+    this.#end(client)
+    return fail(refused)
+  }
+
+  /** Whether a payer has paid lately, and oftener than payments of its were refused. */
+  #hasPaid(payer: string): boolean {
+    return this.#deps.paidOf(payer) > this.#refused.count(payer)
+  }
+
+  #full(client: string): Fault | null {
+    const { refused, refusedWhileScarce } = NEWCOMERS
+    const borne = this.#deps.isScarce() ? refusedWhileScarce : refused
+    const waitMs = this.#refusedOfClient.waitMs(client, borne + this.#paidOfClient.count(client))
+    return waitMs > 0 ? crowded(waitMs) : null
+  }
+
+  /** Waits for a place among the checks of a client; false where too many do. */
+  async #begin(client: string): Promise<boolean> {
+    const line = this.#lines.get(client) ?? { open: 0, waiting: [] }
+    this.#lines.set(client, line)
+    if (line.open < this.#atOnce) {
+      line.open += 1
+      return true
+    }
+    if (line.waiting.length >= WAITING_MAX.ofClient || this.#waiting >= WAITING_MAX.ofAll) return false
+    this.#waiting += 1
+    await new Promise<void>((begin) => line.waiting.push(begin))
+    this.#waiting -= 1
+    return true
+  }
+
+  /** A check is over. */
+  #end(client: string): void {
+    const line = this.#lines.get(client) as Line
+    line.open -= 1
+    while (line.open < this.#atOnce && line.waiting.length > 0) {
+      line.open += 1
+      line.waiting.shift()?.()
+    }
+    if (line.open === 0) this.#lines.delete(client)
+  }
+
+  get #atOnce(): number {
+    return this.#deps.isScarce() ? NEWCOMERS.atOnceWhileScarce : NEWCOMERS.atOnce
+  }
+
+  #note({ payer, client }: OwnPayment): void {
+    this.#refused.add(payer)
+    this.#refusedOfClient.add(client)
+  }
+
+  /** Why a payer cannot pay, as its chain says; null where it can, or where that is not known. What is known costs no question. */
+  async #unfunded(payment: OwnPayment): Promise<Fault | null> {
+    const { payer, amount } = payment
+    const known = this.#balances.get(payer)
+    const isKnown = known !== undefined && this.#now() < known.untilMs
+    const units = await (isKnown ? known.units : this.#ask(payer))
+    if (units === null || units >= amount) return null
+    if (!isKnown) this.#note(payment)
+    return fault('stable/refused', { reason: 'invalid_exact_evm_insufficient_balance' })
+  }
+
+  #ask(payer: string): Promise<bigint | null> | null {
+    const { ledger, asset } = this.#deps
+    if (ledger === null || this.#now() < this.#awayUntilMs || this.#questions.waitMs(1, this.#now()) > 0) return null
+    this.#questions.take(1, this.#now())
+    const units = ledger.balance(asset, payer).then((balance) => {
+      if (balance === null) this.#awayUntilMs = this.#now() + AWAY_MS
+      return balance
+    })
+    this.#balances.delete(payer)
+    this.#balances.set(payer, { units, untilMs: this.#now() + KEPT_MS })
+    if (this.#balances.size > KEPT_MAX) this.#balances.delete(this.#balances.keys().next().value as string)
+    return units
+  }
+
+  #now(): number {
+    return this.#deps.clock.now()
+  }
+}
+
+function crowded(waitMs: number): Fault {
+  return fault('stable/crowded', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
+}

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Feed, FeedOut } from './answer.ts'
+import { watchPace } from './edge/pace.ts'
 import type { StreamLimits } from './streams.ts'
 
 /** A reader who understands that an answer broke off goes by himself; who has not gone after so long is cut off. */
@@ -9,7 +11,7 @@ const LINGER_MS = 500
 export interface FeedPlace {
   readonly raw: ServerResponse
   readonly headers: NodeJS.Dict<number | string | string[]>
-  /** How often something is sent at least, and how long a reader may take nothing. */
+  /** How often something is sent at least, and how long a reader may be slower than the least pace. */
   readonly limits: Pick<StreamLimits, 'heartbeatMs' | 'behindMsMax'>
   readonly onError: (error: unknown) => void
 }
@@ -27,7 +29,7 @@ export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, fe
     if (isWhole) raw.end()
     else await cut(raw)
     // What is written and not taken is held in memory.
-    if (!(await closed(raw, limits.behindMsMax))) raw.destroy()
+    await taken(raw, limits.behindMsMax)
   } catch (error) {
     onError(error)
     raw.destroy()
@@ -42,6 +44,13 @@ export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, fe
  */
 async function cut(raw: ServerResponse): Promise<void> {
   if (!(await closed(raw, LINGER_MS))) raw.socket?.destroySoon()
+}
+
+/** Waits until an answer that was ended is taken, or its reader too slow. */
+async function taken(raw: ServerResponse, behindMsMax: number): Promise<void> {
+  const stop = watchPace(raw, behindMsMax)
+  if (!raw.closed) await once(raw, 'close')
+  stop()
 }
 
 /** Waits for the end of a connection, or of an answer that was ended; false where it did not come in time. */
@@ -86,9 +95,9 @@ class Writer implements FeedOut {
   #drained(): Promise<void> {
     const raw = this.#raw
     return new Promise((resolve) => {
-      const slow = setTimeout(() => raw.destroy(), this.#behindMsMax)
+      const stop = watchPace(raw, this.#behindMsMax)
       const told = (): void => {
-        clearTimeout(slow)
+        stop()
         raw.off('drain', told).off('close', told)
         resolve()
       }

@@ -12,8 +12,16 @@ export interface HttpLimits {
   readonly bodyBytesMax: number
   /** Requests answered at once; more are refused, so that the node stays responsive to those it has. */
   readonly concurrentMax: number
-  /** Connections at once, idle ones too; more are closed as they come. */
+  /** Connections at once; more are closed as they come. Half of them may idle, then those that do longest make room. */
   readonly connectionsMax: number
+  /** Connections of an address that may idle; the one that does longest makes room. Those of a proxy in front are not counted. */
+  readonly idlePerAddressMax: number
+  /** An idle connection is closed after so long. */
+  readonly idleMsMax: number
+  /** Requests of a connection that are not answered yet; one more closes it. */
+  readonly unansweredMax: number
+  /** A connection that takes nothing of an answer for so long is closed. */
+  readonly stuckMsMax: number
   readonly ratesPerMinute: RateLimits
   /** A request that takes longer to arrive is cut off. */
   readonly receiveTimeoutMs: number
@@ -30,6 +38,10 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   bodyBytesMax: 1_048_576,
   concurrentMax: 1_024,
   connectionsMax: 8_192,
+  idlePerAddressMax: 512,
+  idleMsMax: 72_000,
+  unansweredMax: 8,
+  stuckMsMax: 20_000,
   ratesPerMinute: {
     read: 3_000,
     // A page of a long list is at its worst some 25 ms of work.
@@ -47,5 +59,12 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   },
   receiveTimeoutMs: 30_000,
   delayMsMax: 150,
-  streams: { openMax: 256, openPerAddressMax: 16, bufferBytesMax: 196_608, behindMsMax: 30_000, heartbeatMs: 10_000 },
+  streams: {
+    openMax: 256,
+    openPerAddressMax: 16,
+    operatorMax: 16,
+    bufferBytesMax: 196_608,
+    behindMsMax: 30_000,
+    heartbeatMs: 10_000,
+  },
 }

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { LruMap } from '../consensus/primitives/lru.ts'
 import { RESOURCES } from './contract/resources.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
@@ -69,6 +70,17 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
       },
     },
   }
+}
+
+/** Texts by what they are made of: some 10 ms of work each. */
+const TEXTS = new LruMap<string, string>(4)
+
+/** The same as text of JSON, made once for the same services. */
+export function openApiText(baseUrl: string, services: readonly ServiceOperation[]): string {
+  const basis = JSON.stringify([baseUrl, services])
+  const text = TEXTS.get(basis) ?? JSON.stringify(openApiDocument(baseUrl, services))
+  TEXTS.set(basis, text)
+  return text
 }
 
 function operationOf(route: Route): object {

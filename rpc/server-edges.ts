@@ -6,20 +6,23 @@ import { isQuickToParse } from './chat/body-values.ts'
 import { chatError, isOpenAiPath, retryHeaders } from './chat/errors.ts'
 import type { Route } from './contract/route.ts'
 import { ROUTES } from './contract/table.ts'
-import { addressKey } from './edge/client-key.ts'
+import { addressKey, holderOf } from './edge/client-key.ts'
 import type { Documents } from './edge/documents.ts'
 import { FORM_TYPE, readForm } from './edge/form.ts'
 import type { WorkKind } from './edge/overload.ts'
+import { withHost } from './edge/stand-in-host.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
 import { writeFeed } from './feeds.ts'
 import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
 import type { HttpLimits } from './limits.ts'
 import type { StreamLimits, Streams } from './streams.ts'
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+
 /** What a server is made with. */
 export interface ServerOptions {
   readonly limits: HttpLimits
-  /** Whether X-Forwarded-* of the proxy in front is believed. */
+  /** Whether X-Forwarded-For and X-Forwarded-Proto of the proxy in front are believed. */
   readonly trustProxy: boolean
   /** Hears of errors that are bugs. */
   readonly onError: (error: unknown, requestId: string) => void
@@ -62,24 +65,35 @@ export function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
   return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
 }
 
-/** Sends a public document; an answer that is none, a refusal for instance, goes out as it is. */
+/** Where public documents are sent from. */
+export interface DocumentRoom {
+  readonly documents: Documents
+  /** Headers that a document rests on, beside the host; caches keep one for each of their values. */
+  readonly restsOn: readonly string[]
+}
+
+/** Sends a public document; an answer that is none, a refusal for instance, goes out as it is, uncompressed. */
 export async function sendDocument(
   { request, reply }: Exchange,
   result: WholeAnswer,
-  documents: Documents,
+  { documents, restsOn }: DocumentRoom,
 ): Promise<FastifyReply> {
-  if ('response' in result || result.status !== 200) return send(reply, result)
+  if ('response' in result) return send(reply, result)
   const isJson = 'json' in result
-  const text = isJson ? JSON.stringify(result.json) : result.content
-  if (typeof text !== 'string') return send(reply, result)
+  const made = isJson ? JSON.stringify(result.json) : result.content
+  if (typeof made !== 'string') return send(reply, result)
+  const text = withHost(made, request.headers.host ?? '')
+  const contentType = isJson ? JSON_TYPE : result.contentType
+  const { status, headers } = result
+  if (status !== 200) return send(reply, { status, content: text, contentType, ...(headers && { headers }) })
   const { 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
   const form = await documents.answer(text, { acceptEncoding: acceptEncoding?.toString(), ifNoneMatch })
   reply.code(form.status)
   if (result.headers !== undefined) reply.headers(result.headers)
-  const varied = reply.getHeader('vary')
-  reply.headers({ ...form.headers, vary: varied === undefined ? 'accept-encoding' : `${varied}, accept-encoding` })
+  const varied = [reply.getHeader('vary') ?? [], 'accept-encoding', ...restsOn]
+  reply.headers({ ...form.headers, vary: varied.flat().join(', ') })
   if (form.status === 304) return reply.send()
-  return reply.type(isJson ? 'application/json; charset=utf-8' : result.contentType).send(form.body)
+  return reply.type(contentType).send(form.body)
 }
 
 /** Sends a fault in the error envelope, or as an error of the protocol that the route speaks. */
@@ -150,16 +164,19 @@ export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
   readonly limits: StreamLimits
   /** A request counts no longer as one under way. */
   readonly settle: (request: FastifyRequest) => void
+  /** Whether what a request shows is the operator's. */
+  readonly isOperator: (authorization: string | undefined) => boolean
 }
 
 /** Opens a stream in place of an answer. It counts no longer as a request under way: streams have a bound of their own. */
 export function openStream(
   { request, reply }: Exchange,
   begin: StreamBegin,
-  { streams, settle, onError }: StreamRoom,
+  { streams, settle, onError, isOperator }: StreamRoom,
 ): FastifyReply {
   if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
-  const place = { raw: reply.raw, address: addressKey(request.ip), headers: reply.getHeaders() }
+  const holder = isOperator(request.headers.authorization) ? null : holderOf(addressKey(request.ip))
+  const place = { raw: reply.raw, holder, headers: reply.getHeaders() }
   const failed = (error: unknown): void => onError(error, request.id)
   const cause = streams.open({ ...place, onError: failed }, begin)
   if (cause !== null) return sendFault(reply, request, cause)

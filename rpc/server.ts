@@ -6,8 +6,11 @@ import { type ApiRequest, isFault } from './answer.ts'
 import { ChatDoor } from './chat/door.ts'
 import type { Route } from './contract/route.ts'
 import { type OperationId, ROUTES } from './contract/table.ts'
+import { Connections } from './edge/connections.ts'
 import { Documents } from './edge/documents.ts'
 import { isForm } from './edge/form.ts'
+import { createHttpServer } from './edge/http-server.ts'
+import { STAND_IN_HOST } from './edge/stand-in-host.ts'
 import { answerUnreadable } from './edge/unreadable.ts'
 import { HANDLERS } from './handlers/table.ts'
 import { HOST_CHARS_MAX } from './limits.ts'
@@ -15,6 +18,7 @@ import type { NodeApi } from './node.ts'
 import { isOperator } from './operator.ts'
 import {
   bodyParsers,
+  type DocumentRoom,
   failures,
   mediaTypeFault,
   openFeed,
@@ -33,9 +37,10 @@ import { Streams } from './streams.ts'
 /** The HTTP server over a node, ready to listen. */
 export async function createServer(node: NodeApi, options: ServerOptions): Promise<FastifyInstance> {
   const { limits, trustProxy } = options
+  const connections = new Connections(limits, trustProxy)
   const app = Fastify({
+    serverFactory: (answer) => createHttpServer(limits, connections, answer),
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.receiveTimeoutMs,
     // Only the proxy directly in front is believed: what stands before it in its header, a client can have written.
     trustProxy: trustProxy ? (_, hop) => hop === 0 : false,
     genReqId: () => randomUUID(),
@@ -47,7 +52,6 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     clientErrorHandler: answerUnreadable,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
   })
-  app.server.maxConnections = limits.connectionsMax
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   bodyParsers(app)
   app.addHook('onRequest', (request, reply, done) => {
@@ -63,9 +67,15 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   const streams = new Streams(limits.streams)
   // Before the server waits for its connections: a stream ends by itself only when it is told to.
   app.addHook('preClose', async () => streams.close())
+  app.addHook('onClose', async () => connections.close())
   const settle = (request: FastifyRequest): void => gates.settle(request)
-  const room = { streams, limits: limits.streams, settle, onError: options.onError }
-  const wiring = { app, node, room, documents: new Documents(), door: new ChatDoor(node) }
+  const room = {
+    ...{ streams, limits: limits.streams, settle, onError: options.onError },
+    isOperator: (shown: string | undefined) => isOperator(node, shown),
+  }
+  const restsOn = trustProxy && node.publicUrl === null ? ['x-forwarded-proto'] : []
+  const library = { documents: new Documents(), restsOn }
+  const wiring = { app, node, gates, room, library, door: new ChatDoor(node) }
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)
   return app
 }
@@ -97,12 +107,13 @@ const CORS = {
 interface Wiring {
   readonly app: FastifyInstance
   readonly node: NodeApi
+  readonly gates: Gates
   readonly room: StreamRoom
-  readonly documents: Documents
+  readonly library: DocumentRoom
   readonly door: ChatDoor
 }
 
-function addRoute({ app, node, room, documents, door }: Wiring, operation: OperationId): void {
+function addRoute({ app, node, gates, room, library, door }: Wiring, operation: OperationId): void {
   const route: Route = ROUTES[operation]
   const handler = HANDLERS[operation]
   const schema = {
@@ -123,7 +134,7 @@ function addRoute({ app, node, room, documents, door }: Wiring, operation: Opera
     },
     ...(route.isOpenAi && doorHooks(door, route)),
     preValidation: (request, _, done) => {
-      if (node.publicUrl === null && !isAuthority(request.host))
+      if (node.publicUrl === null && !isAuthority(hostOf(request)))
         return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header host'] })))
       // A proxy that does not set it passes on what its client wrote, and it begins every address that is shown.
       if (node.publicUrl === null && !isScheme(request.protocol))
@@ -140,11 +151,11 @@ function addRoute({ app, node, room, documents, door }: Wiring, operation: Opera
       done()
     },
     handler: async (request, reply) => {
-      const result = await handler(node, apiRequest(node, request, reply))
+      const result = await gates.during(request, async () => handler(node, apiRequest(node, { request, reply }, route)))
       if (isFault(result)) return sendFault(reply, request, result)
       if ('feed' in result) return openFeed({ request, reply }, result.feed, room)
       if ('stream' in result) return openStream({ request, reply }, result.stream, room)
-      return route.isDocument === true ? sendDocument({ request, reply }, result, documents) : send(reply, result)
+      return route.isDocument === true ? sendDocument({ request, reply }, result, library) : send(reply, result)
     },
   })
 }
@@ -182,7 +193,11 @@ function coerceQuery({ query }: Route, request: FastifyRequest): void {
   }
 }
 
-function apiRequest(node: NodeApi, request: FastifyRequest, { raw }: FastifyReply): ApiRequest {
+function apiRequest(
+  node: NodeApi,
+  { request, reply: { raw } }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { isDocument }: Route,
+): ApiRequest {
   let gone: AbortSignal | undefined
   return {
     get signal() {
@@ -197,7 +212,7 @@ function apiRequest(node: NodeApi, request: FastifyRequest, { raw }: FastifyRepl
     address: request.ip,
     requestId: request.id,
     isOperator: isOperator(node, request.headers.authorization),
-    baseUrl: baseUrlOf(node, request),
+    baseUrl: baseUrlOf(node, request.protocol, isDocument === true ? STAND_IN_HOST : hostOf(request)),
   }
 }
 
@@ -216,8 +231,16 @@ function headersOf({ headers }: FastifyRequest): ApiRequest['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()]))
 }
 
-function baseUrlOf({ publicUrl }: NodeApi, request: FastifyRequest): string {
-  return publicUrl ?? `${request.protocol}://${request.host}`
+function baseUrlOf({ publicUrl }: NodeApi, protocol: string, host: string): string {
+  return publicUrl ?? `${protocol}://${host}`
+}
+
+/**
+ * Host that a request names. Never X-Forwarded-Host: few proxies set it, so that it is often what a client wrote, and caches that keep a
+ * document do not look at it.
+ */
+function hostOf({ headers }: FastifyRequest): string {
+  return headers.host ?? ''
 }
 
 /**

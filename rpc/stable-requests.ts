@@ -15,19 +15,33 @@ export function isNative(claim: AnyClaim): claim is Claim {
   return 'txId' in claim
 }
 
+/** Which calls are listed, how many at most, and where their page begins. */
+export interface RequestsWindow {
+  readonly limit: number
+  readonly cursor: string | null
+  /** Calls of this service alone; undefined for all. */
+  readonly serviceId: string | undefined
+}
+
 /** A page of the calls of both rails, newest first; one cursor says where both go on. */
 export async function recentOfBoth(
   { store, stable }: MarketApi,
-  limit: number,
-  cursor: string | null,
+  { limit, cursor, serviceId }: RequestsWindow,
 ): Promise<ClaimPage<AnyClaim>> {
-  if (stable === null) return store.recent(limit, cursor)
-  const [native, other] = await Promise.all([store.recent(limit, cursor), stable.store.recent(limit, cursor)])
-  const all: readonly AnyClaim[] = [...native.claims, ...other.claims]
-  const keyed = all.map((claim) => ({ claim, key: placeOf(claim) })).sort((a, b) => (a.key < b.key ? 1 : -1))
-  const taken = keyed.slice(0, limit)
-  const hasMore = keyed.length > limit || native.nextCursor !== null || other.nextCursor !== null
-  return { claims: taken.map(({ claim }) => claim), nextCursor: hasMore ? (taken.at(-1)?.key ?? null) : null }
+  const native = store.recent(limit, cursor, serviceId)
+  if (stable === null) return native
+  const pages = await Promise.all([native, stable.store.recent(limit, cursor, serviceId)])
+  // Behind the end of a page that has a next one, calls of its rail may be missing.
+  const ends = pages.flatMap(({ nextCursor }) => nextCursor ?? []).sort()
+  const end = ends.at(-1) ?? null
+  const keyed = pages
+    .flatMap(({ claims }): readonly AnyClaim[] => claims)
+    .map((claim) => ({ claim, key: placeOf(claim) }))
+    .sort((a, b) => (a.key < b.key ? 1 : -1))
+  const whole = keyed.filter(({ key }) => end === null || key >= end)
+  const taken = whole.slice(0, limit)
+  const nextCursor = whole.length > limit ? (taken.at(-1)?.key ?? null) : end
+  return { claims: taken.map(({ claim }) => claim), nextCursor }
 }
 
 /** Place of a claim in the listings of every store. */

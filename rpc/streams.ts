@@ -1,14 +1,19 @@
 import type { ServerResponse } from 'node:http'
+import { type Holder, heldTooMany } from '../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { EventSink, StreamBegin, StreamEvent } from './answer.ts'
+import { watchPace } from './edge/pace.ts'
 
 /** Bounds of streams of server-sent events. */
 export interface StreamLimits {
+  /** Streams at once; where they are all taken, who has most of them makes room for others. */
   readonly openMax: number
   readonly openPerAddressMax: number
+  /** Streams of the operator at once, beside those. */
+  readonly operatorMax: number
   /** A reader that is further behind than this is cut off. */
   readonly bufferBytesMax: number
-  /** A reader that is behind, and waited for, is cut off after so long. */
+  /** A reader that is behind, and waited for, is cut off where it takes less than the least pace over so long. */
   readonly behindMsMax: number
   /** A comment is sent so often, so that both ends learn of a dead connection. */
   readonly heartbeatMs: number
@@ -17,8 +22,8 @@ export interface StreamLimits {
 /** Who asks for a stream, and what is written to. */
 export interface StreamPlace {
   readonly raw: ServerResponse
-  /** Address that the stream counts for. */
-  readonly address: string
+  /** Who the stream counts for; null for the operator. */
+  readonly holder: Holder | null
   readonly headers: NodeJS.Dict<number | string | string[]>
   /** Hears of an error that is a bug. */
   readonly onError: (error: unknown) => void
@@ -30,7 +35,8 @@ const RETRY_MS = 1_000
 /** The streams of one server: their number, their heartbeat, and their end when the server closes. */
 export class Streams {
   readonly #limits: StreamLimits
-  readonly #open = new Map<Stream, string>()
+  /** The oldest first. */
+  readonly #open = new Map<Stream, Place>()
   readonly #heartbeat: NodeJS.Timeout
   #closed = false
 
@@ -52,15 +58,21 @@ export class Streams {
    */
   open(place: StreamPlace, begin: StreamBegin): Fault | null {
     if (this.#closed) return fault('rpc/busy')
-    const { raw, address } = place
-    if (!this.#hasRoomFor(address)) return fault('rpc/too-many-streams')
+    const { raw, holder } = place
+    const room = this.#roomFor(holder)
+    if (room === null) return fault('rpc/too-many-streams')
     const stream = new Stream(place, this.#limits)
     const begun = begin(stream)
     if ('code' in begun) return begun
-    this.#open.set(stream, address)
+    room.madeBy?.giveUp()
     const over = (): void => {
       if (this.#open.delete(stream)) begun.stop()
     }
+    const giveUp = (): void => {
+      over()
+      stream.end()
+    }
+    this.#open.set(stream, { holder, giveUp })
     raw.once('close', over)
     // Whoever asked may be gone already.
     if (raw.destroyed) over()
@@ -75,13 +87,28 @@ export class Streams {
     for (const stream of this.#open.keys()) stream.end()
   }
 
-  #hasRoomFor(address: string): boolean {
-    const { openMax, openPerAddressMax } = this.#limits
-    if (this.#open.size >= openMax) return false
-    let own = 0
-    for (const each of this.#open.values()) if (each === address) own += 1
-    return own < openPerAddressMax
+  /** Room for one more, and who has to make it; null where there is none. */
+  #roomFor(holder: Holder | null): { readonly madeBy: Place | undefined } | null {
+    const { openMax, openPerAddressMax, operatorMax } = this.#limits
+    const taken = [...this.#open.values()]
+    const others = taken.filter(isStranger)
+    if (holder === null) return taken.length - others.length < operatorMax ? { madeBy: undefined } : null
+    const own = others.filter((one) => one.holder.address === holder.address)
+    if (own.length >= openPerAddressMax) return null
+    if (others.length < openMax) return { madeBy: undefined }
+    const madeBy = heldTooMany(others, holder).at(-1)
+    return madeBy === undefined ? null : { madeBy }
   }
+}
+
+interface Place {
+  readonly holder: Holder | null
+  /** Ends the stream, whose reader may connect again. */
+  readonly giveUp: () => void
+}
+
+function isStranger(place: Place): place is Place & { readonly holder: Holder } {
+  return place.holder !== null
 }
 
 /** One stream. Its head is written with the first event. */
@@ -133,9 +160,9 @@ class Stream implements EventSink {
     return new Promise((resolve) => {
       if (raw.destroyed) return resolve(false)
       if (this.hasRoom) return resolve(true)
-      const slow = setTimeout(() => raw.destroy(), this.#limits.behindMsMax)
+      const stop = watchPace(raw, this.#limits.behindMsMax)
       const told = (): void => {
-        clearTimeout(slow)
+        stop()
         raw.off('drain', told).off('close', told)
         resolve(!raw.destroyed)
       }

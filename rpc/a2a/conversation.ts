@@ -3,6 +3,7 @@ import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { identify } from '../../marketplace/stable/identity.ts'
 import { carryOut } from '../cashier/cashier.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
+import { addressKey, holderOf } from '../edge/client-key.ts'
 import type { MarketApi } from '../node.ts'
 import { invalidParams, refusalOf } from './errors.ts'
 import { offerIn } from './offer-in.ts'
@@ -27,6 +28,7 @@ export async function beginTask(place: A2aPlace, message: AgentMessage, { offer,
     contextId: message.contextId ?? randomUUID(),
     serviceId: offer.definition.serviceId,
     request,
+    holder: holderOf(addressKey(place.request.address)),
     ...unpaid(place, { offer, request }),
     artifact: null,
     paymentId: null,
@@ -84,8 +86,9 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   }
   become(place, task, said('working', 'The payment is being carried out.', { [STATUS]: 'payment-submitted' }))
   const idempotencyKey = place.request.headers['idempotency-key'] ?? null
+  const client = addressKey(place.request.address)
   task.paymentId = paymentIdOf(place.market, task, payment.value)
-  task.running = carryOut(place.node, place.market, { ...call, payment: payment.value, idempotencyKey })
+  task.running = carryOut(place.node, place.market, { ...call, payment: payment.value, idempotencyKey, client })
     .then((outcome) => {
       const { artifact, ...step } = afterOutcome(place, call, outcome)
       task.artifact = artifact

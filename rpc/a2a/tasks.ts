@@ -1,3 +1,4 @@
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { MarketApi } from '../node.ts'
 
 /** Where a task stands; the words of A2A 0.3. */
@@ -27,6 +28,8 @@ export interface AgentTask {
   readonly contextId: string
   readonly serviceId: string
   readonly request: string
+  /** Who began it. */
+  readonly holder: Holder
   state: TaskState
   says: Said
   artifact: Artifact | null
@@ -46,12 +49,17 @@ export const TASK_CHARS_MAX = 32 * 1_024 * 1_024
 /** How long a task is kept after it changed last. */
 export const TASK_KEPT_MS = 3_600_000
 
+interface Kept {
+  readonly task: AgentTask
+  readonly chars: number
+}
+
 /**
- * Tasks of the last hour, the oldest dropped first where they are too many or too long, and those that nobody has paid before
- * those that somebody has. What was paid outlives them all: claims are kept on disk, and are found by the id of the payment.
+ * Tasks of the last hour. Where they are too many or too long, whoever has most of it loses the oldest: first of those that are not
+ * paid, by network, then by address. What was paid outlives them all: claims are kept on disk, and are found by the id of the payment.
  */
 export class TaskStore {
-  readonly #tasks = new Map<string, { readonly task: AgentTask; readonly chars: number }>()
+  readonly #tasks = new Map<string, Kept>()
   #chars = 0
 
   /** Keeps a task, or how it has changed. */
@@ -60,8 +68,8 @@ export class TaskStore {
     const chars = task.request.length + (task.artifact?.text.length ?? 0)
     this.#tasks.set(task.id, { task, chars })
     this.#chars += chars
-    this.#dropOldest((other) => other.id === task.id || isPaid(other))
-    this.#dropOldest((other) => other.id === task.id)
+    this.#makeRoom(({ task: other }) => other.id !== task.id && !isPaid(other))
+    this.#makeRoom(({ task: other }) => other.id !== task.id)
   }
 
   /** A task that is kept still. */
@@ -72,10 +80,13 @@ export class TaskStore {
     return undefined
   }
 
-  #dropOldest(isSpared: (task: AgentTask) => boolean): void {
-    for (const [id, { task }] of this.#tasks) {
-      if (this.#tasks.size <= TASKS_MAX && this.#chars <= TASK_CHARS_MAX) return
-      if (!isSpared(task)) this.#drop(id)
+  #makeRoom(mayGo: (kept: Kept) => boolean): void {
+    while (this.#tasks.size > TASKS_MAX || this.#chars > TASK_CHARS_MAX) {
+      const measure = this.#chars > TASK_CHARS_MAX ? ({ chars }: Kept): number => chars : (): number => 1
+      const ofNetwork = largest([...this.#tasks.values()].filter(mayGo), ({ network }) => network, measure)
+      const [oldest] = largest(ofNetwork, ({ address }) => address, measure)
+      if (oldest === undefined) return
+      this.#drop(oldest.task.id)
     }
   }
 
@@ -88,6 +99,21 @@ export class TaskStore {
 /** What cost somebody money: it is worked on, or its result is here. */
 function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
+}
+
+/** The tasks, oldest first, of the holder that has most by the measure. */
+function largest(
+  all: readonly Kept[],
+  nameOf: (holder: Holder) => string,
+  measure: (kept: Kept) => number,
+): readonly Kept[] {
+  let most: readonly Kept[] = []
+  let mostMeasured = -1
+  for (const ofOne of Map.groupBy(all, ({ task }) => nameOf(task.holder)).values()) {
+    const measured = ofOne.reduce((sum, kept) => sum + measure(kept), 0)
+    if (measured > mostMeasured) [most, mostMeasured] = [ofOne, measured]
+  }
+  return most
 }
 
 const STORES = new WeakMap<MarketApi, TaskStore>()

@@ -14,6 +14,8 @@ export interface PaidCallRequest {
   readonly payment: OfferedPayment
   /** What makes a repeat the caller's own; null without. */
   readonly idempotencyKey: string | null
+  /** Who sent it, as limits by address count it. */
+  readonly client: string
 }
 
 /** How a payment went: what the settlement headers of both generations and of MCP say. */
@@ -81,17 +83,18 @@ async function payNative(
   }
   const receipt = nativeReceipt(node.chain, claim)
   const settlement = { success: true, transaction: txId, network: nativeNetwork(node.chain), payer: receipt.caller }
-  return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent: () => {} }
+  const sent = (): void => void market.checkout.delivered(claim)
+  return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 
 async function payStable(
   { market }: Place,
-  { offer, request, idempotencyKey }: PaidCallRequest,
+  { offer, request, idempotencyKey, client }: PaidCallRequest,
   { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
 ): Promise<CallOutcome> {
   const rail = market.stable as NonNullable<MarketApi['stable']>
   const { serviceId } = offer.definition
-  const outcome = await rail.settle({ serviceId, request, payment, idempotencyKey })
+  const outcome = await rail.settle({ serviceId, request, payment, idempotencyKey, client })
   const { word, caip2 } = rail.terms.network
   const network = payment.version === 1 ? word : caip2
   if (!outcome.ok) {

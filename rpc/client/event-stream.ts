@@ -17,10 +17,15 @@ const EVENT_CHARS_MAX = 1_048_576
 /** Reads server-sent events out of text that comes in any pieces. */
 export class EventReader {
   #rest = ''
+  #endsLine = false
 
   /** The events that are complete now; undefined where one is too long to wait for. */
   push(text: string): readonly ReceivedEvent[] | undefined {
-    const blocks = (this.#rest + text).split('\n\n')
+    const isComplete = text.includes('\n\n') || (this.#endsLine && text.startsWith('\n'))
+    this.#rest += text
+    if (text !== '') this.#endsLine = text.endsWith('\n')
+    // What came is looked through where an event ends, and not with each letter of it.
+    const blocks = isComplete ? this.#rest.split('\n\n') : [this.#rest]
     this.#rest = blocks.pop() as string
     if (this.#rest.length > EVENT_CHARS_MAX) return undefined
     return blocks.map(readEvent).filter(({ data }) => data !== '')

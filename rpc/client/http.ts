@@ -1,4 +1,3 @@
-import { concat } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
@@ -21,6 +20,10 @@ const TIMEOUT_MS = 90_000
 
 /** A stranger's node could go on for ever; ours say at most a few MiB. */
 const ANSWER_BYTES_MAX = 33_554_432
+/** Quotes, refusals and errors are short. */
+const REFUSAL_BYTES_MAX = 1_048_576
+/** Room that a body gets at first. */
+const FIRST_BYTES = 16_384
 
 /** Asks a node. Any HTTP answer is a value; only a node that cannot be reached is a fault. */
 export async function askNode(
@@ -41,23 +44,44 @@ export async function askNode(
 
 /** Reads an HTTP answer to its end. One that is longer than any that a node gives counts as an error of it, and is not kept. */
 export async function readAnswer(response: Response): Promise<NodeAnswer> {
-  const text = await readText(response)
+  const text = await readText(response.body, response.ok ? ANSWER_BYTES_MAX : REFUSAL_BYTES_MAX)
   if (text === undefined) return { status: 502, body: { error: 'its answer has no end', code: 'too_long' } }
   const retryAfter = response.headers.get('retry-after') ?? ''
   const told = /^[0-9]{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {}
   return { status: response.status, body: parse(text), ...told }
 }
 
-async function readText({ body }: Response): Promise<string | undefined> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    // Leaving the loop ends the connection.
-    if (length > ANSWER_BYTES_MAX) return undefined
-    chunks.push(chunk)
+/** Reads an answer that refuses or asks for a payment, as JSON; no fields where it is longer than any of those, or none. */
+export async function readRefusal(response: Response): Promise<NodeAnswer['body']> {
+  const text = await readText(response.body, REFUSAL_BYTES_MAX)
+  return text === undefined ? {} : fieldsOf(parse(text))
+}
+
+/** The text of a body; undefined as soon as it is longer than so many bytes, and its connection is ended. */
+async function readText(body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<string | undefined> {
+  if (body === null) return ''
+  // Not every browser iterates over a stream.
+  const reader = body.getReader()
+  // One buffer: a body can come byte by byte, and each piece for itself would cost a hundred times what is in it.
+  let [bytes, length] = [new Uint8Array(FIRST_BYTES), 0]
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return new TextDecoder().decode(bytes.subarray(0, length))
+    if (length + value.length > bytesMax) {
+      // Not waited for: one half of a cloned answer is only given up together with the other.
+      void reader.cancel().catch(() => {})
+      return undefined
+    }
+    if (length + value.length > bytes.length) bytes = grown(bytes, length + value.length)
+    bytes.set(value, length)
+    length += value.length
   }
-  return new TextDecoder().decode(concat(...chunks))
+}
+
+function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.max(length, 2 * bytes.length))
+  larger.set(bytes)
+  return larger
 }
 
 /** Sends JSON to a node. */

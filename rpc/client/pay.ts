@@ -1,5 +1,5 @@
 import { amount } from '../../consensus/primitives/amount.ts'
-import { toHex } from '../../consensus/primitives/bytes.ts'
+import { toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { AGENT_ID, type AgentId, SERVICE_ID, type ServiceId, type TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -22,6 +22,8 @@ export interface ClientQuote {
   readonly available: boolean
   readonly unavailableReason: string | null
   readonly requestError: string | null
+  /** The option of the 402 body that is to be paid. */
+  readonly offer: NodeAnswer['body']
   readonly raw: NodeAnswer['body']
 }
 
@@ -46,9 +48,11 @@ const HONOURED_EPOCHS = 2
 /** Why a quote should not be paid, or null. It comes from a stranger, and what it asks for is signed. */
 export function reasonNotToPay(
   quote: ClientQuote,
-  { steps }: Pick<ClientParams, 'steps'>,
+  { steps, ...coin }: Pick<ClientParams, 'steps' | 'ticker' | 'decimals'>,
   height: number,
 ): string | null {
+  const strange = strangeAsset(quote.offer, coin)
+  if (strange !== null) return strange
   const { rules } = steps.at(-1) as (typeof steps)[number]
   const { term, confirmations, validUntil } = quote
   if (!rules.tx.invokeTerms.includes(term))
@@ -59,6 +63,21 @@ export function reasonNotToPay(
     return `the quote is honoured to height ${validUntil}, the node is at ${height}`
   if (!quote.available) return `${quote.serviceId} is unavailable: ${quote.unavailableReason}`
   return quote.requestError === null ? null : `the request is unusable: ${quote.requestError}`
+}
+
+/**
+ * Why an offer is not one of the network's coin, or null: the seller must not choose how its amount is read. What an offer
+ * does not say is not held against it, since the chain moves nothing but its coin for a call.
+ */
+export function strangeAsset(
+  { asset, extra }: Readonly<Record<string, unknown>>,
+  { ticker, decimals }: Pick<ClientParams, 'ticker' | 'decimals'>,
+): string | null {
+  const told = fieldsOf(extra)
+  if (asset !== undefined && asset !== ticker) return `the offer names another asset than ${ticker}`
+  if (told.assetId !== undefined && told.assetId !== ZERO_HEX_32) return `the offer names another asset than ${ticker}`
+  if (told.decimals === undefined || told.decimals === decimals) return null
+  return `the offer counts ${ticker} with other decimals than ${decimals}`
 }
 
 /** Signs the payment of a quote: committed to this very request and locked to a fresh secret. */
@@ -146,6 +165,7 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
     available: body.available === true,
     unavailableReason: body.available === true ? null : textOf(body.unavailableReason, 'no reason given'),
     requestError,
+    offer: fieldsOf(offer),
     raw: body,
   })
 }

@@ -4,7 +4,9 @@ import type { PowRules } from '../../consensus/block/rules.ts'
 import { taggedHashHex } from '../../consensus/crypto/hash.ts'
 import { TRANSACTION_TREE, verifyMerkleProof } from '../../consensus/crypto/merkle.ts'
 import { fromHex, isHex, isHexBytes } from '../../consensus/primitives/bytes.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
+import { requestHash } from '../../marketplace/checkout/claim.ts'
 
 /**
  * What a client can check of a paid answer by itself. Every field is true or the answer must not be trusted. A header alone
@@ -20,6 +22,8 @@ export interface Verification {
   readonly resultHash: boolean
   /** Service, caller, amount and payment are those of this call. */
   readonly receiptMatches: boolean
+  /** The request that the receipt names is the one that was sent; null where it is not known which part of it the seller takes. */
+  readonly requestHash: boolean | null
 }
 
 /** A receipt as it arrives. */
@@ -31,6 +35,8 @@ export interface PaidFacts {
   readonly serviceId: string
   readonly caller: string
   readonly amountBaseUnits: string
+  /** The text that the payment commits to; null where it commits to none. */
+  readonly request: string | null
 }
 
 /** Checks result and receipt of a paid call against the payment that was made. */
@@ -63,12 +69,14 @@ export function verifyPaidAnswer(
       receipt.serviceId === paid.serviceId &&
       receipt.caller === paid.caller &&
       receipt.amountBaseUnits === paid.amountBaseUnits,
+    requestHash:
+      paid.request === null ? null : receipt.requestHash === requestHash(paid.serviceId as ServiceId, paid.request),
   }
 }
 
 /** Names of the checks that failed. */
 export function failedChecks(verification: Verification): readonly string[] {
-  return Object.entries(verification).flatMap(([name, good]) => (good ? [] : [name]))
+  return Object.entries(verification).flatMap(([name, good]) => (good === false ? [name] : []))
 }
 
 function readHeader(hex: unknown): SealedHeader | null {

@@ -49,7 +49,13 @@ export function nativeScheme(client: AgentClient): NativeScheme {
   return {
     scheme: NATIVE_SCHEME,
     async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {
-      const basis = { request: '', url: `x402:${requirements.network}`, isCommitted: false, nowMs: Date.now() }
+      const basis = {
+        request: '',
+        url: `x402:${requirements.network}`,
+        isCommitted: false,
+        nowMs: Date.now(),
+        facts: client.network,
+      }
       const quote = readOffer({ ...requirements }, basis)
       if (quote === undefined)
         throw new PaymentRequiredError('the native offer is not one that this client understands', {

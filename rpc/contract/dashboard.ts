@@ -39,7 +39,7 @@ export const DASHBOARD_ROUTES = {
     path: '/dashboard/sign-in',
     operationId: 'signIn',
     summary: 'Sign in with a password or a signed text',
-    description: `The password is the operator's; the text is the one that the page shows, as \`npx farthing wallet sign-text\` signs it. ${COOKIE}`,
+    description: `The password is the operator's; the text is the one that the page shows, as \`npx --no farthing wallet sign-text\` signs it. ${COOKIE}`,
     body: Type.Object({
       csrf: CSRF,
       password: SHORT,

@@ -376,7 +376,7 @@ export const MARKET_ROUTES = {
       },
     },
     isDocument: true,
-    bucket: 'read',
+    bucket: 'list',
   },
   getRequest: {
     method: 'GET',

@@ -15,12 +15,25 @@ export interface OperatorSecret {
   readonly matches: (text: string) => Promise<Result<boolean>>
 }
 
+/** How a provider stands that the node asks: a model's server, a search, a facilitator. */
+export interface ProviderStanding {
+  /** What it is asked for, in words. */
+  readonly what: string
+  readonly name: string
+  /** Whether it would be asked now. */
+  readonly usable: boolean
+  /** What went wrong last, in its own words; null while all is well. */
+  readonly trouble: string | null
+}
+
 /** What the dashboard is made with. */
 export interface DashboardParts {
   readonly clock: Clock
   /** Wallets that may sign in, by their addresses in text form. */
   readonly wallets: 'all' | readonly string[]
   readonly operator: OperatorSecret
+  /** Providers with their own words, which only the operator is shown. */
+  readonly providers: () => readonly ProviderStanding[]
   /** Whether both halves of all signatures are good. */
   readonly verify: (job: SignatureJob) => boolean
 }

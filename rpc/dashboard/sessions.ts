@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.ts'
 import { OPERATOR } from '../../marketplace/chat/keys.ts'
 import { freshToken } from './tokens.ts'
 
@@ -9,6 +10,8 @@ export interface Session {
   readonly owner: string
   /** What the operator's secret was when it began: with another one it is over. */
   readonly stamp: string
+  /** Who began it. */
+  readonly holder: Holder
   readonly beganMs: number
   readonly seenMs: number
   /** What the next form that makes a key brings along: one that is sent twice makes one key. */
@@ -19,8 +22,9 @@ export interface Session {
 const LIFE_MS = 12 * 3_600_000
 /** A session ends that nobody used for so long. */
 const IDLE_MS = 3_600_000
-/** Sessions of the operator, and as many of all wallets: strangers' wallets must not end the operator's. */
+/** Sessions of all wallets. The operator's are beside them: strangers' wallets must not end those. */
 export const SESSIONS_MAX = 512
+/** Sessions of the operator, and of each wallet. */
 const PER_OWNER_MAX = 8
 
 /** Who is signed in. Kept in memory under hashes of the tokens: they end with the process. */
@@ -33,14 +37,18 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /** Begins one; its token. Where there are too many, the longest unused of its kind ends. */
-  begin(owner: string, stamp: string): string {
+  /**
+   * Begins one; its token. Where its owner has too many, his longest unused ends; where all wallets have, the longest unused of the
+   * holder with too many, else of this one's own network: a wallet costs nothing, and who has many keeps no other out.
+   */
+  begin({ owner, stamp, holder }: Pick<Session, 'owner' | 'stamp' | 'holder'>): string {
     this.#endOver()
-    this.#endOldest(({ owner: name }) => name === owner, PER_OWNER_MAX)
-    this.#endOldest(({ owner: name }) => (name === OPERATOR) === (owner === OPERATOR), SESSIONS_MAX)
+    const own = this.#those((session) => session.owner === owner)
+    if (own.length >= PER_OWNER_MAX) this.#endFirst(own)
+    if (owner !== OPERATOR) this.#makeRoom(holder)
     const token = freshToken()
     const nowMs = this.#clock.now()
-    this.#sessions.set(nameOf(token), { owner, stamp, beganMs: nowMs, seenMs: nowMs, turn: freshToken() })
+    this.#sessions.set(nameOf(token), { owner, stamp, holder, beganMs: nowMs, seenMs: nowMs, turn: freshToken() })
     return token
   }
 
@@ -78,9 +86,21 @@ export class Sessions {
     for (const [name, session] of this.#sessions) if (this.#isOver(session)) this.#sessions.delete(name)
   }
 
-  #endOldest(isMeant: (session: Session) => boolean, max: number): void {
-    const meant = [...this.#sessions].filter(([, session]) => isMeant(session))
-    for (const [name] of meant.slice(0, Math.max(0, meant.length - max + 1))) this.#sessions.delete(name)
+  #makeRoom(holder: Holder): void {
+    const wallets = this.#those(({ owner }) => owner !== OPERATOR)
+    if (wallets.length < SESSIONS_MAX) return
+    const tooMany = heldTooMany(wallets, holder)
+    const own = wallets.filter((session) => session.holder.network === holder.network)
+    this.#endFirst([tooMany, own, wallets].find(({ length }) => length > 0) ?? [])
+  }
+
+  /** Sessions with their names, the longest unused first. */
+  #those(isMeant: (session: Session) => boolean): readonly (Session & { readonly name: string })[] {
+    return [...this.#sessions].flatMap(([name, session]) => (isMeant(session) ? [{ ...session, name }] : []))
+  }
+
+  #endFirst([first]: readonly { readonly name: string }[]): void {
+    if (first !== undefined) this.#sessions.delete(first.name)
   }
 }
 

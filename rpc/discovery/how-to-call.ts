@@ -18,7 +18,7 @@ export function curlQuote({ baseUrl, serviceId, request }: CallExample): string 
 
 /** A paid call with the command line of this package. */
 export function commandCall({ baseUrl, serviceId, request }: CallExample): string {
-  const words = ['npx farthing call', serviceId, ...(request === '' ? [] : [shellWord(request)])]
+  const words = ['npx --no farthing call', serviceId, ...(request === '' ? [] : [shellWord(request)])]
   return `${words.join(' ')} \\\n  --rpc ${shellWord(baseUrl)}`
 }
 

@@ -3,6 +3,9 @@
  * harmless for the format that it goes into.
  */
 
+/** Controls (C0, C1, DEL), directions, joiners, fillers, separators of lines, halves of pairs, and what no font knows yet. */
+export const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
 /** For HTML and XML, in text and in quoted attributes. What XML cannot hold at all is left out. */
 export function escapeMarkup(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

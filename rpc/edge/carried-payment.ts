@@ -1,5 +1,6 @@
-import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
-import { identify } from '../../marketplace/stable/identity.ts'
+import { ESCROWS, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
+import type { StablePayment } from '../../marketplace/stable/claim.ts'
+import { identify, isOfPayer } from '../../marketplace/stable/identity.ts'
 import { offerIn } from '../a2a/offer-in.ts'
 import { readMessage } from '../a2a/wire.ts'
 import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/payments.ts'
@@ -28,27 +29,38 @@ export function carriedPayment(market: MarketApi | null, { headers, body, door }
 }
 
 /**
- * Name of a payment that this node knows already: it is claimed, or in an open escrow. Null for anything else, whatever is wrong
- * with it.
+ * Name of a payment that this node knows, and that its payer shows: it is claimed, or in an open escrow. Null for anything else,
+ * whatever is wrong with it. What anyone can read on a chain shows no payer, so a payment without a secret is never known, nor
+ * one that only commits to a request before it is claimed: to hash what strangers send is no work for a node without time.
  */
 export async function knownPaymentOf(
   { chain, market }: Pick<NodeApi, 'chain' | 'market'>,
-  payment: OfferedPayment,
+  { payment, idempotencyKey }: ShownPayment,
 ): Promise<string | null> {
   if (market === null) return null
-  if (payment.rail === 'stable') return knownAuthorization(market, payment)
-  const { txId } = payment
-  const isKnown = chain.database.get(ESCROWS, txId) !== undefined || (await market.store.get(txId)) !== undefined
-  return isKnown ? txId : null
+  if (payment.rail === 'stable') return knownAuthorization(market, payment.payment, idempotencyKey)
+  const { txId, secret } = payment
+  if (secret === null) return null
+  const opener = openerOf(secret)
+  if (chain.database.get(ESCROWS, txId)?.redeemLock === lockOf(opener)) return txId
+  return (await market.store.get(txId))?.opener === opener ? txId : null
+}
+
+/** A payment with what else shows whose it is. */
+interface ShownPayment {
+  readonly payment: OfferedPayment
+  readonly idempotencyKey: string | null
 }
 
 async function knownAuthorization(
   { stable }: MarketApi,
-  { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
+  payment: StablePayment,
+  idempotencyKey: string | null,
 ): Promise<string | null> {
   if (stable === null) return null
-  const { id } = identify(stable.terms, { serviceId: '', request: '', payment, idempotencyKey: null })
-  return (await stable.store.get(id)) === undefined ? null : id
+  const identity = identify(stable.terms, { serviceId: '', request: '', payment, idempotencyKey })
+  const claim = await stable.store.get(identity.id)
+  return claim !== undefined && isOfPayer(claim, identity) ? identity.id : null
 }
 
 function inMessage(market: MarketApi, { method, params }: Fields): OfferedPayment | null {

@@ -1,4 +1,5 @@
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type ChatKey, OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { NodeApi } from '../node.ts'
 import { isOperator } from '../operator.ts'
@@ -6,6 +7,8 @@ import { isOperator } from '../operator.ts'
 /** Groups of an IPv6 address that name a network: whoever has one address of it has them all. */
 const NETWORK_GROUPS = 4
 const GROUPS = 8
+/** How the key of such a network ends. */
+const NETWORK_MARK = '::/64'
 /** How a socket shows an IPv4 address where it listens on both. */
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
 
@@ -49,7 +52,13 @@ export function addressKey(written: string): string {
   const mapped = MAPPED_IPV4.exec(address)
   if (mapped !== null) return mapped[1] as string
   const [bare] = address.split('%') as [string]
-  return isIPv6(bare) ? `${networkOf(bare)}::/64` : address
+  return isIPv6(bare) ? `${networkOf(bare)}${NETWORK_MARK}` : address
+}
+
+/** Who an address key is: itself, in the /24 of IPv4 or the /48 of IPv6 that its owner likely has all of. */
+export function holderOf(key: string): Holder {
+  if (key.endsWith(NETWORK_MARK)) return { address: key, network: key.split(':', NETWORK_GROUPS - 1).join(':') }
+  return { address: key, network: isIPv4(key) ? key.slice(0, key.lastIndexOf('.')) : key }
 }
 
 /** The first four groups, without leading zeros, in lower case. */

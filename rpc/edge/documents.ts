@@ -27,6 +27,9 @@ const KEPT_MAX = 64
 /** Five elevenths of the best: what comes out is about as small, and made in a tenth of the time. */
 const BROTLI_QUALITY = 5
 const HASH_CHARS = 27
+/** Characters that are compressed within a minute: some seconds of work. Then documents go out as they are. */
+export const COMPRESSED_PER_MINUTE = 32 * 1024 * 1024
+const MINUTE_MS = 60_000
 
 const gzipped = promisify<Buffer, Buffer>(gzip)
 const brotlied = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress)
@@ -41,6 +44,7 @@ type Forms = Map<Encoding, Promise<Uint8Array>>
 /** Makes public documents cacheable: a strong ETag for each form, 304, and compression, once for each body. */
 export class Documents {
   readonly #forms = new LruMap<string, Forms>(KEPT_MAX)
+  #minute = { endsMs: 0, chars: 0 }
 
   /** The form of a body for a request. */
   async answer(body: string, { acceptEncoding, ifNoneMatch }: DocumentRequest): Promise<DocumentAnswer> {
@@ -49,22 +53,29 @@ export class Documents {
     const etag = `"${encoding === 'identity' ? name : `${name}-${encoding}`}"`
     const headers = { etag, 'cache-control': CACHE_CONTROL }
     if (ifNoneMatch !== undefined && names(ifNoneMatch, name)) return { status: 304, body: '', headers }
-    if (encoding === 'identity') return { status: 200, body, headers }
-    return {
-      status: 200,
-      body: await this.#form(name, body, encoding),
-      headers: { ...headers, 'content-encoding': encoding },
-    }
+    const form = encoding === 'identity' ? undefined : this.#form(name, body, encoding)
+    if (form === undefined) return { status: 200, body, headers: { ...headers, etag: `"${name}"` } }
+    return { status: 200, body: await form, headers: { ...headers, 'content-encoding': encoding } }
   }
 
-  #form(name: string, body: string, encoding: Exclude<Encoding, 'identity'>): Promise<Uint8Array> {
+  /** A compressed form; undefined where there is none and enough was made for now. */
+  #form(name: string, body: string, encoding: Exclude<Encoding, 'identity'>): Promise<Uint8Array> | undefined {
     const forms: Forms = this.#forms.get(name) ?? new Map()
     const known = forms.get(encoding)
     if (known !== undefined) return known
+    if (!this.#mayCompress(body.length)) return undefined
     const form = compressors[encoding](Buffer.from(body))
     forms.set(encoding, form)
     this.#forms.set(name, forms)
     return form
+  }
+
+  #mayCompress(chars: number): boolean {
+    const nowMs = performance.now()
+    if (nowMs >= this.#minute.endsMs) this.#minute = { endsMs: nowMs + MINUTE_MS, chars: 0 }
+    if (this.#minute.chars + chars > COMPRESSED_PER_MINUTE) return false
+    this.#minute.chars += chars
+    return true
   }
 }
 

@@ -1,8 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import type { RateBucket } from '../contract/route.ts'
 
-/** Kinds of work in the order in which an overloaded node gives them up; `kept` is given up last of all. */
-export const WORK_KINDS = ['list', 'read', 'quote', 'transaction', 'kept'] as const
+/**
+ * Kinds of work in the order in which a node without room gives them up. For lack of time the last three are never given up:
+ * payments that are known, health checks, and what the operator asks for.
+ */
+export const WORK_KINDS = ['list', 'read', 'quote', 'transaction', 'kept', 'health', 'operator'] as const
 /** One of {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number]
 
@@ -22,32 +25,25 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   mining: 'transaction',
   transaction: 'transaction',
   settle: 'transaction',
-  health: 'kept',
+  health: 'health',
 }
 
 /** When an overload begins and ends. */
 export interface OverloadLimits {
   /** Delay of the event loop from which on more and more is refused; below it less and less is. */
   readonly delayMsMax: number
-  /** Requests under way at once; each kind of work may take its share of them. */
-  readonly concurrentMax: number
 }
 
+const NEVER = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as const
 /** Pressure at which the first of a kind is refused, and at which all are. What is kept knows no pressure. */
 const SHED_BETWEEN: Readonly<Record<WorkKind, readonly [number, number]>> = {
   list: [0.1, 0.35],
   read: [0.2, 0.6],
   quote: [0.3, 0.8],
   transaction: [0.6, 1],
-  kept: [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
-}
-/** Share of the requests at once that may be under way when one more of a kind is let in. */
-const CONCURRENT_SHARE: Readonly<Record<WorkKind, number>> = {
-  list: 0.5,
-  read: 0.8,
-  quote: 0.85,
-  transaction: 0.95,
-  kept: 1,
+  kept: NEVER,
+  health: NEVER,
+  operator: NEVER,
 }
 /** Requests of one turn of the loop that make a queue. Fewer are not why it is late: the machine is busy with something else. */
 const QUEUE_MIN = 16
@@ -117,9 +113,8 @@ export class Overload {
     this.#arrived += 1
   }
 
-  /** Whether one more request of a kind is let in beside those under way. */
-  admits(kind: WorkKind, running: number, nowMs: number): boolean {
-    if (running > Math.ceil(this.#limits.concurrentMax * CONCURRENT_SHARE[kind])) return false
+  /** Whether there is time for one more request of a kind. */
+  admits(kind: WorkKind, nowMs: number): boolean {
     const [first, all] = SHED_BETWEEN[kind]
     const pressure = Math.max(this.#pressure, this.#lateness(nowMs))
     if (pressure <= first) return true

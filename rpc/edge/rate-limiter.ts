@@ -1,8 +1,11 @@
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { RateBucket } from '../contract/route.ts'
 import type { RateLimits } from '../limits.ts'
 
 /** Keys that a bucket remembers; beyond, the one whose minute began first is forgotten. */
 export const KEYS_MAX = 50_000
+/** A network may ask as often as so many of its addresses. */
+export const NETWORK_CLIENTS = 8
 const WINDOW_MS = 60_000
 /** More than one for each that is remembered anew, so that what is over does not stay. */
 const FORGOTTEN_AT_ONCE = 4
@@ -25,35 +28,41 @@ interface Window {
 }
 
 /**
- * Counts requests by bucket and key over minutes that begin with a key's first request. What it keeps is bounded: who comes
- * from more addresses than it remembers is no matter of limits by address.
+ * Counts requests by bucket and address over minutes that begin with an address's first request, and likewise by network: of IPv6 a
+ * client may have all addresses of one. What it keeps is bounded: a client from more networks than it remembers is no matter of limits
+ * by address.
  */
 export class RateLimiter {
-  readonly #buckets: ReadonlyMap<RateBucket, RateCounter>
+  readonly #buckets: ReadonlyMap<RateBucket, Bucket>
 
   constructor(perMinute: RateLimits) {
     const names = Object.keys(perMinute) as RateBucket[]
-    this.#buckets = new Map(names.map((name) => [name, new RateCounter(name, perMinute[name])]))
+    this.#buckets = new Map(names.map((name) => [name, bucketOf(name, perMinute[name])]))
   }
 
-  /** Counts a request if it is allowed. */
-  take(bucket: RateBucket, key: string, nowMs: number): RateVerdict {
-    return this.#of(bucket).take(key, nowMs)
+  /** Counts a request if it is allowed to its address, and to the network that has many of them. */
+  take(bucket: RateBucket, { address, network }: Holder, nowMs: number): RateVerdict {
+    const { addresses, networks } = this.#buckets.get(bucket) as Bucket
+    if (network === address) return addresses.take(address, nowMs)
+    if (networks.isSpent(network, nowMs)) return networks.take(network, nowMs)
+    const verdict = addresses.take(address, nowMs)
+    if (verdict.allowed) networks.take(network, nowMs)
+    return verdict
   }
 
-  /** Whether a request would be refused now; nothing is counted. */
-  isSpent(bucket: RateBucket, key: string, nowMs: number): boolean {
-    return this.#of(bucket).isSpent(key, nowMs)
-  }
-
-  /** Keys that are remembered, in all buckets. */
+  /** Addresses and networks that are remembered, in all buckets. */
   get size(): number {
-    return [...this.#buckets.values()].reduce((sum, { size }) => sum + size, 0)
+    return [...this.#buckets.values()].reduce((sum, { addresses, networks }) => sum + addresses.size + networks.size, 0)
   }
+}
 
-  #of(bucket: RateBucket): RateCounter {
-    return this.#buckets.get(bucket) as RateCounter
-  }
+interface Bucket {
+  readonly addresses: RateCounter
+  readonly networks: RateCounter
+}
+
+function bucketOf(name: RateBucket, max: number): Bucket {
+  return { addresses: new RateCounter(name, max), networks: new RateCounter(name, NETWORK_CLIENTS * max) }
 }
 
 /** Counts the requests of one bucket. */

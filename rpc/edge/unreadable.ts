@@ -2,29 +2,50 @@ import { randomUUID } from 'node:crypto'
 import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
-import { errorBody, errorType } from '../faults.ts'
+import { errorBody, errorHeaders, errorType } from '../faults.ts'
 
 const REASON_CHARS_MAX = 100
 
-/** Answers what could not even be read as a request, in the shape of every other refusal, and closes the connection. */
+/** A refusal of what no route sees, in the shape of every other; its connection is closed with it. */
+export interface Refusal {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** The refusal of a fault. */
+export function refusalOf(cause: Fault): Refusal {
+  const requestId = randomUUID()
+  const body = JSON.stringify(errorBody(cause, { requestId, accept: '', path: '' }))
+  return {
+    status: faultRow(cause.code).status,
+    headers: {
+      'x-request-id': requestId,
+      'access-control-allow-origin': '*',
+      ...errorHeaders(cause),
+      'content-type': errorType(''),
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    },
+    body,
+  }
+}
+
+/** Answers what could not even be read as a request, and closes the connection. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else refuseOn(socket, faultOf(error))
+}
+
+/** Refuses on a bare connection, and closes it. */
+export function refuseOn(socket: Socket, cause: Fault): void {
+  if (!socket.writable) {
     socket.destroy()
     return
   }
-  const cause = faultOf(error)
-  const { status } = faultRow(cause.code)
-  const requestId = randomUUID()
-  const body = JSON.stringify(errorBody(cause, { requestId, accept: '', path: '' }))
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `x-request-id: ${requestId}`,
-    'access-control-allow-origin: *',
-    `content-type: ${errorType('')}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const { status, headers, body } = refusalOf(cause)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
   socket.destroySoon()
 }
 

@@ -6,7 +6,7 @@ import { prunedFault } from '../../consensus/chain/pruned.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
 import { merkleProof, RECEIPT_TREE, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
-import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
+import { decodeReceipt, isReceiptOf } from '../../consensus/ledger/receipt.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
 import { encode } from '../../consensus/primitives/codec.ts'
@@ -131,12 +131,12 @@ function minedFacts(
   const encodedReceipts = database.receipts(blockId)
   const tx = database.transactionAt(blockId, index)
   if (encodedReceipts === undefined || tx === undefined) return undefined
-  const receipts = encodedReceipts.map(decodeReceipt)
-  const receiptIndex = receipts.findIndex((receipt) => receipt.type === 'transaction' && receipt.txId === txId)
+  const id = fromHex(txId)
+  const receiptIndex = encodedReceipts.findIndex((bytes) => isReceiptOf(bytes, id))
   const ids = (database.transactionIds(blockId) as readonly TxId[]).map(fromHex)
   return {
     transaction: transactionToJson(prefix, tx),
-    receipt: receiptToJson(prefix, receipts[receiptIndex] as (typeof receipts)[number]),
+    receipt: receiptToJson(prefix, decodeReceipt(encodedReceipts[receiptIndex] as Uint8Array)),
     proof: {
       header: toHex((database.entry(blockId) as BlockEntry).bytes),
       transaction: merkleProofToJson(merkleProof(TRANSACTION_TREE, ids, index)),

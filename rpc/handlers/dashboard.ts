@@ -1,7 +1,6 @@
 import { type Fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { type ChatKey, type KeyLimits, OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { Answer, ApiRequest, Handler } from '../answer.ts'
-import { KEYS_A_DAY_MAX } from '../dashboard/key-makers.ts'
 import type { Session } from '../dashboard/sessions.ts'
 import {
   cookieFor,
@@ -15,8 +14,9 @@ import {
   type Visit,
 } from '../dashboard/visit.ts'
 import { signerOf } from '../dashboard/wallet-sign-in.ts'
-import { addressKey } from '../edge/client-key.ts'
+import { addressKey, holderOf } from '../edge/client-key.ts'
 import type { NodeApi } from '../node.ts'
+import { isOperator } from '../operator.ts'
 import {
   type DashboardFrame,
   dashboardAnswer,
@@ -63,7 +63,7 @@ export const signOut: Handler = (node, request) =>
 export const makeKey: Handler = (node, request) =>
   withSession(node, request, async (visit, form) => {
     const { dashboard, token, session, keys, request } = visit
-    const from = session.owner === OPERATOR ? null : addressKey(request.address)
+    const from = session.owner === OPERATOR ? null : holderOf(addressKey(request.address))
     const again = (trouble: FormTrouble, status: number): Answer =>
       dashboardAnswer(keysMarkup(visit, 1, { sent: form, trouble }), status)
     const limits = limitsOf(form)
@@ -72,7 +72,7 @@ export const makeKey: Handler = (node, request) =>
     if (days === undefined) return again({ field: 'days', reason: 'This is a whole number of days, 1 or more.' }, 400)
     if (from !== null && dashboard.makers.waitSeconds(from) > 0)
       return again(
-        { field: null, reason: `${KEYS_A_DAY_MAX} keys were made from your address: try again tomorrow.` },
+        { field: null, reason: 'Too many keys were made from your address or its network: try again tomorrow.' },
         429,
       )
     if (!dashboard.sessions.takeTurn(token, form.turn)) {
@@ -123,12 +123,14 @@ export const endKey: Handler = (node, request) =>
   })
 
 async function signInByPassword(visit: Visit, password: string): Promise<Answer | Fault> {
-  const { dashboard, request } = visit
+  const { dashboard, request, node } = visit
   const { guard, operator } = dashboard
+  // The token cannot be guessed, so it is looked at before the guard: wrong passwords of strangers never keep its owner out.
+  if (isOperator(node, `Bearer ${password.trim()}`)) return signedIn(visit, OPERATOR, await operator.stamp())
   const from = addressKey(request.address)
   const seconds = guard.waitSeconds(from)
   if (seconds > 0) {
-    const trouble = { field: 'password', reason: `Too many wrong passwords: try again in ${seconds} seconds.` }
+    const trouble = { field: 'password', reason: tooMany(seconds) }
     return signInAnswer(visit, 429, trouble, { 'retry-after': String(seconds) })
   }
   // Counted before it is known: those that come at once are counted too.
@@ -145,6 +147,10 @@ async function signInByPassword(visit: Visit, password: string): Promise<Answer 
   return signedIn(visit, OPERATOR, stamp)
 }
 
+function tooMany(seconds: number): string {
+  return `Too many wrong passwords: try again in ${seconds} seconds, or sign in with the text in operator.token of the data folder.`
+}
+
 function signInByWallet(visit: Visit, signed: string): Answer {
   const signer = signerOf(visit, signed)
   if (signer.ok) return signedIn(visit, signer.value, '')
@@ -153,7 +159,8 @@ function signInByWallet(visit: Visit, signed: string): Answer {
 
 function signedIn({ dashboard, token, request }: Visit, owner: string, stamp: string): Answer {
   dashboard.sessions.end(token)
-  return moved(cookieFor(request, dashboard.sessions.begin(owner, stamp)))
+  const holder = holderOf(addressKey(request.address))
+  return moved(cookieFor(request, dashboard.sessions.begin({ owner, stamp, holder })))
 }
 
 /** Lets in a form that a page of this node has sent from this browser, and nothing else. */
@@ -226,7 +233,7 @@ function goOnAnswer(visit: Visit): Answer {
 }
 
 function keysMarkup(visit: SignedIn, wanted: number, more: Pick<KeysFacts, 'sent' | 'trouble'> = {}): string {
-  const { keys, session } = visit
+  const { keys, session, dashboard } = visit
   const { owner, turn } = session
   const all = keys.list(owner)
   const pages = Math.max(1, Math.ceil(all.length / KEYS_A_PAGE))
@@ -241,6 +248,7 @@ function keysMarkup(visit: SignedIn, wanted: number, more: Pick<KeysFacts, 'sent
     liveCount: all.filter((key) => key.state === 'live' && key.owner === owner).length,
     usedToday: keys.usedToday(owner),
     bounds: keys.bounds,
+    providers: owner === OPERATOR ? dashboard.providers() : null,
     ...more,
   })
 }

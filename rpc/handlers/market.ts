@@ -12,8 +12,8 @@ import type { Rail } from '../cashier/options.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
 import { matching } from '../discovery/listings.ts'
+import { addressKey } from '../edge/client-key.ts'
 import { errorBody, errorHeaders } from '../faults.ts'
-import { filteredPage } from '../filtered-page.ts'
 import { moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
 import { nativeUsd, protocolDocument, registryEntries } from '../registry.ts'
@@ -98,7 +98,8 @@ async function pay(place: CallPlace, payment: OfferedPayment): Promise<Answer | 
   if (key !== undefined && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
     return fault('rpc/invalid-request', { fields: ['idempotency-key'] })
   const text = (request.body as CallBody).request ?? ''
-  const outcome = await carryOut(node, market, { offer, request: text, payment, idempotencyKey: key ?? null })
+  const client = addressKey(request.address)
+  const outcome = await carryOut(node, market, { offer, request: text, payment, idempotencyKey: key ?? null, client })
   return told(place, outcome)
 }
 
@@ -192,9 +193,8 @@ export const listRequests: Handler = async ({ chain, market }, { query }) => {
   const cursor = query.cursor === undefined ? null : String(query.cursor)
   if (cursor !== null && !/^[0-9]{15}\/[0-9a-f]{64}$/.test(cursor))
     return fault('rpc/invalid-request', { fields: ['cursor'] })
-  const window = { limit: Number(query.limit ?? PAGE_DEFAULT), cursor }
-  const isWanted = query.serviceId === undefined ? null : (claim: AnyClaim) => claim.serviceId === query.serviceId
-  const page = await filteredPage((limit, from) => recentOfBoth(market, limit, from), window, isWanted)
+  const serviceId = query.serviceId === undefined ? undefined : String(query.serviceId)
+  const page = await recentOfBoth(market, { limit: Number(query.limit ?? PAGE_DEFAULT), cursor, serviceId })
   return answer({
     requests: page.claims.map((claim) => statusOf(chain, market, claim)),
     nextCursor: page.nextCursor,

@@ -2,12 +2,14 @@ import { HEADER_BYTES, NONCE_BYTES } from '../../consensus/block/header.ts'
 import { POW_SALT, powInput } from '../../consensus/block/pow.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
 import { toHex, uintBE } from '../../consensus/primitives/bytes.ts'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { JOBS_PER_ADDRESS, type RemoteJob } from '../../miner/job-book.ts'
 import { REFRESH_MS } from '../../miner/miner.ts'
 import { type ApiRequest, answer, type Handler } from '../answer.ts'
+import { addressKey, holderOf } from '../edge/client-key.ts'
 import { moment } from '../json.ts'
 import type { NodeApi } from '../node.ts'
 
@@ -22,7 +24,7 @@ const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
 export const getMiningTemplate: Handler = async (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault
-  const job = await node.remoteWork.template(address.value)
+  const job = await node.remoteWork.template(address.value, askerOf(request))
   return job.ok ? answer(jobToJson(node, job.value)) : job.fault
 }
 
@@ -42,13 +44,19 @@ export const followMiningJobs: Handler = (node, request) => {
   if (!address.ok) return address.fault
   return {
     stream: (sink) => {
-      const subscribed = node.remoteWork.subscribe(address.value, {
-        job: (job) => sink.send({ event: 'job', id: job.id, data: jobToJson(node, job) }),
+      const listener = {
+        job: (job: RemoteJob) => sink.send({ event: 'job', id: job.id, data: jobToJson(node, job) }),
         end: () => sink.end(),
-      })
+      }
+      const subscribed = node.remoteWork.subscribe(address.value, listener, askerOf(request))
       return subscribed.ok ? { stop: subscribed.value } : subscribed.fault
     },
   }
+}
+
+/** Who the seat of an address counts for. */
+function askerOf({ isOperator, address }: ApiRequest): Holder {
+  return holderOf(isOperator ? 'operator' : addressKey(address))
 }
 
 function rewardAddress({ chain }: NodeApi, { query }: ApiRequest): Result<Address> {

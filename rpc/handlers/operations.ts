@@ -3,9 +3,10 @@ import { executedFrom, indexedFrom } from '../../consensus/chain/adoption.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
 import { offerState } from '../cashier/offer-state.ts'
+import { PerHead } from '../discovery/per-head.ts'
 import { addressText, moment } from '../json.ts'
 import type { NodeApi } from '../node.ts'
-import { openApiDocument } from '../openapi.ts'
+import { openApiText } from '../openapi.ts'
 import { serviceOperations } from '../openapi-services.ts'
 import { homePage } from '../web/home.ts'
 import { pageAnswer } from '../web/layout.ts'
@@ -75,9 +76,14 @@ export const getMetrics: Handler = async (node) => ({
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
 })
 
+const OPENAPI = new PerHead<string>(4)
+
 /** The document of this API. */
-export const getOpenApi: Handler = ({ chain, market }, { baseUrl }) =>
-  answer(openApiDocument(baseUrl, market === null ? [] : serviceOperations(chain, market)))
+export const getOpenApi: Handler = (node, { baseUrl }) => {
+  const { chain, market } = node
+  const text = (): string => openApiText(baseUrl, market === null ? [] : serviceOperations(chain, market))
+  return { status: 200, content: OPENAPI.get(node, baseUrl, text), contentType: 'application/json; charset=utf-8' }
+}
 
 /** The same address answers people and programs. */
 const BY_ACCEPT = { vary: 'Accept' }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
+import { ANSWER_TOKENS_EXPECTED_MAX, expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
 import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import type { AloudOutcome } from '../../marketplace/chat/voice/voice-platform.ts'
 import { VOICE_FORMAT } from '../../marketplace/chat/voice/wav.ts'
-import { NO_USAGE } from '../../marketplace/models/usage.ts'
+import { NO_USAGE, spokenUsage } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
 import type { ApiRequest, Handler } from '../answer.ts'
 import { base64Feed, fileFeed } from '../chat/audio-feed.ts'
@@ -16,8 +16,6 @@ import { End, enter } from '../chat/visit.ts'
 import type { ChatApi } from '../node.ts'
 
 const MODEL = 'model-voice'
-/** What a text that is read out counts against an allowance of tokens: about what a model would be asked for it. */
-const CHARS_PER_TOKEN = 4
 const TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const
 
 /** Reads a text out. */
@@ -26,11 +24,11 @@ export const createSpeech: Handler = async ({ chat }, request) => {
   const read = readSpeechRequest(request.body)
   if (!read.ok) return read.fault
   const { input, wish, format } = read.value
-  const expected = estimateOf(input).totalTokens
-  const done = await aloud(chat, { request, expected }, async ({ signal, spent }) => {
+  const used = spokenUsage(input)
+  const done = await aloud(chat, { request, expected: used.totalTokens }, async ({ signal, spent }) => {
     const spoken = await chat.voice.speak(input, wish, signal)
-    // Somebody has spoken for who went away, too.
-    if (spoken.ok || signal.aborted) spent(estimateOf(input))
+    // A model has spoken for who went away, too.
+    if (spoken.ok || signal.aborted) spent(used)
     return spoken
   })
   if (!done.ok) return done.fault
@@ -45,7 +43,8 @@ export const createVoice: Handler = async ({ chat, clock }, request) => {
   const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })
   if (!read.ok) return read.fault
   const { call, wish } = read.value
-  const expected = expectedTokens({ ...call, model: 'model-2' })
+  // The answer, and what of it is read out.
+  const expected = expectedTokens({ ...call, model: 'model-2' }) + Math.min(call.maxTokens, ANSWER_TOKENS_EXPECTED_MAX)
   const done = await aloud(chat, { request, expected }, ({ who, signal, spent }) =>
     chat.voice.answerAloud({ ...call, who }, wish, signal, spent),
   )
@@ -107,11 +106,6 @@ async function aloud<T>(
 
 function statusOf(cause: Fault): number {
   return faultRow(cause.code).status
-}
-
-function estimateOf(text: string): ModelUsage {
-  const tokens = Math.ceil(text.length / CHARS_PER_TOKEN)
-  return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }
 }
 
 /** JSON of an answer, without what is between its two parts: the sound. */

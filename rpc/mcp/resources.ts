@@ -1,6 +1,7 @@
 import { ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { type Handler, isFault } from '../answer.ts'
 import { llmsText } from '../discovery/llms.ts'
+import { standInFor, withHost } from '../edge/stand-in-host.ts'
 import { getExample, listServices } from '../handlers/market.ts'
 import { getOpenApi } from '../handlers/operations.ts'
 import { registryEntries } from '../registry.ts'
@@ -47,10 +48,19 @@ export const RESOURCE_TEMPLATES = [
 
 /** Contents of a resource. Throws the error of the protocol where there is none. */
 export async function readResource(place: McpPlace, uri: string) {
-  const text = await textOf(place, uri)
+  const text = await filledText(place, uri)
   if (text === undefined) throw new ResourceNotFoundError(uri)
   const { mimeType = JSON_TYPE } = RESOURCE_LIST.find((resource) => resource.uri === uri) ?? {}
   return { contents: [{ uri, mimeType, text }] }
+}
+
+/** The text of a resource: where callers choose the host, made for all of them at once. */
+async function filledText(place: McpPlace, uri: string): Promise<string | undefined> {
+  const { node, request } = place
+  if (node.publicUrl !== null) return textOf(place, uri)
+  const { baseUrl, host } = standInFor(request.baseUrl)
+  const text = await textOf({ ...place, request: { ...request, baseUrl } }, uri)
+  return text && withHost(text, host)
 }
 
 function textOf(place: McpPlace, uri: string): Promise<string | undefined> | string | undefined {

@@ -1,6 +1,8 @@
 import { LABEL_CHARS_MAX } from '../../marketplace/chat/key-record.ts'
 import { EXPIRY_DAYS_MAX, KEY_RPM_MAX, KEY_TPD_MAX } from '../../marketplace/chat/key-wish.ts'
 import { type ChatKey, type KeyUsage, OPERATOR, type OwnerBounds } from '../../marketplace/chat/keys.ts'
+import type { ProviderStanding } from '../dashboard/desk.ts'
+import { UNSEEN } from '../discovery/plain-text.ts'
 import {
   type DashboardFrame,
   dashboardPage,
@@ -26,10 +28,16 @@ export interface KeysFacts {
   readonly usedToday: KeyUsage
   readonly bounds: OwnerBounds
   readonly turn: string
+  /** Providers that the node asks; null for whom they do not concern. */
+  readonly providers: readonly ProviderStanding[] | null
   /** What was sent, where it could not be done. */
   readonly sent?: Readonly<Record<string, string | undefined>>
   readonly trouble?: FormTrouble
 }
+
+/** Providers that are listed, and how much of the words of each. */
+const PROVIDERS_MAX = 100
+const WORDS_CHARS_MAX = 400
 
 /** `/dashboard` for who is signed in. */
 export function keysPage(frame: DashboardFrame, facts: KeysFacts): string {
@@ -45,6 +53,7 @@ ${ownerFacts(facts)}
 ${troubleMarkup(trouble)}
 <section><h2>New key</h2>${newKeyForm(frame, facts)}</section>
 <section><h2>${counted(keyCount, 'key')}</h2>${keyCount === 0 ? html`<p>There is none yet.</p>` : listMarkup(facts)}</section>
+${providersMarkup(facts)}
 <section><h2>How to use one</h2>
 <pre><code>curl ${frame.baseUrl}/api/v1/chat/completions -H 'authorization: Bearer fk-…' -H 'content-type: application/json' -d '{"model":"model-1","messages":[{"role":"user","content":"Hello"}]}'</code></pre></section>`,
   )
@@ -117,6 +126,35 @@ function listMarkup({ keys, page, pages, owner, bounds }: KeysFacts): Html {
   const link = (to: number, name: string): Html => html`<a href="/dashboard?page=${to}">${name}</a>`
   const pager = html`<nav class="pager" aria-label="Pages">${page > 1 ? link(page - 1, 'Newer') : NOTHING}<span class="soft">Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Older') : NOTHING}</nav>`
   return html`${HEADS}<ul class="rows">${keys.map((key) => rowMarkup(key, bounds, owner))}</ul>${pages > 1 ? pager : NOTHING}`
+}
+
+function providersMarkup({ providers }: KeysFacts): Html {
+  if (providers === null || providers.length === 0) return NOTHING
+  // Those with trouble first: none of them may be beyond the end of the list.
+  const rows = providers.toSorted((a, b) => rank(a) - rank(b)).slice(0, PROVIDERS_MAX)
+  return html`<section><h2>${counted(providers.length, 'provider')}</h2>
+<p>What went wrong last is in words of the provider. Callers are told only what kind of trouble it is.</p>
+<ul class="rows">${rows.map(providerMarkup)}</ul></section>`
+}
+
+function rank({ usable, trouble }: ProviderStanding): number {
+  if (!usable) return 0
+  return trouble === null ? 2 : 1
+}
+
+function providerMarkup({ what, name, usable, trouble }: ProviderStanding): Html {
+  const state = usable
+    ? html`<span class="state">can be asked</span>`
+    : html`<span class="state off">cannot be asked</span>`
+  return html`<li class="row">
+<div><h3>${inSight(name)}</h3><p class="id">${inSight(what)} · ${state}</p></div>
+<p>${trouble === null ? unknownText('no trouble') : html`<bdi>${inSight(trouble)}</bdi>`}</p></li>`
+}
+
+/** Text of others as a page may show it. */
+function inSight(text: string): string {
+  const seen = text.replace(UNSEEN, '?')
+  return seen.length <= WORDS_CHARS_MAX ? seen : `${seen.slice(0, WORDS_CHARS_MAX)}…`
 }
 
 function rowMarkup(key: ChatKey, bounds: OwnerBounds, owner: string): Html {

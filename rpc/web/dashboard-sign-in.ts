@@ -42,7 +42,7 @@ function walletForm(frame: DashboardFrame, challenge: string, { hasWallets, trou
     hasWallets === 'all' ? 'Any wallet of this network will do.' : 'The operator has named the wallets that may.'
   return html`<section><h2>With a wallet</h2>
 <p>Sign this text, in a folder of Farthing on your own machine. It moves no coins and is good for five minutes. ${who}</p>
-<pre class="more"><code id="challenge">npx farthing wallet sign-text "${challenge}"</code></pre>
+<pre class="more"><code id="challenge">npx --no farthing wallet sign-text "${challenge}"</code></pre>
 <form class="plain" method="post" action="/dashboard/sign-in">${hidden(frame)}
 <div><label for="signed">What it printed</label>
 <textarea id="signed" name="signed" required maxlength="120000" autocomplete="off" spellcheck="false"${marks}></textarea>
@@ -51,7 +51,8 @@ function walletForm(frame: DashboardFrame, challenge: string, { hasWallets, trou
 }
 
 function passwordForm(frame: DashboardFrame, trouble: FormTrouble | undefined): Html {
-  const hint = 'Set with: npx farthing keys password. Until then it is the text in operator.token of the data folder.'
+  const hint =
+    'Set with: npx --no farthing keys password. The text in operator.token of the data folder always lets you in.'
   const more = html` required maxlength="200" autocomplete="current-password"`
   return html`<section><h2>As the operator</h2>
 <form class="plain" method="post" action="/dashboard/sign-in">${hidden(frame)}

@@ -25,8 +25,8 @@ export function homePage(node: NodeApi, baseUrl: string): string {
     main: html`<header><h1>A full node that sells to agents</h1>
 <p class="lede">${seller === '' ? 'This node' : seller} keeps the ${name}, a proof-of-work chain with a market in it, and answers paid calls over plain HTTP.</p>
 ${nodeFacts(node)}</header>
-${LISTS.get(node, baseUrl, () => soldMarkup(listingsOf(node, baseUrl)))}
-<section><h2>Call one</h2><p class="soft">In a folder of Farthing: a copy of its repository after <code>npm ci</code>. Elsewhere <code>npx farthing</code> is not ours.</p><pre><code>${commandCall({ baseUrl, serviceId: 'node-network-stats', request: '', network: name })}</code></pre></section>
+${LISTS.get(node, 'sold', () => soldMarkup(listingsOf(node, baseUrl)))}
+<section><h2>Call one</h2><p class="soft">In a folder of Farthing: a copy of its repository after <code>npm ci</code>. Elsewhere <code>npx --no farthing</code> is not ours.</p><pre><code>${commandCall({ baseUrl, serviceId: 'node-network-stats', request: '', network: name })}</code></pre></section>
 <section><h2>For programs</h2><ul class="links">${documentsOf(node).map(([path, note]) => html`<li><a href="${path}">${path}</a> <span class="soft">${note}</span></li>`)}</ul></section>`,
   })
 }

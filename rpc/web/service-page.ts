@@ -131,7 +131,7 @@ function callMarkup({ node, baseUrl, listing }: Basis): Html {
   return html`<section><h2>Request</h2>${format}</section>
 <section><h2>Call it</h2>
 <div class="how"><h3>Ask for the price</h3><p class="soft">Free. The answer is 402 with every way to pay.</p><pre><code>${curlQuote(call)}</code></pre></div>
-<div class="how"><h3>From a shell</h3><p class="soft">In a folder of Farthing; elsewhere <code>npx farthing</code> is not ours. Quotes, pays, waits, and checks the proofs of the answer.</p><pre><code>${commandCall(call)}</code></pre></div>
+<div class="how"><h3>From a shell</h3><p class="soft">In a folder of Farthing; elsewhere <code>npx --no farthing</code> is not ours. Quotes, pays, waits, and checks the proofs of the answer.</p><pre><code>${commandCall(call)}</code></pre></div>
 <div class="how"><h3>From a program</h3><p class="soft">With spend ceilings on by default. <code>npm run build:client</code> in a folder of Farthing writes the package.</p><pre><code>${clientCall(call)}</code></pre></div>
 </section>`
 }

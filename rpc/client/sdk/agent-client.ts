@@ -11,7 +11,7 @@ import { memoryJournal } from './journal.ts'
 import { payingTools } from './mcp.ts'
 import { factsOf } from './networks.ts'
 import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
-import { Payer } from './payer.ts'
+import { committedText, Payer } from './payer.ts'
 import { readQuote } from './quotes.ts'
 import { checkReceipt, receiptOf } from './receipts.ts'
 import { errorOfAnswer, errorOfFault } from './refusals.ts'
@@ -84,6 +84,8 @@ export class AgentClient {
   readonly #client: NodeClient
   readonly #journal: PaymentJournal
   readonly #payer: Payer
+  /** Quotes that this client fetched from its node itself: no word in a quote can say so. */
+  readonly #own = new WeakSet<Quote>()
 
   /** See {@link createClient}. */
   constructor(options: ClientOptions) {
@@ -105,10 +107,19 @@ export class AgentClient {
       secondNode: this.#secondNode,
       isDryRun: options.dryRun ?? false,
       onPay: options.onPay ?? null,
+      isOwn: (quote) => this.#own.has(quote),
+      // Whose word the address of a quote is does not matter here: asking again can only refuse it.
       requote: (quote) =>
-        quote.url === this.#callUrl(quote.serviceId) ? this.#requote(quote) : Promise.resolve(quote),
+        quote.url === this.#callUrl(quote.serviceId)
+          ? this.quote(quote.serviceId, quote.request)
+          : Promise.resolve(quote),
       checkEnded: () => this.#checkEnded(),
     })
+  }
+
+  /** The network that is paid on. */
+  get network(): NetworkFacts {
+    return this.#facts
   }
 
   /** Address that pays; null without a wallet. */
@@ -133,8 +144,13 @@ export class AgentClient {
     const answer = await postJson(this.#baseUrl, path, { request }, this.#transport)
     if (!answer.ok) throw errorOfFault(answer.fault)
     if (answer.value.status !== 402) throw errorOfAnswer(answer.value)
-    const basis = { request, url: this.#callUrl(serviceId), isCommitted: true, nowMs: Date.now() }
-    return readQuote(answer.value.body, serviceId, basis)
+    const basis = {
+      ...{ request, url: this.#callUrl(serviceId), isCommitted: true },
+      ...{ nowMs: Date.now(), facts: this.#facts },
+    }
+    const quote = readQuote(answer.value.body, serviceId, basis)
+    this.#own.add(quote)
+    return quote
   }
 
   /**
@@ -231,10 +247,6 @@ export class AgentClient {
     return `${this.#baseUrl}/api/x402/${serviceId}`
   }
 
-  #requote({ serviceId, request }: Quote): Promise<Quote> {
-    return this.quote(serviceId, request)
-  }
-
   #paidParts(): PaidFetchParts {
     return {
       ...{ payer: this.#payer, client: this.#client, transport: this.#transport },
@@ -277,10 +289,12 @@ export class AgentClient {
 
   #verified(
     answer: { readonly result: unknown; readonly receipt: Receipt },
-    { txId, serviceId, amount }: Pick<Payment, 'txId' | 'serviceId'> & { readonly amount: bigint | string },
+    payment: Omit<Payment, 'amount'> & { readonly amount: bigint | string },
     caller: string,
   ): Promise<VerifiedReceipt> {
-    const expected = { txId, serviceId, caller, amountBaseUnits: amount.toString() }
+    const { txId, serviceId, amount } = payment
+    const request = committedText(payment)
+    const expected = { txId, serviceId, caller, amountBaseUnits: amount.toString(), request }
     const basis = { facts: this.#facts, secondNode: this.#secondNode, transport: this.#transport }
     return checkReceipt(answer, expected, basis)
   }

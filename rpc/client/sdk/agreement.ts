@@ -1,12 +1,14 @@
 import type { AgentId, ServiceId } from '../../../consensus/primitives/ids.ts'
-import { reasonNotToPay } from '../pay.ts'
+import type { NodeClient } from '../node-client.ts'
+import { reasonNotToPay, strangeAsset } from '../pay.ts'
 import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
 import { paramsOf } from './networks.ts'
+import { must } from './refusals.ts'
 import type { AllowList, NetworkFacts, Quote } from './shapes.ts'
 
 /**
- * Refuses a quote that must not be paid, whatever it costs: unavailable, unusable request, another network, a seller that is
- * not allowed, a term or a height that makes no sense. The quote comes from a stranger.
+ * Refuses a quote that must not be paid, whatever it costs: unavailable, unusable request, another network or asset, a seller
+ * that is not allowed, a term or a height that makes no sense. The quote comes from a stranger.
  */
 export function checkAgreement(quote: Quote, { facts, allow, height }: AgreementBasis): void {
   const { serviceId, agentId, payTo, genesis } = quote
@@ -20,10 +22,12 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
       code: 'request_unusable',
       quote,
     })
-  if (genesis !== null && genesis !== facts.genesis)
+  if ((genesis !== null && genesis !== facts.genesis) || !isNetwork(quote.offer.network, facts))
     throw new PaymentMismatchError(`the seller wants to be paid on another network than ${facts.name}`, {
       code: 'other_network',
     })
+  const strange = strangeAsset(quote.offer, facts)
+  if (strange !== null) throw new PaymentMismatchError(`not paid: ${strange}`, { code: 'other_asset' })
   if (!isAllowed(allow.agents, agentId) || !isAllowed(allow.payTo, payTo) || !isAllowed(allow.services, serviceId))
     throw new SpendLimitError(`not paid: ${agentId} (${payTo}) selling ${serviceId} is not on the allow-list`, {
       code: 'not_allowed',
@@ -41,6 +45,19 @@ export interface AgreementBasis {
   readonly height: number
 }
 
+/**
+ * Refuses a seller whose agent is not paid at an address of the allow-list, as the own node knows the agent: what a seller says
+ * of its address binds the chain to nothing.
+ */
+export async function checkPayee({ agentId }: Quote, { payTo }: AllowList, client: NodeClient): Promise<void> {
+  if (payTo === undefined || payTo.includes(agentId)) return
+  const { payout } = must(await client.agent(agentId))
+  if (payTo.includes(payout)) return
+  throw new SpendLimitError(`not paid: the chain pays ${agentId} at ${payout}, which is not on the allow-list`, {
+    code: 'not_allowed',
+  })
+}
+
 /** Refuses a quote whose price is not that of a newer one. */
 export function checkPriceStands(quote: Quote, newer: Quote): void {
   const { amount, agentId, serviceId } = quote
@@ -56,6 +73,11 @@ export function baseOf(url: string): string {
   if (!/^https?:\/\//.test(url))
     throw new FarthingError('a node is named by its http or https address', { code: 'invalid_option' })
   return url.replace(/\/+$/, '')
+}
+
+/** The native rail has one word for its network in generation 1, and one for each chain id in generation 2. */
+function isNetwork(network: unknown, { name, chainId }: NetworkFacts): boolean {
+  return network === undefined || ['mainnet', name, `farthing:${chainId}`].includes(network as string)
 }
 
 function isAllowed(list: readonly string[] | undefined, name: string): boolean {

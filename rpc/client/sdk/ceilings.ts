@@ -6,7 +6,7 @@ import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
 export interface Cost {
   /** Base units of amount and fee. */
   readonly units: bigint
-  /** Null where nobody named dollars. */
+  /** Null where no node named dollars. */
   readonly usd: number | null
 }
 
@@ -24,18 +24,18 @@ const DEFAULTS = {
 /** The ceilings of one client. */
 export class Ceilings {
   readonly feeMax: bigint
+  /** Without dollars from a node a call is paid only where its coins were bounded by the one who made the client. */
+  readonly pinsCoins: boolean
   readonly #options: Required<CeilingOptions>
   readonly #perCall: bigint
   readonly #perDay: bigint
   readonly #facts: Pick<NetworkFacts, 'decimals' | 'ticker'>
-  /** Without dollars from anybody a call is paid only where its coins were bounded by whoever made the client. */
-  readonly #pinsCoins: boolean
 
   constructor(options: CeilingOptions, facts: Pick<NetworkFacts, 'decimals' | 'ticker'>) {
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
     this.#options = { ...DEFAULTS, ...given }
     this.#facts = facts
-    this.#pinsCoins = options.maxPerCallCoins !== undefined
+    this.pinsCoins = options.maxPerCallCoins !== undefined
     this.#perCall = this.#units('maxPerCallCoins')
     this.#perDay = this.#units('maxPerDayCoins')
     this.feeMax = this.#units('maxFee')
@@ -46,8 +46,8 @@ export class Ceilings {
   /** Refuses a payment that goes over a ceiling, all of the last 24 hours counted. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
   check(cost: Cost, spent: readonly PaymentRecord[]): void {
     const { maxPerCallUsd, maxPerDayUsd, maxPerCallCoins, maxPerDayCoins } = this.#options
-    if (cost.usd === null && !this.#pinsCoins)
-      throw limit('price_unknown', 'nobody says what it costs in dollars; set maxPerCallCoins to pay by coins alone')
+    if (cost.usd === null && !this.pinsCoins)
+      throw limit('price_unknown', 'no node says what it costs in dollars; set maxPerCallCoins to pay by coins alone')
     const usd = cost.usd ?? 0
     if (usd > maxPerCallUsd)
       throw limit('over_call_limit', `it costs ${usd} dollars, maxPerCallUsd is ${maxPerCallUsd}`)

@@ -8,7 +8,7 @@ const PATH = '/services.json?capability=oracle&q=-'
 /** Dollars for a coin as nodes tell them: the dearest of those asked counts. */
 export class CoinPrice {
   readonly #transport: Transport
-  readonly #known = new Map<string, { readonly usd: number | null; readonly atMs: number }>()
+  readonly #known = new Map<string, { readonly usd: number; readonly atMs: number }>()
 
   constructor(transport: Transport) {
     this.#transport = transport
@@ -27,7 +27,8 @@ export class CoinPrice {
     const answer = await askNode(url, PATH, {}, this.#transport)
     const told = answer.ok ? answer.value.body.nativeUsd : null
     const usd = typeof told === 'number' && Number.isFinite(told) && told > 0 ? told : null
-    this.#known.set(url, { usd, atMs: Date.now() })
+    // That a node names none is not kept: it may the next moment.
+    if (usd !== null) this.#known.set(url, { usd, atMs: Date.now() })
     return usd
   }
 }

@@ -23,7 +23,7 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
   const paying = async (params: Fields, ...more: readonly unknown[]): Promise<unknown> => {
     const first = await call(params, more)
     const terms = termsOf(first)
-    const quote = terms === undefined ? undefined : quoteOf(terms, params)
+    const quote = terms === undefined ? undefined : quoteOf(terms, params, parts)
     if (terms === undefined || quote === undefined) return first
     const { record } = await parts.payer.pay(quote)
     // A Farthing node waits for the block itself.
@@ -99,12 +99,12 @@ function termsOf(result: unknown): Fields | undefined {
 }
 
 /** The native offer as a quote. Tools of a Farthing node are named after their service, and take its request as an argument. */
-function quoteOf(terms: Fields, params: Fields): Quote | undefined {
+function quoteOf(terms: Fields, params: Fields, { payer }: PaidFetchParts): Quote | undefined {
   const offer = nativeOffer(terms.accepts) as Fields
   const { request = '' } = fieldsOf(params.arguments)
   const isOurs = fieldsOf(offer.extra).serviceId === params.name && typeof request === 'string'
   const url = textOf(fieldsOf(terms.resource).url, `mcp://tool/${String(params.name)}`)
-  const basis = { request: isOurs ? request : '', url, isCommitted: isOurs, nowMs: Date.now() }
+  const basis = { request: isOurs ? request : '', url, isCommitted: isOurs, nowMs: Date.now(), facts: payer.facts }
   const quote = readOffer(offer, basis)
   if (quote === undefined) return undefined
   const requestError = terms.requestValid === false ? textOf(fieldsOf(terms.requestError).reason, 'unknown') : null

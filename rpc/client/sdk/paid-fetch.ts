@@ -1,4 +1,4 @@
-import { fieldsOf, type NodeAnswer } from '../http.ts'
+import { fieldsOf, readRefusal } from '../http.ts'
 import { decodeTerms, type NativeTerms, paymentHeader, paymentPayload } from './carriers.ts'
 import type { Payer } from './payer.ts'
 import { NATIVE_SCHEME, nativeOffer, readOffer } from './quotes.ts'
@@ -17,8 +17,6 @@ export interface PaidFetchParts extends SettlePlace {
 }
 
 const RETRY_MS = { least: 500, most: 10_000 }
-/** Answers that are looked into are at most so long; a longer one is no 402 answer. */
-const TERMS_CHARS_MAX = 1_048_576
 
 /**
  * A `fetch` that pays: a 402 with a native offer is paid within the ceilings and the request repeated, whatever x402 server it
@@ -36,7 +34,7 @@ export function payingFetch(
     const sent = { request, body: request.body === null ? null : new Uint8Array(await request.clone().arrayBuffer()) }
     const first = await fetch(rebuilt(sent))
     if (first.status !== 402) return first
-    const asked = await readTerms(first.clone(), sent)
+    const asked = await readTerms(first.clone(), sent, parts)
     if (asked === undefined) return first
     await first.body?.cancel()
     const record = payment ?? (await parts.payer.pay(asked.quote)).record
@@ -61,9 +59,8 @@ function rebuilt({ request, body }: SentRequest, headers: Headers = request.head
 }
 
 /** The native terms of a 402 answer, the newer generation first; undefined where it has none that can be paid. */
-async function readTerms(response: Response, sent: SentRequest): Promise<Asked | undefined> {
-  const text = await response.text()
-  const body = text.length > TERMS_CHARS_MAX ? {} : jsonOf(text)
+async function readTerms(response: Response, sent: SentRequest, { payer }: PaidFetchParts): Promise<Asked | undefined> {
+  const body = await readRefusal(response)
   const newer = decodeTerms(response.headers.get('payment-required'))
   const version = nativeOffer(newer?.accepts) === undefined ? 1 : 2
   const terms = version === 2 ? (newer as NonNullable<typeof newer>) : body
@@ -75,6 +72,7 @@ async function readTerms(response: Response, sent: SentRequest): Promise<Asked |
     url: sent.request.url,
     isCommitted: requestText !== undefined,
     nowMs: Date.now(),
+    facts: payer.facts,
   }
   const quote = readOffer(offer, basis)
   if (quote === undefined) return undefined
@@ -111,6 +109,7 @@ async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payme
       await parts.note(payment, response.ok ? 'settled' : 'submitted')
       return response
     }
+    void response?.body?.cancel().catch(() => {})
     if (isOver(patience)) throw interrupted(payment)
     if (response?.status === 402) await awaitDepth(parts, payment, asked.quote)
     await pause(Math.min(waitMs, Math.max(0, patience.untilMs - Date.now())), patience.signal)
@@ -124,8 +123,7 @@ export function awaitDepth(parts: PaidFetchParts, payment: Payment, { confirmati
 
 async function isRetryable(response: Response): Promise<boolean> {
   if (response.ok || (response.status < 500 && response.status !== 402 && response.status !== 429)) return false
-  const answer: NodeAnswer = { status: response.status, body: jsonOf(await response.clone().text()) }
-  return isPassing(answer)
+  return isPassing({ status: response.status, body: await readRefusal(response.clone()) })
 }
 
 function withHeader(sent: SentRequest, payment: Payment, asked: Asked): SentRequest {

@@ -9,7 +9,7 @@ import { requestCommitment } from '../../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
 import type { NodeClient } from '../node-client.ts'
 import { prepareTransaction } from '../transactions.ts'
-import { checkAgreement, checkPriceStands } from './agreement.ts'
+import { checkAgreement, checkPayee, checkPriceStands } from './agreement.ts'
 import { type Ceilings, DAY_MS } from './ceilings.ts'
 import type { CoinPrice } from './dollars.ts'
 import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
@@ -41,6 +41,8 @@ export interface PayerParts {
   readonly isDryRun: boolean
   /** Asked before anything is signed; `false` refuses. */
   readonly onPay: ((intention: Intention) => unknown) | null
+  /** Whether this client fetched the quote from its node itself. */
+  readonly isOwn: (quote: Quote) => boolean
   /** Asks for the quote anew. */
   readonly requote: (quote: Quote) => Promise<Quote>
   /** Throws once the client was ended. */
@@ -65,6 +67,11 @@ export class Payer {
 
   constructor(parts: PayerParts) {
     this.#parts = parts
+  }
+
+  /** The network that is paid on. */
+  get facts(): NetworkFacts {
+    return this.#parts.facts
   }
 
   /** Pays a quote. Errors: those of the guards, before anything was signed; `payment_refused` where the node does not take it. */
@@ -115,6 +122,7 @@ export class Payer {
         code: 'other_network',
       })
     checkAgreement(quote, { facts, allow, height: status.height })
+    await checkPayee(quote, allow, client)
     const perUnit = await this.#dollarsPerUnit(quote)
     const usd = perUnit === null ? null : perUnit * Number(quote.amount)
     await this.#checkCeilings(quote.amount, usd)
@@ -123,13 +131,20 @@ export class Payer {
     return perUnit === null ? null : (units) => perUnit * Number(units)
   }
 
-  /** By the dearest of: what the seller says it costs, what it says of the coin, what the nodes say of the coin. */
-  async #dollarsPerUnit({ usd, amount: units, url }: Quote): Promise<number | null> {
-    const { price, secondNode, client, facts } = this.#parts
-    const isOwn = url.startsWith(`${client.baseUrl}/`)
-    const asked = [...(isOwn && usd !== null ? [] : [client.baseUrl]), ...(secondNode === null ? [] : [secondNode])]
-    const told = await price.dearest(asked)
-    const prices = [usd === null ? null : usd / Number(units), told === null ? null : told / 10 ** facts.decimals]
+  /**
+   * By the dearest of: what the seller says it costs, what it says of the coin, what the nodes say of the coin. The own node has
+   * said it already in a quote that came from there. A stranger's word alone bounds nothing.
+   */
+  async #dollarsPerUnit(quote: Quote): Promise<number | null> {
+    const { price, secondNode, client, facts, isOwn, ceilings } = this.#parts
+    const { usd, amount: units } = quote
+    const isTold = usd !== null && isOwn(quote)
+    const told = await price.dearest([
+      ...(isTold ? [] : [client.baseUrl]),
+      ...(secondNode === null ? [] : [secondNode]),
+    ])
+    const named = usd === null || !(isTold || told !== null || ceilings.pinsCoins) ? null : usd / Number(units)
+    const prices = [named, told === null ? null : told / 10 ** facts.decimals]
     const known = prices.filter((each) => each !== null)
     return known.length === 0 ? null : Math.max(...known)
   }
@@ -202,6 +217,13 @@ export class Payer {
 }
 
 const NO_COMMITMENT = ZERO_HEX_32 as Hash
+
+/** The request that a payment commits to; null where it commits to none. One whose transaction is not known is taken at its word. */
+export function committedText({ tx, request }: Pick<Payment, 'tx' | 'request'>): string | null {
+  const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
+  const payload = decoded?.ok === true ? decoded.value.body.payload : {}
+  return 'requestCommitment' in payload && payload.requestCommitment === NO_COMMITMENT ? null : request
+}
 
 /** The transaction of a payment. Errors: `no_transaction` where it is not known any more. */
 export function transactionOf({ tx, txId }: Payment): Transaction {

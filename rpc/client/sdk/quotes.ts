@@ -3,7 +3,7 @@ import { toHex } from '../../../consensus/primitives/bytes.ts'
 import { AGENT_ID, SERVICE_ID } from '../../../consensus/primitives/ids.ts'
 import { fieldsOf, textOf } from '../http.ts'
 import { PaymentRequiredError } from './errors.ts'
-import type { Quote } from './shapes.ts'
+import type { NetworkFacts, Quote } from './shapes.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -12,6 +12,8 @@ export const NATIVE_SCHEME = 'native-x402'
 
 /** What a quote is about. */
 export interface QuoteBasis {
+  /** Network whose coin is offered: a seller does not choose how many decimals its amount has. */
+  readonly facts: Pick<NetworkFacts, 'decimals'>
   readonly request: string
   /** Where it was asked for. */
   readonly url: string
@@ -26,15 +28,16 @@ export function nativeOffer(accepts: unknown): Fields | undefined {
 }
 
 /** Reads a native option of either generation; undefined where it is not one that this client understands. */
-export function readOffer(offer: Fields, { request, url, isCommitted, nowMs }: QuoteBasis): Quote | undefined {
+export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
+  const { request, url, isCommitted, nowMs, facts } = basis
   const extra = fieldsOf(offer.extra)
-  const { agentId, serviceId, term, validUntil, confirmations, decimals } = extra
+  const { agentId, serviceId, term, validUntil, confirmations, decimals: told } = extra
   const amount = unitsIn(offer)
   if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
   if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
   if (!/^[1-9][0-9]{0,33}$/.test(amount)) return undefined
-  if (!isCount(term) || !isCount(validUntil) || !isCount(confirmations) || !isCount(decimals) || decimals > 18)
-    return undefined
+  if (!isCount(term) || !isCount(validUntil) || !isCount(confirmations) || !isCount(told)) return undefined
+  const { decimals } = facts
   const isOffered = extra.available !== false
   return {
     quoteId: randomHex(16),

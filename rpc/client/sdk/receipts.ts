@@ -14,7 +14,7 @@ export interface ReceiptBasis {
 
 /**
  * Checks result and receipt of a paid call: Merkle proof of the payment under the header, proof of work of the header, hash
- * of the result, and that service, caller, amount and payment are those expected. No node is believed for any of it; that the
+ * of the result, and that service, request, caller, amount and payment are those expected. No node is believed for any of it; that the
  * block is on the best chain is what a second node is asked for.
  */
 export async function checkReceipt(

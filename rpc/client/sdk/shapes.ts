@@ -30,7 +30,7 @@ export interface Quote {
   /** Address that the seller says it is paid at; the chain pays the agent's own payout address. */
   readonly payTo: string
   readonly amount: bigint
-  /** The amount in coins, decimal text. */
+  /** The amount in coins of the network, decimal text. */
   readonly coins: string
   /** Null where the seller names no dollars. */
   readonly usd: number | null
@@ -135,6 +135,8 @@ export interface VerifiedReceipt {
     readonly resultHash: boolean
     /** Service, caller, amount and payment are those of this call. */
     readonly receiptMatches: boolean
+    /** The request that the receipt names is the one that was sent; null where the payment commits to none. */
+    readonly requestHash: boolean | null
     /** A second node has the same header at that height; null where none was asked. */
     readonly secondNode: boolean | null
   }
@@ -248,7 +250,7 @@ export interface CeilingOptions {
 
 /** Whom this client pays; what is absent is not bounded. */
 export interface AllowList {
-  /** Addresses as sellers name them. */
+  /** Addresses or agents: what the seller names, and where the own node says that its agent is paid, must both be listed. */
   readonly payTo?: readonly string[]
   /** Agents of the registry: these the chain itself holds the seller to. */
   readonly agents?: readonly string[]
@@ -258,7 +260,7 @@ export interface AllowList {
 /** What is about to be paid, for `onPay`. */
 export interface Intention {
   readonly quote: Quote
-  /** Dollars by the dearest price that was heard; null where nobody named any. */
+  /** Dollars by the dearest price that was heard; null where no node named any. */
   readonly usd: number | null
 }
 

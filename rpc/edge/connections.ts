@@ -1,0 +1,168 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import type { HttpLimits } from '../limits.ts'
+import { addressKey, holderOf } from './client-key.ts'
+import { refusalOf } from './unreadable.ts'
+
+/** How often every connection is looked at. */
+export const LOOK_MS = 1_000
+
+interface Connection {
+  readonly socket: Socket
+  /** Who it counts for. */
+  readonly holder: Holder
+  /** Answers that are owed, in the order in which they go out. */
+  readonly owed: Set<ServerResponse>
+  /** Bytes that the client had not taken when it was looked at last, and since when it has taken none of them. */
+  unsent: number
+  stuckSinceMs: number
+  /** It asked for more at once than it may: nothing of it is read any more. */
+  isOver: boolean
+}
+
+/** Bounds of {@link Connections}. */
+export type ConnectionLimits = Pick<
+  HttpLimits,
+  'connectionsMax' | 'idlePerAddressMax' | 'unansweredMax' | 'stuckMsMax' | 'streams'
+>
+
+/** Connections with nothing under way of an address, the longest idle first. */
+type Idle = Set<Connection>
+
+/** Those of a network, by address. */
+interface IdleNetwork {
+  count: number
+  readonly addresses: Map<string, Idle>
+}
+
+/**
+ * The connections of a server. One that asks for nothing makes room for newer ones of its address; where many idle, of the network that
+ * has most of them; one with too many requests unanswered is closed, and so is one that takes nothing of what it asked for.
+ */
+export class Connections {
+  readonly #limits: ConnectionLimits
+  readonly #isProxied: boolean
+  readonly #all = new Map<Socket, Connection>()
+  readonly #idle = new Map<string, IdleNetwork>()
+  readonly #timer: NodeJS.Timeout
+  #idleCount = 0
+
+  constructor(limits: ConnectionLimits, isProxied: boolean) {
+    this.#limits = limits
+    this.#isProxied = isProxied
+    this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
+  }
+
+  /** Connections that are open. */
+  get count(): number {
+    return this.#all.size
+  }
+
+  /** Takes note of a new one. */
+  opened(socket: Socket): void {
+    const holder = holderOf(addressKey(socket.remoteAddress ?? ''))
+    const connection = { socket, holder, owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false }
+    this.#all.set(socket, connection)
+    socket.once('close', () => {
+      this.#all.delete(socket)
+      this.#busy(connection)
+    })
+    this.#rest(connection)
+  }
+
+  /** Whether a request gets further. One too many is answered here, and no other of its connection is. */
+  admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    const connection = this.#all.get(socket)
+    if (connection === undefined || connection.isOver) return false
+    const { owed } = connection
+    const isOver = owed.size >= this.#limits.unansweredMax
+    if (owed.size === 0) this.#busy(connection)
+    owed.add(response)
+    response.once('close', () => {
+      owed.delete(response)
+      if (owed.size === 0 && !socket.destroyed) this.#rest(connection)
+    })
+    if (isOver) this.#refuse(connection, response)
+    return !isOver
+  }
+
+  /** Looks no more. */
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #refuse(connection: Connection, response: ServerResponse): void {
+    connection.isOver = true
+    const { socket } = connection
+    const { status, headers, body } = refusalOf(fault('rpc/too-many-at-once', { seconds: 1 }))
+    response.writeHead(status, headers).end(body)
+    // What was read already is parsed to its end; each answer that goes out would have more read.
+    socket.pause()
+    socket.on('resume', () => socket.pause())
+  }
+
+  /** It asks for nothing now. */
+  #rest(connection: Connection): void {
+    const { network, address } = connection.holder
+    const idle = this.#idle.get(network) ?? { count: 0, addresses: new Map<string, Idle>() }
+    const own: Idle = idle.addresses.get(address) ?? new Set()
+    this.#idle.set(network, idle)
+    idle.addresses.set(address, own)
+    own.add(connection)
+    idle.count += 1
+    this.#idleCount += 1
+    // A proxy speaks for many, who are told apart by request.
+    if (!this.#isProxied && own.size > this.#limits.idlePerAddressMax) this.#endLongest(own)
+    // Half of all: the other half is for those that have something under way.
+    if (this.#idleCount > this.#limits.connectionsMax / 2) this.#endLongest(this.#largest())
+  }
+
+  #busy(connection: Connection): void {
+    const { network, address } = connection.holder
+    const idle = this.#idle.get(network)
+    const own = idle?.addresses.get(address)
+    if (idle === undefined || own?.delete(connection) !== true) return
+    idle.count -= 1
+    this.#idleCount -= 1
+    if (own.size === 0) idle.addresses.delete(address)
+    if (idle.count === 0) this.#idle.delete(network)
+  }
+
+  #endLongest([longest]: Iterable<Connection>): void {
+    if (longest === undefined) return
+    this.#busy(longest)
+    longest.socket.destroy()
+  }
+
+  /** Of the network with most, those of the address with most. */
+  #largest(): Idle {
+    let network: IdleNetwork = { count: 0, addresses: new Map() }
+    for (const one of this.#idle.values()) if (one.count > network.count) network = one
+    let largest: Idle = new Set()
+    for (const own of network.addresses.values()) if (own.size > largest.size) largest = own
+    return largest
+  }
+
+  #look(nowMs: number): void {
+    const { stuckMsMax, streams } = this.#limits
+    for (const connection of this.#all.values()) {
+      const { socket, owed } = connection
+      const unsent = unsentOf(socket)
+      const isStuck = unsent > 0 && unsent >= connection.unsent && connection.unsent > 0
+      connection.unsent = unsent
+      if (!isStuck) connection.stuckSinceMs = nowMs
+      const [first] = owed
+      // What is written while it is made has a limit of its own.
+      const msMax = first === undefined || first.writableEnded ? stuckMsMax : streams.behindMsMax
+      if (isStuck && nowMs - connection.stuckSinceMs >= msMax) socket.destroy()
+    }
+  }
+}
+
+/** What was written and not yet taken. Of a long piece that is on its way only the handle knows what is left. */
+function unsentOf(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null }
+  return socket.writableLength + (handle?.writeQueueSize ?? 0)
+}

@@ -16,7 +16,7 @@ import { createMarket, type Market } from './market.ts'
 import { openMining } from './mining.ts'
 import { openOutside, type RunningOutside } from './outside.ts'
 import { openPeerNetwork, type PeerNetwork } from './peer-network.ts'
-import { ProviderLog } from './provider-log.ts'
+import { askedBy, watchProviders } from './provider-log.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 import { openStableRail, type RunningRail } from './stable-rail.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
@@ -40,7 +40,6 @@ export interface Daemon {
  */
 const CALLS_GRACE_MS = 800
 const PRUNE_MS = 600_000
-const PROVIDERS_MS = 5_000
 /** A node that has run for less may meet a heavier branch without anything being odd. */
 const SETTLED_MS = 60_000
 
@@ -98,7 +97,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
     operatorToken: operatorToken.value,
     facilitator: facilitator.value,
     chat: chat.value?.api ?? null,
-    dashboard: chat.value === null ? null : openDashboard(options.config, operatorToken.value),
+    dashboard: chat.value && openDashboard(options.config, operatorToken.value, askedBy(outside.value, market.value)),
     ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
   }
   metrics.watch(node)
@@ -240,7 +239,7 @@ async function openReach(
   )
   if (!outside.ok) return outside
   metrics.watchProviders(outside.value.checkable)
-  watchProviders(outside.value, { logger, onFatal }, stops)
+  stops.push(watchProviders(outside.value.checkable, outside.value.looked(), { logger, onFatal }))
   return outside
 }
 
@@ -290,17 +289,6 @@ async function openMarket(
   stops.push(repeat(PRUNE_MS, prune, onFatal))
   const rail = await openStableRail({ options, chain, market: market.value, onFault }, stops)
   return rail.ok ? ok({ ...market.value, stable: rail.value?.checkout ?? null, rail: rail.value }) : rail
-}
-
-/** Tells who of those that the operator named cannot be asked, from the first look on: what they are for is not sold. */
-function watchProviders(
-  { checkable, looked }: RunningOutside,
-  { logger, onFatal }: Pick<DaemonOptions, 'logger' | 'onFatal'>,
-  stops: Stop[],
-): void {
-  const log = new ProviderLog(checkable, logger)
-  const first = looked().then(() => log.look())
-  stops.push(repeat(PROVIDERS_MS, () => first.then(() => log.look()), onFatal))
 }
 
 /** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */

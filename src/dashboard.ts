@@ -3,7 +3,12 @@ import type { Config } from '../config/settings.ts'
 import { verifyJob } from '../consensus/crypto/verifier.ts'
 import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok } from '../consensus/primitives/result.ts'
-import { createDashboard, type DashboardApi, type OperatorSecret } from '../rpc/dashboard/desk.ts'
+import {
+  createDashboard,
+  type DashboardApi,
+  type OperatorSecret,
+  type ProviderStanding,
+} from '../rpc/dashboard/desk.ts'
 import { NATIVE_BACKEND } from './crypto/native-backend.ts'
 import { systemClock } from './runtime.ts'
 import { folderPaths } from './storage/folder.ts'
@@ -13,11 +18,16 @@ import { isPassword, readOperatorPassword } from './storage/operator-password.ts
 const WAITING_MAX = 4
 
 /** The dashboard of a node, whose operator has a password or else the token of the data folder. */
-export function openDashboard({ chat, dataDir }: Config, operatorToken: string): DashboardApi {
+export function openDashboard(
+  { chat, dataDir }: Config,
+  operatorToken: string,
+  providers: () => readonly ProviderStanding[],
+): DashboardApi {
   return createDashboard({
     clock: systemClock,
     wallets: chat.wallets,
     operator: operatorSecret(folderPaths(dataDir).operatorPassword, operatorToken),
+    providers,
     verify: (job) => verifyJob(NATIVE_BACKEND, job),
   })
 }

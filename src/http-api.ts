@@ -1,7 +1,11 @@
+import { lookup } from 'node:dns/promises'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { listenBeside } from '../rpc/edge/http-server.ts'
 import { DEFAULT_HTTP_LIMITS } from '../rpc/limits.ts'
 import type { NodeApi } from '../rpc/node.ts'
 import { createServer } from '../rpc/server.ts'
@@ -45,10 +49,19 @@ async function closeServer(app: FastifyInstance): Promise<void> {
 
 async function bind(app: FastifyInstance, host: string, port: number): Promise<Result<string>> {
   try {
-    return ok(await app.listen({ host, port }))
+    const url = await app.listen({ host, port })
+    if (host === 'localhost') await listenOnOthers(app.server)
+    return ok(url)
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string }
     if (code === 'EADDRINUSE') return fail(fault('rpc/port-taken', { host, port }))
     return fail(fault('rpc/address-unusable', { host, port, reason: message }))
   }
+}
+
+/** `localhost` may be an address of both generations, of which a server listens on one. */
+async function listenOnOthers(server: Server): Promise<void> {
+  const { address: taken, port } = server.address() as AddressInfo
+  const addresses = await lookup('localhost', { all: true })
+  for (const { address } of addresses) if (address !== taken) await listenBeside(server, { host: address, port })
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config/settings.ts'
 import type { WorkVerifier } from '../consensus/block/pow.ts'
@@ -7,7 +8,6 @@ import type { NetworkParams } from '../consensus/chain/params.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import type { Mempool } from '../mempool/mempool.ts'
 import type { NetworkApi } from '../rpc/network.ts'
-import { peerDatastore } from './p2p/host/datastore.ts'
 import { type Host, openHost } from './p2p/host/host.ts'
 import { loadIdentity } from './p2p/host/identity.ts'
 import { Peering } from './p2p/host/peering.ts'
@@ -67,6 +67,8 @@ export async function openPeerNetwork(options: PeerNetworkOptions): Promise<Resu
   const { config, logger } = options
   const paths = folderPaths(config.dataDir)
   try {
+    // Releases before kept there what libp2p noted of peers.
+    await rm(join(paths.peers, 'store'), { recursive: true, force: true })
     const identity = await loadIdentity(config.dataDir)
     if (!identity.ok) return identity
     const records = await LevelPeers.open(join(paths.peers, 'records'), (reason) =>
@@ -107,7 +109,6 @@ function hostOptions(
     upnp: p2p.upnp,
     autonat: p2p.autonat,
     allowPrivate: isDevnet,
-    datastore: peerDatastore(join(folderPaths(config.dataDir).peers, 'store')),
     clock: systemClock,
     log: logger,
   }
@@ -169,6 +170,7 @@ function joinNetwork(options: PeerNetworkOptions, network: Host, past: Past): Pe
     clock: systemClock,
     timers: systemTimers,
     pacer: eventLoopPacer,
+    stopwatch: () => performance.now(),
     log: logger,
     random: () => randomBytes(8).readBigUInt64LE(),
     agent: agentText(),
@@ -215,10 +217,11 @@ class Past {
 
   serve({ peers, synchroniser }: PeerNode): void {
     const { chain, config, logger, onFatal } = this.#options
-    serveState(peers.exchange, this.#states, chain.ruleBook)
+    serveState(peers.exchange, { states: this.#states, ruleBook: chain.ruleBook, log: logger })
     this.#backfill = new Backfill({
       chain,
       peers,
+      clock: systemClock,
       timers: systemTimers,
       log: logger,
       wanted: (height) => wantedFrom(config.storage, height),

@@ -15,6 +15,8 @@ import { type DaemonOptions, repeat, type Stop } from './core.ts'
 import type { Market } from './market.ts'
 import { EvmRpc } from './outbound/evm-rpc.ts'
 import { HttpFacilitator } from './outbound/facilitator-http.ts'
+import type { Checkable, ProviderFacts } from './outbound/providers/provider.ts'
+import { watchProviders } from './provider-log.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 import { facilitatorAuth, refundWallet, stableTerms } from './stable-terms.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
@@ -24,6 +26,8 @@ export interface RunningRail {
   readonly checkout: StableCheckout
   /** Takes up what the last run left, and begins to ask facilitators. */
   readonly start: () => Promise<void>
+  /** How each facilitator stands, in its own words. */
+  readonly providers: Pick<Checkable, 'facts'>
   /** What the operator should know of. */
   readonly warnings: () => readonly string[]
 }
@@ -37,6 +41,7 @@ export interface RailParts {
 }
 
 const PRUNE_MS = 600_000
+const WHAT = 'stablecoin payments'
 /** What queue and settlement take of an offer's time, beside the service. */
 const MARGIN_SECONDS = 10
 
@@ -64,9 +69,14 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
   const prune = (): Promise<Result<number>> =>
     unlessAway(async () => ok(await store.pruneResults(systemClock.now() - resultKeepMs, resultBytesMax)))
   stops.push(repeat(PRUNE_MS, prune, onFatal))
+  const facilitators = {
+    get facts(): readonly ProviderFacts[] {
+      return pool.facts.map(({ url, healthy, trouble }) => ({ what: WHAT, name: url, usable: healthy, trouble }))
+    },
+  }
   const start = async (): Promise<void> => {
-    // Nobody waits for facilitators: quotes do not depend on them.
-    void pool.start()
+    // Quotes do not depend on facilitators, so the start does not wait for them.
+    stops.push(watchProviders([facilitators], pool.start(), options))
     await unlessAway(async () => ok(await checkout.resume()))
     takeover?.start()
   }
@@ -82,7 +92,7 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
           ]),
     ]
   }
-  return ok({ checkout, start, warnings })
+  return ok({ checkout, start, providers: facilitators, warnings })
 }
 
 async function openStore({

@@ -5,9 +5,9 @@ import { formatExternalTxId } from '../../consensus/external/transaction-id.ts'
 import type { BridgeNetwork } from '../../consensus/ledger/rules.ts'
 import type { AttestedAction, Rotation } from '../../consensus/tx/attestations.ts'
 import type { WithdrawalView } from '../../rpc/client/bridge-views.ts'
+import { printable } from '../telemetry/terminal.ts'
 import { type AskedAction, bridgeNetworks, wrappedAsset } from './attested-actions.ts'
 import type { CommandContext } from './command.ts'
-import { printable } from './reading.ts'
 import { amountText } from './values.ts'
 
 type Context = Pick<CommandContext, 'params'>

@@ -17,8 +17,10 @@ export interface CommandContext {
   /** The command's own flags. */
   readonly flags: Readonly<Record<string, string>>
   readonly logger: Logger
-  /** Writes one line to standard output. */
+  /** Writes one line to standard output, without anything that a terminal would obey. */
   readonly print: (line: string) => void
+  /** Writes JSON to standard output, escaped where a terminal would obey it: in one line, or indented. */
+  readonly printJson: (value: unknown, indent?: number) => void
   /** Writes one line for people to standard error. */
   readonly note: (line: string) => void
 }

@@ -2,6 +2,7 @@ import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { fieldsOf, textOf } from '../../rpc/client/http.ts'
 import { NodeClient } from '../../rpc/client/node-client.ts'
+import { printable } from '../telemetry/terminal.ts'
 import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 
@@ -27,8 +28,8 @@ export function readingCommand({ path, rows, flags, ...words }: ReadingCommand):
     if (!asked.ok) return asked.fault
     const document = await new NodeClient(nodeUrl(context)).document(`/api/v1${asked.value}`)
     if (!document.ok) return document.fault
-    if (rows === undefined) context.print(JSON.stringify(document.value, null, 2))
-    else if (context.flags.json !== undefined) context.print(JSON.stringify(document.value))
+    if (rows === undefined) context.printJson(document.value, 2)
+    else if (context.flags.json !== undefined) context.printJson(document.value)
     else showTable(context, rows(document.value), document.value)
     return EXIT.ok
   }
@@ -55,11 +56,6 @@ export function tableOf(rows: readonly (readonly string[])[]): readonly string[]
       .join('  ')
       .trimEnd(),
   )
-}
-
-/** Text from a node or a chain as a terminal may see it: a name must not be able to move its cursor. */
-export function printable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
 }
 
 /** Objects of a list in an answer. */

@@ -5,12 +5,12 @@ import { payloadToJson } from '../../consensus/tx/json.ts'
 import { type AssetView, amountOf } from '../../rpc/client/ledger-views.ts'
 import type { ChangeView, SimulationView } from '../../rpc/client/simulation-view.ts'
 import { type Intent, rehearseTransaction } from '../../rpc/client/transactions.ts'
+import { printable } from '../telemetry/terminal.ts'
 import { nativeAsset } from './assets.ts'
 import { EXIT } from './exit-codes.ts'
 import { labelled } from './labels.ts'
 import { outcomeOfApi, outcomeText } from './outcome-text.ts'
 import type { Proposal } from './proposal.ts'
-import { printable } from './reading.ts'
 import { lookUpAsset, type Session } from './session.ts'
 import { amountText, readSymbol } from './values.ts'
 
@@ -27,7 +27,7 @@ export async function rehearse(
   const simulated = await client.simulate(tx.value)
   if (!simulated.ok) return simulated.fault
   const { wouldMine, success, fee } = simulated.value
-  if (context.flags.json !== undefined) context.print(JSON.stringify(factsOf(session, proposal, simulated.value)))
+  if (context.flags.json !== undefined) context.printJson(factsOf(session, proposal, simulated.value))
   else for (const line of await linesOf(session, proposal, simulated.value)) context.print(line)
   if (success) return EXIT.ok
   const reason = printable(reasonOf(proposal, simulated.value))

@@ -98,7 +98,7 @@ async function marketWallet(context: CommandContext): Promise<Result<WalletKey> 
   if (!config.market.enabled) return null
   const names = await walletNames(folderPaths(config.dataDir).wallets)
   if (names.includes(MARKET_WALLET)) return unlockWallet(config, params, MARKET_WALLET)
-  const command = `npx farthing wallet new --wallet ${MARKET_WALLET}${placeFlags(context)}`
+  const command = `npx --no farthing wallet new --wallet ${MARKET_WALLET}${placeFlags(context)}`
   logger.warn(`no market wallet: nothing is sold; make one with: ${command}`)
   return null
 }
@@ -137,7 +137,7 @@ function greet({ note, params, config }: CommandContext, { url, node, peerAddres
   if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')
   else if (payout !== undefined && node.chain.database.get(ACCOUNTS, payout) === undefined)
     note(`Nothing is sold before the wallet that is paid has coins: ${formatAddress(params.addressPrefix, payout)}`)
-  else if (offer !== undefined) note(`Buy a first call:  npx farthing call ${offer.serviceId} --rpc ${url}`)
+  else if (offer !== undefined) note(`Buy a first call:  npx --no farthing call ${offer.serviceId} --rpc ${url}`)
 }
 
 /**

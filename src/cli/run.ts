@@ -8,12 +8,12 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { createLogger } from '../telemetry/logger.ts'
+import { jsonText, printable } from '../telemetry/terminal.ts'
 import { VERSION } from '../version.ts'
 import { type CommandLine, parseCommandLine } from './args.ts'
 import type { Command, CommandContext } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { withPlace } from './place.ts'
-import { printable } from './reading.ts'
 
 /** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
@@ -107,7 +107,8 @@ async function createContext(
     words: words.slice(command.name.split(' ').length),
     flags: own,
     logger: createLogger(config.log),
-    print: (line) => process.stdout.write(`${line}\n`),
+    print: (line) => process.stdout.write(`${printable(line)}\n`),
+    printJson: (value, indent) => process.stdout.write(`${jsonText(value, indent)}\n`),
     note: (line) => process.stderr.write(`${printable(line)}\n`),
   })
 }
@@ -176,7 +177,7 @@ function commandHelp({ name, usage, about, flags, example, isNode }: Command, co
   const settings = Object.entries(SETTINGS)
     .filter(([setting]) => isNode || CLIENT_SETTINGS.has(setting))
     .map(([setting, { about: text }]) => `  ${flagOf(setting).padEnd(34)} ${text}`)
-  const shown = example === undefined ? [] : [`Example: npx farthing ${example}`]
+  const shown = example === undefined ? [] : [`Example: npx --no farthing ${example}`]
   const kin = commands.filter((other) => other.name.startsWith(`${name} `)).map((other) => other.name)
   const head = [
     `Usage: farthing ${name} ${usage}`.trimEnd(),

@@ -5,12 +5,12 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import type { TransactionView } from '../../rpc/client/node-client.ts'
 import { type ReceiptView, readReceipt } from '../../rpc/client/receipt-view.ts'
+import { printable } from '../telemetry/terminal.ts'
 import { nativeAsset } from './assets.ts'
 import { EXIT } from './exit-codes.ts'
 import { labelled } from './labels.ts'
 import { outcomeText } from './outcome-text.ts'
 import type { Proposal } from './proposal.ts'
-import { printable } from './reading.ts'
 import type { Session } from './session.ts'
 import { amountText } from './values.ts'
 
@@ -61,7 +61,7 @@ function showOutcome(
   proposal: Proposal,
   { receipt: told, height = 0 }: TransactionView,
 ): number | Fault {
-  const { print, flags } = session.context
+  const { print, printJson, flags } = session.context
   const receipt = readReceipt(fieldsOf(told))
   if (receipt === undefined) {
     const message = `its answer has no receipt that this client understands, but ${tx.txId} is mined; do not send it again`
@@ -79,7 +79,7 @@ function showOutcome(
     fee: String(fee),
     amounts,
   }
-  if (flags.json !== undefined) print(JSON.stringify(facts))
+  if (flags.json !== undefined) printJson(facts)
   else if (success) print(successText(session, proposal, receipt, height))
   if (success) return EXIT.ok
   const detail = { txId: tx.txId, height, outcome: reasonText(receipt), fee: feeText(session, fee) }

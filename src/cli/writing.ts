@@ -91,6 +91,7 @@ async function carryOutOne(
   if (submitted === 'unclear') context.note(`no answer to ${tx.value.txId}: it may have arrived`)
   if (waits) return awaitOutcome(session, tx.value, proposal)
   const { txId } = tx.value
-  context.print(context.flags.json === undefined ? txId : JSON.stringify({ txId, kind: proposal.kind, status: 'sent' }))
+  if (context.flags.json === undefined) context.print(txId)
+  else context.printJson({ txId, kind: proposal.kind, status: 'sent' })
   return EXIT.ok
 }

@@ -1,7 +1,12 @@
+import { setImmediate } from 'node:timers/promises'
+import { retryAfterMs } from './retry-after.ts'
+
 /** What came back over HTTP: its status, and its text cut at a bound. */
 export interface Fetched {
   readonly status: number
   readonly text: string
+  /** The pause that it asks for; 0 where it names none. */
+  readonly retryAfterMs: number
 }
 
 /** A request that got no answer; `arrived` is false where it certainly never reached the other side. */
@@ -23,6 +28,9 @@ const NEVER_MADE: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
 
+/** Codes of connections that broke off. */
+const BROKEN_OFF: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
 /** How a request is sent. */
 export interface BoundedRequest {
   readonly method: 'GET' | 'POST'
@@ -31,26 +39,72 @@ export interface BoundedRequest {
   readonly deadlineMs: number
   /** Most bytes of the answer; a longer one is no answer. */
   readonly bytesMax: number
+  /** Whether it may reach the other side twice, as a question that changes nothing there may. */
+  readonly isQuestion: boolean
 }
 
 /** Sends a request and reads its answer, both within one deadline. Never throws. */
 export async function boundedFetch(url: string, request: BoundedRequest): Promise<Fetched | Unanswered> {
-  const { method, headers = {}, body, deadlineMs, bytesMax } = request
-  const signal = AbortSignal.timeout(deadlineMs)
+  const { method, headers = {}, body, deadlineMs, bytesMax, isQuestion } = request
+  const { signal, end } = patience(deadlineMs)
   try {
     const said = { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
     const init = { method, headers: { ...said, ...headers }, signal, redirect: 'error' as const }
-    const response = await fetch(url, body === undefined ? init : { ...init, body })
+    const sent = body === undefined ? init : { ...init, body }
+    const response = await (isQuestion ? askTwice(url, sent) : fetch(url, sent))
     const text = await textOf(response, bytesMax)
     return text === null
       ? { arrived: true, detail: `its answer is longer than ${bytesMax} bytes` }
-      : { status: response.status, text }
+      : { status: response.status, text, retryAfterMs: retryAfterMs(response.headers.get('retry-after')) }
   } catch (error) {
     if (signal.aborted) return { arrived: true, detail: `no answer within ${deadlineMs} ms` }
-    const { cause } = error as { readonly cause?: { readonly code?: string; readonly message?: string } }
-    const code = cause?.code ?? ''
+    const code = codeOf(error)
     return { arrived: !NEVER_MADE.has(code), detail: code === '' ? 'the connection failed' : code }
+  } finally {
+    end()
   }
+}
+
+/** Parts that a time limit is counted in. */
+const PARTS = 20
+
+/**
+ * A signal for a time limit in which the other side can be heard: while this process does not run (it computes, or others have the
+ * processor) at most one part of it passes, so that an answer that is there already is read before it counts as late.
+ */
+function patience(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
+  const late = new AbortController()
+  let parts = 0
+  let timer: NodeJS.Timeout
+  const wait = (): void => {
+    timer = setTimeout(pass, ms / PARTS).unref()
+  }
+  const pass = (): void => {
+    parts += 1
+    if (parts < PARTS) wait()
+    else late.abort()
+  }
+  wait()
+  return { signal: late.signal, end: () => clearTimeout(timer) }
+}
+
+/**
+ * `fetch`, once more where the connection broke off before an answer: it may have been an idle one, kept from before, that the other
+ * side had closed, as happens whenever this process has been busy for some seconds.
+ */
+async function askTwice(url: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (error) {
+    if (init.signal.aborted || !BROKEN_OFF.has(codeOf(error))) throw error
+    // By then it is known of every idle connection whether it is closed.
+    await setImmediate()
+    return fetch(url, init)
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as { readonly cause?: { readonly code?: string } }).cause?.code ?? ''
 }
 
 /** The bytes of an answer while they come. */

@@ -2,7 +2,7 @@ import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { Admission } from '../../marketplace/models/admission.ts'
-import { notNow, type Readiness, troubleOf } from '../../marketplace/outside/readiness.ts'
+import { notNow, type Readiness } from '../../marketplace/outside/readiness.ts'
 import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../marketplace/outside/speech.ts'
 import { type ProgramEnd, runProgram } from './espeak-process.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
@@ -55,7 +55,8 @@ export class Espeak implements Speech, Checkable {
 
   readonly readiness = (): Readiness => {
     if (this.#known && this.#trouble === null) return { available: true, engine: NAME }
-    return notNow(`espeak-ng cannot be run (${troubleOf(this.#parts.program, this.#trouble)})`)
+    // Where its program is, and how that ended, is for the operator.
+    return notNow(`${NAME} cannot be run now`)
   }
 
   readonly voices = (): readonly string[] => [VOICE_USUAL, ...this.#languages]

@@ -19,6 +19,10 @@ const TRANSFER = keccakText('Transfer(address,address,uint256)')
 /** `authorizationState(address,bytes32)` of EIP-3009. */
 const STATE_SELECTOR = keccakText('authorizationState(address,bytes32)').slice(0, 10)
 
+/** `balanceOf(address)` of ERC-20. */
+const BALANCE_SELECTOR = keccakText('balanceOf(address)').slice(0, 10)
+const WORD = /^0x[0-9a-fA-F]{64}$/
+
 /** Thrown within this file: what a node said cannot be used. */
 class NoAnswer extends Error {}
 
@@ -42,9 +46,34 @@ export class EvmRpc implements StableLedger {
       const { transaction } = sought
       if (transaction !== undefined && (await this.#judgement(transaction, sought)) === 'paid')
         return { is: 'transferred', transaction }
-      return (await this.#isUsed(sought)) ? await this.#find(sought) : { is: 'unused' }
+      const isPast = await this.#isPast(sought.untilSeconds)
+      if (await this.#isUsed(sought)) return await this.#find(sought)
+      return isPast ? { is: 'unused' } : { is: 'unknown', detail: 'the node is behind the time that is asked about' }
     } catch (error) {
       if (error instanceof NoAnswer) return { is: 'unknown', detail: error.message }
+      throw error
+    }
+  }
+
+  async hasCode(address: string): Promise<boolean | null> {
+    try {
+      if ((await this.wrongChain()) !== null) return null
+      const code = textOf(await this.#call('eth_getCode', [address, 'latest']))
+      return /^0x([0-9a-fA-F]{2})*$/.test(code) ? code !== '0x' : null
+    } catch (error) {
+      if (error instanceof NoAnswer) return null
+      throw error
+    }
+  }
+
+  async balance(asset: string, address: string): Promise<bigint | null> {
+    try {
+      if ((await this.wrongChain()) !== null) return null
+      const data = `${BALANCE_SELECTOR}${word(address)}`
+      const answer = textOf(await this.#call('eth_call', [{ to: asset, data }, 'latest']))
+      return WORD.test(answer) ? BigInt(answer) : null
+    } catch (error) {
+      if (error instanceof NoAnswer) return null
       throw error
     }
   }
@@ -62,10 +91,19 @@ export class EvmRpc implements StableLedger {
     }
   }
 
+  /** Whether the node's newest block is later than a time. */
+  async #isPast(seconds: number | undefined): Promise<boolean> {
+    if (seconds === undefined) return true
+    const { timestamp } = fieldsOf(await this.#call('eth_getBlockByNumber', ['latest', false]))
+    const newest = Number(textOf(timestamp))
+    if (!Number.isSafeInteger(newest)) throw new NoAnswer('the node does not know the time of its newest block')
+    return newest > seconds
+  }
+
   async #isUsed({ asset, from, nonce }: Sought): Promise<boolean> {
     const data = `${STATE_SELECTOR}${word(from)}${nonce.slice(2)}`
     const answer = textOf(await this.#call('eth_call', [{ to: asset, data }, 'latest']))
-    if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) throw new NoAnswer('the token does not tell the state of authorizations')
+    if (!WORD.test(answer)) throw new NoAnswer('the token does not tell the state of authorizations')
     return BigInt(answer) !== 0n
   }
 
@@ -103,7 +141,8 @@ export class EvmRpc implements StableLedger {
 
   async #call(method: string, params: readonly unknown[]): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const answer = await boundedFetch(this.#url, { method: 'POST', body, deadlineMs: DEADLINE_MS, bytesMax: BYTES_MAX })
+    const bounds = { deadlineMs: DEADLINE_MS, bytesMax: BYTES_MAX }
+    const answer = await boundedFetch(this.#url, { method: 'POST', body, ...bounds, isQuestion: true })
     if ('arrived' in answer) throw new NoAnswer(`the node of the token's chain gives no answer: ${answer.detail}`)
     const fields = objectIn(answer.text)
     if (fields === null || !('result' in fields))
@@ -125,7 +164,7 @@ function judged(logs: readonly Fields[], { asset, from, to, value, nonce }: Soug
   const moved = ofToken.slice(use + 1).find((log) => topicsOf(log)[0] === TRANSFER)
   if (moved === undefined) return 'spent'
   const data = textOf(moved.data)
-  const isWord = /^0x[0-9a-fA-F]{64}$/.test(data)
+  const isWord = WORD.test(data)
   const isOurs = areTopics(moved, [TRANSFER, `0x${word(from)}`, `0x${word(to)}`]) && isWord && BigInt(data) === value
   return isOurs ? 'paid' : 'spent'
 }

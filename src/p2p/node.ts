@@ -4,7 +4,7 @@ import type { Clock, Pacer, Timers } from '../../consensus/chain/ports.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import type { Network, NetworkLog } from './network.ts'
-import { Peers } from './peers/peers.ts'
+import { Peers, type PeersDependencies } from './peers/peers.ts'
 import { BlockRelay } from './relay/block-relay.ts'
 import { ExtraPool } from './relay/extra-pool.ts'
 import { type TransactionMode, TransactionRelay } from './relay/transaction-relay.ts'
@@ -29,6 +29,8 @@ export interface PeerNodeDependencies {
   /** Makes a pacer for one stream of work. */
   readonly pacer: () => Pacer
   readonly log: NetworkLog
+  /** A finer clock, for what answers cost; see {@link PeersDependencies}. */
+  readonly stopwatch?: () => number
   /** 64 random bits. */
   readonly random: () => bigint
   /** Program and release, for people. */
@@ -53,12 +55,14 @@ export class PeerNode {
   readonly transactions: TransactionRelay
   readonly intake: BlockIntake
   readonly #chain: Chain
+  readonly #timers: Timers
 
   constructor(dependencies: PeerNodeDependencies) {
-    const { network, chain, mempool, clock, timers, log, pacer, held } = dependencies
+    const { chain, mempool, pacer, held } = dependencies
     this.#chain = chain
+    this.#timers = dependencies.timers
     const ownStatus = (): Status => statusOf(dependencies)
-    this.peers = new Peers({ network, ruleBook: chain.ruleBook, clock, timers, log, ownStatus })
+    this.peers = new Peers({ ...dependencies, ruleBook: chain.ruleBook, ownStatus })
     const { peers } = this
     const common = { ...dependencies, peers, pacer: pacer() }
     this.intake = new BlockIntake(common)
@@ -75,14 +79,14 @@ export class PeerNode {
     })
     const snapshots = dependencies.snapshots?.(peers) ?? null
     this.synchroniser = new Synchroniser({ ...common, intake: this.intake, snapshots })
-    serveChain(peers.exchange, { chain, pacer: pacer(), held })
+    serveChain(peers.exchange, { chain, held })
     serveKeys(peers.exchange, chain.database)
     servePool(peers.exchange, { ...common, blocks: this.blocks, transactions: this.transactions })
   }
 
   /** Asks peers for the keys behind an address and keeps them; whether they came. Rejects only if the disk fails. */
   async fetchKeys(address: Address): Promise<boolean> {
-    const found = await fetchKeys(this.peers, [address], null)
+    const found = await fetchKeys({ peers: this.peers, timers: this.#timers }, [address], null)
     if (found.length > 0) await this.#chain.database.storeKeys(found)
     return found.length > 0
   }

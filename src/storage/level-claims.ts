@@ -1,5 +1,12 @@
 import { Level } from 'level'
-import type { ClaimKind, ClaimPage, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
+import {
+  type ClaimKind,
+  type ClaimPage,
+  type ClaimStore,
+  PASSED_OVER_MAX,
+  type StoredClaim,
+} from '../../marketplace/checkout/claim-store.ts'
+import { beyondBytes, type KeptResult } from '../../marketplace/checkout/kept-results.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
 type Database = Level<string, string>
@@ -12,18 +19,34 @@ const KEYS = {
   claim: (id: string) => `claim/${id}`,
   /** Claims whose work or settlement is not over. */
   open: (id: string) => `open/${id}`,
-  /** Claims by time, for listings. */
+  /** Claims by time with their service, for listings; older releases wrote no service. */
   byTime: (claimedAtMs: number, id: string) => `time/${padded(claimedAtMs)}/${id}`,
   /** Kept results. */
   text: (id: string) => `text/${id}`,
-  /** Lengths of kept results by the time they were finished, for pruning. */
+  /** Facts of kept results by the time they were finished, for pruning. */
   result: (finishedAtMs: number, id: string) => `result/${padded(finishedAtMs)}/${id}`,
 } as const
 
+/** How a kept result stands in the store. */
+interface ResultFacts {
+  readonly bytes: number
+  readonly payer: string | null
+  readonly price: string
+  readonly delivered: boolean
+}
+
+/** A kept result and where it stands. */
+interface Listed extends KeptResult {
+  readonly id: string
+  readonly key: string
+}
+
+/** Entries of the list by time that are taken from LevelDB in one go. */
+const READ_AT_ONCE = 256
 const CACHE_BYTES = 4 * 1024 * 1024
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024
 
-/** The claim store of a single node: LevelDB, every write synced but those of tentative claims and what is forgotten. */
+/** The claim store of a single node: LevelDB, every write synced but those of tentative claims, of what is forgotten and of what was handed over. */
 export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly #database: Database
   readonly #kind: ClaimKind<C>
@@ -42,11 +65,8 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   }
 
   async get(id: string): Promise<C | undefined> {
-    // One entry that is nearly always in memory: a way through the thread pool costs several times as much.
-    const json = this.#database.getSync(KEYS.claim(id))
-    if (json === undefined) return undefined
-    const claim = JSON.parse(json) as C
-    return claim.result === undefined ? claim : { ...claim, result: this.#database.getSync(KEYS.text(id)) ?? null }
+    const claim = this.#claim(id)
+    return claim?.result === undefined ? claim : { ...claim, result: this.#database.getSync(KEYS.text(id)) ?? null }
   }
 
   claim(claim: C): Promise<C | null> {
@@ -90,32 +110,67 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     return claims
   }
 
-  async recent(limit: number, cursor: string | null): Promise<ClaimPage<C>> {
-    const range = rangeOf('time/')
-    const bounds = cursor === null ? range : { gte: range.gte, lt: `time/${cursor}` }
-    const keys = await this.#database.keys({ ...bounds, reverse: true, limit: limit + 1 }).all()
-    const claims = await this.#database.getMany(
-      keys.slice(0, limit).map((key) => KEYS.claim(key.split('/')[2] as string)),
-    )
-    const last = keys[limit - 1]
+  async recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>> {
+    const { keys, nextCursor } = await this.#newest(limit, cursor, serviceId)
+    const texts = await this.#database.getMany(keys.map((key) => KEYS.claim(key.split('/')[2] as string)))
+    const claims = texts.flatMap((json) => (json === undefined ? [] : [JSON.parse(json) as C]))
     return {
-      claims: claims.flatMap((json) => (json === undefined ? [] : [JSON.parse(json) as C])),
-      nextCursor: keys.length > limit && last !== undefined ? last.slice('time/'.length) : null,
+      claims: serviceId === undefined ? claims : claims.filter((claim) => claim.serviceId === serviceId),
+      nextCursor,
     }
   }
 
+  /** Keys of a page by time: of every claim, or of those that are, or may be, of a service. */
+  async #newest(limit: number, cursor: string | null, serviceId: string | undefined) {
+    const range = rangeOf('time/')
+    const bounds = cursor === null ? range : { gte: range.gte, lt: `time/${cursor}` }
+    const most = serviceId === undefined ? limit + 1 : PASSED_OVER_MAX
+    const entries = this.#database.iterator({ ...bounds, reverse: true, limit: most })
+    const keys: string[] = []
+    let [passed, last] = [0, '']
+    try {
+      for (let some = await entries.nextv(READ_AT_ONCE); some.length > 0; some = await entries.nextv(READ_AT_ONCE)) {
+        for (const [key, of] of some) {
+          const isWanted = serviceId === undefined || of === serviceId || of === ''
+          if (isWanted && keys.length === limit) return { keys, nextCursor: placeOf(keys.at(-1) as string) }
+          if (isWanted) keys.push(key)
+          passed += 1
+          last = key
+        }
+      }
+    } finally {
+      await entries.close()
+    }
+    return { keys, nextCursor: serviceId !== undefined && passed === most ? placeOf(last) : null }
+  }
+
   async pruneResults(beforeMs: number, bytesMax: number): Promise<number> {
-    let bytes = 0
-    for await (const length of this.#database.values(rangeOf('result/'))) bytes += Number(length)
     let pruned = 0
-    for await (const [key, length] of this.#database.iterator(rangeOf('result/'))) {
-      const [, finishedAt, id] = key.split('/') as [string, string, string]
-      if (Number(finishedAt) >= beforeMs && bytes <= bytesMax) break
-      await this.#forgetResult(id, key)
-      bytes -= Number(length)
+    for await (const key of this.#database.keys({
+      ...rangeOf('result/'),
+      lt: KEYS.result(Math.max(0, beforeMs), ''),
+    })) {
+      await this.#forgetResult(key.split('/')[2] as string, key)
       pruned += 1
     }
-    return pruned
+    const kept: Listed[] = []
+    for await (const [key, value] of this.#database.iterator(rangeOf('result/'))) kept.push(this.#listed(key, value))
+    const beyond = beyondBytes(kept, bytesMax)
+    for (const { id, key } of beyond) await this.#forgetResult(id, key)
+    return pruned + beyond.length
+  }
+
+  handedOver(id: string): Promise<void> {
+    return this.#locks.run(id, async () => {
+      const claim = this.#claim(id)
+      if (claim?.finishedAtMs === undefined) return
+      const key = KEYS.result(claim.finishedAtMs, id)
+      const value = this.#database.getSync(key)
+      if (value === undefined) return
+      const listed = this.#listed(key, value)
+      // Not synced: at worst the result is forgotten later than others.
+      if (!listed.isDelivered) await this.#database.put(key, factsText({ ...listed, isDelivered: true }))
+    })
   }
 
   async close(): Promise<void> {
@@ -127,16 +182,47 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     return this.#locks.run(id, () => this.#database.batch().del(resultKey).del(KEYS.text(id)).write())
   }
 
+  #claim(id: string): C | undefined {
+    // One entry that is nearly always in memory: a way through the thread pool costs several times as much.
+    const json = this.#database.getSync(KEYS.claim(id))
+    return json === undefined ? undefined : (JSON.parse(json) as C)
+  }
+
+  /** What is kept under a key. Where it is only a length, as older folders have it, the claim knows the rest. */
+  #listed(key: string, value: string): Listed {
+    const id = key.split('/')[2] as string
+    const facts = JSON.parse(value) as ResultFacts | number
+    if (typeof facts !== 'number') {
+      const { bytes, payer, price, delivered } = facts
+      return { id, key, bytes, payer, priceUsdMicros: BigInt(price), isDelivered: delivered }
+    }
+    const claim = this.#claim(id)
+    const paid = claim && this.#kind.paidFor(claim)
+    return { payer: null, priceUsdMicros: 0n, isDelivered: false, ...paid, id, key, bytes: facts }
+  }
+
+  /** Whether a result is kept under a key and its answer was handed over. */
+  #isDelivered(key: string): boolean {
+    const value = this.#database.getSync(key)
+    return value !== undefined && this.#listed(key, value).isDelivered
+  }
+
   async #write(claim: C, before?: C): Promise<void> {
     const id = this.#kind.idOf(claim)
     const { result, finishedAtMs = 0, claimedAtMs } = claim
     const kept = result === undefined ? claim : { ...claim, result: null }
-    const batch = this.#database.batch().put(KEYS.claim(id), JSON.stringify(kept)).put(KEYS.byTime(claimedAtMs, id), '')
+    const batch = this.#database
+      .batch()
+      .put(KEYS.claim(id), JSON.stringify(kept))
+      .put(KEYS.byTime(claimedAtMs, id), claim.serviceId)
     if (this.#kind.isOpen(claim)) batch.put(KEYS.open(id), '')
     else batch.del(KEYS.open(id))
     if (typeof result === 'string') {
       batch.put(KEYS.text(id), result)
-      batch.put(KEYS.result(finishedAtMs, id), String(Buffer.byteLength(result)))
+      const key = KEYS.result(finishedAtMs, id)
+      const paid = this.#kind.paidFor(claim)
+      const isDelivered = paid.isDelivered || this.#isDelivered(key)
+      batch.put(key, factsText({ ...paid, isDelivered, bytes: Buffer.byteLength(result) }))
     }
     if (result === undefined && before?.finishedAtMs !== undefined) {
       batch.del(KEYS.text(id)).del(KEYS.result(before.finishedAtMs, id))
@@ -148,6 +234,16 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   #durability(claim: C): never {
     return { sync: this.#kind.isTentative?.(claim) !== true } as never
   }
+}
+
+function factsText({ bytes, payer, priceUsdMicros, isDelivered }: KeptResult): string {
+  const facts: ResultFacts = { bytes, payer, price: priceUsdMicros.toString(), delivered: isDelivered }
+  return JSON.stringify(facts)
+}
+
+/** Cursor behind a key of the list by time. */
+function placeOf(key: string): string {
+  return key.slice('time/'.length)
 }
 
 /** Decimal digits of a time in milliseconds, so that keys sort by it. */

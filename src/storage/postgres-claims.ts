@@ -5,9 +5,11 @@ import {
   type ClaimPage,
   type ClaimStore,
   ClaimsAway,
+  PASSED_OVER_MAX,
   type SharedClaims,
   type StoredClaim,
 } from '../../marketplace/checkout/claim-store.ts'
+import { beyondBytes, type KeptResult } from '../../marketplace/checkout/kept-results.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'
@@ -32,13 +34,36 @@ const FOREIGN_KEY_VIOLATION = '23503'
 const UNIQUE_VIOLATION = '23505'
 /** A claim can be released between finding it and reading it; more often in a row it is not. */
 const CLAIM_TRIES = 5
-/** Results forgotten by one statement: a server on a slow disk must be through with it in time. */
-const FORGOTTEN_AT_ONCE = 5_000
+/** Results listed or forgotten by one statement: a server on a slow disk must be through with it in time. */
+const RESULTS_AT_ONCE = 5_000
+
+/** A kept result as its row tells of it. */
+interface ResultRow {
+  readonly id: string
+  readonly finishedAt: string
+  readonly bytes: number
+  readonly payer: string | null
+  readonly price: string
+  readonly delivered: boolean
+}
+
+/** A kept result and the id of its claim. */
+type Listed = KeptResult & { readonly id: string }
 
 /** A claim as its row holds it; the result is kept apart. */
 interface Row {
   readonly body: string
   readonly result: string | null
+}
+
+/** Where a claim stands in the list by time. */
+interface Place {
+  readonly id: string
+  readonly claimedAt: string
+}
+
+interface ListedRow extends Place {
+  readonly body: string
 }
 
 /** A claim as it is written, and the name that it gets with it. */
@@ -128,8 +153,9 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
   }
 
   async advance(from: C['state'], next: C): Promise<boolean> {
-    const sql = `UPDATE ${this.#schema}.claims SET state = $3, owner = $4, claimed_at = $5, body = $6, name = $10
-      WHERE kind = $1 AND id = $2 AND state = $11 AND (owner IS NULL OR owner = $12) RETURNING kind, id`
+    const sql = `UPDATE ${this.#schema}.claims SET state = $3, owner = $4, claimed_at = $5, body = $6, name = $10,
+        service = $14
+      WHERE kind = $1 AND id = $2 AND state = $15 AND (owner IS NULL OR owner = $16) RETURNING kind, id`
     const write = (name: string | null): Promise<boolean> =>
       this.#write(sql, { id: this.#kind.idOf(next), claim: next, name }, [from, this.#presence.id])
     try {
@@ -153,43 +179,85 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return (await this.#rows('owner = $2', [this.#presence.id])).map((row) => claimOf<C>(row))
   }
 
-  async recent(limit: number, cursor: string | null): Promise<ClaimPage<C>> {
+  async recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>> {
     const [before, id] = cursor === null ? [null, null] : (cursor.split('/') as [string, string])
-    const sql = `SELECT id, claimed_at AS "claimedAt", body FROM ${this.#schema}.claims
+    const newest = `FROM ${this.#schema}.claims
       WHERE kind = $1 AND ($2::bigint IS NULL OR (claimed_at, id) < ($2::bigint, $3::text COLLATE "C"))
-      ORDER BY claimed_at DESC, id DESC LIMIT $4`
-    const values = [this.#kind.name, before, id, limit + 1]
-    const rows = await this.#database.query<{ id: string; claimedAt: string; body: string }>(sql, values)
-    const last = rows[limit - 1]
-    return {
-      claims: rows.slice(0, limit).map(({ body }) => JSON.parse(body) as C),
-      nextCursor: rows.length > limit && last !== undefined ? `${last.claimedAt.padStart(15, '0')}/${last.id}` : null,
+      ORDER BY claimed_at DESC, id DESC`
+    const values = [this.#kind.name, before, id]
+    const sql = `SELECT id, claimed_at AS "claimedAt", body FROM (
+        SELECT id, claimed_at, service, body ${newest} LIMIT $4
+      ) AS passed WHERE $6::text IS NULL OR service IS NULL OR service = $6 ORDER BY claimed_at DESC, id DESC LIMIT $5`
+    const most = serviceId === undefined ? limit + 1 : PASSED_OVER_MAX
+    const rows = await this.#database.query<ListedRow>(sql, [...values, most, limit + 1, serviceId ?? null])
+    const claims = rows.slice(0, limit).map(({ body }) => JSON.parse(body) as C)
+    if (serviceId === undefined || rows.length > limit)
+      return { claims: claims.filter(isOf), nextCursor: rows.length > limit ? placeOf(rows[limit - 1]) : null }
+    const end = `SELECT id, claimed_at AS "claimedAt" ${newest} OFFSET $4 LIMIT 1`
+    const [last] = await this.#database.query<Place>(end, [...values, PASSED_OVER_MAX - 1])
+    return { claims: claims.filter(isOf), nextCursor: placeOf(last) }
+
+    function isOf(claim: C): boolean {
+      return serviceId === undefined || claim.serviceId === serviceId
     }
   }
 
   async pruneResults(beforeMs: number, bytesMax: number): Promise<number> {
     let pruned = 0
-    for (let count = FORGOTTEN_AT_ONCE; count === FORGOTTEN_AT_ONCE; pruned += count)
-      count = (await this.#forget('finished_at', beforeMs)).length
+    for (let count = RESULTS_AT_ONCE; count === RESULTS_AT_ONCE; pruned += count)
+      count = await this.#forgetBefore(beforeMs)
     const sum = `SELECT coalesce(sum(bytes), 0) AS bytes FROM ${this.#schema}.results WHERE kind = $1`
     const [kept] = await this.#database.query<{ bytes: string }>(sum, [this.#kind.name])
-    for (let excess = Number(kept?.bytes) - bytesMax; excess > 0; ) {
-      const gone = await this.#forget('older', excess)
-      if (gone.length === 0) break
-      for (const { bytes } of gone) excess -= bytes
-      pruned += gone.length
-    }
+    if (Number(kept?.bytes) <= bytesMax) return pruned
+    const beyond = beyondBytes(await this.#listed(), bytesMax)
+    for (let start = 0; start < beyond.length; start += RESULTS_AT_ONCE)
+      pruned += await this.#forget(beyond.slice(start, start + RESULTS_AT_ONCE).map(({ id }) => id))
     return pruned
   }
 
-  /** Forgets the oldest results of those whose end, or the bytes of whose elders, lie below a bound: as many as there is time for. */
-  #forget(what: 'finished_at' | 'older', bound: number): Promise<readonly { readonly bytes: number }[]> {
-    const sql = `WITH oldest AS (
-        SELECT id, finished_at, bytes FROM ${this.#schema}.results WHERE kind = $1 ORDER BY finished_at, id LIMIT $3
-      ), counted AS (SELECT id, finished_at, sum(bytes) OVER (ORDER BY finished_at, id) - bytes AS older FROM oldest)
-      DELETE FROM ${this.#schema}.results AS result USING counted
-      WHERE result.kind = $1 AND result.id = counted.id AND counted.${what} < $2 RETURNING result.bytes`
-    return this.#database.query(sql, [this.#kind.name, bound, FORGOTTEN_AT_ONCE])
+  async handedOver(id: string): Promise<void> {
+    const sql = `UPDATE ${this.#schema}.results SET delivered = true WHERE kind = $1 AND id = $2 AND NOT delivered`
+    await this.#database.query(sql, [this.#kind.name, id])
+  }
+
+  /** All kept results, the oldest first, read page by page. */
+  async #listed(): Promise<readonly Listed[]> {
+    const sql = `SELECT id, finished_at AS "finishedAt", bytes, payer, price, delivered FROM ${this.#schema}.results
+      WHERE kind = $1 AND (finished_at, id) > ($2::bigint, $3::text COLLATE "C") ORDER BY finished_at, id LIMIT $4`
+    const listed: Listed[] = []
+    for (let [time, id, count] = ['-1', '', RESULTS_AT_ONCE]; count === RESULTS_AT_ONCE; ) {
+      const rows = await this.#database.query<ResultRow>(sql, [this.#kind.name, time, id, RESULTS_AT_ONCE])
+      const paid = await this.#paidByClaims(rows.filter(({ payer }) => payer === null).map(({ id }) => id))
+      for (const { id, bytes, payer, price, delivered } of rows) {
+        const facts = paid.get(id) ?? { payer, priceUsdMicros: BigInt(price), isDelivered: false }
+        listed.push({ ...facts, id, bytes, isDelivered: delivered || facts.isDelivered })
+      }
+      count = rows.length
+      time = rows.at(-1)?.finishedAt ?? time
+      id = rows.at(-1)?.id ?? id
+    }
+    return listed
+  }
+
+  /** What claims know of results whose rows do not say who paid. */
+  async #paidByClaims(ids: readonly string[]): Promise<ReadonlyMap<string, Omit<KeptResult, 'bytes'>>> {
+    if (ids.length === 0) return new Map()
+    const sql = `SELECT id, body FROM ${this.#schema}.claims WHERE kind = $1 AND id = ANY($2::text[])`
+    const rows = await this.#database.query<{ id: string; body: string }>(sql, [this.#kind.name, ids])
+    return new Map(rows.map(({ id, body }) => [id, this.#kind.paidFor(JSON.parse(body) as C)]))
+  }
+
+  async #forget(ids: readonly string[]): Promise<number> {
+    const sql = `DELETE FROM ${this.#schema}.results WHERE kind = $1 AND id = ANY($2::text[]) RETURNING bytes`
+    return (await this.#database.query(sql, [this.#kind.name, ids])).length
+  }
+
+  /** Forgets the oldest results that ended before a time, as many as there is time for; how many they were. */
+  async #forgetBefore(beforeMs: number): Promise<number> {
+    const sql = `DELETE FROM ${this.#schema}.results WHERE kind = $1 AND id IN (
+        SELECT id FROM ${this.#schema}.results WHERE kind = $1 AND finished_at < $2 ORDER BY finished_at, id LIMIT $3
+      ) RETURNING bytes`
+    return (await this.#database.query(sql, [this.#kind.name, beforeMs, RESULTS_AT_ONCE])).length
   }
 
   /** Closes this kind; with the last one the replica leaves and its connections are closed. */
@@ -207,8 +275,8 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
 
   /** Puts a new claim; false if there is one. A replica that others have just taken for dead joins again first. */
   async #insert(id: string, claim: C): Promise<boolean> {
-    const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name)
-      VALUES ($1, $2, $3, $4, $5, $6, $10) ON CONFLICT DO NOTHING RETURNING kind, id`
+    const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name, service)
+      VALUES ($1, $2, $3, $4, $5, $6, $10, $14) ON CONFLICT DO NOTHING RETURNING kind, id`
     const entry = { id, claim, name: this.#nameOf(claim) }
     try {
       return await this.#write(sql, entry)
@@ -227,15 +295,33 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     const text = result ?? null
     const bytes = text === null ? 0 : Buffer.byteLength(text)
     const all = `WITH moved AS (${sql}), kept AS (
-        INSERT INTO ${this.#schema}.results (kind, id, finished_at, bytes, result)
-        SELECT kind, id, $7::bigint, $8::integer, $9::text FROM moved WHERE $9::text IS NOT NULL
+        INSERT INTO ${this.#schema}.results AS kept (kind, id, finished_at, bytes, result, payer, price, delivered)
+        SELECT kind, id, $7::bigint, $8::integer, $9::text, $11::text, $12::numeric, $13::boolean
+        FROM moved WHERE $9::text IS NOT NULL
         ON CONFLICT (kind, id) DO UPDATE
-        SET finished_at = EXCLUDED.finished_at, bytes = EXCLUDED.bytes, result = EXCLUDED.result
+        SET finished_at = EXCLUDED.finished_at, bytes = EXCLUDED.bytes, result = EXCLUDED.result,
+          payer = EXCLUDED.payer, price = EXCLUDED.price, delivered = kept.delivered OR EXCLUDED.delivered
       ), forgotten AS (
         DELETE FROM ${this.#schema}.results AS result USING moved
         WHERE result.kind = moved.kind AND result.id = moved.id AND ${result === undefined}
       ) SELECT id FROM moved`
-    const values = [this.#kind.name, id, state, owner, claimedAtMs, body, finishedAtMs, bytes, text, name, ...more]
+    const { payer, priceUsdMicros, isDelivered } = this.#kind.paidFor(claim)
+    const paid = [payer, priceUsdMicros.toString(), isDelivered]
+    const values = [
+      this.#kind.name,
+      id,
+      state,
+      owner,
+      claimedAtMs,
+      body,
+      finishedAtMs,
+      bytes,
+      text,
+      name,
+      ...paid,
+      claim.serviceId,
+      ...more,
+    ]
     return (await this.#database.query(all, values)).length > 0
   }
 
@@ -249,6 +335,11 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
 function claimOf<C extends StoredClaim>({ body, result }: Row): C {
   const claim = JSON.parse(body) as C
   return claim.result === undefined ? claim : { ...claim, result }
+}
+
+/** Cursor behind a place, null behind none. */
+function placeOf(place: Place | undefined): string | null {
+  return place === undefined ? null : `${place.claimedAt.padStart(15, '0')}/${place.id}`
 }
 
 function isNameTaken(error: unknown): boolean {

@@ -43,6 +43,12 @@ const STEPS: readonly ((schema: string) => string)[] = [
   (schema) => `
     ALTER TABLE ${schema}.claims ADD COLUMN name text COLLATE "C";
     CREATE UNIQUE INDEX ${NAMES_INDEX} ON ${schema}.claims (kind, name) WHERE name IS NOT NULL;`,
+  // Of rows without a payer, which older releases wrote, the claim knows the rest: a step must not take as long as rows are many.
+  (schema) => `
+    ALTER TABLE ${schema}.results
+      ADD COLUMN payer text, ADD COLUMN price numeric NOT NULL DEFAULT 0, ADD COLUMN delivered boolean NOT NULL DEFAULT false;`,
+  // Rows without one, which older releases wrote, are of any service.
+  (schema) => `ALTER TABLE ${schema}.claims ADD COLUMN service text;`,
 ]
 
 /**

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import { PinoPretty } from 'pino-pretty'
+import { harmlessJson, plainJson, printable } from './terminal.ts'
 
 /** A structured logger. */
 export type { Logger } from 'pino'
@@ -47,12 +48,18 @@ export function createLogger({
 
 /** Logs go to standard error: standard output is for what a command prints. Synchronous, so that nothing is lost at exit. */
 function destination(pretty: boolean): DestinationStream {
-  if (!pretty) return pino.destination({ dest: 2, sync: true })
-  return PinoPretty({
+  if (!pretty) {
+    const lines = pino.destination({ dest: 2, sync: true })
+    return { write: (line) => void lines.write(harmlessJson(line)) }
+  }
+  const text = PinoPretty({
     destination: 2,
     sync: true,
     colorize: process.stderr.isTTY === true,
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss',
+    // What was said is one line: a stranger's part of it must not begin another.
+    messageFormat: ({ msg }) => (typeof msg === 'string' ? printable(msg) : ''),
   })
+  return { write: (line) => void text.write(plainJson(line)) }
 }

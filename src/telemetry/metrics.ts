@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { offerState } from '../../rpc/cashier/offer-state.ts'
@@ -144,7 +145,10 @@ export class Metrics {
       () => (Date.now() - chain.head.header.timeMs) / 1_000,
     )
     this.#gauge('farthing_base_fee', 'Base fee of the head', () => Number(chain.head.header.baseFee))
-    this.#gauge('farthing_transactions_total', 'Transactions on the best chain', () => chain.head.totalTransactions)
+    // A node that began from a snapshot has not counted what came before.
+    this.#gauge('farthing_transactions_total', 'Transactions on the best chain', () =>
+      executedFrom(chain.database) === 0 ? chain.head.totalTransactions : null,
+    )
     this.#gauge('farthing_side_blocks', 'Stored blocks off the best chain', () => chain.database.side.size)
     chain.onHeadChange(({ disconnected, head }) => {
       const [left] = disconnected
@@ -161,13 +165,16 @@ export class Metrics {
     this.#gauge('farthing_mempool_min_fee_rate', 'Least accepted fee rate', () => Number(mempool.minFeeRate))
   }
 
-  #gauge(name: string, help: string, read: () => number): void {
+  /** Null from `read` is a sample that is left out: zero would be a claim. */
+  #gauge(name: string, help: string, read: () => number | null): void {
     new Gauge({
       name,
       help,
       registers: [this.#registry],
       collect() {
-        this.set(read())
+        const value = read()
+        if (value === null) this.remove()
+        else this.set(value)
       },
     })
   }

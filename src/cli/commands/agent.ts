@@ -16,10 +16,10 @@ import {
   capabilityNumber,
   capabilitySet,
 } from '../../../marketplace/ledger/capabilities.ts'
+import { printable } from '../../telemetry/terminal.ts'
 import { findAgent, findService } from '../agents.ts'
 import type { CommandContext } from '../command.ts'
 import { propose } from '../proposal.ts'
-import { printable } from '../reading.ts'
 import type { Session } from '../session.ts'
 import { readAddress, readAgentId, textFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
@@ -69,8 +69,8 @@ export const agentUpdateCommand = writingCommand<AgentAsked>({
   name: 'agent update',
   usage: '<agent>',
   wordsMax: 1,
-  about: 'Change an agent of yours; what you do not name stays as it is',
-  example: 'agent update my-agent --endpoint https://new.example',
+  about: 'Change an agent of yours; name and capabilities stay where you do not name them',
+  example: 'agent update my-agent --endpoint https://new.example --settlers ""',
   flags: { ...AGENT_FLAGS, owner: 'Address that may change it from now on' },
   read: (context) => readAgent(context, 'agent update'),
   propose: async (session, { agentId, ...asked }) => {
@@ -78,15 +78,28 @@ export const agentUpdateCommand = writingCommand<AgentAsked>({
     if (!known.ok) return known
     const named = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
     if (Object.keys(named).length === 0) return usage('name at least one thing that changes')
-    // Only its owner can change it, and who is paid is not left to what a node says.
+    // Only its owner can change it.
     const payload = { ...known.value, owner: session.sender, ...named } as PayloadOf<'agent_update'>
-    if (asked.payout === undefined && payload.payout !== session.sender) {
-      const paid = text(session, payload.payout)
-      return usage(`the node says that ${agentId} is paid to ${paid}: if that is right, add --payout ${paid}`)
-    }
+    const trusted = trustedText(session, asked, payload)
+    if (trusted !== '') return usage(`only the node says what else ${agentId} is: if it is right, add ${trusted}`)
     return propose('agent_update', payload, `change ${Object.keys(named).join(', ')}: ${recordText(session, payload)}`)
   },
 })
+
+/**
+ * Flags that are to be named, addresses of accounts with what the node says: who is paid, who can give payments back, and where
+ * calls go is not left to a node. Empty where nothing is missing.
+ */
+function trustedText(session: Session, asked: Partial<AgentAsked>, payload: PayloadOf<'agent_update'>): string {
+  const { payout, settlers } = payload
+  const missing: string[] = []
+  if (asked.payout === undefined && payout !== session.sender) missing.push(`--payout ${text(session, payout)}`)
+  const settled = settlers.map((settler) => text(session, settler)).join(',')
+  if (asked.settlers === undefined) missing.push(`--settlers "${settled}"`)
+  // Its text is not repeated: an address of a node's choice may do something else in a shell.
+  if (asked.endpoint === undefined) missing.push('--endpoint <address>')
+  return missing.join(' ')
+}
 
 /** Everything that an update signs, since what is not named comes from the node. */
 function recordText(session: Session, { agentId, name, endpoint, ...record }: PayloadOf<'agent_update'>): string {

@@ -57,7 +57,7 @@ export const attestorKeyCommand: Command = {
     const [key] = opened.value.keys.keys
     if (key === undefined) return EXIT.failed
     context.note(`member ${memberText(context.params.addressPrefix, key)}`)
-    context.print(JSON.stringify({ scheme: key.scheme, bytes: toHex(key.bytes) }))
+    context.printJson({ scheme: key.scheme, bytes: toHex(key.bytes) })
     return EXIT.ok
   },
 }
@@ -95,15 +95,18 @@ export const attestorSignCommand: Command = {
   },
 }
 
-async function handOver({ params, flags, print }: CommandContext, signed: SignedStatement): Promise<number | Fault> {
-  const text = JSON.stringify(signedToJson(params.addressPrefix, signed))
+async function handOver(
+  { params, flags, printJson }: CommandContext,
+  signed: SignedStatement,
+): Promise<number | Fault> {
+  const json = signedToJson(params.addressPrefix, signed)
   if (flags.out === undefined) {
-    print(text)
+    printJson(json)
     return EXIT.ok
   }
   const refusal = (reason: string) => fault('file/unwritable', { path: flags.out as string, reason })
   try {
-    return (await createFileAtomically(flags.out, `${text}\n`)) ? EXIT.ok : refusal('it exists')
+    return (await createFileAtomically(flags.out, `${JSON.stringify(json)}\n`)) ? EXIT.ok : refusal('it exists')
   } catch (error) {
     return refusal(error instanceof Error ? error.message : 'unknown')
   }

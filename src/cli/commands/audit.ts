@@ -125,7 +125,7 @@ export const auditCommand: Command = {
     if (!opened.ok) return opened.fault
     const report = await auditState(opened.value.chain)
     await opened.value.close()
-    context.print(JSON.stringify(report, null, 2))
+    context.printJson(report, 2)
     return report.sound ? EXIT.ok : EXIT.invariant
   },
 }

@@ -12,10 +12,10 @@ import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } f
 import { useNativeSha256 } from '../../crypto/native-backend.ts'
 import { nativePowHasher } from '../../crypto/native-pow.ts'
 import { PROTOCOL } from '../../protocol.ts'
+import { jsonText, printable } from '../../telemetry/terminal.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { printable } from '../reading.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const SECRET_BYTES = 32
@@ -56,7 +56,7 @@ export const callCommand: Command = {
     if (!record.ok) return record.fault
     const { txId } = record.value.tx
     const same = `--rpc ${client.baseUrl} --data-dir ${context.config.dataDir}`
-    note(`paid with ${txId}; waiting for its block (if interrupted: npx farthing call --tx ${txId} ${same})`)
+    note(`paid with ${txId}; waiting for its block (if interrupted: npx --no farthing call --tx ${txId} ${same})`)
     return settle(client, context, record.value)
   },
 }
@@ -95,8 +95,8 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
 }
 
-function showQuote({ print }: CommandContext, { raw }: ClientQuote): number {
-  print(JSON.stringify(raw, null, 2))
+function showQuote({ printJson }: CommandContext, { raw }: ClientQuote): number {
+  printJson(raw, 2)
   return EXIT.ok
 }
 
@@ -142,26 +142,26 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
   const wait = { untilMs: Date.now() + SETTLE_MS_MAX, now: () => Date.now(), pause: (ms: number) => setTimeout(ms) }
   const answer = await settleCall(client, { serviceId, request, txId: tx.txId, secret }, wait)
   if (!answer.ok) {
-    context.note(`take it up again with: npx farthing call --tx ${tx.txId}`)
+    context.note(`take it up again with: npx --no farthing call --tx ${tx.txId}`)
     return answer.fault
   }
   const { status, body } = answer.value
   if (status === 200) return showResult(context, record, body)
   if (body.refund !== undefined) return showRefund(context, body)
-  context.note(`nothing more is paid; take it up again with: npx farthing call --tx ${tx.txId}`)
+  context.note(`nothing more is paid; take it up again with: npx --no farthing call --tx ${tx.txId}`)
   return refusal(answer.value)
 }
 
 function showResult(context: CommandContext, record: CallRecord, body: NodeAnswer['body']): number | Fault {
-  const { print, note, flags } = context
+  const { printJson, note, flags } = context
   const { result } = body
   const receipt: ReceiptJson = fieldsOf(body.receipt)
   const verified = verify(context, record, { result, receipt })
-  if (flags.json !== undefined) print(JSON.stringify({ result, receipt, quote: record.quote, verified }))
+  if (flags.json !== undefined) printJson({ result, receipt, quote: record.quote, verified })
   else {
-    print(JSON.stringify(result, null, 2))
-    note(`receipt: ${JSON.stringify(receipt)}`)
-    note(`verified: ${JSON.stringify(verified)}`)
+    printJson(result, 2)
+    note(`receipt: ${jsonText(receipt)}`)
+    note(`verified: ${jsonText(verified)}`)
   }
   const failed = failedChecks(verified)
   if (failed.length === 0) return EXIT.ok
@@ -171,13 +171,13 @@ function showResult(context: CommandContext, record: CallRecord, body: NodeAnswe
 
 function verify(
   { params }: CommandContext,
-  { tx, serviceId }: CallRecord,
+  { tx, serviceId, request }: CallRecord,
   answer: { readonly result: unknown; readonly receipt: ReceiptJson },
 ): Verification {
   const { sender, payload } = tx.body
   const paid = {
     txId: tx.txId,
-    serviceId,
+    ...{ serviceId, request },
     caller: formatAddress(params.addressPrefix, sender),
     amountBaseUnits: 'amount' in payload ? payload.amount.toString() : '',
   }
@@ -189,9 +189,9 @@ function verify(
   })
 }
 
-function showRefund({ print, note, flags, params }: CommandContext, body: NodeAnswer['body']): number {
+function showRefund({ printJson, note, flags, params }: CommandContext, body: NodeAnswer['body']): number {
   const refund = fieldsOf(body.refund)
-  if (flags.json !== undefined) print(JSON.stringify({ error: body.error, code: body.code, refund }))
+  if (flags.json !== undefined) printJson({ error: body.error, code: body.code, refund })
   const amount = typeof refund.amount === 'number' ? String(refund.amount) : 'an unknown amount of'
   const what = textOf(body.error, 'the call failed')
   note(`${what}; ${amount} ${params.ticker} goes back to you: ${textOf(refund.status, 'unknown')}`)

@@ -12,12 +12,12 @@ export const doctorProvidersCommand: Command = {
   example: 'doctor providers',
   isNode: true,
   flags: { json: 'Print JSON' },
-  run: async ({ config, flags, print, note }) => {
+  run: async ({ config, flags, print, printJson, note }) => {
     const { checkProviders } = await import('../provider-checks.ts')
     const checked = await checkProviders(config)
     if (!checked.ok) return checked.fault
     const checks = checked.value
-    if (flags.json !== undefined) print(JSON.stringify(checks))
+    if (flags.json !== undefined) printJson(checks)
     else for (const line of tableOf([['FOR', 'WHO', 'STATE', 'MS', 'DETAIL'], ...checks.map(rowOf)])) print(line)
     if (checks.length === 0) note('No provider is configured; farthing services tells what each service needs.')
     return checks.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed

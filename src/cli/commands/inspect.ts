@@ -20,7 +20,7 @@ function documentCommand(name: string, usage: string, about: string, path: (word
         return fault('cli/usage', { reason: `usage: farthing ${name} ${usage}` })
       const document = await new NodeClient(nodeUrl(context)).document(path(encodeURIComponent(word)))
       if (!document.ok) return document.fault
-      context.print(JSON.stringify(document.value, null, 2))
+      context.printJson(document.value, 2)
       return EXIT.ok
     },
   }
@@ -50,10 +50,10 @@ export const configPrintCommand: Command = {
   about: 'Show every setting, its value and where it came from',
   isNode: true,
   flags: { json: 'Print JSON' },
-  run: async ({ resolution, flags, print }) => {
+  run: async ({ resolution, flags, print, printJson }) => {
     const names = Object.keys(SETTINGS) as SettingName[]
     const shown = Object.fromEntries(names.map((name) => [name, shownOf(name, resolution[name])]))
-    if (flags.json !== undefined) print(JSON.stringify(shown))
+    if (flags.json !== undefined) printJson(shown)
     else {
       const rows = names.map((name) => {
         const { value, origin } = shown[name] as Resolved

@@ -30,7 +30,7 @@ export const keysCommand: Command = {
   run: async (context) => {
     const listed = await atKeyDesk(context, (desk) => desk.list())
     if (!listed.ok) return listed.fault
-    if (context.flags.json !== undefined) context.print(JSON.stringify({ keys: listed.value }))
+    if (context.flags.json !== undefined) context.printJson({ keys: listed.value })
     else showKeys(context, listed.value)
     return EXIT.ok
   },
@@ -65,7 +65,7 @@ export const keysCreateCommand: Command = {
     }
     const made = await atKeyDesk(context, (desk) => desk.create(wish))
     if (!made.ok) return made.fault
-    if (context.flags.json !== undefined) context.print(JSON.stringify(made.value))
+    if (context.flags.json !== undefined) context.printJson(made.value)
     else {
       context.print(made.value.secret)
       context.note('this is the key: it is shown this once, and kept nowhere')
@@ -187,11 +187,12 @@ function rowOf({ id, label, state, owner, limits, usedToday, usedInAll, lastUsed
   return [id, label, state, owner, rpm, tpd, ...today, tokens(usedInAll), lastUsedAt ?? '-']
 }
 
-function showKey({ print, flags }: CommandContext, key: Result<KeyView>): number | Fault {
+function showKey({ print, printJson, flags }: CommandContext, key: Result<KeyView>): number | Fault {
   if (!key.ok) return key.fault
   const { id, label, state, limits } = key.value
   const [rpm, tpd] = [limits.rpm ?? 'none', limits.tpd ?? 'none']
   const bounds = state === 'live' ? `; --rpm ${rpm}, --tpd ${tpd}` : ''
-  print(flags.json === undefined ? `${id} "${label}" is ${state}${bounds}` : JSON.stringify(key.value))
+  if (flags.json === undefined) print(`${id} "${label}" is ${state}${bounds}`)
+  else printJson(key.value)
   return EXIT.ok
 }

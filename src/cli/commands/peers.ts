@@ -91,17 +91,20 @@ function rowOf(peer: PeerView): readonly string[] {
   return [id, address ?? '-', way, String(height), latency, mode, String(points), agent, connectedSince]
 }
 
-async function showDocument({ print }: CommandContext, client: OperatorClient): Promise<number | Fault> {
+async function showDocument({ printJson }: CommandContext, client: OperatorClient): Promise<number | Fault> {
   const answer = await client.document()
   if (!answer.ok) return answer.fault
-  print(JSON.stringify(answer.value))
+  printJson(answer.value)
   return EXIT.ok
 }
 
-async function showBans({ print, note, flags }: CommandContext, client: OperatorClient): Promise<number | Fault> {
+async function showBans(
+  { print, printJson, note, flags }: CommandContext,
+  client: OperatorClient,
+): Promise<number | Fault> {
   const bans = await client.bans()
   if (!bans.ok) return bans.fault
-  if (flags.json !== undefined) print(JSON.stringify({ bans: bans.value }))
+  if (flags.json !== undefined) printJson({ bans: bans.value })
   else {
     const rows = bans.value.map(({ target, until, reason }) => [target, until, reason])
     for (const line of tableOf([['WHO', 'UNTIL', 'WHY'], ...rows])) print(line)

@@ -20,7 +20,7 @@ export const servicesCommand: Command = {
     const standings = await standingsOf(context)
     if (!standings.ok) return standings.fault
     const rows = standings.value
-    if (context.flags.json !== undefined) context.print(JSON.stringify(rows))
+    if (context.flags.json !== undefined) context.printJson(rows)
     else showStandings(context, rows)
     return EXIT.ok
   },
@@ -41,7 +41,7 @@ export const servicesTestCommand: Command = {
     if (!trial.ok) return trial.fault
     const { outcome, durationMs } = trial.value
     if (outcome.ok) {
-      context.print(JSON.stringify(outcome.result, null, 2))
+      context.printJson(outcome.result, 2)
       context.note(`It took ${durationMs} ms.`)
       return EXIT.ok
     }

@@ -66,7 +66,7 @@ export const stableMintCommand = writingCommand<Handover>({
   usage: '<amount> <symbol> <address>',
   wordsMax: 3,
   about: 'Issue a stable token while its reserve covers it; its issuer alone',
-  example: 'stable mint 50 FUSD $(npx farthing wallet address) --wallet market',
+  example: 'stable mint 50 FUSD $(npx --no farthing wallet address) --wallet market',
   flags: {},
   read: readHandover('stable mint'),
   propose: proposeHandover('stable_mint', 'mint'),

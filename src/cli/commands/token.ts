@@ -97,7 +97,7 @@ export const tokenMintCommand = writingCommand<Handover>({
   ...HANDOVER,
   name: 'token mint',
   about: 'Issue more of a token to an address; its issuer alone',
-  example: 'token mint 100 SALT $(npx farthing wallet address) --wallet market',
+  example: 'token mint 100 SALT $(npx --no farthing wallet address) --wallet market',
   read: readHandover('token mint'),
   propose: proposeHandover('token_mint', 'mint'),
 })
@@ -107,7 +107,7 @@ export const tokenTransferCommand = writingCommand<Handover>({
   ...HANDOVER,
   name: 'token transfer',
   about: 'Send an amount of a token to an address',
-  example: 'token transfer 5 SALT $(npx farthing wallet address --wallet market)',
+  example: 'token transfer 5 SALT $(npx --no farthing wallet address --wallet market)',
   read: readHandover('token transfer'),
   propose: proposeHandover('token_transfer', 'send'),
 })
@@ -190,7 +190,7 @@ export const tokenIssuerCommand = writingCommand<PayloadOf<'token_issuer'>>({
   usage: '<symbol> [address]',
   wordsMax: 2,
   about: 'Hand a token over to another issuer, or to nobody; its issuer alone',
-  example: 'token issuer SALT $(npx farthing wallet address) --wallet market',
+  example: 'token issuer SALT $(npx --no farthing wallet address) --wallet market',
   flags: { renounce: 'Nobody shall ever mint it or change it again' },
   read: readIssuer,
   propose: async (_, payload) => {

@@ -21,7 +21,7 @@ export const walletSignTextCommand: Command = {
   example: 'wallet sign-text "I hold this address"',
   flags: WALLET_FLAG,
   run: async (context) => {
-    const { words, params, config, print } = context
+    const { words, params, config, printJson } = context
     const [text] = words
     if (text === undefined || text.length > SIGNED_TEXT_CHARS_MAX || !text.isWellFormed()) {
       return fault('cli/usage', {
@@ -33,7 +33,7 @@ export const walletSignTextCommand: Command = {
     const key = await unlockWallet(config, params, name.value)
     if (!key.ok) return key.fault
     const { network } = createRuleBook(params, PROTOCOL)
-    print(JSON.stringify(await signText(text, key.value, { network, prefix: params.addressPrefix })))
+    printJson(await signText(text, key.value, { network, prefix: params.addressPrefix }))
     return EXIT.ok
   },
 }
@@ -52,7 +52,7 @@ export const walletVerifyTextCommand: Command = {
     if (!verdict.ok) return verdict.fault
     const { valid, classical, postQuantum, reason } = verdict.value
     const { address } = signed.value
-    if (context.flags.json !== undefined) context.print(JSON.stringify({ address, ...verdict.value }))
+    if (context.flags.json !== undefined) context.printJson({ address, ...verdict.value })
     else if (valid) context.print(`good: ${address} has signed this text`)
     else context.print(`not good: ${reason ?? `Ed25519 ${wordOf(classical)}, ML-DSA ${wordOf(postQuantum)}`}`)
     return valid ? EXIT.ok : EXIT.failed

@@ -128,15 +128,14 @@ export const walletBalanceCommand: Command = {
   about: 'Show a balance',
   flags: { ...WALLET_FLAG, ...RPC_FLAG, json: 'Print JSON' },
   run: async (context) => {
-    const { params, words, flags, print } = context
+    const { params, words, flags, print, printJson } = context
     const address = await balanceAddress(context)
     if (!address.ok) return address.fault
     const text = words[0] ?? formatAddress(params.addressPrefix, address.value)
     const account = await new NodeClient(nodeUrl(context)).account(text)
     if (!account.ok) return account.fault
     const { balance, nonce, exists } = account.value
-    if (flags.json !== undefined)
-      print(JSON.stringify({ address: text, exists, balance, nonce, height: account.value.height }))
+    if (flags.json !== undefined) printJson({ address: text, exists, balance, nonce, height: account.value.height })
     else print(`${formatAmount(BigInt(balance), params.decimals)} ${params.ticker}`)
     return EXIT.ok
   },
@@ -159,7 +158,7 @@ export const walletSendCommand: Command = {
   about: 'Send coins and print the id of the transaction without waiting for its block; see: farthing tx <id>',
   flags: { ...WALLET_FLAG, ...RPC_FLAG, ...FEE_FLAG, json: 'Print JSON' },
   run: async (context) => {
-    const { params, words, config, flags, print } = context
+    const { params, words, config, flags, print, printJson } = context
     const feeMax = feeFlag(context)
     if (!feeMax.ok) return feeMax.fault
     const transfer = readTransfer(context)
@@ -186,7 +185,8 @@ export const walletSendCommand: Command = {
     if (submitted === 'unclear') return sentBlind(tx.value)
     if (submitted !== 'taken') return submitted
     const { txId } = tx.value
-    print(flags.json === undefined ? txId : JSON.stringify({ txId }))
+    if (flags.json === undefined) print(txId)
+    else printJson({ txId })
     return EXIT.ok
   },
 }

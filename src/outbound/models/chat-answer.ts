@@ -1,6 +1,7 @@
 import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { ChatAnswer, TokenCounts } from '../../../marketplace/models/backend.ts'
+import type { AnswerTally, TokenCounts } from '../../../marketplace/models/answer-tally.ts'
+import type { ChatAnswer } from '../../../marketplace/models/backend.ts'
 import { isQuickToParse } from '../../../rpc/chat/body-values.ts'
 import { isDeeperThan } from '../../../rpc/chat/nesting.ts'
 
@@ -77,6 +78,7 @@ export function formInWords(schema: Fields | null): string {
 export class ChatAssembly {
   readonly #backend: string
   readonly #asked: string
+  readonly #tally: AnswerTally | undefined
   #message: Record<string, unknown> = {}
   #chars = 0
   #model: string | null = null
@@ -87,9 +89,11 @@ export class ChatAssembly {
   #toolCalls: Record<string, unknown>[] = []
   #logprobs: Record<string, unknown> | null = null
 
-  constructor(backend: string, asked: string) {
+  /** `tally` hears of all that comes, other answers than the one that was asked for among it. */
+  constructor(backend: string, asked: string, tally?: AnswerTally) {
     this.#backend = backend
     this.#asked = asked
+    this.#tally = tally
   }
 
   /** Why the answer ended; null while it goes on. */
@@ -102,6 +106,7 @@ export class ChatAssembly {
     if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
     if (isDeeperThan(LEVELS_MAX, chunk)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(chunk)
+    this.#count(chunk)
     const choice = this.#choiceIn(chunk)
     const delta = fieldsOf(choice?.delta)
     if (delta !== null && !this.#add(delta)) return unusableAnswer(this.#backend, 'it is too long')
@@ -114,6 +119,7 @@ export class ChatAssembly {
     if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
     if (isDeeperThan(LEVELS_MAX, whole)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(whole)
+    this.#count(whole)
     const choice = this.#choiceIn(whole)
     const message = fieldsOf(choice?.message)
     if (message === null) return unusableAnswer(this.#backend, 'it has no message')
@@ -153,7 +159,19 @@ export class ChatAssembly {
 
   #takeFrame({ model, usage }: Fields): void {
     if (typeof model === 'string' && model !== '') this.#model = model.slice(0, MODEL_CHARS_MAX)
-    this.#usage = countsOf(usage) ?? this.#usage
+    const counts = countsOf(usage)
+    if (counts === null) return
+    this.#usage = counts
+    this.#tally?.count(counts)
+  }
+
+  /** Counts what is said in a piece or a whole, also where it is not for the caller. */
+  #count({ choices }: Fields): void {
+    if (this.#tally === undefined || !Array.isArray(choices)) return
+    for (const choice of choices.map(fieldsOf)) {
+      const said = fieldsOf(choice?.delta ?? choice?.message)
+      if (said !== null) this.#tally.take(said)
+    }
   }
 
   /** Takes what a choice says beside its text. Of several reasons the first is the one. */

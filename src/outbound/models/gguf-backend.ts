@@ -160,7 +160,7 @@ export class GgufBackend implements ModelBackend {
 
   async #answer(
     { package: { LlamaChatSession }, llama, context, name }: Loaded,
-    { model, messages, maxTokens, temperature, jsonSchema, json, extra = {} }: ChatRequest,
+    { model, messages, maxTokens, temperature, jsonSchema, json, extra = {}, tally }: ChatRequest,
     { sink, heard }: { readonly sink: DeltaSink | null; readonly heard: Heard | undefined },
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
@@ -181,19 +181,24 @@ export class GgufBackend implements ModelBackend {
         maxTokens,
         temperature: temperature ?? 0,
         ...styleOf(extra),
-        onTextChunk: (content) => pieces.add({ content }),
+        onTextChunk: (content) => {
+          tally?.take({ content })
+          pieces.add({ content })
+        },
         ...(grammar && { grammar }),
       })
       await pieces.drained()
-      if (responseText.trim() === '') return unusableAnswer(this.id, `it is empty (${stopReason})`)
       const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.getState()
+      const usage = { promptTokens: usedInputTokens, completionTokens: usedOutputTokens }
+      tally?.count(usage)
+      if (responseText.trim() === '') return unusableAnswer(this.id, `it is empty (${stopReason})`)
       return ok({
         message: { role: 'assistant', content: responseText },
         text: responseText,
         model: name === '' ? model.id : name,
         finishReason: stopReason === 'maxTokens' ? 'length' : 'stop',
         ...(wanted !== null && { heldBy: isInWords ? 'words' : 'grammar' }),
-        usage: { promptTokens: usedInputTokens, completionTokens: usedOutputTokens },
+        usage,
         skipped: 0,
       })
     } finally {

@@ -1,4 +1,4 @@
-import { type Fault, type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
+import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type {
   AnswerSchema,
@@ -13,6 +13,7 @@ import type {
   SpeechQuestion,
 } from '../../../marketplace/models/backend.ts'
 import { isTimeOver } from '../../../marketplace/models/silence.ts'
+import { isOfForm } from '../../../marketplace/outside/trouble.ts'
 import { textOf } from '../bounded-fetch.ts'
 import { connectionWords } from '../connection-words.ts'
 import { ChatAssembly, type Fields, fieldsOf, formInWords, jsonIn, saidError, unusableAnswer } from './chat-answer.ts'
@@ -164,11 +165,12 @@ export class OpenAiBackend implements ModelBackend {
     { sink, heard }: Reader,
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
-    const assembly = new ChatAssembly(this.id, request.model.id)
+    const assembly = new ChatAssembly(this.id, request.model.id, request.tally)
     const isStream = response.header('content-type')?.toLowerCase().startsWith('text/event-stream') === true
     // What is asked for as a whole may come as a stream all the same, and the other way round.
     if (isStream) return this.#late(await readChatStream(this.id, response, assembly, sink), signal)
-    const whole = await this.#jsonOf(response, WHOLE_BYTES_MAX, signal, heard)
+    const tooLong = (): void => request.tally?.tooLong()
+    const whole = await this.#jsonOf(response, { bytesMax: WHOLE_BYTES_MAX, tooLong }, signal, heard)
     if (!whole.ok) return whole
     const piece = assembly.takeWhole(whole.value)
     if (!piece.ok) return piece
@@ -179,13 +181,21 @@ export class OpenAiBackend implements ModelBackend {
 
   async #pictureJson(body: Fields, signal: AbortSignal, heard?: Heard): Promise<Result<Fields>> {
     const response = await this.#answered('/images/generations', body, signal)
-    return response.ok ? this.#jsonOf(response.value, PICTURE_BYTES_MAX, signal, heard) : response
+    return response.ok ? this.#jsonOf(response.value, { bytesMax: PICTURE_BYTES_MAX }, signal, heard) : response
   }
 
-  async #jsonOf(response: ServerAnswer, bytesMax: number, signal: AbortSignal, heard?: Heard): Promise<Result<Fields>> {
+  async #jsonOf(
+    response: ServerAnswer,
+    { bytesMax, tooLong }: { readonly bytesMax: number; readonly tooLong?: () => void },
+    signal: AbortSignal,
+    heard?: Heard,
+  ): Promise<Result<Fields>> {
     const text = await textOf(response, bytesMax, heard).catch(() => undefined)
     if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
-    if (text === null) return unusableAnswer(this.id, `it is longer than ${bytesMax} bytes`)
+    if (text === null) {
+      tooLong?.()
+      return unusableAnswer(this.id, `it is longer than ${bytesMax} bytes`)
+    }
     const fields = jsonIn(text)
     return fields === null ? unusableAnswer(this.id, 'it is not JSON') : ok(fields)
   }
@@ -285,11 +295,6 @@ function formOf({ model, jsonSchema, json }: ChatRequest): HeldBy | null {
 function formatOf(schema: AnswerSchema | undefined): Fields {
   if (schema === undefined) return { type: 'json_object' }
   return { type: 'json_schema', json_schema: { strict: true, ...schema } }
-}
-
-/** Whether a server refuses the form, and not the question: some take one kind of it, or some schemas. */
-function isOfForm({ detail: { status, reason } }: Fault): boolean {
-  return status === 400 && /response_format|json|schema/i.test(String(reason))
 }
 
 /** Base64 in a data URL. An address elsewhere is not fetched: who answers must not choose what this node asks for. */

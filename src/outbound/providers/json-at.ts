@@ -32,7 +32,8 @@ export class JsonAt {
   entries(): readonly (readonly [string, JsonAt])[] {
     const value = this.#value
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong('is no object')
-    return Object.entries(value).map(([key, field]) => [key, new JsonAt(field, `${this.#path}.${key}`)])
+    // The names are the provider's words: what is wrong with a field tells its place instead.
+    return Object.entries(value).map(([key, field], index) => [key, new JsonAt(field, `${this.#path}[${index}]`)])
   }
 
   text(): string {

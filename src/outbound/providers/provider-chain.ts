@@ -3,9 +3,11 @@ import { LRUCache } from 'lru-cache'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { freeOf } from '../../../marketplace/outside/free-places.ts'
 import type { Asked } from '../../../marketplace/outside/providers.ts'
 import { notConfigured, notNow, type Readiness, troubleOf } from '../../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../../marketplace/outside/sourced.ts'
+import { withoutWords } from '../../../marketplace/outside/trouble.ts'
 import { UpstreamBreaker } from '../../../marketplace/outside/upstream-breaker.ts'
 import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
@@ -46,6 +48,8 @@ export const KEPT_MAX = 1_000
 export const KEPT_BYTES_MAX = 16 * 1_048_576
 /** Different questions at one time. */
 export const ASKING_MAX = 256
+/** How long "not found" is told again: failing calls cost nothing, and must not use up what a provider allows. */
+const MISSING_MS = 60_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
 
@@ -55,11 +59,17 @@ interface Kept<Value> {
   readonly atMs: number
 }
 
+/** A "not found" that is told again. */
+interface Missing {
+  readonly fault: Fault
+  readonly atMs: number
+}
+
 interface Member<Query, Value> {
   readonly provider: Provider<Query, Value>
   readonly breaker: UpstreamBreaker
-  /** What went wrong last; null while all is well. */
-  trouble: string | null
+  /** What went wrong last, as the operator is told it; null while all is well. */
+  trouble: Fault | null
   /** Whether it ever answered, or its check went well. */
   known: boolean
 }
@@ -72,6 +82,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   readonly #parts: ProviderChainParts<Query, Value>
   readonly #members: readonly Member<Query, Value>[]
   readonly #kept: LRUCache<string, Kept<Value>>
+  readonly #missing = new LRUCache<string, Missing>({ max: KEPT_MAX })
   readonly #asking = new Map<string, Promise<Result<Sourced<Value>>>>()
   readonly #end = new AbortController()
   #cancel: (() => void) | null = null
@@ -96,23 +107,29 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     if (this.#members.length === 0) return notConfigured(`a provider of ${what}`, ...requires)
     const usable = this.#members.find((member) => this.#isUsable(member))
     if (usable !== undefined) return { available: true, engine: usable.provider.name }
-    const troubles = this.#members.map(({ provider, trouble }) => troubleOf(provider.name, provider.lacks ?? trouble))
+    const troubles = this.#members.map(({ provider, trouble }) =>
+      troubleOf(provider.name, provider.lacks ?? (trouble && faultMessage(withoutWords(trouble)))),
+    )
     const reason = `no provider of ${what} can be asked now (${troubles.join('; ')})`
     const isLacking = this.#members.some(({ provider }) => provider.lacks !== undefined)
     return isLacking ? { available: false, reason, requires: [...requires, KEYS_SETTING] } : notNow(reason)
   }
 
-  readonly ask = async (query: Query, signal: AbortSignal): Promise<Result<Sourced<Value>>> => {
+  readonly ask = async (query: Query, signal: AbortSignal, isFree = false): Promise<Result<Sourced<Value>>> => {
     const { what } = this.#parts
     const late = fault('provider/timeout', { provider: `the provider of ${what}` })
     if (signal.aborted) return fail(late)
     const key = this.#parts.keyOf(query)
     const kept = this.#kept.get(key)
     if (kept !== undefined && this.#isFresh(kept)) return ok(this.#sourced(kept, false))
+    const missing = this.#missing.get(key)
+    const missedMs = missing === undefined ? -1 : this.#now() - missing.atMs
+    if (missing !== undefined && missedMs >= 0 && missedMs < MISSING_MS) return fail(missing.fault)
     let asking = this.#asking.get(key)
     if (asking === undefined) {
       const reason = 'too many different questions at once'
-      if (this.#asking.size >= ASKING_MAX) return fail(fault('provider/none', { what, reason }))
+      if (this.#asking.size >= (isFree ? freeOf(ASKING_MAX) : ASKING_MAX))
+        return fail(fault('provider/none', { what, reason }))
       asking = this.#askAnew(key, query).finally(() => this.#asking.delete(key))
       this.#asking.set(key, asking)
     }
@@ -132,7 +149,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
       what,
       name: member.provider.name,
       usable: this.#isUsable(member),
-      trouble: member.trouble,
+      trouble: member.trouble === null ? null : faultMessage(member.trouble),
     }))
   }
 
@@ -156,7 +173,10 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   async #askAnew(key: string, query: Query): Promise<Result<Sourced<Value>>> {
     const budget = new Deadline(this.#parts.timers, this.#patience.budgetMs, this.#end.signal)
     try {
-      return await this.#askInOrder(key, query, budget.signal)
+      const answer = await this.#askInOrder(key, query, budget.signal)
+      if (!answer.ok && answer.fault.code === 'provider/not-found')
+        this.#missing.set(key, { fault: answer.fault, atMs: this.#now() })
+      return answer
     } finally {
       budget.end()
     }
@@ -170,8 +190,8 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
       if (!member.breaker.admit(this.#now())) continue
       const answer = await this.#askMember(member, query, budget)
       if (answer.ok) return ok(this.#sourced(this.#keep(key, member.provider, answer.value), false))
-      last = answer.fault
-      if (isAnswer(last)) return answer
+      last = withoutWords(answer.fault)
+      if (isAnswer(last)) return fail(last)
     }
     const kept = this.#kept.get(key)
     return kept !== undefined && this.#isGoodEnough(kept) ? ok(this.#sourced(kept, true)) : fail(last)
@@ -204,7 +224,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
 
   #note(member: Member<Query, Value>, trouble: Fault | null): void {
     if (trouble !== null) {
-      member.trouble = faultMessage(trouble)
+      member.trouble = trouble
       member.breaker.failed(this.#now(), Number(trouble.detail.retryAfterMs ?? 0))
       return
     }
@@ -293,9 +313,8 @@ async function guarded<T>(provider: string, signal: AbortSignal, call: () => Pro
   const late = fail(fault('provider/timeout', { provider }))
   try {
     return (await unlessAborted(call(), signal)) ?? late
-  } catch (error) {
-    if (signal.aborted) return late
-    const reason = error instanceof Error ? error.message : 'unknown cause'
-    return fail(fault('provider/answer', { provider, reason: reason.slice(0, 200) }))
+  } catch {
+    // What is thrown may quote the answer, and that may be words for the operator.
+    return signal.aborted ? late : fail(fault('provider/answer', { provider, reason: 'it is not what was expected' }))
   }
 }

@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { textOf } from '../bounded-fetch.ts'
 import { connectionWords } from '../connection-words.ts'
+import { retryAfterMs } from '../retry-after.ts'
 
 /** A question to a provider over HTTP. */
 export interface ProviderRequest {
@@ -22,7 +23,6 @@ export interface ProviderAnswer {
   readonly text: string
 }
 
-const RETRY_AFTER_MS_MAX = 3_600_000
 /** What is said to a question that cannot be used (RFC 9110, 15.5), or that leads elsewhere by what it says. */
 const QUESTION_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 400, 413, 414, 422])
 
@@ -60,7 +60,7 @@ export async function providerFetch(
 
 function statusFault(provider: string, { status, headers }: Response, request: ProviderRequest): Fault | null {
   if (status === 200 || request.alsoAnswers?.includes(status)) return null
-  const detail = { provider, reason: `status ${status}`, retryAfterMs: pauseOf(headers.get('retry-after')) }
+  const detail = { provider, reason: `status ${status}`, retryAfterMs: retryAfterMs(headers.get('retry-after')) }
   return status === 401 || status === 403 || status === 429
     ? fault('provider/refused', detail)
     : fault('provider/answer', { ...detail, ...ofQuestion(request.ofCaller === true && QUESTION_STATUSES.has(status)) })
@@ -86,11 +86,4 @@ export async function providerJson(
   } catch {
     return fail(fault('provider/answer', { provider, reason: 'it is not JSON' }))
   }
-}
-
-/** Pause that a Retry-After header asks for: seconds, or a date (RFC 9110, 10.2.3). */
-function pauseOf(header: string | null): number {
-  if (header === null) return 0
-  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
-  return Number.isFinite(ms) ? Math.min(RETRY_AFTER_MS_MAX, Math.max(0, ms)) : 0
 }

@@ -60,8 +60,9 @@ function hitsOf(value: unknown): Result<readonly SearchHit[]> {
   if (hits.length > 0 || silent.length === 0) return ok(hits)
   // Nothing found by engines that did not answer is not nothing to be found. Some engine is often silent, and a query without
   // hits is easily made.
-  const reason = `engines of it did not answer: ${silent.join(', ').slice(0, 100)}`
-  return fail(fault('provider/answer', { provider: NAME, reason, ...ofQuestion(true) }))
+  const inShort = 'engines of it did not answer'
+  const reason = `${inShort}: ${silent.join(', ').slice(0, 100)}`
+  return fail(fault('provider/answer', { provider: NAME, reason, inShort, ...ofQuestion(true) }))
 }
 
 /** Engines that did not answer are listed as pairs of name and reason. */

@@ -1,14 +1,20 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { PeerId } from '../network.ts'
-import { groupOf, type Ip, isDialable } from './address-groups.ts'
+import { groupOf, hostOf, type Ip, isDialable, isExempt } from './address-groups.ts'
 import { retryDelay } from './backoff.ts'
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
 /** Addresses that are kept. */
 export const ADDRESSES_MAX = 4_096
-/** Addresses that one source may have told of and that nobody has reached since. */
-export const UNPROVEN_PER_SOURCE = 256
+/** Addresses that one source may have told of and that are no more than its word. */
+export const HEARD_PER_SOURCE = 256
+/** Addresses where a node was, as it said itself or as we found when we dialled, on one machine: IPv4 whole, a /64 of IPv6. */
+export const KNOWN_PER_HOST = 4
+/** Such addresses in one group: /16 of IPv4, /32 of IPv6. */
+export const KNOWN_PER_GROUP = 64
+/** Addresses of one group in one answer to a peer. */
+export const TOLD_PER_GROUP = 2
 /** Addresses of one peer: whoever names many places for another's id shall not push out the true one. */
 const PER_PEER_MAX = 4
 const FIRST_RETRY_MS = 5_000
@@ -19,7 +25,7 @@ const NEEDY_RETRY_MS_MAX = 30_000
 const UNPROVEN_FAILURES_MAX = 3
 /** Time without success after which one that worked is forgotten, when it fails. */
 const PROVEN_KEPT_MS = 7 * 86_400_000
-/** An address is passed on for so long after somebody was there. */
+/** An address is passed on for so long after a node was there, and preferred to hearsay for so long after a node said that it is. */
 const GOOD_MS = 86_400_000
 const KIND = 'address'
 
@@ -29,7 +35,9 @@ export interface BookEntry {
   readonly text: string
   readonly peer: PeerId
   readonly ip: Ip
-  /** Who told of it: `config`, `mdns`, `kad`, or `from ` and the group of the peer that did. */
+  /** Names of its machine and its group; null where limits by address do not hold. */
+  readonly place: { readonly host: string; readonly group: string } | null
+  /** Who told of it: `dialled` (we had it from elsewhere), `mdns`, `kad`, or `from ` and the group of the peer that did. */
   readonly source: string
   readonly heardMs: number
   /** When it was dialled with success last; 0 is never. */
@@ -55,8 +63,12 @@ export class AddressBook {
   readonly #deps: AddressBookDependencies
   readonly #entries = new Map<string, BookEntry>()
   readonly #perPeer = new Map<PeerId, number>()
-  /** Addresses that nobody reached, by who told of them. */
-  readonly #unproven = new Map<string, number>()
+  /** Addresses that are hearsay, by who told of them. */
+  readonly #heard = new Map<string, number>()
+  /** Addresses where a node was, by machine and by group, whose names are never the same. */
+  readonly #known = new Map<string, number>()
+  /** Addresses that we dialled with success, by machine. */
+  readonly #reached = new Map<string, number>()
 
   constructor(dependencies: AddressBookDependencies) {
     this.#deps = dependencies
@@ -70,13 +82,18 @@ export class AddressBook {
     return this.#entries.get(text)
   }
 
-  /** Takes what an earlier run wrote; records that do not read are removed. */
+  /** Takes what an earlier run wrote, the best first; records that do not read or are too many are removed. */
   async load(records: PeerRecords): Promise<void> {
-    for (const [key, value] of await records.load(KIND, 2 * ADDRESSES_MAX)) {
-      const entry = this.#entries.size < ADDRESSES_MAX ? readEntry(key, value, this.#deps.allowPrivate) : undefined
+    const found = await records.load(KIND, 2 * ADDRESSES_MAX)
+    const entries = found.flatMap(([key, value]) => {
+      const entry = readEntry(key, value, this.#deps.allowPrivate)
       if (entry === undefined) this.#deps.writer.put(key, null)
+      return entry ?? []
+    })
+    const now = this.#deps.clock.now()
+    for (const entry of entries.toSorted((a, b) => compare(this.#worthOf(b, now), this.#worthOf(a, now))))
+      if (this.#boundsOf(entry).some(({ isFull }) => isFull)) this.#deps.writer.put(`${KIND}/${entry.text}`, null)
       else this.#keep(entry)
-    }
   }
 
   /**
@@ -84,26 +101,26 @@ export class AddressBook {
    * this network dials, or where the source has told of too many that nobody reached.
    */
   add(text: string, source: string): boolean {
-    const address = parseNodeAddress(text)
-    if (!address.ok) return false
-    const { ip, peer, text: canonical } = address.value
-    if (ip === null || peer === null || !isDialable(ip, this.#deps.allowPrivate)) return false
-    if (this.#entries.has(canonical)) return true
-    if (!this.#makeRoom(peer, source)) return false
-    const heardMs = this.#deps.clock.now()
-    this.#set({ text: canonical, peer, ip, source, heardMs, successMs: 0, seenMs: 0, triedMs: 0, failures: 0 })
-    return true
+    const entry = this.#entryOf(text, source)
+    return entry !== undefined && (this.#entries.has(entry.text) || this.#admit(entry))
   }
 
-  /** Notes that a peer at this IP address says itself that it listens here. */
-  seen(text: string): void {
-    this.#change(text, () => ({ seenMs: this.#deps.clock.now() }))
+  /** Notes that a peer at this IP address says itself that it listens here; false where its machine or group has enough. */
+  seen(text: string): boolean {
+    const entry = this.#entryOf(text, undefined)
+    return entry !== undefined && this.#admit({ ...entry, seenMs: this.#deps.clock.now() })
   }
 
-  /** Notes that a node of this network answered there. */
+  /** Notes that a node of this network answered there. Such an address finds a place, wherever we had it from. */
   succeeded(text: string): void {
     const now = this.#deps.clock.now()
-    this.#change(text, () => ({ successMs: now, triedMs: now, failures: 0 }))
+    const entry = this.#entryOf(text, 'dialled')
+    if (entry !== undefined) this.#admit({ ...entry, successMs: now, triedMs: now, failures: 0 })
+  }
+
+  /** Whether we dialled a node on this machine with success. */
+  hasReached(ip: Ip): boolean {
+    return this.#reached.has(hostOf(ip))
   }
 
   /** Notes that nobody, or nobody of this network, answered there; forgets it if that was so for long. */
@@ -129,42 +146,99 @@ export class AddressBook {
   pick(fits: (entry: BookEntry) => boolean, needy: boolean): BookEntry | undefined {
     const now = this.#deps.clock.now()
     const due = [...this.#entries.values()].filter((entry) => isDue(entry, now, needy) && fits(entry))
-    const proven = due.filter(isProven)
-    const others = due.filter((entry) => !isProven(entry))
+    const proven = due.filter(isReached)
+    const others = due.filter((entry) => !isReached(entry))
     const [first, second] = this.#deps.random() < 0.5 ? [proven, others] : [others, proven]
     const from = first.length > 0 ? first : second
     return from[Math.floor(this.#deps.random() * from.length)]
   }
 
-  /** Some addresses where somebody, but one node, was in the last day, drawn by lot: what others are told. */
+  /** Some addresses where a node, but one, was in the last day, few of each group, drawn by lot: what others are told. */
   good(limit: number, except?: PeerId): readonly string[] {
     const sinceMs = this.#deps.clock.now() - GOOD_MS
     const good = [...this.#entries.values()].filter(
       ({ peer, successMs, seenMs, failures }) =>
         peer !== except && Math.max(successMs, seenMs) > sinceMs && failures === 0,
     )
+    const told = new Map<string, number>()
+    const isFew = ({ place }: BookEntry): boolean => place === null || tally(told, place.group, 1) <= TOLD_PER_GROUP
     return shuffled(good, this.#deps.random)
+      .filter(isFew)
       .slice(0, limit)
       .map(({ text }) => text)
   }
 
-  /** Makes room for one address more, at the cost of the same peer, the same source, or the worst of all. */
-  #makeRoom(peer: PeerId, source: string): boolean {
-    if ((this.#perPeer.get(peer) ?? 0) >= PER_PEER_MAX) return this.#replace((entry) => entry.peer === peer)
-    // A source at its bound only ever displaces its own word, and only what failed already.
-    if ((this.#unproven.get(source) ?? 0) >= UNPROVEN_PER_SOURCE)
-      return this.#replace((entry) => entry.source === source && entry.failures > 0)
-    return this.#entries.size < ADDRESSES_MAX || this.#replace(() => true)
+  /** The entry of an address, a new one where it has none; undefined where the book takes no such address. */
+  #entryOf(text: string, source: string | undefined): BookEntry | undefined {
+    const { clock, allowPrivate } = this.#deps
+    const place = placeOf(text, allowPrivate)
+    if (place === undefined) return undefined
+    const counts = { heardMs: clock.now(), successMs: 0, seenMs: 0, triedMs: 0, failures: 0 }
+    return this.#entries.get(place.text) ?? { ...place, source: source ?? sourceOf(place.ip), ...counts }
   }
 
-  /** Removes the worst of some addresses that never worked; false if there is none. */
-  #replace(among: (entry: BookEntry) => boolean): boolean {
-    let worst: BookEntry | undefined
-    for (const entry of this.#entries.values())
-      if (!isProven(entry) && among(entry) && (worst === undefined || badness(entry) > badness(worst))) worst = entry
-    if (worst === undefined) return false
-    this.#remove(worst.text)
+  /** Sets an entry, if need be at the cost of worse ones; false, and nothing changes, where there are none. */
+  #admit(entry: BookEntry): boolean {
+    const victims: BookEntry[] = []
+    for (const { isFull, mayGo } of this.#boundsOf(entry)) {
+      if (!isFull || victims.some(mayGo)) continue
+      const victim = this.#worst((other) => other.text !== entry.text && mayGo(other))
+      if (victim === undefined) return false
+      victims.push(victim)
+    }
+    for (const { text } of victims) this.#remove(text)
+    this.#set(entry)
     return true
+  }
+
+  /** What an entry counts against that it did not count against before, and which others may make room for it there. */
+  #boundsOf(entry: BookEntry): readonly Bound[] {
+    const { peer, place, source } = entry
+    const before = this.#entries.get(entry.text)
+    const now = this.#deps.clock.now()
+    const rank = rankOf(entry, now)
+    const isNoBetter = (other: BookEntry): boolean => rankOf(other, now) <= rank
+    const bounds: Bound[] = []
+    if (before === undefined) {
+      const isPeerFull = (this.#perPeer.get(peer) ?? 0) >= PER_PEER_MAX
+      bounds.push({ isFull: isPeerFull, mayGo: (other) => other.peer === peer && isNoBetter(other) })
+      // Hearsay finds room at the cost of anything that we did not reach ourselves.
+      const mayGo = (other: BookEntry): boolean => isNoBetter(other) || rankOf(other, now) < RANK_REACHED
+      bounds.push({ isFull: this.#entries.size >= ADDRESSES_MAX, mayGo })
+      // A source at its bound only ever displaces its own word, and only what failed already.
+      const isSourceFull = !isKnown(entry) && (this.#heard.get(source) ?? 0) >= HEARD_PER_SOURCE
+      const hasFailed = (other: BookEntry): boolean => !isKnown(other) && other.source === source && other.failures > 0
+      bounds.push({ isFull: isSourceFull, mayGo: hasFailed })
+    }
+    if (place !== null && isKnown(entry) && (before === undefined || !isKnown(before))) {
+      const { host, group } = place
+      const among = (name: 'host' | 'group', isFull: boolean, value: string): Bound => ({
+        isFull,
+        mayGo: (other) => isKnown(other) && other.place?.[name] === value && isNoBetter(other),
+      })
+      bounds.push(among('host', (this.#known.get(host) ?? 0) >= KNOWN_PER_HOST, host))
+      bounds.push(among('group', (this.#known.get(group) ?? 0) >= KNOWN_PER_GROUP, group))
+    }
+    return bounds
+  }
+
+  /** The worst of some entries; undefined if there is none. */
+  #worst(among: (entry: BookEntry) => boolean): BookEntry | undefined {
+    const now = this.#deps.clock.now()
+    let worst: { readonly entry: BookEntry; readonly worth: Worth } | undefined
+    for (const entry of this.#entries.values()) {
+      if (!among(entry)) continue
+      const worth = this.#worthOf(entry, now)
+      if (worst === undefined || compare(worth, worst.worth) < 0) worst = { entry, worth }
+    }
+    return worst?.entry
+  }
+
+  /** What an entry is kept for, the greater before the lesser: its rank, room on its machine, its successes, its age. */
+  #worthOf(entry: BookEntry, now: number): Worth {
+    const { place, failures, heardMs, seenMs, successMs } = entry
+    const crowd = place === null ? 0 : (this.#known.get(place.host) ?? 0)
+    return [rankOf(entry, now), -crowd, -failures, Math.max(heardMs, seenMs, successMs)]
   }
 
   #change(text: string, change: (entry: BookEntry) => Partial<BookEntry>): void {
@@ -195,15 +269,32 @@ export class AddressBook {
 
   #count(entry: BookEntry | undefined, by: 1 | -1): void {
     if (entry === undefined) return
-    tally(this.#perPeer, entry.peer, by)
-    if (!isProven(entry)) tally(this.#unproven, entry.source, by)
+    const { peer, place, source } = entry
+    tally(this.#perPeer, peer, by)
+    if (!isKnown(entry)) tally(this.#heard, source, by)
+    if (place === null) return
+    if (isKnown(entry)) for (const name of [place.host, place.group]) tally(this.#known, name, by)
+    if (isReached(entry)) tally(this.#reached, place.host, by)
   }
 }
 
-function tally<K>(counts: Map<K, number>, key: K, by: 1 | -1): void {
+const RANK_HEARD = 0
+const RANK_SEEN = 1
+const RANK_REACHED = 2
+
+type Worth = readonly [rank: number, crowd: number, failures: number, lastMs: number]
+
+interface Bound {
+  readonly isFull: boolean
+  /** Whether another entry counts against it too and may make room. */
+  readonly mayGo: (other: BookEntry) => boolean
+}
+
+function tally<K>(counts: Map<K, number>, key: K, by: 1 | -1): number {
   const count = (counts.get(key) ?? 0) + by
   if (count === 0) counts.delete(key)
   else counts.set(key, count)
+  return count
 }
 
 /** How a source is named that is a peer at an IP address: all of one network are one. */
@@ -211,13 +302,24 @@ export function sourceOf(ip: Ip | undefined): string {
   return `from ${ip === undefined ? 'nowhere' : groupOf(ip)}`
 }
 
-function isProven({ successMs, seenMs }: BookEntry): boolean {
+function isReached({ successMs }: BookEntry): boolean {
+  return successMs > 0
+}
+
+/** Whether a node was there, as it said itself or as we found. */
+function isKnown({ successMs, seenMs }: BookEntry): boolean {
   return successMs > 0 || seenMs > 0
 }
 
-/** Of two addresses that never worked, the one with more failures goes first, then the older. */
-function badness({ failures, heardMs }: BookEntry): number {
-  return failures * 1e15 - heardMs
+/** How an entry is known: by our own success for a week, by what a node said of itself for a day, by hearsay. */
+function rankOf({ successMs, seenMs }: BookEntry, now: number): number {
+  if (successMs > 0 && successMs >= now - PROVEN_KEPT_MS) return RANK_REACHED
+  return seenMs > 0 && seenMs > now - GOOD_MS ? RANK_SEEN : RANK_HEARD
+}
+
+function compare(a: Worth, b: Worth): number {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return (a[i] as number) - (b[i] as number)
+  return 0
 }
 
 function isDue({ triedMs, failures, successMs }: BookEntry, now: number, needy: boolean): boolean {
@@ -235,16 +337,24 @@ function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
 const COUNTS = ['heardMs', 'successMs', 'seenMs', 'triedMs', 'failures'] as const
 
 function readEntry(key: string, value: string, allowPrivate: boolean): BookEntry | undefined {
-  const address = parseNodeAddress(key.slice(KIND.length + 1))
-  if (!address.ok) return undefined
-  const { ip, peer, text } = address.value
-  if (ip === null || peer === null || !isDialable(ip, allowPrivate)) return undefined
+  const place = placeOf(key.slice(KIND.length + 1), allowPrivate)
+  if (place === undefined) return undefined
   try {
     const found = JSON.parse(value) as Record<string, unknown>
     if (typeof found.source !== 'string' || COUNTS.some((name) => !Number.isSafeInteger(found[name]))) return undefined
     const { source, heardMs, successMs, seenMs, triedMs, failures } = found as unknown as BookEntry
-    return { text, peer, ip, source, heardMs, successMs, seenMs, triedMs, failures }
+    return { ...place, source, heardMs, successMs, seenMs, triedMs, failures }
   } catch {
     return undefined
   }
+}
+
+/** Who and where an address is; undefined where the book takes no such address. */
+function placeOf(text: string, allowPrivate: boolean): Pick<BookEntry, 'text' | 'peer' | 'ip' | 'place'> | undefined {
+  const address = parseNodeAddress(text)
+  if (!address.ok) return undefined
+  const { ip, peer, text: canonical } = address.value
+  if (ip === null || peer === null || !isDialable(ip, allowPrivate)) return undefined
+  const place = isExempt(ip, allowPrivate) ? null : { host: hostOf(ip), group: groupOf(ip) }
+  return { text: canonical, peer, ip, place }
 }

@@ -15,13 +15,24 @@ export class Bucket {
     this.#atMs = clock.now()
   }
 
-  /** Takes an amount that was already used; false once more is used than there was. */
-  spend(amount: number): boolean {
+  /** What may be used now; below 0 where more was used than there was. */
+  get left(): number {
     const now = this.#clock.now()
     const refilled = this.#left + (Math.max(0, now - this.#atMs) * this.#allowance.perSecond) / 1_000
-    this.#left = Math.min(this.#allowance.burst, refilled) - amount
+    this.#left = Math.min(this.#allowance.burst, refilled)
     this.#atMs = now
+    return this.#left
+  }
+
+  /** Takes an amount that was already used; false once more is used than there was. */
+  spend(amount: number): boolean {
+    this.#left = this.left - amount
     return this.#left >= 0
+  }
+
+  /** Takes an amount, or nothing and false where so much is not left. */
+  take(amount: number): boolean {
+    return this.left >= amount && this.spend(amount)
   }
 
   /** Gives back what turned out to be wanted. */

@@ -38,6 +38,8 @@ export interface Dialer {
 export interface Gate {
   /** Whether a connection that comes from this multiaddr is taken, before anything is known of who it is. */
   mayAccept(address: string): boolean
+  /** Whether we dialled the machine at this multiaddr with success, or the operator named it. */
+  isKnown(address: string): boolean
   /** Whether a peer that proved its id may stay. For one that came by itself this can end the connection of another. */
   mayKeep(peer: PeerId, address: string, direction: 'inbound' | 'outbound'): boolean
   /** Whether an address may be dialled; `peer` is null where it is not known who is there. */

@@ -11,13 +11,16 @@ import type { PeerManager } from './peer-manager.ts'
 /** How addresses were found: on the local network, in the table of nodes, or told by the peer itself when it connected. */
 export type FoundBy = 'mdns' | 'kad' | 'identify'
 
+/** Hears of a node that was found, by whom too where a peer told of it. */
+export type FoundListener = (peer: PeerId, addresses: readonly string[], by: FoundBy, from?: PeerId) => void
+
 /** What finds nodes beside the `addresses` protocol. */
 export interface Finder {
   /** Multiaddrs, with the node's id or without. */
-  onFound(listener: (peer: PeerId, addresses: readonly string[], by: FoundBy) => void): void
+  onFound(listener: FoundListener): void
   /** Asks a connected peer again where it listens; what it says is told as found. It ends soon and never rejects. */
   identify(peer: PeerId): Promise<void>
-  /** Looks around a random place of the table of nodes, for half a minute at most; it never rejects. */
+  /** Asks some peers for others; it ends soon and never rejects. */
   walk(): Promise<void>
 }
 
@@ -38,7 +41,7 @@ const WALK_MS = 600_000
 const IDENTIFY_EVERY_MS = 20_000
 const IDENTIFY_AFTER_MS = 10_000
 /** Addresses that are taken from a peer about itself. */
-const OWN_ADDRESSES_MAX = 8
+export const OWN_ADDRESSES_MAX = 8
 /** Peers whose own addresses are remembered until they shake hands. */
 const CLAIMS_MAX = 1_024
 
@@ -63,7 +66,7 @@ export class Discovery {
       isNeedy: () => manager.isNeedy(),
       hear: (peer, addresses) => this.#hear(peer, addresses),
     })
-    finder.onFound((peer, addresses, by) => this.#found(peer, addresses.slice(0, OWN_ADDRESSES_MAX), by))
+    finder.onFound((peer, addresses, ...how) => this.#found(peer, addresses.slice(0, OWN_ADDRESSES_MAX), ...how))
     peers.onPeer({
       ready: ({ info }) => this.#takeClaims(info),
       gone: (id) => {
@@ -104,14 +107,16 @@ export class Discovery {
     this.#cancel = this.#deps.timers.after(ms, () => void this.#walk())
   }
 
-  #found(peer: PeerId, addresses: readonly string[], by: FoundBy): void {
+  #found(...[peer, addresses, by, from]: Parameters<FoundListener>): void {
     if (by === 'identify') {
       this.#claims.set(peer, addresses)
       const ready = this.#deps.peers.get(peer)
       if (ready !== undefined) this.#takeClaims(ready.info)
       return
     }
-    for (const text of named(addresses, peer)) this.#deps.book.add(text, by)
+    // Each network that tells of nodes fills a share of the book, not all that the table may.
+    const source = from === undefined ? by : sourceOf(ipOf(this.#deps.peers.get(from)?.info.address ?? ''))
+    for (const text of named(addresses, peer)) this.#deps.book.add(text, source)
     if (by === 'mdns') this.#deps.manager.poke()
   }
 
@@ -120,8 +125,8 @@ export class Discovery {
     const ip = ipOf(address)
     const place = ip === undefined ? '' : formatIp(ip)
     for (const text of named(this.#claims.get(id) ?? [], id)) {
-      const isThere = text.split('/')[2] === place
-      if (this.#deps.book.add(text, sourceOf(ip)) && isThere) this.#deps.book.seen(text)
+      if (text.split('/')[2] === place) this.#deps.book.seen(text)
+      else this.#deps.book.add(text, sourceOf(ip))
     }
   }
 

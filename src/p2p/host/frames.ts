@@ -10,9 +10,17 @@ export interface WindowedStream {
 }
 
 /** What makes the streams of a connection. */
-export interface StreamMaker {
-  _newStream(...init: readonly unknown[]): WindowedStream
+export interface StreamMaker<S extends WindowedStream = WindowedStream> {
+  _newStream(...init: readonly unknown[]): S
 }
+
+/** A frame of yamux as it comes in. */
+export interface Frame {
+  readonly header: { readonly flag: number; readonly streamID: number }
+}
+
+/** Flag of yamux on the first frame of a stream. */
+const SYN = 1
 
 /** State of a stream of yamux that both ends know of and that is not paused. */
 const ESTABLISHED = 3
@@ -20,6 +28,11 @@ const ESTABLISHED = 3
 const USED_SHARE = 1 / 8
 /** So much is on its way at once, while more is made. */
 const TOGETHER_BYTES = 16_384
+
+/** Whether a frame opens a stream. */
+export function opensStream({ header }: Frame): boolean {
+  return header.streamID !== 0 && (header.flag & SYN) === SYN
+}
 
 /**
  * Hands small frames that are written in one go, and the pieces that each consists of, to the system in one go. Else each

@@ -59,7 +59,13 @@ const PEER_SCORE = {
   behaviourPenaltyThreshold: 6,
   behaviourPenaltyDecay: 0.9,
 }
-const THRESHOLDS = { gossipThreshold: -40, publishThreshold: -80, graylistThreshold: -160 }
+const THRESHOLDS = {
+  gossipThreshold: -40,
+  publishThreshold: -80,
+  graylistThreshold: -160,
+  // Whom we connect to is for the peer manager: no standing is enough to be told of peers here.
+  acceptPXThreshold: Number.POSITIVE_INFINITY,
+}
 /** Far beyond what an honest node puts into one RPC. */
 const RPC_LIMITS = {
   maxSubscriptions: 64,
@@ -185,7 +191,9 @@ export class Gossip {
     }
     try {
       const verdict = await judge(from, data)
-      if (verdict === 'accept') this.#deps.links.of(from)?.unaskedBytes.giveBack(data.length)
+      const link = this.#deps.links.of(from)
+      const isExcused = verdict === 'accept' || (verdict === 'ignore' && link?.ignoredBytes.spend(data.length))
+      if (isExcused) link?.unaskedBytes.giveBack(data.length)
       return this.#resultOf(verdict, data)
     } catch (error) {
       this.#deps.log.warn({ topic, reason: reasonOf(error) }, 'a message could not be judged')

@@ -1,8 +1,6 @@
 import type { PeerId as LibPeerId, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import type { LevelDatastore } from 'datastore-level'
-import type { Clock } from '../../../consensus/chain/ports.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type {
@@ -15,20 +13,20 @@ import type {
   RequestHandler,
   TopicName,
 } from '../network.ts'
-import { type ProtocolName, protocolId } from '../wire/protocols.ts'
+import { type ChannelName, type ProtocolName, protocolId } from '../wire/protocols.ts'
 import type { Connection, ConnectionWatcher, Dialer, Gate } from './dialer.ts'
 import type { Finder } from './discovery.ts'
+import { Entrance, type InboundSocket } from './entrance.ts'
 import { Gossip } from './gossip.ts'
 import { identityOf } from './identity.ts'
 import { buildNode, type NodeSettings } from './lib-node.ts'
-import { type Blame, Links } from './links.ts'
+import { type Blame, Links, socketOf } from './links.ts'
+import { NodeTable } from './node-table.ts'
+import { answerPing, PING_PROTOCOL, PING_STREAMS_MAX } from './ping.ts'
 import { ASKED_MAX, Requests, reasonOf } from './streams.ts'
 
 /** What the host is opened with. */
 export interface HostOptions extends NodeSettings {
-  /** Peer store of libp2p; opened at start, closed at stop. */
-  readonly datastore: LevelDatastore | null
-  readonly clock: Clock
   readonly log: NetworkLog
 }
 
@@ -45,9 +43,10 @@ export class Host implements Network, Dialer {
   readonly self: PeerId
   readonly #options: HostOptions
   readonly #links: Links
+  readonly #entrance: Entrance
   readonly #requests: Requests
   readonly #gossip: Gossip
-  readonly #served = new Map<ProtocolName, RequestHandler>()
+  readonly #served = new Map<ChannelName, RequestHandler>()
   readonly #banListeners: BanListener[] = []
   #node: Libp2p | undefined
   #finder: Finder | undefined
@@ -59,28 +58,36 @@ export class Host implements Network, Dialer {
   constructor(options: HostOptions) {
     this.#options = options
     this.self = identityOf(options.key).peer
-    const { genesis, log, clock } = options
+    const { genesis, log, clock, allowPrivate } = options
     const blame: Blame = (peer, offence, about) => this.#blame(peer, offence, about)
     this.#links = new Links({ clock, log, blame })
+    const isKnown = (address: string): boolean => this.#gate?.isKnown(address) ?? false
+    this.#entrance = new Entrance({ clock, allowPrivate, isKnown })
     this.#requests = new Requests({ genesis, links: this.#links, blame, log })
     this.#gossip = new Gossip({ genesis, links: this.#links, blame, log })
   }
 
   /** Builds what `start` starts. Rejects only where libp2p refuses its own settings. */
   async build(): Promise<void> {
-    const { datastore, ...settings } = this.#options
     const gater = {
       denyDialPeer: (peer: LibPeerId) => !this.#mayDial(peer.toString() as PeerId, ''),
       denyDialMultiaddr: (address: Multiaddr) => !this.#mayDial(null, address.toString()),
-      denyInboundConnection: ({ remoteAddr }: MultiaddrConnection) => !this.#mayAccept(remoteAddr.toString()),
+      denyInboundConnection: async (socket: MultiaddrConnection) => {
+        this.#links.accepted(socket)
+        if (!this.#mayAccept(socket.remoteAddr.toString())) return true
+        return !(await this.#entrance.admit(socket as InboundSocket))
+      },
       denyInboundEncryptedConnection: (peer: LibPeerId, { remoteAddr }: MultiaddrConnection) =>
         !this.#mayKeep(peer, remoteAddr, 'inbound'),
       denyOutboundEncryptedConnection: (peer: LibPeerId, { remoteAddr }: MultiaddrConnection) =>
         !this.#mayKeep(peer, remoteAddr, 'outbound'),
     }
-    const parts = { datastore: datastore ?? undefined, gater, gossip: this.#gossip }
-    const { node, finder } = await buildNode(settings, parts)
-    node.addEventListener('connection:open', ({ detail }) => this.#links.add(detail))
+    const table = this.#options.dht ? this.#openTable() : null
+    const { node, finder } = await buildNode(this.#options, { gater, gossip: this.#gossip, table })
+    node.addEventListener('connection:open', ({ detail }) => {
+      this.#entrance.leave(socketOf(detail))
+      this.#links.add(detail)
+    })
     node.addEventListener('connection:close', ({ detail }) => this.#links.remove(detail))
     this.#node = node
     this.#finder = finder
@@ -95,9 +102,10 @@ export class Host implements Network, Dialer {
   /** Listens and takes connections. Faults: `p2p/port-taken`, `p2p/address-unusable` for any other reason not to listen. */
   async start(): Promise<Result<void>> {
     try {
-      await this.#options.datastore?.open()
       // Not before: libp2p writes down what it serves.
       for (const [protocol, handler] of this.#served) await this.#answer(protocol, handler)
+      if (this.#options.dht)
+        await this.#lib().handle(PING_PROTOCOL, answerPing, { maxInboundStreams: PING_STREAMS_MAX })
       this.#started = true
       await this.#lib().start()
       this.#gossip.start()
@@ -220,7 +228,17 @@ export class Host implements Network, Dialer {
     return this.#gossip.scoreOf(peer)
   }
 
-  #answer(protocol: ProtocolName, handler: RequestHandler): Promise<void> {
+  #openTable(): NodeTable {
+    const { clock, allowPrivate } = this.#options
+    const table = new NodeTable({
+      ...{ links: this.#links, clock, allowPrivate },
+      ask: (peer, protocol, body) => this.#requests.ask(peer, protocol, body),
+    })
+    this.#served.set('kad', async (from, body) => table.answer(from, body))
+    return table
+  }
+
+  #answer(protocol: ChannelName, handler: RequestHandler): Promise<void> {
     const id = protocolId(this.#options.genesis, protocol)
     const limits = { maxInboundStreams: Requests.streamsMax(protocol), maxOutboundStreams: ASKED_MAX }
     return this.#lib().handle(
@@ -247,7 +265,6 @@ export class Host implements Network, Dialer {
   async #stopNode(): Promise<void> {
     try {
       await this.#node?.stop()
-      await this.#options.datastore?.close()
     } catch (error) {
       this.#options.log.warn({ reason: reasonOf(error) }, 'the network did not stop in good order')
     }

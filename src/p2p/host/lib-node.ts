@@ -1,16 +1,20 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { autoNAT } from '@libp2p/autonat'
 import { type Identify, identify, identifyPush } from '@libp2p/identify'
-import type { ConnectionGater, Libp2p, PeerDiscovery, PrivateKey } from '@libp2p/interface'
-import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from '@libp2p/kad-dht'
+import type { ConnectionGater, PeerId as LibPeerId, Libp2p, PeerDiscovery, PrivateKey } from '@libp2p/interface'
 import { mdns } from '@libp2p/mdns'
-import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { uPnPNAT } from '@libp2p/upnp-nat'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { HANDSHAKES } from './entrance.ts'
 import { Libp2pFinder } from './finder.ts'
 import type { Gossip } from './gossip.ts'
+import { identityOf } from './identity.ts'
+import { answeringSeldom } from './lib-bounds.ts'
+import type { NodeTable } from './node-table.ts'
+import { boundPatches, PeerMemory } from './peer-memory.ts'
 
 /** How a node takes part in the network. */
 export interface NodeSettings {
@@ -30,12 +34,14 @@ export interface NodeSettings {
   readonly autonat: boolean
   /** Whether addresses of private networks and of this machine are used: devnets, tests. */
   readonly allowPrivate: boolean
+  readonly clock: Clock
 }
 
 /** What a node is built of beside its settings. */
 export interface NodeParts {
-  readonly datastore: Libp2pOptions['datastore']
   readonly gater: ConnectionGater
+  /** Null where no table of nodes is kept. */
+  readonly table: NodeTable | null
   readonly gossip: Gossip
 }
 
@@ -45,10 +51,8 @@ const WINDOW_BYTES = MIB
 const READ_BUFFER_BYTES = WINDOW_BYTES + 65_536
 /** Streams that a peer may have open in all protocols together. */
 const STREAMS_MAX = 128
-/** New connections of one address in a second; in the time that each has to say who it is they never fill the room. */
-const NEW_PER_SECOND = { public: 5, private: 30 } as const
+/** Time for a handshake, beside the wait for its turn. */
 const UPGRADE_MS = 4_000
-const PENDING_MAX = 128
 const NEGOTIATION_MS = 5_000
 const CLOSE_MS = 500
 const DIGITS = 16
@@ -63,13 +67,14 @@ export interface BuiltNode {
 
 /** Builds the node; it listens only once it is started. */
 export async function buildNode(settings: NodeSettings, parts: NodeParts): Promise<BuiltNode> {
-  const { key, inboundMax, outboundMax, allowPrivate } = settings
+  const { key, inboundMax, outboundMax } = settings
+  const self: string = identityOf(key).peer
   let found: PeerDiscovery | null = null
   const node = await createLibp2p({
     privateKey: key,
     start: false,
     nodeInfo: { userAgent: settings.agent },
-    ...(parts.datastore === undefined ? {} : { datastore: parts.datastore }),
+    datastore: new PeerMemory(),
     addresses: addressesOf(settings),
     transports: [tcp({ inboundSocketInactivityTimeout: 120_000, outboundSocketInactivityTimeout: 120_000 })],
     connectionEncrypters: [noise()],
@@ -79,12 +84,14 @@ export async function buildNode(settings: NodeSettings, parts: NodeParts): Promi
         streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: READ_BUFFER_BYTES },
       }),
     ],
-    connectionGater: parts.gater,
+    // Nothing is dialled by what is noted, and a note is read anew for each stream.
+    connectionGater: { ...parts.gater, filterMultiaddrForPeer: async (peer: LibPeerId) => peer.toString() === self },
     connectionManager: {
       maxConnections: inboundMax + outboundMax + SPARE_CONNECTIONS,
-      maxIncomingPendingConnections: PENDING_MAX,
-      inboundConnectionThreshold: allowPrivate ? NEW_PER_SECOND.private : NEW_PER_SECOND.public,
-      inboundUpgradeTimeout: UPGRADE_MS,
+      // The entrance bounds both, by network; libp2p would count in all and by whole addresses of IPv6.
+      maxIncomingPendingConnections: Number.POSITIVE_INFINITY,
+      inboundConnectionThreshold: Number.POSITIVE_INFINITY,
+      inboundUpgradeTimeout: UPGRADE_MS + HANDSHAKES.waitMs,
       inboundStreamProtocolNegotiationTimeout: NEGOTIATION_MS,
       outboundStreamProtocolNegotiationTimeout: NEGOTIATION_MS,
       connectionCloseTimeout: CLOSE_MS,
@@ -95,9 +102,10 @@ export async function buildNode(settings: NodeSettings, parts: NodeParts): Promi
     connectionMonitor: { enabled: false },
     peerDiscovery: settings.mdns ? [localNetwork(settings, (discovery) => (found = discovery))] : [],
     services: servicesOf(settings, parts),
-  } as Libp2pOptions)
-  const { dht, identify: asker } = node.services as { dht?: KadDHT; identify: Identify }
-  return { node, finder: new Libp2pFinder({ node, identify: asker, dht: dht ?? null, mdns: found }) }
+  } as unknown as Libp2pOptions)
+  boundPatches(node.peerStore, node.peerId)
+  const { identify: asker } = node.services as { identify: Identify }
+  return { node, finder: new Libp2pFinder({ node, identify: asker, table: parts.table, mdns: found }) }
 }
 
 function addressesOf({ listen, announce }: NodeSettings): { listen: string[]; announce: string[] } {
@@ -115,22 +123,11 @@ function localNetwork({ genesis }: NodeSettings, keep: (discovery: PeerDiscovery
 }
 
 function servicesOf(settings: NodeSettings, { gossip }: NodeParts): Record<string, unknown> {
-  const network = settings.genesis.slice(0, DIGITS)
   return {
-    identify: identify(),
-    identifyPush: identifyPush(),
-    ping: ping(),
+    identify: answeringSeldom(identify(), settings.clock),
+    identifyPush: answeringSeldom(identifyPush(), settings.clock),
     gossip: gossip.service(),
-    ...(settings.dht ? { dht: tableService(settings, `/farthing/${network}/kad/1`) } : {}),
-    ...(settings.autonat || settings.upnp ? { autonat: autoNAT() } : {}),
+    ...(settings.autonat || settings.upnp ? { autonat: answeringSeldom(autoNAT(), settings.clock) } : {}),
     ...(settings.upnp ? { upnp: uPnPNAT() } : {}),
   }
-}
-
-function tableService({ allowPrivate }: NodeSettings, protocol: string) {
-  return kadDHT({
-    protocol,
-    clientMode: false,
-    peerInfoMapper: allowPrivate ? passthroughMapper : removePrivateAddressesMapper,
-  })
 }

@@ -1,12 +1,21 @@
 import type { Socket } from 'node:net'
-import type { Connection as LibConnection, MessageStream } from '@libp2p/interface'
+import type { Connection as LibConnection, MessageStream, Stream } from '@libp2p/interface'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { ConnectionListener, NetworkLog, PeerId, PeerInfo } from '../network.ts'
 import type { Allowance } from '../peers/budget.ts'
 import type { Offence } from '../peers/offences.ts'
 import { Bucket } from './bucket.ts'
 import type { Connection, ConnectionWatcher } from './dialer.ts'
-import { type StreamMaker, updateWindowsRarely, writeTogether } from './frames.ts'
+import {
+  type Frame,
+  opensStream,
+  type StreamMaker,
+  updateWindowsRarely,
+  type WindowedStream,
+  writeTogether,
+} from './frames.ts'
+import { boundBytes, type Dispatching } from './lib-bounds.ts'
+import { type Answering, boundAnswers, STREAM_WRITES_MAX, UPGRADE_WRITES_MAX } from './negotiation.ts'
 
 const MIB = 1_048_576
 
@@ -16,10 +25,19 @@ const MIB = 1_048_576
  * what an honest neighbour may repeat at 300 transactions a second; with more of it a steady flood would last.
  */
 const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB }
-/** Frames and fields of gossip: see `RpcScanner.units`. */
+/**
+ * Bytes of gossip that is of no use here and may be elsewhere, which are given back too: the peer that passes it on is not to blame. Beyond,
+ * it counts like anything that we did not ask for, or a flood of it would be bounded by what is judged alone.
+ */
+const IGNORED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB / 4 }
+/** Frames and fields of gossip: see `MessageScanner.units`. */
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
 /** Pings of the muxer, which answers each: honest ones come twice a minute, and a small one costs as much as a page. */
 const PINGS: Allowance = { burst: 100, perSecond: 2 }
+/** Streams that a peer opens: some for its requests, of which it may send 100 a second, and each costs timers and a negotiation. */
+export const STREAMS_OPENED: Allowance = { burst: 1_000, perSecond: 200 }
+/** A frame of the muxer costs as much as so many bytes more, whatever it holds. */
+const FRAME_COST_BYTES = 64
 /** Queue of a connection whose other end does not read; streams have their own limits, this is the last one. */
 const WRITE_QUEUE_MAX = 2 * MIB
 /** Two nodes that dial each other at once have two connections; nobody needs more. */
@@ -29,6 +47,7 @@ const LINKS_PER_PEER_MAX = 2
 export interface Link extends Connection {
   readonly connection: LibConnection
   readonly unaskedBytes: Bucket
+  readonly ignoredBytes: Bucket
   readonly gossipUnits: Bucket
   /** Bytes of the whole connection so far, framing included. */
   readonly bytes: { in: number; out: number }
@@ -50,6 +69,8 @@ export class Links {
   readonly total = { in: 0, out: 0 }
   readonly #deps: LinksDependencies
   readonly #links = new Map<PeerId, Link[]>()
+  /** Sockets that are connections: before, a stranger is there. */
+  readonly #upgraded = new WeakSet<object>()
   readonly #listeners: ConnectionListener[] = []
   readonly #watchers: ConnectionWatcher[] = []
 
@@ -85,8 +106,14 @@ export class Links {
     return links?.reduce((sum, { bytes }) => ({ in: sum.in + bytes.in, out: sum.out + bytes.out }), { in: 0, out: 0 })
   }
 
+  /** Bounds what a stranger has us answer on a socket until we know who it is. */
+  accepted(socket: MessageStream): void {
+    boundAnswers(socket, UPGRADE_WRITES_MAX, () => this.#upgraded.has(socket))
+  }
+
   /** Takes a connection that was just opened. */
   add(connection: LibConnection): void {
+    this.#upgraded.add(socketOf(connection))
     const link = this.#linkOf(connection)
     const others = this.#links.get(link.peer) ?? []
     if (others.length >= LINKS_PER_PEER_MAX) {
@@ -136,6 +163,7 @@ export class Links {
       address: connection.remoteAddr.toString(),
       openedAtMs: this.#deps.clock.now(),
       unaskedBytes: new Bucket(UNASKED_BYTES, this.#deps.clock),
+      ignoredBytes: new Bucket(IGNORED_BYTES, this.#deps.clock),
       gossipUnits: new Bucket(GOSSIP_UNITS, this.#deps.clock),
       bytes: { in: 0, out: 0 },
     }
@@ -146,6 +174,7 @@ export class Links {
     // Without a limit a peer that does not read fills our memory with answers to its pings and resets of its streams.
     for (const layer of [socket, encrypted]) layer.maxWriteBufferLength = WRITE_QUEUE_MAX
     updateWindowsRarely(muxer)
+    this.#boundStreams(link, muxer)
     const together = writeTogether(socket.socket)
     const send = socket.send.bind(socket)
     socket.send = (data) => {
@@ -159,6 +188,32 @@ export class Links {
       this.total.in += data.byteLength
       if (!link.unaskedBytes.spend(data.byteLength)) this.expel(link.peer, 'flood', 'bytes that nobody asked for')
     })
+    this.#meterFrames(link, muxer)
+  }
+
+  #boundStreams(link: Link, muxer: Muxer): void {
+    const bound = (stream: MuxedStream): void => {
+      boundBytes(stream, (offence, protocol) => this.expel(link.peer, offence, protocol))
+      if (stream.direction === 'inbound') boundAnswers(stream, STREAM_WRITES_MAX, () => stream.protocol !== '')
+    }
+    // Those that came together with the end of the handshake wait for their turn.
+    muxer.streams.forEach(bound)
+    const make = muxer._newStream.bind(muxer)
+    muxer._newStream = (...init) => {
+      const stream = make(...init)
+      bound(stream)
+      return stream
+    }
+  }
+
+  #meterFrames(link: Link, muxer: Muxer): void {
+    const opened = new Bucket(STREAMS_OPENED, this.#deps.clock)
+    const take = muxer.handleFrame.bind(muxer)
+    muxer.handleFrame = (frame) => {
+      if (!link.unaskedBytes.spend(FRAME_COST_BYTES)) this.expel(link.peer, 'flood', 'frames')
+      else if (opensStream(frame) && !opened.spend(1)) this.expel(link.peer, 'flood', 'streams')
+      else take(frame)
+    }
     const pings = new Bucket(PINGS, this.#deps.clock)
     const answer = muxer.handlePing.bind(muxer)
     muxer.handlePing = (header) => {
@@ -172,12 +227,21 @@ function infoOf({ peer, direction, address }: Link): PeerInfo {
   return { id: peer, direction, address }
 }
 
-interface Muxer extends StreamMaker {
+type MuxedStream = WindowedStream & Answering & Dispatching & Pick<Stream, 'direction'>
+
+interface Muxer extends StreamMaker<MuxedStream> {
   readonly maConn: MessageStream
+  readonly streams: readonly MuxedStream[]
   handlePing(header: object): void
+  handleFrame(frame: Frame): void
 }
 
 type SocketStream = MessageStream & { readonly socket: Socket }
+
+/** The socket below a connection. */
+export function socketOf(connection: LibConnection): object {
+  return layersOf(connection).socket
+}
 
 /** The layers below a connection, which its public type does not show. */
 function layersOf(connection: LibConnection) {

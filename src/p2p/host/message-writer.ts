@@ -1,4 +1,5 @@
 import type { Stream } from '@libp2p/interface'
+import { varint } from './protobuf.ts'
 
 /** How writing ended. `stalled`: the other end took nothing for too long. */
 export type Written = 'written' | 'stalled' | 'closed'
@@ -66,11 +67,4 @@ function nextDrain(stream: Stream): Promise<Written> {
     stream.addEventListener('idle', onDrain)
     stream.addEventListener('close', onClose)
   })
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = []
-  let rest = value
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80)
-  return Uint8Array.from([...bytes, rest])
 }

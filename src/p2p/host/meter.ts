@@ -1,8 +1,9 @@
 import type { GossipSubComponents } from '@libp2p/gossipsub'
 import type { Connection, PeerId as LibPeerId, Stream, StreamHandler, Topology } from '@libp2p/interface'
 import type { PeerId } from '../network.ts'
+import { facade } from './facade.ts'
 import type { Links } from './links.ts'
-import { RpcScanner } from './rpc-scanner.ts'
+import { MessageScanner } from './message-scanner.ts'
 
 type Registrar = GossipSubComponents['registrar']
 
@@ -63,7 +64,7 @@ export class GossipMeter {
       stream.abort(new Error('the connection is not ours'))
       return
     }
-    const scanner = new RpcScanner(this.#deps.frameMax)
+    const scanner = new MessageScanner(this.#deps.frameMax)
     let counted = 0
     let cut = false
     stream.addEventListener('message', ({ data }) => {
@@ -106,15 +107,4 @@ export class GossipMeter {
       if (other !== undefined && other.connection !== dead) void this.#attach(topology, peer, other.connection)
     })
   }
-}
-
-/** An object with some of its members replaced. */
-function facade<T extends object>(target: T, members: Partial<Record<keyof T, unknown>>): T {
-  return new Proxy(target, {
-    get(_, name) {
-      if (name in members) return members[name as keyof T]
-      const value = Reflect.get(target, name, target) as unknown
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
 }

@@ -3,7 +3,7 @@ import { faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import { BAN_MS } from '../peers/offences.ts'
 import type { AddressBook, BookEntry } from './address-book.ts'
-import { type Ip, isDialable, mayReachOut, mayTakeIn } from './address-groups.ts'
+import { hostOf, type Ip, isDialable, mayReachOut, mayTakeIn } from './address-groups.ts'
 import { ANCHORS_MAX, type Anchors } from './anchors.ts'
 import type { Bans } from './bans.ts'
 import type { Connection, Dialer, Gate } from './dialer.ts'
@@ -153,6 +153,13 @@ export class PeerManager implements Gate {
     const ip = ipOf(address)
     if (ip === undefined || this.#stopped) return false
     return !this.#deps.bans.isBannedIp(ip) && mayTakeIn(ipsOf(this.#inbound()), ip, this.#deps.settings.allowPrivate)
+  }
+
+  isKnown(address: string): boolean {
+    const ip = ipOf(address)
+    if (ip === undefined) return false
+    const isThere = ({ address: { ip: other } }: Pin): boolean => other !== null && hostOf(other) === hostOf(ip)
+    return this.#deps.book.hasReached(ip) || this.#pins.some(isThere)
   }
 
   mayKeep(peer: PeerId, address: string, direction: 'inbound' | 'outbound'): boolean {

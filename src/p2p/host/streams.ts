@@ -3,7 +3,7 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId, RequestHandler } from '../network.ts'
 import type { Offence } from '../peers/offences.ts'
-import { PROTOCOLS, type ProtocolName, protocolId } from '../wire/protocols.ts'
+import { CHANNELS, type ChannelName, protocolId } from '../wire/protocols.ts'
 import type { Blame, Link, Links } from './links.ts'
 import { MessageReader, type Reading } from './message-reader.ts'
 import { type Written, writeMessage } from './message-writer.ts'
@@ -46,13 +46,13 @@ export class Requests {
   }
 
   /** Streams of a protocol that a peer may open at once. */
-  static streamsMax(protocol: ProtocolName): number {
-    return PROTOCOLS[protocol].concurrentMax * STREAMS_PER_ANSWER
+  static streamsMax(protocol: ChannelName): number {
+    return CHANNELS[protocol].concurrentMax * STREAMS_PER_ANSWER
   }
 
   /** Sends a request and waits for the reply. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`. */
-  async ask(peer: PeerId, protocol: ProtocolName, body: Uint8Array): Promise<Result<Uint8Array>> {
-    const { requestMax, deadlineMs } = PROTOCOLS[protocol]
+  async ask(peer: PeerId, protocol: ChannelName, body: Uint8Array): Promise<Result<Uint8Array>> {
+    const { requestMax, deadlineMs } = CHANNELS[protocol]
     if (body.length > requestMax) return fail(fault('p2p/too-large', { protocol, bytesMax: requestMax }))
     const link = this.#deps.links.of(peer)
     if (link === undefined || this.#stopped) return unreachable('it is not connected')
@@ -72,9 +72,9 @@ export class Requests {
 
   /** Answers one stream of a protocol. It never rejects. */
   async answer(
-    ...[protocol, handler, stream, connection]: [ProtocolName, RequestHandler, Stream, Connection]
+    ...[protocol, handler, stream, connection]: [ChannelName, RequestHandler, Stream, Connection]
   ): Promise<void> {
-    const exchange = this.#begin(PROTOCOLS[protocol].deadlineMs)
+    const exchange = this.#begin(CHANNELS[protocol].deadlineMs)
     const reset = (): void => stream.abort(new Error('the deadline passed'))
     exchange.signal.addEventListener('abort', reset, { once: true })
     try {
@@ -96,9 +96,9 @@ export class Requests {
   }
 
   async #askOver(
-    ...[link, protocol, body, signal]: [Link, ProtocolName, Uint8Array, AbortSignal]
+    ...[link, protocol, body, signal]: [Link, ChannelName, Uint8Array, AbortSignal]
   ): Promise<Result<Uint8Array>> {
-    const { replyMax, deadlineMs } = PROTOCOLS[protocol]
+    const { replyMax, deadlineMs } = CHANNELS[protocol]
     let stream: Stream | undefined
     try {
       stream = await link.connection.newStream([protocolId(this.#deps.genesis, protocol)], {
@@ -118,8 +118,8 @@ export class Requests {
     }
   }
 
-  async #converse(...[stream, link, protocol, body]: [Stream, Link, ProtocolName, Uint8Array]): Promise<Reading> {
-    const { replyMax } = PROTOCOLS[protocol]
+  async #converse(...[stream, link, protocol, body]: [Stream, Link, ChannelName, Uint8Array]): Promise<Reading> {
+    const { replyMax } = CHANNELS[protocol]
     let wanted = replyMax
     link.unaskedBytes.giveBack(OVERHEAD_BYTES)
     const reader = new MessageReader(stream, {
@@ -136,14 +136,14 @@ export class Requests {
   }
 
   async #answerOver(
-    ...[protocol, handler, stream, connection, signal]: [ProtocolName, RequestHandler, Stream, Connection, AbortSignal]
+    ...[protocol, handler, stream, connection, signal]: [ChannelName, RequestHandler, Stream, Connection, AbortSignal]
   ): Promise<void> {
     const peer = connection.remotePeer.toString() as PeerId
     const body = await this.#readRequest(protocol, peer, stream)
     if (body === undefined) return
     const room = this.#rooms.get(peer) ?? new ReplyRoom()
     this.#rooms.set(peer, room)
-    let held: number = PROTOCOLS[protocol].replyMax
+    let held: number = CHANNELS[protocol].replyMax
     if (!(await room.take(held, signal))) return
     try {
       const reply = await handler(peer, body)
@@ -156,7 +156,7 @@ export class Requests {
     }
   }
 
-  async #readRequest(protocol: ProtocolName, peer: PeerId, stream: Stream): Promise<Uint8Array | undefined> {
+  async #readRequest(protocol: ChannelName, peer: PeerId, stream: Stream): Promise<Uint8Array | undefined> {
     const expel = (offence: Offence, about: string): void =>
       this.#deps.links.expel(peer, offence, `${protocol}: ${about}`)
     const timer = setTimeout(() => {
@@ -164,7 +164,7 @@ export class Requests {
       stream.abort(new Error('the request takes too long'))
     }, REQUEST_MS)
     const reader = new MessageReader(stream, {
-      bytesMax: PROTOCOLS[protocol].requestMax,
+      bytesMax: CHANNELS[protocol].requestMax,
       onBytes: () => {},
       onJunk: () => expel('malformed', 'bytes behind the request'),
     })
@@ -177,8 +177,8 @@ export class Requests {
     return undefined
   }
 
-  async #reply(protocol: ProtocolName, peer: PeerId, stream: Stream, reply: Uint8Array): Promise<void> {
-    if (reply.length > PROTOCOLS[protocol].replyMax) throw new Error(`a reply of ${reply.length} bytes`)
+  async #reply(protocol: ChannelName, peer: PeerId, stream: Stream, reply: Uint8Array): Promise<void> {
+    if (reply.length > CHANNELS[protocol].replyMax) throw new Error(`a reply of ${reply.length} bytes`)
     const written: Written = await writeMessage(stream, reply)
     if (written === 'stalled') this.#deps.links.expel(peer, 'timeout', `${protocol}: it does not read`)
   }

@@ -15,12 +15,16 @@ const MIB = 1_048_576
 export const ALLOWANCES = {
   /** Requests that we answer. */
   requests: { burst: 400, perSecond: 100 },
+  /** Of these, how many say how it stands: all are answered before others that wait, and honest peers send three a minute. */
+  statuses: { burst: 30, perSecond: 0.5 },
   /** Bytes of its requests and gossip. */
   bytesIn: { burst: 16 * MIB, perSecond: 4 * MIB },
   /** Bytes of our replies. */
   bytesOut: { burst: 256 * MIB, perSecond: 128 * MIB },
   /** Milliseconds of a core for checking what it sent. */
   verificationMs: { burst: 4_000, perSecond: 200 },
+  /** Transactions that it told of and did not have when it was asked: some are mined or pushed out meanwhile. */
+  missingIds: { burst: 1_024, perSecond: 16 },
 } as const satisfies Record<string, Allowance>
 
 /** Name of an allowance. */

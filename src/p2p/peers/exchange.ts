@@ -4,10 +4,11 @@ import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../../consensus/primitives/result.ts'
 import { decodeText, encodeText } from '../../../consensus/primitives/text.ts'
 import type { Network, PeerId } from '../network.ts'
-import { type ReplyOf, type RequestOf, replyCodec, requestCodec } from '../wire/messages.ts'
+import { breachOf, type ReplyOf, type RequestOf, replyCodec, requestCodec } from '../wire/messages.ts'
 import { PROTOCOLS, type ProtocolName } from '../wire/protocols.ts'
 import type { Budget } from './budget.ts'
 import type { Offence } from './offences.ts'
+import type { Serving, Turn } from './serving.ts'
 
 /** Why a request is not answered, as it stands in the reply behind its first byte. */
 export const REFUSALS = ['busy', 'not-held', 'unknown', 'not-ready', 'other-network'] as const
@@ -17,8 +18,12 @@ export type Refusal = (typeof REFUSALS)[number]
 /** What became of a request that we answer. */
 export type Answer<P extends ProtocolName> = { readonly reply: ReplyOf<P> } | { readonly refusal: Refusal }
 
-/** Answers one protocol. It never rejects. */
-export type Answerer<P extends ProtocolName> = (from: PeerId, request: RequestOf<P>) => Promise<Answer<P>> | Answer<P>
+/** Answers one protocol; its work is measured by the turn, which also paces it. It never rejects. */
+export type Answerer<P extends ProtocolName> = (
+  from: PeerId,
+  request: RequestOf<P>,
+  turn: Turn,
+) => Promise<Answer<P>> | Answer<P>
 
 /** What the exchange needs to know of peers. */
 export interface Conduct {
@@ -33,6 +38,8 @@ const ANSWERED = 0
 const REFUSED = 1
 /** A deadline that is noticed so late was missed by our own thread, which stood still. */
 const LATE_MS = 1_000
+/** What a request that there was no time or room for takes off a peer's allowance: refusing costs us too, and asking on is no way. */
+export const REFUSED_REQUESTS = 20
 
 /** Latencies and counts of requests, for metrics. */
 export interface ExchangeListener {
@@ -41,7 +48,7 @@ export interface ExchangeListener {
 }
 
 /**
- * Typed requests and replies over a network: encodes, decodes, charges budgets, and reports whoever breaks the rules.
+ * Typed requests and replies over a network: encodes, decodes, charges budgets and time, and reports peers that break the rules.
  * Whether what a reply says is true is for the asker to judge.
  */
 export class Exchange {
@@ -49,12 +56,14 @@ export class Exchange {
   readonly #conduct: Conduct
   readonly #clock: Clock
   readonly #listeners: ExchangeListener[] = []
+  readonly #serving: Serving
   readonly #running = new Map<string, number>()
 
-  constructor(network: Network, conduct: Conduct, clock: Clock) {
+  constructor(network: Network, conduct: Conduct, clock: Clock, serving: Serving) {
     this.#network = network
     this.#conduct = conduct
     this.#clock = clock
+    this.#serving = serving
   }
 
   onExchange(listener: ExchangeListener): void {
@@ -79,9 +88,8 @@ export class Exchange {
   /** Sets who answers a protocol; once for each. */
   answer<P extends ProtocolName>(protocol: P, answerer: Answerer<P>): void {
     this.#network.serve(protocol, async (from, body) => {
-      const answer = await this.#answerOne(protocol, answerer, from, body)
-      const bytes = 'refusal' in answer ? refusalBytes(answer.refusal) : replyBytes(protocol, answer.reply)
-      const outcome = 'refusal' in answer ? 'refused' : 'answered'
+      const bytes = await this.#answerOne(protocol, answerer, from, body)
+      const outcome = bytes[0] === REFUSED ? 'refused' : 'answered'
       for (const listener of this.#listeners) listener.answered(protocol, outcome, bytes.length)
       return this.#conduct.budgetOf(from)?.take('bytesOut', bytes.length) === false ? refusalBytes('busy') : bytes
     })
@@ -89,30 +97,54 @@ export class Exchange {
 
   async #answerOne<P extends ProtocolName>(
     ...[protocol, answerer, from, body]: [P, Answerer<P>, PeerId, Uint8Array]
-  ): Promise<Answer<P>> {
-    const budget = this.#conduct.budgetOf(from)
-    if (budget === undefined) return { refusal: 'not-ready' }
-    if (!(budget.take('requests', 1) && budget.take('bytesIn', body.length))) {
-      this.#conduct.report(from, 'flood', protocol)
-      return { refusal: 'busy' }
-    }
-    if (protocol !== 'status' && !this.#conduct.isReady(from)) return { refusal: 'not-ready' }
-    const request = decode(requestCodec(protocol), body)
-    if (!request.ok) {
-      this.#conduct.report(from, 'malformed', `${protocol}: ${String(request.fault.detail.reason)}`)
-      return { refusal: 'unknown' }
-    }
+  ): Promise<Uint8Array> {
+    const turn = this.#serving.begin()
+    const request = this.#readRequest(protocol, from, body)
     const slot = `${from} ${protocol}`
     const running = this.#running.get(slot) ?? 0
-    if (running >= PROTOCOLS[protocol].concurrentMax) return { refusal: 'busy' }
+    if (typeof request === 'string' || running >= PROTOCOLS[protocol].concurrentMax)
+      return this.#refuse(from, turn, typeof request === 'string' ? request : 'busy')
     this.#running.set(slot, running + 1)
     try {
-      return await answerer(from, request.value)
+      // A peer that is not told how we stand ends the connection; its requests are few.
+      const must = protocol === 'status'
+      turn.stop()
+      const isIn = await this.#serving.enter(from, protocol, turn, must)
+      // Here and not before: of many that are let in at once each would count the others' work.
+      turn.start()
+      if (!isIn) return this.#refuse(from, turn, 'busy')
+      const answer = await answerer(from, request, turn)
+      const bytes = 'refusal' in answer ? refusalBytes(answer.refusal) : replyBytes(protocol, answer.reply)
+      this.#serving.settle(from, protocol, turn, bytes.length)
+      return bytes
     } finally {
       const left = (this.#running.get(slot) as number) - 1
       if (left === 0) this.#running.delete(slot)
       else this.#running.set(slot, left)
     }
+  }
+
+  #refuse(from: PeerId, turn: Turn, refusal: Refusal): Uint8Array {
+    this.#serving.refused(from, turn)
+    if (refusal === 'busy') this.#conduct.budgetOf(from)?.take('requests', REFUSED_REQUESTS)
+    return refusalBytes(refusal)
+  }
+
+  /** The request, charged for its bytes; or why it is not answered, whatever is busy elsewhere. */
+  #readRequest<P extends ProtocolName>(protocol: P, from: PeerId, body: Uint8Array): RequestOf<P> | Refusal {
+    const budget = this.#conduct.budgetOf(from)
+    if (budget === undefined) return 'not-ready'
+    const allowed = budget.take('requests', 1) && (protocol !== 'status' || budget.take('statuses', 1))
+    if (!(allowed && budget.take('bytesIn', body.length))) {
+      this.#conduct.report(from, 'flood', protocol)
+      return 'busy'
+    }
+    if (protocol !== 'status' && !this.#conduct.isReady(from)) return 'not-ready'
+    const request = decode(requestCodec(protocol), body)
+    const wrong = request.ok ? breachOf(protocol, request.value) : String(request.fault.detail.reason)
+    if (request.ok && wrong === null) return request.value
+    this.#conduct.report(from, 'malformed', `${protocol}: ${wrong}`)
+    return 'unknown'
   }
 
   #read<P extends ProtocolName>(peer: PeerId, protocol: P, bytes: Uint8Array): Result<ReplyOf<P>> {

@@ -1,4 +1,4 @@
-import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { type Clock, type Pacer, type Timers, UNPACED } from '../../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Network, NetworkLog, PeerId, PeerInfo } from '../network.ts'
@@ -8,6 +8,7 @@ import { Budget } from './budget.ts'
 import { type Conduct, Exchange } from './exchange.ts'
 import type { Offence } from './offences.ts'
 import { Reputation } from './reputation.ts'
+import { Serving, type Turn, type Work } from './serving.ts'
 
 /** The newest block that a peer is known to have. */
 export interface PeerHead {
@@ -50,6 +51,10 @@ export interface PeersDependencies {
   readonly log: NetworkLog
   /** What we say of ourselves. */
   readonly ownStatus: () => Status
+  /** Paces answers; one for each. Without it they are not. */
+  readonly pacer?: () => Pacer
+  /** A finer clock, for what answers cost. Without it, as on virtual time, the work of answering takes none. */
+  readonly stopwatch?: () => number
 }
 
 /** A peer is asked again how it stands so often: gossip may have been lost, and a silent one may be dead. */
@@ -71,6 +76,7 @@ export class Peers implements Conduct {
   readonly exchange: Exchange
   readonly reputation: Reputation
   readonly #deps: PeersDependencies
+  readonly #serving: Serving
   readonly #members = new Map<PeerId, Member>()
   readonly #listeners: PeerListener[] = []
   readonly #offenceListeners: ((peer: PeerId, offence: Offence) => void)[] = []
@@ -78,7 +84,9 @@ export class Peers implements Conduct {
   constructor(dependencies: PeersDependencies) {
     this.#deps = dependencies
     this.reputation = new Reputation(dependencies.clock)
-    this.exchange = new Exchange(dependencies.network, this, dependencies.clock)
+    const { clock, timers, pacer = () => UNPACED, stopwatch = null } = dependencies
+    this.#serving = new Serving({ clock, timers, stopwatch, pacer })
+    this.exchange = new Exchange(dependencies.network, this, clock, this.#serving)
     this.exchange.answer('status', (from, status) => {
       if (!this.#take(from, status, null)) return { refusal: 'other-network' }
       return { reply: this.#deps.ownStatus() }
@@ -127,6 +135,11 @@ export class Peers implements Conduct {
   /** Gives back what was charged for something that turned out good. */
   creditVerification(id: PeerId, ms: number): void {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
+  }
+
+  /** Does what a peer has us do beside answering it, within the share of the main thread that answers to it may take: it waits for that. */
+  workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T> {
+    return this.#serving.work(id, kind, bytes, work)
   }
 
   report(id: PeerId, offence: Offence, about: string): void {

@@ -2,6 +2,7 @@ import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
+import { askPatiently } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import { TRANSACTION_IDS_MAX } from '../wire/messages.ts'
 import { pause } from './within.ts'
@@ -10,6 +11,8 @@ import { pause } from './within.ts'
 const GATHER_MS = 5
 /** Wait between two messages to one peer: a steady stream must not use up the requests that it allows us. */
 const BETWEEN_MS = 25
+/** Times that a busy peer is told the same; what it does not hear then it finds in our pool. */
+const BUSY_TIMES = 10
 /** Ids that wait to be told to one peer; it finds the others in our pool. */
 const QUEUE_MAX = 8_192
 /** Ids of which it is remembered that a peer knows them. */
@@ -91,7 +94,8 @@ export class Announcer {
     for (const id of ids) listener.queue.delete(id)
     listener.telling = true
     this.#onTold(ids.length)
-    const told = this.#peers.exchange.ask(peer, 'announce', ids).catch(() => undefined)
+    const patience = { peers: this.#peers, timers: this.#timers, times: BUSY_TIMES }
+    const told = askPatiently(patience, peer, 'announce', ids).catch(() => undefined)
     await Promise.all([told, pause(this.#timers, BETWEEN_MS)])
     listener.telling = false
     if (this.#listeners.get(peer) === listener && !this.#stopped) this.#schedule(peer, listener)

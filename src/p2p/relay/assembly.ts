@@ -1,131 +1,239 @@
+import type { SealedHeader } from '../../../consensus/block/header.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
 import { type CompactBlock, reconstruct, type Slots } from '../wire/compact-block.ts'
-import { bodyOf, type FetchDependencies, fetchBody, fetchMissing } from './body-fetch.ts'
+import { bodyOf, type FetchDependencies, type Fetched, fetchBody, fetchMissing } from './body-fetch.ts'
+import type { Givers } from './givers.ts'
 import type { BlockFacts } from './relay-facts.ts'
 import { pause } from './within.ts'
 
 /** What assembling works with. */
 export interface AssemblyDependencies extends FetchDependencies {
   readonly facts: BlockFacts
-  /** What the transactions of a block may be among. */
-  readonly candidates: () => readonly Transaction[]
+  readonly givers: Givers
+  /** What the transactions of a block are likely among, and what else they may be among. */
+  readonly waiting: () => readonly Transaction[]
+  readonly extra: () => readonly Transaction[]
 }
 
-/** Peers remembered that sent the header, and messages of it that are tried. */
-const SOURCES_MAX = 8
-const MESSAGES_MAX = 4
-/** Peers that are asked for the same thing. */
-const ASKED_MAX = 3
-/** Whoever sent a message may have to put the block together himself before it has a body to give. */
+/** A header whose body is looked for. */
+export interface Wanted {
+  readonly header: SealedHeader
+  readonly tip: HeaderTip
+  /** Who sent the first message of it. */
+  readonly from: PeerId
+  /** Until the clock allows it; the body is given out no earlier. */
+  readonly waitMs: number
+}
+
+/** The body of a block and the peer whose message or answer led to it. */
+export interface Assembled {
+  readonly transactions: readonly Transaction[]
+  readonly giver: PeerId
+}
+
+/** Senders that count, of those that came to us; those that we chose all do, so that a crowd displaces none of them. */
+const INBOUND_SENDERS_MAX = 16
+/** Whole transactions that are kept of a message; an honest one brings half of that. */
+const KEPT_BYTES_MAX = 262_144
+/** How long one peer is waited for before another is asked as well: for what is missing; for a whole body, which may fill our line. */
+const STAGGER_MS = { missing: 200, whole: 2_000 } as const
+const QUESTIONS_AT_ONCE = 4
+/** A peer may have to put the block together itself before it has a body to give. */
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
+const ASKED_PER_ROUND = 8
+
+type Kind = keyof typeof STAGGER_MS
 
 /**
- * Puts the body of one block together: from what is here, from what the sender and then others give, at last from a whole
- * body. Ends by itself, and with the first way that leads to the roots of the header.
+ * Puts the body of one block together: from what is here, from what senders of its header give, at last from a whole body. A
+ * header does not vouch for the short ids beside it, so each message counts for its sender alone, and the first way
+ * that leads to the roots of the header ends the search.
  */
 export class Assembly {
   readonly tip: HeaderTip
-  /** Who sent the first message. */
   readonly from: PeerId
-  /** The body, undefined if nobody gave it. */
-  readonly body: Promise<readonly Transaction[] | undefined>
+  /** The body, undefined if no peer gave it. */
+  readonly body: Promise<Assembled | undefined>
   readonly #deps: AssemblyDependencies
-  readonly #sources: PeerId[] = []
-  #finish: (body: readonly Transaction[] | undefined) => void = () => {}
+  readonly #header: SealedHeader
+  /** Senders in the order of their messages; with what is known by these where the rest can be asked for. */
+  readonly #senders = new Map<PeerId, Slots | null>()
+  readonly #askedWhole = new Set<PeerId>()
+  readonly #cancelWait: () => void
+  #due: Record<Kind, Promise<void>> = { missing: Promise.resolve(), whole: Promise.resolve() }
+  #resolve: (assembled: Assembled | undefined) => void = () => {}
+  #wake: () => void = () => {}
+  #assembled: Assembled | undefined
+  /** How often the peer that was asked last had been asked in vain: a better one need not wait for it. */
+  #lastInVain = 0
   #finished = false
-  #messages = 1
+  #isWholeCounted = false
+  #isEarly: boolean
 
-  constructor(dependencies: AssemblyDependencies, from: PeerId, tip: HeaderTip) {
+  constructor(dependencies: AssemblyDependencies, { header, tip, from, waitMs }: Wanted) {
     this.#deps = dependencies
+    this.#header = header
     this.tip = tip
     this.from = from
-    this.#sources.push(from)
+    this.#isEarly = waitMs > 0
     this.body = new Promise((resolve) => {
-      this.#finish = (body) => {
-        this.#finished = true
-        resolve(body)
-      }
+      this.#resolve = resolve
     })
+    this.#cancelWait = this.#isEarly ? dependencies.timers.after(waitMs, () => this.#comeDue()) : () => {}
   }
 
-  /** Notes one more peer that has the block. */
-  hasToo(peer: PeerId): void {
-    if (this.#sources.length < SOURCES_MAX && !this.#sources.includes(peer)) this.#sources.push(peer)
-  }
-
-  /** Tries another message of the same header: the first one may name false ids. */
-  offer(compact: CompactBlock, prefilled: Slots): void {
-    if (this.#finished || this.#messages >= MESSAGES_MAX) return
-    this.#messages++
-    const body = bodyOf(compact, reconstruct(compact, prefilled, this.#deps.candidates()))
-    if (body !== undefined) this.#finish(body)
+  /** Tries a message, the first of each sender; whether it gave the body at once. */
+  offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
+    if (this.#finished || !this.#counts(from)) return false
+    const slots = this.#known(compact, prefilled)
+    const transactions = bodyOf(this.#header, slots)
+    if (transactions !== undefined) {
+      this.#deps.facts.fromPool++
+      this.#finish({ transactions, giver: from })
+      return true
+    }
+    // With nothing missing and yet wrong, only the whole body helps.
+    const isKept = slots.includes(undefined) && prefilledBytes(compact) <= KEPT_BYTES_MAX
+    this.#senders.set(from, isKept ? slots : null)
+    this.#wake()
+    return false
   }
 
   /** Gives up. */
   cancel(): void {
+    this.#cancelWait()
+    this.#finished = true
+    this.#wake()
+    this.#resolve(undefined)
+  }
+
+  /** Asks until the body is here or no peer has it; call once, after the first message. It never rejects. */
+  async run(): Promise<void> {
+    const running = new Set<Promise<void>>()
+    for (let round = 0; round < BODY_ROUNDS && !this.#finished; ) {
+      const next = running.size < QUESTIONS_AT_ONCE ? this.#next() : undefined
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      if (next !== undefined) {
+        const isBetter = next.kind === 'missing' && this.#deps.givers.inVain(next.peer) < this.#lastInVain
+        const isDue = isBetter || (await Promise.race([this.#due[next.kind].then(() => true), woken.then(() => false)]))
+        if (isDue && !this.#finished) this.#begin(next, running)
+      } else if (running.size > 0) {
+        await Promise.race([...running, woken])
+      } else {
+        const isOver = await Promise.race([
+          pause(this.#deps.timers, BODY_PAUSE_MS).then(() => true),
+          woken.then(() => false),
+        ])
+        if (!isOver) continue
+        round++
+        this.#askedWhole.clear()
+      }
+    }
     this.#finish(undefined)
   }
 
-  /** Does the work; call once. It never rejects. */
-  async run(compact: CompactBlock, prefilled: Slots): Promise<void> {
-    const { facts } = this.#deps
-    const slots = reconstruct(compact, prefilled, this.#deps.candidates())
-    const missing = slots.filter((tx) => tx === undefined).length
-    if (missing === 0) {
-      const whole = bodyOf(compact, slots)
-      if (whole !== undefined) {
-        facts.fromPool++
-        return this.#finish(whole)
-      }
-    } else {
-      facts.missingTransactions += missing
-      const completed = await this.#complete(compact, slots)
-      if (completed !== undefined) {
-        facts.completed++
-        return this.#finish(completed)
-      }
-    }
-    if (!this.#finished) this.#finish(await this.#fetchWhole(compact))
+  /** The extra pool is hashed only for what is missing: the message waits for this before it is passed on. */
+  #known(compact: CompactBlock, prefilled: Slots): Slots {
+    const slots = reconstruct(compact, prefilled, this.#deps.waiting())
+    if (!slots.includes(undefined)) return slots
+    const others = reconstruct(compact, prefilled, this.#deps.extra())
+    return slots.map((tx, index) => tx ?? others[index])
   }
 
-  async #complete(compact: CompactBlock, slots: Slots): Promise<readonly Transaction[] | undefined> {
-    const asked = new Set<PeerId>()
-    for (let source = this.#next(asked); source !== undefined && !this.#finished; source = this.#next(asked)) {
-      asked.add(source)
-      const filled = await fetchMissing(this.#deps, source, compact, slots)
-      const body = filled && bodyOf(compact, filled)
-      if (body !== undefined) return body
-      // Filled and yet wrong: then what we put there is wrong, and another peer would say the same.
-      if (filled !== undefined) return undefined
-    }
-    return undefined
+  #counts(from: PeerId): boolean {
+    if (this.#senders.has(from)) return false
+    if (this.#isChosen(from)) return true
+    return [...this.#senders.keys()].filter((id) => !this.#isChosen(id)).length < INBOUND_SENDERS_MAX
   }
 
-  async #fetchWhole(compact: CompactBlock): Promise<readonly Transaction[] | undefined> {
-    this.#deps.facts.wholeBodies++
-    for (let round = 0; round < BODY_ROUNDS; round++) {
-      if (round > 0) await pause(this.#deps.timers, BODY_PAUSE_MS)
-      const asked = new Set<PeerId>()
-      for (let source = this.#next(asked); source !== undefined && !this.#finished; source = this.#next(asked)) {
-        asked.add(source)
-        const body = await fetchBody(this.#deps, source, compact)
-        if (body !== undefined) return body
-      }
-      if (this.#finished) return undefined
-    }
-    return undefined
+  #isChosen(peer: PeerId): boolean {
+    return this.#deps.peers.get(peer)?.info.direction === 'outbound'
   }
 
-  /** Who is asked next: those that sent the header, then those whose head has as much work. */
-  #next(asked: ReadonlySet<PeerId>): PeerId | undefined {
-    if (asked.size >= ASKED_MAX) return undefined
+  #begin({ peer, kind, slots }: Question, running: Set<Promise<void>>): void {
+    const question = this.#ask(peer, slots).finally(() => running.delete(question))
+    running.add(question)
+    const { timers, givers } = this.#deps
+    this.#lastInVain = givers.inVain(peer)
+    this.#due = {
+      missing: Promise.race([question, pause(timers, STAGGER_MS.missing)]),
+      whole: Promise.race([question, pause(timers, STAGGER_MS.whole)]),
+    }
+    if (kind === 'missing') this.#senders.set(peer, null)
+    else this.#askedWhole.add(peer)
+  }
+
+  async #ask(peer: PeerId, slots: Slots | null): Promise<void> {
+    const { facts, givers } = this.#deps
+    const isSender = this.#senders.has(peer)
+    const transactions = slots === null ? await this.#fetchWhole(peer) : await this.#fetchMissing(peer, slots)
+    if (transactions === 'late') givers.gaveLate(peer)
+    else if (transactions !== undefined) {
+      givers.gave(peer)
+      if (slots !== null && !this.#finished) facts.completed++
+      this.#finish({ transactions, giver: peer })
+    } else if (isSender) {
+      givers.gaveNothing(peer, this.#header)
+    }
+  }
+
+  async #fetchMissing(peer: PeerId, slots: Slots): Promise<Fetched<readonly Transaction[]>> {
+    this.#deps.facts.missingTransactions += slots.filter((tx) => tx === undefined).length
+    const filled = await fetchMissing(this.#deps, peer, this.#header, slots)
+    return filled === undefined || filled === 'late' ? filled : bodyOf(this.#header, filled)
+  }
+
+  #fetchWhole(peer: PeerId): Promise<Fetched<readonly Transaction[]>> {
+    if (!this.#isWholeCounted) this.#deps.facts.wholeBodies++
+    this.#isWholeCounted = true
+    return fetchBody(this.#deps, peer, this.#header)
+  }
+
+  /** What is asked next: what a message lacks of its sender, then whole bodies, also of peers whose head has as much work. */
+  #next(): Question | undefined {
     const { peers } = this.#deps
-    const sender = this.#sources.find((id) => !asked.has(id) && peers.isReady(id))
-    if (sender !== undefined) return sender
+    const senders = [...this.#senders].filter(([peer]) => peers.isReady(peer))
+    const [lacking] = this.#ranked(senders.flatMap(([peer, slots]) => (slots === null ? [] : [peer])))
+    if (lacking !== undefined) return { peer: lacking, kind: 'missing', slots: this.#senders.get(lacking) ?? null }
+    if (this.#askedWhole.size >= ASKED_PER_ROUND) return undefined
     const heavy = peers.list().filter(({ head }) => head.totalWork >= this.tip.totalWork)
-    return heavy.find(({ info }) => !asked.has(info.id))?.info.id
+    const havers = new Set([...senders.map(([peer]) => peer), ...heavy.map(({ info }) => info.id)])
+    const [peer] = this.#ranked([...havers].filter((id) => !this.#askedWhole.has(id)))
+    return peer && { peer, kind: 'whole', slots: null }
   }
+
+  /** Those first that were asked in vain least often, and of these those that we chose. */
+  #ranked(ids: readonly PeerId[]): readonly PeerId[] {
+    const { givers } = this.#deps
+    const chosen = (id: PeerId): number => (this.#isChosen(id) ? 0 : 1)
+    return ids.toSorted((a, b) => givers.inVain(a) - givers.inVain(b) || chosen(a) - chosen(b))
+  }
+
+  #comeDue(): void {
+    this.#isEarly = false
+    if (this.#finished) this.#resolve(this.#assembled)
+  }
+
+  #finish(assembled: Assembled | undefined): void {
+    if (this.#finished) return
+    this.#finished = true
+    this.#assembled = assembled
+    this.#wake()
+    if (assembled === undefined || !this.#isEarly) this.#resolve(assembled)
+  }
+}
+
+interface Question {
+  readonly peer: PeerId
+  readonly kind: Kind
+  readonly slots: Slots | null
+}
+
+function prefilledBytes({ prefilled }: CompactBlock): number {
+  return prefilled.reduce((sum, { transaction }) => sum + transaction.length, 0)
 }

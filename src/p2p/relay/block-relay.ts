@@ -19,8 +19,8 @@ import {
 } from '../wire/compact-block.ts'
 import { Assembly } from './assembly.ts'
 import { blockOf } from './body-fetch.ts'
-import { EarlyBlocks } from './early-blocks.ts'
 import type { ExtraPool } from './extra-pool.ts'
+import { Givers } from './givers.ts'
 import { HeaderJudge } from './header-judge.ts'
 import { type BlockFacts, noBlocks } from './relay-facts.ts'
 import { pause } from './within.ts'
@@ -63,18 +63,18 @@ const TRIES_MAX = 5
 const PREFILLED_BYTES_MAX = 131_072
 
 /**
- * Blocks by gossip: judges headers and passes them on at once, puts the bodies together meanwhile, and announces what was
- * mined here or came otherwise.
+ * Blocks by gossip: judges headers, puts the bodies together, and passes on a message that gave its body at once. Any other
+ * block it announces in a message of its own once it has the body: a header says nothing of the short ids beside it.
  */
 export class BlockRelay {
   readonly facts: BlockFacts = noBlocks()
   readonly #deps: BlockRelayDependencies
   readonly #headers: HeaderJudge
-  readonly #early: EarlyBlocks
+  readonly #givers: Givers
   readonly #assemblies = new Map<BlockId, Assembly>()
   /** Imports of blocks that were put together: a child waits for its parent. */
   readonly #imports = new Map<BlockId, Promise<unknown>>()
-  /** What everybody heard of from here. */
+  /** Blocks that peers heard of from here. */
   readonly #passedOn = new LruMap<BlockId, true>(REMEMBERED)
   /** How often a body was looked for in vain. */
   readonly #failures = new LruMap<BlockId, number>(REMEMBERED)
@@ -85,7 +85,7 @@ export class BlockRelay {
     const { chain, peers, workVerifier, clock, timers, network } = dependencies
     const tipOf = (id: BlockId): HeaderTip | undefined => this.#assemblies.get(id)?.tip
     this.#headers = new HeaderJudge({ chain, peers, workVerifier, clock, facts: this.facts, tipOf })
-    this.#early = new EarlyBlocks(timers)
+    this.#givers = new Givers({ peers, timers, isGood: (id) => chain.database.entry(id)?.invalid === false })
     network.subscribe('blocks', (from, bytes) =>
       this.#judge(from, bytes).catch((error: unknown): Verdict => {
         this.#deps.log.warn({ peer: from, reason: String(error) }, 'a block of gossip could not be judged')
@@ -102,17 +102,17 @@ export class BlockRelay {
   /** Drops what is under way and waits for imports that have begun. */
   async stop(): Promise<void> {
     this.#running = false
-    this.#early.clear()
+    this.#givers.stop()
     for (const assembly of this.#assemblies.values()) assembly.cancel()
     await Promise.all(this.#imports.values())
   }
 
   /** The body of a block that is being put together, when it is complete; undefined if it is not or does not become so. */
   bodyUnderway(id: BlockId): Promise<readonly Transaction[] | undefined> {
-    return this.#assemblies.get(id)?.body ?? Promise.resolve(undefined)
+    return this.#assemblies.get(id)?.body.then((found) => found?.transactions) ?? Promise.resolve(undefined)
   }
 
-  /** Tells everybody of a block that was found good here, once, whoever calls. */
+  /** Tells peers of a block whose body matches its header, once, however often it is called. */
   announce(block: Block): void {
     if (!this.#running || this.#passedOn.has(block.id)) return
     this.#passedOn.set(block.id, true)
@@ -138,10 +138,8 @@ export class BlockRelay {
     if (peers.get(from) === undefined) return 'unjudged'
     this.facts.heard++
     this.facts.bytes += bytes.length
-    if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) {
-      peers.report(from, 'flood', 'blocks')
-      return 'unjudged'
-    }
+    // It passes on what others sent it: more than we look at is no fault of it, and comes from others too.
+    if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) return 'unjudged'
     const compact = readCompactBlock(bytes)
     if (!compact.ok) return this.#malformed(from, String(compact.fault.detail.reason))
     if (this.#isStored(from, compact.value)) return 'ignore'
@@ -152,28 +150,25 @@ export class BlockRelay {
     if (judgement.kind !== 'good' || !this.#running) return 'ignore'
     const prefilled = openPrefilled(compact.value)
     if (!prefilled.ok) return this.#malformed(from, String(prefilled.fault.detail.reason))
-    return this.#pass(from, { compact: compact.value, prefilled: prefilled.value, ...judgement })
+    const verdict = this.#pass(from, { compact: compact.value, prefilled: prefilled.value, ...judgement })
+    if (verdict === 'accept') peers.budgetOf(from)?.giveBack('bytesIn', bytes.length)
+    return verdict
   }
 
-  /** What becomes of a message that is good as far as can be seen before the body is here. */
+  /** What becomes of a message whose header is good: only one that gave the body is passed on, and one for each header. */
   #pass(from: PeerId, heard: Heard): Verdict {
     const { id, header } = heard.compact
-    if (heard.waitMs > 0) {
-      this.facts.early++
-      this.#early.hold(from, id, { ms: heard.waitMs, release: () => this.#assemble(from, heard) })
-      return 'ignore'
-    }
-    const first = !this.#passedOn.has(id)
-    this.#assemble(from, heard)
-    if (!first) {
-      this.facts.duplicate++
-      return 'ignore'
-    }
+    if (heard.waitMs > 0) this.facts.early++
+    if (this.#assemblies.has(id) || this.#passedOn.has(id)) this.facts.duplicate++
+    const isWhole = this.#assemble(from, heard) && heard.waitMs === 0
+    if (!isWhole || this.#passedOn.has(id) || !this.#isTold(header.parent)) return 'ignore'
     this.#passedOn.set(id, true)
-    this.facts.firstSeen++
-    this.#deps.peers.noteUseful(from, 'block')
-    this.facts.delayMs += Math.max(0, this.#deps.clock.now() - header.timeMs)
     return 'accept'
+  }
+
+  /** Whether others can have a block, so that a child of it means something to them. */
+  #isTold(id: BlockId): boolean {
+    return this.#passedOn.has(id) || this.#deps.chain.database.entry(id) !== undefined
   }
 
   #malformed(from: PeerId, about: string): Verdict {
@@ -196,24 +191,26 @@ export class BlockRelay {
     return true
   }
 
-  /** Takes a body in hand unless somebody does already, or too many are. */
-  #assemble(from: PeerId, { compact, prefilled, tip }: Heard): void {
+  /** Takes a body in hand, or adds a message to one that is; whether this very message gave it at once. */
+  #assemble(from: PeerId, { compact, prefilled, tip, waitMs }: Heard): boolean {
     const { chain, peers, timers, mempool, extra } = this.#deps
     const { id, header } = compact
-    if (!this.#running || chain.database.entry(id) !== undefined) return
+    if (!this.#running || chain.database.entry(id) !== undefined) return false
     peers.noteHead(from, { id, height: header.height, totalWork: tip.totalWork })
     const underway = this.#assemblies.get(id)
-    if (underway !== undefined) {
-      underway.hasToo(from)
-      underway.offer(compact, prefilled)
-      return
-    }
+    if (underway !== undefined) return underway.offer(from, compact, prefilled)
     const tries = this.#failures.get(id) ?? 0
-    if (tries >= TRIES_MAX || !this.#hasRoom(from)) return void this.#deps.onUnknownParent(from)
-    const candidates = (): readonly Transaction[] => [...mempool.transactions(), ...extra.transactions()]
-    const assembly = new Assembly({ peers, timers, facts: this.facts, candidates }, from, tip)
+    if (tries >= TRIES_MAX || !this.#hasRoom(from)) {
+      this.#deps.onUnknownParent(from)
+      return false
+    }
+    const pools = { waiting: () => mempool.transactions(), extra: () => extra.transactions() }
+    const dependencies = { ...pools, peers, timers, facts: this.facts, givers: this.#givers }
+    const assembly = new Assembly(dependencies, { header: compact, tip, from, waitMs })
     this.#assemblies.set(id, assembly)
-    const imported = this.#complete(assembly, compact, prefilled).catch((error: unknown) =>
+    const isWhole = assembly.offer(from, compact, prefilled)
+    void assembly.run()
+    const imported = this.#complete(assembly, compact).catch((error: unknown) =>
       this.#deps.log.warn({ block: id, reason: String(error) }, 'a block could not be put together'),
     )
     this.#imports.set(id, imported)
@@ -221,6 +218,7 @@ export class BlockRelay {
       this.#assemblies.delete(id)
       this.#imports.delete(id)
     })
+    return isWhole
   }
 
   #hasRoom(from: PeerId): boolean {
@@ -228,22 +226,35 @@ export class BlockRelay {
     return [...this.#assemblies.values()].filter((one) => one.from === from).length < ASSEMBLIES_MAX_EACH
   }
 
-  async #complete(assembly: Assembly, compact: CompactBlock, prefilled: Slots): Promise<void> {
+  async #complete(assembly: Assembly, compact: CompactBlock): Promise<void> {
     const { id, header } = compact
-    // Whoever passes the message on must not wait until it is worked through.
+    const found = await assembly.body
+    if (!this.#running) return
+    const block = found && blockOf(compact, found.transactions)
+    if (found !== undefined) {
+      this.facts.firstSeen++
+      this.facts.delayMs += Math.max(0, this.#deps.clock.now() - header.timeMs)
+      this.#deps.peers.noteUseful(found.giver, 'block')
+    }
+    this.#announceChild(block)
+    // What is told must be on its way before this thread is busy with the block.
     await pause(this.#deps.timers, 0)
-    void assembly.run(compact, prefilled)
-    const body = await assembly.body
     await this.#imports.get(header.parent)
     if (!this.#running) return
-    const outcome = body && (await this.#deps.intake.take(blockOf(compact, body), null))
-    // Whoever synchronises may have been quicker.
+    this.#announceChild(block)
+    const outcome = block && (await this.#deps.intake.take(block, null))
+    // A synchronisation may have been quicker.
     if (outcome?.ok || outcome?.fault.code === 'chain/known-block') return
     this.facts.lost++
     this.#failures.set(id, (this.#failures.get(id) ?? 0) + 1)
     this.#deps.log.debug({ block: id, fault: outcome?.fault ?? null }, 'a block of gossip was not taken')
     if (outcome === undefined || outcome.fault.code === 'chain/unknown-parent')
       this.#deps.onUnknownParent(assembly.from)
+  }
+
+  /** Announces a block whose parent others can have. */
+  #announceChild(block: Block | undefined): void {
+    if (block !== undefined && this.#isTold(block.header.parent)) this.announce(block)
   }
 }
 

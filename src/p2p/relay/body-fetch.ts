@@ -3,6 +3,7 @@ import type { SealedHeader } from '../../../consensus/block/header.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
+import { askPatiently, isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { Slots } from '../wire/compact-block.ts'
 import type { ReplyOf } from '../wire/messages.ts'
@@ -17,6 +18,11 @@ export interface FetchDependencies {
 /** How long one peer may keep us from asking the next one. */
 const PATIENCE_MS = 2_000
 const BODY_PATIENCE_MS = 4_000
+/** What a question came to: undefined if the peer did not help, `late` if it was not waited for any longer. */
+export type Fetched<T> = T | undefined | 'late'
+
+/** Times that a busy peer is asked for the same. */
+const BUSY_TIMES = 2
 
 /** The body if its roots are those of the header. */
 export function bodyOf(header: SealedHeader, slots: Slots): readonly Transaction[] | undefined {
@@ -34,17 +40,19 @@ export function blockOf({ header, bytes, id }: SealedHeader, transactions: reado
 }
 
 /**
- * Asks a peer for what is missing; undefined if it does not help. That an answer fills the slots with something else is
+ * Asks a peer for what is missing. That an answer fills the slots with something else is
  * nobody's fault: whoever made the message may have named places that the block does not have.
  */
 export async function fetchMissing(
   { peers, timers }: FetchDependencies,
   ...[from, header, slots]: [PeerId, SealedHeader, Slots]
-): Promise<Slots | undefined> {
+): Promise<Fetched<Slots>> {
   const indexes = slots.flatMap((tx, index) => (tx === undefined ? [index] : []))
-  const asked = peers.exchange.ask(from, 'blockTransactions', { block: header.id, indexes })
+  const patience = { peers, timers, times: BUSY_TIMES }
+  const asked = askPatiently(patience, from, 'blockTransactions', { block: header.id, indexes })
   const reply = await within(timers, PATIENCE_MS, asked)
-  if (reply === undefined || !reply.ok) return undefined
+  if (reply === undefined) return 'late'
+  if (!reply.ok) return undefined
   if (reply.value.length !== indexes.length) {
     peers.report(from, 'unasked', `${reply.value.length} transactions in place of ${indexes.length}`)
     return undefined
@@ -60,12 +68,28 @@ export async function fetchMissing(
 export async function fetchBody(
   { peers, timers }: FetchDependencies,
   ...[from, header]: [PeerId, SealedHeader]
-): Promise<readonly Transaction[] | undefined> {
-  const reply = await within(timers, BODY_PATIENCE_MS, peers.exchange.ask(from, 'bodies', [header.id]))
-  if (reply === undefined || !reply.ok) return undefined
-  const [first] = reply.value
-  if (first === undefined || reply.value.length > 1) {
-    peers.report(from, 'unasked', `${reply.value.length} bodies in place of one`)
+): Promise<Fetched<readonly Transaction[]>> {
+  const patience = { peers, timers, times: BUSY_TIMES }
+  const reply = await within(timers, BODY_PATIENCE_MS, askPatiently(patience, from, 'bodies', [header.id]))
+  if (reply === undefined) return 'late'
+  return reply.ok ? bodyIn(peers, from, header, reply.value) : undefined
+}
+
+/** Asks a peer once more for a body that it must have by now; that it has not is its fault. */
+export async function remind({ peers }: FetchDependencies, from: PeerId, header: SealedHeader): Promise<void> {
+  const reply = await peers.exchange.ask(from, 'bodies', [header.id])
+  if (reply.ok) bodyIn(peers, from, header, reply.value)
+  else if (reply.fault.code === 'p2p/refused' && !isBusy(reply.fault))
+    peers.report(from, 'useless', `the body of ${header.id}, which it told of`)
+}
+
+/** The one body of a reply; anything else is reported. */
+function bodyIn(
+  ...[peers, from, header, reply]: [Peers, PeerId, SealedHeader, ReplyOf<'bodies'>]
+): readonly Transaction[] | undefined {
+  const [first] = reply
+  if (first === undefined || reply.length > 1) {
+    peers.report(from, 'unasked', `${reply.length} bodies in place of one`)
     return undefined
   }
   const transactions = decoded(peers, from, first)

@@ -1,6 +1,7 @@
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
+import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 
 /** What looking through pools works with. */
@@ -78,12 +79,13 @@ export class PoolSync {
     else if (!inbound) this.#schedule(id, REPEAT_MS)
   }
 
-  /** Whether there was room for all that the peer named. */
+  /** Whether the peer had time to name all, and there was room for it. */
   async #pages(peer: PeerId): Promise<boolean> {
     let cursor = 0
     let complete = true
     for (let page = 0; page < PAGES_MAX && !this.#stopped; page++) {
       const reply = await this.#deps.peers.exchange.ask(peer, 'poolIds', { cursor })
+      if (!reply.ok && isBusy(reply.fault)) return false
       if (!reply.ok || this.#stopped) break
       const { ids, next } = reply.value
       complete = this.#deps.onIds(peer, ids) && complete

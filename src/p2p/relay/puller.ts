@@ -2,6 +2,7 @@ import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
+import { askPatiently } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 import { within } from './within.ts'
@@ -18,38 +19,44 @@ export interface PullerDependencies {
   readonly take: (from: PeerId, tx: Transaction) => Promise<unknown>
 }
 
-/** Who is asked for a transaction, and who after that. */
-interface Wanted {
-  current: PeerId
-  readonly next: PeerId[]
+/** A peer that told of transactions. */
+interface Teller {
+  /** What it told of and is still wanted. */
+  readonly told: Set<WtxId>
+  /** Of these, what no peer is being asked for. */
+  readonly open: Set<WtxId>
+  isAsked: boolean
+  /** Requests in a row that it did not answer. */
+  failures: number
 }
 
 /** Ids asked for in one request; their transactions mostly fit one reply. */
 const BATCH = 128
-/** Ids that wait in all, and for one peer. */
-const WANTED_MAX = 16_384
-const QUEUE_MAX = 4_096
-/** Peers remembered that told of an id. */
-const SOURCES_MAX = 4
+/** Ids that wait: of one peer always, whatever others told of; of one peer at most; of all peers, beyond what each may have always. */
+export const WANTED = { always: 1_024, ofPeer: 4_096, ofAll: 16_384 } as const
 /** How long one peer may keep us from asking the next one. */
 const PATIENCE_MS = 2_000
+/** Times that a busy peer is asked for the same. */
+const BUSY_TIMES = 3
 
 /**
- * Asks peers for transactions that they told of: every id of one peer at a time, and of the next who told of it if that one
- * does not give it.
+ * Asks peers for transactions that they told of. Each peer has places of its own, so that ids which others made up take none of
+ * them; an id is asked of one peer at a time, and of the next who told of it if that one does not give it.
  */
 export class Puller {
   readonly #deps: PullerDependencies
-  readonly #wanted = new Map<WtxId, Wanted>()
-  readonly #queues = new Map<PeerId, Set<WtxId>>()
-  readonly #asking = new Set<PeerId>()
+  /** Who told of each id that is wanted. */
+  readonly #wanted = new Map<WtxId, PeerId[]>()
+  readonly #tellers = new Map<PeerId, Teller>()
+  readonly #underway = new Set<WtxId>()
+  #waiting = 0
   #stopped = false
 
   constructor(dependencies: PullerDependencies) {
     this.#deps = dependencies
   }
 
-  /** A peer has these. Those that we lack are asked for, as far as there is room; whether there was for all. */
+  /** A peer has these. Those that we lack are asked for, as far as it has room; whether it had for all. */
   want(from: PeerId, ids: readonly WtxId[]): boolean {
     if (this.#stopped) return true
     let all = true
@@ -58,86 +65,93 @@ export class Puller {
     return all
   }
 
-  /** A peer is gone: others are asked for what it owes. */
+  /** A peer is gone: others are asked for what it told of. */
   gone(peer: PeerId): void {
-    const queue = this.#queues.get(peer)
-    this.#queues.delete(peer)
-    this.#handOn([...(queue ?? [])])
+    this.#dropAll(peer)
+    this.#tellers.delete(peer)
   }
 
   stop(): void {
     this.#stopped = true
     this.#wanted.clear()
-    this.#queues.clear()
+    this.#tellers.clear()
   }
 
   #note(from: PeerId, id: WtxId): boolean {
-    const wanted = this.#wanted.get(id)
-    if (wanted !== undefined) {
-      const { current, next } = wanted
-      if (current !== from && next.length < SOURCES_MAX && !next.includes(from)) next.push(from)
-      return true
-    }
-    if (this.#deps.isSettled(id)) return true
-    const queue = this.#queueOf(from)
-    if (this.#wanted.size >= WANTED_MAX || queue.size >= QUEUE_MAX) return false
-    this.#wanted.set(id, { current: from, next: [] })
-    queue.add(id)
+    const teller = this.#tellers.get(from) ?? { told: new Set(), open: new Set(), isAsked: false, failures: 0 }
+    this.#tellers.set(from, teller)
+    if (teller.told.has(id) || this.#deps.isSettled(id)) return true
+    const { size } = teller.told
+    if (size >= WANTED.ofPeer || (size >= WANTED.always && this.#waiting >= WANTED.ofAll)) return false
+    teller.told.add(id)
+    this.#waiting += 1
+    if (!this.#underway.has(id)) teller.open.add(id)
+    const tellers = this.#wanted.get(id)
+    if (tellers === undefined) this.#wanted.set(id, [from])
+    else tellers.push(from)
     return true
-  }
-
-  #queueOf(peer: PeerId): Set<WtxId> {
-    const queue = this.#queues.get(peer) ?? new Set()
-    this.#queues.set(peer, queue)
-    return queue
   }
 
   /** Asks one peer for batch after batch while there is something to ask it for. */
   async #pump(peer: PeerId): Promise<void> {
-    if (this.#asking.has(peer)) return
-    this.#asking.add(peer)
+    const teller = this.#tellers.get(peer)
+    if (teller === undefined || teller.isAsked) return
+    teller.isAsked = true
     try {
-      for (let batch = this.#batchFor(peer); batch.length > 0; batch = this.#batchFor(peer))
-        await this.#ask(peer, batch)
+      for (let batch = this.#batchFor(peer, teller); batch.length > 0; batch = this.#batchFor(peer, teller))
+        await this.#ask(peer, teller, batch)
     } finally {
-      this.#asking.delete(peer)
+      teller.isAsked = false
     }
   }
 
-  #batchFor(peer: PeerId): readonly WtxId[] {
-    const queue = this.#queues.get(peer)
-    if (queue === undefined || this.#stopped || !this.#deps.peers.isReady(peer)) {
+  #batchFor(peer: PeerId, teller: Teller): readonly WtxId[] {
+    if (this.#stopped || this.#tellers.get(peer) !== teller) return []
+    if (!this.#deps.peers.isReady(peer)) {
       this.gone(peer)
       return []
     }
     const batch: WtxId[] = []
-    for (const id of queue) {
-      queue.delete(id)
-      if (this.#deps.isSettled(id)) this.#wanted.delete(id)
+    for (const id of teller.open) {
+      if (this.#deps.isSettled(id)) this.#settle(id)
       else batch.push(id)
       if (batch.length === BATCH) break
     }
-    if (queue.size === 0 && batch.length === 0) this.#queues.delete(peer)
+    for (const id of batch) {
+      this.#underway.add(id)
+      for (const other of this.#wanted.get(id) ?? []) this.#tellers.get(other)?.open.delete(id)
+    }
     return batch
   }
 
-  async #ask(peer: PeerId, batch: readonly WtxId[]): Promise<void> {
+  async #ask(peer: PeerId, teller: Teller, batch: readonly WtxId[]): Promise<void> {
     const { peers, timers } = this.#deps
-    const reply = await within(timers, PATIENCE_MS, peers.exchange.ask(peer, 'transactions', batch))
+    const asked = askPatiently({ peers, timers, times: BUSY_TIMES }, peer, 'transactions', batch)
+    const reply = await within(timers, PATIENCE_MS, asked)
     if (this.#stopped) return
     if (reply === undefined || !reply.ok) {
       // It is slow or unwilling: whatever others have too is theirs to give.
-      this.gone(peer)
-      this.#handOn(batch)
+      teller.failures += 1
+      if (this.#tellers.get(peer) === teller) this.#dropAll(peer)
+      this.#release(batch)
       return
     }
+    teller.failures = 0
     const { left, cameBytes } = await this.#takeAll(peer, new Set(batch), reply.value)
     // A full page is cut off behind the last one that fits.
-    const cut = cameBytes >= PAGE_BYTES / 2
-    if (cut) for (const id of left) this.#queueOf(peer).add(id)
-    else this.#handOn([...left])
-    if (!cut && left.size === batch.length && batch.some((id) => !this.#deps.isSettled(id)))
-      peers.report(peer, 'useless', 'transactions that it told of')
+    const isCut = cameBytes >= PAGE_BYTES / 2
+    if (!isCut) for (const id of left) this.#drop(peer, id)
+    this.#release(left)
+    if (!isCut) this.#charge(peer, left, left.size === batch.length)
+  }
+
+  /** An honest peer may have lost some since it told of them; ids that were made up are many. */
+  #charge(peer: PeerId, missing: ReadonlySet<WtxId>, isAll: boolean): void {
+    const { peers, isSettled } = this.#deps
+    const count = [...missing].filter((id) => !isSettled(id)).length
+    if (count === 0) return
+    const isAllowed = peers.budgetOf(peer)?.take('missingIds', count) !== false
+    if (isAll || !isAllowed) peers.report(peer, 'useless', 'transactions that it told of')
   }
 
   async #takeAll(
@@ -153,7 +167,7 @@ export class Puller {
         continue
       }
       cameBytes += bytes.length
-      this.#wanted.delete(tx.wtxId)
+      this.#settle(tx.wtxId)
       takes.push(this.#deps.take(peer, tx))
     }
     // The next batch comes when this one is worked through.
@@ -161,20 +175,43 @@ export class Puller {
     return { left: asked, cameBytes }
   }
 
-  /** Lets the next peer who told of them give what this one did not. */
-  #handOn(ids: readonly WtxId[]): void {
-    const sources = new Set<PeerId>()
+  /** No peer is asked for it any more. */
+  #settle(id: WtxId): void {
+    for (const peer of [...(this.#wanted.get(id) ?? [])]) this.#drop(peer, id)
+    this.#underway.delete(id)
+  }
+
+  /** A peer is not asked for it any more. */
+  #drop(peer: PeerId, id: WtxId): void {
+    const teller = this.#tellers.get(peer)
+    if (teller?.told.delete(id) !== true) return
+    teller.open.delete(id)
+    this.#waiting -= 1
+    const tellers = this.#wanted.get(id) as PeerId[]
+    if (tellers.length === 1) this.#wanted.delete(id)
+    else tellers.splice(tellers.indexOf(peer), 1)
+  }
+
+  #dropAll(peer: PeerId): void {
+    for (const id of [...(this.#tellers.get(peer)?.told ?? [])]) this.#drop(peer, id)
+  }
+
+  /** Lets others who told of them give what one peer did not: those that answer first, and of them those that we chose. */
+  #release(ids: Iterable<WtxId>): void {
+    const others = new Map<PeerId, Teller>()
     for (const id of ids) {
-      const wanted = this.#wanted.get(id)
-      const source = wanted?.next.shift()
-      if (wanted === undefined || source === undefined) {
-        this.#wanted.delete(id)
-        continue
+      this.#underway.delete(id)
+      for (const peer of this.#wanted.get(id) ?? []) {
+        const teller = this.#tellers.get(peer) as Teller
+        teller.open.add(id)
+        others.set(peer, teller)
       }
-      wanted.current = source
-      this.#queueOf(source).add(id)
-      sources.add(source)
     }
-    for (const source of sources) void this.#pump(source)
+    const isOurs = (peer: PeerId): boolean => this.#deps.peers.get(peer)?.info.direction === 'outbound'
+    const inOrder = [...others].sort(
+      ([one, { failures }], [other, { failures: ofOther }]) =>
+        failures - ofOther || Number(isOurs(other)) - Number(isOurs(one)),
+    )
+    for (const [peer] of inOrder) void this.#pump(peer)
   }
 }

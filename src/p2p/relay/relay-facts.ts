@@ -1,11 +1,11 @@
 /** What became of blocks that were heard of by gossip; counts since the start. */
 export interface BlockFacts {
-  /** Messages of our own: blocks mined here or come otherwise than by gossip. */
+  /** Messages of our own: blocks mined here, come otherwise than by gossip, or put together with the help of peers. */
   announced: number
   /** Messages of other nodes. */
   heard: number
   bytes: number
-  /** Headers first heard of by gossip, and passed on. */
+  /** Blocks that gossip brought first, put together. */
   firstSeen: number
   /** Messages of headers that were known already. */
   duplicate: number
@@ -27,7 +27,7 @@ export interface BlockFacts {
   wholeBodies: number
   /** Blocks of which nobody gave the body, or that the chain refused. */
   lost: number
-  /** Sum of the milliseconds between a header's time and its first sight here, over `firstSeen` headers. */
+  /** Sum of the milliseconds between a header's time and its body put together here, over `firstSeen` blocks. */
   delayMs: number
 }
 

@@ -45,6 +45,7 @@ const OF_THE_STATE: ReadonlySet<FaultCode> = new Set<FaultCode>([
 const OF_THE_FEE: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'mempool/fee-too-low',
   'mempool/full',
+  'mempool/account-unpaid',
   'mempool/replacement-fee-too-low',
 ])
 /** Refusals that no rules of any height would change. */
@@ -89,6 +90,8 @@ export class TransactionJudge {
     const refusal = await (this.#underway.get(tx.wtxId) ?? this.#admit(from, tx))
     if (refusal === null) {
       facts.accepted++
+      // It waits behind a missing nonce: it is passed on when that has come, if it ever does.
+      if (!mempool.isReady(tx)) return 'ignore'
       this.#deps.peers.noteUseful(from, 'transaction')
       return 'accept'
     }

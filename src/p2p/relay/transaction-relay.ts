@@ -69,7 +69,7 @@ export class TransactionRelay {
     })
     this.#poolSync = new PoolSync({ peers, timers, behind, onIds: (from, ids) => this.heardOf(from, ids) })
     network.subscribe('transactions', (from, bytes) => this.#hear(from, bytes))
-    mempool.onAdmission((tx) => this.#admitted(tx))
+    mempool.onReady((tx) => this.#ready(tx))
     peers.onPeer({
       ready: ({ info }) => {
         if (this.#running) this.#poolSync.joined(info.id, info.direction)
@@ -122,7 +122,9 @@ export class TransactionRelay {
     this.facts.heard++
     this.facts.bytes += bytes.length
     if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) {
-      peers.report(from, 'flood', 'transactions')
+      // It passes on what others sent it: more than we look at is left for later, and is no fault of it.
+      this.facts.postponed++
+      this.#poolSync.postponed(from)
       return 'unjudged'
     }
     if (behind()) return 'ignore'
@@ -131,7 +133,9 @@ export class TransactionRelay {
     this.#announcer.knows(from, [tx.wtxId])
     this.#byGossip.add(tx.wtxId)
     try {
-      return await this.#judge.judge(from, tx)
+      const verdict = await this.#judge.judge(from, tx)
+      if (verdict === 'accept') peers.budgetOf(from)?.giveBack('bytesIn', bytes.length)
+      return verdict
     } finally {
       this.#byGossip.delete(tx.wtxId)
     }
@@ -143,8 +147,11 @@ export class TransactionRelay {
     await this.#judge.judge(from, tx)
   }
 
-  /** What the mempool admits is told of once; what a reorganisation gives back, once more: others may not have had it. */
-  #admitted(tx: Transaction): void {
+  /**
+   * What a block could take is told of once; what a reorganisation gives back, once more: others may not have had it. What waits
+   * behind a missing nonce may never pay for its way, so it stays here until the nonce has come.
+   */
+  #ready(tx: Transaction): void {
     const givenBack = this.#deps.chain.moving
     if (this.#spread.has(tx.wtxId) && !givenBack) return
     this.#spread.set(tx.wtxId, true)

@@ -1,8 +1,9 @@
+import { encodedBodySize } from '../../../consensus/block/block.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
-import type { Pacer } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Answer, Exchange } from '../peers/exchange.ts'
+import type { Turn } from '../peers/serving.ts'
 import type { HeldRange } from '../sync/snapshot-door.ts'
 import { HEADERS_MAX, type RequestOf } from '../wire/messages.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
@@ -10,21 +11,21 @@ import { PAGE_BYTES } from '../wire/protocols.ts'
 /** What the chain is served from. */
 export interface ServeChainDependencies {
   readonly chain: Chain
-  readonly pacer: Pacer
   /** What this node holds just now. */
   readonly held: () => HeldRange
 }
 
 /** Answers `headers` and `bodies` from the stored chain. */
 export function serveChain(exchange: Exchange, dependencies: ServeChainDependencies): void {
-  exchange.answer('headers', (_, request) => headersAfter(dependencies, request))
-  exchange.answer('bodies', (_, ids) => bodiesOf(dependencies, ids))
+  exchange.answer('headers', (_, request, turn) => headersAfter(dependencies, request, turn))
+  exchange.answer('bodies', (_, ids, turn) => bodiesOf(dependencies, ids, turn))
 }
 
 /** Headers of the best chain after the first id that lies on it. */
 async function headersAfter(
-  { chain: { database }, pacer }: ServeChainDependencies,
+  { chain: { database } }: ServeChainDependencies,
   { locator, limit }: RequestOf<'headers'>,
+  turn: Turn,
 ): Promise<Answer<'headers'>> {
   const start = commonBlock(database, locator)
   if (start === undefined) return { refusal: 'unknown' }
@@ -37,7 +38,7 @@ async function headersAfter(
     if (entry === undefined || entry.header.parent !== parent) break
     headers.push(entry.bytes)
     parent = entry.id
-    if (pacer.due()) await pacer.pause()
+    if (turn.due()) await turn.pause()
   }
   return { reply: headers }
 }
@@ -52,8 +53,9 @@ function commonBlock(database: Chain['database'], locator: readonly BlockId[]): 
 
 /** Transactions of the first so many blocks as fill a page; a block that is not held ends the list. */
 async function bodiesOf(
-  { chain: { database }, pacer, held }: ServeChainDependencies,
+  { chain: { database }, held }: ServeChainDependencies,
   ids: RequestOf<'bodies'>,
+  turn: Turn,
 ): Promise<Answer<'bodies'>> {
   const { bodiesFrom, witnessesFrom } = held()
   const heldFrom = Math.max(bodiesFrom, witnessesFrom)
@@ -62,12 +64,14 @@ async function bodiesOf(
   for (const id of ids) {
     const entry = database.entry(id)
     if (entry === undefined || entry.invalid || entry.header.height < heldFrom) break
-    bytes += entry.bodyBytes
-    if (bodies.length > 0 && bytes > PAGE_BYTES) break
+    if (bodies.length > 0 && bytes + entry.bodyBytes > PAGE_BYTES) break
     const transactions = database.encodedTransactions(id)
     if (transactions === undefined) break
+    // An entry from before its body came may say less than there is.
+    bytes += encodedBodySize(transactions)
+    if (bodies.length > 0 && bytes > PAGE_BYTES) break
     bodies.push(transactions)
-    if (pacer.due()) await pacer.pause()
+    if (turn.due()) await turn.pause()
   }
   return bodies.length > 0 || ids.length === 0 ? { reply: bodies } : { refusal: 'not-held' }
 }

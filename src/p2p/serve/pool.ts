@@ -1,13 +1,14 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
-import { encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
+import type { WtxId } from '../../../consensus/primitives/ids.ts'
+import { encodeTransaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
 import type { Answer, Exchange } from '../peers/exchange.ts'
+import type { Turn } from '../peers/serving.ts'
 import type { BlockRelay } from '../relay/block-relay.ts'
 import type { TransactionRelay } from '../relay/transaction-relay.ts'
 import { within } from '../relay/within.ts'
-import { NOTHING, POOL_IDS_MAX, type RequestOf } from '../wire/messages.ts'
+import { NOTHING, type ReplyOf, type RequestOf } from '../wire/messages.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 
 /** What the answers are made from. */
@@ -19,18 +20,17 @@ export interface PoolServing {
   readonly timers: Timers
 }
 
+/** Transactions that a page of the mempool looks through: four pages are all that askers of any release take, and hold every mempool. */
+const POOL_PAGE_IDS = 4_096
 /** How long an answer waits for a body; less than whoever asks waits for the answer. */
 const UNDERWAY_MS = 4_000
 
 /** Answers what other nodes ask of the mempool and of blocks that are on their way. */
 export function servePool(exchange: Exchange, serving: PoolServing): void {
   const { mempool, transactions } = serving
-  exchange.answer('blockTransactions', (_, request) => blockTransactions(serving, request))
-  exchange.answer('poolIds', (_, { cursor }) => ({ reply: poolPage(mempool, cursor) }))
-  exchange.answer('transactions', (_, ids) => {
-    const held = ids.map((id) => mempool.byWitness(id)).filter((tx) => tx !== undefined)
-    return { reply: firstPage(held) }
-  })
+  exchange.answer('blockTransactions', (_, request, turn) => blockTransactions(serving, request, turn))
+  exchange.answer('poolIds', async (_, { cursor }, turn) => ({ reply: await poolPage(mempool, cursor, turn) }))
+  exchange.answer('transactions', (_, ids) => ({ reply: firstPage(mempool, ids) }))
   exchange.answer('announce', (from, ids) => {
     transactions.heardOf(from, ids)
     return { reply: NOTHING }
@@ -41,33 +41,45 @@ export function servePool(exchange: Exchange, serving: PoolServing): void {
 async function blockTransactions(
   { chain, blocks, timers }: PoolServing,
   { block, indexes }: RequestOf<'blockTransactions'>,
+  turn: Turn,
 ): Promise<Answer<'blockTransactions'>> {
-  const body = bodyOf(chain, block) ?? (await within(timers, UNDERWAY_MS, blocks.bodyUnderway(block)))
-  if (body === undefined) return { refusal: 'not-held' }
-  const chosen = indexes.map((index) => body[index])
-  const ascending = indexes.every((index, i) => i === 0 || index > (indexes[i - 1] as number))
-  if (!ascending || chosen.includes(undefined)) return { refusal: 'unknown' }
-  return { reply: chosen.filter((tx) => tx !== undefined).map(encodeTransaction) }
+  if (!indexes.every((index, i) => i === 0 || index > (indexes[i - 1] as number))) return { refusal: 'unknown' }
+  // Nothing of a block is nothing, whatever the block: it is not worth reading one.
+  if (indexes.length === 0) return { reply: [] }
+  const chosen =
+    chain.database.encodedTransactions(block, indexes) ??
+    (await turn.aside(within(timers, UNDERWAY_MS, blocks.bodyUnderway(block))))
+      ?.filter((_, index) => indexes.includes(index))
+      .map(encodeTransaction)
+  if (chosen === undefined) return { refusal: 'not-held' }
+  return chosen.length === indexes.length ? { reply: chosen } : { refusal: 'unknown' }
 }
 
-function bodyOf({ database }: PoolServing['chain'], id: BlockId): readonly Transaction[] | undefined {
-  return database.block(id)?.transactions
+/**
+ * Ids of those that no missing nonce holds up, of a stretch of the pool in order of arrival: nothing beyond it is looked at. Between
+ * two pages some may have left, so a page may miss a few: they are told of otherwise.
+ */
+async function poolPage(mempool: Mempool, cursor: number, turn: Turn): Promise<ReplyOf<'poolIds'>> {
+  const ids: WtxId[] = []
+  const stretch = mempool.arrivals(cursor, POOL_PAGE_IDS)
+  for (const tx of stretch) {
+    if (mempool.isReady(tx)) ids.push(tx.wtxId)
+    if (turn.due()) await turn.pause()
+  }
+  const next = cursor + stretch.length
+  return { ids, next: next < mempool.count ? next : 0 }
 }
 
-/** Ids in order of arrival. Between two pages some may have left, so a page may miss a few: they are told of otherwise. */
-function poolPage(mempool: Mempool, cursor: number): { ids: Transaction['wtxId'][]; next: number } {
-  const waiting = mempool.transactions()
-  const ids = waiting.slice(cursor, cursor + POOL_IDS_MAX).map(({ wtxId }) => wtxId)
-  const next = cursor + ids.length
-  return { ids, next: next < waiting.length ? next : 0 }
-}
-
-/** The first so many as fill a page, and one at least. */
-function firstPage(transactions: readonly Transaction[]): readonly Uint8Array[] {
+/** Those that wait here, the first so many as fill a page, and one at least. */
+function firstPage(mempool: Mempool, ids: RequestOf<'transactions'>): readonly Uint8Array[] {
+  const page: Uint8Array[] = []
   let bytes = 0
-  const page = transactions.filter(({ size }, i) => {
-    bytes += size
-    return i === 0 || bytes <= PAGE_BYTES
-  })
-  return page.map(encodeTransaction)
+  for (const id of ids) {
+    const tx = mempool.byWitness(id)
+    if (tx === undefined) continue
+    bytes += tx.size
+    if (page.length > 0 && bytes > PAGE_BYTES) break
+    page.push(encodeTransaction(tx))
+  }
+  return page
 }

@@ -2,9 +2,11 @@ import type { KeyRange, KeyValueEntry } from '../../../consensus/chain/key-value
 import { keyAfter, prefixRange } from '../../../consensus/chain/key-value.ts'
 import { KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
-import { concat } from '../../../consensus/primitives/bytes.ts'
+import { compare, concat } from '../../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { NetworkLog } from '../network.ts'
 import type { Answer, Exchange } from '../peers/exchange.ts'
+import type { Turn } from '../peers/serving.ts'
 import type { ReplyOf } from '../wire/messages.ts'
 import { PAGE_BYTES, type ProtocolName } from '../wire/protocols.ts'
 
@@ -32,60 +34,90 @@ export interface ServedStates {
 const ENTRY_OVERHEAD = 12
 /** Requests for parts of a state worked on at once, all peers together; each holds a page in memory. */
 const CONCURRENT_MAX = 6
+/** Failures that are told of, each of its kind once: asking again must not fill the log. */
+const FAILURES_TOLD_MAX = 16
+const REASON_CHARACTERS = 200
 /** Head of a reply. */
 const REPLY_HEAD = 64
 
+/** What reading takes of the main thread, which does not see most of it: for each entry, and for each MiB. */
+const READ_ENTRY_MS = 0.002
+const READ_MIB_MS = 1
+
+/** What parts of states are served from. */
+export interface ServeStateDependencies {
+  readonly states: ServedStates
+  readonly ruleBook: RuleBook
+  readonly log: NetworkLog
+}
+
 /** Answers for parts of the states that are served. */
-export function serveState(exchange: Exchange, states: ServedStates, ruleBook: RuleBook): void {
-  const slots: Slots = { used: 0 }
-  exchange.answer('statePages', (_, { snapshot, after, first }) =>
-    answered<'statePages'>(slots, async () => {
+export function serveState(exchange: Exchange, { states, ruleBook, log }: ServeStateDependencies): void {
+  const slots: Slots = { used: 0, told: new Set(), log }
+  exchange.answer('statePages', (_, { snapshot, after, first }, turn) =>
+    answered(slots, 'statePages', async () => {
       const prefix = prefixKey('page')
       const gte = first ? prefix : keyAfter(concat(prefix, after))
-      const read = await states.use(snapshot, (state) => readPart(state, prefix, gte))
+      const read = await counted(turn, (part) => states.use(snapshot, (state) => part(state, rangeFrom(prefix, gte))))
       return read && { pages: read.entries.map(([key, form]) => ({ id: key.subarray(1), form })), done: read.done }
     }),
   )
-  exchange.answer('stateRecords', (_, { snapshot, after }) =>
-    answered<'stateRecords'>(slots, async () => {
-      const read = await states.use(snapshot, (state) => readRooted(state, after, ruleBook))
+  exchange.answer('stateRecords', (_, { snapshot, after }, turn) =>
+    answered(slots, 'stateRecords', async () => {
+      const ranges = rootedAfter(ruleBook, after)
+      const read = await counted(turn, (part) => states.use(snapshot, (state) => firstOf(ranges, state, part)))
       return read && { records: read.entries.map(([key, value]) => ({ key: key.subarray(1), value })), done: read.done }
     }),
   )
-  exchange.answer('keyPages', (_, { after, first }) =>
-    answered<'keyPages'>(slots, async () => {
+  exchange.answer('keyPages', (_, { after, first }, turn) =>
+    answered(slots, 'keyPages', async () => {
       const prefix = prefixKey('keys')
       const gte = first ? prefix : keyAfter(KEYS.keys(after))
-      const read = await states.useNewest((state) => readPart(state, prefix, gte))
+      const read = await counted(turn, (part) => states.useNewest((state) => part(state, rangeFrom(prefix, gte))))
       return read && { keys: read.entries.map(([, value]) => value), done: read.done }
     }),
   )
 }
 
-function readPart(state: PastState, prefix: Uint8Array, gte: Uint8Array): Promise<EntriesRead> {
-  return state.read({ ...prefixRange(prefix), gte }, PAGE_BYTES - REPLY_HEAD, ENTRY_OVERHEAD)
+function rangeFrom(prefix: Uint8Array, gte: Uint8Array): KeyRange {
+  return { ...prefixRange(prefix), gte }
 }
 
-/** Records of the tables inside the state root: at least one, or all that are left. */
-async function readRooted(state: PastState, after: Uint8Array, ruleBook: RuleBook): Promise<EntriesRead> {
-  const prefix = prefixKey('state')
-  const tables = rootedPrefixes(ruleBook)
-  for (let gte = after.length === 0 ? prefix : keyAfter(concat(prefix, after)); ; ) {
-    const { entries, done } = await readPart(state, prefix, gte)
-    const rooted = entries.filter(([key]) => tables.has(key[1] as number))
-    const last = entries.at(-1)
-    if (rooted.length > 0 || done || last === undefined) return { entries: rooted, done }
-    gte = keyAfter(concat(prefix, last[0].subarray(1)))
+type PartReader = (state: PastState, range: KeyRange) => Promise<EntriesRead>
+
+/** Reads while the turn is not measured, and counts what was read. */
+async function counted(
+  turn: Turn,
+  work: (part: PartReader) => Promise<EntriesRead | undefined>,
+): Promise<EntriesRead | undefined> {
+  const part: PartReader = async (state, range) => {
+    const read = await state.read(range, PAGE_BYTES - REPLY_HEAD, ENTRY_OVERHEAD)
+    const bytes = read.entries.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+    turn.add(read.entries.length * READ_ENTRY_MS + (bytes / PAGE_BYTES) * READ_MIB_MS)
+    return read
   }
+  return await turn.aside(work(part))
+}
+
+/** The first of some ranges that has anything; `done` only behind the last one. */
+async function firstOf(ranges: readonly KeyRange[], state: PastState, part: PartReader): Promise<EntriesRead> {
+  for (const range of ranges) {
+    const { entries, done } = await part(state, range)
+    if (entries.length > 0) return { entries, done: done && range === ranges.at(-1) }
+  }
+  return { entries: [], done: true }
 }
 
 interface Slots {
   used: number
+  readonly told: Set<string>
+  readonly log: NetworkLog
 }
 
-/** Does the work if there is room for it; a store that fails or is closing is nothing that a peer need know of. */
+/** Does the work if there is room for it; that a store fails or is closing is told to the operator, and not to a peer. */
 async function answered<P extends ProtocolName>(
   slots: Slots,
+  protocol: P,
   work: () => Promise<ReplyOf<P> | undefined>,
 ): Promise<Answer<P>> {
   if (slots.used >= CONCURRENT_MAX) return { refusal: 'busy' }
@@ -93,21 +125,51 @@ async function answered<P extends ProtocolName>(
   try {
     const reply = await work()
     return reply === undefined ? { refusal: 'not-held' } : { reply }
-  } catch {
+  } catch (error) {
+    tellOnce(slots, protocol, String(error).slice(0, REASON_CHARACTERS))
     return { refusal: 'busy' }
   } finally {
     slots.used -= 1
   }
 }
 
-const ROOTED = new WeakMap<RuleBook, ReadonlySet<number>>()
+function tellOnce({ told, log }: Slots, protocol: ProtocolName, reason: string): void {
+  const kind = `${protocol} ${reason}`
+  if (told.size >= FAILURES_TOLD_MAX || told.has(kind)) return
+  told.add(kind)
+  log.warn({ protocol, reason }, 'a part of the state could not be read for a peer; this is said once')
+}
 
-/** Prefixes of the tables inside the state root. */
-function rootedPrefixes(ruleBook: RuleBook): ReadonlySet<number> {
-  const known = ROOTED.get(ruleBook)
+/** What is inside the state root behind a key, by stretches of tables: the tables between them are not read at all. */
+function rootedAfter(ruleBook: RuleBook, after: Uint8Array): readonly KeyRange[] {
+  const state = prefixKey('state')
+  const gte = after.length === 0 ? state : keyAfter(concat(state, after))
+  return stretchesOf(ruleBook).flatMap(([first, last]) => {
+    const from = concat(state, Uint8Array.of(first))
+    const range = { ...prefixRange(concat(state, Uint8Array.of(last))), gte: compare(from, gte) > 0 ? from : gte }
+    return range.lt !== undefined && compare(range.gte, range.lt) >= 0 ? [] : [range]
+  })
+}
+
+type Stretch = readonly [first: number, last: number]
+
+const STRETCHES = new WeakMap<RuleBook, readonly Stretch[]>()
+
+/** Prefixes of the tables inside the state root, neighbours together. */
+function stretchesOf(ruleBook: RuleBook): readonly Stretch[] {
+  const known = STRETCHES.get(ruleBook)
   if (known !== undefined) return known
   const tables = ruleBook.modules.flatMap((module) => module.tables)
-  const prefixes = new Set(tables.filter(({ rooted }) => rooted).map(({ prefix }) => prefix))
-  ROOTED.set(ruleBook, prefixes)
-  return prefixes
+  const rooted = tables.filter((table) => table.rooted).map(({ prefix }) => prefix)
+  const stretches: [number, number][] = []
+  for (const prefix of rooted.sort((a, b) => a - b)) {
+    const last = stretches.at(-1)
+    const between = tables.some(
+      (table) => !table.rooted && last !== undefined && table.prefix > last[1] && table.prefix < prefix,
+    )
+    if (last === undefined || between) stretches.push([prefix, prefix])
+    else last[1] = prefix
+  }
+  STRETCHES.set(ruleBook, stretches)
+  return stretches
 }

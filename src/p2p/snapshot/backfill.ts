@@ -1,19 +1,22 @@
-import { type Block, transactionsRoot, witnessRoot } from '../../../consensus/block/block.ts'
+import { type Block, bodySize, transactionsRoot, witnessRoot } from '../../../consensus/block/block.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import { changeHeld } from '../../../consensus/chain/held-bodies.ts'
-import type { Write } from '../../../consensus/chain/key-value.ts'
 import { type HeldBodies, prefixKey } from '../../../consensus/chain/layout.ts'
-import type { Timers } from '../../../consensus/chain/ports.ts'
-import { blockWrites } from '../../../consensus/chain/writes.ts'
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { bodyWrites } from '../../../consensus/chain/writes.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
+import { PROTOCOLS } from '../wire/protocols.ts'
+import { sizeBodies, sizedEntry } from './body-sizes.ts'
+import { Waits } from './waits.ts'
 
 /** What old blocks are fetched with. */
 export interface BackfillDependencies {
   readonly chain: Chain
   readonly peers: Peers
+  readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
   /** Heights from which on bodies and witnesses are wanted, by the height of the head. */
@@ -36,14 +39,16 @@ const EVERY_MS = 10_000
  */
 export class Backfill {
   readonly #deps: BackfillDependencies
+  readonly #waits: Waits
   #cancel: () => void = () => {}
   #running: Promise<unknown> = Promise.resolve()
   #stopped = true
-  #turn = 0
   #told = false
+  #sized = false
 
   constructor(dependencies: BackfillDependencies) {
     this.#deps = dependencies
+    this.#waits = new Waits(dependencies)
   }
 
   start(): void {
@@ -61,6 +66,7 @@ export class Backfill {
   /** Fetches the next older blocks; whether any came. */
   async step(): Promise<boolean> {
     const { chain, allowed } = this.#deps
+    if (!(await this.#isSized())) return true
     const { held } = chain.database
     const wanted = this.#deps.wanted(chain.head.header.height)
     const top = held.witnessesFrom > wanted.witnessesFrom ? held.witnessesFrom : held.bodiesFrom
@@ -74,13 +80,19 @@ export class Backfill {
     return this.#fetch(peer, top - 1, from)
   }
 
+  /** Whether the sizes of what was fetched before are known; else some more of them are now. */
+  async #isSized(): Promise<boolean> {
+    this.#sized ||= !(await sizeBodies(this.#deps.chain.database))
+    return this.#sized
+  }
+
   async #fetch(peer: PeerId, newest: number, oldest: number): Promise<boolean> {
     const { chain, peers } = this.#deps
     const ids: BlockId[] = []
     for (let height = newest; height >= oldest; height--) ids.push(chain.database.idAt(height) as BlockId)
-    const reply = await peers.exchange.ask(peer, 'bodies', ids)
-    if (!reply.ok) return false
-    const writes: Write[] = []
+    const reply = await this.#waits.ask(peer, 'bodies', ids)
+    if (!reply.ok) return this.#missed(peer)
+    const blocks: Block[] = []
     let lowest = newest + 1
     for (const [i, encoded] of reply.value.entries()) {
       const block = this.#blockOf(ids[i], encoded)
@@ -89,11 +101,19 @@ export class Backfill {
         break
       }
       lowest = block.header.height
-      const entry = chain.database.entry(block.id)
-      if (entry !== undefined) writes.push(...blockWrites(block, entry))
+      blocks.push(block)
     }
-    if (lowest > newest || this.#stopped) return false
-    return this.#mark(lowest, newest + 1, writes)
+    if (lowest > newest) return this.#missed(peer)
+    const bytes = blocks.reduce((sum, { transactions }) => sum + bodySize(transactions), 0)
+    this.#waits.note(peer, 0, bytes)
+    if (this.#stopped) return false
+    return this.#mark(lowest, newest + 1, blocks)
+  }
+
+  /** One that gives nothing, and that at once, is no quick one. */
+  #missed(peer: PeerId): false {
+    this.#waits.note(peer, PROTOCOLS.bodies.deadlineMs, 0)
+    return false
   }
 
   /** The block, if these are its transactions. */
@@ -113,7 +133,7 @@ export class Backfill {
   }
 
   /** Stores blocks from a height up to those that are held; witnesses that are not wanted are left out. */
-  #mark(lowest: number, top: number, blocks: readonly Write[]): Promise<boolean> {
+  #mark(lowest: number, top: number, blocks: readonly Block[]): Promise<boolean> {
     const { database, head } = this.#deps.chain
     const wanted = this.#deps.wanted(head.header.height)
     return changeHeld(database, (held) => {
@@ -121,20 +141,22 @@ export class Backfill {
       // What is held has changed meanwhile: there would be a gap.
       if ((witnesses ? held.witnessesFrom : held.bodiesFrom) !== top) return undefined
       const witnessPrefix = prefixKey('witnesses')[0]
+      const writes = blocks.flatMap(bodyWrites)
       return {
         held: {
           bodiesFrom: Math.min(held.bodiesFrom, lowest),
           witnessesFrom: witnesses ? lowest : held.witnessesFrom,
         },
-        writes: witnesses ? blocks : blocks.filter(({ key }) => key[0] !== witnessPrefix),
+        writes: witnesses ? writes : writes.filter(({ key }) => key[0] !== witnessPrefix),
+        entries: blocks.flatMap((block) => sizedEntry(database, block.id, bodySize(block.transactions))),
       }
     })
   }
 
-  /** Peers that hold bodies with witnesses there, in turn. */
+  /** The quickest of the peers that hold bodies with witnesses there: one that drips would hold up all others in their turn. */
   #peerWith(height: number): PeerId | undefined {
     const able = this.#deps.peers.list().filter(({ status }) => status.witnessesFrom <= height)
-    return able[this.#turn++ % Math.max(1, able.length)]?.info.id
+    return this.#waits.quickestOf(able.map(({ info }) => info.id))
   }
 
   #tell(top: number, bottom: number): false {

@@ -10,6 +10,8 @@ import {
 import { idOfKey, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import { type Pacer, runPaced } from '../../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
+import type { StateRecord } from '../../../consensus/ledger/module.ts'
+import { assert } from '../../../consensus/primitives/assert.ts'
 import { decodeOwn } from '../../../consensus/primitives/codec.ts'
 import { Overlay } from '../../../consensus/state/overlay.ts'
 import type { StateKey, StateTable } from '../../../consensus/state/table.ts'
@@ -17,6 +19,8 @@ import { MemoryState, type StateChange, type StateView } from '../../../consensu
 
 const RECORDS_PER_BATCH = 8_192
 const CLEARED_PER_BATCH = 16_384
+/** Records whose index entries are worked out in one step. */
+const INDEXED_PER_STEP = 512
 
 /** What is made of a state that was taken. */
 export interface Derivation {
@@ -43,8 +47,8 @@ export async function derive(derivation: Derivation): Promise<boolean> {
     const last = records.at(-1)
     if (last === undefined) return true
     const changes = await runPaced(changesOf(ruleBook, records), pacer)
-    const indexed = stateIndexWrites(staging, ruleBook, changes)
-    await staging.batch([...indexed, ...(await derivedWrites(derivation, changes))], () => {})
+    await writeIndexes(derivation, changes)
+    await staging.batch(await derivedWrites(derivation, changes), () => {})
     gte = keyAfter(last.key)
   }
 }
@@ -70,6 +74,24 @@ export async function clearRange(
     )
     gte = keyAfter(last)
   }
+}
+
+/**
+ * Deletes what is not ours from a range, in bounded batches: there may be any number of others.
+ */
+export async function dropOthers(
+  store: KeyValueStore,
+  range: Pick<KeyRange, 'gte' | 'lt'>,
+  isOurs: (key: Uint8Array) => boolean,
+): Promise<void> {
+  let others: Write[] = []
+  for await (const [key] of store.range(range)) {
+    if (!isOurs(key)) others.push({ key })
+    if (others.length < CLEARED_PER_BATCH) continue
+    await store.batch(others, () => {})
+    others = []
+  }
+  if (others.length > 0) await store.batch(others, () => {})
 }
 
 function prefixHex(prefix: number): string {
@@ -103,24 +125,43 @@ export function stateIndexWrites(
   return connectIndexes(overState, connected, (key) => store.get(key)).writes
 }
 
+/** Puts records into the indexes over the state, some at a time: a state may bring thousands at once. */
+async function writeIndexes({ staging, ruleBook, pacer }: Derivation, changes: readonly StateChange[]): Promise<void> {
+  for (let i = 0; i < changes.length; i += INDEXED_PER_STEP) {
+    const some = changes.slice(i, i + INDEXED_PER_STEP)
+    await staging.batch(stateIndexWrites(staging, ruleBook, some), () => {})
+    if (pacer.due()) await pacer.pause()
+  }
+}
+
 /** What the modules derive from the records. */
 async function derivedWrites(
   { staging, ruleBook, pacer }: Derivation,
   changes: readonly StateChange[],
 ): Promise<readonly Write[]> {
   const overlay = new Overlay(viewOf(staging))
-  const derivers = ruleBook.modules.flatMap(({ tables, derive }) => (derive === undefined ? [] : [{ tables, derive }]))
-  for (const { tables, derive } of derivers) {
-    const prefixes = new Set(tables.map(({ prefix }) => prefix))
-    for (const { table, key, after } of changes) {
-      if (prefixes.has(table.prefix)) derive(overlay, { key, value: decodeOwn(table.codec, after as Uint8Array) })
-    }
-  }
+  await runPaced(deriveAll(ruleBook, overlay, changes), pacer)
   const derived = await runPaced(overlay.diff(), pacer)
-  return derived.map(({ key, after }) => {
+  return derived.map(({ table, key, after }) => {
+    assert(!table.rooted, 'what is derived from a state is no part of its root')
     const write = { key: KEYS.state(key) }
     return after === undefined ? write : { ...write, value: after }
   })
+}
+
+function* deriveAll(ruleBook: RuleBook, overlay: Overlay, changes: readonly StateChange[]): Generator<void, void> {
+  for (const { tables, derive } of ruleBook.modules) {
+    if (derive === undefined) continue
+    const prefixes = new Set(tables.map(({ prefix }) => prefix))
+    yield* derive(overlay, recordsOf(changes, prefixes))
+  }
+}
+
+/** Records of some tables, each decoded when it is asked for. */
+function* recordsOf(changes: readonly StateChange[], prefixes: ReadonlySet<number>): Iterable<StateRecord> {
+  for (const { table, key, after } of changes) {
+    if (prefixes.has(table.prefix)) yield { key, value: decodeOwn(table.codec, after as Uint8Array) }
+  }
 }
 
 /** The records of a store as a state. */

@@ -1,11 +1,14 @@
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { equal } from '../../../consensus/primitives/bytes.ts'
+import { encode } from '../../../consensus/primitives/codec.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
-import type { ReplyOf, RequestOf } from '../wire/messages.ts'
+import { type ReplyOf, type RequestOf, requestCodec } from '../wire/messages.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 import type { Course } from './course.ts'
+import { Waits } from './waits.ts'
 
 /** A peer that is busy or silent is left alone for so long. */
 const REST_MS = 2_000
@@ -30,22 +33,24 @@ export interface Source {
 
 interface Asked<P extends ProtocolName> {
   readonly peer: PeerId
+  readonly request: RequestOf<P>
   readonly reply: Promise<Result<ReplyOf<P>>>
 }
 
 /**
- * Follows courses to their ends: asks one peer after the other, the next one already while a reply is worked through, and goes on
- * with others where one fails, lies or has no more of it.
+ * Follows courses to their ends: asks for the next part already while a reply is worked through, the quickest peers most, and goes
+ * on with others where one fails, lies, drips or has no more of it.
  */
 export class Download {
   readonly #source: Source
   readonly #useless = new Set<PeerId>()
   readonly #restUntil = new Map<PeerId, number>()
-  #turn = 0
+  readonly #waits: Waits
   #failures = 0
 
   constructor(source: Source) {
     this.#source = source
+    this.#waits = new Waits(source)
   }
 
   /** Faults: `p2p/snapshot-unserved`, `chain/stopped`. */
@@ -53,24 +58,29 @@ export class Download {
     let ahead: Asked<P> | undefined
     for (;;) {
       if (this.#source.stopped()) return fail(fault('chain/stopped'))
-      const asked = ahead ?? (await this.#ask(course.protocol, course.request()))
+      const asked = ahead ?? (await this.#ask(course, course.request()))
       ahead = undefined
-      if (asked === undefined) return fail(this.#unserved())
+      if (asked === undefined || this.#waits.areOver) return fail(this.#unserved())
       const reply = await asked.reply
       if (!reply.ok) {
         if (!this.#excuse(asked.peer, reply.fault)) return fail(this.#unserved())
         continue
       }
       const following = course.following(reply.value)
-      if (following !== undefined) ahead = await this.#ask(course.protocol, following, true)
+      if (following !== undefined) ahead = await this.#ask(course, following, true)
+      const bytesBefore = course.bytes
       const taken = await course.take(reply.value, asked.peer)
+      this.#waits.note(asked.peer, 0, course.bytes - bytesBefore)
       if (taken === 'done') return ok(undefined)
+      if (taken === 'stuck') return fail(this.#unserved())
       if (taken === 'more') this.#failures = 0
       else {
         this.blame(asked.peer)
         this.#source.peers.report(asked.peer, taken, course.protocol)
         ahead = undefined
       }
+      // It was worked out from a reply that was not checked yet: the answer to another question would look false, and its sender be blamed.
+      if (ahead !== undefined && !isNext(course, ahead)) ahead = undefined
     }
   }
 
@@ -81,20 +91,25 @@ export class Download {
 
   /** Undefined where there is nobody to ask; `atOnce`: or nobody who could be asked at once. */
   async #ask<P extends ProtocolName>(
-    protocol: P,
+    { protocol, sole }: Course<P>,
     request: RequestOf<P>,
     atOnce = false,
   ): Promise<Asked<P> | undefined> {
     const { clock, peers, candidates, stopped } = this.#source
     for (let waits = 0; waits < NOBODY_MAX && !stopped(); waits++) {
       const now = clock.now()
-      const able = candidates().filter((id) => !this.#useless.has(id) && (this.#restUntil.get(id) ?? 0) <= now)
-      const peer = able[this.#turn++ % Math.max(1, able.length)]
-      if (peer !== undefined) return { peer, reply: peers.exchange.ask(peer, protocol, request) }
+      const able = candidates().filter((id) => this.#isAble(id, now))
+      const chosen = able.filter((id) => peers.get(id)?.info.direction === 'outbound')
+      const peer = able.find((id) => id === sole) ?? this.#waits.quickestOf(chosen.length > 0 ? chosen : able)
+      if (peer !== undefined) return { peer, request, reply: this.#waits.ask(peer, protocol, request) }
       if (atOnce) return undefined
       await this.#wait(NOBODY_MS)
     }
     return undefined
+  }
+
+  #isAble(id: PeerId, now: number): boolean {
+    return !this.#useless.has(id) && (this.#restUntil.get(id) ?? 0) <= now && !this.#waits.areTooLong(id)
   }
 
   /** Whether it is worth going on after a failure. */
@@ -117,4 +132,10 @@ export class Download {
       ? fault('chain/stopped')
       : fault('p2p/snapshot-unserved', { height: this.#source.height })
   }
+}
+
+/** Whether the answer to a question is what a course goes on with. */
+function isNext<P extends ProtocolName>(course: Course<P>, { request }: Asked<P>): boolean {
+  const codec = requestCodec(course.protocol)
+  return equal(encode(codec, request), encode(codec, course.request()))
 }

@@ -19,6 +19,9 @@ const KEPT_MARK = container('KeptMark', {
   peaks: list(container('Peak', { level: uint8, hash: byteVector(32), work: uint256 }), 64),
 })
 
+/** Headers above the one that is gone back to: so many at least are not likely to be stale. */
+const BACK_BLOCKS = 100
+
 /** Proven headers above the head, on the disk, for a snapshot whose state is not there yet. */
 export class KeptHeaders {
   readonly #store: KeyValueStore
@@ -26,7 +29,7 @@ export class KeptHeaders {
 
   constructor(store: KeyValueStore) {
     this.#store = store
-    this.#tip = this.#readTip()
+    this.#tip = this.#read('kept')
   }
 
   /** The last one, with what its child is checked against. */
@@ -50,27 +53,44 @@ export class KeptHeaders {
     const last = headers.at(-1)
     if (last === undefined) return
     const writes: Write[] = headers.map((tip) => ({ key: KEYS.kept(tip.header.height), value: encodeKept(tip) }))
-    const mark = encode(KEPT_MARK, { height: last.header.height, peaks: last.peaks })
-    await this.#store.batch([...writes, { key: KEYS.meta('kept'), value: mark }], () => {
+    const back = headers.at(-1 - BACK_BLOCKS)
+    const marks: Write[] = [{ key: KEYS.meta('kept'), value: markOf(last) }]
+    if (back !== undefined) marks.push({ key: KEYS.meta('keptBack'), value: markOf(back) })
+    await this.#store.batch([...writes, ...marks], () => {
       this.#tip = last
+    })
+  }
+
+  /** Lets go of the newest, a hundred at least; of all where that was done before and none came since. */
+  async shorten(): Promise<void> {
+    const back = this.#read('keptBack')
+    if (back === undefined || this.#tip === undefined || back.header.height > this.#tip.header.height)
+      return this.drop()
+    const marks = [{ key: KEYS.meta('kept'), value: markOf(back) }, { key: KEYS.meta('keptBack') }]
+    await this.#store.batch(marks, () => {
+      this.#tip = back
     })
   }
 
   /** Lets go of all. */
   async drop(): Promise<void> {
-    await this.#store.batch([{ key: KEYS.meta('kept') }], () => {
+    await this.#store.batch([{ key: KEYS.meta('kept') }, { key: KEYS.meta('keptBack') }], () => {
       this.#tip = undefined
     })
     await clearPrefix(this.#store, prefixKey('kept'))
   }
 
-  #readTip(): HeaderTip | undefined {
-    const bytes = this.#store.get(KEYS.meta('kept'))
+  #read(mark: 'kept' | 'keptBack'): HeaderTip | undefined {
+    const bytes = this.#store.get(KEYS.meta(mark))
     if (bytes === undefined) return undefined
     const { height, peaks } = decodeOwn(KEPT_MARK, bytes)
     const entry = this.#store.get(KEYS.kept(height))
     return entry && { ...decodeEntry(entry), peaks }
   }
+}
+
+function markOf({ header, peaks }: HeaderTip): Uint8Array {
+  return encode(KEPT_MARK, { height: header.height, peaks })
 }
 
 /** What the body would say is not known. */

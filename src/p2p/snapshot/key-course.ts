@@ -5,7 +5,7 @@ import { fromHex, toHex } from '../../../consensus/primitives/bytes.ts'
 import { decodeOwn } from '../../../consensus/primitives/codec.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
-import type { Course, Taken } from './course.ts'
+import { bytesOf, type Course, type Taken } from './course.ts'
 import type { TakingParts } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
@@ -20,6 +20,7 @@ const STRANGERS_MAX = 20_000
  */
 export class KeyCourse implements Course<'keyPages'> {
   readonly protocol = 'keyPages'
+  bytes = 0
   readonly #parts: TakingParts
   #mark: TakingMark
   #after: Address | undefined
@@ -55,6 +56,7 @@ export class KeyCourse implements Course<'keyPages'> {
     if (before !== undefined) {
       this.#mark = { ...this.#mark, stage: STAGES.keys, after: fromHex(before), begun: true }
       await this.#parts.staging.batch([...writes, takingWrite(this.#mark)], () => {})
+      this.bytes += bytesOf(writes)
       this.#after = before
     }
     return done || this.#strangers > STRANGERS_MAX ? 'done' : 'more'

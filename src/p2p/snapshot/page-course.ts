@@ -1,58 +1,57 @@
 import { type KeyValueStore, keyAfter, type Write } from '../../../consensus/chain/key-value.ts'
-import { KEYS } from '../../../consensus/chain/layout.ts'
+import { idOfKey, KEYS } from '../../../consensus/chain/layout.ts'
 import type { Pacer } from '../../../consensus/chain/ports.ts'
-import { copy, equal } from '../../../consensus/primitives/bytes.ts'
+import { storedPages } from '../../../consensus/chain/state-proof.ts'
+import { toHex } from '../../../consensus/primitives/bytes.ts'
 import { decodeText, encodeText } from '../../../consensus/primitives/text.ts'
-import {
-  type ExpectedPage,
-  type GivenPage,
-  hashesOfGiven,
-  leafCount,
-  pagesBelow,
-} from '../../../consensus/state/page-proof.ts'
+import { type GivenPage, hashesOfGiven, leafCount, PageWalk } from '../../../consensus/state/page-proof.ts'
 import { type PageId, ROOT_PAGE } from '../../../consensus/state/tree.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
-import type { Course, Taken } from './course.ts'
+import { bytesOf, type Course, type Taken } from './course.ts'
+import { dropOthers } from './derived.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 /** Pages hashed in one go. */
 const PAGES_PER_STEP = 128
-/** Nibbles of a path: no page lies deeper. */
-const DEPTH_MAX = 64
-/** Pages looked at for reuse before the next request is made. */
-const REUSE_STEPS = 4_096
+/** Stored pages that are read, and their progress written, at once. */
+const REUSED_PER_BATCH = 2_048
 
 /** A store with the room that a snapshot is put together in. */
 export interface TakingParts {
   readonly staging: KeyValueStore
   readonly pacer: Pacer
+  readonly stopped: () => boolean
 }
 
 /**
  * Pages of the state tree from the root on, in the order of their ids, so that the page above always came before: it says what
  * the next page is called and what it hashes to. Pages that are stored already, of an older snapshot, are not asked for where
- * they are what this tree has.
+ * they are what this tree has: each is hashed like one that was given. Whatever else is stored up to there is dropped.
  */
 export class PageCourse implements Course<'statePages'> {
   readonly protocol = 'statePages'
+  bytes = 0
   readonly #parts: TakingParts
   #mark: TakingMark
-  /** What comes, the next one last. */
-  #expected: ExpectedPage[]
-  /** Everything up to this id is there; undefined before the root. */
-  #after: string | undefined
+  #walk: PageWalk
+  /** The last page that was taken; undefined before the root. */
+  #after: PageId | undefined
+  /** Whether nothing is stored behind the last page but what may still be of use. */
+  #swept: boolean
 
   /** Goes on where the mark says. `root` is the state root. */
   constructor(parts: TakingParts, mark: TakingMark, root: Uint8Array) {
     this.#parts = parts
     this.#mark = mark
-    this.#after = mark.begun ? (decodeText(mark.after) as string) : undefined
-    this.#expected = this.#after === undefined ? [{ id: ROOT_PAGE, hash: root }] : this.#expectedAfter(this.#after)
+    this.#swept = !mark.stale
+    this.#after = mark.begun ? (decodeText(mark.after) as PageId) : undefined
+    const formOf = (id: PageId): Uint8Array | undefined => parts.staging.get(KEYS.page(id))
+    this.#walk = this.#after === undefined ? PageWalk.from(root) : PageWalk.behind(this.#after, formOf)
   }
 
-  /** Whether all pages are there. */
+  /** Whether all pages are there, and no others. */
   get done(): boolean {
-    return this.#expected.length === 0
+    return this.#walk.next === undefined && this.#swept
   }
 
   request(): RequestOf<'statePages'> {
@@ -63,131 +62,97 @@ export class PageCourse implements Course<'statePages'> {
     const last = pages.at(-1)
     // Where much is there already, what comes next is known when this reply is taken.
     if (last === undefined || this.#mark.stale) return undefined
-    return this.#requestAfter(decodeText(last.id))
+    return this.#requestAfter(decodeText(last.id) as PageId | undefined)
   }
 
   async take({ pages, done }: ReplyOf<'statePages'>): Promise<Taken> {
-    const expected = [...this.#expected]
+    const walk = this.#walk.copy()
     const taken: GivenPage[] = []
     for (let start = 0; start < pages.length; start += PAGES_PER_STEP) {
       const group = pages.slice(start, start + PAGES_PER_STEP).map(({ id, form }) => ({ id: idOf(id), form }))
       const hashes = hashesOfGiven(group)
       for (const [i, page] of group.entries()) {
-        const next = expected.pop()
-        const hash = hashes[i]
-        if (next?.id !== page.id || hash === undefined || !equal(hash, next.hash)) return 'bad-state'
-        expected.push(...pagesBelow(page).toReversed())
+        // A peer may have pages left over that are no part of its tree: they say nothing.
+        if (walk.skips(page.id)) continue
+        if (!walk.take(page, hashes[i])) return 'bad-state'
         taken.push(page)
       }
       if (this.#parts.pacer.due()) await this.#parts.pacer.pause()
     }
     const last = taken.at(-1)
-    if (last === undefined || (done && expected.length > 0 && !this.#mark.stale)) return 'bad-state'
-    await this.#store(taken, last.id, expected)
+    if (last === undefined || (done && walk.next !== undefined)) return 'bad-state'
+    await this.#store(taken, last.id, walk)
     await this.reuse()
     return this.done ? 'done' : 'more'
   }
 
-  /** Passes over what is there already and right. Call it before the first request where the mark is stale. */
+  /** Takes what is there already and right, and drops what is not of this tree, up to the next page that must be asked for. */
   async reuse(): Promise<void> {
-    if (!this.#mark.stale || this.#after === undefined) return
-    let after: string = this.#after
-    let leaves = 0
-    for (let steps = 0; steps < REUSE_STEPS; steps++) {
-      const next = this.#expected.at(-1)
-      const found = next === undefined ? undefined : await this.#leavesBelow(next)
-      if (next === undefined || found === undefined) break
-      this.#expected.pop()
-      leaves += found
-      after = endOf(next.id)
-    }
-    if (after === this.#after) return
-    await this.#parts.staging.batch([this.#advance(after, leaves)], () => {})
-    this.#after = after
+    if (!this.#mark.stale) return
+    this.#swept = false
+    while (!this.#swept && !this.#parts.stopped()) this.#swept = await this.#reuseSome()
   }
 
-  /** Leaves of a page and of all below it, if they are there from another snapshot and right. */
-  async #leavesBelow({ id, hash }: ExpectedPage): Promise<number | undefined> {
+  /** Goes through the next stored pages; whether those behind are of no use before another page came. */
+  async #reuseSome(): Promise<boolean> {
     const { staging, pacer } = this.#parts
-    if (endOf(id) > (decodeText(this.#mark.completeTo) as string)) return undefined
-    const form = staging.get(KEYS.page(id))
-    const own = form && hashesOfGiven([{ id, form }])[0]
-    if (own === undefined || !equal(own, hash)) return undefined
-    let leaves = 0
-    for await (const [, below] of staging.range({
-      gte: KEYS.page(id),
-      lt: KEYS.page((endOf(id) + NIBBLE_END) as PageId),
-    })) {
-      leaves += leafCount(below)
+    const stored = await storedPages(staging, this.#after, REUSED_PER_BATCH)
+    const walk = this.#walk.copy()
+    const strays: Write[] = []
+    const taken: GivenPage[] = []
+    let missing = false
+    for (let start = 0; start < stored.length && !missing; start += PAGES_PER_STEP) {
+      const group = stored.slice(start, start + PAGES_PER_STEP)
+      const hashes = hashesOfGiven(group)
+      for (const [i, page] of group.entries()) {
+        if (walk.skips(page.id)) strays.push({ key: KEYS.page(page.id) })
+        else if (walk.take(page, hashes[i])) taken.push(page)
+        else {
+          missing = true
+          break
+        }
+      }
       if (pacer.due()) await pacer.pause()
     }
-    return leaves
+    const last = taken.at(-1)
+    const advance = last === undefined ? [] : [this.#advance(last.id, taken)]
+    if (strays.length + advance.length > 0) await staging.batch([...strays, ...advance], () => {})
+    this.#walk = walk
+    this.#after = last?.id ?? this.#after
+    return missing || stored.length < REUSED_PER_BATCH
   }
 
-  async #store(taken: readonly GivenPage[], last: string, expected: ExpectedPage[]): Promise<void> {
-    const writes: Write[] = taken.map(({ id, form }) => ({ key: KEYS.page(id), value: form }))
-    const leaves = taken.reduce((sum, { form }) => sum + leafCount(form), 0)
-    const dropped = this.#mark.stale ? await this.#others(taken, last) : []
-    await this.#parts.staging.batch([...dropped, ...writes, this.#advance(last, leaves)], () => {})
-    this.#after = last
-    // Their hashes are views on the reply.
-    this.#expected = expected.map(({ id, hash }) => ({ id, hash: copy(hash) }))
-  }
-
-  /** Pages of another snapshot between the last ones and these. */
-  async #others(taken: readonly GivenPage[], last: string): Promise<readonly Write[]> {
-    const ours = new Set<string>(taken.map(({ id }) => id))
-    const gte = this.#after === undefined ? KEYS.page(ROOT_PAGE) : keyAfter(KEYS.page(this.#after as PageId))
-    const dropped: Write[] = []
-    for await (const [key] of this.#parts.staging.range({ gte, lt: keyAfter(KEYS.page(last as PageId)) })) {
-      if (!ours.has(idOf(key.subarray(1)))) dropped.push({ key })
+  async #store(taken: readonly GivenPage[], last: PageId, walk: PageWalk): Promise<void> {
+    const { staging } = this.#parts
+    if (this.#mark.stale) {
+      const ours = new Set(taken.map(({ id }) => toHex(encodeText(id))))
+      const gte = this.#after === undefined ? KEYS.page(ROOT_PAGE) : keyAfter(KEYS.page(this.#after))
+      await dropOthers(staging, { gte, lt: keyAfter(KEYS.page(last)) }, (key) => ours.has(idOfKey(key)))
     }
-    return dropped
+    const writes = taken.map(({ id, form }) => ({ key: KEYS.page(id), value: form }))
+    await staging.batch([...writes, this.#advance(last, taken)], () => {})
+    this.bytes += bytesOf(writes)
+    this.#after = last
+    this.#walk = walk
   }
 
-  #advance(after: string, leaves: number): Write {
-    const known = decodeText(this.#mark.completeTo) as string
+  #advance(after: PageId, taken: readonly GivenPage[]): Write {
     this.#mark = {
       ...this.#mark,
       stage: STAGES.pages,
       after: encodeText(after),
       begun: true,
-      leaves: this.#mark.leaves + leaves,
-      completeTo: encodeText(after > known ? after : known),
+      leaves: this.#mark.leaves + taken.reduce((sum, { form }) => sum + leafCount(form), 0),
     }
     return takingWrite(this.#mark)
   }
 
-  #requestAfter(after: string | undefined): RequestOf<'statePages'> {
+  #requestAfter(after: PageId | undefined): RequestOf<'statePages'> {
     return { snapshot: this.#mark.id, after: encodeText(after ?? ''), first: after === undefined }
   }
-
-  /** What comes after a page that is stored: what is below it, then what is right of the way to it. */
-  #expectedAfter(after: string): ExpectedPage[] {
-    const expected: ExpectedPage[] = []
-    for (let depth = 0; depth <= after.length; depth++) {
-      const id = after.slice(0, depth) as PageId
-      const form = this.#parts.staging.get(KEYS.page(id))
-      if (form === undefined) break
-      expected.push(
-        ...pagesBelow({ id, form })
-          .filter((below) => below.id > after)
-          .toReversed(),
-      )
-    }
-    return expected
-  }
-}
-
-/** Comes after every nibble. */
-const NIBBLE_END = 'g'
-
-/** The greatest id that a page below this one can have. */
-function endOf(id: string): string {
-  return id + 'f'.repeat(DEPTH_MAX - id.length)
 }
 
 /** The id as text; an id that is none matches no expected one. */
 function idOf(bytes: Uint8Array): PageId {
-  return (decodeText(bytes) ?? '?') as PageId
+  return (decodeText(bytes) ?? '~') as PageId
 }

@@ -1,60 +1,67 @@
-import { keyAfter, type Write } from '../../../consensus/chain/key-value.ts'
-import { KEYS } from '../../../consensus/chain/layout.ts'
+import { keyAfter, prefixRange } from '../../../consensus/chain/key-value.ts'
+import { KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
+import { type LeafLookup, leafLookup } from '../../../consensus/chain/state-proof.ts'
 import { taggedHash } from '../../../consensus/crypto/hash.ts'
-import { compare, concat, copy, toHex } from '../../../consensus/primitives/bytes.ts'
-import { hasLeaf } from '../../../consensus/state/page-proof.ts'
+import { compare, concat, copy, equal, fromHex, toHex } from '../../../consensus/primitives/bytes.ts'
 import type { StateKey } from '../../../consensus/state/table.ts'
-import { type PageId, valueHash } from '../../../consensus/state/tree.ts'
+import { valueHash } from '../../../consensus/state/tree.ts'
 import type { PeerId } from '../network.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
-import type { Course, Taken } from './course.ts'
-import { type LeafTable, leafTableOf } from './leaf-table.ts'
+import { bytesOf, type Course, type Taken } from './course.ts'
+import { dropOthers } from './derived.ts'
 import type { TakingParts } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 /** Records checked before others may get a turn. */
 const RECORDS_PER_STEP = 64
-/** Pages down to this depth are held, for every record's way goes through them: there are 4,369 of them at most. */
-const KEPT_DEPTH = 3
-/** Times that all records are gone through: the second time finds who left some out. */
-const PASSES_MAX = 3
+/** Times that all records are gone through: each one that a single peer gave shows whether that peer leaves some out. */
+const PASSES_MAX = 12
 /** Byte before the keys of the state in a store. */
 const STATE_PREFIX = KEYS.state('' as StateKey)
+/** Behind every key: no table has this prefix. */
+const END = Uint8Array.of(0xff)
+const BEGIN = new Uint8Array(0)
 
 type Entry = ReplyOf<'stateRecords'>['records'][number]
 
-/** Who sent the records up to a key, from the stretch before on. */
+/** Who said that it sent all records behind one key up to, and with, another. */
 interface Stretch {
+  readonly after: Uint8Array
   readonly to: Uint8Array
   readonly from: PeerId
 }
 
 /**
  * Records of the state in the order of their keys: each is the one leaf of the proven tree that its key and value hash to, so all
- * are true, and none is there twice. That none is left out shows at the end, when they must be as many as the leaves; where
- * they are not, all are gone through again, and whoever left some out the first time is told of to `blame`.
+ * are true, and none is there twice. That none is left out shows at the end, when they must be as many as the leaves. Where
+ * they are not, all are gone through again, each time with a single peer if it stays: it gives all, or has left some out. A record
+ * that comes late convicts those who left it out before, and they are told of to `blame`.
  */
 export class RecordCourse implements Course<'stateRecords'> {
   readonly protocol = 'stateRecords'
+  bytes = 0
   readonly #parts: TakingParts
   readonly #blame: (peer: PeerId) => void
-  #table: Promise<LeafTable | undefined> | undefined
-  readonly #forms = new Map<PageId, Uint8Array>()
+  readonly #blamed = new Set<PeerId>()
+  #lookup: Promise<LeafLookup> | undefined
   #mark: TakingMark
   #after: Uint8Array
   /** Whether what was stored before came from peers that are not known any more. */
   readonly #resumed: boolean
-  #passes = 0
+  #passes: number
+  /** Of this pass. */
   #stretches: Stretch[] = []
-  /** Those of the pass before. */
-  #earlier: readonly Stretch[] = []
+  /** Of those before. */
+  readonly #earlier: Stretch[] = []
+  sole: PeerId | undefined
 
   constructor(parts: TakingParts, mark: TakingMark, blame: (peer: PeerId) => void) {
     this.#parts = parts
     this.#mark = mark
     this.#blame = blame
-    this.#after = copy(mark.after)
     this.#resumed = mark.begun
+    this.#passes = equal(mark.after, END) ? 1 : 0
+    this.#after = this.#passes > 0 ? BEGIN : copy(mark.after)
   }
 
   request(): RequestOf<'stateRecords'> {
@@ -67,12 +74,17 @@ export class RecordCourse implements Course<'stateRecords'> {
   }
 
   async take({ records, done }: ReplyOf<'stateRecords'>, from: PeerId): Promise<Taken> {
-    if (!(await this.#areTrue(records)) || (records.length === 0 && !done)) return 'bad-state'
-    const last = records.at(-1)
-    if (last !== undefined) await this.#store(records, last.key, from)
+    const last = records.at(-1)?.key
+    if (last === undefined && !done) return 'bad-state'
+    const stretch = { after: this.#after, to: done ? END : copy(last as Uint8Array), from }
+    if (!(await this.#areTrue(records)) || !(await this.#hasKnown(records, stretch))) return 'bad-state'
+    this.#stretches.push(stretch)
+    if (this.#passes > 0) this.sole = from
+    if (last !== undefined) await this.#store(records, last)
+    this.bytes += bytesOf(records)
     if (this.#mark.records === this.#mark.leaves) {
-      if (done) await this.#dropRest()
-      return done ? 'done' : 'more'
+      await this.#dropRest()
+      return 'done'
     }
     return done ? this.#again(from) : 'more'
   }
@@ -80,89 +92,74 @@ export class RecordCourse implements Course<'stateRecords'> {
   /** Whether every record is a leaf of the tree, in the order of keys. */
   async #areTrue(records: readonly Entry[]): Promise<boolean> {
     const { staging, pacer } = this.#parts
-    this.#table ??= leafTableOf(staging, this.#mark.leaves, pacer)
-    const table = await this.#table
-    const formOf = (id: PageId): Uint8Array | undefined => this.#formOf(id)
+    const { leaves, id } = this.#mark
+    this.#lookup ??= leafLookup(staging, { leaves, seed: fromHex(id) }, pacer)
+    const isLeaf = await this.#lookup
     let before = this.#after
     for (const [i, { key, value }] of records.entries()) {
-      if (compareKeys(before, key) >= 0) return false
-      const [path, hash] = [taggedHash('stateKey', key), valueHash(value)]
-      if (!(table === undefined ? hasLeaf(formOf, path, hash) : table.has(path, hash))) return false
+      if (compareKeys(before, key) >= 0 || !isLeaf(taggedHash('stateKey', key), valueHash(value))) return false
       before = key
       if (i % RECORDS_PER_STEP === 0 && pacer.due()) await pacer.pause()
     }
     return true
   }
 
-  #formOf(id: PageId): Uint8Array | undefined {
-    const known = this.#forms.get(id)
-    if (known !== undefined) return known
-    const form = this.#parts.staging.get(KEYS.page(id))
-    if (form !== undefined && id.length <= KEPT_DEPTH) this.#forms.set(id, form)
-    return form
+  /** Whether no record is left out that others gave before. */
+  async #hasKnown(records: readonly Entry[], { after, to }: Stretch): Promise<boolean> {
+    if (this.#passes === 0) return true
+    const given = keysOf(records)
+    for await (const [key] of this.#parts.staging.range(rangeOf(after, to))) if (!given.has(toHex(key))) return false
+    return true
   }
 
-  async #store(records: readonly Entry[], last: Uint8Array, from: PeerId): Promise<void> {
+  async #store(records: readonly Entry[], last: Uint8Array): Promise<void> {
     const { staging } = this.#parts
-    const dropped: Write[] = []
-    let added: readonly Entry[] = records
-    if (this.#passes > 0) added = records.filter(({ key }) => staging.get(storeKey(key)) === undefined)
-    else if (this.#mark.stale) dropped.push(...(await this.#others(records, last)))
-    if (this.#passes > 0) for (const { key } of added) this.#tellOf(key)
-    const mark = {
-      ...this.#mark,
-      stage: STAGES.records,
-      after: copy(last),
-      begun: true,
-      records: this.#mark.records + added.length,
-    }
-    const writes = added.map(({ key, value }) => ({ key: storeKey(key), value }))
-    // A later pass is not gone on with after a crash, but begun anew: the mark of its place would not say which it was.
-    const marked = this.#passes > 0 ? { ...mark, after: this.#mark.after } : mark
-    await staging.batch([...dropped, ...writes, takingWrite(marked)], () => {})
-    this.#mark = marked
+    const first = this.#passes === 0
+    const added = first ? records : records.filter(({ key }) => staging.get(storeKey(key)) === undefined)
+    const ours = keysOf(records)
+    if (first && this.#mark.stale) await dropOthers(staging, rangeOf(this.#after, last), (key) => ours.has(toHex(key)))
+    if (!first) for (const { key } of added) this.#tellOf(key)
     this.#after = copy(last)
-    this.#stretches.push({ to: this.#after, from })
+    const writes = added.map(({ key, value }) => ({ key: storeKey(key), value }))
+    await this.#write(writes, { after: first ? this.#after : END, records: this.#mark.records + added.length })
   }
 
-  /** Records of another snapshot between the last ones and these. */
-  async #others(records: readonly Entry[], last: Uint8Array): Promise<readonly Write[]> {
-    const ours = new Set(records.map(({ key }) => toHex(key)))
-    const gte = keyAfter(storeKey(this.#after))
-    const range = { gte: this.#after.length === 0 ? STATE_PREFIX : gte, lt: keyAfter(storeKey(last)) }
-    const dropped: Write[] = []
-    for await (const [key] of this.#parts.staging.range(range)) {
-      if (!ours.has(toHex(key.subarray(STATE_PREFIX.length)))) dropped.push({ key })
-    }
-    return dropped
-  }
-
-  /** Records of another snapshot behind the last one. */
+  /** Records of another snapshot, and of tables outside the root, behind the last one: all of this one's are before. */
   async #dropRest(): Promise<void> {
-    if (!this.#mark.stale || this.#passes > 0) return
-    const lt = Uint8Array.of((STATE_PREFIX[0] as number) + 1)
-    const dropped: Write[] = []
-    for await (const [key] of this.#parts.staging.range({ gte: keyAfter(storeKey(this.#after)), lt }))
-      dropped.push({ key })
-    await this.#parts.staging.batch(dropped, () => {})
+    if (this.#mark.stale && this.#passes === 0)
+      await dropOthers(this.#parts.staging, rangeOf(this.#after, END), () => false)
   }
 
   /** All records once more: some were left out, by this peer if it sent all of them. */
   async #again(from: PeerId): Promise<Taken> {
     await this.#dropRest()
-    if (this.#passes + 1 >= PASSES_MAX) return 'useless'
-    const others = this.#resumed || this.#stretches.some((stretch) => stretch.from !== from)
-    if (this.#passes === 0 && !others) return 'bad-state'
+    const alone = this.#stretches.every((stretch) => stretch.from === from) && !(this.#resumed && this.#passes === 0)
+    // A later pass is not gone on with after a crash, but begun anew: the mark of its place would not say which it was.
+    await this.#write([], { after: END, records: this.#mark.records })
     this.#passes += 1
-    this.#earlier = this.#stretches
+    this.#earlier.push(...this.#stretches)
     this.#stretches = []
-    this.#after = new Uint8Array(0)
-    return 'more'
+    this.#after = BEGIN
+    this.sole = alone ? undefined : from
+    if (alone) return 'bad-state'
+    return this.#passes < PASSES_MAX ? 'more' : 'stuck'
+  }
+
+  async #write(
+    writes: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[],
+    progress: Pick<TakingMark, 'after' | 'records'>,
+  ): Promise<void> {
+    const mark = { ...this.#mark, stage: STAGES.records, begun: true, ...progress }
+    await this.#parts.staging.batch([...writes, takingWrite(mark)], () => {})
+    this.#mark = mark
   }
 
   #tellOf(key: Uint8Array): void {
-    const stretch = this.#earlier.find(({ to }) => compareKeys(key, to) <= 0)
-    if (stretch !== undefined) this.#blame(stretch.from)
+    for (const { after, to, from } of this.#earlier) {
+      if (this.#blamed.has(from) || compareKeys(after, key) >= 0 || compareKeys(key, to) > 0) continue
+      this.#blamed.add(from)
+      this.#blame(from)
+    }
   }
 }
 
@@ -170,6 +167,19 @@ export class RecordCourse implements Course<'stateRecords'> {
 function compareKeys(a: Uint8Array, b: Uint8Array): number {
   const common = Math.min(a.length, b.length)
   return compare(a.subarray(0, common), b.subarray(0, common)) || a.length - b.length
+}
+
+/** Keys in the store of records behind one key up to, and with, another. */
+function rangeOf(after: Uint8Array, to: Uint8Array) {
+  const { gte, lt } = prefixRange(prefixKey('state'))
+  return {
+    gte: after.length === 0 ? gte : keyAfter(storeKey(after)),
+    lt: to === END ? lt : keyAfter(storeKey(to)),
+  }
+}
+
+function keysOf(records: readonly Entry[]): ReadonlySet<string> {
+  return new Set(records.map(({ key }) => toHex(storeKey(key))))
 }
 
 function storeKey(key: Uint8Array): Uint8Array {

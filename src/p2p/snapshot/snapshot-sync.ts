@@ -1,6 +1,6 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
-import type { KeyValueStore } from '../../../consensus/chain/key-value.ts'
+import { collect, type KeyValueStore, prefixRange } from '../../../consensus/chain/key-value.ts'
 import { type BlockEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
@@ -36,8 +36,9 @@ const NO_BYTES = new Uint8Array(0)
 
 /**
  * Takes a state from peers in place of executing all blocks: pages of its tree, its records, the keys of its accounts, each proven
- * on arrival and stored beside the state in force; then it becomes the head's. What is stored stays over restarts, and what a
- * newer snapshot has in common with an older one is not fetched twice.
+ * on arrival and stored beside the state in force. When all is there it is read again from the disk, its root is worked out, and it
+ * becomes the head's. What is stored stays over restarts, and pages that a newer snapshot has in common with an older one are not
+ * fetched twice.
  */
 export class SnapshotSync implements SnapshotDoor {
   readonly #deps: SnapshotSyncDependencies
@@ -62,8 +63,8 @@ export class SnapshotSync implements SnapshotDoor {
     return this.#kept.keep(headers)
   }
 
-  dropHeaders(): Promise<void> {
-    return this.#kept.drop()
+  shortenHeaders(): Promise<void> {
+    return this.#kept.shorten()
   }
 
   /** Waits for the take under way, whose plan says when it stops, or for what is being deleted. */
@@ -99,8 +100,9 @@ export class SnapshotSync implements SnapshotDoor {
       return fail(fault('p2p/snapshot-unserved', { height }))
     await this.#clearResidue()
     const taken = await this.#take(plan, entry)
-    if (!taken.ok) return taken
-    const adopted = await this.#deps.chain.adopt(height)
+    const adopted = taken.ok ? await this.#deps.chain.adopt(height) : taken
+    // Every part was proven as it came, so no peer is to blame: nothing of it is kept, and the next take begins from nothing.
+    if (!adopted.ok && adopted.fault.code === 'chain/state-unproven') await this.#deps.chain.database.staged.discard()
     if (!adopted.ok) return adopted
     await this.#kept.drop()
     await this.#clearResidue()
@@ -114,7 +116,7 @@ export class SnapshotSync implements SnapshotDoor {
     const stopped = (): boolean => this.#stopped
     if (database.store.get(KEYS.meta('residue')) === undefined) return
     for (const prefix of ['state', 'page', 'index'] as const)
-      await clearPrefix(database.staging(), prefixKey(prefix), stopped)
+      await clearPrefix(database.staged.store(), prefixKey(prefix), stopped)
     // Headers above it may be kept meanwhile, for a newer snapshot.
     await clearRange(database.store, { gte: prefixKey('kept'), lt: KEYS.kept(database.base + 1) }, stopped)
     if (!this.#stopped) await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
@@ -123,13 +125,15 @@ export class SnapshotSync implements SnapshotDoor {
   /** All stages that are left. */
   async #take(plan: SnapshotPlan, entry: BlockEntry): Promise<Result<void>> {
     const { chain, pacer, peers } = this.#deps
-    const staging = chain.database.staging()
-    const parts = { staging, pacer }
+    const { staged } = chain.database
+    const staging = staged.store()
+    const { stopped } = plan
+    const parts = { staging, pacer, stopped }
     await this.#begin(staging, entry)
     const download = new Download({
       ...this.#deps,
       candidates: plan.peers,
-      stopped: plan.stopped,
+      stopped,
       height: entry.header.height,
     })
     const blame = (peer: Parameters<typeof download.blame>[0]): void => {
@@ -148,7 +152,9 @@ export class SnapshotSync implements SnapshotDoor {
       if (!followed.ok) return followed
     }
     plan.report(STAGE_PART[STAGES.derived])
-    const derived = await derive({ staging, ruleBook: chain.ruleBook, pacer, stopped: plan.stopped })
+    const proven = await staged.prove(entry.header.height, { pacer, stopped })
+    if (!proven.ok) return proven
+    const derived = await derive({ staging, ruleBook: chain.ruleBook, pacer, stopped })
     return derived ? ok(undefined) : fail(fault('chain/stopped'))
   }
 
@@ -170,15 +176,18 @@ export class SnapshotSync implements SnapshotDoor {
 
   /** Goes on with the same snapshot, or begins another over what is there of an older one. */
   async #begin(staging: KeyValueStore, { id, header }: BlockEntry): Promise<void> {
-    const known = readTaking(staging)
-    if (known?.id === id) return
-    const completeTo = known === undefined ? NO_BYTES : known.completeTo
+    if (readTaking(staging)?.id === id) return
     const mark: TakingMark = {
       ...{ height: header.height, id, stage: STAGES.pages, after: NO_BYTES, begun: false, leaves: 0, records: 0 },
-      ...{ stale: known !== undefined, completeTo },
+      stale: !((await isEmpty(staging, prefixKey('page'))) && (await isEmpty(staging, prefixKey('state')))),
     }
     await staging.batch([takingWrite(mark)], () => {})
   }
+}
+
+async function isEmpty(store: KeyValueStore, prefix: Uint8Array): Promise<boolean> {
+  const first = await collect(store.range({ ...prefixRange(prefix), limit: 1 }), ([key]) => key)
+  return first.length === 0
 }
 
 function mustMark(staging: KeyValueStore): TakingMark {

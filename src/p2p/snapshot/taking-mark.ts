@@ -4,7 +4,7 @@ import {
   bool,
   byteList,
   container,
-  decodeOwn,
+  decode,
   encode,
   hex32,
   safeUint64,
@@ -29,19 +29,24 @@ const TAKING_MARK = container('TakingMark', {
   begun: bool,
   leaves: safeUint64,
   records: safeUint64,
-  /** Whether pages and records of another snapshot are there, which are told from this one's as it is gone through. */
+  /** Whether something was there before, of which every page and record is told from this snapshot's as it is gone through. */
   stale: bool,
-  /** Pages up to the end of this id are those of some snapshot, with all that is below them. */
-  completeTo: byteList(KEY_MAX),
 })
 
-/** How far a snapshot was taken; written with what it speaks of. */
+/**
+ * How far a snapshot was taken, written with what it speaks of: what the store holds up to `after` in this stage, and all of the stages
+ * before, is proven to be of this snapshot, and nothing else is there.
+ */
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
-/** The mark of a store, undefined where no snapshot is being taken. */
+/**
+ * The mark of a store, undefined where no snapshot is being taken, and where another release wrote the mark, whose form was another:
+ * what that one took is gone through again.
+ */
 export function readTaking(store: KeyValueStore): TakingMark | undefined {
   const bytes = store.get(KEYS.meta('taking'))
-  return bytes && decodeOwn(TAKING_MARK, bytes)
+  const mark = bytes && decode(TAKING_MARK, bytes)
+  return mark?.ok ? mark.value : undefined
 }
 
 /** Write of the mark. */

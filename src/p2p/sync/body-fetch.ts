@@ -2,6 +2,7 @@ import type { Block } from '../../../consensus/block/block.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
+import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
 import { blockOf } from './body.ts'
@@ -140,7 +141,7 @@ export class BodyFetch {
     const reply = await peers.exchange.ask(peer, 'bodies', ids)
     this.#sources.ended(peer, reply.ok ? clock.now() - startedMs : null)
     if (reply.ok) await this.#take(peer, batch, reply.value)
-    else this.#sources.rest(peer, reply.fault.detail.reason === 'busy' ? BUSY_REST_MS : REST_MS)
+    else this.#sources.rest(peer, isBusy(reply.fault) ? BUSY_REST_MS : REST_MS)
     this.#running -= 1
     for (const slot of batch) slot.askedAt.delete(peer)
     this.#changed.wake()

@@ -7,6 +7,7 @@ import { type Fault, faultRow } from '../../../consensus/primitives/fault.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { BodyFetch } from './body-fetch.ts'
+import type { RunSurroundings } from './header-walk.ts'
 import type { BlockIntake } from './intake.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
 import { ProvenBranch } from './proven-branch.ts'
@@ -42,13 +43,6 @@ const LOOK_AGAIN_MS = 250
 /** A block that this node could not judge is tried again so often. */
 const RETRIES_MAX = 20
 const RETRY_MS = 1_000
-
-/** What a run must know of the world around it. */
-export interface RunSurroundings {
-  readonly stopped: () => boolean
-  /** Whether another peer's branch could be followed in its place. */
-  readonly others: () => boolean
-}
 
 /** Follows the branch of one peer: proves its headers, fetches its blocks from everybody, and imports them in order. */
 export class BranchRun implements Running {

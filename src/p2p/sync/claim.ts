@@ -4,7 +4,7 @@ import { shortSha256 } from '../../../consensus/crypto/hash.ts'
 import { equal, writeHex } from '../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { HeaderPage, HeaderWalk } from './header-walk.ts'
+import type { HeaderPage, HeaderWalk, RunSurroundings } from './header-walk.ts'
 
 /**
  * What a branch claims to be, page by page: sizes and commitments. A page of 2,000 headers takes 40 bytes, so the claim of
@@ -37,10 +37,11 @@ export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
 export type ClaimJudge = Pick<Chain, 'ruleBook' | 'isNearHead'>
 
 /**
- * Walks along a branch and keeps commitments alone until what it claims suffices. `p2p/claim` where the branch ends before.
+ * Walks along a branch and keeps commitments alone until what it claims suffices. `p2p/claim` where the branch ends before;
+ * `p2p/timeout` where its owner is too slow while `others` wait for their turn.
  */
 export async function collectClaim(
-  ...[walk, first, judge, stopped]: [HeaderWalk, HeaderPage, ClaimJudge, () => boolean]
+  ...[walk, first, judge, { stopped, others }]: [HeaderWalk, HeaderPage, ClaimJudge, RunSurroundings]
 ): Promise<Result<Claim>> {
   const sizes: number[] = []
   const commitments: Uint8Array[] = []
@@ -50,7 +51,7 @@ export async function collectClaim(
     const claimed = walk.tip?.totalWork ?? 0n
     if (isClaimEnough(judge, claimed)) return ok({ base: walk.base as HeaderTip, sizes, commitments })
     if (!page.more || stopped()) return fail(fault('p2p/claim', { work: claimed.toString() }))
-    const next = await walk.next()
+    const next = await walk.next({ claimed: true, others })
     if (!next.ok) return next
     page = next.value
   }

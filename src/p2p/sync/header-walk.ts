@@ -1,16 +1,18 @@
 import { checkHeaderClock } from '../../../consensus/block/check.ts'
-import { decodeHeader, type SealedHeader } from '../../../consensus/block/header.ts'
+import { decodeHeader, HEADER_BYTES, type SealedHeader } from '../../../consensus/block/header.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import { UNDO_BLOCKS } from '../../../consensus/chain/database.ts'
 import { extendTip, type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
-import type { Clock, Pacer } from '../../../consensus/chain/ports.ts'
+import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
 import type { Offence } from '../peers/offences.ts'
+import { askPatiently, Owed } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
+import { within } from '../relay/within.ts'
 import { HEADERS_MAX } from '../wire/messages.ts'
 import { locatorBehind, locatorOf } from './locator.ts'
 
@@ -19,14 +21,37 @@ export interface WalkDependencies {
   readonly chain: Chain
   readonly peers: Peers
   readonly clock: Clock
+  readonly timers: Timers
   readonly pacer: Pacer
 }
+
+/** Times that a busy peer is asked for the same page. */
+const BUSY_TIMES = 10
+
+/** Wait for a branch's owner that a full page makes up for: a line of a Mbit/s owes nothing. */
+export const PAGE_WORTH_MS = 5_000
+/** Wait beyond what was given after which the branch gives way to others: each page may come just in time. */
+export const HEADERS_OWED_MS_MAX = 30_000
+const LOOK_AGAIN_MS = 1_000
 
 /** Headers of a peer's branch, oldest first, each checked on the one before by everything but its hash. */
 export interface HeaderPage {
   readonly headers: readonly HeaderTip[]
   /** Whether the peer may have more of this branch. */
   readonly more: boolean
+}
+
+/** How a page is asked for: see {@link HeaderWalk.next}. */
+interface PageWish {
+  readonly claimed: boolean
+  readonly others?: () => boolean
+}
+
+/** What a walk, or a run along it, must know of the world around it. */
+export interface RunSurroundings {
+  readonly stopped: () => boolean
+  /** Whether another peer's branch could be followed in its place. */
+  readonly others: () => boolean
 }
 
 /** Where a walk begins. */
@@ -53,6 +78,8 @@ export class HeaderWalk {
   /** Below the first new header all are stored, above it none: looking up each would take as long as checking it. */
   #fresh: boolean
   #early = false
+  readonly #owed = new Owed(HEADERS_OWED_MS_MAX)
+  #slow = false
 
   constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes }: WalkStart) {
     this.#deps = dependencies
@@ -75,15 +102,24 @@ export class HeaderWalk {
     return this.#early
   }
 
+  /** Whether the walk gave way to others because pages came too slowly, which is no offence. */
+  get slow(): boolean {
+    return this.#slow
+  }
+
   /** What the first new header stands on. */
   get base(): HeaderTip | undefined {
     return this.#base
   }
 
-  /** The next page. After a fault, or a page without more, the walk is over; whoever is to blame was reported. */
-  async next(): Promise<Result<HeaderPage>> {
+  /**
+   * The next page. After a fault, or a page without more, the walk is over; whoever is to blame was reported. `claimed`: no work was
+   * shown for the pages before, so that checking this one is charged to the peer's share of the main thread, and waits for it. A
+   * slow peer is waited for as long as no `others` wait to be walked in its place; `p2p/timeout` if they do.
+   */
+  async next({ claimed, others = () => false }: PageWish): Promise<Result<HeaderPage>> {
     const limit = this.#limit
-    const raw = await this.#ahead
+    const raw = await this.#arrival(others)
     if (!raw.ok) return raw
     if (raw.value.length > limit) return this.#refuse('unasked', fault('p2p/malformed', REASON_TOO_MANY))
     this.#page += 1
@@ -92,9 +128,29 @@ export class HeaderWalk {
       const last = decodeHeader(raw.value.at(-1) as Uint8Array)
       if (last.ok) this.#ahead = this.#ask(last.value.id)
     }
-    const headers = await this.#checked(raw.value)
+    const headers = claimed
+      ? await this.#deps.peers.workFor(this.#peer, 'claimedHeaders', raw.value.length * HEADER_BYTES, (turn) =>
+          this.#checked(raw.value, turn),
+        )
+      : await this.#checked(raw.value, this.#deps.pacer)
+    if (headers.ok) this.#owed.note(0, (headers.value.headers.length / HEADERS_MAX) * PAGE_WORTH_MS)
     this.#noteShown()
     return headers.ok ? ok({ headers: headers.value.headers, more: full && headers.value.whole }) : headers
+  }
+
+  async #arrival(others: () => boolean): Promise<Result<readonly Uint8Array[]>> {
+    const { clock, timers } = this.#deps
+    const beganMs = clock.now()
+    for (;;) {
+      const lookedMs = clock.now()
+      const raw = await within(timers, LOOK_AGAIN_MS, this.#ahead)
+      // Where this machine slept meanwhile, that was no wait for the peer.
+      this.#owed.note(Math.min(clock.now() - lookedMs, LOOK_AGAIN_MS), 0)
+      if (raw !== undefined) return raw
+      if (this.#owed.ms <= HEADERS_OWED_MS_MAX || !others()) continue
+      this.#slow = true
+      return fail(fault('p2p/timeout', { protocol: 'headers', ms: clock.now() - beganMs }))
+    }
   }
 
   /** What it shows it has, which may be newer by far than what it said last of itself: its blocks are asked of it too. */
@@ -110,12 +166,16 @@ export class HeaderWalk {
 
   #ask(behind: BlockId | undefined): Promise<Result<readonly Uint8Array[]>> {
     const locator = behind === undefined ? this.#locator : locatorBehind(behind, this.#locator)
-    return this.#deps.peers.exchange.ask(this.#peer, 'headers', { locator, limit: this.#limit })
+    const patience = { ...this.#deps, times: BUSY_TIMES }
+    return askPatiently(patience, this.#peer, 'headers', { locator, limit: this.#limit })
   }
 
   /** The headers up to one from the future, which ends the walk and is nobody's fault. */
-  async #checked(raw: readonly Uint8Array[]): Promise<Result<{ headers: readonly HeaderTip[]; whole: boolean }>> {
-    const { pacer, clock, chain } = this.#deps
+  async #checked(
+    raw: readonly Uint8Array[],
+    pacer: Pacer,
+  ): Promise<Result<{ headers: readonly HeaderTip[]; whole: boolean }>> {
+    const { clock, chain } = this.#deps
     const headers: HeaderTip[] = []
     for (const bytes of raw) {
       const next = decodeHeader(bytes)

@@ -119,9 +119,9 @@ export class BlockIntake {
 
   /** Whether any key came that was not here. */
   async #fetchKeys(block: Block, from: PeerId | null): Promise<boolean> {
-    const { chain, peers, log } = this.#deps
+    const { chain, log } = this.#deps
     const addresses = missingKeys(chain, block)
-    const found = await fetchKeys(peers, addresses, from)
+    const found = await fetchKeys(this.#deps, addresses, from)
     log.info({ block: block.id, missing: addresses.length, found: found.length }, 'fetched the keys of a block')
     if (found.length === 0) return false
     try {

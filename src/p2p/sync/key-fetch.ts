@@ -1,33 +1,56 @@
+import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { AddressKeys } from '../../../consensus/chain/writes.ts'
 import { addressOfKeys, decodeAccountKeys } from '../../../consensus/crypto/account-keys.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
-import type { Peers } from '../peers/peers.ts'
+import type { Peer, Peers } from '../peers/peers.ts'
+import { within } from '../relay/within.ts'
 
 /** Peers that are asked for the same keys before giving up. */
 const PEERS_ASKED_MAX = 4
+/** How long one of them may keep us from asking the next one; what it still sends is taken. */
+const PATIENCE_MS = 2_000
+
+/** Whom keys are asked of, and by what time. */
+export interface KeySources {
+  readonly peers: Peers
+  readonly timers: Timers
+}
 
 /**
- * Asks peers for the keys behind addresses, `first` before the others: whoever has a block has the keys of those who signed
- * it. Every answer is checked against its address. The answer has what was found.
+ * Asks peers for the keys behind addresses, `first` before the others, for a peer that has a block has the keys of those who signed
+ * it, and of the others those that we chose. Every answer is checked against its address. The answer has what was found.
  */
 export async function fetchKeys(
-  peers: Peers,
+  { peers, timers }: KeySources,
   addresses: readonly Address[],
   first: PeerId | null,
 ): Promise<readonly AddressKeys[]> {
   const found = new Map<Address, AddressKeys>()
-  const others = peers.list().map(({ info }) => info.id)
-  const order = first === null ? others : [first, ...others.filter((id) => id !== first)]
-  for (const id of order.slice(0, PEERS_ASKED_MAX)) {
-    const wanted = addresses.filter((address) => !found.has(address))
+  const missing = (): readonly Address[] => addresses.filter((address) => !found.has(address))
+  const complete = Promise.withResolvers<void>()
+  const ask = async (id: PeerId, wanted: readonly Address[]): Promise<void> => {
+    const reply = await peers.exchange.ask(id, 'keys', wanted)
+    if (!reply.ok) return
+    for (const keys of checked(peers, id, wanted, reply.value)) found.set(keys.address, keys)
+    if (missing().length === 0) complete.resolve()
+  }
+  const underway: Promise<void>[] = []
+  for (const id of inOrder(peers, first).slice(0, PEERS_ASKED_MAX)) {
+    const wanted = missing()
     if (wanted.length === 0) break
     if (!peers.isReady(id)) continue
-    const reply = await peers.exchange.ask(id, 'keys', wanted)
-    if (!reply.ok) continue
-    for (const keys of checked(peers, id, wanted, reply.value)) found.set(keys.address, keys)
+    const asked = ask(id, wanted)
+    underway.push(asked)
+    await within(timers, PATIENCE_MS, Promise.race([asked, complete.promise]))
   }
+  await Promise.race([Promise.all(underway), complete.promise])
   return [...found.values()]
+}
+
+function inOrder(peers: Peers, first: PeerId | null): readonly PeerId[] {
+  const rank = ({ info }: Peer): number => (info.id === first ? 0 : info.direction === 'outbound' ? 1 : 2)
+  return [...peers.list()].sort((a, b) => rank(a) - rank(b)).map(({ info }) => info.id)
 }
 
 /** The part of an answer that is true; one that is not condemns whoever gave it. */

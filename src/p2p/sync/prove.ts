@@ -81,18 +81,19 @@ export interface Unproven {
 
 /**
  * Proves a peer's branch to its end. A page is fetched and checked while the one before is hashed. `take` receives what is
- * proven, in order; false from it ends the work.
+ * proven, in order; false from it ends the work. With `others` a peer whose pages come too slowly gives way where others wait.
  */
 export async function proveBranch(
   { walk, first, claim }: Unproven,
   prover: Prover,
   take: (headers: readonly HeaderTip[]) => Promise<boolean>,
+  others: () => boolean = () => false,
 ): Promise<ProvenEnd> {
   let page = first
   for (let index = 0; ; index++) {
     if (claim !== undefined && !keepsClaim(claim, index, page.headers)) return 'broken'
     const proof = prover.prove(page.headers)
-    const following = page.more ? walk.next() : null
+    const following = page.more ? walk.next({ claimed: false, others }) : null
     if ((await proof) !== 'proven') return 'broken'
     if (!(await take(page.headers))) return 'unwanted'
     if (following === null) return 'complete'

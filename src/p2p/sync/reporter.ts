@@ -29,7 +29,10 @@ const TICK_MS = 1_000
 const LOG_MS = 10_000
 /** Nobody connected for so long after the start: then this node goes on alone. */
 const ALONE_MS = 10_000
-/** What peers claim and nobody proves counts for so long: a claim costs nothing, and must not keep this node from its work. */
+/**
+ * What peers claim without proof counts for so long, all their claims together: a claim costs nothing, and must not keep this node
+ * from its work. Neither a new peer nor a new block begins the time anew, for both come without end.
+ */
 const UNPROVEN_MS = 10_000
 /** So many blocks behind a proven heavier branch, what this node shows is old. */
 const BEHIND_BLOCKS = 10
@@ -44,7 +47,7 @@ export class Reporter {
   readonly #startedMs: number
   #connected = 0
   #behind = true
-  /** When peers began to claim more than is proven to us; null from each block that joins the best chain on. */
+  /** When peers began to claim more than is proven to us; null while a heavier branch is proven. */
   #claimedMs: number | null = null
   #started = false
   #cancel: () => void = () => {}
@@ -78,7 +81,6 @@ export class Reporter {
   /** So many blocks joined the best chain. */
   connected(count: number): void {
     this.#connected += count
-    this.#claimedMs = null
     this.#rate.note(this.#deps.clock.now(), this.#connected)
   }
 

@@ -44,8 +44,11 @@ export interface SnapshotDoor {
   keptIdAt(height: number): BlockId | undefined
   /** Keeps headers whose work was proven, durably: children of the kept tip, or of the chain's head if none is kept. */
   keepHeaders(headers: readonly HeaderTip[]): Promise<void>
-  /** Lets go of the kept headers: their branch is not the one to follow, or the blocks are there by other means. */
-  dropHeaders(): Promise<void>
+  /**
+   * Lets go of the newest kept headers, which may be stale, a hundred at least; of all of them where that was done before and
+   * none came since: their branch is not the one to follow.
+   */
+  shortenHeaders(): Promise<void>
   /**
    * Takes the state of a snapshot; after success it is the chain's head, and blocks are fetched from there on. After a
    * fault what was proven so far is kept, and another peer or a later call goes on with it.

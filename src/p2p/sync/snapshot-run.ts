@@ -6,12 +6,15 @@ import type { Peer, Peers } from '../peers/peers.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 import { holds } from './body-sources.ts'
 import type { BranchRunDependencies, RunEnd } from './branch-run.ts'
+import type { RunSurroundings } from './header-walk.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
 import type { Running } from './reporter.ts'
+import type { SnapshotChoice } from './snapshot-choice.ts'
 import type { SnapshotDoor, SnapshotSetting } from './snapshot-door.ts'
 
 interface SnapshotRunDependencies extends BranchRunDependencies {
   readonly snapshots: SnapshotDoor | null
+  readonly choice: SnapshotChoice
   readonly log: NetworkLog
 }
 
@@ -27,23 +30,23 @@ const FAR_BEHIND_BLOCKS = 1_200
 /** Blocks that must stand on a snapshot: a reorganisation below it would take a whole new state. */
 const BURIED_BLOCKS = 100
 
-/** Proves a branch into the store of the snapshots, then takes the newest snapshot that lies on it deep enough. */
+/** Proves a branch into the store of the snapshots, then takes a snapshot that lies on it deep enough. */
 export class SnapshotRun implements Running {
   readonly #deps: SnapshotRunDependencies
   readonly #door: SnapshotDoor
   readonly #peer: PeerId
-  readonly #stopped: () => boolean
+  readonly #around: RunSurroundings
   #part = 0
   #totalWork: bigint
   #taking = false
   /** Whether all headers are proven: what fails from then on is the snapshot. */
   proven = false
 
-  constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, stopped: () => boolean) {
+  constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, around: RunSurroundings) {
     this.#deps = dependencies
     this.#door = door
     this.#peer = peer
-    this.#stopped = stopped
+    this.#around = around
     this.#totalWork = door.keptTip()?.totalWork ?? 0n
   }
 
@@ -85,8 +88,9 @@ export class SnapshotRun implements Running {
       { peer: this.#peer, height: this.#deps.chain.head.header.height },
       'no peer holds all blocks from here on, or the settings ask for it: this node begins from a snapshot',
     )
-    const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), this.#keep)
-    if (this.#stopped()) return 'stopped'
+    const prover = new Prover(this.#deps, this.#peer)
+    const end = await proveBranch(unproven, prover, this.#keep, this.#around.others)
+    if (this.#around.stopped()) return 'stopped'
     if (end !== 'complete') return 'failed'
     this.proven = true
     const tip = this.#door.keptTip()
@@ -98,19 +102,19 @@ export class SnapshotRun implements Running {
   readonly #keep = async (headers: readonly HeaderTip[]): Promise<boolean> => {
     if (headers.length > 0) await this.#door.keepHeaders(headers)
     this.#totalWork = headers.at(-1)?.totalWork ?? this.#totalWork
-    return !this.#stopped()
+    return !this.#around.stopped()
   }
 
-  /** The newest snapshot on the kept headers that enough stands on. */
+  /** A snapshot on the kept headers that enough stands on. */
   #best(tip: HeaderTip): SnapshotRef | undefined {
-    const offers = this.#deps.peers.list().flatMap(({ status }) => status.snapshots)
-    const usable = offers.filter(
+    const { chain, peers, choice } = this.#deps
+    return choice.best(
+      peers.list(),
       ({ height, id }) =>
-        height > this.#deps.chain.head.header.height &&
+        height > chain.head.header.height &&
         height + BURIED_BLOCKS <= tip.header.height &&
         this.#door.keptIdAt(height) === id,
     )
-    return usable.sort((a, b) => b.height - a.height)[0]
   }
 
   async #take(snapshot: SnapshotRef, tip: HeaderTip): Promise<RunEnd> {
@@ -124,13 +128,15 @@ export class SnapshotRun implements Running {
           .list()
           .filter(({ status }) => status.snapshots.some(({ id }) => id === snapshot.id))
           .map(({ info }) => info.id),
-      stopped: this.#stopped,
+      stopped: this.#around.stopped,
       report: (part) => {
         this.#part = part
       },
     })
     if (taken.ok) return 'done'
     this.#deps.log.warn({ snapshot: snapshot.id, reason: faultMessage(taken.fault) }, 'the snapshot was not taken')
-    return this.#stopped() ? 'stopped' : 'failed'
+    if (this.#around.stopped()) return 'stopped'
+    this.#deps.choice.failed(snapshot)
+    return 'failed'
   }
 }

@@ -6,13 +6,14 @@ import type { Peer } from '../peers/peers.ts'
 import { holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
 import { Candidates } from './candidates.ts'
-import { isClaimEnough } from './claim.ts'
-import { Claims } from './claims.ts'
+import { type Claim, isClaimEnough } from './claim.ts'
+import { type ClaimOutcome, Claims } from './claims.ts'
 import { type HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
 import type { Unproven } from './prove.ts'
 import { Reporter } from './reporter.ts'
 import { Signal } from './signal.ts'
+import { SnapshotChoice } from './snapshot-choice.ts'
 import type { SnapshotDoor, SnapshotSetting } from './snapshot-door.ts'
 import { SnapshotRun } from './snapshot-run.ts'
 
@@ -43,11 +44,13 @@ export class Synchroniser {
   readonly #changed: Signal
   readonly #claims: Claims
   readonly #reporter: Reporter
+  readonly #choice = new SnapshotChoice()
   #run: BranchRun | SnapshotRun | null = null
   /** Since when somebody is ahead of our head. */
   #ahead: { readonly of: BlockId; readonly sinceMs: number } | null = null
   /** What came to nothing last: the other way is tried next, or one liar who offers it would keep us from both. */
   #failed: 'blocks' | 'snapshot' | null = null
+  /** Peers in a row that did not lead on from the kept headers. */
   readonly #keptMisses = new Set<PeerId>()
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
@@ -56,7 +59,7 @@ export class Synchroniser {
     this.#deps = dependencies
     this.#changed = new Signal(dependencies.timers)
     this.#candidates = new Candidates(dependencies)
-    this.#claims = new Claims(dependencies, (peer, enough) => this.#claimed(peer, enough))
+    this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
     this.#reporter = new Reporter(dependencies, this.#candidates, () => this.#run)
     dependencies.peers.onPeer({
       ready: () => this.#changed.wake(),
@@ -140,19 +143,20 @@ export class Synchroniser {
 
   async #walk(peer: Peer): Promise<RunEnd | 'collecting'> {
     const { id } = peer.info
-    const claim = this.#claims.take(id)
     const isSnapshotWanted = SnapshotRun.isWanted(this.#deps, peer, this.#failed)
     const kept = isSnapshotWanted ? this.#deps.snapshots?.keptTip() : undefined
+    const claim = this.#claimOf(id, kept)
     const walk = new HeaderWalk(
       this.#deps,
       id,
       claim === undefined ? { tip: kept } : { tip: claim.base, sizes: claim.sizes },
     )
-    const first = await this.#patiently(walk.next())
+    const first = await this.#patiently(walk.next({ claimed: true }))
     if (first === null) return this.#stopped ? 'stopped' : 'failed'
     if (!first.ok) {
-      if (kept !== undefined && first.fault.code === 'chain/unknown-parent') await this.#forgetKept(id)
-      return 'failed'
+      const missed = kept !== undefined && first.fault.code === 'chain/unknown-parent'
+      // Asked again at once: the peers that made us keep what it does not have come before it the next time too.
+      return missed && (await this.#forgetKept(peer)) ? this.#walk(peer) : 'failed'
     }
     this.#keptMisses.clear()
     const { tip } = walk
@@ -162,20 +166,30 @@ export class Synchroniser {
       return walk.early ? 'failed' : this.#nothingNew(peer, tip)
     if (claim === undefined && !isClaimEnough(this.#deps.chain, tip.totalWork)) {
       if (!first.value.more) return !walk.early && this.#isShort(peer, tip.totalWork) ? 'useless' : 'failed'
-      return this.#claims.collect(id, walk, first.value) ? 'collecting' : 'failed'
+      this.#claims.collect(id, walk, first.value)
+      return 'collecting'
     }
     return this.#prove(peer, { walk, first: first.value, claim }, isSnapshotWanted ? this.#deps.snapshots : null)
+  }
+
+  /** What a peer claimed, unless that stands on headers that were kept then and are not, or not the last ones, any more. */
+  #claimOf(id: PeerId, kept: HeaderTip | undefined): Claim | undefined {
+    const claim = this.#claims.take(id)
+    if (claim === undefined) return undefined
+    const { database } = this.#deps.chain
+    const stands = kept === undefined ? database.entry(claim.base.id) !== undefined : claim.base.id === kept.id
+    return stands ? claim : undefined
   }
 
   /** With `snapshots`, for a state; else for blocks. */
   async #prove(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
     const { peers, log } = this.#deps
     const { id } = peer.info
-    const stopped = (): boolean => this.#stopped
+    const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(id) }
     const run =
       snapshots !== null
-        ? new SnapshotRun(this.#deps, snapshots, id, stopped)
-        : new BranchRun(this.#deps, id, this.#changed, { stopped, others: () => this.#isAnotherWaiting(id) })
+        ? new SnapshotRun({ ...this.#deps, choice: this.#choice }, snapshots, id, around)
+        : new BranchRun(this.#deps, id, this.#changed, around)
     const next = (unproven.walk.base?.header.height ?? 0) + 1
     if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
       log.warn({ height: next, peers: peers.list().length }, 'no connected peer holds the next blocks; waiting for one')
@@ -184,6 +198,7 @@ export class Synchroniser {
     this.#run = run
     const end = await run.run(unproven)
     if (run instanceof SnapshotRun && run.proven && end === 'failed') this.#failed = 'snapshot'
+    if (run instanceof SnapshotRun && unproven.walk.slow) this.#keptMisses.add(id)
     if (run instanceof BranchRun && end === 'useless') this.#failed = 'blocks'
     return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'useless' : end
   }
@@ -193,21 +208,25 @@ export class Synchroniser {
     return this.#candidates.best((other) => other === id || this.#claims.has(other)) !== undefined
   }
 
-  /** Kept headers that two peers in a row do not have are on no branch worth following. */
-  async #forgetKept(peer: PeerId): Promise<void> {
-    this.#keptMisses.add(peer)
-    if (this.#keptMisses.size < KEPT_MISSES_MAX) return
-    this.#keptMisses.clear()
-    await this.#deps.snapshots?.dropHeaders()
+  /**
+   * Lets go of kept headers that two peers in a row do not have, or lead on from too slowly: first of the newest, which may be
+   * stale, then of all. Peers that came to us, who may be one, have no say where we chose some. Whether any were let go of.
+   */
+  async #forgetKept({ info }: Peer): Promise<boolean> {
+    const { peers, snapshots } = this.#deps
+    const isChosen = (peer: Peer): boolean => peer.info.direction === 'outbound'
+    if (info.direction !== 'outbound' && peers.list().some(isChosen)) return false
+    this.#keptMisses.add(info.id)
+    if (this.#keptMisses.size < KEPT_MISSES_MAX) return false
+    await snapshots?.shortenHeaders()
+    return true
   }
 
   /** A branch that was too light at its beginning is known to its end, or as far as it suffices. */
-  #claimed(peer: PeerId, enough: boolean): void {
-    if (enough) this.#candidates.unpark(peer)
-    else {
-      this.#deps.peers.report(peer, 'useless', 'its branch claims too little work')
-      this.#candidates.park(peer)
-    }
+  #claimed(peer: PeerId, outcome: ClaimOutcome): void {
+    if (outcome === 'too-little') this.#deps.peers.report(peer, 'useless', 'its branch claims too little work')
+    if (outcome === 'enough') this.#candidates.unpark(peer)
+    else this.#candidates.park(peer)
     this.#changed.wake()
   }
 

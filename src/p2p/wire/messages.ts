@@ -172,5 +172,14 @@ export function replyCodec<P extends ProtocolName>(protocol: P): Codec<ReplyOf<P
   return MESSAGES[protocol].reply as unknown as Codec<ReplyOf<P>>
 }
 
+/** Requests that are lists of names, each of which stands there once. */
+const NAMES_ONCE: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['bodies', 'transactions', 'keys'])
+
+/** What a request breaks that decodes; null if it is as it must be. */
+export function breachOf<P extends ProtocolName>(protocol: P, request: RequestOf<P>): string | null {
+  if (!NAMES_ONCE.has(protocol) || !Array.isArray(request)) return null
+  return new Set(request).size < request.length ? 'it names something twice' : null
+}
+
 /** The message that says nothing. */
 export const NOTHING = { reserved: 0 }

@@ -56,6 +56,18 @@ export type ProtocolName = keyof typeof PROTOCOLS
 /** Names of all request protocols. */
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as readonly ProtocolName[]
 
+/**
+ * Questions to the table of nodes: of Kademlia as libp2p speaks it, which is protobuf, the finding of nodes alone. It is asked
+ * and answered below the other protocols, by `src/p2p/host/node-table.ts`.
+ */
+const TABLE: ProtocolLimits = { requestMax: KIB, replyMax: 16 * KIB, deadlineMs: 10_000, concurrentMax: 2 }
+
+/** Every protocol of requests and replies that the transport carries. */
+export const CHANNELS = { ...PROTOCOLS, kad: TABLE } as const
+
+/** Name of such a protocol. */
+export type ChannelName = keyof typeof CHANNELS
+
 /** Longest gossiped message by topic: a compact block with every transaction prefilled; one transaction. */
 export const TOPIC_BYTES_MAX = { blocks: BLOCK_REPLY, transactions: 128 * KIB } as const
 
@@ -65,7 +77,7 @@ export const WIRE_VERSION = 1
 const GENESIS_DIGITS = 16
 
 /** Name of a protocol on the wire. */
-export function protocolId(genesis: string, name: ProtocolName): string {
+export function protocolId(genesis: string, name: ChannelName): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   return `/farthing/${genesis.slice(0, GENESIS_DIGITS)}/${words}/${WIRE_VERSION}`
 }

@@ -1,0 +1,212 @@
+import type { Socket } from 'node:net'
+import type { MultiaddrConnection } from '@libp2p/interface'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { hostOf, isExempt, netOf } from './address-groups.ts'
+import { Bucket } from './bucket.ts'
+import { ipOf } from './node-address.ts'
+
+/** Inbound sockets that are no connections yet: all, those from one address (IPv6: a /64), those from a /24 (IPv6: a /48). */
+export const PENDING = { all: 128, perHost: 2, perNet: 8 } as const
+/** Inbound sockets that one address (IPv6: a /64) may open in a second. */
+export const SOCKETS_PER_SECOND = { public: 5, private: 30 } as const
+/** How long an inbound socket may stay silent before its other end says that it wants a handshake. */
+export const SILENT_MS = 4_000
+/**
+ * How much of the main thread inbound handshakes may take. One for which there is no time waits its turn, those of the net
+ * that used least in the last minute first, and its socket is closed after a while.
+ */
+export const HANDSHAKES = {
+  /** What one takes: 6.4 ms were measured with an honest end, 10.6 with both questions of identify behind it. */
+  ms: 10,
+  /** Shares of the main thread: of all, of machines that we dialled with success beside it, of a /24 (IPv6: a /48) within these. */
+  allShare: 0.2,
+  knownShare: 0.05,
+  netShare: 0.1,
+  waitMs: 2_000,
+} as const
+
+const SECOND_MS = 1_000
+/** The time over which the use of a net is remembered when it is asked whose turn it is. */
+const USE_MS = 60_000
+/** While handshakes wait, they are looked at so often. */
+const LOOK_MS = 20
+/** Machines and nets that are remembered, those that left too: coming anew must not wash it off. */
+const REMEMBERED = 4_096
+
+/** An inbound socket as the transport has it. */
+export type InboundSocket = MultiaddrConnection & { readonly socket: Socket }
+
+/** What the entrance works with. */
+export interface EntranceDependencies {
+  readonly clock: Clock
+  readonly allowPrivate: boolean
+  /** Whether the machine at a multiaddr is one that we dialled with success, or that the operator named. */
+  readonly isKnown: (address: string) => boolean
+}
+
+/** A small network: /24 of IPv4, /48 of IPv6. */
+interface Net {
+  readonly time: Bucket
+  usedMs: number
+  usedAtMs: number
+}
+
+interface Stranger {
+  readonly socket: InboundSocket
+  readonly host: string
+  readonly net: string
+  /** Whether limits by address do not hold. */
+  readonly isExempt: boolean
+  readonly isKnown: boolean
+  readonly settle: (admitted: boolean) => void
+  cancel: () => void
+}
+
+/** Where inbound sockets wait, few of each network, until there is time for their handshake. Our own dials do not pass here. */
+export class Entrance {
+  readonly #deps: EntranceDependencies
+  /** The oldest first. */
+  readonly #pending = new Map<object, Stranger>()
+  readonly #waiting = new Set<Stranger>()
+  readonly #opened = new LruMap<string, Bucket>(REMEMBERED)
+  readonly #nets = new LruMap<string, Net>(REMEMBERED)
+  readonly #all: Bucket
+  readonly #known: Bucket
+  #looking = false
+
+  constructor(dependencies: EntranceDependencies) {
+    this.#deps = dependencies
+    this.#all = shareOf(HANDSHAKES.allShare, dependencies.clock)
+    this.#known = shareOf(HANDSHAKES.knownShare, dependencies.clock)
+  }
+
+  /** Resolves when a socket may begin its handshake, or to false when it may not. It never rejects. */
+  admit(socket: InboundSocket): Promise<boolean> {
+    const { allowPrivate, isKnown } = this.#deps
+    const address = socket.remoteAddr.toString()
+    const ip = ipOf(address)
+    if (ip === undefined || !this.#mayOpen(hostOf(ip))) return Promise.resolve(false)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const stranger: Stranger = {
+      ...{ socket, host: hostOf(ip), net: netOf(ip) },
+      isExempt: isExempt(ip, allowPrivate),
+      isKnown: isKnown(address),
+      settle: resolve,
+      cancel: () => {},
+    }
+    this.#makeRoomFor(stranger)
+    this.#pending.set(socket, stranger)
+    this.#refuseAfter(stranger, SILENT_MS)
+    socket.addEventListener('close', () => this.leave(socket))
+    // A socket that says nothing costs no handshake, and takes no turn of others.
+    socket.socket.once('data', () => this.#wait(stranger))
+    return promise
+  }
+
+  /** Forgets a socket that is a connection now, or that was closed. */
+  leave(socket: object): void {
+    const stranger = this.#pending.get(socket)
+    if (stranger === undefined) return
+    this.#pending.delete(socket)
+    this.#settle(stranger, false)
+  }
+
+  #mayOpen(host: string): boolean {
+    const { clock, allowPrivate } = this.#deps
+    const most = allowPrivate ? SOCKETS_PER_SECOND.private : SOCKETS_PER_SECOND.public
+    const bucket = this.#opened.get(host) ?? new Bucket({ burst: most, perSecond: most }, clock)
+    this.#opened.set(host, bucket)
+    return bucket.take(1)
+  }
+
+  /** Ends the oldest of the same machine, of the same net, or of the most crowded net, where there are as many as may be. */
+  #makeRoomFor({ host, net, isExempt }: Stranger): void {
+    if (!isExempt) {
+      const ofHost = this.#others((other) => other.host === host)
+      if (ofHost.length >= PENDING.perHost) this.#end(ofHost)
+      const ofNet = this.#others((other) => other.net === net)
+      if (ofNet.length >= PENDING.perNet) this.#end(largest(Map.groupBy(ofNet, (other) => other.host)))
+    }
+    if (this.#pending.size >= PENDING.all) this.#end(largest(Map.groupBy(this.#others(), (other) => other.net)))
+  }
+
+  #others(among: (other: Stranger) => boolean = () => true): readonly Stranger[] {
+    return [...this.#pending.values()].filter(among)
+  }
+
+  #end([oldest]: readonly Stranger[]): void {
+    if (oldest === undefined) return
+    this.leave(oldest.socket)
+    oldest.socket.abort(new Error('made room for another'))
+  }
+
+  /** The other end spoke: its handshake waits for its turn, and no more is read until then. */
+  #wait(stranger: Stranger): void {
+    if (this.#pending.get(stranger.socket) !== stranger || stranger.socket.status !== 'open') return
+    stranger.socket.pause()
+    this.#waiting.add(stranger)
+    this.#refuseAfter(stranger, HANDSHAKES.waitMs)
+    this.#look()
+  }
+
+  /** Lets in who waits while there is time, and looks again soon where there is not. */
+  #look(): void {
+    const uses = new Map([...this.#waiting].map(({ net }) => [net, this.#usedBy(this.#netOf(net))]))
+    const useOf = ({ net }: Stranger): number => uses.get(net) as number
+    for (const stranger of [...this.#waiting].sort((a, b) => useOf(a) - useOf(b)))
+      if (this.#mayEnter(stranger)) this.#settle(stranger, true)
+    if (this.#looking || this.#waiting.size === 0) return
+    this.#looking = true
+    setTimeout(() => {
+      this.#looking = false
+      this.#look()
+    }, LOOK_MS)
+  }
+
+  #mayEnter({ net: name, isExempt, isKnown }: Stranger): boolean {
+    const net = this.#netOf(name)
+    if (!isExempt && net.time.left < HANDSHAKES.ms) return false
+    if (!(isKnown && this.#known.take(HANDSHAKES.ms)) && !this.#all.take(HANDSHAKES.ms)) return false
+    net.time.spend(HANDSHAKES.ms)
+    net.usedMs = this.#usedBy(net) + HANDSHAKES.ms
+    net.usedAtMs = this.#deps.clock.now()
+    return true
+  }
+
+  /** Ends the wait of a socket; what it sent in the meantime is read once it is let in. */
+  #settle(stranger: Stranger, admitted: boolean): void {
+    stranger.cancel()
+    this.#waiting.delete(stranger)
+    if (admitted && stranger.socket.status === 'open') stranger.socket.resume()
+    stranger.settle(admitted)
+  }
+
+  #refuseAfter(stranger: Stranger, ms: number): void {
+    stranger.cancel()
+    const timer = setTimeout(() => this.leave(stranger.socket), ms)
+    stranger.cancel = () => clearTimeout(timer)
+  }
+
+  #netOf(name: string): Net {
+    const { clock } = this.#deps
+    const net = this.#nets.get(name) ?? { time: shareOf(HANDSHAKES.netShare, clock), usedMs: 0, usedAtMs: 0 }
+    this.#nets.set(name, net)
+    return net
+  }
+
+  /** Milliseconds that the handshakes of a net took lately. */
+  #usedBy({ usedMs, usedAtMs }: Net): number {
+    return usedMs * Math.exp(-Math.max(0, this.#deps.clock.now() - usedAtMs) / USE_MS)
+  }
+}
+
+/** Milliseconds of the main thread, those of a second at once. */
+function shareOf(share: number, clock: Clock): Bucket {
+  return new Bucket({ burst: share * SECOND_MS, perSecond: share * SECOND_MS }, clock)
+}
+
+/** The largest of some crowds; of equals the one with the oldest in it. */
+function largest(crowds: ReadonlyMap<string, readonly Stranger[]>): readonly Stranger[] {
+  return [...crowds.values()].reduce((most, crowd) => (crowd.length > most.length ? crowd : most), [])
+}

@@ -1,0 +1,124 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
+import type { PeerId } from '../network.ts'
+import type { Allowance } from '../peers/budget.ts'
+import type { ChannelName } from '../wire/protocols.ts'
+import { isDialable } from './address-groups.ts'
+import { Bucket } from './bucket.ts'
+import type { Links } from './links.ts'
+import { parseNodeAddress } from './node-address.ts'
+import {
+  ADDRESSES_PER_NODE,
+  NODES_MAX,
+  readNodes,
+  readQuestion,
+  type TableNode,
+  writeNodes,
+  writePong,
+  writeQuestion,
+} from './table-messages.ts'
+
+/** Questions to the table from one peer; releases before ask each node some twenty times when they look around. */
+export const TABLE_QUESTIONS: Allowance = { burst: 64, perSecond: 1 }
+/** Peers asked in one walk: each tells of twenty. */
+const ASKED_PER_WALK = 8
+const KEY_BYTES = 32
+const NOTHING = new Uint8Array(0)
+
+/** What the table is made of. */
+export interface NodeTableDependencies {
+  readonly links: Links
+  readonly clock: Clock
+  readonly allowPrivate: boolean
+  /** Sends a request over the transport. */
+  readonly ask: (peer: PeerId, protocol: ChannelName, body: Uint8Array) => Promise<Result<Uint8Array>>
+}
+
+interface Entry {
+  readonly hash: Uint8Array
+  /** Where the peer says that it listens, as others may hear of it. */
+  readonly addresses: readonly string[]
+}
+
+/**
+ * The table of nodes: connected peers that say where they listen. A peer that asks for nodes near a key is told of those, and
+ * peers are asked the same. Nothing else of Kademlia is spoken, and nothing that strangers send is kept.
+ */
+export class NodeTable {
+  readonly #deps: NodeTableDependencies
+  readonly #entries = new Map<PeerId, Entry>()
+  readonly #questions = new Map<PeerId, Bucket>()
+
+  constructor(dependencies: NodeTableDependencies) {
+    this.#deps = dependencies
+    dependencies.links.onConnection({
+      connected: (info) => void this.#questions.set(info.id, new Bucket(TABLE_QUESTIONS, dependencies.clock)),
+      disconnected: (id) => {
+        this.#questions.delete(id)
+        this.#entries.delete(id)
+      },
+    })
+  }
+
+  /** A connected peer says where it listens. */
+  heard(peer: PeerId, addresses: readonly string[]): void {
+    if (!this.#questions.has(peer)) return
+    const places = addresses.slice(0, ADDRESSES_PER_NODE).flatMap((text) => this.#placeOf(text))
+    if (places.length === 0) this.#entries.delete(peer)
+    else this.#entries.set(peer, { hash: hashOf(Buffer.from(peer)), addresses: places })
+  }
+
+  /** Answers a question. A peer that asks too often gets no nodes; one that asks for anything else is cut off. */
+  answer(from: PeerId, body: Uint8Array): Uint8Array {
+    const question = readQuestion(body)
+    if (question === undefined) {
+      this.#deps.links.expel(from, 'malformed', 'a message to the table of nodes that is no question for nodes')
+      return NOTHING
+    }
+    if (question.kind === 'ping') return writePong()
+    const allowed = this.#questions.get(from)?.spend(1) ?? false
+    return writeNodes(allowed ? this.#near(question.key, from) : [])
+  }
+
+  /** Asks some peers, drawn by lot, for nodes near a place drawn by lot. It never rejects. */
+  async walk(onNode: (node: TableNode, from: PeerId) => void): Promise<void> {
+    const asked = shuffled(this.#deps.links.peers().map(({ id }) => id)).slice(0, ASKED_PER_WALK)
+    await Promise.all(
+      asked.map(async (peer) => {
+        const reply = await this.#deps.ask(peer, 'kad', writeQuestion(randomBytes(KEY_BYTES)))
+        for (const node of reply.ok ? (readNodes(reply.value) ?? []) : []) onNode(node, peer)
+      }),
+    )
+  }
+
+  #near(key: Uint8Array, except: PeerId): readonly TableNode[] {
+    const wanted = hashOf(key)
+    return [...this.#entries]
+      .filter(([peer]) => peer !== except)
+      .map(([peer, { hash, addresses }]) => ({
+        peer,
+        addresses,
+        distance: hash.map((byte, i) => byte ^ (wanted[i] as number)),
+      }))
+      .toSorted((a, b) => Buffer.compare(a.distance, b.distance))
+      .slice(0, NODES_MAX)
+  }
+
+  #placeOf(text: string): readonly string[] {
+    const address = parseNodeAddress(text)
+    if (!address.ok || address.value.ip === null || !isDialable(address.value.ip, this.#deps.allowPrivate)) return []
+    return [address.value.text.split('/p2p/')[0] as string]
+  }
+}
+
+function hashOf(bytes: Uint8Array): Uint8Array {
+  return createHash('sha256').update(bytes).digest()
+}
+
+function shuffled<T>(items: readonly T[]): readonly T[] {
+  return items
+    .map((item) => [Math.random(), item] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, item]) => item)
+}

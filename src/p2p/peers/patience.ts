@@ -1,0 +1,53 @@
+import type { Timers } from '../../../consensus/chain/ports.ts'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
+import type { PeerId } from '../network.ts'
+import type { ReplyOf, RequestOf } from '../wire/messages.ts'
+import type { ProtocolName } from '../wire/protocols.ts'
+import type { Peers } from './peers.ts'
+
+/** How long a busy peer is left alone before it is asked the same again. */
+const BUSY_MS = 500
+
+/** Whether a peer would answer, but not now. */
+export function isBusy({ code, detail }: Fault): boolean {
+  return code === 'p2p/refused' && detail.reason === 'busy'
+}
+
+/** What asking patiently is done with. */
+export interface Patience {
+  readonly peers: Pick<Peers, 'exchange'>
+  readonly timers: Timers
+  /** Questions in all. */
+  readonly times: number
+}
+
+/** Asks a peer, and again in a while as long as it says that it is busy. */
+export async function askPatiently<P extends ProtocolName>(
+  { peers, timers, times }: Patience,
+  ...[peer, protocol, request]: [PeerId, P, RequestOf<P>]
+): Promise<Result<ReplyOf<P>>> {
+  for (let asked = 1; ; asked++) {
+    const reply = await peers.exchange.ask(peer, protocol, request)
+    if (reply.ok || !isBusy(reply.fault) || asked >= times) return reply
+    await new Promise<void>((resolve) => void timers.after(BUSY_MS, resolve))
+  }
+}
+
+/**
+ * Time waited for a peer beyond what it gave, ms: each answer may come just in time and have next to nothing in it. Less than
+ * nothing where more was given; what makes up for waits to come is bounded.
+ */
+export class Owed {
+  ms = 0
+  readonly #spareMs: number
+
+  constructor(spareMs: number) {
+    this.#spareMs = spareMs
+  }
+
+  /** Notes a wait, and the wait that what came makes up for. */
+  note(waitedMs: number, worthMs: number): void {
+    this.ms = Math.max(-this.#spareMs, this.ms + waitedMs - worthMs)
+  }
+}

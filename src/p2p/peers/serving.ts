@@ -1,0 +1,234 @@
+import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+import type { PeerId } from '../network.ts'
+import type { ProtocolName } from '../wire/protocols.ts'
+
+/** What a peer has us do: answer a request, or check a page of headers that it claims and no work is shown for yet. */
+export type Work = ProtocolName | 'claimedHeaders'
+
+/**
+ * How much of the main thread answering may take: a share for one peer, as an average over some seconds, and another for all
+ * together, at every moment but for a short burst. A request for which there is no time waits its turn, those of the peer
+ * that used least first, and is refused `busy` after a while.
+ */
+export const SERVING = {
+  /** Share of the main thread for one peer, and the time over which it is averaged. */
+  peerShare: 0.25,
+  peerWindowMs: 4_000,
+  /** Share of the main thread for all peers, and what they may take at once. */
+  allShare: 0.5,
+  allBurstMs: 250,
+  /** How long a request waits for its turn; less than any asker is patient. */
+  waitMs: 1_000,
+  /** What the transport takes for a request and for each MiB of a reply, which is not measured request by request. */
+  requestMs: 0.8,
+  mibMs: 5,
+} as const
+
+const MIB = 1_048_576
+/** While requests wait, they are looked at so often. */
+const LOOK_MS = 20
+/** What a protocol cost at its dearest is forgotten by so much with each request. */
+const FADING = 0.98
+/** What the first requests are taken to cost: about as much as the dearest do. */
+const FIRST_MS = 10
+/** Peers whose use is remembered, those that left too: leaving must not wash it off. */
+const PEERS_KEPT = 4_096
+
+/** What serving time is measured with. */
+export interface ServingDependencies {
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Reads a clock finer than milliseconds, which only ever goes forward; null where answering takes no time, as on virtual time. */
+  readonly stopwatch: (() => number) | null
+  readonly pacer: () => Pacer
+}
+
+interface Use {
+  readonly ms: number
+  readonly atMs: number
+}
+
+interface Waiter {
+  readonly peer: PeerId
+  readonly admit: (admitted: boolean) => void
+}
+
+/** The work on one request: measured from its start to its end but for pauses and what it waits for. */
+export class Turn implements Pacer {
+  readonly #pacer: Pacer
+  readonly #stopwatch: (() => number) | null
+  /** What was charged before the work. */
+  chargedMs = 0
+  #spentMs = 0
+  #sinceMs: number | null = null
+
+  constructor({ pacer, stopwatch }: Pick<ServingDependencies, 'pacer' | 'stopwatch'>) {
+    this.#pacer = pacer()
+    this.#stopwatch = stopwatch
+    this.start()
+  }
+
+  /** Goes on measuring. */
+  start(): void {
+    this.#sinceMs = this.#stopwatch?.() ?? null
+  }
+
+  /** Measures no more for now; the time of the main thread so far. */
+  stop(): number {
+    if (this.#sinceMs !== null) this.#spentMs += (this.#stopwatch?.() ?? 0) - this.#sinceMs
+    this.#sinceMs = null
+    return this.#spentMs
+  }
+
+  due(): boolean {
+    return this.#pacer.due()
+  }
+
+  pause(): Promise<void> {
+    return this.aside(this.#pacer.pause())
+  }
+
+  /** Waits for something that takes no time of the main thread for this request. */
+  async aside<T>(work: Promise<T>): Promise<T> {
+    this.stop()
+    try {
+      return await work
+    } finally {
+      this.start()
+    }
+  }
+
+  /** Counts what cannot be measured: work of the main thread that is done in between. */
+  add(ms: number): void {
+    if (this.#stopwatch !== null) this.#spentMs += ms
+  }
+}
+
+/** Shares the main thread's time for answers out among peers. */
+export class Serving {
+  readonly #deps: ServingDependencies
+  readonly #uses = new LruMap<PeerId, Use>(PEERS_KEPT)
+  readonly #dearest = new Map<Work, number>()
+  readonly #waiting = new Set<Waiter>()
+  #looking = false
+  #left: number = SERVING.allBurstMs
+  #leftAtMs: number
+
+  constructor(dependencies: ServingDependencies) {
+    this.#deps = dependencies
+    this.#leftAtMs = dependencies.clock.now()
+  }
+
+  /** Begins to measure a request. */
+  begin(): Turn {
+    return new Turn(this.#deps)
+  }
+
+  /**
+   * Charges what the protocol costs at its dearest and waits until there is time for it; false if there is none for too long.
+   * `must`: there is time in any case.
+   */
+  async enter(peer: PeerId, protocol: Work, turn: Turn, must: boolean): Promise<boolean> {
+    const charge = (): void => {
+      turn.chargedMs = this.#expected(protocol)
+      this.#charge(peer, turn.chargedMs)
+    }
+    if (must || (this.#waiting.size === 0 && this.#isFree(peer))) {
+      charge()
+      return true
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const cancel = this.#deps.timers.after(SERVING.waitMs, () => waiter.admit(false))
+    const waiter: Waiter = {
+      peer,
+      admit: (admitted) => {
+        cancel()
+        this.#waiting.delete(waiter)
+        if (admitted) charge()
+        resolve(admitted)
+      },
+    }
+    this.#waiting.add(waiter)
+    this.#look()
+    return await promise
+  }
+
+  /**
+   * Does what a peer has us do beside answering it, out of the same share: it waits until there is time for it, however long. `bytes`
+   * came for it. Rejects as the work does.
+   */
+  async work<T>(peer: PeerId, kind: Work, bytes: number, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const turn = this.begin()
+    turn.stop()
+    while (!(await this.enter(peer, kind, turn, false)));
+    turn.start()
+    try {
+      return await work(turn)
+    } finally {
+      this.settle(peer, kind, turn, bytes)
+    }
+  }
+
+  /** Settles what a request that was let in really cost, with the bytes that go out for it. */
+  settle(peer: PeerId, protocol: Work, turn: Turn, replyBytes: number): void {
+    turn.add(SERVING.requestMs + (replyBytes / MIB) * SERVING.mibMs)
+    const ms = turn.stop()
+    this.#dearest.set(protocol, Math.max(ms, this.#expected(protocol) * FADING))
+    this.#charge(peer, ms - turn.chargedMs)
+  }
+
+  /** Charges a peer what a request cost that was not let in. Others must not go short because it asks too much. */
+  refused(peer: PeerId, turn: Turn): void {
+    turn.add(SERVING.requestMs)
+    this.#note(peer, turn.stop())
+  }
+
+  /** Milliseconds of the main thread that a peer's requests took lately. */
+  #usedBy(peer: PeerId): number {
+    const use = this.#uses.get(peer)
+    if (use === undefined) return 0
+    return use.ms * Math.exp(-Math.max(0, this.#deps.clock.now() - use.atMs) / SERVING.peerWindowMs)
+  }
+
+  #expected(protocol: Work): number {
+    return this.#deps.stopwatch === null ? 0 : (this.#dearest.get(protocol) ?? FIRST_MS)
+  }
+
+  #isFree(peer: PeerId): boolean {
+    return this.#allLeft() > 0 && this.#usedBy(peer) < SERVING.peerShare * SERVING.peerWindowMs
+  }
+
+  #allLeft(): number {
+    const now = this.#deps.clock.now()
+    const refilled = this.#left + Math.max(0, now - this.#leftAtMs) * SERVING.allShare
+    this.#left = Math.min(SERVING.allBurstMs, refilled)
+    this.#leftAtMs = now
+    return this.#left
+  }
+
+  #charge(peer: PeerId, ms: number): void {
+    this.#left = this.#allLeft() - ms
+    this.#note(peer, ms)
+  }
+
+  #note(peer: PeerId, ms: number): void {
+    this.#uses.set(peer, { ms: Math.max(0, this.#usedBy(peer) + ms), atMs: this.#deps.clock.now() })
+  }
+
+  /** Lets in who waits, least used first, now and again while any do. */
+  #look(): void {
+    const uses = new Map([...this.#waiting].map(({ peer }) => [peer, this.#usedBy(peer)]))
+    const useOf = ({ peer }: Waiter): number => uses.get(peer) as number
+    for (const waiter of [...this.#waiting].sort((a, b) => useOf(a) - useOf(b))) {
+      if (this.#allLeft() <= 0) break
+      if (this.#isFree(waiter.peer)) waiter.admit(true)
+    }
+    if (this.#looking || this.#waiting.size === 0) return
+    this.#looking = true
+    this.#deps.timers.after(LOOK_MS, () => {
+      this.#looking = false
+      this.#look()
+    })
+  }
+}

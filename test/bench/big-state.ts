@@ -39,7 +39,7 @@ const BALANCE = 10n ** 12n
 const FIXTURE = createFixture(PER_BLOCK, PER_BLOCK)
 
 /** Address of a seeded account. */
-function seededAddress(i: number): Address {
+export function seededAddress(i: number): Address {
   return toHex(taggedHash('textDigest', encodeText(`seeded ${i}`))) as Address
 }
 
@@ -108,19 +108,26 @@ async function createWorld(folder: string, accounts: number, verifier: VerifyPoo
 }
 
 /** Accounts are written beside the genesis state as blocks would have left them: records, tree, holders. */
-export async function seedFolder(folder: string, accounts: number, params = FIXTURE.params): Promise<void> {
+export async function seedFolder(
+  folder: string,
+  accounts: number,
+  params = FIXTURE.params,
+  addressOf = seededAddress,
+): Promise<void> {
   const ruleBook = createRuleBook(params, PROTOCOL)
   for (let first = 0; first < accounts; first += PER_BATCH) {
     // Opened anew for each batch: the database must not remember pages that are written behind its back.
     const opened = await openChain(folder, ruleBook, ruleBook.genesis, BENCH_SIZES)
     if (!opened.ok) throw new Error(opened.fault.code)
-    await seedBatch(opened.value.database, opened.value.store, first, Math.min(PER_BATCH, accounts - first))
+    const count = Math.min(PER_BATCH, accounts - first)
+    const addresses = Array.from({ length: count }, (_, i) => addressOf(first + i))
+    await seedBatch(opened.value.database, opened.value.store, addresses)
     await opened.value.store.close()
   }
 }
 
-async function seedBatch(database: ChainDatabase, store: LevelStore, first: number, count: number): Promise<void> {
-  const changes = Array.from({ length: count }, (_, i) => opening(seededAddress(first + i)))
+async function seedBatch(database: ChainDatabase, store: LevelStore, addresses: readonly Address[]): Promise<void> {
+  const changes = addresses.map(opening)
   const tree = updateTreeNow(database, changes)
   const holders = HOLDERS.changesOf(changes, (key) => database.indexed(HOLDERS, key))
   await store.batch(

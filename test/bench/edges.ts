@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { carriedPayment } from '../../rpc/edge/carried-payment.ts'
-import { limitKeyOf } from '../../rpc/edge/client-key.ts'
+import { holderOf, limitKeyOf } from '../../rpc/edge/client-key.ts'
 import { Overload } from '../../rpc/edge/overload.ts'
+import { type Guest, Places } from '../../rpc/edge/places.ts'
 import { RateLimiter } from '../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import type { MarketApi } from '../../rpc/node.ts'
@@ -19,6 +20,7 @@ const MARKET = { stable: null } as MarketApi
 export async function benchEdges(): Promise<readonly BenchRow[]> {
   const overload = new Overload(DEFAULT_HTTP_LIMITS)
   const quote = 1_000_000_000
+  const places = new Places(DEFAULT_HTTP_LIMITS.concurrentMax, () => {})
   const rates = new RateLimiter({ ...DEFAULT_HTTP_LIMITS.ratesPerMinute, quote })
   const chunk = (): number => {
     const beganMs = nowMs()
@@ -26,9 +28,16 @@ export async function benchEdges(): Promise<readonly BenchRow[]> {
       const now = performance.now()
       overload.arrived()
       const { key } = limitKeyOf({}, { authorization: undefined, address: `10.0.${i % ADDRESSES}.1` })
+      const guest: Guest = { holder: holderOf(key), kind: 'unread', waitsFor: 'body', waitsSinceMs: now }
+      places.enter(guest)
+      const early = places.judge(guest, 'unread', now)
+      places.works(guest)
       const isPaid = carriedPayment(MARKET, { headers: HEADERS, body: BODY, door: 'plain' }) !== null
-      if (isPaid || !overload.admits('quote', 1, now) || !rates.take('quote', key, now).allowed)
+      const lack = early ?? places.judge(guest, 'quote', now)
+      if (isPaid || lack !== null || !overload.admits('quote', now) || !rates.take('quote', guest.holder, now).allowed)
         throw new Error('refused')
+      places.waits(guest, now)
+      places.leave(guest)
     }
     return ((nowMs() - beganMs) * 1_000) / REQUESTS
   }

@@ -66,11 +66,11 @@ async function walkFrom(
   if (!dialled.ok) throw new Error(dialled.fault.code)
   const peer = dialled.value
   await until('hands are shaken', () => peers.isReady(peer), { everyMs: 5 })
-  const deps = { chain, peers, clock: systemClock, pacer: eventLoopPacer(), workVerifier }
+  const deps = { chain, peers, clock: systemClock, timers: systemTimers, pacer: eventLoopPacer(), workVerifier }
   const headers: HeaderTip[] = []
   const ms = await time(async () => {
     const walk = new HeaderWalk(deps, peer, { tip: undefined })
-    const first = await walk.next()
+    const first = await walk.next({ claimed: true })
     if (!first.ok) throw new Error(first.fault.code)
     const end = await proveBranch(
       { walk, first: first.value, claim: undefined },

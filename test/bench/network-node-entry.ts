@@ -2,9 +2,11 @@ import { subscribe } from 'node:diagnostics_channel'
 import { writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { flagSource, resolveConfig } from '../../config/load.ts'
+import { devSeed } from '../../config/networks/dev-keys.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { parseCommandLine } from '../../src/cli/args.ts'
+import { walletKey } from '../../src/crypto/wallet-key.ts'
 import { startDaemon } from '../../src/daemon.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 import { readBlocks } from '../../src/storage/block-file.ts'
@@ -39,7 +41,7 @@ const daemon = await startDaemon({
   params,
   services: SERVICE_TABLE,
   openClaims: (path, kind) => LevelClaimStore.open(path, kind),
-  wallet: null,
+  wallet: order.sells === true ? walletKey(devSeed(2)) : null,
   logger: createLogger({ level: process.env.BENCH_LOG ?? 'warn', format: 'json' }),
   transactionMode: order.mode ?? 'gossip',
   onFatal: (error) => {
@@ -54,11 +56,7 @@ process.on('SIGTERM', () => {
   writeFileSync(order.record, JSON.stringify(record))
   void stop().then(() => process.exit(0))
 })
-mempool.onAdmission(({ wtxId }) => record.admissions.push([wtxId, nowMs()]))
-chain.onHeadChange(({ head }) =>
-  record.heads.push([head.header.height, chain.database.block(head.id)?.transactions.length ?? 0, nowMs()]),
-)
-setInterval(() => record.traffic.push([nowMs(), ...traffic()]), 250)
+if (order.silent !== true) note()
 const looking = setInterval(() => {
   if (node.peerCount() === 0) return
   record.peeredMs = nowMs()
@@ -66,6 +64,15 @@ const looking = setInterval(() => {
 }, 5)
 await feed()
 process.stdout.write(`${url}\n${JSON.stringify({ peer: peerAddresses[0] })}\n`)
+
+/** Notes what arrives from now on. */
+function note(): void {
+  mempool.onAdmission(({ wtxId }) => record.admissions.push([wtxId, nowMs()]))
+  chain.onHeadChange(({ head }) =>
+    record.heads.push([head.header.height, chain.database.block(head.id)?.transactions.length ?? 0, nowMs()]),
+  )
+  setInterval(() => record.traffic.push([nowMs(), ...traffic()]), 250)
+}
 
 async function feed(): Promise<void> {
   record.fedMs = nowMs()

@@ -17,6 +17,10 @@ export interface NodeOrder extends NetworkKind {
   readonly blocks?: string
   /** Blocks without transactions that it makes before it is ready. */
   readonly emptyBlocks?: number
+  /** Whether it sells services. */
+  readonly sells?: boolean
+  /** Whether it notes nothing: notes of an hour would be memory of their own. */
+  readonly silent?: boolean
 }
 
 /** What a node noted; times are of {@link nowMs}. */
@@ -52,7 +56,7 @@ export interface NodeStart extends Omit<NodeOrder, 'record'> {
 /** Nobody is found but those that are named, and no rate of the API stands in the way. */
 const FLAGS = [
   ...['--rpc-port', '0', '--p2p-port', '0', '--p2p-mdns', 'false', '--p2p-dht', 'false', '--p2p-outbound', '0'],
-  ...['--market-enabled', 'false', '--rpc-rate-transaction', '100000000', '--rpc-rate-read', '100000000'],
+  ...['--rpc-rate-transaction', '100000000', '--rpc-rate-read', '100000000'],
   ...['--mempool-count-max', '100000', '--mempool-mib-max', '1000'],
 ]
 /** For looking closer: `NODE_OPTIONS='--cpu-prof --cpu-prof-dir=profiles'`, `BENCH_LOG=debug`. */
@@ -74,9 +78,10 @@ export class BenchNodes {
     mkdirSync(own, { recursive: true })
     const record = join(own, 'bench-record.json')
     const dial = peers.length === 0 ? [] : ['--p2p-peers', peers.join(',')]
+    const market = ['--market-enabled', String(order.sells ?? false)]
     const server = await startServer(
       ENTRY,
-      ['start', '--data-dir', own, ...FLAGS, ...dial, ...flags],
+      ['start', '--data-dir', own, ...FLAGS, ...market, ...dial, ...flags],
       { ...GIVEN_ON, BENCH_ORDER: JSON.stringify({ ...order, record }) },
       READY_MS,
     )

@@ -1,4 +1,5 @@
 import { availableParallelism, cpus } from 'node:os'
+import { parseArgs } from 'node:util'
 import { benchAdmission } from './admission.ts'
 import { benchBigState } from './big-state.ts'
 import { benchChatAbort, benchChatFirstByte, benchChatStreams } from './chat.ts'
@@ -23,11 +24,15 @@ import { benchNetworkSync } from './network-sync.ts'
 import { benchPages } from './pages.ts'
 import { benchQuotes } from './quotes.ts'
 import { type BenchRow, printTable } from './report.ts'
+import { benchServedRequests } from './served-requests.ts'
+import { benchSoak } from './soak.ts'
 import { benchStaleRate } from './stale-rate.ts'
+import { benchStateProof } from './state-proof.ts'
 import { benchVoice } from './voice.ts'
+import { benchWorstBlock, type WorstOptions } from './worst-block.ts'
 
 /** Every benchmark by the name that chooses it: `npm run bench -- import quotes`. */
-const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+const BENCHMARKS: Readonly<Record<string, (options: WorstOptions) => Promise<readonly BenchRow[]>>> = {
   import: benchImport,
   voice: benchVoice,
   admission: benchAdmission,
@@ -48,24 +53,39 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> =
   'block-relay': benchNetworkBlocks,
   sync: benchNetworkSync,
   'header-sync': benchNetworkHeaders,
+  'served-requests': benchServedRequests,
   'snapshot-sync': benchNetworkSnapshot,
+  'state-proof': benchStateProof,
   sustained: benchNetworkSustained,
+  soak: benchSoak,
   pages: benchPages,
   'chat-first-byte': benchChatFirstByte,
   'chat-streams': benchChatStreams,
   'chat-abort': benchChatAbort,
   'chat-router': benchChatRouter,
+  'worst-block': benchWorstBlock,
 }
 
-const wanted = process.argv.slice(2)
+/** It takes an hour: only those who name it have it. */
+const LONG = 'soak'
+
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    accounts: { type: 'string', default: '1000000' },
+    record: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+  },
+})
 const unknown = wanted.filter((name) => !Object.hasOwn(BENCHMARKS, name))
 if (unknown.length > 0)
   throw new Error(`no benchmark ${unknown.join(', ')}; there are: ${Object.keys(BENCHMARKS).join(', ')}`)
 process.stdout.write(`Node ${process.versions.node}, ${availableParallelism()} cores, ${cpus()[0]?.model}\n`)
 const rows: BenchRow[] = []
 for (const [name, bench] of Object.entries(BENCHMARKS)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue
+  if (wanted.length > 0 ? !wanted.includes(name) : name === LONG) continue
   process.stdout.write(`running ${name}\n`)
-  rows.push(...(await bench()))
+  rows.push(...(await bench({ ...values, accounts: Number(values.accounts), rounds: Number(values.rounds) })))
 }
 printTable(rows)

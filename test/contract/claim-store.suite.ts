@@ -4,6 +4,7 @@ import { type Claim, type FinishedClaim, NATIVE_CLAIMS } from '../../marketplace
 import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
 import { STABLE_CLAIMS, type StableClaim } from '../../marketplace/stable/claim.ts'
 import { claimed, delivered, executing, failed, listed, stableClaims, txIdOf } from '../support/claims.ts'
+import { listsOneService } from './claim-list.ts'
 
 /** A store of claims of a kind, open. */
 export type OpenStore<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
@@ -142,6 +143,9 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
       expect((await store.recent(5, null)).nextCursor).toBeNull()
     })
 
+    it('lists the claims of one service in the order of all, each once, in pages of any length', () =>
+      listsOneService(store))
+
     it('lists claims without their results, which would have to be read for nothing', async () => {
       for (const claim of [executing(1), delivered(2), failed(3)]) await put(claim)
       const { claims } = await store.recent(10, null)
@@ -205,6 +209,80 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
       expect(await store.get(txIdOf(1))).toEqual({ ...claim, result: null, settlement: 'final' })
       await reopen()
       expect(await store.pruneResults(0, 0)).toBe(0)
+    })
+
+    describe('beyond the bytes', () => {
+      /** Brings results of given payers, lengths and prices into the store, number 1 the oldest. */
+      const fill = async (...results: readonly { caller: string; bytes: number; price?: bigint }[]): Promise<void> => {
+        for (const [i, { caller, bytes, price = 2_000n }] of results.entries()) {
+          const paid = { caller, priceUsdMicros: price.toString() }
+          const result = `"${'x'.repeat(bytes - 2)}"`
+          await put({ ...delivered(i + 1, { result, finishedAtMs: i + 1 }), ...paid } as FinishedClaim)
+        }
+      }
+      /** Numbers of the claims whose results are kept, of the first `count`. */
+      const kept = async (count: number): Promise<readonly number[]> => {
+        const numbers = Array.from({ length: count }, (_, i) => i + 1)
+        const claims = await Promise.all(numbers.map((number) => store.get(txIdOf(number))))
+        return numbers.filter((_, i) => claims[i]?.state === 'delivered' && claims[i].result !== null)
+      }
+
+      it('forgets results of a payer who holds more than its part before an older one of another', async () => {
+        const crowd = Array.from({ length: 9 }, () => ({ caller: 'greedy', bytes: 100 }))
+        await fill({ caller: 'modest', bytes: 10 }, ...crowd)
+        await store.handedOver(txIdOf(1))
+        expect(await store.pruneResults(0, 810)).toBe(1)
+        expect(await kept(10)).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10])
+        expect(await store.pruneResults(0, 210)).toBe(6)
+        expect(await kept(10)).toEqual([1, 9, 10])
+      })
+
+      it('forgets results of who holds more than its part before one of the same size and price', async () => {
+        await fill(
+          { caller: 'modest', bytes: 100 },
+          ...Array.from({ length: 39 }, () => ({ caller: 'greedy', bytes: 100 })),
+        )
+        await store.handedOver(txIdOf(1))
+        expect(await store.pruneResults(0, 2_000)).toBe(20)
+        expect((await kept(40)).slice(0, 3)).toEqual([1, 22, 23])
+      })
+
+      it('forgets a delivered result before one that was never delivered, then the oldest', async () => {
+        await fill(...Array.from({ length: 5 }, () => ({ caller: 'one', bytes: 100 })))
+        for (const number of [2, 4]) await store.handedOver(txIdOf(number))
+        await reopen()
+        expect(await store.pruneResults(0, 400)).toBe(1)
+        expect(await kept(5)).toEqual([1, 3, 4, 5])
+        expect(await store.pruneResults(0, 200)).toBe(2)
+        expect(await kept(5)).toEqual([3, 5])
+      })
+
+      it('knows that a result was delivered when its claim is written again', async () => {
+        await fill({ caller: 'a', bytes: 100 }, { caller: 'b', bytes: 100 })
+        await store.handedOver(txIdOf(2))
+        await store.handedOver(txIdOf(2))
+        const claim = (await store.get(txIdOf(2))) as FinishedClaim
+        expect(await store.advance('delivered', { ...claim, settlement: 'final' })).toBe(true)
+        expect(await store.pruneResults(0, 100)).toBe(1)
+        expect(await kept(2)).toEqual([1])
+      })
+
+      it('forgets what is large for its price, under however many addresses it was bought', async () => {
+        const crowd = Array.from({ length: 40 }, (_, i) => ({ caller: `address ${i}`, bytes: 100 }))
+        await fill({ caller: 'old', bytes: 20 }, { caller: 'dear', bytes: 100, price: 100_000n }, ...crowd)
+        for (const number of [1, 2]) await store.handedOver(txIdOf(number))
+        expect(await store.pruneResults(0, 2_000)).toBe(22)
+        expect((await kept(42)).slice(0, 3)).toEqual([1, 2, 25])
+      })
+
+      it('marks no answer of a payment that is not known or has no result', async () => {
+        await put(failed(1))
+        await put(executing(2))
+        for (const number of [1, 2, 3]) await store.handedOver(txIdOf(number))
+        expect(await store.get(txIdOf(1))).toEqual(failed(1))
+        expect(await store.get(txIdOf(3))).toBeUndefined()
+        expect(await store.pruneResults(1_000, 0)).toBe(0)
+      })
     })
 
     it('releases a claim only from the state that it is in, and its payment can be claimed anew', async () => {
@@ -282,6 +360,23 @@ function stableClaimsSuite(name: string, make: () => ClaimStoreFixture): void {
       for (const [i, claim] of [first, settled, unpaid, owed, over, paid].entries())
         await put({ ...claim, id: txIdOf(i) })
       expect((await store.open()).map(({ id }) => id).sort()).toEqual([0, 2, 3].map(txIdOf))
+    })
+
+    it('forgets what nobody paid for first, then what was delivered', async () => {
+      const { settled, unpaid } = stableClaims(0)
+      const { finishedAtMs, durationMs, resultHash, result } = settled
+      await put({ ...settled, id: txIdOf(1) })
+      await put({ ...settled, id: txIdOf(2), deliveredAtMs: 12 })
+      await put({ ...unpaid, id: txIdOf(3), finishedAtMs, durationMs, resultHash, result })
+      const bytes = Buffer.byteLength(result)
+      const kept = async (): Promise<readonly unknown[]> => {
+        const claims = await Promise.all([1, 2, 3].map((number) => store.get(txIdOf(number))))
+        return claims.map((claim) => claim !== undefined && 'result' in claim && claim.result !== null)
+      }
+      expect(await store.pruneResults(0, 2 * bytes)).toBe(1)
+      expect(await kept()).toEqual([true, true, false])
+      expect(await store.pruneResults(0, bytes)).toBe(1)
+      expect(await kept()).toEqual([true, false, false])
     })
 
     it('keeps the kinds apart, even under the same id', async () => {

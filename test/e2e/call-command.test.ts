@@ -49,7 +49,7 @@ const kept = (flags: readonly string[]): readonly string[] => {
   }
 }
 const outputOf = (stdout: string): CallOutput => JSON.parse(stdout) as CallOutput
-const VERIFIED = { paymentInBlock: true, headerWork: true, resultHash: true, receiptMatches: true }
+const VERIFIED = { paymentInBlock: true, headerWork: true, resultHash: true, receiptMatches: true, requestHash: true }
 
 describe.concurrent('farthing call', () => {
   it('buys each of the real services, and result, receipt and proofs verify', async () => {

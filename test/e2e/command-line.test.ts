@@ -320,11 +320,13 @@ describe.concurrent('what nobody asked for is not done:', () => {
   it('a wallet that is not there is made where it was looked for, by the command that is advised', async () => {
     const folder = join(workshop.folder(), 'my shop')
     const flags = ['--network', 'testnet', '--data-dir', folder]
-    const advised = `npx farthing wallet new --wallet mine --network testnet --data-dir '${folder}' (npx farthing init`
+    const advised = `npx --no farthing wallet new --wallet mine --network testnet --data-dir '${folder}' (npx --no farthing init`
     const missing = await workshop.run(['wallet', 'address', '--wallet', 'mine', ...flags])
     expect(missing.stderr).toContain(`make one with: ${advised}`)
     const plain = await workshop.run(['wallet', 'address', '--wallet', 'mine'], { env: { HOME: workshop.folder() } })
-    expect(plain.stderr).toContain('make one with: npx farthing wallet new --wallet mine (npx farthing init brings')
+    expect(plain.stderr).toContain(
+      'make one with: npx --no farthing wallet new --wallet mine (npx --no farthing init brings',
+    )
     const shop = await workshop.start(folder, { mine: 0, flags: ['--network', 'testnet'] })
     expect((await shop.stop()).code).toBe(0)
     expect(shop.program.stderr).toContain(`wallet new --wallet market --network testnet --data-dir '${folder}'"`)

@@ -13,6 +13,6 @@ it('a call on the devnet as shipped, whose blocks take the time that a user sees
   expect(JSON.parse(stdout)).toMatchObject({
     result: { height: expect.any(Number) },
     receipt: { serviceId: 'node-network-stats' },
-    verified: { paymentInBlock: true, headerWork: true, resultHash: true, receiptMatches: true },
+    verified: { paymentInBlock: true, headerWork: true, resultHash: true, receiptMatches: true, requestHash: true },
   })
 })

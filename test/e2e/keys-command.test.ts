@@ -92,7 +92,7 @@ describe('farthing keys', () => {
     expect((await daemon.stop()).code).toBe(0)
   })
 
-  it('sets the password of the dashboard, which until then is the token of the folder', async () => {
+  it('sets the password of the dashboard, beside which the token of the folder still signs in', async () => {
     const daemon = await workshop.start(workshop.folder(), { mine: 0 })
     const token = readFileSync(join(daemon.dataDir, 'operator.token'), 'utf8').trim()
     const browser = new PlainBrowser(daemon.url)
@@ -103,7 +103,8 @@ describe('farthing keys', () => {
     expect(await password('correct horse battery\n')).toMatchObject({ code: 0, stderr: '' })
     expect(statSync(join(daemon.dataDir, 'operator.password')).mode & 0o777).toBe(0o600)
     expect((await browser.get()).text).toContain('Sign in as the operator')
-    expect((await browser.signInByPassword(token)).status).toBe(401)
+    expect((await browser.signInByPassword('wrong horse battery')).status).toBe(401)
+    expect((await browser.signInByPassword(token)).status).toBe(303)
     expect((await browser.signInByPassword('correct horse battery')).status).toBe(303)
     expect((await browser.get()).text).toContain('by hand')
     expect((await daemon.stop()).code).toBe(0)

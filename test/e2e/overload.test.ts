@@ -7,7 +7,7 @@ import { closedLoad, openLoad, type Sample } from '../support/open-load.ts'
 
 const workshop = new Workshop()
 /** A document that is made anew for each request: some milliseconds of work. */
-const PATH = '/openapi.json'
+const PATH = '/services.json'
 const SECONDS = 10
 const SETTLES = 20
 /** Pressure has found its level by then. */
@@ -20,7 +20,11 @@ it('a node that is asked for four times what it can do serves what it can in tim
   })
   await marketOpen(url)
   const buyer = new Caller(url, 1)
-  const orders = Array.from({ length: SETTLES }, (_, i) => ({ serviceId: 'node-test-again', request: `ok:${i}` }))
+  const orders = Array.from({ length: SETTLES }, (_, i) => ({
+    serviceId: 'node-test-again',
+    request: `ok:${i}`,
+    lock: 'lock' as const,
+  }))
   const payments = await Promise.all(orders.map((order) => buyer.pay(order)))
   for (const { txId } of payments) await buyer.mined(txId)
   await closedLoad(url, PATH, 1)

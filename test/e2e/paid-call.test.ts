@@ -25,8 +25,8 @@ const payee = (): Caller => new Caller(daemon?.url ?? '', 10)
 const ran = (serviceId: string, request: string): number => runsIn(runsFile).get(`${serviceId} ${request}`) ?? 0
 
 /** Everything that a client can check of a paid answer by itself, as names of what is wrong. */
-function misfits({ body }: Reply<CallView>, { txId, serviceId, amount }: Payment, caller: string): readonly string[] {
-  const paid = { txId, serviceId, caller, amountBaseUnits: amount.toString() }
+function misfits({ body }: Reply<CallView>, { amount, ...named }: Payment, caller: string): readonly string[] {
+  const paid = { ...named, caller, amountBaseUnits: amount.toString() }
   return failedChecks(verifyPaidAnswer({ result: body.result, receipt: body.receipt ?? {} }, paid, POW))
 }
 

@@ -72,7 +72,7 @@ describe('farthing reindex', () => {
     for (const program of [workshop.begin(folder, { env }).finished(), run('audit')]) {
       const { code, stderr } = await program
       expect(code).toBe(1)
-      expect(stderr).toContain(`rebuild them with: npx farthing reindex --data-dir ${folder}`)
+      expect(stderr).toContain(`rebuild them with: npx --no farthing reindex --data-dir ${folder}`)
     }
     expect((await run('reindex')).code).toBe(0)
     const daemon = await workshop.start(folder, { env })

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { devSeed } from '../../config/networks/dev-keys.ts'
 import { wordsOfSeed } from '../../consensus/crypto/words.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { requestHash } from '../../marketplace/checkout/claim.ts'
 import {
   type AgentClient,
   type ClientOptions,
@@ -53,6 +55,8 @@ describe('the five-line call', () => {
     expect(receipt).toMatchObject({ txId: payment.txId, caller: wallet.address('devnet'), serviceId: 'node-test-once' })
     expect(await agent.verifyReceipt(receipt, result)).toMatchObject({ ok: true })
     expect(await agent.verifyReceipt(receipt, { echo: 'else' })).toMatchObject({ ok: false, failed: ['resultHash'] })
+    const another = { ...receipt, requestHash: 'ab'.repeat(32) }
+    expect(await agent.verifyReceipt(another, result)).toMatchObject({ ok: false, failed: ['requestHash'] })
     expect((await agent.receipt(payment.txId)).serviceId).toBe('node-test-once')
     expect(ran('node-test-once', 'slow:1')).toBe(1)
   })
@@ -153,6 +157,22 @@ describe('errors', () => {
     expect((await client({ journal }).resume({ txId })).result).toEqual({ echo: 'slow:9' })
     expect(await client({ journal }).unfinished()).toEqual([])
     expect(ran('node-test-once', 'slow:9')).toBe(1)
+  })
+})
+
+describe('an operator that works for another request than was paid', () => {
+  it('does not verify: the receipt names what it worked for', async () => {
+    // What the operator saw of the request is one letter off; commitment, payment and receipt are real.
+    const swapped: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const text = await response.text()
+      const { receipt, ...body } = JSON.parse(text) as { readonly receipt?: { readonly serviceId: ServiceId } }
+      if (receipt === undefined) return new Response(text, { status: response.status, headers: response.headers })
+      const named = { ...receipt, requestHash: requestHash(receipt.serviceId, 'slow:30') }
+      return new Response(JSON.stringify({ ...body, receipt: named }), { status: response.status })
+    }
+    const error = await caught(client({ fetch: swapped }).call('node-test-once', 'slow:31'))
+    expect(error).toMatchObject({ code: 'unverified', verified: { ok: false, failed: ['requestHash'] } })
   })
 })
 

@@ -11,8 +11,8 @@ it('who has used up his settles still gets what he paid for, and nobody else doe
   await marketOpen(url)
   const buyer = new Caller(url, 1)
   const [first, second] = [
-    await buyer.payMined({ serviceId: 'node-test-again', request: 'ok:1' }),
-    await buyer.payMined({ serviceId: 'node-test-again', request: 'ok:2' }),
+    await buyer.payMined({ serviceId: 'node-test-again', request: 'ok:1', lock: 'lock' }),
+    await buyer.payMined({ serviceId: 'node-test-again', request: 'ok:2', lock: 'lock' }),
   ]
   expect(verdict(await buyer.settle(first))).toBe('200 paid')
   // Its escrow is open: nothing has been claimed yet.
@@ -37,6 +37,32 @@ it('who has used up his settles still gets what he paid for, and nobody else doe
   const codes = new Set(floods.map((reply) => verdict(reply)))
   expect(codes).toEqual(new Set(['200 paid', '429 rate_limited']))
   expect((await post(url, '/api/x402/node-test-again', {})).status).toBe(402)
+})
+
+it('who has the secret of a payment gets the calls that it is good for, also where strangers name it', async () => {
+  const flags = ['--rpc-rate-settle', '1', '--rpc-rate-mcp', '1', '--rpc-trust-proxy', 'true']
+  const { url } = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' }, flags })
+  await marketOpen(url)
+  const buyer = new Caller(url, 1)
+  const { txId, secret, request } = await buyer.payMined({
+    ...{ serviceId: 'node-test-again', request: 'ok:1', lock: 'lock' },
+  })
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  const offer = (payment: object, address: string) =>
+    post(url, '/api/x402/node-test-again', { request, payment }, from(address))
+  const payer = '198.51.100.1'
+  expect(verdict(await offer({ txId: 'ab'.repeat(32) }, payer))).toBe('402 payment_not_found')
+  const named = [{ txId }, { txId, secret: 'cd'.repeat(32) }]
+  const strangers = await Promise.all(
+    Array.from({ length: 45 }, (_, i) => offer(named[i % 2] as object, '203.0.113.9')),
+  )
+  expect(strangers.filter(({ status }) => status !== 429)).toHaveLength(1)
+  // Its escrow is open, then it is claimed.
+  for (const isAgain of [false, true]) {
+    const paid = await offer({ txId, secret }, payer)
+    expect([verdict(paid), paid.headers.has('idempotent-replay')]).toEqual(['200 paid', isAgain])
+    for (const payment of named) expect((await offer(payment, '203.0.113.9')).status).toBe(429)
+  }
 })
 
 it('who has used up his quotes can still pay, and a mark of a payment buys no further quote', async () => {

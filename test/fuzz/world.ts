@@ -69,7 +69,8 @@ export class World {
     })
     const { exchange } = this.node.peers
     const states = { use: <T>(_: unknown, work: (state: typeof pin) => Promise<T>) => work(pin) }
-    serveState(exchange, { ...states, useNewest: (work) => work(pin) }, test.ruleBook)
+    const useNewest = <T>(work: (state: typeof pin) => Promise<T>) => work(pin)
+    serveState(exchange, { states: { ...states, useNewest }, ruleBook: test.ruleBook, log: SILENT_LOG })
     serveAddresses(exchange, { good: () => ['/ip4/8.8.8.8/tcp/8421'], now: () => hub.time.nowMs })
   }
 

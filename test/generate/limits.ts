@@ -1,6 +1,6 @@
 import { QUOTE_POOLS_MAX } from '../../amm/quote.ts'
 import { LAUNCH_RULES } from '../../config/networks/rules.ts'
-import { SETTINGS, type SettingName } from '../../config/settings.ts'
+import { SETTINGS } from '../../config/settings.ts'
 import { BLOCK_TRANSACTIONS_MAX } from '../../consensus/block/block.ts'
 import { UNDO_BLOCKS } from '../../consensus/chain/database.ts'
 import { REFUNDS_PER_BLOCK_MAX, refundsPerBlockMax } from '../../consensus/chain/params.ts'
@@ -17,6 +17,8 @@ import {
 import { SIGNED_TEXT_CHARS_MAX } from '../../consensus/tx/signed-text.ts'
 import { MEMO_BYTES_MAX, TX_BYTES_MAX, WITNESS_BYTES_MAX } from '../../consensus/tx/transaction.ts'
 import { KEYS_IN_ALL_MAX } from '../../marketplace/chat/key-book.ts'
+import { PASSED_OVER_MAX } from '../../marketplace/checkout/claim-store.ts'
+import { PAYER_PART } from '../../marketplace/checkout/kept-results.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/checkout/registrar.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
 import { HOLDINGS_MAX } from '../../marketplace/facts/accounts.ts'
@@ -41,20 +43,18 @@ import { RESULTS_KEPT_MAX } from '../../marketplace/services/result-cache.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
-import { REMOTE_ADDRESSES_MAX } from '../../miner/remote-work.ts'
+import { REMOTE_ADDRESSES_MAX, REMOTE_SEATS_MAX } from '../../miner/seats.ts'
 import { ASKED_CHARS_MAX } from '../../rpc/a2a/questions.ts'
 import { TASK_CHARS_MAX, TASK_KEPT_MS, TASKS_MAX } from '../../rpc/a2a/tasks.ts'
 import { PARTS_MAX } from '../../rpc/a2a/wire.ts'
-import type { RateBucket } from '../../rpc/contract/route.ts'
-import { KEYS_A_DAY_MAX } from '../../rpc/dashboard/key-makers.ts'
+import { KEYS_A_DAY_MAX, NETWORK_KEYS_A_DAY_MAX } from '../../rpc/dashboard/key-makers.ts'
 import { SESSIONS_MAX } from '../../rpc/dashboard/sessions.ts'
-import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
-import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
+import { COMPRESSED_PER_MINUTE } from '../../rpc/edge/documents.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import { WORD_CHARS_MAX } from '../../rpc/mcp/prompts.ts'
-import { ADDRESSES_MAX } from '../../src/p2p/host/address-book.ts'
-import { INBOUND_PER_HOST, INBOUND_PER_NET, OUTBOUND_PER_GROUP } from '../../src/p2p/host/address-groups.ts'
-import { BANS_MAX } from '../../src/p2p/host/bans.ts'
+import { TABLE_QUESTIONS } from '../../src/p2p/host/node-table.ts'
 import { ALLOWANCES, type Resource } from '../../src/p2p/peers/budget.ts'
+import { REFUSED_REQUESTS } from '../../src/p2p/peers/exchange.ts'
 import {
   BAN_MS,
   BAN_POINTS,
@@ -63,6 +63,10 @@ import {
   OFFENCES,
   type Offence,
 } from '../../src/p2p/peers/offences.ts'
+import { SERVING } from '../../src/p2p/peers/serving.ts'
+import { WANTED } from '../../src/p2p/relay/puller.ts'
+import { MIB_WORTH_MS, OWED_MS_MAX, OWED_MS_MAX_ALL } from '../../src/p2p/snapshot/waits.ts'
+import { HEADERS_OWED_MS_MAX, PAGE_WORTH_MS } from '../../src/p2p/sync/header-walk.ts'
 import {
   BODIES_MAX,
   HEADERS_MAX,
@@ -70,10 +74,16 @@ import {
   SNAPSHOTS_MAX,
   TRANSACTION_IDS_MAX,
 } from '../../src/p2p/wire/messages.ts'
-import { PROTOCOL_NAMES, PROTOCOLS, TOPIC_BYTES_MAX } from '../../src/p2p/wire/protocols.ts'
+import { CHANNELS, PROTOCOL_NAMES, PROTOCOLS, TOPIC_BYTES_MAX } from '../../src/p2p/wire/protocols.ts'
 import { USAGE_LOSS_MS_MAX } from '../../src/storage/level-chat-keys.ts'
 import { KEPT_BLOCKS } from '../../src/storage/pruning.ts'
+import { CONNECTION_LIMITS, perSecond } from './connection-limits.ts'
+import { dearestBlocks } from './dearest-blocks.ts'
+import { DOLLAR_LIMITS } from './dollar-limits.ts'
+import { DOOR_LIMITS } from './door-limits.ts'
 import { OUTSIDE_LIMITS } from './outside-limits.ts'
+
+const percent = (share: number): string => String(Math.round(share * 100))
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
 
@@ -108,10 +118,6 @@ const CONSENSUS: readonly Row[] = [
   ['header time ahead of the local clock', block.futureMsMax, 'ms', 'config/networks/rules.ts'],
 ]
 
-function lowerFirst(text: string): string {
-  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`
-}
-
 const NODE: readonly Row[] = [
   ['blocks that can be unwound', UNDO_BLOCKS, 'blocks', 'chain/database.ts'],
   [
@@ -123,6 +129,12 @@ const NODE: readonly Row[] = [
   ['waiting transactions', DEFAULT_MEMPOOL_POLICY.countMax, '', 'mempool.count-max'],
   ['waiting transactions', DEFAULT_MEMPOOL_POLICY.bytesMax, 'bytes', 'mempool.mib-max'],
   ['executable transactions of an account', DEFAULT_MEMPOOL_POLICY.executablePerAccount, '', 'mempool/policy.ts'],
+  [
+    'transactions of an account taken in before some are mined',
+    `${DEFAULT_MEMPOOL_POLICY.unpaidPerAccount}, and ${DEFAULT_MEMPOOL_POLICY.unpaidPerBlock} a block`,
+    '',
+    'mempool/policy.ts',
+  ],
   ['gapped transactions of an account', DEFAULT_MEMPOOL_POLICY.gappedPerAccount, '', 'mempool/policy.ts'],
   [
     'wait of a transaction that no block can take',
@@ -132,42 +144,67 @@ const NODE: readonly Row[] = [
   ],
   ['signatures waiting for verification', DEFAULT_MEMPOOL_POLICY.verifyingMax, '', 'mempool/policy.ts'],
   ['replacement pays more by', DEFAULT_MEMPOOL_POLICY.replacementBumpBps, 'basis points', 'mempool/policy.ts'],
-  ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],
-  ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
-  ['connections at once', DEFAULT_HTTP_LIMITS.connectionsMax, '', 'rpc/limits.ts'],
-  ['host that a request names', HOST_CHARS_MAX, 'characters', 'rpc/limits.ts'],
-  ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/limits.ts'],
-  ...(Object.keys(DEFAULT_HTTP_LIMITS.ratesPerMinute) as RateBucket[]).map((bucket): Row => {
-    const name: SettingName = `rpc.rate-${bucket}`
-    return [lowerFirst(SETTINGS[name].about), DEFAULT_HTTP_LIMITS.ratesPerMinute[bucket], '', name]
-  }),
+  ...DOOR_LIMITS,
+  ['API keys of all owners, those that nobody uses forgotten first', KEYS_IN_ALL_MAX, '', 'chat/key-book.ts'],
+  ['figures of the use of keys that a killed process loses', USAGE_LOSS_MS_MAX, 'ms', 'storage/level-chat-keys.ts'],
+  ['sessions of the dashboard of all wallets', SESSIONS_MAX, '', 'dashboard/sessions.ts'],
+  ['API keys of wallets that are made within a day from one address', KEYS_A_DAY_MAX, '', 'dashboard/key-makers.ts'],
   [
-    "calls per minute with a payment that is known here, beyond the address's own",
-    KNOWN_PAYMENT_RATE,
+    'API keys of wallets that are made within a day from a /24 (IPv6: a /48)',
+    NETWORK_KEYS_A_DAY_MAX,
+    '',
+    'dashboard/key-makers.ts',
+  ],
+  ['delay of the event loop from which on work is refused', DEFAULT_HTTP_LIMITS.delayMsMax, 'ms', 'rpc.delay-max-ms'],
+  [
+    'streams of events, in all; then who has most makes room for others',
+    DEFAULT_HTTP_LIMITS.streams.openMax,
     '',
     'rpc/limits.ts',
   ],
-  ['keys of a rate limit that are remembered, the oldest forgotten first', KEYS_MAX, '', 'rpc/edge/rate-limiter.ts'],
-  ['API keys of all owners, those that nobody uses forgotten first', KEYS_IN_ALL_MAX, '', 'chat/key-book.ts'],
-  ['figures of the use of keys that a killed process loses', USAGE_LOSS_MS_MAX, 'ms', 'storage/level-chat-keys.ts'],
-  ['sessions of the dashboard of all wallets, and as many of the operator', SESSIONS_MAX, '', 'dashboard/sessions.ts'],
-  ['API keys of wallets that are made within a day from one address', KEYS_A_DAY_MAX, '', 'dashboard/key-makers.ts'],
-  ['delay of the event loop from which on work is refused', DEFAULT_HTTP_LIMITS.delayMsMax, 'ms', 'rpc.delay-max-ms'],
-  ['streams of events, in all', DEFAULT_HTTP_LIMITS.streams.openMax, '', 'rpc/limits.ts'],
   ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/limits.ts'],
+  ['streams of events of the operator, beside those', DEFAULT_HTTP_LIMITS.streams.operatorMax, '', 'rpc/limits.ts'],
   ['what a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.bufferBytesMax, 'bytes', 'rpc/limits.ts'],
-  ['how long a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.behindMsMax, 'ms', 'rpc/limits.ts'],
+  [
+    'how long a reader who is behind may take less than 1024 bytes a second',
+    DEFAULT_HTTP_LIMITS.streams.behindMsMax,
+    'ms',
+    'rpc/limits.ts',
+  ],
   ['blocks whose events are told to who comes back', REPLAY_BLOCKS_MAX, 'blocks', 'facts/event-walk.ts'],
-  ['tasks of A2A that are kept, those that nobody has paid dropped first', TASKS_MAX, '', 'a2a/tasks.ts'],
+  [
+    'tasks of A2A that are kept; then the client with most loses the oldest, unpaid ones first',
+    TASKS_MAX,
+    '',
+    'a2a/tasks.ts',
+  ],
   ['requests and results of these tasks together', TASK_CHARS_MAX, 'characters', 'a2a/tasks.ts'],
   ['how long a task is kept after it changed last', TASK_KEPT_MS, 'ms', 'a2a/tasks.ts'],
   ['parts of a message of A2A', PARTS_MAX, '', 'a2a/wire.ts'],
   ['what is looked at of a question', ASKED_CHARS_MAX, 'characters', 'a2a/questions.ts'],
   ['argument of a prompt of MCP', WORD_CHARS_MAX, 'characters', 'mcp/prompts.ts'],
-  ['addresses that external miners mine for at once', REMOTE_ADDRESSES_MAX, '', 'miner/remote-work.ts'],
+  [
+    'addresses that external miners mine for at once; then who has most makes room for others',
+    REMOTE_ADDRESSES_MAX,
+    '',
+    'miner/seats.ts',
+  ],
+  ['clients that mine for these addresses, in the same way', REMOTE_SEATS_MAX, '', 'miner/seats.ts'],
   ['jobs of an address that can be solved', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
   ['tokens, pool positions and stakes of an address that are listed, each', HOLDINGS_MAX, '', 'facts/accounts.ts'],
+  [
+    'text of documents that is compressed in a minute; more goes out as it is',
+    COMPRESSED_PER_MINUTE,
+    'characters',
+    'rpc/edge/documents.ts',
+  ],
   ['services of an agent that are listed', AGENT_SERVICES_MAX, '', 'facts/agents.ts'],
+  [
+    'calls of other services that a page of the calls of one passes over',
+    PASSED_OVER_MAX,
+    '',
+    'checkout/claim-store.ts',
+  ],
   ['pools that a price is read through', ROUTE_POOLS_MAX, '', 'facts/prices.ts'],
   ['pools that a quote looks at', QUOTE_POOLS_MAX, '', 'amm/quote.ts'],
 ]
@@ -176,35 +213,49 @@ const RESOURCES: Readonly<Record<Resource, readonly [string, string]>> = {
   requests: ['requests of a peer that are answered', ''],
   bytesIn: ['bytes of the requests and gossip of a peer', 'bytes'],
   bytesOut: ['bytes of our replies to a peer', 'bytes'],
+  statuses: ['of these, those that say how a peer stands', ''],
   verificationMs: ['time of a core for worthless things of a peer', 'ms'],
+  missingIds: ['transactions that a peer told of and does not have, before that is an offence', ''],
 }
 
 const NETWORK: readonly Row[] = [
-  ['outbound connections sought', SETTINGS['p2p.outbound'].default as string, '', 'p2p.outbound'],
-  ['inbound connections', SETTINGS['p2p.inbound-max'].default as string, '', 'p2p.inbound-max'],
-  ['outbound connections into a /16 of IPv4 or a /32 of IPv6', OUTBOUND_PER_GROUP, '', 'p2p/host/address-groups.ts'],
-  ['inbound connections from an address (IPv6: a /64)', INBOUND_PER_HOST, '', 'p2p/host/address-groups.ts'],
-  ['inbound connections from a /24 (IPv6: a /48)', INBOUND_PER_NET, '', 'p2p/host/address-groups.ts'],
-  ['addresses that are remembered', ADDRESSES_MAX, '', 'p2p/host/address-book.ts'],
-  ['bans', BANS_MAX, '', 'p2p/host/bans.ts'],
+  ...CONNECTION_LIMITS,
   ...PROTOCOL_NAMES.flatMap((name): readonly Row[] => {
     const { requestMax, replyMax, deadlineMs, concurrentMax } = PROTOCOLS[name]
     const value = `${requestMax} / ${replyMax} bytes, ${deadlineMs} ms, ${concurrentMax} at once`
     return [[`request and reply of ${name}, deadline, of a peer`, value, '', 'p2p/wire/protocols.ts']]
   }),
+  ['question to the table of nodes', CHANNELS.kad.requestMax, 'bytes', 'p2p/wire/protocols.ts'],
+  ['answer of the table of nodes', CHANNELS.kad.replyMax, 'bytes', 'p2p/wire/protocols.ts'],
+  ['questions to the table of nodes, of a peer', perSecond(TABLE_QUESTIONS), '', 'p2p/host/node-table.ts'],
   ['gossiped block', TOPIC_BYTES_MAX.blocks, 'bytes', 'p2p/wire/protocols.ts'],
   ['gossiped transaction', TOPIC_BYTES_MAX.transactions, 'bytes', 'p2p/wire/protocols.ts'],
   ['headers of a reply', HEADERS_MAX, '', 'p2p/wire/messages.ts'],
   ['blocks of a request for bodies', BODIES_MAX, '', 'p2p/wire/messages.ts'],
   ['transactions of a request or an announcement', TRANSACTION_IDS_MAX, '', 'p2p/wire/messages.ts'],
+  ['ids of transactions that a peer told of and that wait, always', WANTED.always, '', 'p2p/relay/puller.ts'],
+  ['such ids of a peer, while there is room', WANTED.ofPeer, '', 'p2p/relay/puller.ts'],
+  ['such ids of all peers, before each has only those that wait always', WANTED.ofAll, '', 'p2p/relay/puller.ts'],
   ['ids of a page of the mempool', POOL_IDS_MAX, '', 'p2p/wire/messages.ts'],
   ['snapshots that a node offers', SNAPSHOTS_MAX, '', 'p2p/wire/messages.ts'],
+  ['wait for a snapshot that a MiB of it makes up for', MIB_WORTH_MS, 'ms', 'p2p/snapshot/waits.ts'],
+  ['wait beyond that after which a peer is asked no more', OWED_MS_MAX, 'ms', 'p2p/snapshot/waits.ts'],
+  ['wait for all peers beyond that, then the take ends', OWED_MS_MAX_ALL, 'ms', 'p2p/snapshot/waits.ts'],
+  ['wait for headers that a full page of them makes up for', PAGE_WORTH_MS, 'ms', 'p2p/sync/header-walk.ts'],
+  ['wait beyond that after which a peer gives way to others', HEADERS_OWED_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
   ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'storage/pruning.ts'],
   ...(Object.keys(ALLOWANCES) as Resource[]).map((resource): Row => {
-    const { burst, perSecond } = ALLOWANCES[resource]
     const [what, unit] = RESOURCES[resource]
-    return [what, `${burst}, and ${perSecond} a second`, unit, 'p2p/peers/budget.ts']
+    return [what, perSecond(ALLOWANCES[resource]), unit, 'p2p/peers/budget.ts']
   }),
+  ['share of the main thread that answering one peer takes', percent(SERVING.peerShare), '%', 'p2p/peers/serving.ts'],
+  ['time over which that share is averaged', SERVING.peerWindowMs, 'ms', 'p2p/peers/serving.ts'],
+  ['share of the main thread that answering all peers takes', percent(SERVING.allShare), '%', 'p2p/peers/serving.ts'],
+  ['what all peers may take of it at once', SERVING.allBurstMs, 'ms', 'p2p/peers/serving.ts'],
+  ['wait of a request for its turn, then it is refused busy', SERVING.waitMs, 'ms', 'p2p/peers/serving.ts'],
+  ['charged for the transport of a request', SERVING.requestMs, 'ms', 'p2p/peers/serving.ts'],
+  ['charged for the transport of a MiB of a reply', SERVING.mibMs, 'ms', 'p2p/peers/serving.ts'],
+  ['requests that a busy refusal counts as', REFUSED_REQUESTS, '', 'p2p/peers/exchange.ts'],
   ...(Object.keys(OFFENCES) as Offence[]).map(
     (offence): Row => [`points for ${offence}`, OFFENCES[offence], 'points', 'p2p/peers/offences.ts'],
   ),
@@ -227,8 +278,20 @@ const MARKET: readonly Row[] = [
   ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'checkout/settings.ts'],
   ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'checkout/settings.ts'],
   ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'checkout/settings.ts'],
-  ['results kept', DEFAULT_MARKET_SETTINGS.resultKeepMs, 'ms', 'market.result-keep-hours'],
-  ['results kept', DEFAULT_MARKET_SETTINGS.resultBytesMax, 'bytes', 'market.result-keep-mib'],
+  ...DOLLAR_LIMITS,
+  ['results kept, while they have room', DEFAULT_MARKET_SETTINGS.resultKeepMs, 'ms', 'market.result-keep-hours'],
+  [
+    'results kept, each rail; beyond it those go first that take more of it than their price is of all prices paid',
+    DEFAULT_MARKET_SETTINGS.resultBytesMax,
+    'bytes',
+    'market.result-keep-mib',
+  ],
+  [
+    'part of these bytes beyond which a payer loses such results before others do',
+    `1/${PAYER_PART}`,
+    '',
+    'checkout/kept-results.ts',
+  ],
 ]
 
 const SERVICES: readonly Row[] = [
@@ -277,6 +340,7 @@ export function limitsDocument(): string {
   return [
     HEAD,
     section('Consensus', CONSENSUS),
+    dearestBlocks(),
     section('Node', NODE),
     section('Network', NETWORK),
     section('Market', [...MARKET, ...SERVICES, ...services]),

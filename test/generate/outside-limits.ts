@@ -1,3 +1,4 @@
+import { PICTURES } from '../../marketplace/chat/platform.ts'
 import { WAITING_MAX, WAITING_PER_PLACE } from '../../marketplace/models/admission.ts'
 import { DOCUMENT_REQUEST_BYTES_MAX } from '../../marketplace/services/documents/exact-json.ts'
 import { GATE_LIMITS } from '../../src/outbound/fetch-gate.ts'
@@ -16,6 +17,9 @@ export const OUTSIDE_LIMITS: readonly (readonly [string, number | string, string
   ['pages read at once', GATE_LIMITS.atOnceMax, '', 'outbound/fetch-gate.ts'],
   ['pages of one host read at once', GATE_LIMITS.perHostMax, '', 'outbound/fetch-gate.ts'],
   ['readers that wait for their turn', GATE_LIMITS.waitingMax, '', 'outbound/fetch-gate.ts'],
+  ['images of chats read from the web at once', PICTURES.atOnce, '', 'chat/platform.ts'],
+  ['images read at once for one who chats', PICTURES.perWho, '', 'chat/platform.ts'],
+  ['images of chats of one host read at once', PICTURES.perWhat, '', 'chat/platform.ts'],
   ['robots.txt', ROBOTS_BYTES_MAX, 'bytes', 'outbound/robots.ts'],
   ['pages kept', PAGES_KEPT_BYTES_MAX, 'bytes', 'outbound/page-cache.ts'],
   ['memory of an engine process', HEAP_MB, 'MiB of heap', 'workers/engine-pool.ts'],

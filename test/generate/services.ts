@@ -109,7 +109,7 @@ const INTRO = ({
 
 <!-- Made by \`npm run gen\` from the definitions in marketplace/services. -->
 
-A node sells ${all} services. ${bare} of them work on any machine, ${web} need the internet and no setting, and ${all - bare - web} ask somebody or use something that the operator chooses. What cannot be delivered is not sold: it is listed with the reason, its quote says \`available: false\`, and a payment that is offered all the same is returned. \`npx farthing services\` lists what is available and which setting the rest waits for, \`npx farthing services test <id> [<request>]\` runs one without a payment, and \`npx farthing doctor providers\` asks everybody who is configured whether they answer.
+A node sells ${all} services. ${bare} of them work on any machine, ${web} need the internet and no setting, and ${all - bare - web} ask somebody or use something that the operator chooses. What cannot be delivered is not sold: it is listed with the reason, its quote says \`available: false\`, and a payment that is offered all the same is returned. \`npx --no farthing services\` lists what is available and which setting the rest waits for, \`npx --no farthing services test <id> [<request>]\` runs one without a payment, and \`npx --no farthing doctor providers\` asks everybody who is configured whether they answer.
 
 A request that a service cannot use is said so in the quote, before anybody pays. A service that fails is refunded: on the chain for coins, and by never being charged for dollars. So is a result that does not have the promised shape. A truthful "no" is a result: a domain that nobody registered, a page that answers 404.
 
@@ -127,8 +127,8 @@ ${PROVIDER_ROWS}
 Several names are separated by commas and asked in that order; \`name=https://...\` (or \`http://\`) names another address than the provider's own: its base, under which the provider's own paths are asked: \`searxng=http://127.0.0.1:8888\` for \`http://127.0.0.1:8888/search\`, \`ecb=https://proxy.example\` for \`https://proxy.example/stats/eurofxref/eurofxref-daily.xml\`. SearXNG has no address of its own, so \`searxng\` always needs one, and its settings must list \`json\` under \`search.formats\`. Keys are in the file that \`providers.keys-file\` names: \`{"brave": "...", "open-meteo": "..."}\`. A relative path of any setting counts from the folder in which the command is run, also where \`farthing.json\` names it. Nothing is asked of anybody that is not named here.
 
 \`\`\`sh
-npx farthing start --mine-threads 1 --providers-rates ecb --providers-domains iana --providers-search searxng=http://127.0.0.1:8888
-npx farthing doctor providers --providers-rates ecb --providers-search searxng=http://127.0.0.1:8888
+npx --no farthing start --mine-threads 1 --providers-rates ecb --providers-domains iana --providers-search searxng=http://127.0.0.1:8888
+npx --no farthing doctor providers --providers-rates ecb --providers-search searxng=http://127.0.0.1:8888
 \`\`\`
 
 The same in \`farthing.json\` of the data folder, where both commands find it: \`{"providers": {"rates": "ecb", "search": "searxng=http://127.0.0.1:8888"}}\`. A wrong name or an unusable file keeps the node from starting (exit code 2); somebody who does not answer, lacks a key or address, or a model file that cannot be loaded does not: then \`farthing services\` and \`farthing doctor providers\` (exit code 1) say so.

@@ -24,15 +24,19 @@ import {
 } from '../support/chat-stages.ts'
 import { ChatWorld } from '../support/chat-world.ts'
 
-/** Tokens that the server counts for each question. */
-const TOKENS = 18
+/** What the server counts for each question, about what it is asked: less would not be believed. */
+const USAGE = { prompt_tokens: 207, completion_tokens: 11 }
+const TOKENS = 218
 
 let world: ChatWorld
 beforeAll(async () => {
   world = await ChatWorld.open()
 })
 afterAll(() => world.close())
-beforeEach(() => reset(world.fake))
+beforeEach(() => {
+  reset(world.fake)
+  world.fake.usage = USAGE
+})
 
 describe('model-2', () => {
   it('plans, answers and judges, and gives the draft that passes', async () => {
@@ -44,7 +48,12 @@ describe('model-2', () => {
       THREE.map((stage) => ({ stage, ran: true, models: ['house-8b'], ms: expect.any(Number) })),
     )
     expect(outcome.report.evaluation).toEqual({ passes: true, issues: [], revised: false })
-    expect(outcome.usage).toEqual({ promptTokens: 21, completionTokens: 33, totalTokens: 3 * TOKENS, estimated: false })
+    expect(outcome.usage).toEqual({
+      promptTokens: 621,
+      completionTokens: 33,
+      totalTokens: 3 * TOKENS,
+      estimated: false,
+    })
   })
 
   it('hands the plan to the executor and the answer to the evaluator, as data', async () => {

@@ -9,7 +9,14 @@ let server: ChatServer
 beforeAll(async () => {
   server = await ChatServer.open({ limits: { streams: { ...STREAMS } } })
 })
-const STREAMS = { openMax: 8, openPerAddressMax: 8, bufferBytesMax: 65_536, behindMsMax: 30_000, heartbeatMs: 25 }
+const STREAMS = {
+  openMax: 8,
+  openPerAddressMax: 8,
+  operatorMax: 1,
+  bufferBytesMax: 65_536,
+  behindMsMax: 30_000,
+  heartbeatMs: 25,
+}
 
 beforeEach(() => {
   server.world.fake.profile = 'ok'

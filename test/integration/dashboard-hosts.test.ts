@@ -1,19 +1,14 @@
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { DashboardServer, PlainBrowser } from '../support/dashboard.ts'
 
-let servers: DashboardServer[] = []
+import { type DashboardServer, Dashboards } from '../support/dashboard.ts'
+import { askRaw } from '../support/raw-http.ts'
+
+const dashboards = new Dashboards()
 afterEach(async () => {
-  expect(servers.flatMap(({ errors }) => errors)).toEqual([])
-  await Promise.all(servers.map((server) => server.close()))
-  servers = []
+  expect(await dashboards.close()).toEqual([])
 })
-
-async function open(choices = {}): Promise<{ readonly server: DashboardServer; readonly browser: PlainBrowser }> {
-  const server = await DashboardServer.open(choices)
-  servers.push(server)
-  return { server, browser: new PlainBrowser(server.url) }
-}
+const open: Dashboards['open'] = (choices) => dashboards.open(choices)
 
 /** The dashboard as somebody sees it who sends these headers, whatever they say. */
 function pageAs({ url }: DashboardServer, headers: Record<string, string>): Promise<{ status: number; text: string }> {
@@ -41,22 +36,27 @@ describe('the dashboard under a name that is not its own', () => {
   })
 
   it('takes no signature under such a name either', async () => {
-    const { server, browser } = await open({ loopback: false, trustProxy: true })
+    const { server, browser } = await open({ loopback: false })
     const signed = await browser.signed(server.test)
-    const body = new URLSearchParams({ csrf: browser.hidden('csrf'), signed })
-    const refused = await fetch(`${server.url}/dashboard/sign-in`, {
+    const body = new URLSearchParams({ csrf: browser.hidden('csrf'), signed }).toString()
+    const refused = await askRaw(server.url, {
       method: 'POST',
+      path: '/dashboard/sign-in',
       headers: {
+        host: 'evil.example',
         cookie: `farthing-dashboard=${browser.cookie?.split('=')[1]}`,
-        'x-forwarded-host': 'evil.example',
+        'content-type': 'application/x-www-form-urlencoded',
       },
       body,
     })
-    expect([refused.status, await refused.text()]).toEqual([
-      401,
-      expect.stringContaining('wallets do not sign in here'),
-    ])
+    expect([refused.status, refused.text]).toEqual([401, expect.stringContaining('wallets do not sign in here')])
     expect((await browser.send('/dashboard/sign-in', { signed })).status).toBe(303)
+  })
+
+  it('hears no name from a header that its proxy passes on as it came', async () => {
+    const { server } = await open({ loopback: false, trustProxy: true })
+    const { status, text } = await pageAs(server, { host: 'node.example', 'x-forwarded-host': 'evil.example' })
+    expect([status, text.includes('node.example'), text.includes('evil.example')]).toEqual([200, true, false])
   })
 
   it('believes no proxy that the scheme is a text of its client', async () => {

@@ -1,24 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { DashboardServer, PlainBrowser } from '../support/dashboard.ts'
+import { Dashboards, PASSWORD, PlainBrowser, TOKEN } from '../support/dashboard.ts'
 
-let servers: DashboardServer[] = []
+const dashboards = new Dashboards()
 afterEach(async () => {
-  expect(servers.flatMap(({ errors }) => errors)).toEqual([])
-  await Promise.all(servers.map((server) => server.close()))
-  servers = []
+  expect(await dashboards.close()).toEqual([])
 })
-
-async function open(choices = {}): Promise<{ readonly server: DashboardServer; readonly browser: PlainBrowser }> {
-  const server = await DashboardServer.open(choices)
-  servers.push(server)
-  return { server, browser: new PlainBrowser(server.url) }
-}
-
-async function signedIn(choices = {}) {
-  const all = await open(choices)
-  expect((await all.browser.signInByPassword()).status).toBe(303)
-  return all
-}
+const open: Dashboards['open'] = (choices) => dashboards.open(choices)
+const signedIn: Dashboards['signedIn'] = (choices) => dashboards.signedIn(choices)
 
 const secretOf = (text: string): string => /id="secret">(fk-[0-9A-Za-z]{51})</.exec(text)?.[1] ?? ''
 
@@ -32,7 +20,7 @@ describe('signing in', () => {
     expect(first.headers.get('set-cookie')).toMatch(
       /^farthing-dashboard-\d+=[\w-]{43}; Path=\/dashboard; HttpOnly; SameSite=Strict$/,
     )
-    expect(first.text).toContain('<code id="challenge">npx farthing wallet sign-text "')
+    expect(first.text).toContain('<code id="challenge">npx --no farthing wallet sign-text "')
     expect(first.text).toContain('<a href="/chat">Chat</a>')
     const before = browser.cookie
     const done = await browser.signInByPassword()
@@ -142,6 +130,23 @@ describe('signing in', () => {
     expect((await browser.signInByPassword()).status).toBe(429)
     server.time.pass(16_000)
     expect((await browser.signInByPassword()).status).toBe(303)
+  })
+
+  it('lets the operator in by the token, however many guess the password from wherever', async () => {
+    const { server, browser } = await open({ trustProxy: true, loopback: false })
+    await browser.get()
+    const from = (address: string, password: string) =>
+      browser.send('/dashboard/sign-in', { password }, { origin: server.url, 'x-forwarded-for': address })
+    for (let i = 0; i < 300; i++) expect((await from(`10.0.${i}.1`, 'wrong')).status).toBe(401)
+    const kept = await from('192.0.2.1', PASSWORD)
+    expect([kept.status, Number(kept.headers.get('retry-after')) > 3_000]).toEqual([429, true])
+    expect(kept.text).toContain('operator.token')
+    expect((await from('10.0.7.1', ` ${TOKEN}\n`)).status).toBe(303)
+    expect((await browser.get()).text).toContain('API keys')
+    const other = new PlainBrowser(server.url)
+    await other.get()
+    for (const wrong of ['', TOKEN.slice(1), `${TOKEN}0`, `Bearer ${TOKEN}`])
+      expect((await other.send('/dashboard/sign-in', { password: wrong })).status).toBe(401)
   })
 })
 

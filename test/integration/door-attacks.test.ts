@@ -1,14 +1,15 @@
 import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { StablePayment } from '../../marketplace/stable/claim.ts'
+import { NATIVE_SCHEME } from '../../rpc/cashier/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
-import type { MarketApi, NodeApi } from '../../rpc/node.ts'
 import { createServer } from '../../rpc/server.ts'
 import { type JsonBody, post, type Reply } from '../support/api.ts'
-import { AGAIN, closeMarkets } from '../support/market.ts'
+import { AGAIN, closeMarkets, type TestPayment } from '../support/market.ts'
 import { until } from '../support/processes.ts'
+import { railNode } from '../support/rail-node.ts'
 import { closeRails, PRICE, paymentOf, TestRail } from '../support/stable.ts'
 
 const MCP = { accept: 'application/json, text/event-stream' }
@@ -22,7 +23,7 @@ beforeEach(async () => {
   rail = await TestRail.open({ settleWaitMs: 20_000 })
   bugs = []
   const options = { limits: DEFAULT_HTTP_LIMITS, trustProxy: false, onAnswer: () => {} }
-  app = await createServer(nodeOf(rail), { ...options, onError: (error) => void bugs.push(error) })
+  app = await createServer(railNode(rail), { ...options, onError: (error) => void bugs.push(error) })
   url = await app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterEach(async () => {
@@ -31,25 +32,6 @@ afterEach(async () => {
   await closeMarkets()
   expect(bugs).toEqual([])
 })
-
-/** A node that sells the test services over both rails. */
-function nodeOf({ market, checkout }: TestRail): NodeApi {
-  const { shop, price, store, settler, sender, mempool } = market
-  const sold = { shop, price, store, settler, sender, checkout: market.checkout, settings: DEFAULT_MARKET_SETTINGS }
-  return {
-    version: 'test',
-    startedAtMs: 0,
-    clock: { now: Date.now },
-    chain: market.test.chain,
-    mempool,
-    market: { ...sold, stable: checkout } as unknown as MarketApi,
-    mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
-    peerCount: () => 0,
-    notReadyBecause: () => [],
-    metrics: async () => '',
-    publicUrl: null,
-  } as unknown as NodeApi
-}
 
 const inBase64 = (json: object): string => Buffer.from(JSON.stringify(json)).toString('base64')
 
@@ -67,6 +49,59 @@ function overA2a(data: object, payment?: unknown): Promise<Reply> {
   const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }], ...metadata }
   return post(url, '/a2a', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } })
 }
+
+describe('what a facilitator tells its operator', () => {
+  const PATHS = [
+    '/services.json',
+    '/.well-known/x402',
+    '/.well-known/x402.json',
+    '/llms.txt',
+    '/llms-full.txt',
+    '/agents',
+  ]
+  const SEEN = /org.?4711|12\.34/
+
+  /** Everything that callers are told, before they pay and after. */
+  async function told(profile: 'refuses' | 'lying', words: string): Promise<string> {
+    rail.facilitator.profile = profile
+    rail.facilitator.words = words
+    const texts: string[] = []
+    for (const version of [1, 2] as const) {
+      const paid = paymentOf(rail.payer(), {}, version)
+      texts.push(JSON.stringify(await overHttp(paid, 'ok')))
+      texts.push(JSON.stringify(await overHttp(paid, 'ok')))
+      texts.push(JSON.stringify(await overMcp(paymentOf(rail.payer(), {}, version).payload, 'ok')))
+    }
+    for (const path of PATHS) texts.push(await (await fetch(url + path)).text())
+    texts.push(JSON.stringify(await post(url, PATH, { request: 'ok' })))
+    return texts.join('\n')
+  }
+
+  it.each([
+    ['refuses', 'org-4711_owes_12.34'],
+    ['lying', 'org-4711_owes_12.34'],
+    ['lying', 'unexpected_balance_12.34_of_org-4711'],
+    ['lying', 'unexpected: org 4711 owes 12.34'],
+  ] as const)('is told no caller: it %s, and says %s', async (profile, words) => {
+    expect(await told(profile, words)).not.toMatch(SEEN)
+    expect(rail.pool.facts).toMatchObject([{ trouble: expect.stringMatching(SEEN) }])
+  })
+
+  it('is no address either, where it cannot be asked', async () => {
+    await rail.facilitator.close()
+    const paid = paymentOf(rail.payer())
+    const texts = [JSON.stringify(await overHttp(paid, 'ok')), await (await fetch(`${url}/.well-known/x402`)).text()]
+    const { evmStableRail } = JSON.parse(texts[1] as string) as { evmStableRail: { authDetail: string; note: string } }
+    expect(texts[0]).not.toContain(rail.facilitator.url)
+    expect(`${texts[0]} ${evmStableRail.authDetail} ${evmStableRail.note}`).not.toMatch(/ECONN|127\.0\.0\.1/)
+    expect(rail.pool.facts).toMatchObject([{ trouble: expect.stringContaining('ECONNREFUSED') }])
+  })
+
+  it('is a reason of x402 where it gives one', async () => {
+    rail.facilitator.profile = 'refuses'
+    expect(JSON.stringify(await overHttp(paymentOf(rail.payer()), 'ok'))).toContain('insufficient_funds')
+  })
+})
 
 describe('one authorization through every door at once', () => {
   it('in both generations and other spellings is one run, one payment and the same answer', async () => {
@@ -86,11 +121,15 @@ describe('one authorization through every door at once', () => {
       },
     }
     rail.market.workbench.hold()
+    const taken = vi.spyOn(rail.checkout, 'settle')
     const answers = Promise.all([
       ...[overHttp(first, 'ok:doors'), overHttp(second, 'ok:doors')],
       ...[overMcp(payload, 'ok:doors'), overA2a({ serviceId: AGAIN, request: 'ok:doors' }, payload)],
     ])
     await rail.reaches('executing')
+    // One that comes after the answer was handed over is told that it was.
+    await until('all doors have taken it', () => taken.mock.calls.length === 4)
+    expect(taken.mock.calls.map(([{ client }]) => client)).toEqual(new Array(4).fill('127.0.0.1'))
     rail.market.workbench.release()
     for (const { status, text } of await answers) {
       expect(status).toBe(200)
@@ -163,6 +202,38 @@ describe('hostile input at the doors', () => {
 })
 
 describe('a client that goes away', () => {
+  it('has a result of the native rail kept for it longer than one that was read', async () => {
+    const { market } = rail
+    const nativeHeader = ({ txId, secret }: TestPayment): string =>
+      inBase64({
+        x402Version: 2,
+        accepted: { scheme: NATIVE_SCHEME },
+        payload: { txId, secret: toHex(secret as Uint8Array) },
+      })
+    const cut = await market.pay(`ok:cut${'c'.repeat(5_000)}`, { serviceId: AGAIN })
+    const read = await market.pay(`ok:read${'r'.repeat(4_999)}`, { serviceId: AGAIN })
+    market.workbench.hold()
+    const body = JSON.stringify({ request: cut.request })
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const head = [
+      ...[`POST ${PATH} HTTP/1.1`, 'host: 127.0.0.1', 'content-type: application/json'],
+      ...[`content-length: ${body.length}`, `payment-signature: ${nativeHeader(cut)}`],
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+    await until('the work has begun', () => rail.runs === 1)
+    socket.destroy()
+    await until('the server saw it go', async () => (await connections()) === 0)
+    market.workbench.release()
+    await until('the work is done', async () => (await market.store.get(cut.txId))?.state === 'delivered')
+    market.time.nowMs += 1_000
+    const answer = await post(url, PATH, { request: read.request }, { 'payment-signature': nativeHeader(read) })
+    expect(answer.status).toBe(200)
+    await until('it is noted', () => market.store.calls.includes('handedOver') && !market.store.busy)
+    expect(await market.store.pruneResults(0, 6_000)).toBe(1)
+    expect(await market.settle(cut)).toMatchObject({ ok: true, value: { replayed: true } })
+    expect(await market.settle(read)).toMatchObject({ ok: false, fault: { code: 'pay/result-expired' } })
+  })
+
   it('while the service works gets its answer when it comes again, without a name', async () => {
     const payment = paymentOf(rail.payer())
     rail.market.workbench.hold()

@@ -189,6 +189,27 @@ describe('the host that a request names', () => {
   })
 })
 
+describe('a document behind a proxy', () => {
+  it('is not what a client makes of it with headers that the proxy passes on, and caches are told what it rests on', async () => {
+    const proxied = await ApiServer.open({}, null, undefined, { trustProxy: true })
+    const asked = (path: string, headers = {}) =>
+      askRaw(proxied.url, { path, headers: { host: 'node.example', ...headers } })
+    const evil = { 'x-forwarded-host': 'poison.invalid', forwarded: 'host=poison.invalid', 'x-forwarded-port': '666' }
+    for (const path of ['/openapi.json', '/llms.txt', '/robots.txt', '/sitemap.xml']) {
+      const [plain, poisoned] = [await asked(path), await asked(path, evil)]
+      expect([path, poisoned.text === plain.text, poisoned.text.includes('poison.invalid')]).toEqual([
+        path,
+        true,
+        false,
+      ])
+      expect([path, plain.headers.get('vary')]).toEqual([path, 'accept-encoding, x-forwarded-proto'])
+    }
+    const secure = await asked('/robots.txt', { 'x-forwarded-proto': 'https' })
+    expect(secure.text).toContain('https://node.example/sitemap.xml')
+    await proxied.close()
+  })
+})
+
 describe('what cannot be read as a request', () => {
   const envelope = (answered: string) => {
     const [head = '', body = ''] = answered.split('\r\n\r\n')
@@ -236,13 +257,13 @@ describe('what cannot be read as a request', () => {
   })
 })
 
-it('closes connections beyond its bound as they come, and takes others when these are gone', async () => {
+it('closes connections beyond its bound as they come while all have something under way, and takes others when these are gone', async () => {
   const bounded = await ApiServer.open({ connectionsMax: 2 })
   const sockets: Socket[] = []
   const opened = async (): Promise<boolean> => {
     const socket = connect(Number(new URL(bounded.url).port), '127.0.0.1').on('error', () => {})
     sockets.push(socket)
-    socket.write('GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+    socket.write('GET /api/v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
     await Promise.race([once(socket, 'data'), once(socket, 'close')])
     return socket.bytesRead > 0
   }

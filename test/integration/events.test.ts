@@ -5,7 +5,7 @@ import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/limits.ts'
 import { seeded } from '../sim/miners.ts'
 import { ask, verdict } from '../support/api.ts'
-import { ApiServer } from '../support/api-server.ts'
+import { ApiServer, OPERATOR_TOKEN } from '../support/api-server.ts'
 import { importAll, mineBranch, PROVEN_WORK } from '../support/branches.ts'
 import { escrowHistory } from '../support/closings.ts'
 import { EventFeed } from '../support/event-feed.ts'
@@ -16,8 +16,8 @@ const EVENTS = '/api/v1/events'
 const servers: ApiServer[] = []
 const feeds: EventFeed[] = []
 
-async function opened(change: Partial<HttpLimits> = {}): Promise<ApiServer> {
-  const server = await ApiServer.open(change, null, restlessRuleBook())
+async function opened(change: Partial<HttpLimits> = {}, more = {}): Promise<ApiServer> {
+  const server = await ApiServer.open(change, null, restlessRuleBook(), more)
   servers.push(server)
   return server
 }
@@ -269,5 +269,22 @@ describe('the stream of events', () => {
     await servers.pop()?.close()
     await until('both have ended', () => both.every(({ ended }) => ended))
     expect(server.errors).toEqual([])
+  })
+
+  it('has a place for one more address, whatever others hold, and for the operator', async () => {
+    const streams = { ...DEFAULT_HTTP_LIMITS.streams, openMax: 24, openPerAddressMax: 4, operatorMax: 1 }
+    const server = await opened({ streams }, { trustProxy: true })
+    const over = new AbortController()
+    const statusFor = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${server.url}${EVENTS}`, { headers, signal: over.signal })).status
+    const crowd = Array.from({ length: 30 }, (_, i) => `2001:db8:1:${i % 6}::${i}`)
+    const held = []
+    for (const from of crowd) held.push(await statusFor({ 'x-forwarded-for': from }))
+    expect(held.filter((status) => status === 200)).toHaveLength(24)
+    const operator = { 'x-forwarded-for': '2001:db8:1::1', authorization: `Bearer ${OPERATOR_TOKEN}` }
+    expect([await statusFor(operator), await statusFor(operator)]).toEqual([200, 429])
+    const others = Array.from({ length: 11 }, (_, i) => `198.51.${i}.1`)
+    for (const from of others) expect([from, await statusFor({ 'x-forwarded-for': from })]).toEqual([from, 200])
+    over.abort()
   })
 })

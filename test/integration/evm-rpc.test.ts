@@ -36,7 +36,8 @@ it('tells an unused authorization from one that paid us, also many blocks ago', 
   expect(await rpc.authorization(sought(`0x${'12'.repeat(32)}`))).toEqual({ is: 'unused' })
   const { nonce, transaction } = pay()
   expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'transferred', transaction })
-  for (let i = 0; i < 5_000; i++) token.cancel(newPayer().address, `0x${'34'.repeat(32)}`)
+  const { address: other } = newPayer()
+  for (let i = 0; i < 5_000; i++) token.cancel(other, `0x${'34'.repeat(32)}`)
   token.asked.length = 0
   expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'transferred', transaction })
   expect(token.asked.filter((method) => method === 'eth_getLogs').length).toBe(3)
@@ -60,11 +61,35 @@ it('asks one question where the transaction is named, and looks for itself where
   expect(await rpc.authorization({ ...sought(`0x${'78'.repeat(32)}`), transaction })).toEqual({ is: 'unused' })
 })
 
+it('does not know whether one is unused at a time that the node has not come to', async () => {
+  const until = { untilSeconds: 2_000_000_000 }
+  const unused = sought(`0x${'9a'.repeat(32)}`)
+  token.headSeconds = until.untilSeconds
+  expect((await rpc.authorization({ ...unused, ...until })).is).toBe('unknown')
+  const { nonce, transaction } = pay()
+  expect(await rpc.authorization({ ...sought(nonce), ...until })).toEqual({ is: 'transferred', transaction })
+  token.headSeconds += 1
+  expect(await rpc.authorization({ ...unused, ...until })).toEqual({ is: 'unused' })
+})
+
 it('takes one that was cancelled, or that paid somebody else, for used up', async () => {
   const nonce = `0x${'56'.repeat(32)}`
   token.cancel(payer.address, nonce)
   expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'cancelled' })
   expect(await rpc.authorization(sought(pay({ to: newPayer().address }).nonce))).toEqual({ is: 'cancelled' })
+})
+
+it('asks again where the node had ended the connection that the question went out on', async () => {
+  const { nonce, transaction } = pay()
+  token.endsIdle = true
+  expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'transferred', transaction })
+  expect(token.asked).toEqual([
+    'eth_chainId',
+    'eth_call',
+    'eth_blockNumber',
+    'eth_getLogs',
+    'eth_getTransactionReceipt',
+  ])
 })
 
 it('knows nothing where the node is down or of another chain', async () => {

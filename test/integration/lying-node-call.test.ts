@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { COIN } from '../../config/networks/rules.ts'
-import { HEIGHT, LyingNode } from '../support/lying-node.ts'
+import { HEIGHT, type Json, LyingNode } from '../support/lying-node.ts'
 
 const node = new LyingNode()
 beforeAll(() => node.open())
@@ -8,9 +8,9 @@ afterAll(() => node.close())
 beforeEach(() => node.reset())
 
 /** A quote of so many base units for an agent of whoever runs the node; a payment is refused for good. */
-function quotes(amount: bigint): void {
-  const extra = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
-  const accepts = [{ scheme: 'native-x402', maxAmountRequired: amount.toString(), extra }]
+function quotes(amount: bigint, offer: Json = {}, facts: Json = {}): void {
+  const extra = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1, ...facts }
+  const accepts = [{ scheme: 'native-x402', maxAmountRequired: amount.toString(), ...offer, extra }]
   node.answers('/api/x402', () =>
     node.sent.length === 0
       ? { status: 402, json: { available: true, requestValid: true, accepts } }
@@ -36,4 +36,14 @@ it('a call of a hundred coins is paid', async () => {
   quotes(100n * COIN)
   await node.run('call', 'node-x', 'a text')
   expect(amounts()).toEqual([100n * COIN])
+})
+
+it.each([
+  [{}, { decimals: 18 }, 'the offer counts FAR with other decimals than 8'],
+  [{ asset: 'USDC' }, {}, 'the offer names another asset than FAR'],
+  [{}, { assetId: 'ab'.repeat(32) }, 'the offer names another asset than FAR'],
+])('an offer of something else than the coin is not paid: %o %o', async (offer, facts, message) => {
+  quotes(COIN, offer, facts)
+  expect((await node.run('call', 'node-x', 'a text')).fault).toEqual({ code: 'cli/refused', detail: { message } })
+  expect(amounts()).toEqual([])
 })

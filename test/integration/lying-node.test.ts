@@ -101,26 +101,38 @@ describe('a node that lies about an agent', () => {
     ...{ agentId: 'my-agent', name: 'My agent', endpoint: 'https://agent.example', capabilities: ['search'] },
     ...{ owner: OWN, payout: OWN, settlers: [], services: [] },
   }
+  const ENDPOINT = ['--endpoint', 'https://agent.example']
+  const NO_SETTLERS = ['--settlers', '']
   const update = (agent: Json, ...flags: string[]) => {
     node.says('/api/v1/agents/my-agent', { agent: { ...record, ...agent } })
     return node.run('agent', 'update', 'my-agent', '--name', 'New', '--no-wait', ...flags)
   }
 
   it('does not become its owner', async () => {
-    await update({ owner: OTHER })
+    await update({ owner: OTHER }, ...ENDPOINT, ...NO_SETTLERS)
     expect(signed()).toMatchObject({ owner: DEV_ADDRESSES[0] as Address })
   })
 
   it('is not paid for it', async () => {
-    const { end } = await update({ payout: OTHER })
+    const { end } = await update({ payout: OTHER }, ...ENDPOINT, ...NO_SETTLERS)
     expect(node.sent).toEqual([])
     expect(end).toContain(`--payout ${OTHER}`)
-    await update({ payout: OTHER }, '--payout', OTHER)
+    await update({ payout: OTHER }, '--payout', OTHER, ...ENDPOINT, ...NO_SETTLERS)
     expect(signed()).toMatchObject({ payout: DEV_ADDRESSES[1] as Address })
   })
 
+  it.each([
+    ['adds a settler', { settlers: [OTHER] }, ENDPOINT, `--settlers "${OTHER}"`],
+    ['leaves the settlers out', {}, ENDPOINT, '--settlers ""'],
+    ['sends callers elsewhere', { endpoint: 'https://x/;reboot' }, NO_SETTLERS, '--endpoint <address>'],
+  ])('and %s gets no signature', async (_, told, flags, asked) => {
+    const { end } = await update(told, ...flags)
+    expect(node.sent).toEqual([])
+    expect(end).toMatch(new RegExp(`if it is right, add ${asked}$`))
+  })
+
   it('is shown with everything that is signed', async () => {
-    const { notes } = await update({ settlers: [OTHER] })
+    const { notes } = await update({}, '--settlers', OTHER, ...ENDPOINT)
     expect(signed()).toMatchObject({ settlers: [DEV_ADDRESSES[1] as Address] })
     for (const text of ['New', OWN, OTHER, 'https://agent.example']) expect(notes.join('\n')).toContain(text)
   })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { Host } from '../../src/p2p/host/host.ts'
@@ -6,6 +7,8 @@ import type { GossipJudge, PeerId, Verdict } from '../../src/p2p/network.ts'
 import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
 import { begin, connect, isConnected, makeHost, sightingsOf } from '../support/hosts.ts'
 import { removeFolder, temporaryFolder, until } from '../support/processes.ts'
+
+const BLOCK_BYTES = 800_000
 
 const hosts: Host[] = []
 const folders: string[] = []
@@ -106,7 +109,7 @@ test('a ban is told, a gate is asked', async () => {
   const [a, b] = await pair(() => {})
   const banned: string[] = []
   b.onBan(({ id }, reason) => banned.push(`${id} ${reason}`))
-  b.setGate({ mayAccept: () => true, mayKeep: (peer) => peer !== a.self, mayDial: () => false })
+  b.setGate({ mayAccept: () => true, mayKeep: (peer) => peer !== a.self, mayDial: () => false, isKnown: () => false })
   b.disconnect(a.self, 'bad-work', true)
   expect(banned).toEqual([`${a.self} bad-work`])
   await until('both are alone', () => !isConnected(a, b) && !isConnected(b, a), { everyMs: 5 })
@@ -240,13 +243,13 @@ test('a host stops within two seconds, whatever is open, and stops once', async 
   expect(sightingsOf(b).warnings).toEqual([])
 })
 
-test('an identity and the peer store outlast the process', async () => {
+test('an identity outlasts the process', async () => {
   const home = await folder()
   const names: PeerId[] = []
   for (let run = 0; run < 2; run++) {
     const identity = await loadIdentity(home)
     if (!identity.ok) throw new Error(identity.fault.code)
-    const one = await host({ key: identity.value.key, folder: home })
+    const one = await host({ key: identity.value.key })
     const other = await host()
     await begin(one)
     await begin(other)
@@ -258,18 +261,57 @@ test('an identity and the peer store outlast the process', async () => {
   expect(names[0]).toBe(names[1])
 })
 
+/** Sends blocks by gossip to a host whose clock stands still and which says the same of each; how many it heard, as long as it listens. */
+async function heardOf(
+  verdict: Verdict,
+  blocks: number,
+): Promise<{ readonly heard: number; readonly answering: Host }> {
+  const [asking, answering] = [await host(), await host({ clock: { now: () => 0 } })]
+  let heard = 0
+  answering.subscribe('blocks', async () => {
+    heard += 1
+    return verdict
+  })
+  asking.subscribe('blocks', async () => 'ignore')
+  for (const each of [asking, answering]) await begin(each)
+  await connect(asking, answering)
+  const tellUntil = async (count: number, block: () => Uint8Array): Promise<void> => {
+    const told = (): boolean => heard >= count || !isConnected(answering, asking)
+    await until('the block is heard', () => {
+      if (!told()) asking.publish('blocks', block())
+      return told()
+    })
+  }
+  await tellUntil(1, () => randomBytes(8))
+  for (let sent = 0; sent < blocks; sent++) {
+    const block = randomBytes(BLOCK_BYTES)
+    await tellUntil(heard + 1, () => block)
+  }
+  return { heard, answering }
+}
+
+test('gossip that is of no use is excused for a while, and what is passed on always', async () => {
+  const idle = await heardOf('ignore', 30)
+  expect(idle.heard * BLOCK_BYTES).toBeGreaterThan(12_000_000)
+  expect(idle.heard * BLOCK_BYTES).toBeLessThan(20_000_000)
+  expect(sightingsOf(idle.answering).offences).toMatchObject([{ offence: 'flood' }])
+  const useful = await heardOf('accept', 30)
+  expect(useful.heard).toBeGreaterThan(30)
+  expect(sightingsOf(useful.answering).offences).toEqual([])
+})
+
 test('a port in use is a fault that names the setting', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
-  const one = await host({ listen: { host: '127.0.0.1', port }, folder: await folder() })
+  const one = await host({ listen: { host: '127.0.0.1', port } })
   const started = await one.start()
   server.close()
   expect(started).toMatchObject({ fault: { code: 'p2p/port-taken', detail: { port } } })
 })
 
 test('an address of another machine is a fault that names it, in one line', async () => {
-  const one = await host({ listen: { host: '203.0.113.9', port: 0 }, folder: await folder() })
+  const one = await host({ listen: { host: '203.0.113.9', port: 0 } })
   const started = await one.start()
   const reason = 'EADDRNOTAVAIL: address not available 203.0.113.9'
   expect(started).toMatchObject({

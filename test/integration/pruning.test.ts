@@ -7,6 +7,7 @@ import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { encodeTransaction } from '../../consensus/tx/transaction.ts'
 import { Backfill } from '../../src/p2p/snapshot/backfill.ts'
 import { heldRange } from '../../src/p2p/snapshot/held.ts'
+import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
 import { exportBlocks } from '../../src/storage/block-file.ts'
 import { KEPT_BLOCKS, Pruning, type Retention, wantedFrom } from '../../src/storage/pruning.ts'
 import { seeded } from '../sim/miners.ts'
@@ -64,9 +65,12 @@ function expectTrue({ chain: { database, head } }: TestChain): void {
   }
 }
 
-/** A peer that answers for bodies out of the whole chain; `spoil` changes what it sends. */
-function archive(spoil: (transactions: Uint8Array[]) => Uint8Array[] = (same) => same) {
-  const wire = new Wire('archive')
+/** A peer that answers for bodies out of the whole chain, so many blocks at a time; `spoil` changes what it sends. */
+function archive(
+  spoil: (transactions: Uint8Array[]) => Uint8Array[] = (same) => same,
+  { name = 'archive', blocks = 5 } = {},
+) {
+  const wire = new Wire(name)
   const peers = peersOver(
     wire,
     RULES,
@@ -75,13 +79,17 @@ function archive(spoil: (transactions: Uint8Array[]) => Uint8Array[] = (same) =>
   )
   peers.exchange.answer('bodies', (_, ids) => ({
     reply: ids
-      .slice(0, 5)
+      .slice(0, blocks)
       .map((id) => spoil((full.chain.database.transactions(id) ?? []).map((tx) => encodeTransaction(tx)))),
   }))
   return { wire, peers }
 }
 
-function backfillOf({ chain, nowMs }: TestChain, wanted: { bodiesFrom: number; witnessesFrom: number }) {
+function backfillOf(
+  { chain, nowMs }: TestChain,
+  wanted: { bodiesFrom: number; witnessesFrom: number },
+  clock = { now: () => nowMs },
+) {
   const wire = new Wire('lacking')
   const peers = peersOver(
     wire,
@@ -90,7 +98,7 @@ function backfillOf({ chain, nowMs }: TestChain, wanted: { bodiesFrom: number; w
     () => nowMs,
   )
   const backfill = new Backfill({
-    ...{ chain, peers, timers: IMPATIENT, log: SILENT, wanted: () => wanted, allowed: () => true, onFatal },
+    ...{ chain, peers, clock, timers: IMPATIENT, log: SILENT, wanted: () => wanted, allowed: () => true, onFatal },
   })
   backfill.start()
   return { wire, peers, backfill }
@@ -144,6 +152,42 @@ describe('a chain without its older bodies', () => {
       const id = full.chain.database.idAt(height) as BlockId
       expect(copy.get(KEYS.bodies(id))).toEqual(store.get(KEYS.bodies(id)))
     }
+  })
+
+  it('fetches hardly any from a peer that drips block by block', async () => {
+    const { test } = await lacking(41, 41)
+    let nowMs = full.nowMs
+    let drips = 0
+    const drip = (transactions: Uint8Array[]): Uint8Array[] => {
+      nowMs += PROTOCOLS.bodies.deadlineMs - 100
+      drips += 1
+      return transactions
+    }
+    const filling = backfillOf(test, { bodiesFrom: 0, witnessesFrom: 0 }, { now: () => nowMs })
+    await connect(filling, archive(drip, { name: 'dripping', blocks: 1 }))
+    await connect(filling, archive())
+    await allSteps(() => filling.backfill.step())
+    expect(test.chain.database.held).toEqual({ bodiesFrom: 0, witnessesFrom: 0 })
+    expect(drips).toBe(1)
+    expect(filling.wire.ended.size).toBe(0)
+  })
+
+  it('fetches them from a slow peer where a quick one has nothing of what it says it has', async () => {
+    const { test } = await lacking(41, 41)
+    let nowMs = full.nowMs
+    const slowly = (transactions: Uint8Array[]): Uint8Array[] => {
+      nowMs += 1_000
+      return transactions
+    }
+    const filling = backfillOf(test, { bodiesFrom: 0, witnessesFrom: 0 }, { now: () => nowMs })
+    const [slow, empty] = [archive(slowly), archive((same) => same, { name: 'empty', blocks: 0 })]
+    // The one that was dialled does not come before the other.
+    await connect(slow, filling)
+    await connect(filling, empty)
+    let missed = 0
+    while (test.chain.database.held.bodiesFrom > 0 && missed < 20) if (!(await filling.backfill.step())) missed += 1
+    expect(missed).toBeLessThan(5)
+    expect(test.chain.database.held).toEqual({ bodiesFrom: 0, witnessesFrom: 0 })
   })
 
   it('goes on where it was when the process died', async () => {

@@ -10,7 +10,7 @@ import { TestChain } from '../support/chain.ts'
 import { removeFolder, temporaryFolder } from '../support/processes.ts'
 import { RandomChain, restlessRuleBook } from '../support/random-chain.ts'
 import { connect, headersAbove, joiningNode, takeSnapshot } from '../support/snapshot-nodes.ts'
-import { IMPATIENT, peersOver, Wire } from '../support/wire.ts'
+import { IMPATIENT, peersOver, SILENT, Wire } from '../support/wire.ts'
 
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const RULES = restlessRuleBook()
@@ -47,7 +47,7 @@ async function serving(store: LevelStore) {
   const peers = peersOver(wire, RULES, () => ({}), clock.now)
   const pin = () => store.pin()
   const snapshots = new StateSnapshots({ chain: test.chain, pin, clock, timers: IMPATIENT, blocks: 10 })
-  serveState(peers.exchange, snapshots, RULES)
+  serveState(peers.exchange, { states: snapshots, ruleBook: RULES, log: SILENT })
   snapshots.start()
   return { test, wire, peers, snapshots }
 }
@@ -106,7 +106,7 @@ describe('a snapshot of a real database', () => {
     // As a process leaves it that dies before it has tidied up.
     const { database } = node.test.chain
     const rest = [KEYS.state('0a01' as never), KEYS.page('0' as never)]
-    await database.staging().batch(
+    await database.staged.store().batch(
       rest.map((key) => ({ key, value: key })),
       () => {},
     )
@@ -123,7 +123,7 @@ describe('a snapshot of a real database', () => {
     await cleared
     const after = again.test.chain.database
     expect(after.store.get(residue.key)).toBeUndefined()
-    for (const key of [...rest, KEYS.kept(3)]) expect(after.staging().get(key)).toBeUndefined()
+    for (const key of [...rest, KEYS.kept(3)]) expect(after.staged.store().get(key)).toBeUndefined()
     expect((await auditState(again.test.chain)).sound).toBe(true)
   })
 
@@ -132,7 +132,7 @@ describe('a snapshot of a real database', () => {
     const node = await joiningNode(RULES, store)
     const key = KEYS.state('0a01' as never)
     const writes = [{ key, value: key }]
-    await node.test.chain.database.staging().batch(writes, () => {})
+    await node.test.chain.database.staged.store().batch(writes, () => {})
     await store.batch([residue], () => {})
     const cleared = node.sync.clearResidue()
     await node.sync.stop()
@@ -140,7 +140,7 @@ describe('a snapshot of a real database', () => {
     expect(store.get(residue.key)).toBeDefined()
     const again = await joiningNode(RULES, store, 'again')
     await again.sync.clearResidue()
-    expect([store.get(residue.key), again.test.chain.database.staging().get(key)]).toEqual([undefined, undefined])
+    expect([store.get(residue.key), again.test.chain.database.staged.store().get(key)]).toEqual([undefined, undefined])
   })
 
   it('is dropped when its block leaves the best chain', async () => {

@@ -144,6 +144,30 @@ describe('a peer that gives', () => {
   }
 })
 
+/** Ids of pages behind which an honest peer has none but those that a reply gave already, by the pages of that. */
+const STRAYS: Record<string, (pages: ReplyOf<'statePages'>['pages']) => Uint8Array> = {
+  'from before all of them': () => new Uint8Array(0),
+  'that it gave before': (pages) => pages[1]?.id as Uint8Array,
+}
+
+describe('a true reply with a page at its end', () => {
+  for (const [name, idOf] of Object.entries(STRAYS)) {
+    it(`${name} has no honest peer thrown out`, async () => {
+      const honest = ['h1', 'h2', 'h3'].map((peer) => servingNode(peer, test, store, { most: 3 }))
+      const liar = await serverAt('liar')
+      liar.wire.tamper = lie('statePages', ({ pages, done }) => {
+        return { pages: [...pages, { id: idOf(pages), form: new Uint8Array(4) }], done }
+      })
+      const node = await joiningNode(RULES, new MemoryKeyValueStore())
+      for (const server of [liar, ...honest]) await connect(node, server)
+      const snapshot = liar.snapshots.refs()[0] as never
+      expect(await takeSnapshot(node, test, snapshot)).toEqual({ ok: true, value: undefined })
+      expect(node.test.chain.head.id).toBe(test.chain.head.id)
+      expect(honest.map(({ wire }) => node.peers.reputation.pointsOf(wire.self))).toEqual([0, 0, 0])
+    })
+  }
+})
+
 describe('a take that is broken off', () => {
   it('goes on from every point at which the process dies, and ends with the same state', {
     timeout: 120_000,

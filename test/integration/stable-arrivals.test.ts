@@ -34,7 +34,7 @@ describe('a payment that a facilitator reports', () => {
     expect(await rail.codeOf(rail.order())).toBe('settled')
     await until('it was looked for', () => verdicts(rail).seen === 1)
     expect(verdicts(rail)).toEqual({ seen: 1, missing: 0, unknown: 0 })
-    expect(rail.token.asked).toEqual(['eth_chainId', 'eth_getTransactionReceipt'])
+    expect(rail.token.asked).toEqual(['eth_chainId', 'balanceOf', 'eth_getTransactionReceipt'])
     expect([rail.faults, rail.checkout.figures.arrivals?.waiting]).toEqual([[], 0])
   })
 

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { StableRefund } from '../../marketplace/stable/claim.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
-import { closeRails, newPayer, PRICE, paymentOf, TestRail } from '../support/stable.ts'
+import { closeRails, newPayer, PRICE, paymentOf, type RailParts, TestRail } from '../support/stable.ts'
+import type { Profile } from '../support/stable-facilitator.ts'
 
 afterEach(async () => {
   await closeRails()
@@ -235,14 +236,17 @@ describe('a node that dies', () => {
 })
 
 describe('money that comes without a delivery', () => {
-  async function owing(parts = {}) {
+  /** What the payer has, and what the facilitator does, is settled before the node starts again: it may pay back at once. */
+  async function owing(settleProfile: Profile | null = null, parts: RailParts = {}) {
     const rail = await TestRail.open(parts)
     const call = rail.order('fail', { serviceId: ONCE })
     expect(await rail.codeOf(call)).toBe('service/failed')
     const { from, to, value, validAfter, validBefore, nonce, signature } = call.payment.authorization
     const said = { from, to, value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}`, nonce }
     expect(rail.token.transfer(said, signature)).toHaveProperty('transaction')
-    return { rail: await rail.restart(), call }
+    rail.facilitator.settleProfile = settleProfile
+    const before = rail.token.balance(from)
+    return { rail: await rail.restart(), call, before }
   }
 
   /** Waits until the only refund there is stands so. */
@@ -254,32 +258,27 @@ describe('money that comes without a delivery', () => {
   }
 
   it('is paid back, once, with an authorization of our own', async () => {
-    const { rail, call } = await owing()
+    const { rail, call, before } = await owing()
     const { from } = call.payment.authorization
-    const before = rail.token.balance(from)
     await refundIs('paid', rail)
     expect(rail.token.balance(from) - before).toBe(PRICE)
     expect(await rail.codeOf(call)).toBe('stable/owed')
     const again = await rail.restart()
     expect([again.token.balance(from) - before, again.checkout.figures.refundsOwed]).toEqual([PRICE, 0])
-  }, 60_000)
+  })
 
   it('is paid back once where the answer to the refund was lost', async () => {
-    const { rail, call } = await owing()
+    const { rail, call, before } = await owing('lost')
     const { from } = call.payment.authorization
-    const before = rail.token.balance(from)
-    rail.facilitator.settleProfile = 'lost'
     await refundIs('sent', rail)
     rail.facilitator.settleProfile = null
     await until('it is known', async () => (await refundIs('paid', rail)).transaction !== null)
     expect(rail.token.balance(from) - before).toBe(PRICE)
-  }, 90_000)
+  })
 
   it('is paid back once where another wallet is to pay by the time that the answer was lost', async () => {
-    const { rail, call } = await owing()
+    const { rail, call, before } = await owing('lost')
     const { from } = call.payment.authorization
-    const before = rail.token.balance(from)
-    rail.facilitator.settleProfile = 'lost'
     await until('it was carried out', () => rail.token.balance(from) > before)
     const refunder = rail.payer()
     const again = await rail.restart({ refunder })
@@ -288,13 +287,11 @@ describe('money that comes without a delivery', () => {
     expect(again.token.balance(from) - before).toBe(PRICE)
     expect(again.token.uses.some((use) => use.from === refunder.address)).toBe(false)
     expect(refund).toMatchObject({ from: rail.treasury.address })
-  }, 60_000)
+  })
 
   it('is not paid by another wallet while an authorization of the one before may be carried out', async () => {
-    const { rail, call } = await owing()
+    const { rail, call, before } = await owing('deaf')
     const { from } = call.payment.authorization
-    const before = rail.token.balance(from)
-    rail.facilitator.settleProfile = 'deaf'
     await refundIs('sent', rail)
     const again = await rail.restart({ refunder: rail.payer() })
     again.facilitator.settleProfile = null
@@ -302,24 +299,22 @@ describe('money that comes without a delivery', () => {
     expect(again.token.balance(from)).toBe(before)
     const home = await again.restart({ refunder: rail.treasury })
     await until('it is paid back', () => home.token.balance(from) - before === PRICE)
-  }, 60_000)
+  })
 
   it('stays owed where a facilitator complains of a nonce that is its own', async () => {
-    const { rail, call } = await owing()
+    const { rail, call, before } = await owing('stuck')
     const { from } = call.payment.authorization
-    const before = rail.token.balance(from)
-    rail.facilitator.settleProfile = 'stuck'
     await until('it was refused', () => rail.faults.some(({ code }) => code === 'stable/refund-refused'))
     expect(rail.token.balance(from)).toBe(before)
     expect(rail.checkout.figures.refundsOwed).toBe(1)
     rail.facilitator.settleProfile = null
     await until('it is paid back', () => rail.token.balance(from) - before === PRICE)
-  }, 90_000)
+  })
 
   it('waits for the operator where there is no key, and is told of', async () => {
-    const { rail } = await owing({ hasRefundKey: false })
+    const { rail } = await owing(null, { hasRefundKey: false })
     await rail.reaches('owed')
     expect(rail.faults.map(({ code }) => code)).toEqual(['stable/refund-waits'])
     expect(rail.checkout.figures.refundsOwed).toBe(1)
-  }, 60_000)
+  })
 })

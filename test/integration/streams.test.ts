@@ -7,7 +7,14 @@ import type { EventSink } from '../../rpc/answer.ts'
 import { Streams } from '../../rpc/streams.ts'
 import { until } from '../support/processes.ts'
 
-const LIMITS = { openMax: 4, openPerAddressMax: 4, bufferBytesMax: 200_000, behindMsMax: 500, heartbeatMs: 60_000 }
+const LIMITS = {
+  openMax: 4,
+  openPerAddressMax: 4,
+  operatorMax: 1,
+  bufferBytesMax: 200_000,
+  behindMsMax: 500,
+  heartbeatMs: 60_000,
+}
 /** More than the buffers of two sockets take. */
 const EVENTS = 2_000
 const BIG = { event: 'big', id: '1', data: { text: 'x'.repeat(50_000) } }
@@ -24,7 +31,7 @@ beforeEach(async () => {
   stopped = 0
   server = createServer((_, raw) => {
     const refused = streams.open(
-      { raw, address: 'somebody', headers: {}, onError: (error) => expect.fail(String(error)) },
+      { raw, holder: { network: 'n', address: 'a' }, headers: {}, onError: (error) => expect.fail(String(error)) },
       (sink) => {
         sinks.push(sink)
         return { stop: () => stopped++ }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseWav, VOICE_FORMAT, WAV_HEADER_BYTES } from '../../marketplace/chat/voice/wav.ts'
+import { estimatedTokens } from '../../marketplace/models/tokens.ts'
 import { ChatServer } from '../support/chat-server.ts'
 import { callOf } from '../support/chat-world.ts'
 import { until } from '../support/processes.ts'
@@ -274,7 +275,7 @@ describe('whoever goes away', () => {
     await until('it is spoken', () => fake.open === 1)
     gone.abort()
     await asked
-    await until('it is counted', () => used() === 100)
+    await until('it is counted', () => used() === estimatedTokens('x'.repeat(400)))
   })
 
   it('leaves room for others', async () => {
@@ -289,6 +290,24 @@ describe('whoever goes away', () => {
 })
 
 describe('an answer that is read out', () => {
+  it('counts as what was said, and again as what was read out, in whatever language', async () => {
+    for (const text of [
+      'The committee met again and put off its vote. '.repeat(20),
+      '委員会は再び投票を延期した。'.repeat(20),
+    ]) {
+      const owner = `who hears ${text.length}`
+      const headers = { authorization: `Bearer ${await server.newKey(owner)}` }
+      server.world.fake.answer = () => text
+      server.world.fake.usage = null
+      const response = await post('/api/v1/voice', { messages: QUESTION }, { headers })
+      expect(response.status).toBe(200)
+      await response.arrayBuffer()
+      const { promptTokens, completionTokens } = server.keys.usedToday(owner)
+      expect(completionTokens).toBeGreaterThanOrEqual(estimatedTokens(text))
+      expect(promptTokens).toBeGreaterThan(estimatedTokens(text))
+    }
+  })
+
   it('is text and sound, with what was done for both', async () => {
     server.world.fake.answer = () => 'Here it *is*: `x`.'
     const response = await post('/api/v1/voice', { messages: QUESTION, voice: 'nova' })

@@ -36,18 +36,16 @@ it('work that ends the node each time is begun three times, and then paid back i
 })
 
 it('work that ends the node each time is begun three times, and then nothing is charged in dollars', async () => {
-  let rail = await TestRail.open()
+  let rail = await TestRail.open({ holdsWork: true })
   const { begun } = rail.market.workbench
   const call = rail.order('ok')
-  rail.market.workbench.hold()
   void rail.settle(call)
   await rail.reaches('executing')
   for (let starts = 1; starts < RUNS; starts++) {
     rail = await rail.restart()
-    rail.market.workbench.hold()
     await until('the work begins again', async () => (begun.length === starts + 1 ? true : null))
   }
-  rail = await rail.restart()
+  rail = await rail.restart({ holdsWork: false })
   expect((await rail.reaches('unpaid')) as { reason?: string }).toMatchObject({ reason: 'service/interrupted' })
   expect([begun.length, rail.income]).toEqual([RUNS, 0n])
 })

@@ -27,7 +27,7 @@ const BEGINNING: readonly (readonly Op[])[] = [
 
 const blocksOf = (most: number) => fc.array(fc.array(opArbitrary, { maxLength: 8 }), { minLength: 1, maxLength: most })
 /** Longer chains that every run begins with: on them every kind succeeds, also what takes several steps to come to. */
-const FIRST = fc.sample(fc.tuple(paramsArbitrary, blocksOf(30)), { seed: 1, numRuns: 20 })
+const FIRST = fc.sample(fc.tuple(paramsArbitrary, blocksOf(30)), { seed: 8, numRuns: 20 })
 
 /** Ledgers over which blocks are executed without proof of work and without checking the witnesses of transactions. */
 class Books {

@@ -21,7 +21,7 @@ import { runs } from '../support/runs.ts'
 const RUNS = 20
 
 /** Chains that every run begins with, on which every kind succeeds. */
-const FIRST = fc.sample(fc.tuple(paramsArbitrary, plansArbitrary), { seed: 4, numRuns: RUNS })
+const FIRST = fc.sample(fc.tuple(paramsArbitrary, plansArbitrary), { seed: 5, numRuns: RUNS })
 
 /** The program's ledgers, which tell of every payload that succeeded how many records it wrote, that of its sender included. */
 function tellingProtocol(tell: (tx: Transaction, writes: number) => void): Protocol {

@@ -71,7 +71,7 @@ describe('difficulty', () => {
         let anchor: Anchor | null = null
         for (const gap of gaps) {
           const parent = headers[headers.length - 1] as (typeof headers)[number]
-          const next = reference.targetAfter(headers, rules)
+          const next = reference.targetAfter(headers, () => rules)
           expect(targetAfter(anchor, parent, rules)).toBe(next)
           const header = { height: parent.height + 1, timeMs: parent.timeMs + gap, target: next }
           const moved: Anchor = anchorAfter(anchor, parent, header as Header, rules)
@@ -95,7 +95,9 @@ describe('base fee', () => {
       fc.bigInt({ min: 32n, max: 2n ** 62n }),
       fc.constant(2n ** 62n),
     )
-    const weight = fc.oneof(fc.nat(2_000_000), fc.constantFrom(0, 999_999, 1_000_000, 1_000_001, 2_000_000))
+    // Beyond the limit too: a parent of a step with a larger one.
+    const limits = [0, 999_999, 1_000_000, 1_000_001, 2_000_000, 2_000_001, 2 ** 31]
+    const weight = fc.oneof(fc.nat(2_000_000), fc.constantFrom(...limits))
     fc.assert(
       fc.property(fee, weight, (baseFee, weightUsed) => {
         expect(baseFeeAfter({ baseFee, weightUsed }, LAUNCH)).toBe(

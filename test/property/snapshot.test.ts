@@ -7,31 +7,11 @@ import { TestChain } from '../support/chain.ts'
 import { RandomChain, restlessRuleBook } from '../support/random-chain.ts'
 import { runs } from '../support/runs.ts'
 import { connect, joiningNode, servingNode, takeSnapshot } from '../support/snapshot-nodes.ts'
-import { dumpStore } from '../support/stores.ts'
+import { stateOf } from '../support/snapshot-state.ts'
 
 const RULES = restlessRuleBook()
 const BEFORE = 24
 const AFTER = 16
-
-/** Records inside the state root, pages of its tree and indexes over it, by their keys in the first room. */
-async function stateOf({ chain }: TestChain): Promise<ReadonlyMap<string, string>> {
-  const tables = RULES.modules.flatMap(({ tables }) => tables).filter(({ rooted }) => rooted)
-  const indexes = RULES.indexes.filter((index) => 'changesOf' in index)
-  const prefixes = [
-    ...tables.map(({ prefix }) => `0a${prefix.toString(16).padStart(2, '0')}`),
-    ...indexes.map(({ prefix }) => `0d${prefix.toString(16).padStart(2, '0')}`),
-    ...['0b', '02', '09'],
-  ]
-  const shown = new Map<string, string>()
-  for (const prefix of prefixes) {
-    const entries = await dumpStore({
-      ...chain.database.store,
-      entries: () => chain.database.store.entries(Buffer.from(prefix, 'hex')),
-    } as never)
-    for (const [key, value] of entries) shown.set(key, value)
-  }
-  return shown
-}
 
 describe('a node that took a snapshot', () => {
   it('has the state of those who executed every block, and goes on with them', { timeout: 120_000 }, async () => {

@@ -31,6 +31,8 @@ export class ApiServer {
   readonly url: string
   /** Bugs of the node: what it could not answer. */
   readonly errors: unknown[]
+  /** Requests that are over, whatever became of them. */
+  readonly over: () => number
   readonly #app: FastifyInstance
   readonly #store: LevelStore
   readonly #folder: string
@@ -39,8 +41,9 @@ export class ApiServer {
     test: TestChain,
     app: FastifyInstance,
     place: { url: string; store: LevelStore; folder: string },
-    errors: unknown[],
+    { errors, over }: { readonly errors: unknown[]; readonly over: () => number },
   ) {
+    this.over = over
     this.test = test
     this.url = place.url
     this.errors = errors
@@ -53,7 +56,7 @@ export class ApiServer {
     change: Partial<HttpLimits> = {},
     network: NetworkApi | null = null,
     ruleBook?: RuleBook,
-    more: Partial<NodeApi> = {},
+    { trustProxy = false, ...more }: Partial<NodeApi> & { readonly trustProxy?: boolean } = {},
   ): Promise<ApiServer> {
     const folder = temporaryFolder()
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
@@ -63,12 +66,23 @@ export class ApiServer {
     const onError = (error: unknown): void => {
       errors.push(error)
     }
+    let over = 0
+    const onAnswer = (): void => {
+      over += 1
+    }
     const app = await createServer(
       { ...bareNodeOf(test), network, operatorToken: OPERATOR_TOKEN, ...more },
-      { limits, trustProxy: false, onError, onAnswer: () => {} },
+      { limits, trustProxy, onError, onAnswer },
     )
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
-    return new ApiServer(test, app, { url, store, folder }, errors)
+    return new ApiServer(test, app, { url, store, folder }, { errors, over: () => over })
+  }
+
+  /** Connections that are open. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) =>
+      this.#app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    )
   }
 
   async close(): Promise<void> {

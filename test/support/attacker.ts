@@ -9,6 +9,7 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
+import type { HostOptions } from '../../src/p2p/host/host.ts'
 import type { HostReport } from './host-entry.ts'
 import { PINNED_NODE } from './processes.ts'
 import { ROOT } from './source-tree.ts'
@@ -26,8 +27,9 @@ export class VictimProcess {
     this.#child = child
   }
 
-  static async start(): Promise<VictimProcess> {
-    const child = fork(join(ROOT, 'test/support/host-entry.ts'), [], {
+  /** `options` are some of the host's. */
+  static async start(options: Partial<HostOptions> = {}): Promise<VictimProcess> {
+    const child = fork(join(ROOT, 'test/support/host-entry.ts'), [JSON.stringify(options)], {
       execPath: PINNED_NODE,
       execArgv: ['--expose-gc'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -22,7 +22,8 @@ function crashing<C extends StoredClaim>(store: Closable<C>): Closable<C> {
     ...(store.named && { named: (name) => store.named?.(name) ?? Promise.resolve(undefined) }),
     release: (from, id) => store.release(from, id),
     open: () => store.open(),
-    recent: (limit, cursor) => store.recent(limit, cursor),
+    recent: (limit, cursor, serviceId) => store.recent(limit, cursor, serviceId),
+    handedOver: (id) => store.handedOver(id),
     pruneResults: (beforeMs, bytesMax) => store.pruneResults(beforeMs, bytesMax),
     close: () => store.close(),
     claim: async (claim) => {

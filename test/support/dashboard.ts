@@ -2,11 +2,12 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { verifyJob } from '../../consensus/crypto/verifier.ts'
 import { signText } from '../../consensus/tx/sign.ts'
-import { createDashboard } from '../../rpc/dashboard/desk.ts'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { createDashboard, type ProviderStanding } from '../../rpc/dashboard/desk.ts'
+import { DEFAULT_HTTP_LIMITS, type RateLimits } from '../../rpc/limits.ts'
 import type { ChatApi, NodeApi } from '../../rpc/node.ts'
 import { createServer } from '../../rpc/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import type { WalletKey } from '../../src/crypto/wallet-key.ts'
 import { type OpenChatKeys, openChatKeys } from '../../src/storage/level-chat-keys.ts'
 import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
@@ -24,6 +25,8 @@ export interface DashboardChoices {
   readonly publicUrl?: string
   readonly loopback?: boolean
   readonly trustProxy?: boolean
+  readonly providers?: () => readonly ProviderStanding[]
+  readonly ratesPerMinute?: Partial<RateLimits>
 }
 
 /** The dashboard in this process: a real server over keys in a real LevelDB, with a clock that the test moves. */
@@ -60,7 +63,8 @@ export class DashboardServer {
   }
 
   static async open(choices: DashboardChoices = {}): Promise<DashboardServer> {
-    const { wallets = 'all', publicUrl, loopback = true, trustProxy = false } = choices
+    const { wallets = 'all', publicUrl, loopback = true, trustProxy = false, providers = () => [] } = choices
+    const ratesPerMinute = { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, ...choices.ratesPerMinute }
     const folder = temporaryFolder()
     const time = new ManualTime()
     time.pass(1_700_000_000_000)
@@ -77,6 +81,7 @@ export class DashboardServer {
       clock: time,
       wallets,
       operator,
+      providers,
       verify: (job) => verifyJob(NATIVE_BACKEND, job),
     })
     const node: NodeApi = {
@@ -88,7 +93,7 @@ export class DashboardServer {
       dashboard,
     }
     const errors: unknown[] = []
-    const limits = { ...DEFAULT_HTTP_LIMITS, delayMsMax: 100_000 }
+    const limits = { ...DEFAULT_HTTP_LIMITS, delayMsMax: 100_000, ratesPerMinute }
     const onError = (error: unknown): void => {
       errors.push(error)
     }
@@ -152,10 +157,10 @@ export class PlainBrowser {
     return this.send('/dashboard/sign-in', { password })
   }
 
-  /** Signs the challenge with a development wallet. */
-  async signed(test: TestChain, number = 1): Promise<string> {
+  /** Signs the challenge with a wallet: a development one by its number. */
+  async signed(test: TestChain, signer: WalletKey | number = 1): Promise<string> {
     await this.get()
-    return signedBy(test, this.challenge, number)
+    return signedBy(test, this.challenge, typeof signer === 'number' ? wallet(signer) : signer)
   }
 
   async makeKey(fields: Readonly<Record<string, string>>): Promise<Shown> {
@@ -178,8 +183,35 @@ export class PlainBrowser {
   }
 }
 
-/** A text signed by a development wallet, as `farthing wallet sign-text` prints it. */
-async function signedBy({ chain }: TestChain, text: string, number = 1): Promise<string> {
+/** A text signed by a wallet, as `farthing wallet sign-text` prints it. */
+async function signedBy({ chain }: TestChain, text: string, signer: WalletKey): Promise<string> {
   const prefix = chain.ruleBook.params.addressPrefix
-  return JSON.stringify(await signText(text, wallet(number), { network: chain.network, prefix }))
+  return JSON.stringify(await signText(text, signer, { network: chain.network, prefix }))
+}
+
+/** The dashboards that a test opens, each with a browser. */
+export class Dashboards {
+  #servers: DashboardServer[] = []
+
+  async open(choices = {}): Promise<{ readonly server: DashboardServer; readonly browser: PlainBrowser }> {
+    const server = await DashboardServer.open(choices)
+    this.#servers.push(server)
+    return { server, browser: new PlainBrowser(server.url) }
+  }
+
+  /** The same with the operator signed in. */
+  async signedIn(choices = {}): ReturnType<Dashboards['open']> {
+    const all = await this.open(choices)
+    const { status } = await all.browser.signInByPassword()
+    if (status !== 303) throw new Error(`signing in was answered ${status}`)
+    return all
+  }
+
+  /** Ends all of them; the errors that they met. */
+  async close(): Promise<readonly unknown[]> {
+    const servers = this.#servers
+    this.#servers = []
+    await Promise.all(servers.map((server) => server.close()))
+    return servers.flatMap(({ errors }) => errors)
+  }
 }

@@ -1,9 +1,9 @@
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
-import { targetAfter } from '../../consensus/block/difficulty.ts'
 import { type Header, type SealedHeader, sealHeader } from '../../consensus/block/header.ts'
 import { historyRoot } from '../../consensus/block/history.ts'
 import { extendTip, type HeaderTip } from '../../consensus/chain/header-tip.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import { childTarget } from '../../consensus/chain/targets.ts'
 
 /** The child that a header must have to pass every check but that of its work: no block stands behind it. */
 export function childHeader(ruleBook: RuleBook, tip: HeaderTip, change: Partial<Header> = {}): SealedHeader {
@@ -13,7 +13,7 @@ export function childHeader(ruleBook: RuleBook, tip: HeaderTip, change: Partial<
     height: tip.header.height + 1,
     parent: tip.id,
     timeMs: tip.header.timeMs + rules.spacingMs,
-    target: targetAfter(tip.anchor, tip.header, rules),
+    target: childTarget(ruleBook, tip),
     historyRoot: historyRoot(tip.peaks, tip.header.height + 1),
     baseFee: baseFeeAfter(tip.header, rules),
     ...change,

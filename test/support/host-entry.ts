@@ -1,4 +1,5 @@
 import { setInterval } from 'node:timers'
+import type { HostOptions } from '../../src/p2p/host/host.ts'
 import { Reputation } from '../../src/p2p/peers/reputation.ts'
 import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
 import { startVictim } from './hosts.ts'
@@ -18,11 +19,12 @@ const SAMPLE_MS = 200
 const clock = { now: () => Math.round(performance.now()) }
 const reputation = new Reputation(clock)
 const offences: string[] = []
+const options = JSON.parse(process.argv[2] ?? '{}') as Partial<HostOptions>
 const { host, warnings } = await startVictim((peer, offence, about) => {
   offences.push(`${peer} ${offence} ${about}`)
   const consequence = reputation.add(peer, offence)
   if (consequence !== 'none') host.disconnect(peer, offence, consequence === 'ban')
-})
+}, options)
 
 let bytesMax = 0
 function collect(): void {

@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import { LevelDatastore } from 'datastore-level'
 import { type Host, type HostOptions, openHost } from '../../src/p2p/host/host.ts'
 import type { Blame } from '../../src/p2p/host/links.ts'
 import type { GossipJudge, NetworkLog, PeerId } from '../../src/p2p/network.ts'
@@ -25,8 +23,7 @@ export function sightingsOf(host: Host): Sightings {
 }
 
 /** Makes a host on a free port of this machine; nothing is served yet, and it is not started. */
-export async function makeHost(options: Partial<HostOptions> & { readonly folder?: string } = {}): Promise<Host> {
-  const { folder, ...given } = options
+export async function makeHost(options: Partial<HostOptions> = {}): Promise<Host> {
   const sightings: Sightings = { offences: [], warnings: [] }
   const log: NetworkLog = {
     debug: () => {},
@@ -46,10 +43,9 @@ export async function makeHost(options: Partial<HostOptions> & { readonly folder
     upnp: false,
     autonat: false,
     allowPrivate: true,
-    datastore: folder === undefined ? null : new LevelDatastore(join(folder, 'p2p')),
     clock: { now: () => Math.round(performance.now()) },
     log,
-    ...given,
+    ...options,
   })
   if (!opened.ok) throw new Error(opened.fault.code)
   opened.value.onViolation((peer, offence, about) => sightings.offences.push({ peer, offence, about }))
@@ -91,8 +87,9 @@ const PAGE = new Uint8Array(PROTOCOLS.bodies.replyMax).fill(7)
  */
 export async function startVictim(
   blame: Blame,
+  options: Partial<HostOptions> = {},
 ): Promise<{ readonly host: Host; readonly warnings: readonly string[] }> {
-  const host = await makeHost()
+  const host = await makeHost(options)
   host.onViolation(blame)
   host.serve('status', async (_, body) => body)
   host.serve('bodies', async () => PAGE.slice())

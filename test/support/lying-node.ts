@@ -112,6 +112,7 @@ export class LyingNode {
       flags: { rpc: this.url, ...flags },
       logger: undefined as never,
       print: (text) => prints.push(text),
+      printJson: (value, indent) => prints.push(JSON.stringify(value, null, indent)),
       note: (text) => notes.push(text),
     })
     const fault = typeof outcome === 'number' ? null : outcome

@@ -80,8 +80,12 @@ export class WatchedClaims implements NativeClaimStore {
     return this.#watch('open', () => this.#store.open())
   }
 
-  recent(limit: number, cursor: string | null): Promise<ClaimPage<Claim>> {
-    return this.#watch('recent', () => this.#store.recent(limit, cursor))
+  recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<Claim>> {
+    return this.#watch('recent', () => this.#store.recent(limit, cursor, serviceId))
+  }
+
+  handedOver(id: string): Promise<void> {
+    return this.#watch('handedOver', () => this.#store.handedOver(id))
   }
 
   pruneResults(beforeMs: number, bytesMax: number): Promise<number> {

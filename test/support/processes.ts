@@ -27,6 +27,8 @@ export interface ProgramOptions {
   /** Flags of Node itself. */
   readonly flags?: readonly string[]
   readonly input?: string
+  /** Folder that it works in; default that of this process. */
+  readonly cwd?: string
 }
 
 /** Node of this release: the one that runs the tests, or the one that npm installed. */
@@ -49,10 +51,11 @@ export class Program {
   readonly #written = { stdout: '', stderr: '' }
   #ended: Exit | null = null
 
-  constructor({ entry, args, env = {}, node = PINNED_NODE, flags = [], input }: ProgramOptions) {
+  constructor({ entry, args, env = {}, node = PINNED_NODE, flags = [], input, cwd }: ProgramOptions) {
     this.#child = spawn(node, [...flags, entry, ...args], {
       env: { PATH: process.env.PATH, HOME: tmpdir(), ...compiled(), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
+      cwd,
     })
     for (const name of ['stdout', 'stderr'] as const) {
       this.#child[name]?.setEncoding('utf8').on('data', (text: string) => {

@@ -119,15 +119,33 @@ function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
 const NEW_TIER = { lockBlocks: 2, yearlyBps: 250_000n }
 const NEW_FEE_BPS = 1_000
 
+/** Another pace of blocks. No shorter half-life, nor fewer of them in a spacing: see above. */
+const pace = fc.record({
+  pace: fc.constantFrom([3_000, 1], [3_000, 2], [500, 1], [6_000, 2], [60_000, 20]),
+  /** An easiest target that is as many times easier, where that is possible. */
+  easier: fc.constantFrom(1n, 1n, 4n),
+  anchorResetGapMs: fc.constantFrom(null, 120_000, 2_000),
+  baseFeeChangeDivisor: fc.constantFrom(32n, 8n),
+})
+
+type Pace = typeof pace extends fc.Arbitrary<infer T> ? T : never
+
+function pacedRules(block: Rules['block'], { pace, easier, ...change }: Pace): Rules['block'] {
+  const [spacingMs, slower] = pace as [number, number]
+  const powLimit = block.powLimit * easier > EASIEST ? EASIEST : block.powLimit * easier
+  return { ...block, ...change, powLimit, spacingMs, halfLifeMs: block.halfLifeMs * slower }
+}
+
 /** Other rates, caps and delays, and one more of what there may be more of. */
-function laterRules(rules: Rules, choice: Money): Rules {
+function laterRules(rules: Rules, choice: Money, paceChoice: Pace): Rules {
   const { staking, bridge, token } = moneyRules(rules, choice)
   const { blocksPerYear } = rules.staking
   const tiers = [...staking.tiers, NEW_TIER]
   const { stakingShareBps } = choice
   return {
     ...rules,
-    bridge,
+    block: pacedRules(rules.block, paceChoice),
+    bridge: { ...bridge, dayBlocks: rules.bridge.dayBlocks },
     token,
     staking: { tiers, blocksPerYear },
     coin: { ...rules.coin, stakingShareBps, subsidyDivisor: 1_000n },
@@ -140,7 +158,7 @@ const secondStep = fc.constantFrom(null, null, 5, 9, 20)
 
 /** Networks that differ in whatever a network may differ in, the launch rules first. */
 export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
-  .record({ chain, money, beginning, secondStep, later: money })
+  .record({ chain, money, beginning, secondStep, later: money, pace })
   .map((choice) => {
     const base = testParams()
     const [step] = base.steps
@@ -148,7 +166,7 @@ export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
     const rules = firstRules(step.rules, choice.chain, choice.money)
     const ledgers = genesisLedgers(base.genesis.ledgers, choice.beginning)
     const { secondStep: fromHeight } = choice
-    const later = fromHeight === null ? [] : [{ fromHeight, rules: laterRules(rules, choice.later) }]
+    const later = fromHeight === null ? [] : [{ fromHeight, rules: laterRules(rules, choice.later, choice.pace) }]
     return {
       ...base,
       genesis: { ...base.genesis, baseFee: choice.chain.baseFee, ledgers },

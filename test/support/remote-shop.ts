@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { meetsTarget, powHash, type WorkVerifier } from '../../consensus/block/pow.ts'
 import { toHex, uintBE } from '../../consensus/primitives/bytes.ts'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { RemoteJob } from '../../miner/job-book.ts'
@@ -12,6 +13,9 @@ import { TestTime } from './market-parts.ts'
 import { TestMempool } from './mempool.ts'
 import { testRemoteWork } from './remote-work.ts'
 import { filled } from './unsigned.ts'
+
+/** Who asks, unless it is said. */
+export const ASKER: Holder = { network: '192.0.2', address: '192.0.2.1' }
 
 /** Whom a test mines for. */
 export const MINER = filled<Address>(0xa1)
@@ -70,16 +74,16 @@ export class Shop {
     }
   }
 
-  follow(address: Address): Followed {
+  follow(address: Address, holder = ASKER): Followed {
     const followed = new Followed()
-    const subscribed = this.work.subscribe(address, followed)
+    const subscribed = this.work.subscribe(address, followed, holder)
     if (!subscribed.ok) throw new Error(subscribed.fault.code)
     followed.leave = subscribed.value
     return followed
   }
 
-  async job(address = MINER): Promise<RemoteJob> {
-    const job = await this.work.template(address)
+  async job(address = MINER, holder = ASKER): Promise<RemoteJob> {
+    const job = await this.work.template(address, holder)
     if (!job.ok) throw new Error(job.fault.code)
     return job.value
   }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { decodeBlock } from '../../consensus/block/block.ts'
 import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
-import { UNPACED } from '../../consensus/chain/ports.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { serveChain } from '../../src/p2p/serve/chain.ts'
 import { Backfill } from '../../src/p2p/snapshot/backfill.ts'
@@ -10,7 +9,7 @@ import { LevelStore } from '../../src/storage/level-store.ts'
 import { TestChain } from './chain.ts'
 import { restlessRuleBook } from './random-chain.ts'
 import { connect, joiningNode, servingNode, takeSnapshot } from './snapshot-nodes.ts'
-import { IMPATIENT, SILENT } from './wire.ts'
+import { IMPATIENT, SILENT, SwiftTime } from './wire.ts'
 
 /**
  * A process whose node takes the snapshot at a height into a LevelDB, follows the chain, and fetches all older blocks. It says
@@ -33,7 +32,7 @@ const test = await TestChain.open(RULES, served)
 test.nowMs = (blocks.at(-1)?.header.timeMs ?? 0) + 1_000
 const server = servingNode('server', test, served, { every: BASE, most: 3 })
 serveChain(server.peers.exchange, {
-  ...{ chain: test.chain, pacer: UNPACED, held: () => heldRange(test.chain.database, 'archive', []) },
+  ...{ chain: test.chain, held: () => heldRange(test.chain.database, 'archive', []) },
 })
 for (const block of blocks) await test.import(block)
 
@@ -61,7 +60,14 @@ stage.name = 'following'
 for (const block of blocks.slice(node.test.height)) await node.test.import(block)
 stage.name = 'filling'
 const backfill = new Backfill({
-  ...{ chain: node.test.chain, peers: node.peers, timers: IMPATIENT, log: SILENT, allowed: () => true },
+  ...{
+    chain: node.test.chain,
+    peers: node.peers,
+    clock: new SwiftTime(),
+    timers: IMPATIENT,
+    log: SILENT,
+    allowed: () => true,
+  },
   wanted: () => ({ bodiesFrom: 0, witnessesFrom: 0 }),
   onFatal: (error) => {
     throw error

@@ -4,14 +4,14 @@ import { UNPACED } from '../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { SpacedStore, spaceOf } from '../../consensus/chain/spaced-store.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { PeerId } from '../../src/p2p/network.ts'
+import type { Network, NetworkLog, PeerId } from '../../src/p2p/network.ts'
 import type { Peers } from '../../src/p2p/peers/peers.ts'
 import { type EntriesRead, type PastState, serveState } from '../../src/p2p/serve/state.ts'
 import { SnapshotSync } from '../../src/p2p/snapshot/snapshot-sync.ts'
 import type { SnapshotRef } from '../../src/p2p/wire/messages.ts'
 import { type PinnedState, StateSnapshots } from '../../src/storage/state-snapshots.ts'
 import { TestChain } from './chain.ts'
-import { IMPATIENT, peersOver, SILENT, Wire } from './wire.ts'
+import { IMPATIENT, peersOver, SILENT, SwiftTime, Wire } from './wire.ts'
 
 /** Holds on to what a store in memory shows now, by a copy. Replies are cut after `most` entries, so that small states take many. */
 export function copiedPin(store: KeyValueStore, most: number): PinnedState {
@@ -41,14 +41,33 @@ export interface ServingNode {
   readonly past: { map: (state: PastState) => PastState }
 }
 
+/** What a serving node serves: a snapshot at every so many blocks, in replies of so many entries at most. */
+export interface ServingOptions {
+  readonly every?: number
+  readonly most?: number
+  readonly log?: NetworkLog
+}
+
 /** A serving node over a chain; it takes snapshots at every `every` blocks. */
 export function servingNode(
   name: string,
   test: TestChain,
   store: KeyValueStore,
-  { every = 1, most = 7 } = {},
+  options: ServingOptions = {},
 ): ServingNode {
   const wire = new Wire(name)
+  return { ...servingOver(wire, test, store, options), wire }
+}
+
+/** The same over any network. */
+export function servingOver(
+  ...[network, test, store, { every = 1, most = 7, log = SILENT } = {}]: [
+    Network,
+    TestChain,
+    KeyValueStore,
+    ServingOptions?,
+  ]
+): Omit<ServingNode, 'wire'> {
   const clock = { now: () => test.nowMs }
   const snapshots = new StateSnapshots({
     ...{ chain: test.chain, clock, timers: IMPATIENT, blocks: every },
@@ -56,7 +75,7 @@ export function servingNode(
   })
   const past: ServingNode['past'] = { map: (state) => state }
   const peers = peersOver(
-    wire,
+    network,
     test.ruleBook,
     () => ({ head: test.chain.head.id, snapshots: snapshots.refs() }),
     clock.now,
@@ -66,9 +85,9 @@ export function servingNode(
       snapshots.use(block, (state) => work(past.map(state))),
     useNewest: <T>(work: (state: PastState) => Promise<T>) => snapshots.useNewest((state) => work(past.map(state))),
   }
-  serveState(peers.exchange, states, test.ruleBook)
+  serveState(peers.exchange, { states, ruleBook: test.ruleBook, log })
   snapshots.start()
-  return { test, wire, peers, snapshots, past }
+  return { test, peers, snapshots, past }
 }
 
 /** A node that begins. */
@@ -81,19 +100,26 @@ export interface JoiningNode {
 
 /** A node at genesis, or at what its store holds. */
 export async function joiningNode(ruleBook: RuleBook, store: KeyValueStore, name = 'joining'): Promise<JoiningNode> {
-  const test = await TestChain.open(ruleBook, store)
   const wire = new Wire(name)
-  // Rests of peers are over at once.
-  let now = 0
-  const clock = {
-    now: () => {
-      now += 10_000
-      return now
-    },
-  }
-  const peers = peersOver(wire, ruleBook, () => ({}), clock.now)
-  const sync = new SnapshotSync({ chain: test.chain, peers, clock, timers: IMPATIENT, pacer: UNPACED, log: SILENT })
-  return { test, wire, peers, sync }
+  return { ...(await joiningOver(wire, ruleBook, store)), wire }
+}
+
+/** The same over any network, by the time of a test. */
+export async function joiningOver(
+  network: Network,
+  ruleBook: RuleBook,
+  store: KeyValueStore,
+  time = new SwiftTime(),
+): Promise<Omit<JoiningNode, 'wire'>> {
+  const test = await TestChain.open(ruleBook, store)
+  const peers = peersOver(
+    network,
+    ruleBook,
+    () => ({}),
+    () => time.now(),
+  )
+  const sync = new SnapshotSync({ chain: test.chain, peers, clock: time, timers: time, pacer: UNPACED, log: SILENT })
+  return { test, peers, sync }
 }
 
 /** Connects two nodes and waits until they have shaken hands. */
@@ -122,7 +148,7 @@ export function headersAbove({ chain }: Pick<TestChain, 'chain'>, height: number
 
 /** Takes a snapshot of a chain whose headers are kept first, as far as they are not. */
 export async function takeSnapshot(
-  node: JoiningNode,
+  node: Omit<JoiningNode, 'wire'>,
   source: TestChain,
   snapshot: SnapshotRef,
   { stopped = () => false, peers }: { stopped?: () => boolean; peers?: () => readonly PeerId[] } = {},

@@ -37,9 +37,17 @@ export class TestFacilitator {
   /** A profile at settlement alone. */
   settleProfile: Profile | null = null
   delayMs = 0
+  /** What it says where it refuses, in place of a reason of x402. */
+  words: string | null = null
+  /** Requests that it answers within a second, or another window; more are told to come again later. */
+  perSecond = Number.POSITIVE_INFINITY
+  windowMs = 1_000
+  /** Payers at whose payments it fails, and with which status. */
+  readonly failsAt = new Map<string, number>()
   /** Paths in the order in which they were asked. */
   readonly asked: { readonly path: string; readonly body: Asked | null; readonly headers: object }[] = []
   readonly #token: TestToken
+  #newestMs: number[] = []
   #server: Server | null = null
   #port = 0
 
@@ -78,8 +86,14 @@ export class TestFacilitator {
     const text = await textOf(request)
     const body = text === '' ? null : (JSON.parse(text) as Asked)
     this.asked.push({ path, body, headers: request.headers })
+    if (this.#isTooMuch()) {
+      response.writeHead(429, { 'retry-after': String(this.#waitSeconds()) })
+      return void response.end('Too Many Requests')
+    }
     if (path === '/supported') return reply(response, 200, this.#supported())
     const profile = path === '/settle' ? (this.settleProfile ?? this.profile) : this.profile
+    const failure = body === null ? undefined : this.failsAt.get(body.paymentPayload.payload.authorization.from)
+    if (failure !== undefined) return void response.writeHead(failure).end('Invalid request')
     if (this.delayMs > 0) await setTimeout(this.delayMs, undefined, { ref: false })
     if (profile === 'mute') return
     if (profile === 'deaf') return void request.socket.destroy()
@@ -87,6 +101,20 @@ export class TestFacilitator {
     if (profile === '500') return reply(response, 500, { error: 'internal' })
     if (path === '/verify') reply(response, 200, this.#verified(body as Asked, profile))
     else this.#settle(body as Asked, profile, { request, response })
+  }
+
+  #isTooMuch(): boolean {
+    const now = performance.now()
+    this.#newestMs = this.#newestMs.filter((ms) => ms > now - this.windowMs)
+    if (this.#newestMs.length >= this.perSecond) return true
+    this.#newestMs.push(now)
+    return false
+  }
+
+  /** Seconds until it answers one more. */
+  #waitSeconds(): number {
+    const oldestMs = this.#newestMs[0] ?? Number.NEGATIVE_INFINITY
+    return Math.max(1, Math.ceil((oldestMs + this.windowMs - performance.now()) / 1_000))
   }
 
   #supported(): object {
@@ -105,7 +133,8 @@ export class TestFacilitator {
       authorization.value !== (amount ?? maxAmountRequired) ||
       authorization.to.toLowerCase() !== String(payTo).toLowerCase()
     const reason = misfit ? 'invalid_payload' : this.#token.refusal(authorization, signature)
-    if (profile === 'refuses') return { isValid: false, invalidReason: 'insufficient_funds', payer: authorization.from }
+    if (profile === 'refuses')
+      return { isValid: false, invalidReason: this.words ?? 'insufficient_funds', payer: authorization.from }
     return reason === null
       ? { isValid: true, payer: authorization.from }
       : { isValid: false, invalidReason: reason, payer: authorization.from }
@@ -120,7 +149,8 @@ export class TestFacilitator {
     const { word, caip2 } = this.#token.terms.network
     const common = { network: x402Version === 1 ? word : caip2, payer: authorization.from }
     const isLying = profile === 'lying' || profile === 'refuses'
-    const excuse = profile === 'stuck' ? 'nonce too low: already used' : 'invalid_exact_evm_transaction_failed'
+    const excuse =
+      profile === 'stuck' ? 'nonce too low: already used' : (this.words ?? 'invalid_exact_evm_transaction_failed')
     const carryOut = (): Done =>
       profile === 'pretends' ? { transaction: authorization.nonce } : this.#token.transfer(authorization, signature)
     const done = isLying || profile === 'stuck' ? { reason: excuse } : carryOut()

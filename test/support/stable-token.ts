@@ -30,6 +30,7 @@ const TOPICS = {
   cancelled: keccakText('AuthorizationCanceled(address,bytes32)'),
   transfer: keccakText('Transfer(address,address,uint256)'),
 }
+const BALANCE_OF = keccakText('balanceOf(address)').slice(0, 10)
 const word = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 const hex = (number: number | bigint): string => `0x${number.toString(16)}`
 
@@ -38,11 +39,17 @@ export class TestToken {
   readonly terms: StableTerms
   readonly uses: Use[] = []
   readonly #balances = new Map<string, bigint>()
+  /** Wallets that are contracts, by address, with the address whose key signs for each. */
+  readonly #owners = new Map<string, string>()
   readonly #nowMs: () => number
-  /** What the node asks for, and whether it answers at all. */
+  /** Methods that the node asks for, `balanceOf` for a call of that, and whether it answers at all. */
   readonly asked: string[] = []
   isDown = false
+  /** Whether it ends all its idle connections when the next question is on its way on one of them. */
+  endsIdle = false
   chainId: number
+  /** Time of the newest block, in seconds since 1970; by itself later than anything that is signed. */
+  headSeconds = 2 ** 33
   #block = 100_000
   #server: Server | null = null
 
@@ -60,6 +67,11 @@ export class TestToken {
     return this.#balances.get(of.toLowerCase()) ?? 0n
   }
 
+  /** Puts a wallet on chain that is a contract: it takes what its owner's key has signed (ERC-1271). */
+  deploy(address: string, owner: string): void {
+    this.#owners.set(address, owner)
+  }
+
   /** Why an authorization would not be carried out, or null. */
   refusal({ from, to, value, validAfter, validBefore, nonce }: Said, signature: string): string | null {
     const message = {
@@ -68,7 +80,8 @@ export class TestToken {
     }
     const now = BigInt(Math.floor(this.#nowMs() / 1_000))
     const signer = recoverSigner(digestOf(this.terms, message), signature)
-    if (signer?.address !== message.from || !signer.isLow) return 'invalid_exact_evm_signature'
+    if (signer?.address !== (this.#owners.get(message.from) ?? message.from) || !signer.isLow)
+      return 'invalid_exact_evm_signature'
     if (message.validBefore <= now) return 'invalid_exact_evm_payload_authorization_valid_before'
     if (message.validAfter > now) return 'invalid_exact_evm_payload_authorization_valid_after'
     if (this.#use(message.from, message.nonce) !== undefined) return 'invalid_exact_evm_nonce_already_used'
@@ -93,11 +106,15 @@ export class TestToken {
 
   /** Starts the JSON-RPC of a node of the token's chain. */
   async listen(): Promise<string> {
+    const answered = new WeakSet<object>()
     const server = createServer((request, response) => {
       void textOf(request).then((text) => {
-        if (this.isDown) return request.socket.destroy()
+        const isLate = this.endsIdle && answered.has(request.socket)
+        if (isLate) server.closeIdleConnections()
+        if (isLate || this.isDown) return request.socket.destroy()
+        answered.add(request.socket)
         const { id, method, params } = JSON.parse(text) as { id: number; method: string; params: never[] }
-        this.asked.push(method)
+        this.asked.push(isBalanceQuestion(params) ? 'balanceOf' : method)
         response.setHeader('content-type', 'application/json')
         return response.end(JSON.stringify({ jsonrpc: '2.0', id, ...this.#answer(method, params) }))
       })
@@ -130,11 +147,16 @@ export class TestToken {
         return { result: hex(this.chainId) }
       case 'eth_blockNumber':
         return { result: hex(this.#block) }
+      case 'eth_getBlockByNumber':
+        return { result: { number: hex(this.#block), timestamp: hex(this.headSeconds) } }
       case 'eth_call': {
         const { data } = first as { data: string }
+        if (isBalanceQuestion(params)) return { result: word(hex(this.balance(`0x${data.slice(34)}`))) }
         const used = this.#use(`0x${data.slice(34, 74)}`, `0x${data.slice(74)}`) !== undefined
         return { result: `0x${(used ? '1' : '0').padStart(64, '0')}` }
       }
+      case 'eth_getCode':
+        return { result: this.#owners.has(String(first)) ? '0x6080' : '0x' }
       case 'eth_getLogs':
         return this.#logs(first as { fromBlock: string; toBlock: string; topics: [string[], string, string] })
       case 'eth_getTransactionReceipt': {
@@ -166,6 +188,10 @@ export class TestToken {
     const moved = { address, topics: [TOPICS.transfer, word(from), word(to)], data: word(hex(value)) }
     return isCancelled ? [use] : [use, moved]
   }
+}
+
+function isBalanceQuestion([first]: readonly unknown[]): boolean {
+  return (first as { data?: string } | undefined)?.data?.startsWith(BALANCE_OF) === true
 }
 
 /** The whole body of a request. */

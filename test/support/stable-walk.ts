@@ -209,7 +209,8 @@ function watched(store: StableClaimStore, onceUnpaid: Set<string>): StableClaimS
     },
     release: (from, id) => store.release(from, id),
     open: () => store.open(),
-    recent: (limit, cursor) => store.recent(limit, cursor),
+    recent: (limit, cursor, serviceId) => store.recent(limit, cursor, serviceId),
+    handedOver: (id) => store.handedOver(id),
     pruneResults: (beforeMs, bytesMax) => store.pruneResults(beforeMs, bytesMax),
   }
 }

@@ -104,6 +104,8 @@ export interface RailParts extends MarketParts {
   /** Whose key pays refunds, where it is not that of the first start. */
   readonly refunder?: Payer
   readonly settleWaitMs?: number
+  /** Whether work waits from the first moment on: what is taken up at the start begins before a test can say so. */
+  readonly holdsWork?: boolean
   /** What the operator has changed in its terms. */
   readonly terms?: Partial<StableTerms>
   readonly wrapStore?: (store: StableClaimStore) => StableClaimStore
@@ -172,6 +174,7 @@ export class TestRail {
   }
 
   async start(): Promise<void> {
+    if (this.#parts.holdsWork === true) this.market.workbench.hold()
     await this.pool.start()
     await this.checkout.resume()
   }

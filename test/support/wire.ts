@@ -1,4 +1,4 @@
-import type { Timers } from '../../consensus/chain/ports.ts'
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -93,11 +93,32 @@ export const IMPATIENT: Timers = {
   },
 }
 
+/** Time that goes by only while it is waited for, and then at once: who rests has rested when it is asked again. */
+export class SwiftTime implements Clock, Timers {
+  nowMs = 0
+
+  now(): number {
+    return this.nowMs
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    return IMPATIENT.after(ms, () => {
+      this.nowMs += ms
+      callback()
+    })
+  }
+}
+
 /** A log that nobody reads. */
 export const SILENT: NetworkLog = { debug: () => {}, info: () => {}, warn: () => {} }
 
-/** Peers over a wire, which say of themselves what `status` says. */
-export function peersOver(network: Wire, ruleBook: RuleBook, status: () => Partial<Status>, now: () => number): Peers {
+/** Peers over a network, which say of themselves what `status` says. */
+export function peersOver(
+  network: Network,
+  ruleBook: RuleBook,
+  status: () => Partial<Status>,
+  now: () => number,
+): Peers {
   const genesis = ruleBook.genesis.block.id
   const ownStatus = (): Status => ({
     ...{ version: 1, genesis, rules: ruleBook.fingerprintAt(0), agent: network.self, head: genesis, height: 0 },

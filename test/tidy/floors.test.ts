@@ -51,7 +51,7 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^ajv($|\/)/, /^src\/engines\/chat\//],
   [/^esbuild$/, /^src\/package\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
-  [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/|datastore-level$)/, /^src\/p2p\/host\//],
+  [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/)/, /^src\/p2p\/host\//],
   [/^node:/, /^(src\/|rpc\/)/],
 ]
 

@@ -7,7 +7,9 @@ const files = sourceFiles()
 const pure = files.filter(
   ({ path }) =>
     /^(consensus|amm|marketplace\/ledger)\//.test(path) &&
-    !/^consensus\/chain\/(adoption|chain|database|held-bodies|key-value|ports)\.ts$/.test(path),
+    !/^consensus\/chain\/(adoption|chain|database|held-bodies|key-value|ports|staged-state|state-proof)\.ts$/.test(
+      path,
+    ),
 )
 
 /** What also runs in the simulator: clock, timers, randomness and the network are handed in. */

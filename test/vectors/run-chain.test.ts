@@ -3,7 +3,13 @@ import { LAUNCH_RULES } from '../../config/networks/rules.ts'
 import { NETWORKS, type NetworkName } from '../../config/networks/table.ts'
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import { bodySize, decodeBlock, encodeBlock, transactionsRoot, witnessRoot } from '../../consensus/block/block.ts'
-import { type Anchor, anchorAfter, targetAfter, unclampedTarget } from '../../consensus/block/difficulty.ts'
+import {
+  type Anchor,
+  anchorAfter,
+  anchorAtStep,
+  targetAfter,
+  unclampedTarget,
+} from '../../consensus/block/difficulty.ts'
 import { decodeHeader, HEADER_BYTES, type Header, type SealedHeader, sealHeader } from '../../consensus/block/header.ts'
 import {
   appendLeaf,
@@ -32,6 +38,7 @@ import type { AnyStateTable, StateKey } from '../../consensus/state/table.ts'
 import { pathOf, updateTreeNow, valueHash } from '../../consensus/state/tree.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
+import type { StepCase } from './generate/block-difficulty.ts'
 import type { HistoryCase } from './generate/block-history.ts'
 import type { TreeCase } from './generate/state-tree.ts'
 import { fullHex, revived, vectors } from './read.ts'
@@ -111,6 +118,17 @@ describe('targets by ASERT', () => {
     const block = revived(vector.block) as Header
     expect(targetAfter(anchor, parent, rules)).toBe(block.target)
     expect(anchorAfter(anchor, parent, block, rules)).toEqual(revived(vector.next))
+  })
+})
+
+describe('the first block of a rule step', () => {
+  const paced = (pace: StepCase['rules']) => ({ ...RULES, ...pace, powLimit: BigInt(pace.powLimit) })
+
+  it.each(vectors('block-step').cases)('with $name', (vector) => {
+    const [ended, rules] = [paced(vector.ended), paced(vector.rules)]
+    const found = anchorAtStep(revived(vector.anchor) as Anchor, vector.parent, { ended, rules })
+    expect(found).toEqual(revived(vector.found))
+    expect(targetAfter(found, vector.parent, rules)).toBe(BigInt(vector.target))
   })
 })
 

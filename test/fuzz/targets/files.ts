@@ -10,9 +10,9 @@ import { Anchors } from '../../../src/p2p/host/anchors.ts'
 import { Bans } from '../../../src/p2p/host/bans.ts'
 import { IDENTITY_FILE, loadIdentity } from '../../../src/p2p/host/identity.ts'
 import { MessageReader, type Reading } from '../../../src/p2p/host/message-reader.ts'
+import { MessageScanner } from '../../../src/p2p/host/message-scanner.ts'
 import { ipOf, parseNodeAddress, withPeer } from '../../../src/p2p/host/node-address.ts'
 import { RecordWriter } from '../../../src/p2p/host/peer-records.ts'
-import { RpcScanner } from '../../../src/p2p/host/rpc-scanner.ts'
 import { loadMempool } from '../../../src/storage/mempool-file.ts'
 import { makeOperatorToken, readOperatorToken } from '../../../src/storage/operator-token.ts'
 import { field, gossipFrame, joined, prefixed, subscribeFrame } from '../../support/frames.ts'
@@ -116,8 +116,8 @@ const messageReader: Target = {
 }
 
 /** What a stream of gossip holds is judged alike however it is cut. */
-const rpcScanner: Target = {
-  name: 'rpc-scanner',
+const messageScanner: Target = {
+  name: 'message-scanner',
   seeds: () => [
     subscribeFrame('/one', '/two'),
     gossipFrame('/topic', new Uint8Array(300).fill(255)),
@@ -128,8 +128,8 @@ const rpcScanner: Target = {
     prefixed(joined(Uint8Array.of(0x59), new Uint8Array(8), Uint8Array.of(0x5d), new Uint8Array(4))),
   ],
   run: (bytes) => {
-    const whole = new RpcScanner(4_096)
-    const pieces = new RpcScanner(4_096)
+    const whole = new MessageScanner(4_096)
+    const pieces = new MessageScanner(4_096)
     const told = whole.scan(bytes)
     let toldOfPieces: typeof told = null
     for (let at = 0; at < bytes.length && toldOfPieces === null; at++)
@@ -199,7 +199,7 @@ export const FILE_TARGETS: readonly Target[] = [
   nodeAddress,
   peerRecords,
   messageReader,
-  rpcScanner,
+  messageScanner,
   operatorToken,
   mempoolFile,
   identityFile,

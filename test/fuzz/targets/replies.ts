@@ -196,7 +196,7 @@ const SCENES: readonly Scene[] = [
     protocol: 'keys',
     provoke: async (world, { self }) => {
       const wanted = [wallet(1).address, wallet(2).address]
-      await world.settled(fetchKeys(world.node.peers, wanted, self))
+      await world.settled(fetchKeys({ peers: world.node.peers, timers: world.hub.time }, wanted, self))
     },
   },
 ]

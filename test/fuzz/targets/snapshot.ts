@@ -4,6 +4,7 @@ import { UNPACED } from '../../../consensus/chain/ports.ts'
 import { concat, equal, fromHex } from '../../../consensus/primitives/bytes.ts'
 import { decode, encode } from '../../../consensus/primitives/codec.ts'
 import type { PeerId } from '../../../src/p2p/network.ts'
+import { Turn } from '../../../src/p2p/peers/serving.ts'
 import { serveState } from '../../../src/p2p/serve/state.ts'
 import type { Course } from '../../../src/p2p/snapshot/course.ts'
 import { KeyCourse } from '../../../src/p2p/snapshot/key-course.ts'
@@ -13,6 +14,7 @@ import { readTaking, STAGES, type TakingMark } from '../../../src/p2p/snapshot/t
 import { type ReplyOf, replyCodec, requestCodec } from '../../../src/p2p/wire/messages.ts'
 import type { ProtocolName } from '../../../src/p2p/wire/protocols.ts'
 import { copiedPin } from '../../support/snapshot-nodes.ts'
+import { SILENT } from '../../support/wire.ts'
 import { fixture } from '../fixture.ts'
 import { structured } from '../structure.ts'
 import { type Target, wordOf } from '../target.ts'
@@ -46,19 +48,23 @@ async function server(): Promise<ReadonlyMap<ProtocolName, Handler>> {
   const pin = copiedPin(store, ENTRIES)
   const handlers = new Map<ProtocolName, Handler>()
   const exchange = {
-    answer: (protocol: ProtocolName, answerer: (from: PeerId, request: never) => Promise<{ reply: never }>) =>
+    answer: (
+      protocol: ProtocolName,
+      answerer: (from: PeerId, request: never, turn: Turn) => Promise<{ reply: never }>,
+    ) =>
       handlers.set(protocol, async (from, body) => {
         const request = decode(requestCodec(protocol), body)
         if (!request.ok) throw new Error('our own request')
-        return encode(replyCodec(protocol), (await answerer(from, request.value as never)).reply)
+        const turn = new Turn({ pacer: () => UNPACED, stopwatch: null })
+        return encode(replyCodec(protocol), (await answerer(from, request.value as never, turn)).reply)
       }),
   }
   const states = { use: (_: unknown, work: (state: typeof pin) => unknown) => work(pin) }
-  serveState(
-    exchange as never,
-    { ...states, useNewest: (work: never) => states.use(null, work) } as never,
-    test.ruleBook,
-  )
+  serveState(exchange as never, {
+    states: { ...states, useNewest: (work: never) => states.use(null, work) } as never,
+    ruleBook: test.ruleBook,
+    log: SILENT,
+  })
   return handlers
 }
 
@@ -88,10 +94,10 @@ async function courses(): Promise<Record<StateProtocol, Taking>> {
     records: 0,
     leaves: 0,
   }
-  const none = new Uint8Array(0)
-  const markOf = (stage: number, leaves = 0): TakingMark => ({ ...base, stage, leaves, stale: false, completeTo: none })
+  const markOf = (stage: number, leaves = 0): TakingMark => ({ ...base, stage, leaves, stale: false })
   const full = new WatchedStore()
-  const parts = { staging: full, pacer: UNPACED }
+  const means = { pacer: UNPACED, stopped: () => false }
+  const parts = { staging: full, ...means }
   const pages = await follow(new PageCourse(parts, markOf(STAGES.pages), root) as never)
   const leaves = readTaking(full)?.leaves ?? 0
   const records = await follow(new RecordCourse(parts, markOf(STAGES.records, leaves), () => {}) as never)
@@ -104,7 +110,7 @@ async function courses(): Promise<Record<StateProtocol, Taking>> {
       replies: pages,
       begin: () => {
         const staging = new WatchedStore()
-        return { staging, course: new PageCourse({ staging, pacer: UNPACED }, markOf(STAGES.pages), root) as never }
+        return { staging, course: new PageCourse({ staging, ...means }, markOf(STAGES.pages), root) as never }
       },
     },
     stateRecords: {

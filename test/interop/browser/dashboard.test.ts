@@ -118,7 +118,7 @@ describe('the dashboard in a real browser', () => {
     const { page } = visitor
     await visitor.open('/dashboard')
     const line = (await page.locator('#challenge').textContent()) ?? ''
-    const [, text = ''] = /^npx farthing wallet sign-text "([^"]+)"$/.exec(line) ?? []
+    const [, text = ''] = /^npx --no farthing wallet sign-text "([^"]+)"$/.exec(line) ?? []
     const signed = await workshop.run(['wallet', 'sign-text', text, '--data-dir', daemon.dataDir])
     expect(signed).toMatchObject({ code: 0, stderr: '' })
     await page.getByLabel('What it printed').fill(signed.stdout)

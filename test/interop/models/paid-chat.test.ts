@@ -43,10 +43,12 @@ it('sells what a model in its own process says', async () => {
   await daemon.stop()
 })
 
-it('does not offer a model that is made for tests', async () => {
+it('does not offer a model that is made for tests, and says why to its operator alone', async () => {
   const env = { TEST_FAST_BLOCKS: '1', FARTHING_MODELS_GGUF: path }
   const daemon = await workshop.start(workshop.folder(), { entry, env })
-  const told = ({ unavailableReason }: Entry): boolean => unavailableReason?.includes('made for tests') === true
-  expect(await offered(daemon.url, told)).toMatchObject({ available: false })
+  await until('the log says why', () => daemon.program.stderr.includes('the model is made for tests'))
+  const offer = await offered(daemon.url, ({ unavailableReason }) => unavailableReason?.includes('gguf') === true)
+  expect(offer.available).toBe(false)
+  expect(JSON.stringify(offer)).not.toContain('made for tests')
   await daemon.stop()
 })

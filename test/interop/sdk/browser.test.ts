@@ -55,7 +55,14 @@ it('the bundle quotes, pays, calls and verifies in a page of another origin, und
   expect(done).toEqual({
     quoted: '0.008',
     result: { echo: 'slow:1' },
-    checks: { paymentInBlock: true, headerWork: true, resultHash: true, receiptMatches: true, secondNode: null },
+    checks: {
+      paymentInBlock: true,
+      headerWork: true,
+      resultHash: true,
+      receiptMatches: true,
+      requestHash: true,
+      secondNode: null,
+    },
     failed: ['resultHash'],
     event: 'block',
     kept: 1,

@@ -15,7 +15,7 @@ import { PROTOCOLS, type ProtocolName } from '../../../src/p2p/wire/protocols.ts
 import type { VirtualTime } from '../sim/virtual-clock.ts'
 
 /** Every message takes so long. */
-const LINK_MS = 1
+export const LINK_MS = 1
 
 /** A node of a {@link MemoryNetwork}: messages arrive on virtual time, gossip goes to every neighbour once it is accepted. */
 export class MemoryPeer implements Network {

@@ -82,7 +82,7 @@ export class SyncNode {
     this.verifier = verifier
     const shared = { network: this.network, ruleBook, chain, clock, timers, log: this.#keepLog(), pacer: UNPACED }
     const ownStatus = (): Status => says(statusOf({ head: chain.head, ruleBook }))
-    this.peers = new Peers({ ...shared, ownStatus })
+    this.peers = new Peers({ ...shared, ownStatus, pacer: () => UNPACED })
     this.peers.onOffence((peer, offence) => this.offences.push({ peer, offence }))
     const workVerifier: WorkVerifier = {
       verifyWork: (jobs) => {
@@ -93,7 +93,7 @@ export class SyncNode {
     }
     const common = { ...shared, peers: this.peers, workVerifier, onFatal: (error: unknown) => this.fatal.push(error) }
     this.intake = new BlockIntake(common)
-    serveChain(this.peers.exchange, { chain, pacer: UNPACED, held: () => ARCHIVE })
+    serveChain(this.peers.exchange, { chain, held: () => ARCHIVE })
     serveKeys(this.peers.exchange, chain.database)
     const { door = null, snapshotSetting = 'auto' } = options
     const snapshots = { snapshots: door, snapshotSetting }

@@ -168,8 +168,8 @@ export class ReferenceChain {
       work: workOf(header.target),
     }))
     return {
-      target: targetAfter(headers, this.rules.block),
-      baseFee: baseFeeAfter(parent.baseFee, BigInt(parent.weightUsed), this.rules.block),
+      target: targetAfter(headers, (height) => this.#stepAt(height).rules.block),
+      baseFee: baseFeeAfter(parent.baseFee, BigInt(parent.weightUsed), this.#stepAt(headers.length).rules.block),
       historyRoot: hex(historyRoot(history)),
     }
   }

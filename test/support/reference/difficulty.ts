@@ -49,18 +49,34 @@ function nextAnchor(anchor: Anchor, parent: Step, block: Step, rules: BlockRules
   return anchor
 }
 
+/** What a rule step may change of the formula. */
+function formula({ spacingMs, halfLifeMs, powLimit }: BlockRules): string {
+  return `${spacingMs} ${halfLifeMs} ${powLimit}`
+}
+
 /** Target of the block after `headers`, which are all headers of the branch from genesis on. */
-export function targetAfter(headers: readonly Step[], rules: BlockRules): bigint {
-  if (headers.length === 1) return rules.initialTarget
-  let anchor: Anchor = { ...(headers[1] as Step), target: rules.initialTarget }
-  for (let i = 2; i < headers.length; i++)
-    anchor = nextAnchor(anchor, headers[i - 1] as Step, headers[i] as Step, rules)
-  return clampedTarget(unclampedTarget(anchor, headers[headers.length - 1] as Step, rules), rules)
+export function targetAfter(headers: readonly Step[], rulesAt: (height: number) => BlockRules): bigint {
+  const initial = rulesAt(1).initialTarget
+  if (headers.length === 1) return initial
+  let anchor: Anchor = { ...(headers[1] as Step), target: initial }
+  for (let height = 2; ; height++) {
+    const parent = headers[height - 1] as Step
+    const before = rulesAt(height - 1)
+    const rules = rulesAt(height)
+    if (formula(rules) !== formula(before)) {
+      const { height: at, timeMs } = parent
+      anchor = { height: at, timeMs, target: clampedTarget(unclampedTarget(anchor, parent, before), before) }
+    }
+    const block = headers[height]
+    if (block === undefined) return clampedTarget(unclampedTarget(anchor, parent, rules), rules)
+    anchor = nextAnchor(anchor, parent, block, rules)
+  }
 }
 
 /** Base fee of the block after one with this base fee and weight (blocks.md, section 4). */
-export function baseFeeAfter(fee: bigint, weight: bigint, rules: BlockRules): bigint {
+export function baseFeeAfter(fee: bigint, used: bigint, rules: BlockRules): bigint {
   const half = BigInt(rules.weightMax) / 2n
+  const weight = used > half * 2n ? half * 2n : used
   const step = (distance: bigint): bigint => (fee * distance) / half / rules.baseFeeChangeDivisor
   if (weight > half) {
     const rise = step(weight - half)

@@ -68,7 +68,7 @@ export interface ReferenceRules {
   }
 }
 
-/** Rules that hold from a height on. The reference knows no network whose `block` rules change. */
+/** Rules that hold from a height on. */
 export interface ReferenceStep {
   readonly fromHeight: number
   readonly rules: ReferenceRules

@@ -10,8 +10,8 @@ export interface NodePlan {
   readonly skew: Skew
   readonly hashesPerSecond: number
   readonly outboundWanted: number
-  /** Lies about this; honest if it is absent. */
-  readonly lie?: Lie
+  /** Lies about this, or displaces blocks by junk; honest if it is absent. */
+  readonly lie?: Lie | 'poison'
   /** Keeps its blocks to itself while it leads; its words are honest. */
   readonly selfish?: true
 }

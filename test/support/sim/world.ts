@@ -1,11 +1,14 @@
 import type { TxId } from '../../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import { useNativeSha256 } from '../../../src/crypto/native-backend.ts'
+import type { Network } from '../../../src/p2p/network.ts'
 import { cheapRuleBook } from './cheap-network.ts'
 import { Dice } from './dice.ts'
+import type { Endpoint } from './endpoint.ts'
 import { EventLog } from './event-log.ts'
 import { Liar } from './liar.ts'
 import type { Incident, NodePlan, Plan } from './plan.ts'
+import { Poisoner } from './poisoner.ts'
 import { SelfishMiner } from './selfish.ts'
 import { SimNode } from './sim-node.ts'
 import { Traffic } from './traffic.ts'
@@ -114,12 +117,16 @@ export class World {
       {
         ...{ name, skew, outboundWanted, rewardTo: WALLET_ADDRESSES[index % WALLET_ADDRESSES.length]! },
         hashesPerSecond: selfish === undefined ? hashesPerSecond : 0,
-        ...(lie === undefined ? {} : { tamper: (endpoint, dice) => new Liar(endpoint, lie, dice, this.time) }),
+        ...(lie === undefined ? {} : { tamper: (endpoint, dice) => this.#tongueOf(lie, endpoint, dice) }),
       },
       { network: this.network, dice: this.#dice.fork(), complain: (what) => this.#complain(name, what) },
     )
     if (lie === undefined) node.onStart(() => this.#watch(node))
     return node
+  }
+
+  #tongueOf(lie: NonNullable<NodePlan['lie']>, endpoint: Endpoint, dice: Dice): Network {
+    return lie === 'poison' ? new Poisoner(endpoint, dice, this.time) : new Liar(endpoint, lie, dice, this.time)
   }
 
   #complain(name: string, what: string): void {

@@ -78,6 +78,12 @@ export class FakeOpenAi {
   listing = { status: 200, text: JSON.stringify({ object: 'list', data: [{ id: HOUSE_MODEL, object: 'model' }] }) }
   /** Fields of whole answers in place of their own. */
   message: Readonly<Record<string, unknown>> = {}
+  /** What it says that a question used, where it says so; null is nothing. */
+  usage: Readonly<Record<string, unknown>> | null = USAGE
+  /** Pieces of which streams are made before they end; as the profile has them unless said. */
+  pieces: readonly Readonly<Record<string, unknown>>[] | null = null
+  /** What it says where something went wrong; as usual unless said. */
+  words: string | null = null
   /** Bytes of pictures. */
   picture: Uint8Array = new Uint8Array()
   retryAfter = '0'
@@ -141,7 +147,7 @@ export class FakeOpenAi {
     const profile = typeof this.profile === 'function' ? this.profile(question, this.questions.length) : this.profile
     if (!isAllowed || profile === '401') return json(response, 401, LOCKED)
     if (path === '/v1/audio/speech') return this.#speak(question, response)
-    if (refuse(profile, response, this.retryAfter)) return
+    if (refuse(profile, response, this)) return
     if (path === '/v1/images/generations') return this.#picture(question, profile, response)
     await this.#chat(question, profile, response)
   }
@@ -175,11 +181,18 @@ export class FakeOpenAi {
       return json(response, 400, { error: { message: NEW_NAMES } })
     const asStream = question.body.stream === true ? profile !== 'json-when-sse' : profile === 'sse-when-json'
     const isBroken = STREAM_ONLY.has(profile)
-    if (asStream || isBroken) return stream(response, profile, this.answer(question), question.body)
+    const said = {
+      asked: question.body,
+      message: this.message,
+      usage: this.usage,
+      pieces: this.pieces,
+      words: this.words,
+    }
+    if (asStream || isBroken) return stream(response, profile, this.answer(question), said)
     if (profile === 'hang' || profile === 'stall') return
     if (profile === 'slow-first-token') await setTimeout(SLOW_MS)
     if (profile === 'cut') return void response.socket?.destroy()
-    json(response, 200, whole(profile, this.answer(question), { asked: question.body, message: this.message }))
+    json(response, 200, whole(profile, this.answer(question), said))
   }
 }
 
@@ -189,28 +202,28 @@ const LOCKED = { error: { message: `Incorrect API key provided: ${KEY}`, type: '
 /** Nothing but a stream can be broken like that: these answer so whatever was asked for. */
 const STREAM_ONLY: ReadonlySet<ChatProfile> = new Set(['no-end', 'bad-json-lines', 'bad-json-line', 'not-an-event'])
 
-function refuse(profile: ChatProfile, response: ServerResponse, retryAfter: string): boolean {
+function refuse(
+  profile: ChatProfile,
+  response: ServerResponse,
+  { retryAfter, words }: Pick<FakeOpenAi, 'retryAfter' | 'words'>,
+): boolean {
   if (profile === '429') json(response, 429, { error: { message: 'slow down' } }, { 'retry-after': retryAfter })
   else if (profile === '400')
-    json(response, 400, { error: { message: 'Your request was rejected by the safety system.' } })
-  else if (profile === '503') json(response, 503, { error: { message: 'overloaded' } })
+    json(response, 400, { error: { message: words ?? 'Your request was rejected by the safety system.' } })
+  else if (profile === '503') json(response, 503, { error: { message: words ?? 'overloaded' } })
   else if (profile === '502-html') page(response, 502)
   else return false
   return true
 }
 
-function whole(
-  profile: ChatProfile,
-  text: string,
-  { asked, message }: { readonly asked: ChatQuestion['body']; readonly message: object },
-): object {
+function whole(profile: ChatProfile, text: string, { asked, message, usage, words }: Said): object {
   const said = contentOf(profile, text)
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,
     model: profile === 'wrong-model-echo' ? 'somebody-else' : HOUSE_MODEL,
-    ...(profile === 'in-band-error' && { error: { message: 'the model fell over', code: 500 } }),
+    ...(profile === 'in-band-error' && { error: { message: words ?? 'the model fell over', code: 500 } }),
     choices: [
       {
         index: 0,
@@ -219,8 +232,17 @@ function whole(
         finish_reason: profile === 'done-without-reason' ? null : finishOf(profile),
       },
     ],
-    ...(profile !== 'usage-missing' && { usage: USAGE }),
+    ...(profile !== 'usage-missing' && { usage }),
   }
+}
+
+/** What an answer is made of beside its text. */
+interface Said {
+  readonly asked: ChatQuestion['body']
+  readonly message: object
+  readonly usage: FakeOpenAi['usage']
+  readonly pieces: FakeOpenAi['pieces']
+  readonly words: FakeOpenAi['words']
 }
 
 const USAGE = { prompt_tokens: 7, completion_tokens: 11, total_tokens: 18 }
@@ -245,17 +267,12 @@ function finishOf(profile: ChatProfile): string {
   return profile === 'length' ? 'length' : 'stop'
 }
 
-async function stream(
-  response: ServerResponse,
-  profile: ChatProfile,
-  text: string,
-  asked: ChatQuestion['body'],
-): Promise<void> {
+async function stream(response: ServerResponse, profile: ChatProfile, text: string, said: Said): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
   response.flushHeaders()
   if (profile === 'hang') return
   if (profile === 'slow-first-token') await setTimeout(SLOW_MS)
-  const events = eventsOf(profile, text, asked)
+  const events = eventsOf(profile, text, said)
   if (profile === 'split-utf8') return inBytes(response, events)
   for (const event of events) response.write(event)
   if (profile === 'stall') return
@@ -278,7 +295,11 @@ async function inBytes(response: ServerResponse, events: readonly string[]): Pro
   response.end()
 }
 
-function eventsOf(profile: ChatProfile, text: string, asked: ChatQuestion['body']): readonly string[] {
+function eventsOf(
+  profile: ChatProfile,
+  text: string,
+  { asked, usage: told, pieces: given, words }: Said,
+): readonly string[] {
   const model = profile === 'wrong-model-echo' ? 'somebody-else' : HOUSE_MODEL
   const frame = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model }
   const chunk = (delta: Readonly<Record<string, unknown>>, finish: string | null = null): string => {
@@ -287,15 +308,15 @@ function eventsOf(profile: ChatProfile, text: string, asked: ChatQuestion['body'
     return event({ ...frame, choices: [{ index: 0, delta, ...logprobs, finish_reason: finish }], usage: null })
   }
   const first = chunk({ role: 'assistant', content: '', house_note: 'kept' })
-  const error = event({ error: { message: 'the model fell over', code: 500 } })
+  const error = event({ error: { message: words ?? 'the model fell over', code: 500 } })
   if (profile === 'in-band-error') return [first, error]
-  const pieces = piecesOf(profile, text).map((delta) => chunk(delta))
-  const begun = [first, ...pieces.slice(0, 2)]
+  const pieces = (given ?? piecesOf(profile, text)).map((delta) => chunk(delta))
+  const begun = [first, ...(given === null ? pieces.slice(0, 2) : pieces)]
   if (profile === 'late-error') return [...begun, error]
   if (['stall', 'cut', 'no-end'].includes(profile)) return begun
   const counts = (asked.stream_options as { include_usage?: boolean } | undefined)?.include_usage === true
   const isCounted = counts && profile !== 'usage-missing'
-  const usage = isCounted ? [event({ ...frame, choices: [], usage: USAGE })] : []
+  const usage = isCounted ? [event({ ...frame, choices: [], usage: told })] : []
   const finish = profile === 'done-without-reason' ? [] : [chunk({}, finishOf(profile))]
   const again = profile === 'duplicate-finish' ? [chunk({}, 'length')] : []
   const done = profile === 'no-done' ? [] : ['data: [DONE]\n\n']

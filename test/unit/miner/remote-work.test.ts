@@ -5,9 +5,10 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail } from '../../../consensus/primitives/result.ts'
 import { JOBS_PER_ADDRESS } from '../../../miner/job-book.ts'
 import { REFRESH_MS } from '../../../miner/miner.ts'
-import { REMOTE_ADDRESSES_MAX, RETIME_MS, UNUSED_MS, WAIT_MS_MAX } from '../../../miner/remote-work.ts'
+import { RETIME_MS, UNUSED_MS, WAIT_MS_MAX } from '../../../miner/remote-work.ts'
+import { REMOTE_ADDRESSES_MAX } from '../../../miner/seats.ts'
 import { HeldPacer } from '../../support/mining.ts'
-import { addressNumber, Followed, MINER, OTHER, Shop, settled } from '../../support/remote-shop.ts'
+import { ASKER, addressNumber, Followed, MINER, OTHER, Shop, settled } from '../../support/remote-shop.ts'
 
 describe('a template', () => {
   it('is a block on the head that pays the address, and costs nothing until somebody asks', async () => {
@@ -43,8 +44,8 @@ describe('a template', () => {
   it('is refused with the reasons while the node has no head worth mining on, and comes when it has', async () => {
     const shop = await Shop.open()
     shop.reasons = ['syncing']
-    expect(await shop.work.template(MINER)).toEqual(fail(fault('mining/not-ready', { reasons: ['syncing'] })))
-    expect(shop.work.subscribe(MINER, new Followed()).ok).toBe(false)
+    expect(await shop.work.template(MINER, ASKER)).toEqual(fail(fault('mining/not-ready', { reasons: ['syncing'] })))
+    expect(shop.work.subscribe(MINER, new Followed(), ASKER).ok).toBe(false)
     expect(shop.work.addresses).toBe(0)
     shop.reasons = []
     const followed = shop.follow(MINER)
@@ -61,7 +62,7 @@ describe('a template', () => {
   it('is waited for no longer than is bounded', async () => {
     const pacer = new HeldPacer()
     const shop = await Shop.open({ pacer })
-    const asked = shop.work.template(MINER)
+    const asked = shop.work.template(MINER, ASKER)
     await settled()
     shop.time.pass(WAIT_MS_MAX)
     expect(await asked).toEqual(fail(fault('mining/busy')))
@@ -112,7 +113,7 @@ describe('whoever follows an address', () => {
     const shop = await Shop.open()
     for (let i = 0; i < 5; i++) await shop.job(addressNumber(i))
     const jobsThen: number[] = []
-    shop.work.subscribe(MINER, { job: () => jobsThen.push(shop.work.jobs), end() {} })
+    shop.work.subscribe(MINER, { job: () => jobsThen.push(shop.work.jobs), end() {} }, ASKER)
     await settled()
     await shop.overtaken()
     expect(jobsThen).toEqual([6, 1])
@@ -129,7 +130,7 @@ describe('whoever follows an address', () => {
     await shop.overtaken()
     expect([left.seen, left.ended]).toEqual([['1:0'], 0])
     expect([stays.seen, stays.ended]).toEqual([['1:0', '2:0'], 1])
-    expect(await shop.work.template(MINER)).toEqual(fail(fault('mining/not-ready', { reasons: ['stopping'] })))
+    expect(await shop.work.template(MINER, ASKER)).toEqual(fail(fault('mining/not-ready', { reasons: ['stopping'] })))
     expect(shop.time.waiting).toBe(0)
   })
 
@@ -192,9 +193,39 @@ describe('addresses', () => {
     expect(shop.work.addresses).toBe(REMOTE_ADDRESSES_MAX)
     await shop.overtaken()
     expect(followed.seen).toEqual(['1:0', '2:0'])
-    for (let i = 0; i < REMOTE_ADDRESSES_MAX; i++) shop.work.subscribe(addressNumber(i), new Followed())
-    expect(await shop.work.template(OTHER)).toEqual(fail(fault('mining/busy')))
+    for (let i = 0; i < REMOTE_ADDRESSES_MAX; i++) shop.work.subscribe(addressNumber(i), new Followed(), ASKER)
+    expect(await shop.work.template(OTHER, ASKER)).toEqual(fail(fault('mining/busy')))
     expect(shop.work.addresses).toBe(REMOTE_ADDRESSES_MAX)
+  })
+
+  it('that are followed do not keep out who has none: who has most makes room, whatever his number of addresses', async () => {
+    const shop = await Shop.open()
+    const taken = Array.from({ length: REMOTE_ADDRESSES_MAX }, (_, i) =>
+      shop.follow(addressNumber(i), { network: '203.0.113', address: `203.0.113.${i % 4}` }),
+    )
+    const honest = shop.follow(MINER)
+    await settled()
+    expect([honest.jobs.length > 0, taken.filter(({ ended }) => ended > 0)]).toEqual([true, taken.slice(-1)])
+    for (let i = 200; i < 400; i++)
+      await shop.work.template(addressNumber(i), { network: '203.0.113', address: '203.0.113.9' })
+    expect(honest.ended).toBe(0)
+  })
+
+  it('of a miner who asks again and again are not taken by who asks for ever new ones', async () => {
+    const shop = await Shop.open()
+    const mine = await shop.job(MINER)
+    for (let i = 0; i < 300; i++) await shop.job(addressNumber(i), { network: '203.0.113', address: '203.0.113.1' })
+    expect(await shop.submit(mine.id, 0n)).toBe('ok')
+  })
+
+  it('that others hear too are not ended for what one asks for', async () => {
+    const shop = await Shop.open()
+    const honest = shop.follow(MINER)
+    const rude = { network: '203.0.113', address: '203.0.113.1' }
+    for (let i = 0; i < REMOTE_ADDRESSES_MAX - 1; i++) shop.follow(addressNumber(i), rude)
+    await shop.work.template(MINER, rude)
+    for (let i = 0; i < 20; i++) shop.follow(addressNumber(100 + i), { network: `${i}`, address: `${i}` })
+    expect(honest.ended).toBe(0)
   })
 
   it('keep only so many jobs of one head', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../../consensus/primitives/result.ts'
 import { type Carrier, carriedPayment } from '../../../rpc/edge/carried-payment.ts'
-import { addressKey, limitKeyOf } from '../../../rpc/edge/client-key.ts'
+import { addressKey, holderOf, limitKeyOf } from '../../../rpc/edge/client-key.ts'
 import { Overload, WORK_KINDS } from '../../../rpc/edge/overload.ts'
 import { KEYS_MAX, RateCounter, RateLimiter } from '../../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../rpc/limits.ts'
@@ -32,6 +32,18 @@ describe('what an address is limited as', () => {
   it('is one key for a network of IPv6 and another for its neighbour', () => {
     expect(addressKey('2001:db8:1:2:ffff::1')).toBe(addressKey('2001:db8:1:2::1'))
     expect(addressKey('2001:db8:1:3::1')).not.toBe(addressKey('2001:db8:1:2::1'))
+  })
+})
+
+describe('the network that an address is in', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1'],
+    ['::1', '0:0:0'],
+    ['operator', 'operator'],
+  ])('of %s is %s', (address, network) => {
+    const key = addressKey(address)
+    expect(holderOf(key)).toEqual({ address: key, network })
   })
 })
 
@@ -85,11 +97,33 @@ describe('a rate limit', () => {
 
   it('keeps buckets apart', () => {
     const rates = new RateLimiter({ ...DEFAULT_HTTP_LIMITS.ratesPerMinute, quote: 1, settle: 1 })
-    expect([rates.take('quote', 'a', 0), rates.take('quote', 'a', 0), rates.take('settle', 'a', 0)]).toMatchObject([
+    const a = holderOf('192.0.2.1')
+    expect([rates.take('quote', a, 0), rates.take('quote', a, 0), rates.take('settle', a, 0)]).toMatchObject([
       { allowed: true },
       { allowed: false },
       { allowed: true },
     ])
+  })
+
+  it.each([
+    ['a /48 of IPv6', (i: number) => `2001:db8:1:${i.toString(16)}::1`, '2001:db8:2::1'],
+    ['a /24 of IPv4', (i: number) => `192.0.2.${i}`, '198.51.100.1'],
+  ])('counts all addresses of %s as eight of them', (_, addressOf, elsewhere) => {
+    const rates = new RateLimiter({ ...DEFAULT_HTTP_LIMITS.ratesPerMinute, quote: 3 })
+    const take = (address: string, nowMs: number): boolean =>
+      rates.take('quote', holderOf(addressKey(address)), nowMs).allowed
+    const verdicts = Array.from({ length: 200 }, (__, i) => take(addressOf(i), 0))
+    expect(verdicts).toEqual(verdicts.map((___, i) => i < 24))
+    expect(rates.take('quote', holderOf(addressKey(addressOf(7))), 20_000)).toEqual({
+      ...{ allowed: false, seconds: 40, policy: '"quote";q=24;w=60', limit: '"quote";r=0;t=40' },
+    })
+    expect([take(elsewhere, 0), take(addressOf(7), 60_000)]).toEqual([true, true])
+  })
+
+  it('counts keys and names, which are no addresses, only by themselves', () => {
+    const rates = new RateLimiter({ ...DEFAULT_HTTP_LIMITS.ratesPerMinute, quote: 1 })
+    expect(rates.take('quote', holderOf('key a'), 0).allowed).toBe(true)
+    expect([rates.take('quote', holderOf('key a'), 0).policy, rates.size]).toEqual(['"quote";q=1;w=60', 1])
   })
 
   it('remembers so many keys and no more, and forgets those whose minute is over', () => {
@@ -159,10 +193,10 @@ describe('a payment that a request brings', () => {
 })
 
 describe('an overload', () => {
-  const LIMITS = { delayMsMax: 60, concurrentMax: 100 }
+  const LIMITS = { delayMsMax: 60 }
   /** Share of a hundred requests of each kind that are let in. */
   const admitted = (overload: Overload): readonly number[] =>
-    WORK_KINDS.map((kind) => Array.from({ length: 100 }, () => overload.admits(kind, 1, 0)).filter(Boolean).length)
+    WORK_KINDS.map((kind) => Array.from({ length: 100 }, () => overload.admits(kind, 0)).filter(Boolean).length)
 
   it('gives up what is cheap to repeat first, and what was paid for never', () => {
     const overload = new Overload(LIMITS)
@@ -172,12 +206,12 @@ describe('an overload', () => {
       overload.observe(90, 50)
       seen.push(admitted(overload))
     }
-    expect(seen[0]).toEqual([100, 100, 100, 100, 100])
+    expect(seen[0]).toEqual([100, 100, 100, 100, 100, 100, 100])
     for (const shares of seen) expect([...shares].sort((a, b) => a - b)).toEqual(shares)
     for (const [before, after] of seen.slice(1).map((shares, i) => [seen[i] as readonly number[], shares] as const)) {
       for (const [i, share] of after.entries()) expect(share).toBeLessThanOrEqual((before[i] as number) + 1)
     }
-    expect(seen.at(-1)).toEqual([0, 0, 0, 0, 100])
+    expect(seen.at(-1)).toEqual([0, 0, 0, 0, 100, 100, 100])
     expect(overload.retrySeconds).toBe(5)
   })
 
@@ -185,7 +219,7 @@ describe('an overload', () => {
     const overload = new Overload(LIMITS)
     overload.close()
     overload.observe(70, 50)
-    expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
+    expect(admitted(overload)).toEqual([100, 100, 100, 100, 100, 100, 100])
     /** Samples from full pressure to none. */
     const untilOver = (delayMs: number): number => {
       for (let i = 0; i < 10; i++) overload.observe(1_000, 50)
@@ -199,7 +233,7 @@ describe('an overload', () => {
     expect(late).toBeGreaterThan(free * 1.5)
     expect(later).toBeGreaterThan(late * 1.5)
     expect(later).toBeLessThan(10_000)
-    expect(admitted(overload)).toEqual([100, 100, 100, 100, 100])
+    expect(admitted(overload)).toEqual([100, 100, 100, 100, 100, 100, 100])
   })
 
   it('ends for few who ask again and again, however busy others keep the machine', () => {
@@ -217,10 +251,10 @@ describe('an overload', () => {
     const nowMs = performance.now()
     for (let i = 0; i < 20; i++) overload.arrived()
     const admits = (laterMs: number): number =>
-      WORK_KINDS.filter((kind) => [1, 2].every(() => overload.admits(kind, 1, nowMs + laterMs))).length
-    expect([admits(0), admits(10_000)]).toEqual([5, 5])
+      WORK_KINDS.filter((kind) => [1, 2].every(() => overload.admits(kind, nowMs + laterMs))).length
+    expect([admits(0), admits(10_000)]).toEqual([7, 7])
     workedMs = 10_000
-    expect([admits(0), admits(10_000)]).toEqual([5, 1])
+    expect([admits(0), admits(10_000)]).toEqual([7, 3])
     expect(overload.pressure).toBe(0)
     overload.observe(70, 50, 100)
     expect(overload.pressure).toBe(1)
@@ -242,12 +276,5 @@ describe('an overload', () => {
     overload.close()
     for (let i = 0; i < 20; i++) overload.observe(1_000, 4)
     expect(overload.pressure).toBe(0)
-  })
-
-  it('leaves room for what was paid for where requests under way are many', () => {
-    const overload = new Overload(LIMITS)
-    overload.close()
-    const roomAt = (running: number): number => WORK_KINDS.filter((kind) => overload.admits(kind, running, 0)).length
-    expect([1, 50, 51, 80, 81, 85, 86, 95, 96, 100, 101].map(roomAt)).toEqual([5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0])
   })
 })

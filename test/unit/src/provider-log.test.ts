@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { ProviderFacts } from '../../../src/outbound/providers/provider.ts'
 import { ProviderLog } from '../../../src/provider-log.ts'
 
-it('tells once of whoever cannot be asked, and once when it can again', () => {
+it('tells once of whoever fails or cannot be asked, and once when it can again', () => {
   let facts: readonly ProviderFacts[] = []
   const lines: unknown[] = []
   const line = (level: string) => (told: object, message: string) => void lines.push([level, told, message])
@@ -12,7 +12,6 @@ it('tells once of whoever cannot be asked, and once when it can again', () => {
         get facts() {
           return facts
         },
-        checkAll: async () => [],
       },
     ],
     { warn: line('warn'), info: line('info') },
@@ -27,9 +26,11 @@ it('tells once of whoever cannot be asked, and once when it can again', () => {
     return [...lines]
   }
   const who = { what: 'models', provider: 'house' }
+  const failing = ['warn', { ...who, reason: 'status 503' }, 'a provider failed']
   const ill = ['warn', { ...who, reason: 'status 503' }, 'a provider cannot be asked']
   const well = ['info', who, 'a provider can be asked again']
   expect(look(true, null)).toEqual([])
+  expect(look(true, 'status 503')).toEqual([failing])
   expect(look(true, 'status 503')).toEqual([])
   expect(look(false, 'status 503')).toEqual([ill])
   expect(look(false, 'status 502')).toEqual([])

@@ -43,10 +43,13 @@ interface AnchorPoint {
   readonly target: bigint
 }
 
+const LAUNCH_PACE = { spacingMs: 3_000, halfLifeMs: 300_000 }
+
 /** Section 3: floor by Euclid, powers of two by multiplication and division. */
-function unclamped(anchor: AnchorPoint, height: number, timeMs: number): bigint {
-  const behind = BigInt(timeMs) - BigInt(anchor.timeMs) - 3_000n * (BigInt(height) - BigInt(anchor.height))
-  const e = floorDiv(behind * 65_536n, 300_000n)
+function unclamped(anchor: AnchorPoint, height: number, timeMs: number, pace = LAUNCH_PACE): bigint {
+  const spacing = BigInt(pace.spacingMs)
+  const behind = BigInt(timeMs) - BigInt(anchor.timeMs) - spacing * (BigInt(height) - BigInt(anchor.height))
+  const e = floorDiv(behind * 65_536n, BigInt(pace.halfLifeMs))
   const s = floorDiv(e, 65_536n)
   const f = e - s * 65_536n
   if (s > 512n) return 2n ** 512n
@@ -193,4 +196,51 @@ export function blockAnchor(): VectorSet<AnchorCase> {
       }),
     ],
   }
+}
+
+export interface StepCase {
+  readonly name: string
+  readonly anchor: AsertCase['anchor']
+  readonly parent: { readonly height: number; readonly timeMs: number }
+  readonly ended: { readonly spacingMs: number; readonly halfLifeMs: number; readonly powLimit: string }
+  readonly rules: StepCase['ended']
+  /** The anchor that the first block of the step finds. */
+  readonly found: AsertCase['anchor']
+  /** Its target. */
+  readonly target: string
+}
+
+/** `block-step.json`. */
+export function blockStep(): VectorSet<StepCase> {
+  const blocks = 500_000
+  const limit = { powLimit: LIMITS.mainnet }
+  const launch = { ...LAUNCH_PACE, ...limit }
+  const changes = {
+    'twice the spacing': { ...launch, spacingMs: 6_000 },
+    'half the spacing': { ...launch, spacingMs: 1_500 },
+    'a longer half-life': { ...launch, halfLifeMs: 3_600_000 },
+    'an easier limit': { ...launch, powLimit: LIMITS.devnet },
+    'everything at once': { spacingMs: 60_000, halfLifeMs: 86_400_000, powLimit: LIMITS.devnet },
+    'nothing of it': launch,
+  }
+  const text = (pace: typeof launch) => ({ ...pace, powLimit: `${pace.powLimit}` })
+  const cases = Object.entries(changes).flatMap(([name, rules]) =>
+    [0, 7_000, -600_000, 86_400_000].map((behindMs): StepCase => {
+      const anchor = { height: 1, timeMs: START, target: workTarget(2n ** 24n) }
+      const parent = { height: 1 + blocks, timeMs: START + 3_000 * blocks + behindMs }
+      const asked = clamped(unclamped(anchor, parent.height, parent.timeMs), launch.powLimit)
+      const found = name === 'nothing of it' ? anchor : { ...parent, target: asked }
+      const target = clamped(unclamped(found, parent.height, parent.timeMs, rules), rules.powLimit)
+      return {
+        ...{ name: `${name}, ${behindMs} ms behind`, anchor: { ...anchor, target: `${anchor.target}` }, parent },
+        ...{
+          ended: text(launch),
+          rules: text(rules),
+          found: { ...found, target: `${found.target}` },
+          target: `${target}`,
+        },
+      }
+    }),
+  )
+  return { about: 'The anchor and the target of the first block of a rule step.', spec: 'blocks.md, section 3', cases }
 }

@@ -1,6 +1,6 @@
 import { assetIds, poolIds } from './assets.ts'
 import { attestations } from './attestations.ts'
-import { blockAnchor, blockAsert, blockBaseFee } from './block-difficulty.ts'
+import { blockAnchor, blockAsert, blockBaseFee, blockStep } from './block-difficulty.ts'
 import { blockEncoding, blockHeader, blockWork } from './block-header.ts'
 import { blockHistory } from './block-history.ts'
 import { blockReceipts } from './block-receipts.ts'
@@ -29,6 +29,7 @@ export const CHAIN_VECTORS = {
   'block-base-fee': blockBaseFee,
   'block-asert': blockAsert,
   'block-anchor': blockAnchor,
+  'block-step': blockStep,
   'block-history': blockHistory,
   'state-records': stateRecords,
   'state-tree': stateTree,

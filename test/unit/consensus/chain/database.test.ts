@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { historyProof, verifyHistoryProof } from '../../../../consensus/block/history.ts'
 import { ChainDatabase, UNDO_BLOCKS } from '../../../../consensus/chain/database.ts'
 import { MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
-import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
+import { createRuleBook, type RuleBook } from '../../../../consensus/chain/rule-book.ts'
 import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
 import { fromHex, toHex } from '../../../../consensus/primitives/bytes.ts'
 import { encode } from '../../../../consensus/primitives/codec.ts'
+import { fault } from '../../../../consensus/primitives/fault.ts'
 import { PAGE_SLOTS } from '../../../../consensus/state/page.ts'
 import { proveState, verifyStateProof } from '../../../../consensus/state/proof.ts'
 import { ROOT_PAGE } from '../../../../consensus/state/tree.ts'
@@ -150,6 +151,31 @@ describe('opening a store', () => {
     await store.batch([{ key, value: Uint8Array.of(9, 0) }], () => {})
     const refused = await ChainDatabase.open(store, testRuleBook(), test.ruleBook.genesis, '/data')
     expect(refused).toMatchObject({ code: 'storage/other-schema', detail: { folder: '/data', found: 9 } })
+  })
+
+  it('whose chain went past a rule step without it is refused; before the step, and with it, it goes on', async () => {
+    const at = (fromHeight: number) => {
+      const params = testParams()
+      const [step] = params.steps
+      const later = { ...step!.rules, token: { createBurn: 1n } }
+      return createRuleBook({ ...params, steps: [step!, { fromHeight, rules: later }] }, PROTOCOL)
+    }
+    const open = (store: MemoryKeyValueStore, book: RuleBook) => ChainDatabase.open(store, book, book.genesis, '/data')
+    for (const marked of [true, false]) {
+      const store = new MemoryKeyValueStore()
+      const old = await TestChain.open(undefined, store)
+      for (let i = 0; i < 5; i++) await old.mine()
+      // Releases before the mark wrote none.
+      if (!marked) await store.batch([{ key: Uint8Array.of(0, ...new TextEncoder().encode('rules')) }], () => {})
+      const refusal = fault('storage/other-rules', { folder: '/data', height: 5 })
+      expect(await open(store, at(5))).toEqual(refusal)
+      const later = await TestChain.open(at(6), store)
+      expect(later.chain.head.id).toBe(old.chain.head.id)
+      for (let i = 0; i < 3; i++) await later.mine()
+      expect((await TestChain.open(at(6), store)).height).toBe(8)
+      expect(await open(store, at(7))).toEqual({ ...refusal, detail: { folder: '/data', height: 8 } })
+      expect(await open(store, testRuleBook())).toEqual({ ...refusal, detail: { folder: '/data', height: 8 } })
+    }
   })
 
   it('that is empty writes genesis, whose state has the root of its header', async () => {

@@ -56,6 +56,16 @@ describe('network parameters', () => {
   it.each([
     ['a base fee floor below 32', { block: { ...block, baseFeeMin: 31n } }, 'base fee floor'],
     ['an odd weight limit', { block: { ...block, weightMax: 1_999_999 } }, 'weight limit'],
+    ['a weight limit of nothing', { block: { ...block, weightMax: 0 } }, 'weight limit'],
+    [
+      'a base fee that moves by everything and more',
+      { block: { ...block, baseFeeChangeDivisor: 0n } },
+      'base fee moves',
+    ],
+    ['a half-life of nothing', { block: { ...block, halfLifeMs: 0 } }, 'whole milliseconds'],
+    ['a spacing between milliseconds', { block: { ...block, spacingMs: 0.5 } }, 'whole milliseconds'],
+    ['a gap of half a millisecond', { block: { ...block, anchorResetGapMs: 0.5 } }, 'whole milliseconds'],
+    ['a target that no hash meets', { block: { ...block, initialTarget: 0n } }, 'targets fit'],
     ['an initial target above the easiest', { block: { ...block, initialTarget: block.powLimit + 1n } }, 'targets fit'],
     ['a target of 257 bits', { block: { ...block, powLimit: 1n << 256n } }, 'targets fit'],
     ['a supply of 2^112', { coin: { ...coin, supplyCap: 1n << 112n } }, 'supply stays below'],
@@ -172,6 +182,26 @@ describe('network parameters', () => {
     const { length } = staking.tiers
     expect(() => assertParams(later({ tiers: staking.tiers.slice(1) }, length - 1))).toThrow('keeps every staking tier')
     expect(() => assertParams(later({ blocksPerYear: staking.blocksPerYear + 1n }, length))).toThrow('blocks of a year')
+  })
+
+  it('with a step that makes the easiest target harder are refused: the chain would stand still', () => {
+    const later = (powLimit: bigint) => withLater({ block: { ...block, powLimit, initialTarget: powLimit } })
+    expect(() => assertParams(later(block.powLimit + 1n))).not.toThrow()
+    expect(() => assertParams(later(block.powLimit - 1n))).toThrow('never makes the easiest target harder')
+  })
+
+  it.each(['memoryKiB', 'passes', 'lanes'] as const)(
+    'with a step that changes the %s of a hash are refused',
+    (name) => {
+      const pow = { ...block.pow, [name]: block.pow[name] + 1 }
+      expect(() => assertParams(withLater({ block: { ...block, pow } }))).toThrow('keeps the cost of a hash')
+    },
+  )
+
+  it('with a step that counts the days of the bridge otherwise are refused: a day’s cap could be minted twice', () => {
+    const later = (dayBlocks: number) => withLater({ bridge: { ...bridge, dayBlocks } })
+    for (const blocks of [bridge.dayBlocks - 1, bridge.dayBlocks * 2])
+      expect(() => assertParams(later(blocks))).toThrow('keeps the blocks of a day')
   })
 
   it('with steps that only together owe too many refunds in a block are refused', () => {

@@ -9,7 +9,7 @@ import { PROTOCOL } from '../../../../src/protocol.ts'
 import { testParams } from '../../../support/network.ts'
 
 const { steps } = testParams()
-const LATER = { ...LAUNCH_RULES, market: { ...LAUNCH_RULES.market, deliveredBurnDivisor: 50n } }
+const LATER = { ...testParams().steps[0]!.rules, market: { ...LAUNCH_RULES.market, deliveredBurnDivisor: 50n } }
 
 function fingerprint(change: Partial<NetworkParams> = {}, protocol = PROTOCOL): string {
   return createRuleBook({ ...testParams(), ...change }, protocol).fingerprint

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LruMap } from '../../../../consensus/primitives/lru.ts'
@@ -9,6 +11,66 @@ function filled(limit: number, ...keys: readonly string[]): LruMap<string, numbe
   })
   return map
 }
+
+/** Bytes that live once everything dead is gone. */
+function liveBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
+}
+
+/** Bytes that five million turns leave behind. */
+function bytesLeftBy(turn: (i: number) => void): number {
+  const before = liveBytes()
+  for (let i = 0; i < 5_000_000; i++) turn(i)
+  return liveBytes() - before
+}
+
+describe('a map that is far from full', () => {
+  const BYTES_MAX = 1_000_000
+
+  it('holds no more after five million reads of one key', () => {
+    const map = filled(50_000, 'a')
+    expect(bytesLeftBy(() => map.get('a'))).toBeLessThan(BYTES_MAX)
+    expect(map.size).toBe(1)
+  })
+
+  it('holds no more after five million reads of a few keys in turn', () => {
+    const keys = ['a', 'b', 'c', 'd', 'e']
+    const map = filled(50_000, ...keys)
+    expect(bytesLeftBy((i) => map.get(keys[i % keys.length] as string))).toBeLessThan(BYTES_MAX)
+    expect(map.size).toBe(keys.length)
+  })
+
+  it('holds no more after five million writes of one key', () => {
+    const map = filled(50_000, 'a')
+    expect(bytesLeftBy((i) => map.set('a', i))).toBeLessThan(BYTES_MAX)
+    expect(map.size).toBe(1)
+  })
+
+  it('holds no more after five million keys that came and went', () => {
+    const map = new LruMap<number, number>(50_000)
+    const left = bytesLeftBy((i) => {
+      map.set(i, i)
+      map.delete(i)
+    })
+    expect(left).toBeLessThan(BYTES_MAX)
+    expect(map.size).toBe(0)
+  })
+})
+
+describe('a map that is full', () => {
+  it('holds no more after five million reads and new keys', () => {
+    const map = new LruMap<number, number>(100)
+    for (let i = -100; i < 0; i++) map.set(i, i)
+    const left = bytesLeftBy((i) => {
+      map.set(i, i)
+      map.get(i - 50)
+    })
+    expect(left).toBeLessThan(1_000_000)
+    expect(map.size).toBe(100)
+  })
+})
 
 describe('a map of recently used entries', () => {
   it('keeps as many as its limit and drops the oldest', () => {

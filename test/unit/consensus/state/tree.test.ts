@@ -146,6 +146,21 @@ describe('an update of the tree', () => {
     expect(pages.size).toBeLessThan(8)
   })
 
+  it('begins a page that the tree did not have without what the store holds under its id', () => {
+    const store = new PageStore()
+    const [first, second, third] = crowdedIds(8, 1, 3) as [number, number, number]
+    store.apply(updateTreeNow(store, [change(first, undefined, 1)]))
+    const grown = new PageStore()
+    grown.apply(updateTreeNow(grown, [change(second, undefined, 2), change(third, undefined, 3)]))
+    // Left over from another state: pages on the way that this tree does not go.
+    for (const [id, page] of grown.pages) if (id !== ROOT_PAGE) store.pages.set(id, page)
+    const clean = new PageStore()
+    const both = [change(first, undefined, 1), change(second, undefined, 2)]
+    const wanted = updateTreeNow(clean, both)
+    const update = updateTreeNow(store, [change(second, undefined, 2)])
+    expect(update.root).toBe(wanted.root)
+  })
+
   it('never changes a page that it was given', () => {
     const model = new Model()
     model.apply(new Map(IDS.map((id, i) => [id, i])))

@@ -80,3 +80,41 @@ describe('who comes to a backend', () => {
     expect([admission.inside, admission.waiting]).toEqual([0, 0])
   })
 })
+
+describe('what is free', () => {
+  const limits = { ...LIMITS, concurrency: 4, rpm: 40, tpm: 4_000 }
+  const never = new AbortController().signal
+
+  it('leaves places, waiting and allowances to what is paid', async () => {
+    const time = new ManualTime()
+    const admission = new Admission(limits, time, time)
+    const told: string[] = []
+    for (let i = 0; i < 100; i++)
+      void admission.enter(100, never, `free ${i}`, true).then((how) => void told.push(String(how)))
+    await new Promise((resolve) => setImmediate(resolve))
+    const max = limits.concurrency * WAITING_PER_PLACE
+    expect([admission.inside, admission.waiting]).toEqual([3, (max * 3) / 4])
+    expect(told.filter((how) => how === 'full')).toHaveLength(100 - 3 - (max * 3) / 4)
+    expect(admission.tryEnter(100)).not.toBeNull()
+    for (let i = 0; i < max / 4; i++)
+      void admission.enter(100, never, `paid ${i}`).then((how) => void told.push(String(how)))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(admission.waiting).toBe(max)
+  })
+
+  it('comes after what is paid, where there is one place alone', async () => {
+    const time = new ManualTime()
+    const admission = new Admission({ ...LIMITS, concurrency: 1 }, time, time)
+    const order: string[] = []
+    const leave = admission.tryEnter(1, 'first', true) as Leave
+    const enter = (name: string, isFree: boolean) =>
+      admission.enter(1, never, name, isFree).then((how) => {
+        order.push(name)
+        if (typeof how !== 'string') how(null)
+      })
+    const all = [enter('free', true), enter('paid', false)]
+    leave(null)
+    await Promise.all(all)
+    expect(order).toEqual(['paid', 'free'])
+  })
+})

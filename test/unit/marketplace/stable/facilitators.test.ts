@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Facilitator, FacilitatorVerdict } from '../../../../marketplace/stable/facilitator.ts'
 import { FacilitatorPool } from '../../../../marketplace/stable/facilitators.ts'
 import { systemTimers } from '../../../../src/runtime.ts'
+import { TestTime } from '../../../support/market-parts.ts'
 
 const NETWORK = { word: 'base-sepolia', caip2: 'eip155:84532', chainId: 84_532 } as const
 const REQUEST = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} } as const
@@ -32,14 +33,14 @@ afterEach(() => {
 })
 /** Everything that is ready to go on has gone on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-const burst = async (calls: number) => {
+const burst = async (calls: number, client?: string) => {
   const slow = new Slow()
   const pool = new FacilitatorPool({ facilitators: [slow], network: NETWORK, clock: Date, timers: systemTimers })
   opened.push(pool)
   await pool.start()
-  const verdicts = Promise.all(Array.from({ length: calls }, () => pool.verify(REQUEST)))
+  const verdicts = Promise.all(Array.from({ length: calls }, () => pool.verify(REQUEST, { client })))
   await settled()
-  return { slow, verdicts }
+  return { slow, pool, verdicts }
 }
 
 describe('a burst of calls', () => {
@@ -55,6 +56,22 @@ describe('a burst of calls', () => {
     expect((await verdicts).map(({ verdict }) => verdict)).toEqual(Array.from({ length: 200 }, () => GOOD))
   })
 
+  it('of one client lets another in as soon as a place is free', async () => {
+    const { slow, pool, verdicts } = await burst(200, 'crowd')
+    let isAnswered = false
+    const guest = pool.verify(REQUEST, { client: 'guest' }).then(() => (isAnswered = true))
+    slow.waiting.shift()?.(GOOD)
+    await settled()
+    slow.waiting.pop()?.(GOOD)
+    await settled()
+    expect(isAnswered).toBe(true)
+    while (slow.waiting.length > 0) {
+      for (const answer of slow.waiting.splice(0)) answer(GOOD)
+      await settled()
+    }
+    await Promise.all([guest, verdicts])
+  })
+
   it('does not keep on asking one that turns out to be gone', async () => {
     const { slow, verdicts } = await burst(200)
     for (const answer of slow.waiting.splice(0)) answer(GONE)
@@ -63,4 +80,129 @@ describe('a burst of calls', () => {
     const given = (await verdicts).map(({ verdict, by }) => [verdict.is, by])
     expect(given).toEqual(given.map((_, i) => ['unreachable', i < 64 ? slow.url : null]))
   })
+})
+
+describe('a facilitator that wants to be asked later', () => {
+  const BUSY: FacilitatorVerdict = { is: 'busy', detail: 'it is asked too often', waitMs: 3_000 }
+
+  /** Does at each question what the script says next; `good` once it is over. */
+  class Scripted implements Facilitator {
+    readonly url: string
+    asked = 0
+    supported = { ok: true, answered: true, detail: 'it takes it' }
+    readonly #script: FacilitatorVerdict[]
+
+    constructor(url: string, ...script: readonly FacilitatorVerdict[]) {
+      this.url = url
+      this.#script = [...script]
+    }
+
+    async verify(): Promise<FacilitatorVerdict> {
+      this.asked += 1
+      return this.#script.shift() ?? GOOD
+    }
+
+    settle(): Promise<FacilitatorVerdict> {
+      return this.verify()
+    }
+
+    async supports() {
+      return this.supported
+    }
+  }
+
+  async function poolOf(...facilitators: readonly Scripted[]) {
+    const time = new TestTime()
+    const pool = new FacilitatorPool({ facilitators, network: NETWORK, clock: time, timers: time })
+    opened.push(pool)
+    await pool.start()
+    return { time, pool }
+  }
+
+  it.each(['verify', 'settle'] as const)('is asked again by who waits to %s, when its pause is over', async (what) => {
+    const one = new Scripted('http://one', BUSY, BUSY, BUSY, BUSY)
+    const { time, pool } = await poolOf(one)
+    const answer = what === 'verify' ? pool.verify(REQUEST) : pool.settle(REQUEST, null)
+    const asked: number[] = []
+    for (let i = 0; i < 5; i++) {
+      await settled()
+      asked.push(one.asked)
+      expect(pool.closedBecause).toBeNull()
+      time.pass(2_999)
+      await settled()
+      asked.push(one.asked)
+      time.pass(1)
+    }
+    expect(asked).toEqual([1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
+    expect(await answer).toEqual({ verdict: GOOD, by: one.url })
+  })
+
+  it('is asked first for who settles, then for payers by their rank', async () => {
+    const time = new TestTime()
+    const asked: number[] = []
+    const one = new Scripted('http://one', BUSY)
+    const pool = new FacilitatorPool({ facilitators: [one], network: NETWORK, clock: time, timers: time })
+    opened.push(pool)
+    await pool.start()
+    const answers: Promise<number>[] = []
+    for (const rank of [5, 2, 1, 0]) {
+      answers.push(pool.verify(REQUEST, { rank }).then(() => asked.push(rank)))
+      await settled()
+    }
+    for (let passed = 0; passed < 35; passed++) {
+      time.pass(100)
+      await settled()
+    }
+    await Promise.all(answers)
+    expect([asked, pool.isScarce]).toEqual([[0, 1, 2, 5], true])
+    time.pass(5 * 60_000)
+    expect(pool.isScarce).toBe(false)
+  })
+
+  it('is left in peace while another can be asked, and by who comes meanwhile', async () => {
+    const [one, two] = [new Scripted('http://one', BUSY), new Scripted('http://two')]
+    const { time, pool } = await poolOf(one, two)
+    for (let i = 0; i < 3; i++) expect(await pool.verify(REQUEST)).toEqual({ verdict: GOOD, by: two.url })
+    expect([one.asked, two.asked]).toEqual([1, 3])
+    time.pass(3_000)
+    expect(await pool.verify(REQUEST)).toEqual({ verdict: GOOD, by: one.url })
+  })
+
+  it('is told of to who would have to wait too long, and is no less usable', async () => {
+    const one = new Scripted('http://one', { ...BUSY, waitMs: 600_000 } as FacilitatorVerdict)
+    const { time, pool } = await poolOf(one)
+    expect((await pool.verify(REQUEST)).verdict).toMatchObject({ is: 'busy' })
+    expect((await pool.verify(REQUEST)).verdict).toMatchObject({ is: 'busy' })
+    expect([one.asked, pool.closedBecause]).toEqual([1, null])
+    time.pass(30_000)
+    expect((await pool.verify(REQUEST)).verdict).toEqual(GOOD)
+  })
+
+  it('counts as well where it says so when it is asked what it takes', async () => {
+    const one = new Scripted('http://one')
+    const { time, pool } = await poolOf(one)
+    one.supported = { ok: false, answered: false, isBusy: true, detail: '/supported answered 429' } as never
+    for (let i = 0; i < 5; i++) {
+      time.pass(30_000)
+      await settled()
+    }
+    expect(pool.closedBecause).toBeNull()
+  })
+})
+
+it('a facilitator that fails at what nobody has proven to be signed is not taken for broken', async () => {
+  const { slow, verdicts } = await burst(0)
+  await verdicts
+  const pool = opened[0] as FacilitatorPool
+  const unknown: FacilitatorVerdict = { is: 'unknown', detail: 'it answered 500', transaction: null }
+  const ask = async (isProven: boolean): Promise<void> => {
+    const verdict = pool.verify(REQUEST, { isProven })
+    await settled()
+    slow.waiting.pop()?.(unknown)
+    await verdict
+  }
+  for (let i = 0; i < 10; i++) await ask(false)
+  expect(pool.closedBecause).toBeNull()
+  for (let i = 0; i < 3; i++) await ask(true)
+  expect(pool.closedBecause).not.toBeNull()
 })

@@ -40,3 +40,42 @@ describe('a signature', () => {
     expect(JSON.stringify(refused)).toContain('signature must be')
   })
 })
+
+describe('what a client sends beside its payment', () => {
+  const bazaar = { info: {}, schema: {} }
+  const url = 'https://shop.example/x'
+  const deep = JSON.parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`) as unknown
+  const read = (more: object) => readStablePayment({ ...paymentOf(newPayer()).payload, ...more }, 'the header', TERMS)
+
+  it.each([
+    ['extensions', { extensions: 5 }],
+    ['extensions', { extensions: [bazaar] }],
+    ['bazaar', { extensions: { bazaar: 'x' } }],
+    ['bazaar', { extensions: { bazaar: null } }],
+    ['extensions', { extensions: { bazaar: deep } }],
+    ['extensions', { extensions: { bazaar: { info: 'x'.repeat(5_000) } } }],
+    ['resource', { resource: 5 }],
+    ['resource', { resource: {} }],
+    ['resource.url', { resource: { url: '/x' } }],
+    ['resource.description', { resource: { url, description: {} } }],
+    ['resource.tags', { resource: { url, tags: [5] } }],
+  ])('is refused where a facilitator could fail at it: %s', (named, more) => {
+    const refused = read(more)
+    expect(refused).toMatchObject({ ok: false, fault: { code: 'pay/unreadable' } })
+    expect(JSON.stringify(refused)).toContain(named)
+  })
+
+  it.each([
+    [{}, {}],
+    [{ extensions: null, resource: null }, {}],
+    [{ extensions: { unknown: 5 }, memo: deep }, {}],
+    [{ extensions: { bazaar } }, { extensions: { bazaar } }],
+    [{ resource: { url, tags: ['x'], more: 5 } }, { resource: { url, tags: ['x'] } }],
+  ])('is passed on as far as facilitators know it: %j', (more, passed) => {
+    const payment = read(more)
+    if (!payment.ok) throw new Error(JSON.stringify(payment.fault))
+    const { x402Version, accepted, payload, ...beside } = payment.value.payload as Record<string, unknown>
+    expect([x402Version, beside]).toEqual([2, passed])
+    expect([accepted, payload]).not.toContain(undefined)
+  })
+})

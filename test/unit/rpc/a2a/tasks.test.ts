@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { type AgentTask, TASK_KEPT_MS, TASKS_MAX, TaskStore } from '../../../../rpc/a2a/tasks.ts'
 
 const HOUR_MS = TASK_KEPT_MS
+const HONEST = { network: '192.0.2', address: '192.0.2.1' }
+const HOSTILE = { network: '203.0.113', address: '203.0.113.1' }
 
 function task(id: string, change: Partial<AgentTask> = {}): AgentTask {
   return {
@@ -9,6 +11,7 @@ function task(id: string, change: Partial<AgentTask> = {}): AgentTask {
     contextId: 'c',
     serviceId: 'node-a',
     request: '',
+    holder: HONEST,
     state: 'input-required',
     says: { text: '', metadata: {} },
     artifact: null,
@@ -74,4 +77,16 @@ it('drops what nobody has paid before what somebody has, however many ask', () =
   ])
   store.keep(task('newest'))
   expect(store.get('newest', 0)?.id).toBe('newest')
+})
+
+it.each([
+  ['many', { request: '' }, TASKS_MAX + 100],
+  ['long', { request: 'x'.repeat(1_024 * 1_024) }, 100],
+])('drops those of the client who has too %s before those of others', (_, change, count) => {
+  const store = new TaskStore()
+  store.keep(task('honest', { request: 'a question' }))
+  for (let i = 0; i < count; i++) store.keep(task(`hostile ${i}`, { ...change, holder: HOSTILE }))
+  expect(store.get('honest', 0)?.id).toBe('honest')
+  expect(store.get('hostile 0', 0)).toBeUndefined()
+  expect(store.get(`hostile ${count - 1}`, 0)?.id).toBe(`hostile ${count - 1}`)
 })

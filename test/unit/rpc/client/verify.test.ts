@@ -4,7 +4,9 @@ import type { Block } from '../../../../consensus/block/block.ts'
 import { taggedHashHex } from '../../../../consensus/crypto/hash.ts'
 import { merkleProof, TRANSACTION_TREE } from '../../../../consensus/crypto/merkle.ts'
 import { fromHex, toHex } from '../../../../consensus/primitives/bytes.ts'
+import type { ServiceId } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
+import { requestHash } from '../../../../marketplace/checkout/claim.ts'
 import { failedChecks, type ReceiptJson, verifyPaidAnswer } from '../../../../rpc/client/verify.ts'
 import { nativePowHasher } from '../../../../src/crypto/native-pow.ts'
 import { TestChain, wallet, withHeader } from '../../../support/chain.ts'
@@ -24,6 +26,7 @@ const PAID = {
   serviceId: 'node-test',
   caller: 'dev1caller',
   amountBaseUnits: '800000',
+  request: 'a text' as string | null,
 }
 
 interface Proof {
@@ -42,8 +45,10 @@ function proofIn(block: Block): Proof {
 
 /** A receipt as a node gives it; `change` and `proof` replace parts of it. */
 function receiptOf(block: Block, change: ReceiptJson = {}, proof: object = {}): ReceiptJson {
+  const { request: _, ...paid } = PAID
   return {
-    ...PAID,
+    ...paid,
+    requestHash: requestHash(PAID.serviceId as ServiceId, 'a text'),
     blockHash: block.id,
     blockHeight: block.header.height,
     resultHash: taggedHashHex('result', encodeText(JSON.stringify(RESULT))),
@@ -176,6 +181,23 @@ describe('a receipt', () => {
     })
   }
 
+  it('of another request is not for this call', () => {
+    const others = [
+      ['node-test', 'a text '],
+      ['node-test', ''],
+      ['node-tes', 'ta text'],
+      ['node-else', 'a text'],
+    ] as const
+    const hashes = others.map(([serviceId, request]) => requestHash(serviceId as ServiceId, request))
+    for (const named of [...hashes, '00'.repeat(32), '', null, undefined, 7])
+      expect(failed(receiptOf(BLOCK, { requestHash: named }))).toEqual(['requestHash'])
+  })
+
+  it('of a payment that commits to no request is not compared with one', () => {
+    const paid = { ...PAID, request: null }
+    expect(failed(receiptOf(BLOCK, { requestHash: '00'.repeat(32) }), { paid })).toEqual([])
+  })
+
   it('with another result hash is not for this result', () => {
     for (const resultHash of ['00'.repeat(32), '', null, undefined]) {
       expect(failed(receiptOf(BLOCK, { resultHash }))).toEqual(['resultHash'])
@@ -209,7 +231,7 @@ describe('garbage', () => {
     const receipts = value.filter((receipt) => receipt !== null)
     fc.assert(
       fc.property(receipts, value, (receipt, result) => {
-        expect(failed(receipt as ReceiptJson, { result }).length).toBe(4)
+        expect(failed(receipt as ReceiptJson, { result }).length).toBe(5)
       }),
       { numRuns: runs(500) },
     )

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../../../marketplace/chat/keys.ts'
 import { Challenges } from '../../../../rpc/dashboard/challenges.ts'
-import { KEYS_A_DAY_MAX, KeyMakers } from '../../../../rpc/dashboard/key-makers.ts'
+import { KEYS_A_DAY_MAX, KeyMakers, NETWORK_KEYS_A_DAY_MAX } from '../../../../rpc/dashboard/key-makers.ts'
 import { SESSIONS_MAX, Sessions } from '../../../../rpc/dashboard/sessions.ts'
 import { SignInGuard } from '../../../../rpc/dashboard/sign-in-guard.ts'
 import { Marks } from '../../../../rpc/dashboard/tokens.ts'
-import { addressKey } from '../../../../rpc/edge/client-key.ts'
+import { addressKey, holderOf } from '../../../../rpc/edge/client-key.ts'
 import { readForm } from '../../../../rpc/edge/form.ts'
 import { ManualTime } from '../../../support/manual-time.ts'
 
@@ -17,20 +17,36 @@ function openTime(): ManualTime {
 }
 
 describe('sessions', () => {
+  const holder = holderOf('198.51.100.1')
+  const ALICE = { owner: 'alice', stamp: '', holder }
+
   it('of strangers are so many at most, and never end the operator’s', () => {
     const sessions = new Sessions(openTime())
-    const mine = sessions.begin(OPERATOR, 'x')
-    const tokens = Array.from({ length: SESSIONS_MAX + 88 }, (_, i) => sessions.begin(`wallet ${i}`, ''))
+    const mine = sessions.begin({ owner: OPERATOR, stamp: 'x', holder })
+    const tokens = Array.from({ length: SESSIONS_MAX + 88 }, (_, i) =>
+      sessions.begin({ owner: `wallet ${i}`, stamp: '', holder }),
+    )
     expect(sessions.find(mine)?.owner).toBe(OPERATOR)
     expect(tokens.filter((token) => sessions.find(token) !== null)).toEqual(tokens.slice(-SESSIONS_MAX))
   })
 
+  it('go round among those who have as many: the longest unused of the newcomer’s own network, else of all', () => {
+    const sessions = new Sessions(openTime())
+    const beginFrom = (address: string) => sessions.begin({ owner: address, stamp: '', holder: holderOf(address) })
+    const isThere = (token: string | undefined): boolean => token !== undefined && sessions.find(token) !== null
+    const tokens = Array.from({ length: SESSIONS_MAX }, (_, i) => beginFrom(`10.${i >> 8}.${i & 255}.1`))
+    const again = beginFrom('10.1.7.2')
+    const other = beginFrom('198.51.100.1')
+    expect([isThere(tokens[256 + 7]), isThere(again), isThere(tokens[0])]).toEqual([false, true, false])
+    expect([isThere(other), tokens.filter(isThere).length]).toEqual([true, SESSIONS_MAX - 2])
+  })
+
   it('of one owner are eight at most, those in use last to end', () => {
     const sessions = new Sessions(openTime())
-    const tokens = Array.from({ length: 8 }, () => sessions.begin('alice', ''))
+    const tokens = Array.from({ length: 8 }, () => sessions.begin(ALICE))
     const [first, second] = tokens as [string, string]
     sessions.find(first)
-    sessions.begin('alice', '')
+    sessions.begin(ALICE)
     expect([sessions.find(first) !== null, sessions.find(second)]).toEqual([true, null])
   })
 })
@@ -87,14 +103,22 @@ describe('who makes keys', () => {
   it('makes so many a day from one address, and others as many from theirs', () => {
     const time = openTime()
     const makers = new KeyMakers(time)
+    const [one, other] = [holderOf('192.0.2.1'), holderOf('192.0.2.2')]
     for (let i = 0; i < KEYS_A_DAY_MAX; i++) {
-      expect(makers.waitSeconds('192.0.2.1')).toBe(0)
-      makers.made('192.0.2.1')
+      expect(makers.waitSeconds(one)).toBe(0)
+      makers.made(one)
     }
-    expect([makers.waitSeconds('192.0.2.1'), makers.waitSeconds('192.0.2.2')]).toEqual([86_400, 0])
+    expect([makers.waitSeconds(one), makers.waitSeconds(other)]).toEqual([86_400, 0])
     time.pass(86_400_000)
-    makers.made('192.0.2.2')
-    expect(makers.waitSeconds('192.0.2.1')).toBe(0)
+    makers.made(other)
+    expect(makers.waitSeconds(one)).toBe(0)
+  })
+
+  it('makes so many a day from one network, however many of its addresses are its own', () => {
+    const makers = new KeyMakers(openTime())
+    const of = (i: number, network = 1) => holderOf(addressKey(`2001:db8:${network}:${i.toString(16)}::1`))
+    for (let i = 0; i < NETWORK_KEYS_A_DAY_MAX; i++) makers.made(of(i))
+    expect([makers.waitSeconds(of(10_000)), makers.waitSeconds(of(1, 2))]).toEqual([86_400, 0])
   })
 })
 

@@ -88,8 +88,8 @@ describe('calls to copy', () => {
 
   it('are words of a shell', () => {
     expect(curlQuote(call)).toContain(`-d '{"request":"it'\\''s 1->2"}'`)
-    expect(commandCall(call)).toBe(`npx farthing call node-x 'it'\\''s 1->2' \\\n  --rpc '${HERE}'`)
-    expect(commandCall({ ...call, request: '' })).toBe(`npx farthing call node-x \\\n  --rpc '${HERE}'`)
+    expect(commandCall(call)).toBe(`npx --no farthing call node-x 'it'\\''s 1->2' \\\n  --rpc '${HERE}'`)
+    expect(commandCall({ ...call, request: '' })).toBe(`npx --no farthing call node-x \\\n  --rpc '${HERE}'`)
   })
 
   it('are a short program, which says on what chain unless it is the main one', () => {

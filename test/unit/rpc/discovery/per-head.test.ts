@@ -27,7 +27,7 @@ describe('what is kept for a head', () => {
     expect(get()).toBe('a 1')
     rail.closedBecause = 'no facilitator answers'
     expect(get()).toBe('a 2')
-    rail.facilitators = [{ url: 'http://there', healthy: false, detail: 'refused' }]
+    rail.facilitators = [{ url: 'http://there', healthy: false, detail: 'refused', trouble: null }]
     expect(get()).toBe('a 3')
     market.shop.closeWhile(() => 'the node stops')
     expect([get(), get()]).toEqual(['a 4', 'a 4'])

@@ -53,7 +53,7 @@ describe('the page of a service', () => {
     const page = servicePage(node, HERE, 'node-test-once')
     const words = wordsOf(page)
     expect(words).toContain(`curl '${HERE}/api/x402/node-test-once'`)
-    expect(words).toContain(`npx farthing call node-test-once 'ok'`)
+    expect(words).toContain(`npx --no farthing call node-test-once 'ok'`)
     expect(words).toContain(`agent.call('node-test-once', 'ok')`)
     expect(words).toContain('Result { "echo": "ok" }')
     expect(page).toContain('href="/api/x402/requests?serviceId=node-test-once"')

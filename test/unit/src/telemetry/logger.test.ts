@@ -47,6 +47,32 @@ describe('a log', () => {
     for (const { time } of lines) expect(new Date(time).toISOString()).toBe(time)
   })
 
+  const ATTACK = '\u001b[2J\u009b31m\u0085\u007f\u202e\u2066\u200b\u2028\ufeff\r\b\ud800\u{e0041}\\u001b end'
+  const UNSEEN = new RegExp(
+    [
+      '[\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e',
+      '\\u2066-\\u2069\\ufeff\\u{e0041}]',
+    ].join(''),
+    'u',
+  )
+  const SAY = `const attack = ${JSON.stringify(ATTACK)}
+    log.warn({ peer: attack, [attack]: { deep: [attack] }, error: new Error(attack) }, 'said ' + attack)
+    log.warn('of a peer: ' + attack + '\\n[12:00:00] INFO: all is well')`
+
+  it('holds nothing that a terminal obeys, whatever strangers said, and loses none of it', async () => {
+    const { text, lines } = await logged(SAY)
+    expect(text).not.toMatch(UNSEEN)
+    expect(lines[0]).toMatchObject({ peer: ATTACK, [ATTACK]: { deep: [ATTACK] }, msg: `said ${ATTACK}` })
+  })
+
+  it('for people holds nothing that a terminal obeys, and no line that a stranger began', async () => {
+    const { text } = await logged(SAY, '{ level: "trace", format: "pretty" }')
+    expect(text).not.toMatch(UNSEEN)
+    expect(text.split('\n').filter((line) => line.startsWith('[12:00:00]'))).toEqual([])
+    expect(text.split('WARN').length - 1).toBe(2)
+    expect(text).toContain('\\u001b end')
+  })
+
   it.each([
     ['trace', 6],
     ['info', 4],

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
 import type { NodeApi } from '../../../../rpc/node.ts'
 import type { AnswerFacts } from '../../../../rpc/server-edges.ts'
 import { Metrics } from '../../../../src/telemetry/metrics.ts'
 import { fork, importAll, mineBranch } from '../../../support/branches.ts'
-import { TestChain } from '../../../support/chain.ts'
+import { TestChain, wallet } from '../../../support/chain.ts'
 import { TestMempool } from '../../../support/mempool.ts'
 import { testRemoteWork } from '../../../support/remote-work.ts'
+import { connect, joiningNode, servingNode, takeSnapshot } from '../../../support/snapshot-nodes.ts'
 
 interface Sample {
   readonly name: string
@@ -67,8 +69,8 @@ async function value(metrics: Metrics, name: string): Promise<number> {
 }
 
 /** A node as the metrics see it, without a market. */
-async function watched(metrics: Metrics) {
-  const { test, mempool, ...pool } = await opened()
+async function watched(metrics: Metrics, chain?: TestChain) {
+  const { test, mempool, ...pool } = await opened(chain)
   const facts = { hashesPerSecond: 0, peers: 0, reasons: [] as string[] }
   const node: NodeApi = {
     ...{ version: '0', startedAtMs: 0, clock: { now: () => 0 }, chain: test.chain, mempool, market: null },
@@ -83,8 +85,8 @@ async function watched(metrics: Metrics) {
   return { test, mempool, facts, put: pool.put }
 }
 
-async function opened() {
-  const pool = await TestMempool.open({ test: await TestChain.open() })
+async function opened(chain?: TestChain) {
+  const pool = await TestMempool.open({ test: chain ?? (await TestChain.open()) })
   return { test: pool.test, mempool: pool.mempool, put: (from: number) => pool.put(from, 0) }
 }
 
@@ -210,6 +212,26 @@ describe('the metrics of a node', () => {
     await test.mine([txs[0]!])
     expect(await sizes()).toEqual([1, txs[1]!.size + 4])
     expect(await value(metrics, 'farthing_transactions_total')).toBe(1)
+  })
+
+  it('leave out the transactions that a node cannot know that began from a snapshot', async () => {
+    const disk = new MemoryKeyValueStore()
+    const full = await TestChain.open(undefined, disk)
+    const pay = { to: wallet(2).address, amount: 1n as never, create: false }
+    await full.mine([await full.tx(wallet(1), 'transfer', pay)])
+    const server = servingNode('server', full, disk)
+    await full.mineTo(6)
+    const joined = await joiningNode(full.ruleBook, new MemoryKeyValueStore())
+    await connect(joined, server)
+    expect(await takeSnapshot(joined, full, server.snapshots.refs()[0] as never)).toEqual({
+      ok: true,
+      value: undefined,
+    })
+    const metrics = new Metrics()
+    await watched(metrics, joined.test)
+    expect(await value(metrics, 'farthing_height')).toBe(joined.test.height)
+    const { samples } = await scrape(metrics)
+    expect(samples.filter(({ name }) => name === 'farthing_transactions_total')).toEqual([])
   })
 
   it('say whether it is ready, how fast it mines and how many peers it has, at the moment of asking', async () => {

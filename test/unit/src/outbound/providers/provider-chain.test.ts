@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ProviderChain } from '../../../../../src/outbound/providers/provider-chain.ts'
+import { freeOf } from '../../../../../marketplace/outside/free-places.ts'
+import { ASKING_MAX, type ProviderChain } from '../../../../../src/outbound/providers/provider-chain.ts'
 import type { TestTime } from '../../../../support/market-parts.ts'
 import { until } from '../../../../support/processes.ts'
 import { BOUNDS, ChainStand, ScriptedProvider } from '../../../../support/scripted-provider.ts'
@@ -41,6 +42,21 @@ async function askPassing(query = 'q') {
   return asked
 }
 
+describe('free questions', () => {
+  it('leave room for those that are paid', async () => {
+    first.turn = 'hangs'
+    const never = patient()
+    const free = Array.from({ length: ASKING_MAX }, (_, i) => chain.ask(`free ${i}`, never, true))
+    const told = await Promise.all(free.slice(freeOf(ASKING_MAX)))
+    expect(told.every((answer) => !answer.ok && answer.fault.code === 'provider/none')).toBe(true)
+    const paid = chain.ask('paid', never)
+    await seen(() => first.asked.includes('paid'))
+    expect(first.asked).toHaveLength(freeOf(ASKING_MAX) + 1)
+    chain.stop()
+    expect((await Promise.all([paid, ...free])).some(({ ok }) => ok)).toBe(false)
+  })
+})
+
 describe('asking in order', () => {
   it('asks the first, and nobody else where that answers', async () => {
     expect(await ask()).toEqual({
@@ -64,7 +80,7 @@ describe('asking in order', () => {
     second.turn = 'throws'
     expect(await ask()).toEqual({
       ok: false,
-      fault: { code: 'provider/answer', detail: { provider: 'second', reason: 'it was not written for this' } },
+      fault: { code: 'provider/answer', detail: { provider: 'second', reason: 'it is not what was expected' } },
     })
   })
 
@@ -75,6 +91,16 @@ describe('asking in order', () => {
     }
     expect(second.asked).toEqual([])
     expect(chain.facts[0]).toMatchObject({ usable: true, trouble: null })
+  })
+
+  it('tells "not found" again for a minute without asking, to the same question alone', async () => {
+    first.turn = 'not-found'
+    for (let times = 0; times < 10; times++) expect(await ask()).toMatchObject({ ok: false })
+    expect(first.asked).toEqual(['q'])
+    first.turn = 'well'
+    expect(await ask('other')).toMatchObject({ value: { value: 'first: other' } })
+    time.pass(60_000)
+    expect(await ask()).toMatchObject({ value: { value: 'first: q' } })
   })
 
   it('asks once more whom it did not reach, and nobody a third time', async () => {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { ADDRESSES_MAX, AddressBook, sourceOf, UNPROVEN_PER_SOURCE } from '../../../../../src/p2p/host/address-book.ts'
+import {
+  ADDRESSES_MAX,
+  AddressBook,
+  HEARD_PER_SOURCE,
+  KNOWN_PER_GROUP,
+  KNOWN_PER_HOST,
+  sourceOf,
+  TOLD_PER_GROUP,
+} from '../../../../../src/p2p/host/address-book.ts'
 import { parseIp } from '../../../../../src/p2p/host/address-groups.ts'
 import { RecordWriter } from '../../../../../src/p2p/host/peer-records.ts'
 import { seeded } from '../../../../sim/miners.ts'
@@ -59,8 +67,8 @@ describe('the address book', () => {
 
   it('has room for so many of one source, and for others after it', () => {
     const { book } = new Library()
-    for (let i = 0; i < 2 * UNPROVEN_PER_SOURCE; i++) book.add(spread(i), 'from 4:1.2')
-    expect(book.size).toBe(UNPROVEN_PER_SOURCE)
+    for (let i = 0; i < 2 * HEARD_PER_SOURCE; i++) book.add(spread(i), 'from 4:1.2')
+    expect(book.size).toBe(HEARD_PER_SOURCE)
     expect(book.add(spread(5_000), 'from 4:1.3')).toBe(true)
     const text = spread(0)
     book.succeeded(text)
@@ -92,6 +100,58 @@ describe('the address book', () => {
     expect(book.get(places[0]!)).toBeDefined()
     book.forget(peerId(7))
     expect(book.size).toBe(0)
+  })
+
+  it('keeps few places where a node said of itself that it is, of one machine and of one group', () => {
+    const library = new Library()
+    const { book } = library
+    for (let i = 0; i < 100; i++) book.seen(addressOf(i, '66.77.88.99', 1_000 + i))
+    expect(book.size).toBe(KNOWN_PER_HOST)
+    const honest = addressOf(5_000, '66.77.1.1')
+    expect(book.seen(honest)).toBe(true)
+    for (let i = 0; i < 1_000; i++) {
+      library.nowMs += 1
+      book.seen(addressOf(i, `66.77.${2 + (i % 25)}.1`, 1_000 + i))
+    }
+    expect([book.size, book.get(honest)?.peer]).toEqual([KNOWN_PER_GROUP, peerId(5_000)])
+    book.succeeded(honest)
+    library.nowMs += 2 * DAY_MS
+    for (let i = 0; i < 1_000; i++) book.seen(addressOf(i, `66.77.${2 + (i % 250)}.2`))
+    expect([book.size, book.get(honest)?.peer]).toEqual([KNOWN_PER_GROUP, peerId(5_000)])
+    expect([library.book.good(100).length, book.hasReached([66, 77, 1, 1])]).toEqual([TOLD_PER_GROUP, true])
+    expect(book.hasReached([66, 77, 2, 2])).toBe(false)
+    expect(book.seen(spread(1))).toBe(true)
+  })
+
+  it('counts a /64 of IPv6 as one machine', () => {
+    const { book } = new Library()
+    for (let i = 1; i < 100; i++) book.seen(`/ip6/2a00:1:2:3::${i.toString(16)}/tcp/1/p2p/${peerId(i)}`)
+    expect(book.size).toBe(KNOWN_PER_HOST)
+  })
+
+  it('gives up for hearsay neither what was reached nor, of one peer, what it said of itself within a day', () => {
+    const library = new Library()
+    const { book } = library
+    const own = addressOf(7, '8.8.1.1')
+    book.seen(own)
+    for (let i = 0; i < 20; i++) book.add(addressOf(7, `9.${i}.1.1`), `from 4:6.${i}`)
+    expect(book.get(own)).toBeDefined()
+    library.nowMs += 2 * DAY_MS
+    for (let i = 20; i < 40; i++) book.add(addressOf(7, `9.${i}.1.1`), `from 4:6.${i}`)
+    expect([book.get(own), book.size]).toEqual([undefined, 4])
+  })
+
+  it('takes what is new where it is full of what nodes said of themselves, and what was reached in any case', () => {
+    const { book } = new Library()
+    for (let i = 0; i < ADDRESSES_MAX; i++) book.seen(spread(i))
+    expect([book.add(spread(5_000), 'kad'), book.size]).toEqual([true, ADDRESSES_MAX])
+    const library = new Library()
+    for (let i = 0; i < ADDRESSES_MAX; i++) library.book.succeeded(spread(i))
+    expect([library.book.add(spread(5_000), 'kad'), library.book.seen(spread(5_000))]).toEqual([false, false])
+    library.book.succeeded(spread(5_001))
+    expect([library.book.size, library.book.get(spread(5_001))?.source]).toEqual([ADDRESSES_MAX, 'dialled'])
+    library.nowMs += 8 * DAY_MS
+    expect([library.book.add(spread(5_000), 'kad'), library.book.size]).toEqual([true, ADDRESSES_MAX])
   })
 
   it('waits longer after each failure, and forgets what never worked after the third', () => {
@@ -167,6 +227,23 @@ describe('the address book', () => {
     expect(next.book.size).toBe(2)
     for (const i of [1, 2]) expect(next.book.get(spread(i))).toEqual(library.book.get(spread(i)))
     expect(next.book.get(spread(2))?.source).toBe('from 4:8.8')
+  })
+
+  it('drops what an earlier release let one machine fill it with', async () => {
+    const library = new Library()
+    library.book.add(spread(1), 'kad')
+    library.book.add(spread(2), 'kad')
+    library.book.succeeded(spread(2))
+    await library.writer.flush()
+    const sound = JSON.parse(library.records.entries.get(`address/${spread(1)}`)!) as object
+    for (let i = 0; i < 4_000; i++)
+      library.records.entries.set(
+        `address/${addressOf(i, '66.77.88.99', 1_000 + (i & 3))}`,
+        JSON.stringify({ ...sound, source: 'from 4:66.77', seenMs: library.nowMs }),
+      )
+    const next = await library.reopened()
+    expect([next.book.size, next.records.entries.size]).toEqual([2 + KNOWN_PER_HOST, 2 + KNOWN_PER_HOST])
+    for (const i of [1, 2]) expect(next.book.get(spread(i))).toBeDefined()
   })
 
   it('removes records that are none of its own making', async () => {

@@ -4,7 +4,12 @@ import { createRuleBook } from '../../../../../consensus/chain/rule-book.ts'
 import { decode, encode } from '../../../../../consensus/primitives/codec.ts'
 import { fault } from '../../../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../../../consensus/primitives/result.ts'
-import { AddressBook } from '../../../../../src/p2p/host/address-book.ts'
+import {
+  AddressBook,
+  HEARD_PER_SOURCE,
+  KNOWN_PER_HOST,
+  TOLD_PER_GROUP,
+} from '../../../../../src/p2p/host/address-book.ts'
 import { Discovery, type Finder } from '../../../../../src/p2p/host/discovery.ts'
 import { RecordWriter } from '../../../../../src/p2p/host/peer-records.ts'
 import type { ConnectionListener, Network, PeerId, PeerInfo, RequestHandler } from '../../../../../src/p2p/network.ts'
@@ -75,6 +80,11 @@ class ScriptedNetwork implements Network {
     this.#peers.set(info.id, info)
     for (const listener of this.#listeners) listener.connected(info)
     return info.id
+  }
+
+  /** A peer that came by itself says how it stands. */
+  async greet(from: PeerId): Promise<void> {
+    await this.#handlers.get('status')!(from, encode(requestCodec('status'), STATUS))
   }
 
   /** What a peer is answered to `addresses`; null for a refusal. */
@@ -230,9 +240,31 @@ describe('what is found otherwise', () => {
     network.join(1, '60.1.0.1', 'outbound')
     await time.pass(1_000)
     expect(book.size).toBe(3)
-    expect(book.good(10).length).toBe(3)
+    for (let i = 0; i < 3; i++) expect(book.get(addressOf(1, '60.1.0.1', 9_000 + i))?.seenMs).toBeGreaterThan(0)
+    expect(book.good(10).length).toBe(TOLD_PER_GROUP)
     find(peerId(1), ['/ip4/60.9.0.1/tcp/8421'], 'identify')
-    expect([book.size, book.good(10).length]).toEqual([4, 3])
+    expect([book.size, book.get(addressOf(1, '60.9.0.1'))?.seenMs]).toEqual([4, 0])
+  })
+
+  it('of a thousand peers at one address leaves the book to others', async () => {
+    const { time, network, book, find } = scene()
+    const heard = Array.from({ length: 1_500 }, (_, i) => addressOf(i, `${20 + (i >> 8)}.${i & 255}.7.1`))
+    for (const [i, text] of heard.entries()) book.add(text, `from 4:9.${i % 12}`)
+    for (let i = 0; i < 1_100; i++) {
+      const peer = peerId(10_000 + i)
+      find(
+        peer,
+        [1, 2, 3].map((port) => `/ip4/66.77.88.99/tcp/${port}`).concat(`/ip4/67.${i & 255}.1.1/tcp/1`),
+        'identify',
+      )
+      await network.greet(network.join(10_000 + i, '66.77.88.99', 'inbound'))
+      await time.pass(400)
+      network.disconnect(peer)
+    }
+    expect(heard.filter((text) => book.get(text) === undefined)).toEqual([])
+    expect(book.size).toBe(heard.length + KNOWN_PER_HOST + HEARD_PER_SOURCE)
+    expect(book.good(256).length).toBe(TOLD_PER_GROUP)
+    expect(book.add(place(1), 'from 4:45.1')).toBe(true)
   })
 
   it('of a peer about itself is asked for again until it is said', async () => {

@@ -229,6 +229,19 @@ describe('inbound connections', () => {
     expect(station.manager.mayAccept('/dns4/x.example/tcp/1')).toBe(false)
   })
 
+  it('come from known machines where we dialled one with success or the operator named it', async () => {
+    const seed = addressOf(9, '60.9.0.1')
+    const station = await Station.open({ seeds: [seed] })
+    station.node(1)
+    station.node(2, '61.2.0.1')
+    station.dialer.online.delete('61.2.0.1:8421')
+    station.manager.start()
+    await station.pass(2_000)
+    const isKnown = (ip: string): boolean => station.manager.isKnown(`/ip4/${ip}/tcp/50000`)
+    expect(['60.1.0.1', '60.9.0.1', '61.2.0.1', '60.1.0.2'].map(isKnown)).toEqual([true, true, false, false])
+    expect(station.manager.isKnown('/dns4/x.example/tcp/1')).toBe(false)
+  })
+
   it('make room for others when there are too many, the useful and the old excepted', async () => {
     const station = await Station.open({ inboundMax: 12 })
     station.manager.start()

@@ -3,11 +3,12 @@ import type { Block } from '../../../../../consensus/block/block.ts'
 import { toHex } from '../../../../../consensus/primitives/bytes.ts'
 import { decode, encode } from '../../../../../consensus/primitives/codec.ts'
 import type { Transaction } from '../../../../../consensus/tx/transaction.ts'
+import { ALLOWANCES } from '../../../../../src/p2p/peers/budget.ts'
 import { makeCompactBlock } from '../../../../../src/p2p/wire/compact-block.ts'
 import { COMPACT_BLOCK } from '../../../../../src/p2p/wire/messages.ts'
 import { mineBranch } from '../../../../support/branches.ts'
 import { TestChain, wallet, withHeader } from '../../../../support/chain.ts'
-import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
+import { LINK_MS, MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
 import { RelayNode, strangerOn } from '../../../../support/p2p/relay-node.ts'
 import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
 import { units } from '../../../../support/unsigned.ts'
@@ -51,6 +52,22 @@ const admitAll = async (node: RelayNode, transactions: readonly Transaction[]): 
 }
 const verdictsOf = (node: RelayNode): readonly string[] => node.network.verdicts.map(({ verdict }) => verdict)
 
+describe('a block of a peer that has passed on more than is looked at', () => {
+  it('is left for others to bring, and no fault of the peer', async () => {
+    const [one, other] = await pair()
+    const block = await source.mine(await pays(9))
+    one.network.send(
+      other.id,
+      'blocks',
+      makeCompactBlock(block, 1n, () => true),
+    )
+    await hub.time.pass(LINK_MS - 1)
+    expect(other.peers.budgetOf(one.id)?.take('bytesIn', ALLOWANCES.bytesIn.burst)).toBe(true)
+    await hub.time.pass(1)
+    expect([verdictsOf(other), other.offences]).toEqual([['unjudged'], []])
+  })
+})
+
 describe('a block along a line of five nodes', () => {
   it('reaches all of them and asks for nothing where everybody has the transactions', async () => {
     const nodes = await line(5)
@@ -93,19 +110,20 @@ describe('a block along a line of five nodes', () => {
     const nodes = await line(5)
     const [first] = nodes as [RelayNode]
     const block = await source.mine(await pays(6))
-    // Told by hand: nothing is prefilled, so that every node must ask the one before it, which waits itself.
+    // Told by hand: nothing is prefilled, so that the next node must ask; it then tells the others whole what it lacked.
     first.network.publish('blocks', makeCompactBlock(block, 1n, none))
     await first.test.import(block)
     await hub.time.pass(60)
     expect(heads(nodes)).toEqual(Array(5).fill(block.id))
-    expect(nodes.map(({ blocks }) => blocks.facts.missingTransactions)).toEqual([0, 6, 6, 6, 6])
+    expect(nodes.map(({ blocks }) => blocks.facts.missingTransactions)).toEqual([0, 6, 0, 0, 0])
+    expect(nodes.map(({ blocks }) => blocks.facts.announced)).toEqual([1, 1, 0, 0, 0])
     expect(nodes.map(({ blocks }) => blocks.facts.wholeBodies)).toEqual([0, 0, 0, 0, 0])
     expect(nodes.map(({ taken }) => taken.length)).toEqual([0, 1, 1, 1, 1])
   })
 })
 
 describe('a block is passed on', () => {
-  it('before its body is complete, and its children as well', async () => {
+  it('only when its body is complete, and its children after it', async () => {
     const [one, other] = await pair()
     const liar = strangerOn(hub, 'withholder', one.test)
     liar.serve('blockTransactions', () => new Promise(() => {}))
@@ -118,15 +136,16 @@ describe('a block is passed on', () => {
     await hub.time.pass(10)
     liar.send(one.id, 'blocks', makeCompactBlock(child, 1n, none))
     await hub.time.pass(10)
-    expect(verdictsOf(one)).toEqual(['accept', 'accept'])
-    expect(verdictsOf(other)).toEqual(['accept', 'accept'])
+    expect(verdictsOf(one)).toEqual(['ignore', 'ignore'])
+    expect(verdictsOf(other)).toEqual([])
     expect(one.taken).toEqual([])
-    // Somebody who has them comes: both are taken, the parent first.
+    // A peer that has them comes: both are taken and told of, the parent first.
     const honest = await open('honest')
     hub.connect(honest.network, one.network)
     await hub.time.pass(30_000)
     expect(heads([one, other])).toEqual([child.id, child.id])
-    expect(one.taken.map(({ id }) => id)).toEqual([parent.id, child.id])
+    expect([one, other].map(({ taken }) => taken.map(({ id }) => id))).toEqual(Array(2).fill([parent.id, child.id]))
+    expect(verdictsOf(other)).toEqual(['accept', 'accept'])
   })
 
   it('never when the node knows it, and costs one hash however often it comes', async () => {
@@ -312,7 +331,7 @@ describe('a block whose header is good', () => {
     one.network.send(other.id, 'blocks', makeCompactBlock(block, 2n, none))
     await hub.time.pass(10)
     expect(heads([other])).toEqual([block.id])
-    expect([other.hashes, verdictsOf(other)]).toEqual([1, ['accept', 'ignore']])
+    expect([other.hashes, verdictsOf(other)]).toEqual([1, ['ignore', 'ignore']])
   })
 
   it('and whose transactions were mined by a rival a moment ago is put together without asking', async () => {
@@ -370,10 +389,9 @@ describe('many blocks at once', () => {
     const different = Array.from({ length: 12 }, (_, i) => withHeader(rival, mark(i + 1)))
     for (const block of different) one.network.send(other.id, 'blocks', makeCompactBlock(block, 1n, none))
     await hub.time.pass(10)
-    expect(verdictsOf(other)).toEqual(Array(12).fill('accept'))
+    expect(verdictsOf(other)).toEqual(Array(12).fill('ignore'))
     const asked = one.network.requests.filter(({ protocol }) => protocol === 'blockTransactions')
-    expect(asked).toHaveLength(4)
-    expect(other.wanted).toHaveLength(8)
+    expect([asked.length, other.wanted.length]).toEqual([4, 8])
     const good = await source.mine([])
     third.network.send(other.id, 'blocks', makeCompactBlock(good, 1n, none))
     await hub.time.pass(10)

@@ -3,41 +3,21 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { encode } from '../../../../../consensus/primitives/codec.ts'
 import { assembleTransaction, encodeTransaction, type Transaction } from '../../../../../consensus/tx/transaction.ts'
 import { MESSAGES } from '../../../../../src/p2p/wire/messages.ts'
-import { TestChain, wallet } from '../../../../support/chain.ts'
+import { type TestChain, wallet } from '../../../../support/chain.ts'
 import { overtake } from '../../../../support/mempool.ts'
-import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
-import { RelayNode, type RelayNodeOptions, strangerOn } from '../../../../support/p2p/relay-node.ts'
-import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
+import type { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
+import { RelayNode, strangerOn } from '../../../../support/p2p/relay-node.ts'
+import { RelayRow } from '../../../../support/p2p/relay-row.ts'
 import { units } from '../../../../support/unsigned.ts'
 
+let row: RelayRow
 let source: TestChain
 let hub: MemoryNetwork
 
 beforeEach(async () => {
-  source = await TestChain.open()
-  await source.mineTo(1)
-  hub = new MemoryNetwork(new VirtualTime(source.nowMs))
+  row = await RelayRow.open()
+  ;({ source, hub } = row)
 })
-
-const pay = (from: number, options: Parameters<TestChain['tx']>[3] = {}): Promise<Transaction> =>
-  source.tx(wallet(from), 'transfer', { to: wallet(10).address, amount: units(5_000n), create: false }, options)
-const pays = (count: number): Promise<Transaction[]> => Promise.all(Array.from({ length: count }, (_, i) => pay(i + 1)))
-
-const open = (name: string, options: RelayNodeOptions = {}): Promise<RelayNode> =>
-  RelayNode.open(hub, name, { like: source, ...options })
-
-/** Nodes in a row, of these modes; each dials the next. */
-async function line(...modes: readonly ('gossip' | 'announce')[]): Promise<RelayNode[]> {
-  const nodes = await Promise.all(modes.map((mode, i) => open(`node ${i}`, { mode })))
-  for (let i = 1; i < nodes.length; i++) hub.connect(nodes[i - 1]?.network as never, nodes[i]?.network as never)
-  await hub.time.pass(100)
-  return nodes
-}
-
-async function pair(mode: 'gossip' | 'announce' = 'gossip'): Promise<[RelayNode, RelayNode]> {
-  const [one, other] = await line(mode, mode)
-  return [one as RelayNode, other as RelayNode]
-}
 
 /** The same payment with a signature that is false. */
 function forged(tx: Transaction): Transaction {
@@ -60,8 +40,8 @@ describe.each([
   ['both ways mixed', ['gossip', 'announce', 'announce', 'gossip', 'announce']],
 ] as const)('transactions along a line of five nodes, by %s', (_, modes) => {
   it('reach all of them, each with its signature checked once at every node', async () => {
-    const nodes = await line(...modes)
-    const transactions = await pays(5)
+    const nodes = await row.line(...modes)
+    const transactions = await row.pays(5)
     for (const tx of transactions) expect((await nodes[0]?.mempool.submit(tx))?.ok).toBe(true)
     await hub.time.pass(500)
     for (const tx of transactions) expect(holds(nodes, tx)).toEqual(Array(5).fill(true))
@@ -70,8 +50,8 @@ describe.each([
   })
 
   it('are told of once, however often they are submitted', async () => {
-    const nodes = await line(...modes)
-    const tx = await pay(1)
+    const nodes = await row.line(...modes)
+    const tx = await row.pay(1)
     for (let i = 0; i < 10; i++) await nodes[0]?.mempool.submit(tx)
     await hub.time.pass(500)
     const { published, idsSent } = (nodes[0] as RelayNode).transactions.facts
@@ -82,8 +62,8 @@ describe.each([
 
 describe('a transaction of a peer', () => {
   it('with a false signature costs one check however often it comes, and each time its sender points', async () => {
-    const [one, other] = await pair()
-    const bad = forged(await pay(1))
+    const [one, other] = await row.pair()
+    const bad = forged(await row.pay(1))
     for (let i = 0; i < 100; i++) send(one, other, bad)
     await hub.time.pass(100)
     expect(other.verifier.checked).toBe(1)
@@ -94,7 +74,7 @@ describe('a transaction of a peer', () => {
   })
 
   it('that does not decode counts against its sender and costs no check', async () => {
-    const [one, other] = await pair()
+    const [one, other] = await row.pair()
     one.network.send(other.id, 'transactions', new Uint8Array(300).fill(7))
     await hub.time.pass(10)
     expect([verdictsOf(other), other.verifier.checked]).toEqual([['reject'], 0])
@@ -102,10 +82,10 @@ describe('a transaction of a peer', () => {
   })
 
   it('that another state would take is not passed on and nobody is blamed', async () => {
-    const [one, other] = await pair()
-    const far = await pay(1, { nonce: 500n, maxFeeRate: 10_000n })
-    const cheap = await pay(2, { maxFeeRate: 1n, tip: 0n })
-    const used = await pay(3)
+    const [one, other] = await row.pair()
+    const far = await row.pay(1, { nonce: 500n, maxFeeRate: 10_000n })
+    const cheap = await row.pay(2, { maxFeeRate: 1n, tip: 0n })
+    const used = await row.pay(3)
     await other.test.import(await source.mine([used]))
     const replay = await source.tx(
       wallet(3),
@@ -113,7 +93,7 @@ describe('a transaction of a peer', () => {
       { to: wallet(4).address, amount: units(1n), create: false },
       { nonce: 0n },
     )
-    const expired = await pay(4, { validUntil: 1 })
+    const expired = await row.pay(4, { validUntil: 1 })
     for (const tx of [far, cheap, replay, used, expired]) send(one, other, tx)
     await hub.time.pass(50)
     expect(verdictsOf(other)).toEqual(Array(5).fill('ignore'))
@@ -121,8 +101,8 @@ describe('a transaction of a peer', () => {
   })
 
   it('that is in the pool already is ignored and costs nothing', async () => {
-    const [one, other] = await pair()
-    const tx = await pay(1)
+    const [one, other] = await row.pair()
+    const tx = await row.pay(1)
     for (let i = 0; i < 100; i++) send(one, other, tx)
     await hub.time.pass(100)
     expect([holds([other], tx), other.verifier.checked, other.offences]).toEqual([[true], 1, []])
@@ -130,8 +110,8 @@ describe('a transaction of a peer', () => {
   })
 
   it('is not looked at beyond the time of a core that its sender may cost', async () => {
-    const [one, other] = await pair()
-    const good = await pay(1)
+    const [one, other] = await row.pair()
+    const good = await row.pay(1)
     other.peers.budgetOf(one.id)?.take('verificationMs', 4_000)
     send(one, other, good)
     await hub.time.pass(1)
@@ -141,12 +121,12 @@ describe('a transaction of a peer', () => {
 
 describe('transactions of one account in one burst', () => {
   it('are admitted in order, though each is refused as long as the one before is being checked', async () => {
-    const one = await open('one')
-    const other = await open('other', { verifyMs: 5 })
+    const one = await row.node('one')
+    const other = await row.node('other', { verifyMs: 5 })
     hub.connect(one.network, other.network)
     await hub.time.pass(100)
     const run: Transaction[] = []
-    for (let nonce = 0; nonce < 40; nonce++) run.push(await pay(1, { nonce: BigInt(nonce) }))
+    for (let nonce = 0; nonce < 40; nonce++) run.push(await row.pay(1, { nonce: BigInt(nonce) }))
     for (const tx of run) await one.mempool.submit(tx)
     await hub.time.pass(600)
     expect(other.mempool.count).toBe(40)
@@ -156,11 +136,11 @@ describe('transactions of one account in one burst', () => {
 
 describe('a busy node', () => {
   it('puts off what it cannot check now and finds it in the pool of whoever sent it', async () => {
-    const one = await open('one')
-    const other = await open('other', { verifyingMax: 2, verifyMs: 50 })
+    const one = await row.node('one')
+    const other = await row.node('other', { verifyingMax: 2, verifyMs: 50 })
     hub.connect(one.network, other.network)
     await hub.time.pass(100)
-    const transactions = await pays(8)
+    const transactions = await row.pays(8)
     for (const tx of transactions) await one.mempool.submit(tx)
     await hub.time.pass(30)
     expect(other.transactions.facts.postponed).toBe(6)
@@ -172,9 +152,9 @@ describe('a busy node', () => {
 
 describe('pools are looked through', () => {
   it('after the handshake, by both sides', async () => {
-    const one = await open('one')
-    const other = await open('other')
-    const transactions = await pays(6)
+    const one = await row.node('one')
+    const other = await row.node('other')
+    const transactions = await row.pays(6)
     for (const tx of transactions.slice(0, 4)) await other.mempool.submit(tx)
     for (const tx of transactions.slice(4)) await one.mempool.submit(tx)
     await hub.time.pass(100)
@@ -194,9 +174,9 @@ describe('pools are looked through', () => {
   })
 
   it('not before the node has caught up', async () => {
-    const one = await open('one')
-    const other = await open('other')
-    const tx = await pay(1)
+    const one = await row.node('one')
+    const other = await row.node('other')
+    const tx = await row.pay(1)
     await other.mempool.submit(tx)
     one.behind = true
     hub.connect(one.network, other.network)
@@ -210,9 +190,9 @@ describe('pools are looked through', () => {
 
 describe('a peer that tells of transactions and does not give them', () => {
   it('holds up nobody: the next who told of them is asked', async () => {
-    const one = await open('one', { mode: 'announce' })
-    const other = await open('other', { mode: 'announce' })
-    const transactions = await pays(4)
+    const one = await row.node('one', { mode: 'announce' })
+    const other = await row.node('other', { mode: 'announce' })
+    const transactions = await row.pays(4)
     const liar = strangerOn(hub, 'liar', one.test)
     liar.serve('transactions', () => new Promise(() => {}))
     hub.connect(liar, other.network)
@@ -230,8 +210,8 @@ describe('a peer that tells of transactions and does not give them', () => {
   })
 
   it('and of very many, does not stand in the way of others', async () => {
-    const one = await open('one', { mode: 'announce' })
-    const other = await open('other', { mode: 'announce' })
+    const one = await row.node('one', { mode: 'announce' })
+    const other = await row.node('other', { mode: 'announce' })
     const liar = strangerOn(hub, 'liar', one.test)
     const asked: number[] = []
     liar.serve('transactions', (_, body) => {
@@ -246,7 +226,7 @@ describe('a peer that tells of transactions and does not give them', () => {
       void liar.request(other.id, 'announce', encode(MESSAGES.announce.request, ids))
       await hub.time.pass(10)
     }
-    const tx = await pay(1)
+    const tx = await row.pay(1)
     await one.mempool.submit(tx)
     await hub.time.pass(100)
     expect(holds([other], tx)).toEqual([true])
@@ -259,8 +239,8 @@ describe('a peer that tells of transactions and does not give them', () => {
   })
 
   it('or gives others, gets points', async () => {
-    const other = await open('other', { mode: 'announce' })
-    const [asked, unasked] = (await pays(2)) as [Transaction, Transaction]
+    const other = await row.node('other', { mode: 'announce' })
+    const [asked, unasked] = (await row.pays(2)) as [Transaction, Transaction]
     const liar = strangerOn(hub, 'liar', other.test)
     const reply = encode(MESSAGES.transactions.reply, [encodeTransaction(unasked)])
     liar.serve('transactions', () => Promise.resolve(Uint8Array.of(0, ...reply)))
@@ -275,8 +255,8 @@ describe('a peer that tells of transactions and does not give them', () => {
 
 describe('a reorganisation', () => {
   it.each(['gossip', 'announce'] as const)('gives transactions back to peers as well, by %s', async (mode) => {
-    const node = await open('node', { mode })
-    const transactions = await pays(3)
+    const node = await row.node('node', { mode })
+    const transactions = await row.pays(3)
     for (const tx of transactions) await node.test.import(await source.mine([tx]))
     // It never saw the branch that had them.
     const fresh = await RelayNode.open(hub, 'fresh', { mode })
@@ -294,11 +274,11 @@ describe('a reorganisation', () => {
   it.each(['gossip', 'announce'] as const)(
     'gives back also what was told of before it was mined, by %s',
     async (mode) => {
-      const [node, near] = [await open('node', { mode }), await open('near', { mode })]
-      const apart = await open('apart', { mode })
+      const [node, near] = [await row.node('node', { mode }), await row.node('near', { mode })]
+      const apart = await row.node('apart', { mode })
       hub.connect(node.network, near.network)
       await hub.time.pass(100)
-      const [tx] = (await pays(1)) as [Transaction]
+      const [tx] = (await row.pays(1)) as [Transaction]
       expect(await node.mempool.submit(tx)).toMatchObject({ ok: true })
       await hub.time.pass(500)
       expect(holds([near], tx)).toEqual([true])

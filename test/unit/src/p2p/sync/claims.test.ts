@@ -3,12 +3,13 @@ import { extendTip, type HeaderTip, headerTipOf } from '../../../../../consensus
 import { createRuleBook } from '../../../../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'
+import { pause } from '../../../../../src/p2p/relay/within.ts'
 import { Signal } from '../../../../../src/p2p/sync/signal.ts'
 import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { PROTOCOL } from '../../../../../src/protocol.ts'
 import { fork, mineBranch } from '../../../../support/branches.ts'
 import { TestChain } from '../../../../support/chain.ts'
-import { childHeader } from '../../../../support/header-branch.ts'
+import { childHeader, headerBranch } from '../../../../support/header-branch.ts'
 import { fastDevnet } from '../../../../support/network.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
 import { SyncNode } from '../../../../support/p2p/sync-node.ts'
@@ -76,6 +77,35 @@ describe('a claim that nobody proves', () => {
     expect(node.hashes).toBe(0)
     expect(node.synchroniser.progress().headersHeight).toBe(BLOCKS)
     expect(node.synchroniser.progress().behind).toBe(false)
+    await node.stop()
+  })
+
+  it('keeps others from being looked at no longer, though its owner says that it is busy just in time', async () => {
+    const ruleBook = createRuleBook({ ...fastDevnet(), minimumWork: 3_000n }, PROTOCOL)
+    const test = await TestChain.open(ruleBook)
+    const branch = headerBranch(ruleBook, headerTipOf(test.chain.database, test.chain.head), 4_000)
+    const [begin, tip] = [branch[1_999], branch.at(-1)] as readonly HeaderTip[] as readonly [HeaderTip, HeaderTip]
+    expect([begin.totalWork < 3_000n, tip.totalWork >= 3_000n]).toEqual([true, true])
+    const hub = new MemoryNetwork(new VirtualTime(tip.header.timeMs))
+    const node = await SyncNode.open(hub, 'node', { test })
+    const open = async (name: string, totalWork: bigint, waitMs: number): Promise<SyncNode> => {
+      const claim = claiming({ head: tip.id, height: branch.length, totalWork })
+      const peer = await SyncNode.open(hub, name, { ruleBook, says: claim })
+      peer.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+        const from = branch.findIndex(({ id }) => id === locator[0]) + 1
+        if (from > 0) await pause(hub.time, waitMs)
+        if (from > 0 && waitMs > 0) return { refusal: 'busy' }
+        return { reply: branch.slice(from, from + limit).map(({ bytes }) => bytes) }
+      })
+      hub.connect(node.network, peer.network)
+      return peer
+    }
+    for (const name of ['liar 1', 'liar 2', 'liar 3']) await open(name, HEAVY, 14_000)
+    await open('good', tip.totalWork, 0)
+    node.synchroniser.start()
+    await hub.time.pass(60_000)
+    expect(node.hashes).toBeGreaterThan(0)
+    expect(node.offencesOf('good')).toEqual([])
     await node.stop()
   })
 

@@ -1,33 +1,50 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { HeaderTip } from '../../../../../consensus/chain/header-tip.ts'
+import { type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
+import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
+import { fault } from '../../../../../consensus/primitives/fault.ts'
 import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
-import { ok } from '../../../../../consensus/primitives/result.ts'
+import { fail, ok } from '../../../../../consensus/primitives/result.ts'
+import type { PeerId } from '../../../../../src/p2p/network.ts'
+import { pause } from '../../../../../src/p2p/relay/within.ts'
 import type { SnapshotDoor, SnapshotPlan, SnapshotSetting } from '../../../../../src/p2p/sync/snapshot-door.ts'
 import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { blocksFrom, importAll } from '../../../../support/branches.ts'
 import { TestChain } from '../../../../support/chain.ts'
+import { headerBranch } from '../../../../support/header-branch.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
 import { SyncNode } from '../../../../support/p2p/sync-node.ts'
 import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
 import { headersAbove } from '../../../../support/snapshot-nodes.ts'
 
 const BLOCKS = 1_300
+/** Headers of a peer that drips. */
+const DRIPPED = 12_000
+/** So much later all blocks and headers are old. */
+const LATER_MS = 2_000_000_000
 let source: TestChain
+/** Headers from genesis on that no blocks stand behind. */
+let branch: readonly HeaderTip[]
 
 beforeAll(async () => {
   source = await TestChain.open()
   await source.mineTo(BLOCKS)
+  const { database, ruleBook } = source.chain
+  branch = headerBranch(ruleBook, headerTipOf(database, database.entry(idAt(0)) as BlockEntry), DRIPPED)
 }, 120_000)
 
 function idAt(height: number): BlockId {
   return source.chain.database.idAt(height) as BlockId
 }
 
-/** A door that keeps what it is given; taking a snapshot puts the blocks up to it into the chain. */
+/**
+ * A door that keeps what it is given; taking a snapshot that the honest peer has puts the blocks up to it into the chain, and any
+ * other one comes to nothing.
+ */
 class KeepingDoor implements SnapshotDoor {
   readonly kept: HeaderTip[] = []
   readonly plans: SnapshotPlan[] = []
   chain: TestChain | undefined
+  isShortened = false
 
   keptTip(): HeaderTip | undefined {
     return this.kept.at(-1)
@@ -41,26 +58,31 @@ class KeepingDoor implements SnapshotDoor {
     this.kept.push(...headers)
   }
 
-  async dropHeaders(): Promise<void> {
-    this.kept.length = 0
+  async shortenHeaders(): Promise<void> {
+    this.kept.length = this.isShortened ? 0 : Math.max(0, this.kept.length - 100)
+    this.isShortened = true
   }
 
   async run(plan: SnapshotPlan) {
     this.plans.push(plan)
+    if (!plan.peers().includes('pruned' as PeerId))
+      return fail(fault('p2p/snapshot-unserved', { height: plan.snapshot.height }))
     await importAll(this.chain as TestChain, blocksFrom(source, 1).slice(0, plan.snapshot.height))
     this.kept.length = 0
     return ok(undefined)
   }
 }
 
-async function world(setting: SnapshotSetting, bodiesFrom: number) {
-  const hub = new MemoryNetwork(new VirtualTime(source.nowMs + 10_000_000))
+async function world(setting: SnapshotSetting, bodiesFrom: number, before?: (hub: MemoryNetwork) => Promise<SyncNode>) {
+  const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
   const snapshots = [500, 1_100, 1_250].map((height) => ({ height, id: idAt(height) }))
   const says = (status: Status): Status => ({ ...status, mode: 2, bodiesFrom, witnessesFrom: bodiesFrom, snapshots })
   const pruned = await SyncNode.open(hub, 'pruned', { test: source, says })
   const door = new KeepingDoor()
   const node = await SyncNode.open(hub, 'node', { door, snapshotSetting: setting })
   door.chain = node.test
+  const first = await before?.(hub)
+  if (first !== undefined) hub.connect(node.network, first.network)
   hub.connect(node.network, pruned.network)
   node.synchroniser.start()
   return { hub, node, door }
@@ -106,6 +128,90 @@ describe('a node whose peer has all blocks', () => {
   }, 60_000)
 })
 
+/** A peer whose branch of headers comes a page each 14 s but for the first. */
+async function drip(hub: MemoryNetwork): Promise<SyncNode> {
+  const tip = branch.at(-1) as HeaderTip
+  const far = { mode: 2, bodiesFrom: DRIPPED - 1_000, witnessesFrom: DRIPPED - 1_000 }
+  const snapshots = [{ height: DRIPPED - 500, id: branch[DRIPPED - 501]?.id as BlockId }]
+  const head = { head: tip.id, height: DRIPPED, totalWork: tip.totalWork, snapshots }
+  const dripping = await SyncNode.open(hub, 'dripping', { says: (status) => ({ ...status, ...far, ...head }) })
+  dripping.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+    const from = branch.findIndex(({ id }) => id === locator[0]) + 1
+    if (from > 0) await pause(hub.time, 14_000)
+    return { reply: branch.slice(from, from + limit).map(({ bytes }) => bytes) }
+  })
+  return dripping
+}
+
+describe('a peer that drips true headers', () => {
+  it('gives way to others, and is not blamed', async () => {
+    const { hub, node, door } = await world('auto', 1_050, drip)
+    await hub.time.pass(120_000)
+    expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
+    expect(node.height).toBe(BLOCKS)
+    expect(node.offences).toEqual([])
+    await node.stop()
+  }, 60_000)
+
+  it('is waited for where there is no other', async () => {
+    const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
+    const dripping = await drip(hub)
+    const door = new KeepingDoor()
+    const node = await SyncNode.open(hub, 'node', { door })
+    hub.connect(node.network, dripping.network)
+    node.synchroniser.start()
+    await hub.time.pass(150_000)
+    expect(door.kept).toHaveLength(DRIPPED)
+    expect(dripping.network.requests.filter(({ protocol }) => protocol === 'headers').length).toBeLessThan(15)
+    await node.stop()
+  }, 60_000)
+})
+
+describe('kept headers whose end is stale', () => {
+  it('are gone on with from before that', async () => {
+    const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
+    const door = new KeepingDoor()
+    const kept = headersAbove(source, 0).slice(0, 600)
+    const stale = headerBranch(source.ruleBook, kept.at(-1) as HeaderTip, 1, { extra: new Uint8Array(32).fill(9) })
+    await door.keepHeaders([...kept, ...stale])
+    const node = await SyncNode.open(hub, 'node', { door, snapshotSetting: 'always' })
+    door.chain = node.test
+    const snapshots = [{ height: 1_100, id: idAt(1_100) }]
+    for (const name of ['pruned', 'other']) {
+      const says = (status: Status): Status => ({ ...status, snapshots })
+      const peer = await SyncNode.open(hub, name, { test: source, says })
+      hub.connect(node.network, peer.network)
+    }
+    node.synchroniser.start()
+    await hub.time.pass(60_000)
+    expect(node.height).toBe(BLOCKS)
+    expect(node.hashes).toBe(BLOCKS - (kept.length + stale.length - 100))
+    expect(node.offences).toEqual([])
+    await node.stop()
+  }, 60_000)
+
+  it('are let go of by the word of peers that the node chose alone, where it chose some', async () => {
+    const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
+    const door = new KeepingDoor()
+    const kept = headersAbove(source, 0).slice(0, 600)
+    await door.keepHeaders(kept)
+    const node = await SyncNode.open(hub, 'node', { door, snapshotSetting: 'always' })
+    const silent = await SyncNode.open(hub, 'chosen')
+    hub.connect(node.network, silent.network)
+    const snapshots = [{ height: 1_100, id: idAt(1_100) }]
+    for (const name of ['liar 1', 'liar 2', 'liar 3']) {
+      const head = { height: 5_000, totalWork: 1n << 200n, snapshots }
+      const liar = await SyncNode.open(hub, name, { says: (status) => ({ ...status, ...head }) })
+      liar.peers.exchange.answer('headers', () => ({ reply: branch.slice(0, 10).map(({ bytes }) => bytes) }))
+      hub.connect(liar.network, node.network)
+    }
+    node.synchroniser.start()
+    await hub.time.pass(60_000)
+    expect(door.kept).toHaveLength(kept.length)
+    await node.stop()
+  }, 60_000)
+})
+
 describe('a liar', () => {
   it('that says that it has all blocks keeps nobody from the snapshot of others', async () => {
     const { hub, node, door } = await world('auto', 1_050)
@@ -119,7 +225,7 @@ describe('a liar', () => {
   }, 60_000)
 
   it('that says that it has a snapshot keeps nobody from the blocks of others', async () => {
-    const hub = new MemoryNetwork(new VirtualTime(source.nowMs + 10_000_000))
+    const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
     const door = new KeepingDoor()
     // Headers of a snapshot that was begun and that nobody serves any more.
     await door.keepHeaders(headersAbove(source, 0).slice(0, 600))
@@ -132,6 +238,38 @@ describe('a liar', () => {
     node.synchroniser.start()
     await hub.time.pass(60_000)
     expect(door.plans).toEqual([])
+    expect(node.height).toBe(BLOCKS)
+    await node.stop()
+  }, 60_000)
+
+  it('that claims a newer snapshot, which it does not give, keeps nobody from that of others', async () => {
+    const { hub, node, door } = await world('auto', 1_050)
+    const snapshots = [{ height: 1_200, id: idAt(1_200) }]
+    const says = (status: Status): Status => ({
+      ...status,
+      mode: 2,
+      bodiesFrom: 1_050,
+      witnessesFrom: 1_050,
+      snapshots,
+    })
+    const liar = await SyncNode.open(hub, 'liar', { test: source, says })
+    hub.connect(node.network, liar.network)
+    await hub.time.pass(300_000)
+    expect(door.plans.at(-1)?.snapshot.height).toBe(1_100)
+    expect(node.height).toBe(BLOCKS)
+    await node.stop()
+  }, 60_000)
+
+  it('that comes under many names is not asked for a newer snapshot that no chosen peer has', async () => {
+    const { hub, node, door } = await world('auto', 1_050)
+    const snapshots = [{ height: 1_200, id: idAt(1_200) }]
+    for (const name of ['liar 1', 'liar 2', 'liar 3']) {
+      const liar = await SyncNode.open(hub, name, { test: source, says: (status) => ({ ...status, snapshots }) })
+      liar.peers.exchange.answer('bodies', () => ({ refusal: 'not-held' }))
+      hub.connect(liar.network, node.network)
+    }
+    await hub.time.pass(300_000)
+    expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
     expect(node.height).toBe(BLOCKS)
     await node.stop()
   }, 60_000)

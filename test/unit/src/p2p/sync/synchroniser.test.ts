@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Block } from '../../../../../consensus/block/block.ts'
 import { MemoryKeyValueStore } from '../../../../../consensus/chain/key-value.ts'
+import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { blocksFrom, deviantRuleBook, fork, importAll, mineBranch } from '../../../../support/branches.ts'
 import { TestChain, wallet } from '../../../../support/chain.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
@@ -15,6 +16,29 @@ let blocks: readonly Block[]
 /** A network whose time is later than every block of the tests. */
 function hubNow(): MemoryNetwork {
   return new MemoryNetwork(new VirtualTime(source.nowMs + 10_000_000))
+}
+
+/** Liars, one after the other under new names: each claims more than there is, and shows nothing of it. */
+async function cyclingLiars(hub: MemoryNetwork, node: SyncNode, seconds: number, every: () => Promise<void>) {
+  const behind: boolean[] = []
+  let liar: SyncNode | undefined
+  for (let second = 0; second < seconds; second += 2) {
+    if (second % 4 === 0) {
+      const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
+      const next = await SyncNode.open(hub, `liar-${second}`, { ruleBook: source.ruleBook, says })
+      next.peers.exchange.answer('headers', () => new Promise(() => {}))
+      hub.connect(next.network, node.network)
+      await hub.time.pass(100)
+      if (liar !== undefined) hub.part(liar.network.self, node.network.self)
+      await liar?.stop()
+      liar = next
+    }
+    await every()
+    await hub.time.pass(2_000)
+    behind.push(node.synchroniser.progress().behind)
+  }
+  await liar?.stop()
+  return behind
 }
 
 /** A chain of its own with the first so many blocks of the source. */
@@ -113,6 +137,49 @@ describe('a new node', () => {
     expect(waiting.synchroniser.progress().behind).toBe(false)
     expect(told.at(-1)).toBe(false)
     await Promise.all([lone.stop(), waiting.stop()])
+  })
+
+  it('is not behind 12 s after a restart at the head, though blocks come and liars take turns at claiming more', async () => {
+    const hub = hubNow()
+    const good = await SyncNode.open(hub, 'good', { test: await copyTo(20) })
+    const node = await SyncNode.open(hub, 'node', { test: await copyTo(20) })
+    hub.connect(node.network, good.network)
+    node.synchroniser.start()
+    const behind = await cyclingLiars(hub, node, 40, async () => {
+      const next = blocks.slice(node.height, node.height + 1)
+      await importAll(good.test, next)
+      await importAll(node.test, next)
+    })
+    expect(node.height).toBe(40)
+    expect(behind.slice(0, 4)).toEqual([true, true, true, true])
+    expect(behind.slice(5)).toEqual(Array(15).fill(false))
+    await node.stop()
+  })
+
+  it('is behind a heavier branch that is proven, for as long as its blocks take, whatever liars claim beside it', async () => {
+    const hub = hubNow()
+    const good = await SyncNode.open(hub, 'good', { test: await copyTo(BLOCKS) })
+    const node = await SyncNode.open(hub, 'node', { test: await copyTo(20) })
+    const { database } = good.test.chain
+    let open = 0
+    good.peers.exchange.answer('bodies', (_, [id]) => {
+      if (open < 1 || id === undefined) return { refusal: 'busy' }
+      open -= 1
+      return { reply: [database.encodedTransactions(id) as readonly Uint8Array[]] }
+    })
+    hub.connect(node.network, good.network)
+    node.synchroniser.start()
+    await hub.time.pass(500)
+    const behind = await cyclingLiars(hub, node, 40, async () => {
+      open += 1
+    })
+    expect(node.height).toBeGreaterThan(20)
+    expect(behind).toEqual(Array(20).fill(true))
+    open = Number.POSITIVE_INFINITY
+    await hub.time.pass(60_000)
+    expect(node.height).toBe(BLOCKS)
+    expect(node.synchroniser.progress().behind).toBe(false)
+    await node.stop()
   })
 
   it('leaves a heavier branch whose blocks nobody gives, for the best one that is given', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RpcScanner } from '../../../../../src/p2p/host/rpc-scanner.ts'
+import { MessageScanner } from '../../../../../src/p2p/host/message-scanner.ts'
 import { field, gossipFrame, joined, prefixed, subscribeFrame, varint } from '../../../../support/frames.ts'
 
 const FRAME_MAX = 4_096
@@ -39,7 +39,7 @@ const BAD = {
 
 /** Scans bytes in pieces of some size. */
 function scanned(bytes: Uint8Array, piece: number): string | null {
-  const scanner = new RpcScanner(FRAME_MAX)
+  const scanner = new MessageScanner(FRAME_MAX)
   for (let at = 0; at < bytes.length; at += piece) {
     const offence = scanner.scan(bytes.subarray(at, at + piece))
     if (offence !== null) return offence
@@ -69,7 +69,7 @@ test('a frame is judged by what it claims, before it comes', () => {
 })
 
 test('frames and fields are counted', () => {
-  const scanner = new RpcScanner(FRAME_MAX)
+  const scanner = new MessageScanner(FRAME_MAX)
   scanner.scan(joined(GOOD.nothing, GOOD.nothing, GOOD.message))
   expect(scanner.units).toBe(2 + 1 + 3)
 })

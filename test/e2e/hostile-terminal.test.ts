@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COIN } from '../../config/networks/rules.ts'
+import { SHIPPED, Workshop } from '../support/daemon.ts'
+import { HEIGHT, type Json, LyingNode } from '../support/lying-node.ts'
+
+/** The command line as shipped, on a node whose every word is meant for the terminal. */
+const [node, workshop] = [new LyingNode(), new Workshop()]
+beforeAll(() => node.open())
+afterAll(() => node.close())
+beforeEach(() => node.reset())
+
+/** Colours, titles and cursors of both kinds of controls, turned lines, unseen letters, breaks, half a pair, tags. */
+const ATTACK = [
+  ...['\u001b[31mred\u001b]0;title\u0007', '\u009b2J', '\u009d0;title\u009c', '\u0085', '\u007f', '\b\r\t'],
+  ...['\u202efdp.exe\u202c', '\u2066\u2069', '\u200e\u200f\u061c', '\u200b\u200c\u200d\u2060\ufeff', '\u00ad'],
+  ...['\u2028\u2029', '\nfarthing: verified', '\ud800', '\u3164\u115f\u034f\ufe0f', '\u{e0041}\u{e007f}', '\u{1d173}'],
+].join('x')
+
+/** What none of it may leave on a terminal, spelled out. A line break is one of ours, and looked at for itself. */
+const SEEN = new RegExp(
+  [
+    ...['[\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f'],
+    ...['\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb'],
+    ...['\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]'],
+  ].join(''),
+  'u',
+)
+
+interface Shown {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function shows(...args: readonly string[]): Promise<Shown> {
+  const flags = ['--rpc', node.url, '--data-dir', workshop.folder()]
+  const { code, stdout, stderr } = await workshop.run([...args, ...flags], { entry: SHIPPED })
+  expect(`${stdout}${stderr}`).not.toMatch(SEEN)
+  expect(`${stdout}${stderr}`.split('\n').filter((line) => line.startsWith('farthing: verified'))).toEqual([])
+  return { code, stdout, stderr }
+}
+
+const FACTS = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
+
+/** A quote whose every other word is hostile; an answer once it is paid. */
+function sells(answer: { readonly status: number; readonly json: Json }, quote: Json = {}): Json {
+  const extra = { ...FACTS, [ATTACK]: ATTACK }
+  const accepts = [{ scheme: 'native-x402', payTo: ATTACK, maxAmountRequired: (COIN / 100n).toString(), extra }]
+  const body = { available: true, requestValid: true, error: ATTACK, accepts, ...quote }
+  node.answers('/api/x402', () => (node.sent.length === 0 ? { status: 402, json: body } : answer))
+  return body
+}
+
+describe('a node that speaks to the terminal', () => {
+  it('in a quote: shown as JSON of the same value', async () => {
+    const body = sells({ status: 200, json: {} })
+    const { code, stdout } = await shows('call', 'node-x', 'a', '--no-pay')
+    expect([code, JSON.parse(stdout)]).toEqual([0, body])
+  })
+
+  it('in a result and its receipt, for people and for programs', async () => {
+    const json = { paid: true, result: { [ATTACK]: [ATTACK] }, receipt: { txId: ATTACK, [ATTACK]: ATTACK } }
+    const quote = sells({ status: 200, json })
+    const shown = await shows('call', 'node-x', 'a')
+    expect([shown.code, JSON.parse(shown.stdout)]).toEqual([4, json.result])
+    node.sent.length = 0
+    const { stdout } = await shows('call', 'node-x', 'a', '--json')
+    expect(stdout.trim().split('\n')).toHaveLength(1)
+    expect(JSON.parse(stdout)).toMatchObject({ result: json.result, receipt: json.receipt, quote })
+  })
+
+  it('in a refund', async () => {
+    const refund = { status: ATTACK, amount: 1, asset: ATTACK, to: ATTACK, reason: ATTACK }
+    sells({ status: 502, json: { error: ATTACK, code: ATTACK, refund } })
+    const { code, stdout } = await shows('call', 'node-x', 'a', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([3, { error: ATTACK, code: ATTACK, refund }])
+  })
+
+  it.each([
+    ['a refusal', 409, { error: ATTACK, code: ATTACK, details: { suggestions: [ATTACK] } }],
+    ['no JSON', 404, ATTACK],
+  ])('in %s', async (_name, status, json) => {
+    node.says('/api/x402', json, status)
+    const { code, stdout, stderr } = await shows('call', 'node-x', 'a')
+    expect([code, stdout, stderr.trim().split('\n').length]).toEqual([1, '', 1])
+  })
+
+  it('in why a request is unusable and a service unavailable', async () => {
+    const requestError = { reason: ATTACK, requestFormat: ATTACK, example: ATTACK }
+    sells({ status: 200, json: {} }, { requestValid: false, requestError })
+    expect(await shows('call', 'node-x', 'a')).toMatchObject({ code: 1, stdout: '' })
+    sells({ status: 200, json: {} }, { available: false, unavailableReason: ATTACK })
+    expect(await shows('call', 'node-x', 'a')).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  it('in the name of its network', async () => {
+    node.status({ networkName: ATTACK, genesis: ATTACK })
+    for (const command of [
+      ['call', 'node-x'],
+      ['swap', '1', 'FAR', 'WOOL'],
+    ])
+      expect((await shows(...command)).code).toBe(1)
+  })
+
+  it('in documents and tables', async () => {
+    const units = { text: ATTACK, symbol: ATTACK, units: '1', decimals: 8 }
+    const row = { symbol: ATTACK, name: ATTACK, agentId: ATTACK, endpoint: ATTACK, kind: ATTACK, supplyText: ATTACK }
+    const document = { [ATTACK]: ATTACK, tokens: [row], agents: [row], nextCursor: ATTACK, units, block: row }
+    node.says('/api/v1/tokens', document)
+    node.says('/api/v1/agents', document)
+    node.says('/api/v1/blocks', document)
+    node.says('/api/v1/tx/', { status: 'mined', ...document })
+    const documents = [
+      ['block', 'latest'],
+      ['tx', 'ab'.repeat(32)],
+      ['token', 'list', '--json'],
+      ['agent', 'list', '--json'],
+      ['agent', 'show', 'acme'],
+    ]
+    for (const command of documents) expect(JSON.parse((await shows(...command)).stdout)).toMatchObject(document)
+    for (const name of ['token', 'agent']) {
+      const { stdout, stderr } = await shows(name, 'list')
+      expect(stdout.trim().split('\n')).toHaveLength(2)
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+    }
+  })
+
+  it('in the lists of its operator: keys, peers, a new key', async () => {
+    const key = { id: ATTACK, label: ATTACK, owner: ATTACK, createdAt: ATTACK, lastUsedAt: ATTACK, expiresAt: ATTACK }
+    const limits = { limits: { rpm: 1, tpd: 1 }, usage: {}, revoked: false }
+    node.says('/', { keys: [{ ...key, ...limits }], nextCursor: null, peers: [key], secret: ATTACK, key, bans: [key] })
+    for (const command of [['keys'], ['keys', '--json'], ['keys', 'create', 'a'], ['peers'], ['peers', '--json']])
+      await shows(...command)
+  })
+})

@@ -1,0 +1,67 @@
+import { SETTINGS } from '../../config/settings.ts'
+import {
+  ADDRESSES_MAX,
+  HEARD_PER_SOURCE,
+  KNOWN_PER_GROUP,
+  KNOWN_PER_HOST,
+  TOLD_PER_GROUP,
+} from '../../src/p2p/host/address-book.ts'
+import { INBOUND_PER_HOST, INBOUND_PER_NET, OUTBOUND_PER_GROUP } from '../../src/p2p/host/address-groups.ts'
+import { BANS_MAX } from '../../src/p2p/host/bans.ts'
+import { HANDSHAKES, PENDING, SILENT_MS, SOCKETS_PER_SECOND } from '../../src/p2p/host/entrance.ts'
+import { LIB_BOUNDS } from '../../src/p2p/host/lib-bounds.ts'
+import { STREAMS_OPENED } from '../../src/p2p/host/links.ts'
+import { PLACE_BYTES_MAX } from '../../src/p2p/host/message-scanner.ts'
+import { STREAM_WRITES_MAX, UPGRADE_WRITES_MAX } from '../../src/p2p/host/negotiation.ts'
+import { PEER_NOTE_BYTES_MAX, PEER_NOTES_MAX, PEER_PROTOCOLS_MAX } from '../../src/p2p/host/peer-memory.ts'
+import type { Allowance } from '../../src/p2p/peers/budget.ts'
+
+type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
+
+const percent = (share: number): string => String(Math.round(share * 100))
+
+/** An allowance in words. */
+export function perSecond({ burst, perSecond: refill }: Allowance): string {
+  return `${burst}, and ${refill} a second`
+}
+
+/** Bounds of connections to peers, of the addresses that are known, and of what libp2p does for us. */
+export const CONNECTION_LIMITS: readonly Row[] = [
+  ['outbound connections sought', SETTINGS['p2p.outbound'].default as string, '', 'p2p.outbound'],
+  ['inbound connections', SETTINGS['p2p.inbound-max'].default as string, '', 'p2p.inbound-max'],
+  ['inbound sockets that are no connections yet', PENDING.all, '', 'p2p/host/entrance.ts'],
+  ['of them, from an address (IPv6: a /64)', PENDING.perHost, '', 'p2p/host/entrance.ts'],
+  ['of them, from a /24 (IPv6: a /48)', PENDING.perNet, '', 'p2p/host/entrance.ts'],
+  [
+    'inbound sockets of an address (IPv6: a /64) in a second, on a network with private addresses',
+    `${SOCKETS_PER_SECOND.public}, ${SOCKETS_PER_SECOND.private}`,
+    '',
+    'p2p/host/entrance.ts',
+  ],
+  ['how long an inbound socket may say nothing', SILENT_MS, 'ms', 'p2p/host/entrance.ts'],
+  ['share of the main thread that inbound handshakes take', percent(HANDSHAKES.allShare), '%', 'p2p/host/entrance.ts'],
+  ['beside it, of machines that are known', percent(HANDSHAKES.knownShare), '%', 'p2p/host/entrance.ts'],
+  ['of these, for a /24 (IPv6: a /48)', percent(HANDSHAKES.netShare), '%', 'p2p/host/entrance.ts'],
+  ['charged for a handshake', HANDSHAKES.ms, 'ms', 'p2p/host/entrance.ts'],
+  ['wait of a handshake for its turn', HANDSHAKES.waitMs, 'ms', 'p2p/host/entrance.ts'],
+  ['outbound connections into a /16 of IPv4 or a /32 of IPv6', OUTBOUND_PER_GROUP, '', 'p2p/host/address-groups.ts'],
+  ['inbound connections from an address (IPv6: a /64)', INBOUND_PER_HOST, '', 'p2p/host/address-groups.ts'],
+  ['inbound connections from a /24 (IPv6: a /48)', INBOUND_PER_NET, '', 'p2p/host/address-groups.ts'],
+  ['addresses that are remembered', ADDRESSES_MAX, '', 'p2p/host/address-book.ts'],
+  ['of them, hearsay from peers of one /16 (IPv6: a /32)', HEARD_PER_SOURCE, '', 'p2p/host/address-book.ts'],
+  ['of them, places on one address (IPv6: a /64) where a node was', KNOWN_PER_HOST, '', 'p2p/host/address-book.ts'],
+  ['of them, such places in a /16 (IPv6: a /32)', KNOWN_PER_GROUP, '', 'p2p/host/address-book.ts'],
+  ['addresses of a /16 (IPv6: a /32) that one answer tells of', TOLD_PER_GROUP, '', 'p2p/host/address-book.ts'],
+  ['bans', BANS_MAX, '', 'p2p/host/bans.ts'],
+  ['peers of which libp2p keeps notes, in memory', PEER_NOTES_MAX, '', 'p2p/host/peer-memory.ts'],
+  ['note of libp2p about a peer', PEER_NOTE_BYTES_MAX, 'bytes', 'p2p/host/peer-memory.ts'],
+  ['protocols in it, as the peer names them', PEER_PROTOCOLS_MAX, '', 'p2p/host/peer-memory.ts'],
+  ['streams that a connection opens', perSecond(STREAMS_OPENED), '', 'p2p/host/links.ts'],
+  ['writes to a stranger until we know who it is', UPGRADE_WRITES_MAX, '', 'p2p/host/negotiation.ts'],
+  ['answers of a stream until it is settled what for', STREAM_WRITES_MAX, '', 'p2p/host/negotiation.ts'],
+  ...[...LIB_BOUNDS].flatMap(([protocol, { bytesMax, answered }]): Row[] => [
+    [`bytes read from a stream of ${protocol}`, bytesMax, 'bytes', 'p2p/host/lib-bounds.ts'],
+    [`streams of ${protocol} answered to a connection`, perSecond(answered), '', 'p2p/host/lib-bounds.ts'],
+  ]),
+  ['id or address in a message of libp2p', PLACE_BYTES_MAX, 'bytes', 'p2p/host/message-scanner.ts'],
+]

@@ -1,0 +1,64 @@
+import { SETTINGS, type SettingName } from '../../config/settings.ts'
+import type { RateBucket } from '../../rpc/contract/route.ts'
+import { NETWORK_FACTOR, PATIENCE_MS, PLACES_SHARE, UNREAD_SHARE } from '../../rpc/edge/places.ts'
+import { KEYS_MAX, NETWORK_CLIENTS } from '../../rpc/edge/rate-limiter.ts'
+import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
+
+type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
+
+const percent = (share: number): string => String(Math.round(share * 100))
+
+/** Bounds of the HTTP doors: places, connections, rates. */
+export const DOOR_LIMITS: readonly Row[] = [
+  ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],
+  ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
+  ['of them, for all of an address', 'as many as are left', '', 'rpc/edge/places.ts'],
+  ['of them, for all of a /24 (IPv6: a /48)', `${NETWORK_FACTOR} times what is left`, '', 'rpc/edge/places.ts'],
+  [
+    'of them, for lists, reads, quotes, transactions, calls whose bodies are not there yet, payments that are known, health checks',
+    Object.values(PLACES_SHARE).slice(0, -1).map(percent).join(', '),
+    '%',
+    'rpc/edge/places.ts',
+  ],
+  ['how long a client is waited for whose place others need', PATIENCE_MS, 'ms', 'rpc/edge/places.ts'],
+  [
+    'bodies of a /24 (IPv6: a /48) that are waited for so long',
+    Math.ceil(DEFAULT_HTTP_LIMITS.concurrentMax * UNREAD_SHARE),
+    '',
+    'rpc/edge/places.ts',
+  ],
+  ['requests of a connection that are not answered yet', DEFAULT_HTTP_LIMITS.unansweredMax, '', 'rpc/limits.ts'],
+  ['connections at once', DEFAULT_HTTP_LIMITS.connectionsMax, '', 'rpc/limits.ts'],
+  ['connections of an address that ask for nothing', DEFAULT_HTTP_LIMITS.idlePerAddressMax, '', 'rpc/limits.ts'],
+  ['connections that ask for nothing, in all', DEFAULT_HTTP_LIMITS.connectionsMax / 2, '', 'rpc/limits.ts'],
+  ['how long a connection may ask for nothing', DEFAULT_HTTP_LIMITS.idleMsMax, 'ms', 'rpc/limits.ts'],
+  ['how long a client may take nothing of an answer', DEFAULT_HTTP_LIMITS.stuckMsMax, 'ms', 'rpc/limits.ts'],
+  ['host that a request names', HOST_CHARS_MAX, 'characters', 'rpc/limits.ts'],
+  ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/limits.ts'],
+  ...(Object.keys(DEFAULT_HTTP_LIMITS.ratesPerMinute) as RateBucket[]).map((bucket): Row => {
+    const name: SettingName = `rpc.rate-${bucket}`
+    return [lowerFirst(SETTINGS[name].about), DEFAULT_HTTP_LIMITS.ratesPerMinute[bucket], '', name]
+  }),
+  [
+    'each of these for all of a /24 (IPv6: a /48)',
+    `as for ${NETWORK_CLIENTS} addresses`,
+    '',
+    'rpc/edge/rate-limiter.ts',
+  ],
+  [
+    "calls per minute with a payment that is known here, and its secret or signature, beyond the address's own",
+    KNOWN_PAYMENT_RATE,
+    '',
+    'rpc/limits.ts',
+  ],
+  [
+    'addresses of a rate limit, and networks, that are remembered, the oldest forgotten first',
+    KEYS_MAX,
+    '',
+    'rpc/edge/rate-limiter.ts',
+  ],
+]
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { estimatedTokens } from '../../marketplace/models/tokens.ts'
+import { ChatServer, HELLO, readAll } from '../support/chat-server.ts'
+
+/** Several thousand words, in sentences that differ. */
+const LONG = Array.from({ length: 700 }, (_, i) => `On day ${i} the committee met again and put off its vote.`).join(
+  ' ',
+)
+const LONG_TOKENS = estimatedTokens(LONG)
+const PIECES = LONG.match(/.{1,40}/gs) ?? []
+const NOTHING = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+const HUGE = { prompt_tokens: 90_000_000, completion_tokens: 90_000_000, total_tokens: 180_000_000 }
+const CALL = { id: 'call-1', type: 'function', function: { name: 'write', arguments: '' } }
+const TOOLS = [{ type: 'function', function: { name: 'write', parameters: { type: 'object' } } }]
+type Said = Readonly<Record<string, unknown>>
+
+let server: ChatServer
+
+beforeEach(async () => {
+  server = await ChatServer.open()
+})
+afterEach(async () => {
+  await server.close()
+  expect(server.errors).toEqual([])
+})
+
+/** Completion tokens that count against the key once nothing is under way. */
+async function counted(): Promise<number> {
+  await server.settled()
+  return server.keys.list('operator')[0]?.usedToday.completionTokens ?? 0
+}
+
+function expectAbout(tokens: number, said = LONG_TOKENS): void {
+  expect(tokens).toBeGreaterThan(said * 0.8)
+  expect(tokens).toBeLessThan(said * 1.3)
+}
+
+/** Fields in which a model says something, by name: as a message, and as pieces of a stream. */
+const thinks = (text: string): Said => ({ reasoning_content: text })
+const writes = (text: string): Said => ({
+  tool_calls: [{ index: 0, ...CALL, function: { name: '', arguments: text } }],
+})
+const FIELDS: Readonly<Record<string, (text: string) => Said>> = {
+  content: (text: string) => ({ content: text }),
+  refusal: (text: string) => ({ refusal: text }),
+  reasoning: (text: string) => ({ reasoning: text }),
+  reasoning_content: thinks,
+  thinking: (text: string) => ({ thinking: text }),
+  'several names for the same thoughts': (text: string) => ({
+    reasoning: text,
+    reasoning_content: text,
+    reasoning_details: [{ type: 'reasoning.text', text }],
+  }),
+  'arguments of a tool': writes,
+  'transcript of a sound': (text: string) => ({ audio: { id: 'sound', transcript: text } }),
+  'a field of its own': (text: string) => ({ house_words: text }),
+}
+
+describe('the tokens of a day see what a model says', () => {
+  it.each(Object.entries(FIELDS))('as %s, whole and in pieces, where it counts nothing', async (_, said) => {
+    for (const usage of [null, NOTHING]) {
+      server.world.fake.usage = usage
+      server.world.fake.message = { content: 'Done.', ...said(LONG) }
+      const before = await counted()
+      expect((await server.post({ ...HELLO, tools: TOOLS })).status).toBe(200)
+      expectAbout((await counted()) - before)
+      server.world.fake.pieces = [{ content: 'Done.' }, ...PIECES.map((piece) => said(piece))]
+      const streamed = await server.post({ ...HELLO, tools: TOOLS, stream: true })
+      expect((await readAll(streamed)).isCut).toBe(false)
+      expectAbout((await counted()) - before, 2 * LONG_TOKENS)
+    }
+  })
+
+  it('of every one of several answers', async () => {
+    server.world.fake.usage = null
+    server.world.fake.message = writes(LONG)
+    expect((await server.post({ ...HELLO, tools: TOOLS, n: 3 })).status).toBe(200)
+    expectAbout(await counted(), 3 * LONG_TOKENS)
+  })
+
+  it('where it counts far more than was asked for, as what came', async () => {
+    server.world.fake.usage = HUGE
+    server.world.fake.answer = () => LONG
+    await readAll(await server.post({ ...HELLO, max_tokens: 100 }))
+    expectAbout(await counted())
+    const [key] = server.keys.list('operator')
+    expect(key?.usedToday.promptTokens).toBeLessThan(20)
+  })
+
+  it.each([0.3, 0.5, 0.7])('where it counts %d of what came, as what came', async (part) => {
+    const tokens = Math.floor(LONG_TOKENS * part)
+    server.world.fake.usage = { prompt_tokens: 5, completion_tokens: tokens, total_tokens: tokens + 5 }
+    server.world.fake.answer = () => LONG
+    await readAll(await server.post(HELLO))
+    expect(await counted()).toBeGreaterThanOrEqual(LONG_TOKENS * 0.99)
+  })
+
+  it('where it counts about what came, as it counts', async () => {
+    const tokens = Math.ceil(LONG_TOKENS * 0.8)
+    server.world.fake.usage = { prompt_tokens: 5, completion_tokens: tokens, total_tokens: tokens + 5 }
+    server.world.fake.answer = () => LONG
+    await readAll(await server.post(HELLO))
+    expect(await counted()).toBe(tokens)
+  })
+
+  it('where more came than is read, as all that was asked for', async () => {
+    server.world.fake.usage = null
+    server.world.fake.message = { content: 'It goes on. '.repeat(400_000) }
+    expect((await server.post({ ...HELLO, max_tokens: 700 })).status).toBe(502)
+    expect(await counted()).toBe(700)
+  })
+
+  it.each(['stall', 'cut', 'no-end'] as const)('where the answer does not come to its end (%s)', async (profile) => {
+    server.world.fake.profile = profile
+    server.world.fake.pieces = PIECES.map(thinks)
+    const answer = await server.post({ ...HELLO, stream: true })
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+    const decoder = new TextDecoder()
+    for (let text = ''; !text.includes('On day 699'); ) {
+      // Where the connection breaks off, all that came before it counts.
+      const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }))
+      text += done ? 'On day 699' : decoder.decode(value, { stream: true })
+    }
+    await reader.cancel()
+    expectAbout(await counted())
+  })
+
+  it('where its answer cannot be used: thoughts that left no room for words', async () => {
+    server.world.fake.usage = null
+    server.world.fake.message = { content: '', reasoning_content: LONG }
+    expect((await server.post(HELLO)).status).toBeGreaterThanOrEqual(500)
+    expectAbout(await counted())
+  })
+
+  it('and what it is told: the schema of an answer where it counts no prompt', async () => {
+    server.world.fake.usage = NOTHING
+    server.world.fake.answer = () => '{}'
+    const schema = { type: 'object', description: LONG.slice(0, 8_000) }
+    const response_format = { type: 'json_schema', json_schema: { name: 'nothing', schema } }
+    expect((await server.post({ ...HELLO, response_format })).status).toBe(200)
+    await server.settled()
+    const [key] = server.keys.list('operator')
+    expect(key?.usedToday.promptTokens).toBeGreaterThan(1_000)
+  })
+})

@@ -1,0 +1,81 @@
+import { decode, encode } from '../../../consensus/primitives/codec.ts'
+import type { ConnectionListener, GossipJudge, Network, PeerId, PeerInfo, TopicName } from '../../../src/p2p/network.ts'
+import { COMPACT_BLOCK, SHORT_ID_BYTES } from '../../../src/p2p/wire/messages.ts'
+import type { Dice } from './dice.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { VirtualTime } from './virtual-clock.ts'
+
+/** How long a question about blocks waits for its refusal: just as long as an asker is patient. */
+const REFUSED_AFTER_MS: Readonly<Record<string, number>> = { blockTransactions: 1_900, bodies: 3_900 }
+const REFUSAL = Uint8Array.of(1, ...Buffer.from('not-held'))
+const MESSAGES_EACH = 4
+const JUNK_IDS = 200
+
+/**
+ * An attacker without hash power: as soon as it hears of a block it publishes the header with short ids of nothing, passes no
+ * true message on, and has no block for its askers.
+ */
+export class Poisoner implements Network {
+  readonly #inner: Endpoint
+  readonly #dice: Dice
+  readonly #time: VirtualTime
+  readonly #poisoned = new Set<string>()
+
+  constructor(inner: Endpoint, dice: Dice, time: VirtualTime) {
+    this.#inner = inner
+    this.#dice = dice
+    this.#time = time
+  }
+
+  get self(): PeerId {
+    return this.#inner.self
+  }
+
+  peers(): readonly PeerInfo[] {
+    return this.#inner.peers()
+  }
+
+  onConnection(listener: ConnectionListener): void {
+    this.#inner.onConnection(listener)
+  }
+
+  request(...args: Parameters<Network['request']>): ReturnType<Network['request']> {
+    return this.#inner.request(...args)
+  }
+
+  publish(topic: TopicName, body: Uint8Array): void {
+    if (topic !== 'blocks') this.#inner.publish(topic, body)
+  }
+
+  /** It stays wherever it is let. */
+  disconnect(): void {}
+
+  subscribe(topic: TopicName, judge: GossipJudge): void {
+    this.#inner.subscribe(topic, async (from, body) => {
+      if (topic !== 'blocks') return judge(from, body)
+      this.#poison(body)
+      await judge(from, body)
+      return 'ignore'
+    })
+  }
+
+  serve(...[protocol, handler]: Parameters<Network['serve']>): void {
+    const afterMs = REFUSED_AFTER_MS[protocol]
+    const refuse = (): Promise<Uint8Array> =>
+      new Promise((resolve) => this.#time.after(afterMs ?? 0, () => resolve(REFUSAL)))
+    this.#inner.serve(protocol, afterMs === undefined ? handler : refuse)
+  }
+
+  #poison(body: Uint8Array): void {
+    const message = decode(COMPACT_BLOCK, body)
+    if (!message.ok) return
+    const name = Buffer.from(message.value.header).toString('base64')
+    if (this.#poisoned.has(name)) return
+    this.#poisoned.add(name)
+    for (let i = 0; i < MESSAGES_EACH; i++) {
+      const salt = BigInt(this.#dice.below(2 ** 30))
+      const shortIds = this.#dice.bytes(SHORT_ID_BYTES * JUNK_IDS)
+      this.#inner.publish('blocks', encode(COMPACT_BLOCK, { ...message.value, salt, shortIds, prefilled: [] }))
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { FacilitatorVerdict, StableLedger } from '../../../../marketplace/stable/facilitator.ts'
+import { NEWCOMERS, Newcomers } from '../../../../marketplace/stable/newcomers.ts'
+import { TestTime } from '../../../support/market-parts.ts'
+
+const GOOD: FacilitatorVerdict = { is: 'good', payer: null, transaction: null }
+const REFUSED: FacilitatorVerdict = { is: 'refused', reason: 'invalid_exact_evm_nonce_already_used' }
+const AMOUNT = 5n
+
+/** Newcomers over a chain whose balances a test says; null is a chain that gives no answer. */
+function stand(balances: Record<string, bigint | null> | null) {
+  const time = new TestTime()
+  const state = { isScarce: false, paid: 0, asked: [] as string[] }
+  const balance = async (_: string, payer: string): Promise<bigint | null> => {
+    state.asked.push(payer)
+    return balances?.[payer] ?? null
+  }
+  const ledger = balances === null ? null : ({ balance } as unknown as StableLedger)
+  const parts = { clock: time, ledger, asset: '0x1', paidOf: () => state.paid, isScarce: () => state.isScarce }
+  const newcomers = new Newcomers(parts)
+  const ask = (payer: string, client = 'one') => newcomers.leave({ payer, amount: AMOUNT, client })
+  const judge = async (verdict: FacilitatorVerdict, payer: string, client = 'one'): Promise<string> => {
+    const leave = await ask(payer, client)
+    if (!leave.ok) return leave.fault.code
+    leave.value.done(verdict)
+    return verdict.is
+  }
+  return { time, state, newcomers, ask, judge }
+}
+
+describe('a payer who has not paid lately', () => {
+  it('is refused where its chain says that it has not the money, and asked about once in a while', async () => {
+    const { time, state, judge } = stand({ poor: AMOUNT - 1n, rich: AMOUNT })
+    const codes = [await judge(GOOD, 'poor'), await judge(GOOD, 'poor'), await judge(GOOD, 'rich')]
+    expect(codes).toEqual(['stable/refused', 'stable/refused', 'good'])
+    expect(state.asked).toEqual(['poor', 'rich'])
+    time.pass(3_000)
+    await judge(GOOD, 'poor')
+    expect(state.asked).toEqual(['poor', 'rich', 'poor'])
+  })
+
+  it('is asked about anew where a facilitator refused it: it may have spent what it had', async () => {
+    const { state, judge } = stand({ rich: AMOUNT })
+    await judge(REFUSED, 'rich')
+    await judge(GOOD, 'rich')
+    expect(state.asked).toEqual(['rich', 'rich'])
+  })
+
+  it('goes on to the facilitator where the chain gives no answer, which is left alone for a while', async () => {
+    const { time, state, judge } = stand({})
+    expect([await judge(GOOD, 'a'), await judge(GOOD, 'b')]).toEqual(['good', 'good'])
+    expect(state.asked).toEqual(['a'])
+    time.pass(10_000)
+    await judge(GOOD, 'c')
+    expect(state.asked).toEqual(['a', 'c'])
+  })
+})
+
+describe('a client whose payments are refused', () => {
+  it.each([
+    [false, NEWCOMERS.refused],
+    [true, NEWCOMERS.refusedWhileScarce],
+  ])('has a share of checks within a minute (scarce: %s), beside what it pays', async (isScarce, share) => {
+    const { time, state, newcomers, judge } = stand(null)
+    state.isScarce = isScarce
+    for (let i = 0; i < share; i++) expect(await judge(REFUSED, `payer ${i}`)).toBe('refused')
+    expect([await judge(GOOD, 'next'), await judge(GOOD, 'next', 'other')]).toEqual(['stable/crowded', 'good'])
+    newcomers.paid('one')
+    expect(await judge(GOOD, 'next')).toBe('good')
+    expect(await judge(REFUSED, 'next')).toBe('refused')
+    expect(await judge(GOOD, 'next')).toBe('stable/crowded')
+    state.paid = 2
+    expect(await judge(GOOD, 'next')).toBe('good')
+    state.paid = 0
+    time.pass(60_000)
+    expect(await judge(GOOD, 'next')).toBe('good')
+  })
+
+  it('comes after clients without refusals, and these after payers who have paid', async () => {
+    const { state, ask, judge } = stand(null)
+    await judge(REFUSED, 'a')
+    const ranks = [await ask('b'), await ask('c', 'other')].map((leave) => leave.ok && leave.value.rank)
+    state.paid = 2
+    const paid = await ask('a')
+    ranks.push(paid.ok && paid.value.rank)
+    expect(ranks).toEqual([3, 2, 1])
+  })
+
+  it('has a few checks open at once; others wait for them, and are refused with them', async () => {
+    const { ask } = stand(null)
+    const open = await Promise.all(Array.from({ length: NEWCOMERS.atOnce }, (_, i) => ask(`payer ${i}`)))
+    const late = Array.from({ length: NEWCOMERS.refused }, (_, i) => ask(`late ${i}`))
+    for (const leave of open) if (leave.ok) leave.value.done(REFUSED)
+    const codes: string[] = []
+    for (const waiting of late) {
+      const leave = await waiting
+      codes.push(leave.ok ? 'asked' : leave.fault.code)
+      if (leave.ok) leave.value.done(REFUSED)
+    }
+    const asked = codes.filter((code) => code === 'asked').length
+    expect(new Set(codes)).toEqual(new Set(['asked', 'stable/crowded']))
+    expect(open.length + asked).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce)
+    expect((await ask('guest', 'other')).ok).toBe(true)
+  })
+})

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest'
+import { UNPACED } from '../../../../../consensus/chain/ports.ts'
+import type { PeerId } from '../../../../../src/p2p/network.ts'
+import { SERVING, Serving } from '../../../../../src/p2p/peers/serving.ts'
+import { ManualTime } from '../../../../support/manual-time.ts'
+
+const COST_MS = 10
+const STEP_MS = 20
+const SECONDS = 40
+/** Half as often as each of 48 is let in. */
+const HONEST_SECONDS = 2
+/** What the transport adds to each. */
+const EACH_MS = COST_MS + SERVING.requestMs
+
+/** Peers who ask on a clock that only the test moves; each answer takes so long. */
+class Crowd {
+  readonly time = new ManualTime()
+  readonly answered = new Map<string, number>()
+  readonly refused = new Map<string, number>()
+  readonly #serving: Serving
+  #workMs = 0
+
+  constructor() {
+    const { time } = this
+    this.#serving = new Serving({ clock: time, timers: time, stopwatch: () => this.#workMs, pacer: () => UNPACED })
+  }
+
+  async ask(name: string): Promise<boolean> {
+    const peer = name as PeerId
+    const turn = this.#serving.begin()
+    turn.stop()
+    const isIn = await this.#serving.enter(peer, 'bodies', turn, false)
+    turn.start()
+    const counts = isIn ? this.answered : this.refused
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    if (!isIn) return false
+    this.#workMs += COST_MS
+    this.#serving.settle(peer, 'bodies', turn, 0)
+    return true
+  }
+
+  /** Asks on and on, so many requests at a time, until the time is over. */
+  async flood(name: string, atOnce: number): Promise<void> {
+    const endMs = this.time.now() + SECONDS * 1_000
+    const one = async (): Promise<void> => {
+      while (this.time.now() < endMs) await this.ask(name)
+    }
+    await Promise.all(Array.from({ length: atOnce }, one))
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP_MS) await this.time.passAll(STEP_MS)
+  }
+
+  get spentMs(): number {
+    return [...this.answered.values()].reduce((sum, count) => sum + count * EACH_MS, 0)
+  }
+}
+
+it('gives one peer its share of the main thread, once what it may have at once is gone', async () => {
+  const crowd = new Crowd()
+  void crowd.flood('stranger', 4)
+  await crowd.pass(SECONDS * 1_000)
+  const share = SERVING.peerShare * (SECONDS * 1_000 + SERVING.peerWindowMs)
+  expect(crowd.spentMs).toBeLessThanOrEqual(share + 4 * EACH_MS)
+  expect(crowd.spentMs).toBeGreaterThan(0.8 * SERVING.peerShare * SECONDS * 1_000)
+})
+
+it('gives 48 strangers theirs together, alike, and always has time for a peer who asks now and then', async () => {
+  const crowd = new Crowd()
+  const names = Array.from({ length: 48 }, (_, i) => `stranger ${i}`)
+  for (const name of names) void crowd.flood(name, 4)
+  for (let second = 0; second < SECONDS; second += HONEST_SECONDS) {
+    // What a peer gets that is there before all others says nothing.
+    const honest = second === 0 ? Promise.resolve(true) : crowd.ask('honest')
+    await crowd.pass(HONEST_SECONDS * 1_000)
+    expect(await honest, `second ${second}`).toBe(true)
+  }
+  expect(crowd.spentMs).toBeLessThanOrEqual(SERVING.allShare * SECONDS * 1_000 + SERVING.allBurstMs + 49 * EACH_MS)
+  expect(crowd.spentMs).toBeGreaterThan(0.8 * SERVING.allShare * SECONDS * 1_000)
+  const counts = names.map((name) => crowd.answered.get(name) ?? 0)
+  expect(Math.max(...counts)).toBeLessThanOrEqual(2 * Math.min(...counts))
+  expect([...crowd.refused.keys()]).not.toContain('honest')
+  expect([...crowd.refused.keys()].length).toBe(names.length)
+})
+
+it('has no wait for a peer that is alone and modest', async () => {
+  const crowd = new Crowd()
+  for (let i = 0; i < 100; i++) {
+    expect(await crowd.ask('quiet')).toBe(true)
+    await crowd.pass(60)
+  }
+  expect(crowd.time.waits).toEqual([])
+})

@@ -17,6 +17,9 @@ type Fields = Readonly<Record<string, unknown>>
 const BYTES_MAX = 262_144
 /** Reasons are codes: insufficient_funds. */
 const REASON = /^[a-z0-9_.:-]{1,100}$/i
+/** Words of a token, or about it, by which an authorization was used; and of anything that was used or sent before. */
+const USED_WORDS = /authorization[ _]?(is|was|has been)?[ _]?(already)?[ _]?used|used or cancell?ed/i
+const REPEAT_WORDS = /nonce|already|(^|[^a-z])used|duplicate/i
 const WORDS_CHARS_MAX = 300
 /** A settlement that is said to be on its way is asked for once more, after this. */
 const PENDING_MS = 1_500
@@ -148,9 +151,14 @@ function saidIn({ invalidReason, errorReason }: Fields, otherwise: string): stri
   return textOf(invalidReason) ?? textOf(errorReason) ?? otherwise
 }
 
-/** A reason by which others can judge. Words may be about the account that the operator has there. */
+/**
+ * A reason by which others can judge. Words may be about the account that the operator has there; of them it is kept alone whether the
+ * money may have moved already.
+ */
 function asCode(said: string): string {
-  return REASON.test(said) ? said : 'refused'
+  if (USED_WORDS.test(said)) return 'authorization_used_or_canceled'
+  if (REASON.test(said)) return said
+  return REPEAT_WORDS.test(said) ? 'duplicate_nonce' : 'refused'
 }
 
 function textOf(value: unknown): string | null {

@@ -51,3 +51,18 @@ it.each(['verify', 'settle'] as const)(
     })
   },
 )
+
+it.each([
+  ['execution reverted: FiatTokenV2: authorization is used or canceled', 'authorization_used_or_canceled'],
+  ['Authorization was already used', 'authorization_used_or_canceled'],
+  ['AuthorizationUsed', 'authorization_used_or_canceled'],
+  ['nonce too low: already used', 'duplicate_nonce'],
+  ['already known', 'duplicate_nonce'],
+  ['the account org-4711 is paused', 'refused'],
+  ['settlement was refused: owner caused it', 'refused'],
+  ['insufficient_funds', 'insufficient_funds'],
+])('keeps of words whether they may say that a payment was used: %s', async (words, reason) => {
+  Object.assign(server, { profile: 'refuses', words })
+  expect(await facilitator.settle(request(), 60_000)).toEqual({ is: 'refused', reason })
+  expect(await facilitator.verify(request(), 60_000)).toEqual({ is: 'refused', reason })
+})

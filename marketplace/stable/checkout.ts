@@ -297,7 +297,7 @@ export class StableCheckout implements StableRail {
     const finished = settlingAgain(claim)
     if (finished === null && !place.offer.definition.repeatable) return fail(cause)
     if (finished === null && (claim.failedRuns ?? 0) < FAILED_RUNS_MAX) return this.#take(place, claim)
-    const refusal = this.#refusal(place)
+    const refusal = this.#refusal(place, finished !== null)
     if (finished === null) return fail(refusal ?? cause)
     if (refusal !== null) return fail(refusal.code === 'stable/refused' ? cause : refusal)
     return this.#do(place, async () => {
@@ -339,8 +339,8 @@ export class StableCheckout implements StableRail {
     return ended
   }
 
-  /** Why a payment is not taken now, or null; nothing of it is used. */
-  #refusal(place: Place): Fault | null {
+  /** Why a payment is not taken now, or null; nothing of it is used. Where it `isFinished` nothing runs that could fail. */
+  #refusal(place: Place, isFinished = false): Fault | null {
     const { call, offer } = place
     const { serviceId } = offer.definition
     if (this.#stopped) return fault('service/unavailable', { serviceId, reason: 'the node is stopping' })
@@ -349,8 +349,8 @@ export class StableCheckout implements StableRail {
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
     const crowding = this.#payers.crowding(this.#payers.placeOf(call, this.terms), offer.definition)
-    const { payment, client = '' } = call
-    return crowding ?? this.#payers.refusal({ payer: payment.authorization.from, client }, offer.definition)
+    const caller = { payer: call.payment.authorization.from, client: call.client ?? '' }
+    return crowding ?? (isFinished ? this.#payers.unsettled(caller) : this.#payers.refusal(caller, offer.definition))
   }
 
   #resume(claim: StableClaim): void {

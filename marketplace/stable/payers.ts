@@ -78,13 +78,19 @@ export class Payers {
    * `stable/refused`, `stable/failing`, `service/unavailable`.
    */
   refusal(caller: Caller, definition: ServiceDefinition): Fault | null {
-    const { payer } = caller
-    if (this.#unpaid.waitMs(payer) > 0)
-      return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
+    const unsettled = this.unsettled(caller)
+    if (unsettled !== null) return unsettled
     const failing = this.#failing(caller, definition)
-    if (failing !== null || this.#trust(payer) > 0) return failing
+    if (failing !== null || this.#trust(caller.payer) > 0) return failing
     const reason = 'it is not known yet whether this payer has paid for earlier calls'
     return fault('service/unavailable', { serviceId: definition.serviceId, reason })
+  }
+
+  /** Why a payer gets neither work nor another try to settle what was worked for it, or null. Fault: `stable/refused`. */
+  unsettled({ payer }: Pick<Caller, 'payer'>): Fault | null {
+    return this.#unpaid.waitMs(payer) > 0
+      ? fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
+      : null
   }
 
   #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
-import { closeRails, type Payer, paymentOf, TestRail } from '../support/stable.ts'
+import { closeRails, type Payer, PRICE, paymentOf, TestRail } from '../support/stable.ts'
 import { TEST_SERVICES } from '../support/test-services.ts'
 
 afterEach(async () => {
@@ -48,6 +48,19 @@ describe('a payer whose calls fail at what they were to reach', () => {
     expect(await rail.codeOf(call)).toBe('stable/failing')
     const again = await rail.restart()
     expect(await again.codeOf(call)).toBe('settled')
+  })
+
+  it('has the result that waits for its money all the same, once it can be settled', async () => {
+    const rail = await TestRail.open({ services: SERVICES })
+    const payer = rail.payer()
+    const call = rail.order('ok', { payment: paymentOf(payer) })
+    rail.facilitator.settleProfile = 'lying'
+    expect(await rail.codeOf(call)).toBe('stable/refused')
+    rail.facilitator.settleProfile = null
+    await codes(rail, payer, failures(BORNE))
+    expect(await codes(rail, payer, ['ok'])).toEqual(['stable/failing'])
+    expect(await rail.codeOf(call)).toBe('settled')
+    expect([rail.runs, rail.income]).toEqual([BORNE + 1, PRICE])
   })
 
   it('holds up neither other payers nor other services of the same', async () => {

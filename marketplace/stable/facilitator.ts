@@ -17,6 +17,14 @@ export type FacilitatorVerdict =
   | { readonly is: 'unreachable'; readonly detail: string }
   | { readonly is: 'busy'; readonly detail: string; readonly waitMs: number }
 
+/** Statuses by which a server says that what it was sent is wrong: any other is about itself, or about the account there. */
+const OF_PAYMENT: ReadonlySet<number> = new Set([400, 413, 422])
+
+/** Whether an answer without a verdict is about the payment by its status: the same payment is answered so again. */
+export function isOfPayment(status: number): boolean {
+  return OF_PAYMENT.has(status)
+}
+
 /** Words of which the reasons of x402 are made, by its specification and by facilitators that are in use. */
 const REASON_WORDS: ReadonlySet<string> = new Set(
   `invalid insufficient unsupported unexpected missing exact evm x402 version scheme network payload payment requirements authorization

@@ -2,7 +2,13 @@ import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { WaitingRoom } from '../checkout/waiting-room.ts'
 import { WorkSlots } from '../checkout/work-slots.ts'
 import { Breaker } from './breaker.ts'
-import type { Facilitator, FacilitatorRequest, FacilitatorVerdict, SupportVerdict } from './facilitator.ts'
+import {
+  type Facilitator,
+  type FacilitatorRequest,
+  type FacilitatorVerdict,
+  isOfPayment,
+  type SupportVerdict,
+} from './facilitator.ts'
 import type { FacilitatorFacts } from './rail.ts'
 import { RecentCounts } from './recent-counts.ts'
 import type { StableNetwork } from './terms.ts'
@@ -279,8 +285,8 @@ export class FacilitatorPool {
 }
 
 /**
- * Whether a failure is the facilitator's and not the payment's. What it answers with a status below 500 is about what it was sent,
- * and an error within it may come of that, too, so that it counts once for a client who has not paid lately.
+ * Whether a failure is the facilitator's and not the payment's. What it answers with a status for what it was sent is not, and an
+ * error within it may come of that, too, so that it counts once for a client who has not paid lately.
  */
 function isOwnFailure(
   { failedAt }: Member,
@@ -292,7 +298,7 @@ function isOwnFailure(
   if (!isProven) return false
   const { status } = verdict
   if (status === undefined) return true
-  if (status < 500) return isSettlement
+  if (isOfPayment(status)) return isSettlement
   if (hasPaid) return true
   if (failedAt.count(client) > 0) return false
   failedAt.add(client)

@@ -36,10 +36,17 @@ export interface Leave {
 
 /**
  * Refused payments of a client within a minute, beside as many as it has paid, after which payers who have not paid lately are not
- * checked for it; where facilitators take few questions, and how many of its checks are open at once; and payers whose balance the
- * node of the token's chain is asked for within a minute.
+ * checked for it; where facilitators take few questions; those whose payers' balances were too small, as the token's chain says, which
+ * honest payers' are, too; how many of its checks are open at once; and payers whose balance the chain is asked for within a minute.
  */
-export const NEWCOMERS = { refused: 10, refusedWhileScarce: 2, atOnce: 6, atOnceWhileScarce: 2, balances: 600 } as const
+export const NEWCOMERS = {
+  refused: 10,
+  refusedWhileScarce: 2,
+  short: 30,
+  atOnce: 6,
+  atOnceWhileScarce: 2,
+  balances: 600,
+} as const
 const PAID_MAX = 200
 const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
 const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
@@ -78,6 +85,7 @@ export class Newcomers {
   readonly #refused: RecentCounts
   readonly #paidOfClient: RecentCounts
   readonly #refusedOfClient: RecentCounts
+  readonly #shortOfClient: RecentCounts
   readonly #questions: TokenBucket
   readonly #balances = new Map<string, Balance>()
   readonly #lines = new Map<string, Line>()
@@ -90,6 +98,7 @@ export class Newcomers {
     this.#refused = new RecentCounts(clock, SPAN)
     this.#paidOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX })
     this.#refusedOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.refused })
+    this.#shortOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.short })
     this.#questions = new TokenBucket(NEWCOMERS.balances, clock.now())
   }
 
@@ -108,7 +117,8 @@ export class Newcomers {
     let balance: Balance | undefined
     const done = ({ is }: FacilitatorVerdict): void => {
       if (is === 'refused') {
-        this.#note(payment)
+        this.#refused.add(payer)
+        this.#refusedOfClient.add(client)
         // It may have spent what it had; an answer that was asked for later knows of it.
         if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
       }
@@ -135,7 +145,9 @@ export class Newcomers {
   #full(client: string): Fault | null {
     const { refused, refusedWhileScarce } = NEWCOMERS
     const borne = this.#deps.isScarce() ? refusedWhileScarce : refused
-    const waitMs = this.#refusedOfClient.waitMs(client, borne + this.#paidOfClient.count(client))
+    const paid = this.#paidOfClient.count(client)
+    const shortMs = this.#shortOfClient.waitMs(client, NEWCOMERS.short + paid)
+    const waitMs = Math.max(this.#refusedOfClient.waitMs(client, borne + paid), shortMs)
     return waitMs > 0 ? crowded(waitMs) : null
   }
 
@@ -169,19 +181,13 @@ export class Newcomers {
     return this.#deps.isScarce() ? NEWCOMERS.atOnceWhileScarce : NEWCOMERS.atOnce
   }
 
-  #note({ payer, client }: OwnPayment): void {
-    this.#refused.add(payer)
-    this.#refusedOfClient.add(client)
-  }
-
   /** Why a payer cannot pay, as its chain says; null where it can, or where that is not known. What is known costs no question. */
-  async #unfunded(payment: OwnPayment): Promise<Fault | null> {
-    const { payer, amount } = payment
+  async #unfunded({ payer, amount, client }: OwnPayment): Promise<Fault | null> {
     const known = this.#balances.get(payer)
     const isKnown = known !== undefined && this.#now() < known.untilMs
     const units = await (isKnown ? known.units : this.#ask(payer))
     if (units === null || units >= amount) return null
-    if (!isKnown) this.#note(payment)
+    if (!isKnown) this.#shortOfClient.add(client)
     return fault('stable/refused', { reason: 'invalid_exact_evm_insufficient_balance' })
   }
 

@@ -11,7 +11,7 @@ import type { ServiceDefinition } from '../services/service.ts'
 import { holdsLongEnough } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import { ContractPayers } from './contract-payers.ts'
-import { type FacilitatorVerdict, reasonInShort, type StableLedger } from './facilitator.ts'
+import { type FacilitatorVerdict, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
 import type { FacilitatorPool, PoolVerdict } from './facilitators.ts'
 import { Newcomers } from './newcomers.ts'
 import type { Payers } from './payers.ts'
@@ -245,8 +245,7 @@ export class StableWork {
 }
 
 function turnedAwayBy(verdict: Exclude<FacilitatorVerdict, { is: 'good' }>): Fault {
-  // A status below 500 is about what was sent: the same payment is answered so again.
-  if (verdict.is === 'unknown' && verdict.status !== undefined && verdict.status < 500 && verdict.status >= 400)
+  if (verdict.is === 'unknown' && verdict.status !== undefined && isOfPayment(verdict.status))
     return fault('stable/refused', { reason: 'invalid_payload' })
   return verdict.is === 'refused'
     ? fault('stable/refused', { reason: reasonInShort(verdict.reason) })

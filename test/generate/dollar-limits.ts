@@ -30,6 +30,7 @@ export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])
     'stable/newcomers.ts',
   ],
   ['the same while a facilitator takes few questions', NEWCOMERS.refusedWhileScarce, 'a minute', 'stable/newcomers.ts'],
+  ['those of payers without the money, as the chain says', NEWCOMERS.short, 'a minute', 'stable/newcomers.ts'],
   ['open checks of a client for payers who have not paid lately', NEWCOMERS.atOnce, '', 'stable/newcomers.ts'],
   ['balances of dollar payers that are asked for', NEWCOMERS.balances, 'a minute', 'stable/newcomers.ts'],
   ['failed dollar calls of a payer, beside as many as it paid', FAILED_ANY.ofPayer, '10 minutes', 'stable/payers.ts'],

@@ -56,6 +56,36 @@ describe('a payer who has not paid lately', () => {
   })
 })
 
+describe('a client whose payers have not the money, as the chain says', () => {
+  const POOR = Object.fromEntries(Array.from({ length: 2 * NEWCOMERS.short }, (_, i) => [`poor ${i}`, 0n]))
+
+  it.each([false, true])('has others checked, and after no one else (scarce: %s)', async (isScarce) => {
+    const { state, ask, judge } = stand({ ...POOR, rich: AMOUNT })
+    state.isScarce = isScarce
+    for (let i = 0; i <= NEWCOMERS.refused; i++) expect(await judge(GOOD, `poor ${i}`)).toBe('stable/refused')
+    const leave = await ask('rich')
+    expect(leave.ok && leave.value.rank).toBe(2)
+  })
+
+  it('has a larger share of such questions within a minute', async () => {
+    const { time, state, judge } = stand({ ...POOR, rich: AMOUNT })
+    for (let i = 0; i < NEWCOMERS.short; i++) expect(await judge(GOOD, `poor ${i}`)).toBe('stable/refused')
+    expect([await judge(GOOD, 'rich'), await judge(GOOD, 'rich', 'other')]).toEqual(['stable/crowded', 'good'])
+    expect(state.asked.length).toBe(NEWCOMERS.short + 1)
+    time.pass(60_000)
+    expect(await judge(GOOD, 'rich')).toBe('good')
+  })
+
+  it('has a payer who comes again and again counted as often as the chain is asked', async () => {
+    const { time, judge } = stand({ poor: 0n, rich: AMOUNT })
+    for (let i = 0; i < 60; i++) {
+      expect(await judge(GOOD, 'poor')).toBe('stable/refused')
+      time.pass(1_000)
+    }
+    expect(await judge(GOOD, 'rich')).toBe('good')
+  })
+})
+
 describe('a client whose payments are refused', () => {
   it.each([
     [false, NEWCOMERS.refused],

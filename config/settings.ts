@@ -31,7 +31,11 @@ export const SETTINGS = {
   ),
   'rpc.trust-proxy': flag('Whether X-Forwarded-For and X-Forwarded-Proto of a proxy in front are believed', false),
   'rpc.rate-read': integer('Reads per minute and address', 3_000, RATES),
-  'rpc.rate-list': integer('Pages of long lists per minute and address', 600, RATES),
+  'rpc.rate-list': integer(
+    'Long lists, whole blocks and what else is dear to read, per minute and address',
+    600,
+    RATES,
+  ),
   'rpc.rate-transaction': integer('Transactions per minute and address', 6_000, RATES),
   'rpc.rate-simulate': integer('Transactions tried out per minute and address', 1_200, RATES),
   'rpc.rate-quote': integer('Calls without a payment per minute and address', 9_000, RATES),

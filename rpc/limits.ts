@@ -44,7 +44,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   stuckMsMax: 20_000,
   ratesPerMinute: {
     read: 3_000,
-    // A page of a long list is at its worst some 25 ms of work.
+    // A page of a long list, or a whole block, is at its worst some 25 ms of work.
     list: 600,
     transaction: 6_000,
     simulate: 1_200,

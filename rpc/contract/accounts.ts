@@ -111,6 +111,6 @@ export const ACCOUNT_ROUTES = {
       'At most 100 tokens, 100 positions and 100 stakes. What has no price is named in `unpriced` and left out of `totalUsd`, never counted as 0 silently.',
     params: NAMED,
     answers: { 200: { description: 'What it holds', schema: HOLDINGS } },
-    bucket: 'read',
+    bucket: 'list',
   },
 } as const satisfies Record<string, Route>

@@ -191,7 +191,7 @@ export const CHAIN_ROUTES = {
     description: 'With `Accept: application/octet-stream` the answer is the block in its wire encoding.',
     params: ID_OR_HEIGHT,
     answers: { 200: { description: 'The block', schema: BLOCK } },
-    bucket: 'read',
+    bucket: 'list',
   },
   getAncestry: {
     method: 'GET',
@@ -270,7 +270,7 @@ export const CHAIN_ROUTES = {
         }),
       },
     },
-    bucket: 'read',
+    bucket: 'list',
   },
   getFees: {
     method: 'GET',

@@ -186,7 +186,7 @@ export const POOL_ROUTES = {
         }),
       },
     },
-    bucket: 'read',
+    bucket: 'list',
   },
   listSwaps: {
     method: 'GET',
@@ -206,7 +206,7 @@ export const POOL_ROUTES = {
         }),
       },
     },
-    bucket: 'read',
+    bucket: 'list',
   },
   getQuote: {
     method: 'GET',

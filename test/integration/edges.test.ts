@@ -3,10 +3,12 @@ import { request } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatAddress } from '../../consensus/crypto/address.ts'
 import { answerUnreadable } from '../../rpc/edge/unreadable.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import { ask, post, verdict } from '../support/api.ts'
 import { ApiServer } from '../support/api-server.ts'
+import { wallet } from '../support/chain.ts'
 import { until } from '../support/processes.ts'
 import { askBytes, askRaw } from '../support/raw-http.ts'
 
@@ -134,7 +136,7 @@ describe('a page of another origin', () => {
   })
 
   it('may read the headers that it needs, of refusals too', async () => {
-    for (const path of ['/health', '/nowhere', '/api/v1/blocks/4000000000', '/api/v1/tx/%zz']) {
+    for (const path of ['/health', '/nowhere', '/api/v1/blocks/4000000000/ancestry', '/api/v1/tx/%zz']) {
       const { headers } = await askRaw(server.url, { path, headers: { origin: 'https://page.example' } })
       expect(headers.get('access-control-allow-origin'), path).toBe('*')
     }
@@ -160,6 +162,22 @@ describe('rate limits', () => {
     expect(refused.headers.get('ratelimit')).toMatch(/^"list";r=0;t=\d+$/)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
     expect((await ask(server.url, '/api/v1/blocks')).headers.get('ratelimit-policy')).toMatch(/^"read";q=3000/)
+  })
+
+  it('count what is dear to answer as lists: whole blocks, what waits, what an address holds, trades', async () => {
+    const own = await ApiServer.open({ ratesPerMinute: { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, list: 3 } })
+    const whole = () => ask(own.url, '/api/v1/blocks/latest')
+    for (let i = 0; i < 3; i++) expect((await whole()).status).toBe(200)
+    expect(verdict(await whole())).toBe('429 rate_limited')
+    const address = formatAddress(own.test.ruleBook.params.addressPrefix, wallet(1).address)
+    for (const path of ['mempool', `accounts/${address}/holdings`, 'pools/FAR-FUSD-30/candles', 'swaps']) {
+      const dear = await ask(own.url, `/api/v1/${path}`)
+      expect([path, verdict(dear)]).toEqual([path, '429 rate_limited'])
+    }
+    // What is cheap stays so: one line of each block, and proofs.
+    for (const path of ['blocks?limit=1&cursor=0', 'blocks/0/ancestry', `accounts/${address}`, 'fees'])
+      expect((await ask(own.url, `/api/v1/${path}`)).status, path).not.toBe(429)
+    await own.close()
   })
 
   it('count calls as quotes where nothing is sold, whatever they bring', async () => {

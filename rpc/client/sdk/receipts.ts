@@ -37,6 +37,8 @@ export function receiptOf(body: Readonly<Record<string, unknown>>): Receipt {
 /** Whether a node has the block of a receipt at its height; a node that gives no answer has not. */
 async function isHeaderOf(url: string, { blockHeight, blockHash }: Receipt, transport: Transport): Promise<boolean> {
   if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false
-  const answer = await askNode(url, `/api/v1/blocks/${blockHeight}`, {}, transport)
-  return answer.ok && answer.value.status === 200 && answer.value.body.id === blockHash
+  const answer = await askNode(url, `/api/v1/blocks?limit=1&cursor=${blockHeight}`, {}, transport)
+  if (!answer.ok || answer.value.status !== 200 || !Array.isArray(answer.value.body.blocks)) return false
+  const { height, id } = fieldsOf(answer.value.body.blocks[0])
+  return height === blockHeight && id === blockHash
 }

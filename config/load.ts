@@ -3,6 +3,7 @@ import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { readChat } from './chat-settings.ts'
 import { readOutside } from './outside-settings.ts'
+import { parseProxies } from './proxies.ts'
 import type { Setting } from './setting.ts'
 import { type Config, type Origin, type Prices, type Resolved, SETTINGS, type SettingName } from './settings.ts'
 
@@ -167,6 +168,8 @@ function checkValue({ type }: Setting, value: string | null): string | null {
       return parsePrices(value) === null
         ? 'service ids with dollar prices of up to a million: node-a=0.01,node-b=0.02'
         : null
+    case 'proxies':
+      return parseProxies(value) === null ? 'true, false, or addresses and networks like 10.0.0.2,2001:db8::/64' : null
     default:
       return value !== '' && (type.pattern?.test(value) ?? true) ? null : type.allowed
   }
@@ -280,7 +283,7 @@ function rpcOf(resolution: Resolution): Config['rpc'] {
     host: resolution['rpc.host'].value as string,
     port: integer('rpc.port'),
     publicUrl: resolution['rpc.public-url'].value,
-    trustProxy: resolution['rpc.trust-proxy'].value === 'true',
+    trustProxy: parseProxies(resolution['rpc.trust-proxy'].value as string) ?? false,
     rates: ratesOf(integer),
     delayMsMax: integer('rpc.delay-max-ms'),
     concurrentMax: integer('rpc.concurrent-max'),

@@ -6,6 +6,7 @@ export type SettingType =
   | { readonly kind: 'boolean' }
   | { readonly kind: 'dollars' }
   | { readonly kind: 'prices' }
+  | { readonly kind: 'proxies' }
 
 /** One setting: its name is its flag (`--rpc-port`), its variable (`FARTHING_RPC_PORT`) and its path in the file (`rpc.port`). */
 export interface Setting {

@@ -1,4 +1,5 @@
 import type { RateBucket } from '../rpc/contract/route.ts'
+import type { TrustedProxies } from '../rpc/edge/proxies.ts'
 import { CHAT_SETTINGS, type ChatConfig } from './chat-settings.ts'
 import type { NetworkName } from './networks/table.ts'
 import { OUTSIDE_SETTINGS, type OutsideConfig } from './outside-settings.ts'
@@ -29,7 +30,12 @@ export const SETTINGS = {
     'an http(s) URL without a slash at the end',
     /^https?:\/\/[^\s/]+(\/[^\s]*[^\s/])?$/,
   ),
-  'rpc.trust-proxy': flag('Whether X-Forwarded-For and X-Forwarded-Proto of a proxy in front are believed', false),
+  'rpc.trust-proxy': {
+    type: { kind: 'proxies' },
+    default: 'false',
+    about:
+      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses and networks separated by commas; true: whatever connects',
+  },
   'rpc.rate-read': integer('Reads per minute and address', 3_000, RATES),
   'rpc.rate-list': integer(
     'Long lists, whole blocks and what else is dear to read, per minute and address',
@@ -255,7 +261,7 @@ export interface Config {
     readonly host: string
     readonly port: number
     readonly publicUrl: string | null
-    readonly trustProxy: boolean
+    readonly trustProxy: TrustedProxies
     /** Requests per minute and address. */
     readonly rates: Readonly<Record<RateBucket, number>>
     readonly delayMsMax: number

@@ -10,6 +10,7 @@ import { addressKey, holderOf } from './edge/client-key.ts'
 import type { Documents } from './edge/documents.ts'
 import { FORM_TYPE, readForm } from './edge/form.ts'
 import type { WorkKind } from './edge/overload.ts'
+import type { TrustedProxies } from './edge/proxies.ts'
 import { withHost } from './edge/stand-in-host.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
 import { writeFeed } from './feeds.ts'
@@ -22,8 +23,8 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 /** What a server is made with. */
 export interface ServerOptions {
   readonly limits: HttpLimits
-  /** Whether X-Forwarded-For and X-Forwarded-Proto of the proxy in front are believed. */
-  readonly trustProxy: boolean
+  /** Whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  readonly trustProxy: TrustedProxies
   /** Hears of errors that are bugs. */
   readonly onError: (error: unknown, requestId: string) => void
   /** Hears of every answer: for logs and metrics. */

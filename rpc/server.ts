@@ -10,6 +10,7 @@ import { Connections } from './edge/connections.ts'
 import { Documents } from './edge/documents.ts'
 import { isForm } from './edge/form.ts'
 import { createHttpServer } from './edge/http-server.ts'
+import { believedHops, proxiesOf } from './edge/proxies.ts'
 import { STAND_IN_HOST } from './edge/stand-in-host.ts'
 import { answerUnreadable } from './edge/unreadable.ts'
 import { HANDLERS } from './handlers/table.ts'
@@ -37,12 +38,11 @@ import { Streams } from './streams.ts'
 /** The HTTP server over a node, ready to listen. */
 export async function createServer(node: NodeApi, options: ServerOptions): Promise<FastifyInstance> {
   const { limits, trustProxy } = options
-  const connections = new Connections(limits, trustProxy)
+  const connections = new Connections(limits, proxiesOf(trustProxy))
   const app = Fastify({
     serverFactory: (answer) => createHttpServer(limits, connections, answer),
     bodyLimit: limits.bodyBytesMax,
-    // Only the proxy directly in front is believed: what stands before it in its header, a client can have written.
-    trustProxy: trustProxy ? (_, hop) => hop === 0 : false,
+    trustProxy: believedHops(trustProxy),
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     // Who asks while the node stops is still answered as long as the store is open.
@@ -73,7 +73,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     ...{ streams, limits: limits.streams, settle, onError: options.onError },
     isOperator: (shown: string | undefined) => isOperator(node, shown),
   }
-  const restsOn = trustProxy && node.publicUrl === null ? ['x-forwarded-proto'] : []
+  const restsOn = trustProxy !== false && node.publicUrl === null ? ['x-forwarded-proto'] : []
   const library = { documents: new Documents(), restsOn }
   const wiring = { app, node, gates, room, library, door: new ChatDoor(node) }
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)

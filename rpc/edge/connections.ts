@@ -4,6 +4,7 @@ import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { HttpLimits } from '../limits.ts'
 import { addressKey, holderOf } from './client-key.ts'
+import type { IsProxy } from './proxies.ts'
 import { refusalOf } from './unreadable.ts'
 
 /** How often every connection is looked at. */
@@ -13,6 +14,8 @@ interface Connection {
   readonly socket: Socket
   /** Who it counts for. */
   readonly holder: Holder
+  /** It speaks for many. */
+  readonly isProxy: boolean
   /** Answers that are owed, in the order in which they go out. */
   readonly owed: Set<ServerResponse>
   /** Bytes that the client had not taken when it was looked at last, and since when it has taken none of them. */
@@ -43,15 +46,15 @@ interface IdleNetwork {
  */
 export class Connections {
   readonly #limits: ConnectionLimits
-  readonly #isProxied: boolean
+  readonly #isProxy: IsProxy
   readonly #all = new Map<Socket, Connection>()
   readonly #idle = new Map<string, IdleNetwork>()
   readonly #timer: NodeJS.Timeout
   #idleCount = 0
 
-  constructor(limits: ConnectionLimits, isProxied: boolean) {
+  constructor(limits: ConnectionLimits, isProxy: IsProxy) {
     this.#limits = limits
-    this.#isProxied = isProxied
+    this.#isProxy = isProxy
     this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
@@ -63,7 +66,9 @@ export class Connections {
   /** Takes note of a new one. */
   opened(socket: Socket): void {
     const holder = holderOf(addressKey(socket.remoteAddress ?? ''))
-    const connection = { socket, holder, owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false }
+    const isProxy = this.#isProxy(socket.remoteAddress)
+    const state = { owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false }
+    const connection = { socket, holder, isProxy, ...state }
     this.#all.set(socket, connection)
     socket.once('close', () => {
       this.#all.delete(socket)
@@ -114,7 +119,7 @@ export class Connections {
     idle.count += 1
     this.#idleCount += 1
     // A proxy speaks for many, who are told apart by request.
-    if (!this.#isProxied && own.size > this.#limits.idlePerAddressMax) this.#endLongest(own)
+    if (!connection.isProxy && own.size > this.#limits.idlePerAddressMax) this.#endLongest(own)
     // Half of all: the other half is for those that have something under way.
     if (this.#idleCount > this.#limits.connectionsMax / 2) this.#endLongest(this.#largest())
   }

@@ -5,6 +5,7 @@ import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
 import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import type { TrustedProxies } from '../../rpc/edge/proxies.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/limits.ts'
 import type { NetworkApi } from '../../rpc/network.ts'
 import type { NodeApi } from '../../rpc/node.ts'
@@ -56,7 +57,7 @@ export class ApiServer {
     change: Partial<HttpLimits> = {},
     network: NetworkApi | null = null,
     ruleBook?: RuleBook,
-    { trustProxy = false, ...more }: Partial<NodeApi> & { readonly trustProxy?: boolean } = {},
+    { trustProxy = false, ...more }: Partial<NodeApi> & { readonly trustProxy?: TrustedProxies } = {},
   ): Promise<ApiServer> {
     const folder = temporaryFolder()
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)

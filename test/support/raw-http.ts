@@ -10,16 +10,20 @@ export function askRaw(
     path,
     headers = {},
     body,
+    from,
   }: {
     readonly method?: string
     readonly path: string
     readonly headers?: Readonly<Record<string, string | number>>
     readonly body?: string | Uint8Array
+    /** Address of this machine that it comes from. */
+    readonly from?: string
   },
 ): Promise<Reply> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, method, path, headers, agent: false, timeout: 60_000 }, (response) => {
+    const choices = { hostname, port, method, path, headers, agent: false as const, timeout: 60_000 }
+    const sent = request({ ...choices, ...(from !== undefined && { localAddress: from }) }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)

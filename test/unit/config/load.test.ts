@@ -71,6 +71,41 @@ describe('addresses of the peer-to-peer network', () => {
   })
 })
 
+describe('proxies that are believed', () => {
+  const read = (value: string): unknown => {
+    const resolved = configured({ 'rpc-trust-proxy': value })
+    return resolved.ok ? resolved.value.config.rpc.trustProxy : resolved.fault
+  }
+
+  it('are whatever connects, none, or those that are named', () => {
+    expect([read('true'), read('false')]).toEqual([true, false])
+    expect(read('10.0.0.2')).toEqual(['10.0.0.2'])
+    expect(read('10.0.0.0/8,2001:db8::1,fd00::/8,0.0.0.0/0')).toEqual([
+      '10.0.0.0/8',
+      '2001:db8::1',
+      'fd00::/8',
+      '0.0.0.0/0',
+    ])
+  })
+
+  it.each([
+    '',
+    'yes',
+    '1',
+    'loopback',
+    '10.0.0',
+    '10.0.0.256',
+    '10.0.0.0/33',
+    'fd00::/129',
+    '10.0.0.2, 10.0.0.3',
+    'true,10.0.0.2',
+    '::1%lo',
+    '10.0.0.2:80',
+  ])('%j is none', (value) => {
+    expect(read(value)).toMatchObject({ code: 'config/value', detail: { key: '--rpc-trust-proxy' } })
+  })
+})
+
 describe('settings that may hold a key', () => {
   const refused = (flags: Readonly<Record<string, string>>): unknown => {
     const resolved = configured(flags)

@@ -1,3 +1,6 @@
+/** A network of many addresses may do as much as so many of them: of IPv6 a client may have all addresses of one. */
+export const NETWORK_CLIENTS = 8
+
 /** Who holds a place: an address, and the network that it is in. A client with one address of a network may have many. */
 export interface Holder {
   readonly network: string

@@ -16,7 +16,7 @@ import type { FacilitatorPool } from './facilitators.ts'
 import { type CallIdentity, identify, isOfTerms, isSameCall } from './identity.ts'
 import { Intake, type IntakeDependencies, type Place } from './intake.ts'
 import { Outcomes } from './outcomes.ts'
-import { Payers } from './payers.ts'
+import { Payers, senderOf } from './payers.ts'
 import type { StableCall, StableFigures, StableRail, StableSales, StableSettled } from './rail.ts'
 import type { Refunder } from './refunds.ts'
 import { RepeatKeys } from './repeat-keys.ts'
@@ -25,7 +25,7 @@ import { SalesBook } from './sales.ts'
 import { Settlement } from './settlement.ts'
 import type { StableTerms } from './terms.ts'
 import { causeOf, claimedAgain, settlingAgain } from './transitions.ts'
-import { type Ended, type StableTask, StableWork, UNSETTLED } from './work.ts'
+import { type Ended, StableWork, UNSETTLED } from './work.ts'
 
 /** What the stablecoin rail works with. */
 export interface StableCheckoutDependencies extends IntakeDependencies {
@@ -316,8 +316,8 @@ export class StableCheckout implements StableRail {
     const claim = previous === null ? this.#intake.newClaim(place) : claimedAgain(previous)
     // Somebody else was given the name since it was looked at.
     if (this.#isTaken(place.identity)) return null
-    const { payment, client = '' } = place.call
-    const task: StableTask = { definition: offer.definition, input: input.value, previous, client }
+    const { payment } = place.call
+    const task = { definition: offer.definition, input: input.value, previous, client: senderOf(place.call) }
     this.#keys.put(claim)
     const foreign = isOwnKey(payment, this.terms) ? null : payment.authorization.signature
     const outcome = await this.#do(place, () => this.#work.begin(claim, task, foreign))
@@ -349,7 +349,7 @@ export class StableCheckout implements StableRail {
     const { closedBecause } = this
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
     const crowding = this.#payers.crowding(this.#payers.placeOf(call, this.terms), offer.definition)
-    const caller = { payer: call.payment.authorization.from, client: call.client ?? '' }
+    const caller = { payer: call.payment.authorization.from, client: senderOf(call) }
     return crowding ?? (isFinished ? this.#payers.unsettled(caller) : this.#payers.refusal(caller, offer.definition))
   }
 

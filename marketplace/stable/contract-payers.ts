@@ -1,6 +1,8 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { TokenBucket } from '../models/token-bucket.ts'
+import { ClientCounts } from './client-counts.ts'
 import type { StableLedger } from './facilitator.ts'
 import { RecentCounts } from './recent-counts.ts'
 
@@ -16,7 +18,7 @@ export interface ForeignPayment {
   readonly payer: string
   readonly signature: string
   /** Who sent it, as the doors tell callers apart: anybody can name any payer, and what others send takes nothing from him. */
-  readonly client: string
+  readonly client: Holder
 }
 
 /**
@@ -44,7 +46,7 @@ type Code = keyof typeof KEPT_MS
 export class ContractPayers {
   readonly #deps: ContractPayersDependencies
   readonly #ofPayer: RecentCounts
-  readonly #ofClient: RecentCounts
+  readonly #ofClient: ClientCounts
   readonly #paid: RecentCounts
   readonly #ofAll: TokenBucket
   readonly #codeQuestions: TokenBucket
@@ -54,7 +56,7 @@ export class ContractPayers {
     this.#deps = dependencies
     const { clock } = dependencies
     this.#ofPayer = new RecentCounts(clock, OF_PAYER)
-    this.#ofClient = new RecentCounts(clock, OF_CLIENT)
+    this.#ofClient = new ClientCounts(clock, OF_CLIENT)
     this.#paid = new RecentCounts(clock, PAID)
     this.#ofAll = new TokenBucket(CONTRACT_QUESTIONS.ofAll, clock.now())
     this.#codeQuestions = new TokenBucket(CONTRACT_QUESTIONS.ofCode, clock.now())
@@ -66,7 +68,7 @@ export class ContractPayers {
    */
   async refusal(payment: ForeignPayment): Promise<Fault | null> {
     const { payer, signature, client } = payment
-    const isMany = this.#ofClient.waitMs(client) > 0
+    const isMany = this.#ofClient.waitMs(client, OF_CLIENT.most) > 0
     this.#ofClient.add(client)
     const full = this.#full(payment, isMany)
     if (full !== null) return full
@@ -122,7 +124,7 @@ export class ContractPayers {
 }
 
 function nameOf({ payer, client }: ForeignPayment): string {
-  return `${client} ${payer}`
+  return `${client.address} ${payer}`
 }
 
 function unproven(waitMs: number): Fault {

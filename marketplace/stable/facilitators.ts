@@ -58,7 +58,7 @@ const RESTING_MAX = 64
 const RANK_MS = 100
 /** How long the allowance of a facilitator that wanted to be asked later is taken for scarce. */
 const SCARCE_MS = 5 * 60_000
-/** How often a facilitator's error at payments of one client counts: any client can send what it fails at. */
+/** How often a facilitator's error at payments of one client, or of its network, counts: any client can send what it fails at. */
 const FAILED_AT = { most: 1, withinMs: 60_000, namesMax: 1_000 }
 /** What everyone is told of a facilitator that gave neither yes nor no. */
 const KINDS = {
@@ -79,7 +79,7 @@ interface Member {
   readonly troubles: { ofPayments: string | null; ofChecks: string | null }
   /** Until when it wants to be left in peace; it is well all the same. */
   restUntilMs: number
-  /** Clients at whose payments it failed lately. */
+  /** Networks of clients at whose payments it failed lately. */
   readonly failedAt: RecentCounts
 }
 
@@ -89,6 +89,8 @@ export interface Asker {
   readonly isProven?: boolean
   /** Who sent it, or who pays where that is not known. */
   readonly client?: string | undefined
+  /** The network that it is in, where one may have many addresses of it. */
+  readonly network?: string
   /** Whether the payer has paid lately: what a facilitator fails at then is not made up. */
   readonly hasPaid?: boolean
   /** Who goes first where a facilitator takes few questions: 0 does. */
@@ -294,14 +296,14 @@ function isOwnFailure(
   { isSettlement, asker }: Question,
 ): boolean {
   if (verdict.is !== 'unknown') return verdict.is === 'unreachable'
-  const { isProven = true, hasPaid = false, client = '' } = asker
+  const { isProven = true, hasPaid = false, client = '', network = client } = asker
   if (!isProven) return false
   const { status } = verdict
   if (status === undefined) return true
   if (isOfPayment(status)) return isSettlement
   if (hasPaid) return true
-  if (failedAt.count(client) > 0) return false
-  failedAt.add(client)
+  if (failedAt.count(network) > 0) return false
+  failedAt.add(network)
   return true
 }
 

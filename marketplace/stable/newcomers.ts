@@ -1,7 +1,10 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { TokenBucket } from '../models/token-bucket.ts'
+import { ClientCounts } from './client-counts.ts'
+import { ClientLines } from './client-lines.ts'
 import type { FacilitatorVerdict, StableLedger } from './facilitator.ts'
 import { RecentCounts } from './recent-counts.ts'
 
@@ -24,7 +27,7 @@ export interface OwnPayment {
   /** Units of the asset. */
   readonly amount: bigint
   /** Who sent it, as the doors tell callers apart. */
-  readonly client: string
+  readonly client: Holder
 }
 
 /** Leave to ask a facilitator; `done` hears what came of it. */
@@ -69,12 +72,6 @@ interface Balance {
   readonly untilMs: number
 }
 
-/** Checks of one client that are open, and what waits for them. */
-interface Line {
-  open: number
-  readonly waiting: (() => void)[]
-}
-
 /**
  * Any key signs a payment at no cost, whether it has money or not, and facilitators take so many questions only. Who has paid lately
  * is asked about at once. For others the chain is asked first whether there is money, and a client whose payments were refused has a
@@ -83,27 +80,28 @@ interface Line {
 export class Newcomers {
   readonly #deps: NewcomersDependencies
   readonly #refused: RecentCounts
-  readonly #paidOfClient: RecentCounts
-  readonly #refusedOfClient: RecentCounts
-  readonly #shortOfClient: RecentCounts
+  readonly #paidOfClient: ClientCounts
+  readonly #refusedOfClient: ClientCounts
+  readonly #shortOfClient: ClientCounts
   readonly #questions: TokenBucket
   readonly #balances = new Map<string, Balance>()
-  readonly #lines = new Map<string, Line>()
-  #waiting = 0
+  readonly #lines: ClientLines
   #awayUntilMs = 0
 
   constructor(dependencies: NewcomersDependencies) {
     this.#deps = dependencies
-    const { clock } = dependencies
+    const { clock, isScarce } = dependencies
     this.#refused = new RecentCounts(clock, SPAN)
-    this.#paidOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX })
-    this.#refusedOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.refused })
-    this.#shortOfClient = new RecentCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.short })
+    this.#paidOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX })
+    this.#refusedOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.refused })
+    this.#shortOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.short })
+    const atOnce = (): number => (isScarce() ? NEWCOMERS.atOnceWhileScarce : NEWCOMERS.atOnce)
+    this.#lines = new ClientLines(atOnce, WAITING_MAX)
     this.#questions = new TokenBucket(NEWCOMERS.balances, clock.now())
   }
 
   /** Takes note that a client's call was paid. */
-  paid(client: string): void {
+  paid(client: Holder): void {
     this.#paidOfClient.add(client)
   }
 
@@ -122,18 +120,18 @@ export class Newcomers {
         // It may have spent what it had; an answer that was asked for later knows of it.
         if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
       }
-      if (!hasPaid) this.#end(client)
+      if (!hasPaid) this.#lines.end(client)
     }
     if (hasPaid) return ok({ rank: PAYER_RANK, hasPaid, done })
     const full = this.#full(client)
     if (full !== null) return fail(full)
-    if (!(await this.#begin(client))) return fail(crowded(WAIT_MS))
+    if (!(await this.#lines.begin(client))) return fail(crowded(WAIT_MS))
     // Others of the client may have been refused while it waited.
     const refused = this.#full(client) ?? (await this.#unfunded(payment))
     balance = this.#balances.get(payer)
     if (refused === null)
       return ok({ rank: NEWCOMER_RANK + Math.min(RANKS_MAX, this.#refusedOfClient.count(client)), hasPaid, done })
-    this.#end(client)
+    this.#lines.end(client)
     return fail(refused)
   }
 
@@ -142,43 +140,12 @@ export class Newcomers {
     return this.#deps.paidOf(payer) > this.#refused.count(payer)
   }
 
-  #full(client: string): Fault | null {
+  #full(client: Holder): Fault | null {
     const { refused, refusedWhileScarce } = NEWCOMERS
     const borne = this.#deps.isScarce() ? refusedWhileScarce : refused
-    const paid = this.#paidOfClient.count(client)
-    const shortMs = this.#shortOfClient.waitMs(client, NEWCOMERS.short + paid)
-    const waitMs = Math.max(this.#refusedOfClient.waitMs(client, borne + paid), shortMs)
+    const shortMs = this.#shortOfClient.waitMs(client, NEWCOMERS.short, this.#paidOfClient)
+    const waitMs = Math.max(this.#refusedOfClient.waitMs(client, borne, this.#paidOfClient), shortMs)
     return waitMs > 0 ? crowded(waitMs) : null
-  }
-
-  /** Waits for a place among the checks of a client; false where too many do. */
-  async #begin(client: string): Promise<boolean> {
-    const line = this.#lines.get(client) ?? { open: 0, waiting: [] }
-    this.#lines.set(client, line)
-    if (line.open < this.#atOnce) {
-      line.open += 1
-      return true
-    }
-    if (line.waiting.length >= WAITING_MAX.ofClient || this.#waiting >= WAITING_MAX.ofAll) return false
-    this.#waiting += 1
-    await new Promise<void>((begin) => line.waiting.push(begin))
-    this.#waiting -= 1
-    return true
-  }
-
-  /** A check is over. */
-  #end(client: string): void {
-    const line = this.#lines.get(client) as Line
-    line.open -= 1
-    while (line.open < this.#atOnce && line.waiting.length > 0) {
-      line.open += 1
-      line.waiting.shift()?.()
-    }
-    if (line.open === 0) this.#lines.delete(client)
-  }
-
-  get #atOnce(): number {
-    return this.#deps.isScarce() ? NEWCOMERS.atOnceWhileScarce : NEWCOMERS.atOnce
   }
 
   /** Why a payer cannot pay, as its chain says; null where it can, or where that is not known. What is known costs no question. */

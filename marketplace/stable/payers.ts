@@ -1,8 +1,10 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { isOwnKey } from './checks.ts'
 import type { StableClaim } from './claim.ts'
+import { ClientCounts } from './client-counts.ts'
 import type { StableCall } from './rail.ts'
 import { RecentCounts } from './recent-counts.ts'
 import type { StableTerms } from './terms.ts'
@@ -33,13 +35,13 @@ const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/
 /** Who has a call carried out: who pays for it, and who sent it, as the doors tell callers apart. */
 export interface Caller {
   readonly payer: string
-  readonly client: string
+  readonly client: Holder
 }
 
 /** Failures of one kind. */
 interface Failures {
   readonly ofPayer: RecentCounts
-  readonly ofClient: RecentCounts
+  readonly ofClient: ClientCounts
 }
 
 /** Works of one payer that have begun and not ended, and what waits to begin. */
@@ -54,7 +56,7 @@ export class Payers {
   readonly #lines = new Map<string, Line>()
   readonly #paid: RecentCounts
   readonly #unpaid: RecentCounts
-  readonly #paidOfClient: RecentCounts
+  readonly #paidOfClient: ClientCounts
   readonly #failedOutside: Failures
   readonly #failed: Failures
   readonly #unknownOf: (payer: string) => number
@@ -63,10 +65,10 @@ export class Payers {
   constructor(clock: Clock, unknownOf: (payer: string) => number) {
     this.#paid = new RecentCounts(clock, PAID)
     this.#unpaid = new RecentCounts(clock, UNPAID)
-    this.#paidOfClient = new RecentCounts(clock, { ...SPAN, most: CLIENT_PAID_MAX })
+    this.#paidOfClient = new ClientCounts(clock, { ...SPAN, most: CLIENT_PAID_MAX })
     const counts = ({ ofPayer, ofClient }: typeof FAILED_ANY | typeof FAILED_OUTSIDE): Failures => ({
       ofPayer: new RecentCounts(clock, { ...SPAN, most: ofPayer + AT_ONCE_MAX }),
-      ofClient: new RecentCounts(clock, { ...SPAN, most: ofClient + CLIENT_PAID_MAX }),
+      ofClient: new ClientCounts(clock, { ...SPAN, most: ofClient + CLIENT_PAID_MAX }),
     })
     this.#failedOutside = counts(FAILED_OUTSIDE)
     this.#failed = counts(FAILED_ANY)
@@ -94,7 +96,7 @@ export class Payers {
   }
 
   #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
-    const [paid, paidOfClient] = [this.#paid.count(payer), this.#paidOfClient.count(client)]
+    const paid = this.#paid.count(payer)
     const isOutside = reachesOut === true
     // What is reached outside is the same for who has paid: failures there cost others something.
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
@@ -103,8 +105,8 @@ export class Payers {
     // Who pays more often than not answers for no others behind the same address.
     if (paid > this.#failed.ofPayer.count(payer)) return null
     const { ofClient } = this.#failedOutside
-    const outsideOfClientMs = isOutside ? ofClient.waitMs(client, FAILED_OUTSIDE.ofClient + paidOfClient) : 0
-    const anyOfClientMs = this.#failed.ofClient.waitMs(client, FAILED_ANY.ofClient + paidOfClient)
+    const outsideOfClientMs = isOutside ? ofClient.waitMs(client, FAILED_OUTSIDE.ofClient, this.#paidOfClient) : 0
+    const anyOfClientMs = this.#failed.ofClient.waitMs(client, FAILED_ANY.ofClient, this.#paidOfClient)
     const ofClientMs = Math.max(outsideOfClientMs, anyOfClientMs)
     return ofClientMs > 0 ? failingOf(serviceId, 'client', ofClientMs) : null
   }
@@ -171,7 +173,7 @@ export class Payers {
   }
 
   /** Notes that a client's call was paid. */
-  paid(client: string): void {
+  paid(client: Holder): void {
     this.#paidOfClient.add(client)
   }
 
@@ -188,6 +190,11 @@ export class Payers {
       ofClient.add(client)
     }
   }
+}
+
+/** Who sent a call, as bounds count it. */
+export function senderOf({ client = '', network = client }: Pick<StableCall, 'client' | 'network'>): Holder {
+  return { address: client, network }
 }
 
 function failingOf(serviceId: string, who: 'payer' | 'client', waitMs: number): Fault {

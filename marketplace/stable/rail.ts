@@ -12,6 +12,8 @@ export interface StableCall {
   readonly idempotencyKey: string | null
   /** Who sent it, as the doors tell callers apart: they wait in turn for facilitators. Callers without a name here count as one. */
   readonly client?: string
+  /** The network that it is in, where one may have many addresses of it. */
+  readonly network?: string
 }
 
 /** A call whose money has moved. */

@@ -24,6 +24,7 @@ export interface Attempt {
   readonly isFirst: boolean
   /** Who sent the payment, where that is still known, and whether its payer has paid lately. */
   readonly client?: string
+  readonly network?: string
   readonly hasPaid?: boolean
 }
 

@@ -1,5 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock } from '../../consensus/chain/ports.ts'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { runsOf } from '../checkout/claim.ts'
@@ -14,7 +15,7 @@ import { ContractPayers } from './contract-payers.ts'
 import { type FacilitatorVerdict, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
 import type { FacilitatorPool, PoolVerdict } from './facilitators.ts'
 import { Newcomers } from './newcomers.ts'
-import type { Payers } from './payers.ts'
+import { type Payers, senderOf } from './payers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import type { Resolver } from './resolver.ts'
 import type { Attempt, Settlement } from './settlement.ts'
@@ -49,7 +50,7 @@ export interface StableTask {
   /** The claim as it was before it was taken once more; null for a new one. */
   readonly previous: StableIn<'unpaid'> | null
   /** Who sent the call, as the doors tell callers apart; those without a name count as one. */
-  readonly client: string
+  readonly client: Holder
 }
 
 /** A question that facilitators were asked; in an object, so that its answer is not waited for with it. */
@@ -104,26 +105,30 @@ export class StableWork {
   }
 
   /** Has a payment checked that the payer's own key has signed, as soon as its client may have one checked. */
-  async #askOfKey(claim: StableIn<'claimed'>, client: string): Promise<Result<Asked>> {
+  async #askOfKey(claim: StableIn<'claimed'>, client: Holder): Promise<Result<Asked>> {
     const { facilitators, seller } = this.#deps
     const { payer, amount } = claim
     const leave = await this.#newcomers.leave({ payer, client, amount: BigInt(amount) })
     if (!leave.ok) return leave
     const { rank, hasPaid, done } = leave.value
     // A question uses nothing of a payment, also where somebody else turns out to have claimed it: nothing is waited for to ask it.
-    const verdict = facilitators.verify(facilitatorRequest(seller, claim), { client, rank, hasPaid }).then((said) => {
-      done(said.verdict)
-      return said
-    })
+    const verdict = facilitators
+      .verify(facilitatorRequest(seller, claim), { ...askerOf(client), rank, hasPaid })
+      .then((said) => {
+        done(said.verdict)
+        return said
+      })
     return ok({ verdict })
   }
 
   /** Has a payment checked that a contract may have signed. */
-  async #askOfContract(claim: StableIn<'claimed'>, client: string, signature: string): Promise<Result<Asked>> {
+  async #askOfContract(claim: StableIn<'claimed'>, client: Holder, signature: string): Promise<Result<Asked>> {
     const { facilitators, seller } = this.#deps
     const refused = await this.#contracts.refusal({ payer: claim.payer, signature, client })
     if (refused !== null) return fail(refused)
-    return ok({ verdict: facilitators.verify(facilitatorRequest(seller, claim), { isProven: false, client, rank: 2 }) })
+    return ok({
+      verdict: facilitators.verify(facilitatorRequest(seller, claim), { isProven: false, ...askerOf(client), rank: 2 }),
+    })
   }
 
   async #earn(claim: StableIn<'claimed'>, task: StableTask, by: string | null): Promise<Ended> {
@@ -131,7 +136,7 @@ export class StableWork {
     const { payer } = claim
     const { client } = task
     const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), payer)
-    const asker = { client, hasPaid: payers.paidOf(payer) > 0 }
+    const asker = { ...askerOf(client), hasPaid: payers.paidOf(payer) > 0 }
     if (worked?.ok === true) return this.collect(worked.value, { first: by, isFirst: true, ...asker })
     return worked
   }
@@ -147,7 +152,7 @@ export class StableWork {
       return this.giveUp(claim, fault('service/too-late', { serviceId }))
     if (shop.closedBecause !== null || runsOf(claim) > RUNS_MAX)
       return this.giveUp(claim, fault('service/interrupted', { serviceId }))
-    const task = { definition, input, previous: null, client: '' }
+    const task = { definition, input, previous: null, client: senderOf({}) }
     const worked = await workshop.inPlace(definition, () => this.#execute(claim, task), claim.payer)
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })
   }
@@ -242,6 +247,10 @@ export class StableWork {
     if (isAbandoned()) return false
     return advanceSteadily(store, { id: next.id, from, next }, { clock, pause, isOver: isAbandoned })
   }
+}
+
+function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
+  return { client: address, network }
 }
 
 function turnedAwayBy(verdict: Exclude<FacilitatorVerdict, { is: 'good' }>): Fault {

@@ -86,7 +86,7 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   }
   become(place, task, said('working', 'The payment is being carried out.', { [STATUS]: 'payment-submitted' }))
   const idempotencyKey = place.request.headers['idempotency-key'] ?? null
-  const client = addressKey(place.request.address)
+  const client = holderOf(addressKey(place.request.address))
   task.paymentId = paymentIdOf(place.market, task, payment.value)
   task.running = carryOut(place.node, place.market, { ...call, payment: payment.value, idempotencyKey, client })
     .then((outcome) => {

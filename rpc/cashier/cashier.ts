@@ -1,3 +1,4 @@
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, faultRow } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
@@ -15,7 +16,7 @@ export interface PaidCallRequest {
   /** What makes a repeat the caller's own; null without. */
   readonly idempotencyKey: string | null
   /** Who sent it, as limits by address count it. */
-  readonly client: string
+  readonly client: Holder
 }
 
 /** How a payment went: what the settlement headers of both generations and of MCP say. */
@@ -89,12 +90,13 @@ async function payNative(
 
 async function payStable(
   { market }: Place,
-  { offer, request, idempotencyKey, client }: PaidCallRequest,
+  { offer, request, idempotencyKey, client: sender }: PaidCallRequest,
   { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
 ): Promise<CallOutcome> {
   const rail = market.stable as NonNullable<MarketApi['stable']>
   const { serviceId } = offer.definition
-  const outcome = await rail.settle({ serviceId, request, payment, idempotencyKey, client })
+  const from = { client: sender.address, network: sender.network }
+  const outcome = await rail.settle({ serviceId, request, payment, idempotencyKey, ...from })
   const { word, caip2 } = rail.terms.network
   const network = payment.version === 1 ? word : caip2
   if (!outcome.ok) {

@@ -1,11 +1,9 @@
-import type { Holder } from '../../consensus/primitives/fair-share.ts'
+import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
 import type { RateBucket } from '../contract/route.ts'
 import type { RateLimits } from '../limits.ts'
 
 /** Keys that a bucket remembers; beyond, the one whose minute began first is forgotten. */
 export const KEYS_MAX = 50_000
-/** A network may ask as often as so many of its addresses. */
-export const NETWORK_CLIENTS = 8
 const WINDOW_MS = 60_000
 /** More than one for each that is remembered anew, so that what is over does not stay. */
 const FORGOTTEN_AT_ONCE = 4

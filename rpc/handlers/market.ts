@@ -12,7 +12,7 @@ import type { Rail } from '../cashier/options.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
 import { matching } from '../discovery/listings.ts'
-import { addressKey } from '../edge/client-key.ts'
+import { addressKey, holderOf } from '../edge/client-key.ts'
 import { errorBody, errorHeaders } from '../faults.ts'
 import { moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
@@ -98,7 +98,7 @@ async function pay(place: CallPlace, payment: OfferedPayment): Promise<Answer | 
   if (key !== undefined && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
     return fault('rpc/invalid-request', { fields: ['idempotency-key'] })
   const text = (request.body as CallBody).request ?? ''
-  const client = addressKey(request.address)
+  const client = holderOf(addressKey(request.address))
   const outcome = await carryOut(node, market, { offer, request: text, payment, idempotencyKey: key ?? null, client })
   return told(place, outcome)
 }

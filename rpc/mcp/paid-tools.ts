@@ -9,7 +9,7 @@ import { NATIVE_SCHEME } from '../cashier/options.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
 import { paidToolInput } from '../contract/agent-tools.ts'
 import { PerHead } from '../discovery/per-head.ts'
-import { addressKey } from '../edge/client-key.ts'
+import { addressKey, holderOf } from '../edge/client-key.ts'
 import { quoteBook } from '../handlers/market.ts'
 import { coinNumber, usdNumber } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
@@ -77,7 +77,7 @@ export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise
   const { node } = place
   const { market, offer } = call
   const idempotencyKey = place.request.headers['idempotency-key'] ?? null
-  const client = addressKey(place.request.address)
+  const client = holderOf(addressKey(place.request.address))
   const paid = { offer, request, payment: offered.value, idempotencyKey, client }
   return told(place, call, await carryOut(node, market, paid))
 }

@@ -1,7 +1,8 @@
 import { SETTINGS, type SettingName } from '../../config/settings.ts'
+import { NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { NETWORK_FACTOR, PATIENCE_MS, PLACES_SHARE, UNREAD_SHARE } from '../../rpc/edge/places.ts'
-import { KEYS_MAX, NETWORK_CLIENTS } from '../../rpc/edge/rate-limiter.ts'
+import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
 import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type Holder, NETWORK_CLIENTS } from '../../../../consensus/primitives/fair-share.ts'
 import type { FacilitatorVerdict, StableLedger } from '../../../../marketplace/stable/facilitator.ts'
 import { NEWCOMERS, Newcomers } from '../../../../marketplace/stable/newcomers.ts'
 import { TestTime } from '../../../support/market-parts.ts'
@@ -6,6 +7,11 @@ import { TestTime } from '../../../support/market-parts.ts'
 const GOOD: FacilitatorVerdict = { is: 'good', payer: null, transaction: null }
 const REFUSED: FacilitatorVerdict = { is: 'refused', reason: 'invalid_exact_evm_nonce_already_used' }
 const AMOUNT = 5n
+
+/** A client by its address, of which the part before the slash is the network. */
+function clientOf(address: string): Holder {
+  return { address, network: address.split('/')[0] as string }
+}
 
 /** Newcomers over a chain whose balances a test says; null is a chain that gives no answer. */
 function stand(balances: Record<string, bigint | null> | null) {
@@ -18,7 +24,7 @@ function stand(balances: Record<string, bigint | null> | null) {
   const ledger = balances === null ? null : ({ balance } as unknown as StableLedger)
   const parts = { clock: time, ledger, asset: '0x1', paidOf: () => state.paid, isScarce: () => state.isScarce }
   const newcomers = new Newcomers(parts)
-  const ask = (payer: string, client = 'one') => newcomers.leave({ payer, amount: AMOUNT, client })
+  const ask = (payer: string, client = 'one') => newcomers.leave({ payer, amount: AMOUNT, client: clientOf(client) })
   const judge = async (verdict: FacilitatorVerdict, payer: string, client = 'one'): Promise<string> => {
     const leave = await ask(payer, client)
     if (!leave.ok) return leave.fault.code
@@ -95,7 +101,7 @@ describe('a client whose payments are refused', () => {
     state.isScarce = isScarce
     for (let i = 0; i < share; i++) expect(await judge(REFUSED, `payer ${i}`)).toBe('refused')
     expect([await judge(GOOD, 'next'), await judge(GOOD, 'next', 'other')]).toEqual(['stable/crowded', 'good'])
-    newcomers.paid('one')
+    newcomers.paid(clientOf('one'))
     expect(await judge(GOOD, 'next')).toBe('good')
     expect(await judge(REFUSED, 'next')).toBe('refused')
     expect(await judge(GOOD, 'next')).toBe('stable/crowded')
@@ -131,5 +137,36 @@ describe('a client whose payments are refused', () => {
     expect(new Set(codes)).toEqual(new Set(['asked', 'stable/crowded']))
     expect(open.length + asked).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce)
     expect((await ask('guest', 'other')).ok).toBe(true)
+  })
+})
+
+describe('a network of many addresses', () => {
+  it('has no more refused than a few of its addresses, beside what they pay', async () => {
+    const { newcomers, judge } = stand(null)
+    for (let i = 0; i < NETWORK_CLIENTS * NEWCOMERS.refused; i++)
+      expect(await judge(REFUSED, `payer ${i}`, `net/${i}`)).toBe('refused')
+    expect([await judge(GOOD, 'next', 'net/new'), await judge(GOOD, 'next', 'other/1')]).toEqual([
+      'stable/crowded',
+      'good',
+    ])
+    newcomers.paid(clientOf('net/7'))
+    expect(await judge(GOOD, 'next', 'net/new')).toBe('good')
+  })
+
+  it('has no more checks open than a few of its addresses, and the others go on as those end', async () => {
+    const { ask } = stand(null)
+    const open: string[] = []
+    const places = NETWORK_CLIENTS * NEWCOMERS.atOnce
+    const leaves = Array.from({ length: places + 1 }, async (_, i) => {
+      const leave = await ask(`payer ${i}`, `net/${i}`)
+      open.push(`${i}`)
+      return leave
+    })
+    const guest = await ask('guest', 'other/1')
+    expect([open.length, guest.ok]).toEqual([places, true])
+    const first = await (leaves[0] as (typeof leaves)[0])
+    if (first.ok) first.value.done(GOOD)
+    const last = await (leaves[places] as (typeof leaves)[0])
+    expect([last.ok, open.length]).toEqual([true, places + 1])
   })
 })

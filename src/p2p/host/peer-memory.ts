@@ -1,4 +1,5 @@
 import { NotFoundError, type PeerId, type PeerStore } from '@libp2p/interface'
+import { copy } from '../../../consensus/primitives/bytes.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 
 /** Peers that are remembered; those that are connected are far fewer, and are looked up again and again. */
@@ -14,26 +15,22 @@ interface Key {
   toString(): string
 }
 
-interface Note {
-  readonly key: Key
-  readonly value: Uint8Array
-}
-
 /**
  * Notes of libp2p about peers, in memory and bounded: it writes one for every connection and for every stream, and strangers
  * who come under a new name each time would fill a disk with them. What a restart needs is in the address book.
  */
 export class PeerMemory {
-  readonly #notes = new LruMap<string, Note>(PEER_NOTES_MAX)
+  readonly #notes = new LruMap<string, Uint8Array>(PEER_NOTES_MAX)
 
   get(key: Key): Uint8Array {
     const note = this.#notes.get(key.toString())
     if (note === undefined) throw new NotFoundError(`nothing is known of ${key.toString()}`)
-    return note.value
+    return note
   }
 
   put(key: Key, value: Uint8Array): Key {
-    if (value.length <= PEER_NOTE_BYTES_MAX) this.#notes.set(key.toString(), { key, value })
+    // libp2p gives a view of a slab of 64 KiB, which a note that is kept would keep whole.
+    if (value.length <= PEER_NOTE_BYTES_MAX) this.#notes.set(key.toString(), copy(value))
     return key
   }
 
@@ -42,7 +39,7 @@ export class PeerMemory {
   }
 
   /** libp2p asks for notes of an earlier run when it starts: there are none. */
-  async *query(): AsyncGenerator<Note> {}
+  async *query(): AsyncGenerator<never> {}
 }
 
 /** Shortens what peers say of themselves before it is noted: libp2p sorts it anew for each of their streams. */

@@ -24,4 +24,10 @@ describe('what libp2p notes of peers', () => {
     memory.delete('/peers/a')
     expect(() => memory.get('/peers/a')).toThrow(expect.objectContaining({ name: 'NotFoundError' }))
   })
+
+  it('holds nothing but itself of the memory that it came in', () => {
+    const memory = new PeerMemory()
+    memory.put('/peers/a', new Uint8Array(65_536).subarray(100, 300))
+    expect(memory.get('/peers/a').buffer.byteLength).toBe(200)
+  })
 })

@@ -1,3 +1,6 @@
+import { subscribe } from 'node:diagnostics_channel'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ChatRequest, ModelFacts } from '../../marketplace/models/backend.ts'
 import { OpenAiBackend } from '../../src/outbound/models/openai-backend.ts'
@@ -114,6 +117,30 @@ describe('a backend of the OpenAI interface, streaming', () => {
   ] as const)('gives a fault for %s', async (profile, code, detail) => {
     const { answer } = await streamed(profile)
     expect(answer).toEqual({ ok: false, fault: { code, detail: { backend: 'house', ...detail } } })
+  })
+
+  it('hands on all that came before its connection broke off, however slowly it is taken', async () => {
+    const words = ['One.', 'Two.', 'Three.']
+    const events = words.map(
+      (content) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`,
+    )
+    const isSeen = new Promise((resolve) => subscribe('undici:request:error', resolve))
+    let sayTheRest = (): void => {}
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(events[0])
+      sayTheRest = () => response.write(events.slice(1).join(''), () => response.socket?.destroy())
+    })
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    const heard: unknown[] = []
+    const slow = async ({ content }: Readonly<Record<string, unknown>>): Promise<void> => {
+      if (heard.push(content) === 1) sayTheRest()
+      await isSeen
+    }
+    const answer = await new OpenAiBackend({ id: 'house', baseUrl, key: null }).stream(REQUEST, slow, limit())
+    server.close()
+    expect(heard).toEqual(words)
+    expect(answer).toEqual({ ok: false, fault: { code: 'model/cut', detail: { backend: 'house' } } })
   })
 
   it('tells the pause that is asked for', async () => {

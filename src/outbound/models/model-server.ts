@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { Agent, EnvHttpProxyAgent, request } from 'undici'
 
 /** What a server answers; its body is read, or ended. */
@@ -5,6 +6,7 @@ export interface ServerAnswer {
   readonly status: number
   /** A header by its name in lower case; null where it did not come. */
   readonly header: (name: string) => string | null
+  /** Rejects where the connection breaks off, behind all that came before. */
   readonly body: AsyncIterable<Uint8Array>
   /** Gives up what was not read of it. */
   readonly end: () => void
@@ -48,7 +50,21 @@ export async function askServer(
       const value = answer.headers[name]
       return (typeof value === 'string' ? value : value?.[0]) ?? null
     },
-    body: answer.body,
+    body: packetsOf(answer.body),
     end: () => void answer.body.destroy(),
+  }
+}
+
+/**
+ * What comes, to its end. A stream whose connection breaks off is destroyed at once, and gives nothing more to those who iterate over
+ * it; what they had not taken yet came all the same.
+ */
+async function* packetsOf(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (error) {
+    const left: Uint8Array | null = body.read()
+    if (left !== null) yield left
+    throw error
   }
 }

@@ -277,7 +277,8 @@ async function stream(response: ServerResponse, profile: ChatProfile, text: stri
   for (const event of events) response.write(event)
   if (profile === 'stall') return
   if (profile === 'cut') {
-    await setTimeout(10)
+    // What was said before is on its way.
+    await new Promise((resolve) => response.write(': cut\n\n', resolve))
     return void response.socket?.destroy()
   }
   response.end()

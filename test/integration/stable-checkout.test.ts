@@ -314,6 +314,8 @@ describe('money that comes without a delivery', () => {
   it('waits for the operator where there is no key, and is told of', async () => {
     const { rail } = await owing(null, { hasRefundKey: false })
     await rail.reaches('owed')
+    // What is told of is on the disk before.
+    await until('it is told of', () => rail.faults.length > 0)
     expect(rail.faults.map(({ code }) => code)).toEqual(['stable/refund-waits'])
     expect(rail.checkout.figures.refundsOwed).toBe(1)
   })

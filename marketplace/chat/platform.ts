@@ -37,7 +37,7 @@ export class ChatPlatform {
 
   /** Whether a model can answer now: any backend that answers in text is enough for all of them, but for the one that speaks. */
   readiness(model: PlatformModelId): Readiness {
-    const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role))
+    const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role, true))
     const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
     // What servers said, and which they are, is for their operator.
     const none = isSetUp ? notNow(`${TRIED_AGAIN} in ${this.restSeconds} s`) : (standings[0] as Readiness)

@@ -82,7 +82,9 @@ export async function attempts<Candidate extends Asked, T>(
       return { candidate, result: answer }
     const pauseMs = pauseBefore(answer.fault, tries, means.random)
     if (pauseMs > PATIENCE_MS || !(await pause(pauseMs, means.timers, signal))) return { candidate, result: answer }
-    const again = member.isResting ? 'full' : await member.admission.enter(work.tokens, signal, work.who, work.isFree)
+    const again = member.isResting(work.isFree ?? false)
+      ? 'full'
+      : await member.admission.enter(work.tokens, signal, work.who, work.isFree)
     if (again === 'full' || again === 'aborted') return { candidate, result: answer }
     leave = again
   }
@@ -100,7 +102,8 @@ async function attempt<Candidate extends Asked, T>(
     leave(0)
     return fail(fault('model/timeout', { backend: member.entry.backend.id }))
   }
-  if (!member.breaker.admit(means.clock.now())) {
+  const { isFree = false } = work
+  if (!member.breakers.admit(means.clock.now(), isFree)) {
     leave(0)
     return fail(fault('model/none', { reason: `${member.entry.backend.id} is left alone` }))
   }
@@ -127,7 +130,7 @@ async function attempt<Candidate extends Asked, T>(
     return ok(answer.value.value)
   } finally {
     silence.end()
-    member.note(outcome)
+    member.note(outcome, isFree)
     leave(usage?.totalTokens ?? null)
   }
 }
@@ -159,10 +162,10 @@ function isBlamed(
 /** Room at a candidate: at the first that has it now, else at the first where few enough wait. */
 async function placeFor<Candidate extends Asked>(
   candidates: readonly Candidate[],
-  { tokens, who, isFree }: Pick<Work<Candidate, unknown>, 'tokens' | 'who' | 'isFree'>,
+  { tokens, who, isFree = false }: Pick<Work<Candidate, unknown>, 'tokens' | 'who' | 'isFree'>,
   signal: AbortSignal,
 ): Promise<Place<Candidate> | 'full' | 'aborted' | null> {
-  const awake = candidates.filter(({ member }) => !member.isResting)
+  const awake = candidates.filter(({ member }) => !member.isResting(isFree))
   if (awake.length === 0) return null
   for (const candidate of awake) {
     const leave = candidate.member.admission.tryEnter(tokens, who, isFree)

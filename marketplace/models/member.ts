@@ -1,7 +1,7 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { ModelRole, ModelUsage } from '../outside/models.ts'
-import { UpstreamBreaker } from '../outside/upstream-breaker.ts'
+import { UpstreamBreakers } from '../outside/upstream-breaker.ts'
 import { Admission } from './admission.ts'
 import type { BackendEntry } from './backend.ts'
 import { LatencyBook, type LatencyFigures } from './latencies.ts'
@@ -33,7 +33,7 @@ export interface ModelLatency {
 export class Member {
   readonly entry: BackendEntry
   readonly admission: Admission
-  readonly breaker = new UpstreamBreaker()
+  readonly breakers = new UpstreamBreakers()
   /** What went wrong last, in the words of the backend; null while all is well. */
   trouble: Fault | null = null
   /** Whether it ever answered, or its check went well. */
@@ -50,19 +50,24 @@ export class Member {
     this.#clock = clock
   }
 
-  /** Whether it would be asked now. */
-  get isUsable(): boolean {
-    return this.known && !this.isResting
+  /** Whether it would be asked now, for paid work or for what is free. */
+  isUsable(isFree: boolean): boolean {
+    return this.known && !this.isResting(isFree)
   }
 
   /** Whether it is left alone now. */
-  get isResting(): boolean {
-    return this.breaker.isOpen(this.#clock.now())
+  isResting(isFree: boolean): boolean {
+    return this.breakers.isOpen(this.#clock.now(), isFree)
+  }
+
+  /** Whether it would be asked now for either. */
+  get isWell(): boolean {
+    return this.isUsable(false) && this.isUsable(true)
   }
 
   /** Time until it is left alone no longer, milliseconds. */
-  get restMs(): number {
-    return this.breaker.restMs(this.#clock.now())
+  restMs(isFree: boolean): number {
+    return this.breakers.restMs(this.#clock.now(), isFree)
   }
 
   /** Settings that have to change before it can be asked, as its server is not to blame; empty where that may pass by itself. */
@@ -81,22 +86,22 @@ export class Member {
   }
 
   /** Notes how a call went. What the caller gave up says nothing. */
-  note(outcome: Fault | null | 'given-up'): void {
+  note(outcome: Fault | null | 'given-up', isFree: boolean): void {
     this.totals = { ...this.totals, calls: this.totals.calls + 1 }
     if (outcome === 'given-up') {
-      this.breaker.abandoned()
+      this.breakers.abandoned(isFree)
       return
     }
-    this.noteHealth(outcome)
+    this.noteHealth(outcome, isFree)
     if (outcome !== null) this.totals = { ...this.totals, failures: this.totals.failures + 1 }
   }
 
   /** Notes whether it is well. */
-  noteHealth(trouble: Fault | null): void {
+  noteHealth(trouble: Fault | null, isFree = false): void {
     this.known = this.known || trouble === null
     this.trouble = trouble
-    if (trouble === null) this.breaker.succeeded()
-    else this.breaker.failed(this.#clock.now(), restOf(trouble))
+    if (trouble === null) this.breakers.succeeded()
+    else this.breakers.failed(this.#clock.now(), { askedMs: restOf(trouble), isFree, isCertain: isCertain(trouble) })
   }
 
   /** Notes how long a model took in a role. */
@@ -121,6 +126,11 @@ export class Member {
   used(usage: ModelUsage): void {
     this.totals = { ...this.totals, usage: addUsage(this.totals.usage, usage) }
   }
+}
+
+/** Whether no question can have caused a failure: a model's words, its time and a server's errors are up to what it was asked. */
+function isCertain({ code, detail: { status } }: Fault): boolean {
+  return code === 'model/unreachable' || status === 401 || status === 429
 }
 
 function restOf({ detail: { status, retryAfterMs } }: Fault): number {

@@ -17,7 +17,7 @@ export class ModelSpeech implements Speech {
     this.#pool = pool
   }
 
-  readonly readiness = (): Readiness => this.#pool.readiness('speech')
+  readonly readiness = (): Readiness => this.#pool.readiness('speech', true)
 
   /** Those of the models that can be asked now, in the order in which they would be. */
   readonly voices = (): readonly string[] => {

@@ -118,10 +118,11 @@ export class ModelPool implements Models {
     this.#members = ordered.map((entry) => new Member(entry, parts.clock, parts.timers))
   }
 
-  readonly readiness = (role: ModelRole): Readiness => {
+  /** Whether a role can be asked for paid work, or for what is free. */
+  readonly readiness = (role: ModelRole, isFree = false): Readiness => {
     const able = this.#candidates(({ roles }) => roles.includes(role))
     if (able.length === 0) return notConfigured(`a model with the role ${role}`, 'models.file', 'models.gguf')
-    const usable = able.find(({ member }) => member.isUsable)
+    const usable = able.find(({ member }) => member.isUsable(isFree))
     if (usable !== undefined) return { available: true, engine: `${usable.member.entry.backend.id}/${usable.model.id}` }
     const reason = `no model with the role ${role} can be asked now (${troublesOf(able)})`
     const lacks = able.map(({ member }) => member.lacks)
@@ -129,10 +130,10 @@ export class ModelPool implements Models {
     return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
   }
 
-  /** Time until one of the models with these roles may be asked again, milliseconds; null where there is none. */
+  /** Time until one of the models with these roles may be asked again for what is free, milliseconds; null where there is none. */
   restMs(roles: readonly ModelRole[]): number | null {
     const able = this.#candidates((model) => model.roles.some((role) => roles.includes(role)))
-    return able.length === 0 ? null : this.#restMs(able)
+    return able.length === 0 ? null : this.#restMs(able, true)
   }
 
   /** Asks for a whole answer. */
@@ -186,11 +187,11 @@ export class ModelPool implements Models {
 
   get facts(): readonly BackendFacts[] {
     return this.#members.map((member) => {
-      const { entry, isUsable, trouble, admission, totals } = member
+      const { entry, isWell, trouble, admission, totals } = member
       return {
         what: WHAT,
         name: entry.backend.id,
-        usable: isUsable,
+        usable: isWell,
         trouble: trouble === null ? null : faultMessage(trouble),
         models: entry.models,
         inside: admission.inside,
@@ -270,7 +271,7 @@ export class ModelPool implements Models {
         return ok({ value: { ...answer.value, backend: backend.id, usage }, usage })
       },
     })
-    return this.#serveTiers(this.#tiers(request, prompt), { role, workAs }, signal)
+    return this.#serveTiers(this.#tiers(request, prompt), { role, workAs, isFree }, signal)
   }
 
   /** Models that can take a request, best first: by what they had better be able to do, then by role, then by priority. */
@@ -299,12 +300,21 @@ export class ModelPool implements Models {
     work: Work<Candidate, T>,
     signal: AbortSignal,
   ): Promise<Result<T>> {
-    return this.#serveTiers([{ role, able }], { role, workAs: () => work }, signal)
+    const { isFree = false } = work
+    return this.#serveTiers([{ role, able }], { role, workAs: () => work, isFree }, signal)
   }
 
   async #serveTiers<T>(
     tiers: readonly Tier[],
-    { role, workAs }: { readonly role: ModelRole; readonly workAs: (role: ModelRole) => Work<Candidate, T> },
+    {
+      role,
+      workAs,
+      isFree,
+    }: {
+      readonly role: ModelRole
+      readonly workAs: (role: ModelRole) => Work<Candidate, T>
+      readonly isFree: boolean
+    },
     signal: AbortSignal,
   ): Promise<Result<T>> {
     const all = tiers.flatMap(({ able }) => able)
@@ -328,13 +338,15 @@ export class ModelPool implements Models {
       }
     }
     const reason = `all with the role ${role} are left alone (${troublesOf(all)})`
-    return fail(last === null ? fault('model/none', { reason, retryAfterMs: this.#restMs(all) }) : withoutWords(last))
+    return fail(
+      last === null ? fault('model/none', { reason, retryAfterMs: this.#restMs(all, isFree) }) : withoutWords(last),
+    )
   }
 
   /** A backend that nothing is known of is asked after its next check. */
-  #restMs(able: readonly Candidate[]): number {
+  #restMs(able: readonly Candidate[], isFree: boolean): number {
     const untilCheckMs = Math.max(0, this.#nextCheckMs - this.#parts.clock.now())
-    return Math.min(...able.map(({ member }) => Math.max(member.restMs, member.known ? 0 : untilCheckMs)))
+    return Math.min(...able.map(({ member }) => Math.max(member.restMs(isFree), member.known ? 0 : untilCheckMs)))
   }
 
   async #check(member: Member): Promise<BackendCheck> {
@@ -348,7 +360,7 @@ export class ModelPool implements Models {
     // What a check says of a backend that calls failed with is not believed more than the calls.
     if (checked.ok) {
       member.known = true
-      if (!member.isResting) member.trouble = null
+      if (member.isWell) member.trouble = null
       return { what: WHAT, name: backend.id, ok: true, ...listedDetail(member.entry.models, checked.value), ms }
     }
     if (!member.known || member.trouble === null) member.noteHealth(checked.fault)
@@ -357,7 +369,7 @@ export class ModelPool implements Models {
 
   #schedule(): void {
     if (this.#stopped) return
-    const isWell = this.#members.every((member) => member.isUsable)
+    const isWell = this.#members.every((member) => member.isWell)
     const ms = isWell ? WELL_MS : ILL_MS
     this.#nextCheckMs = this.#parts.clock.now() + ms
     this.#cancel = this.#parts.timers.after(ms, () => {

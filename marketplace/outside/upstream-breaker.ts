@@ -85,3 +85,58 @@ export class UpstreamBreaker {
     this.#newest = [...this.#newest.slice(-(NEWEST - 1)), well]
   }
 }
+
+/** A failure as breakers count it. */
+export interface UpstreamFailure {
+  /** The pause that the upstream asked for itself; 0 where it did not. */
+  readonly askedMs: number
+  /** Whether the request was free. */
+  readonly isFree: boolean
+  /** Whether no request can have caused it. */
+  readonly isCertain: boolean
+}
+
+/**
+ * The breaker of an upstream for paid work, and another for free work. What free requests fail at may be their own doing, and costs
+ * their senders nothing: that keeps no paid work away. What paid work meets counts for both, and each has tries of its own.
+ */
+export class UpstreamBreakers {
+  readonly #paid = new UpstreamBreaker()
+  readonly #free = new UpstreamBreaker()
+
+  /** {@link UpstreamBreaker.admit} */
+  admit(nowMs: number, isFree: boolean): boolean {
+    return this.#of(isFree).admit(nowMs)
+  }
+
+  /** {@link UpstreamBreaker.isOpen} */
+  isOpen(nowMs: number, isFree: boolean): boolean {
+    return this.#of(isFree).isOpen(nowMs)
+  }
+
+  /** {@link UpstreamBreaker.restMs} */
+  restMs(nowMs: number, isFree: boolean): number {
+    return this.#of(isFree).restMs(nowMs)
+  }
+
+  /** A call went well, paid or not. */
+  succeeded(): void {
+    this.#paid.succeeded()
+    this.#free.succeeded()
+  }
+
+  /** A call failed. */
+  failed(nowMs: number, { askedMs, isFree, isCertain }: UpstreamFailure): void {
+    this.#free.failed(nowMs, askedMs)
+    if (!isFree || isCertain) this.#paid.failed(nowMs, askedMs)
+  }
+
+  /** {@link UpstreamBreaker.abandoned} */
+  abandoned(isFree: boolean): void {
+    this.#of(isFree).abandoned()
+  }
+
+  #of(isFree: boolean): UpstreamBreaker {
+    return isFree ? this.#free : this.#paid
+  }
+}

@@ -138,7 +138,7 @@ const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = 
     const sees = models.facts.some(
       ({ usable, models: own }) => usable && own.some((model) => isText(model) && model.supports.has('vision')),
     )
-    return sees ? null : reasonOf(models.readiness('vision'))
+    return sees ? null : reasonOf(models.readiness('vision', true))
   },
   tools: ({ models }) => {
     const takes = models.facts.some(({ models: own }) =>

@@ -74,7 +74,7 @@ export class QaDesk {
 
   async #worded(question: string, hits: readonly Hit<Passage>[], signal: AbortSignal): Promise<Worded | null> {
     const { models, clock, wordsAnswers } = this.#means
-    if (!wordsAnswers || !TEXT_ROLES.some((role) => models.readiness(role).available)) return null
+    if (!wordsAnswers || !TEXT_ROLES.some((role) => models.readiness(role, true).available)) return null
     const nowMs = clock.now()
     // With the passages as they stand: their addresses are those that the node was asked under, and what is so changes.
     const key = JSON.stringify([

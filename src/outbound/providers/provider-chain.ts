@@ -8,7 +8,7 @@ import type { Asked } from '../../../marketplace/outside/providers.ts'
 import { notConfigured, notNow, type Readiness, troubleOf } from '../../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../../marketplace/outside/sourced.ts'
 import { withoutWords } from '../../../marketplace/outside/trouble.ts'
-import { UpstreamBreaker } from '../../../marketplace/outside/upstream-breaker.ts'
+import { UpstreamBreakers } from '../../../marketplace/outside/upstream-breaker.ts'
 import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
 
@@ -65,9 +65,15 @@ interface Missing {
   readonly atMs: number
 }
 
+/** What is asked, and whether no caller pays for it. */
+interface Question<Query> {
+  readonly query: Query
+  readonly isFree: boolean
+}
+
 interface Member<Query, Value> {
   readonly provider: Provider<Query, Value>
-  readonly breaker: UpstreamBreaker
+  readonly breakers: UpstreamBreakers
   /** What went wrong last, as the operator is told it; null while all is well. */
   trouble: Fault | null
   /** Whether it ever answered, or its check went well. */
@@ -96,7 +102,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     })
     this.#members = parts.providers.map((provider) => ({
       provider,
-      breaker: new UpstreamBreaker(),
+      breakers: new UpstreamBreakers(),
       trouble: null,
       known: false,
     }))
@@ -105,7 +111,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   readonly readiness = (): Readiness => {
     const { what, requires } = this.#parts
     if (this.#members.length === 0) return notConfigured(`a provider of ${what}`, ...requires)
-    const usable = this.#members.find((member) => this.#isUsable(member))
+    const usable = this.#members.find((member) => this.#isUsable(member, false))
     if (usable !== undefined) return { available: true, engine: usable.provider.name }
     const troubles = this.#members.map(({ provider, trouble }) =>
       troubleOf(provider.name, provider.lacks ?? (trouble && faultMessage(withoutWords(trouble)))),
@@ -125,13 +131,15 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     const missing = this.#missing.get(key)
     const missedMs = missing === undefined ? -1 : this.#now() - missing.atMs
     if (missing !== undefined && missedMs >= 0 && missedMs < MISSING_MS) return fail(missing.fault)
-    let asking = this.#asking.get(key)
+    // What is free may wait for what is paid, not the other way round: it is turned away from more.
+    const name = askedName(key, isFree)
+    let asking = this.#asking.get(askedName(key, false)) ?? this.#asking.get(name)
     if (asking === undefined) {
       const reason = 'too many different questions at once'
       if (this.#asking.size >= (isFree ? freeOf(ASKING_MAX) : ASKING_MAX))
         return fail(fault('provider/none', { what, reason }))
-      asking = this.#askAnew(key, query).finally(() => this.#asking.delete(key))
-      this.#asking.set(key, asking)
+      asking = this.#askAnew(key, query, isFree).finally(() => this.#asking.delete(name))
+      this.#asking.set(name, asking)
     }
     // Whoever gives up leaves the question to those who still wait.
     return (await unlessAborted(asking, signal)) ?? fail(late)
@@ -148,7 +156,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return this.#members.map((member) => ({
       what,
       name: member.provider.name,
-      usable: this.#isUsable(member),
+      usable: this.#isWell(member),
       trouble: member.trouble === null ? null : faultMessage(member.trouble),
     }))
   }
@@ -170,10 +178,10 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     this.#cancel?.()
   }
 
-  async #askAnew(key: string, query: Query): Promise<Result<Sourced<Value>>> {
+  async #askAnew(key: string, query: Query, isFree: boolean): Promise<Result<Sourced<Value>>> {
     const budget = new Deadline(this.#parts.timers, this.#patience.budgetMs, this.#end.signal)
     try {
-      const answer = await this.#askInOrder(key, query, budget.signal)
+      const answer = await this.#askInOrder(key, { query, isFree }, budget.signal)
       if (!answer.ok && answer.fault.code === 'provider/not-found')
         this.#missing.set(key, { fault: answer.fault, atMs: this.#now() })
       return answer
@@ -182,13 +190,13 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     }
   }
 
-  async #askInOrder(key: string, query: Query, budget: AbortSignal): Promise<Result<Sourced<Value>>> {
+  async #askInOrder(key: string, question: Question<Query>, budget: AbortSignal): Promise<Result<Sourced<Value>>> {
     let last: Fault = fault('provider/none', { what: this.#parts.what, reason: 'none is usable now' })
     const beganMs = this.#now()
     for (const member of this.#members) {
       if (budget.aborted || this.#now() - beganMs > this.#patience.budgetMs - LEAST_MS) break
-      if (!member.breaker.admit(this.#now())) continue
-      const answer = await this.#askMember(member, query, budget)
+      if (!member.breakers.admit(this.#now(), question.isFree)) continue
+      const answer = await this.#askMember(member, question, budget)
       if (answer.ok) return ok(this.#sourced(this.#keep(key, member.provider, answer.value), false))
       last = withoutWords(answer.fault)
       if (isAnswer(last)) return fail(last)
@@ -204,7 +212,11 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   }
 
   /** Asks one of them, and once more after a moment where it was not reached: both within its time. */
-  async #askMember(member: Member<Query, Value>, query: Query, budget: AbortSignal): Promise<Result<Value>> {
+  async #askMember(
+    member: Member<Query, Value>,
+    { query, isFree }: Question<Query>,
+    budget: AbortSignal,
+  ): Promise<Result<Value>> {
     const { provider } = member
     const deadline = new Deadline(this.#parts.timers, this.#patience.oneMs, budget)
     const { signal } = deadline
@@ -214,28 +226,29 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
         await this.#pause(Math.random() * RETRY_MS_MAX, signal)
         if (!signal.aborted) answer = await guarded(provider.name, signal, () => provider.ask(query, signal))
       }
-      if (this.#end.signal.aborted || isOfQuestion(answer)) member.breaker.abandoned()
-      else this.#note(member, answer.ok || isAnswer(answer.fault) ? null : answer.fault)
+      if (this.#end.signal.aborted || isOfQuestion(answer)) member.breakers.abandoned(isFree)
+      else this.#note(member, answer.ok || isAnswer(answer.fault) ? null : answer.fault, isFree)
       return answer
     } finally {
       deadline.end()
     }
   }
 
-  #note(member: Member<Query, Value>, trouble: Fault | null): void {
+  #note(member: Member<Query, Value>, trouble: Fault | null, isFree = false): void {
     if (trouble !== null) {
       member.trouble = trouble
-      member.breaker.failed(this.#now(), Number(trouble.detail.retryAfterMs ?? 0))
+      const askedMs = Number(trouble.detail.retryAfterMs ?? 0)
+      member.breakers.failed(this.#now(), { askedMs, isFree, isCertain: CERTAIN.has(trouble.code) })
       return
     }
     member.known = true
-    member.breaker.succeeded()
-    if (!member.breaker.isOpen(this.#now())) member.trouble = null
+    member.breakers.succeeded()
+    if (this.#isWell(member)) member.trouble = null
   }
 
   async #check(member: Member<Query, Value>): Promise<ProviderCheck> {
     const { what, timers } = this.#parts
-    const { provider, breaker } = member
+    const { provider } = member
     const { name } = provider
     const beganMs = this.#now()
     const deadline = new Deadline(timers, CHECK_MS, this.#end.signal)
@@ -243,10 +256,10 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     deadline.end()
     const ms = Math.max(0, this.#now() - beganMs)
     // During a pause, calls have shown what a cheap question may not: its answer neither ends the pause nor makes it longer.
-    const isPausing = breaker.isOpen(this.#now())
+    const isPausing = member.breakers.isOpen(this.#now(), false)
     if (checked.ok) {
       member.known = true
-      if (!isPausing) member.trouble = null
+      if (this.#isWell(member)) member.trouble = null
       return { what, name, ok: true, detail: 'answers', ms }
     }
     if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault)
@@ -255,14 +268,18 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
 
   #schedule(): void {
     if (this.#end.signal.aborted) return
-    const isWell = this.#members.every((member) => this.#isUsable(member))
+    const isWell = this.#members.every((member) => this.#isWell(member))
     this.#cancel = this.#parts.timers.after(isWell ? WELL_MS : ILL_MS, () => {
       void this.checkAll().then(() => this.#schedule())
     })
   }
 
-  #isUsable({ known, breaker }: Member<Query, Value>): boolean {
-    return known && !breaker.isOpen(this.#now())
+  #isUsable({ known, breakers }: Member<Query, Value>, isFree: boolean): boolean {
+    return known && !breakers.isOpen(this.#now(), isFree)
+  }
+
+  #isWell(member: Member<Query, Value>): boolean {
+    return this.#isUsable(member, false) && this.#isUsable(member, true)
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -296,6 +313,13 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   #now(): number {
     return this.#parts.clock.now()
   }
+}
+
+/** Failures that no question can have caused. */
+const CERTAIN: ReadonlySet<string> = new Set(['provider/unreachable', 'provider/refused'])
+
+function askedName(key: string, isFree: boolean): string {
+  return `${isFree ? 'free' : 'paid'} ${key}`
 }
 
 /** Faults that say something about the question, not about whoever was asked. */

@@ -201,6 +201,59 @@ describe('a pool of models', () => {
     pool.stop()
   })
 
+  it.each([500, 403, 408])(
+    'asks a backend for paid work whatever free requests fail at (status %d)',
+    async (status) => {
+      const failed = fault('model/refused', { backend: 'a', reason: `status ${status}`, status })
+      const backend = backendOf('a', failsWith(failed))
+      const { pool, time } = poolOf(entryOf(backend))
+      await pool.start()
+      for (let i = 0; i < 30; i++) {
+        void pool.complete({ ...REQUEST, isFree: true }, never())
+        await time.passAll(2_000)
+      }
+      expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([true, false])
+      expect(pool.facts[0]).toMatchObject({ usable: false })
+      const calls = backend.calls
+      void pool.complete({ ...REQUEST, isFree: true }, never())
+      void pool.complete(REQUEST, never())
+      await time.passAll(2_000)
+      expect(backend.calls).toBeGreaterThan(calls)
+      pool.stop()
+    },
+  )
+
+  it.each([
+    ['model/unreachable', undefined],
+    ['model/refused', 401],
+  ] as const)('asks one for nothing that free requests show to be away (%s)', async (code, status) => {
+    const gone = fault(code, { backend: 'a', reason: 'gone', ...(status && { status }) })
+    const { pool, time } = poolOf(entryOf(backendOf('a', failsWith(gone))))
+    await pool.start()
+    for (let i = 0; i < 5; i++) {
+      void pool.complete({ ...REQUEST, isFree: true }, never())
+      await time.passAll(2_000)
+    }
+    expect(pool.readiness('general').available).toBe(false)
+    pool.stop()
+  })
+
+  it('asks one for nothing free either that paid work fails at, and both again once one goes well', async () => {
+    const failed = fault('model/refused', { backend: 'a', reason: 'status 423', status: 423 })
+    let isIll = true
+    const backend = backendOf('a', async () => (isIll ? fail(failed) : ok(ANSWER)))
+    const { pool, time } = poolOf(entryOf(backend))
+    await pool.start()
+    for (let i = 0; i < 5; i++) await pool.complete(REQUEST, never())
+    expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([false, false])
+    isIll = false
+    await time.passAll(30_000)
+    expect((await pool.complete({ ...REQUEST, isFree: true }, never())).ok).toBe(true)
+    expect((await pool.complete(REQUEST, never())).ok).toBe(true)
+    expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([true, true])
+    pool.stop()
+  })
+
   it('does not blame a backend for what was asked of it', async () => {
     const rejected = fault('model/refused', { backend: 'a', reason: 'status 400', status: 400 })
     const { pool } = poolOf(entryOf(backendOf('a', failsWith(rejected))))

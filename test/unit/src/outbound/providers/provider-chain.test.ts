@@ -57,6 +57,40 @@ describe('free questions', () => {
   })
 })
 
+describe('what free questions fail at', () => {
+  it('keeps paid ones from no provider', async () => {
+    first.turn = 'ill'
+    second.turn = 'ill'
+    for (let i = 0; i < 5; i++) await chain.ask(`free ${i}`, patient(), true)
+    expect(chain.facts.map(({ usable }) => usable)).toEqual([false, false])
+    expect((await chain.ask('free', patient(), true)).ok).toBe(false)
+    expect(first.asked).toHaveLength(5)
+    first.turn = 'well'
+    expect((await chain.ask('paid', patient())).ok).toBe(true)
+    expect(first.asked).toHaveLength(6)
+  })
+
+  it('is not what an equal question is told that is paid', async () => {
+    let open = (): void => undefined
+    first.gate = new Promise((resolve) => (open = resolve))
+    first.next = ['ill', 'well']
+    second.turn = 'ill'
+    const free = chain.ask('q', patient(), true)
+    const paid = chain.ask('q', patient())
+    open()
+    expect((await paid).ok).toBe(true)
+    await free
+    expect(first.asked).toEqual(['q', 'q'])
+  })
+
+  it('keeps all from one that cannot be reached', async () => {
+    first.turn = { retryAfterMs: 60_000 }
+    await chain.ask('free', patient(), true)
+    await chain.ask('paid', patient())
+    expect([first.asked, second.asked]).toEqual([['free'], ['free', 'paid']])
+  })
+})
+
 describe('asking in order', () => {
   it('asks the first, and nobody else where that answers', async () => {
     expect(await ask()).toEqual({

@@ -9,7 +9,7 @@ export const REMOTE_SEATS_MAX = 1_024
 /** What a template knows that has seen no admission, not even the number 0. */
 export const NOTHING = -1
 
-/** The clients that mine from outside, and the addresses that they mine for. Whoever has most seats makes room for others. */
+/** The clients that mine from outside, and the addresses that they mine for. The one with most seats makes room for others. */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */

@@ -17,7 +17,7 @@ export interface ContractPayersDependencies {
 export interface ForeignPayment {
   readonly payer: string
   readonly signature: string
-  /** Who sent it, as the doors tell callers apart: anybody can name any payer, and what others send takes nothing from him. */
+  /** Who sent it, as the doors tell callers apart: any caller can name any payer, and what others send takes nothing from him. */
   readonly client: Holder
 }
 

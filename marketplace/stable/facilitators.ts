@@ -175,7 +175,7 @@ export class FacilitatorPool {
 
   /**
    * Has a payment checked by the first that says yes or no. Where it is not proven that the payer signed it, a facilitator that fails
-   * at it is not taken for broken: anybody can send what it fails at. Signatures of one's own cost nothing either, so that a free place
+   * at it is not taken for broken: any caller can send what it fails at. Signatures of one's own cost nothing either, so that a free place
    * goes to the client who has the fewest, and where too many wait, the client who has the most waiting is refused one.
    */
   async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {

@@ -29,12 +29,12 @@ export class RecentCounts {
     this.#timesMs.delete(oldest as string)
   }
 
-  /** How often it has happened to somebody lately; `most` and more are the same. */
+  /** How often it has happened to a name lately; `most` and more are the same. */
   count(name: string): number {
     return this.#recent(name).length
   }
 
-  /** Milliseconds until it has happened to somebody less often than is borne; 0 where that is so. `most` is no more than what is counted. */
+  /** Milliseconds until it has happened to a name less often than is borne; 0 where that is so. `most` is no more than what is counted. */
   waitMs(name: string, most = this.#bounds.most): number {
     const recent = this.#recent(name)
     if (recent.length < most) return 0

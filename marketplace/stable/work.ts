@@ -111,7 +111,7 @@ export class StableWork {
     const leave = await this.#newcomers.leave({ payer, client, amount: BigInt(amount) })
     if (!leave.ok) return leave
     const { rank, hasPaid, done } = leave.value
-    // A question uses nothing of a payment, also where somebody else turns out to have claimed it: nothing is waited for to ask it.
+    // A question uses nothing of a payment, also where another call turns out to have claimed it: nothing is waited for to ask it.
     const verdict = facilitators
       .verify(facilitatorRequest(seller, claim), { ...askerOf(client), rank, hasPaid })
       .then((said) => {

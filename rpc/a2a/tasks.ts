@@ -55,7 +55,7 @@ interface Kept {
 }
 
 /**
- * Tasks of the last hour. Where they are too many or too long, whoever has most of it loses the oldest: first of those that are not
+ * Tasks of the last hour. Where they are too many or too long, the caller with most of it loses the oldest: first of those that are not
  * paid, by network, then by address. What was paid outlives them all: claims are kept on disk, and are found by the id of the payment.
  */
 export class TaskStore {

@@ -30,7 +30,7 @@ export function carriedPayment(market: MarketApi | null, { headers, body, door }
 
 /**
  * Name of a payment that this node knows, and that its payer shows: it is claimed, or in an open escrow. Null for anything else,
- * whatever is wrong with it. What anyone can read on a chain shows no payer, so a payment without a secret is never known, nor
+ * whatever is wrong with it. What any caller can read on a chain shows no payer, so a payment without a secret is never known, nor
  * one that only commits to a request before it is claimed: to hash what strangers send is no work for a node without time.
  */
 export async function knownPaymentOf(

@@ -362,7 +362,7 @@ function stableClaimsSuite(name: string, make: () => ClaimStoreFixture): void {
       expect((await store.open()).map(({ id }) => id).sort()).toEqual([0, 2, 3].map(txIdOf))
     })
 
-    it('forgets what nobody paid for first, then what was delivered', async () => {
+    it('forgets what was not paid for first, then what was delivered', async () => {
       const { settled, unpaid } = stableClaims(0)
       const { finishedAtMs, durationMs, resultHash, result } = settled
       await put({ ...settled, id: txIdOf(1) })

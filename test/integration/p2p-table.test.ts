@@ -139,7 +139,7 @@ test('a question that is longer than allowed, and two in one stream', async () =
   }
 })
 
-test('whoever asks again and again is told of nobody after a while, and of nobody more by that', async () => {
+test('a peer that asks again and again is told of no peer after a while, and of no further one by that', async () => {
   const other = await host()
   const { value: peer } = (await other.dial(address)) as { value: string }
   expect(peer).toBeDefined()
@@ -149,8 +149,8 @@ test('whoever asks again and again is told of nobody after a while, and of nobod
   await until('the other node is told of', isTold, { everyMs: 2_000 })
   for (let i = 0; i < TABLE_QUESTIONS.burst; i++) await answerOf(attacker, find)
   // As many again come back while a slow machine asks.
-  const isToldOfNobody = async (): Promise<boolean> => (await answerOf(attacker, find)).equals(message(KINDS.find))
-  await until('it is told of nobody', isToldOfNobody, { everyMs: 1 })
+  const isToldOfNone = async (): Promise<boolean> => (await answerOf(attacker, find)).equals(message(KINDS.find))
+  await until('it is told of no peer', isToldOfNone, { everyMs: 1 })
   expect(await answerOf(attacker, message(KINDS.ping))).toEqual(Buffer.from(message(KINDS.ping)))
 })
 

@@ -28,7 +28,7 @@ function nibblesOf(key: StateKey, count: number): string {
   return toHex(pathOf(key)).slice(0, count)
 }
 
-/** An address that nobody has, whose account lies in the page below the second page of another one's way. */
+/** An address without an account, which would lie in the page below the second page of another one's way. */
 function neighbourOf(address: Address, nth: number): Address {
   const wanted = nibblesOf(ACCOUNTS.key(address), 2)
   for (let i = 1n + BigInt(nth) * 1_000_000n; ; i++) {

@@ -88,7 +88,7 @@ it('a server that drips page by page does not hold up a take for as long as it l
   expect(node.peers.isReady(dripping.host.self)).toBe(true)
 })
 
-it('a take goes on with an honest server, whoever of them was dialled', async () => {
+it('a take goes on with an honest server, whichever of them was dialled', async () => {
   for (const chosen of [true, false]) {
     const time = new SwiftTime()
     const [node, dripping, honest] = [await join(time), await drips(time), await gives(time)]

@@ -210,7 +210,7 @@ describe('calls that fail and are never paid', () => {
     })
   })
 
-  it('are bounded for no payer who pays, whoever else fails behind the same address', async () => {
+  it('are bounded for no payer who pays, whatever others fail at behind the same address', async () => {
     const rail = await TestRail.open()
     const honest = rail.payer()
     const call = () => rail.order('ok', { payment: paymentOf(honest), client: ATTACKER })

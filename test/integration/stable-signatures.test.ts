@@ -23,7 +23,7 @@ function stillRail(parts: RailParts = {}): Promise<TestRail> {
   return TestRail.open({ ...parts, clock: { now: () => nowMs } })
 }
 
-/** A payment of somebody who knows no key of the payer. */
+/** A payment of a caller who knows no key of the payer. */
 function madeUp(payer: string): StablePayment {
   return paymentOf({ key: newPayer().key, address: payer })
 }

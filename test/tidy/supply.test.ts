@@ -51,7 +51,7 @@ function textsIn(folder: string): readonly string[] {
   })
 }
 
-test('no text of ours has npx fetch a package of a stranger: its name is anybody’s outside of this folder', () => {
+test('no text of ours has npx fetch a package of a stranger: its name can be taken outside of this folder', () => {
   const texts = textsIn('.').filter((path) => path !== 'test/tidy/supply.test.ts' && path !== 'CHANGELOG.md')
   expect(texts.length).toBeGreaterThan(1_000)
   const found = texts.flatMap((path) =>

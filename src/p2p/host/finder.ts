@@ -59,7 +59,7 @@ export class Libp2pFinder implements Finder {
   }
 }
 
-/** Id and addresses as texts, no more addresses than anybody looks at: each is work. */
+/** Id and addresses as texts, no more addresses than are looked at: each is work. */
 function textsOf({ id, multiaddrs }: Pick<Libp2pPeerInfo, 'id' | 'multiaddrs'>): [PeerId, readonly string[]] {
   return [id.toString() as PeerId, multiaddrs.slice(0, OWN_ADDRESSES_MAX).map(String)]
 }

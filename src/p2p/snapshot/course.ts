@@ -12,7 +12,7 @@ export type Taken = 'more' | 'done' | 'stuck' | Offence
 /** Something that is fetched reply by reply in a fixed order, from whichever peer. */
 export interface Course<P extends ProtocolName> {
   readonly protocol: P
-  /** Who alone is asked, as long as it answers; undefined: anyone. */
+  /** Who alone is asked, as long as it answers; undefined: any peer. */
   readonly sole?: PeerId | undefined
   /** Bytes of what was taken so far: what is of no use is not counted. */
   readonly bytes: number

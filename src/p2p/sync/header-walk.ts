@@ -113,7 +113,7 @@ export class HeaderWalk {
   }
 
   /**
-   * The next page. After a fault, or a page without more, the walk is over; whoever is to blame was reported. `claimed`: no work was
+   * The next page. After a fault, or a page without more, the walk is over; a peer that is to blame was reported. `claimed`: no work was
    * shown for the pages before, so that checking this one is charged to the peer's share of the main thread, and waits for it. A
    * slow peer is waited for as long as no `others` wait to be walked in its place; `p2p/timeout` if they do.
    */

@@ -130,7 +130,7 @@ describe('a transaction', () => {
 })
 
 describe('a full pool', () => {
-  it('lets nobody else go, and asks no more, for a replacement behind a missing nonce that grows', async () => {
+  it('lets no other go, and asks no more, for a replacement behind a missing nonce that grows', async () => {
     const test = await TestChain.open()
     const first = await TestMempool.open({ test })
     await test.mine(await Promise.all([1, 3, 4, 5].map((account) => first.pay(account, 0))))

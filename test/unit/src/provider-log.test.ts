@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { ProviderFacts } from '../../../src/outbound/providers/provider.ts'
 import { ProviderLog } from '../../../src/provider-log.ts'
 
-it('tells once of whoever fails or cannot be asked, and once when it can again', () => {
+it('tells once of a provider that fails or cannot be asked, and once when it can again', () => {
   let facts: readonly ProviderFacts[] = []
   const lines: unknown[] = []
   const line = (level: string) => (told: object, message: string) => void lines.push([level, told, message])

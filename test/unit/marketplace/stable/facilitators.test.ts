@@ -190,7 +190,7 @@ describe('a facilitator that wants to be asked later', () => {
   })
 })
 
-it('a facilitator that fails at what nobody has proven to be signed is not taken for broken', async () => {
+it('a facilitator that fails at what is not proven to be signed is not taken for broken', async () => {
   const { slow, verdicts } = await burst(0)
   await verdicts
   const pool = opened[0] as FacilitatorPool

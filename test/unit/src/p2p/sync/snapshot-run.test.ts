@@ -242,7 +242,7 @@ describe('a liar', () => {
     await node.stop()
   }, 60_000)
 
-  it('that claims a newer snapshot, which it does not give, keeps nobody from that of others', async () => {
+  it('that claims a newer snapshot, which it does not give, keeps no peer from that of others', async () => {
     const { hub, node, door } = await world('auto', 1_050)
     const snapshots = [{ height: 1_200, id: idAt(1_200) }]
     const says = (status: Status): Status => ({

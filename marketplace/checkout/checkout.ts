@@ -2,6 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
@@ -35,7 +36,7 @@ import { type MarketSettings, RUNS_MAX } from './settings.ts'
 import type { Settler } from './settler.ts'
 import { advanceSteadily } from './steady-advance.ts'
 import { ValueAtRisk } from './value-at-risk.ts'
-import { WaitingRoom } from './waiting-room.ts'
+import { type Stay, WaitingRoom } from './waiting-room.ts'
 import type { Workshop } from './workshop.ts'
 
 /** What a checkout works with. */
@@ -64,6 +65,8 @@ export interface PaidCall {
   readonly request: string
   readonly txId: TxId
   readonly secret: Uint8Array | null
+  /** Who sent it, as the doors tell callers apart. */
+  readonly from?: Holder
 }
 
 /**
@@ -205,21 +208,21 @@ export class Checkout {
     if (claim.opener !== null && call.secret === null) return fail(fault('pay/secret-missing', { txId: call.txId }))
     if (claim.opener !== null && openerOf(call.secret as Uint8Array) !== claim.opener)
       return fail(wrongSecret(call.txId))
-    const finished = isFinished(claim) ? claim : await this.#room.run(claim.txId, () => this.#finished(claim))
+    const waiting = { paymentId: claim.txId, from: call.from }
+    const finished = isFinished(claim) ? claim : await this.#room.run(waiting, (stay) => this.#finished(claim, stay))
     if (finished !== null) return answer(finished, true)
     return fail(whyAdrift(this.#judge, call.txId) ?? underWay(call.txId))
   }
 
   /** Waits for the end of a claim's work, here or in another replica; null if that takes too long. */
-  async #finished(claim: Claim): Promise<FinishedClaim | null> {
+  async #finished(claim: Claim, stay: Stay): Promise<FinishedClaim | null> {
     const { settings, clock, store } = this.#deps
     const untilMs = clock.now() + settings.settleWaitMs
     let current: Claim | undefined = claim
     while (current !== undefined && !isFinished(current)) {
       const running = this.#running.get(claim.txId)
       if (running !== undefined) return running
-      if (clock.now() >= untilMs || this.#stopped) return null
-      await this.#room.pause(JOIN_POLL_MS)
+      if (clock.now() >= untilMs || this.#stopped || !(await stay(JOIN_POLL_MS))) return null
       current = await store.get(claim.txId)
     }
     return current ?? null
@@ -231,11 +234,10 @@ export class Checkout {
     const untilMs = clock.now() + settings.settleWaitMs
     const now = this.#verdict(call, offer)
     if (!isPassing(now)) return now
-    const later = await this.#room.run(call.txId, async () => {
+    const later = await this.#room.run({ paymentId: call.txId, from: call.from }, async (stay) => {
       for (let verdict: PaymentVerdict = now; ; verdict = this.#verdict(call, offer)) {
         const leftMs = untilMs - clock.now()
-        if (!isPassing(verdict) || leftMs <= 0 || this.#stopped) return verdict
-        await this.#room.pause(leftMs)
+        if (!isPassing(verdict) || leftMs <= 0 || this.#stopped || !(await stay(leftMs))) return verdict
       }
     })
     return later ?? now

@@ -1,41 +1,77 @@
 import type { Timers } from '../../consensus/chain/ports.ts'
+import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.ts'
 
 /**
- * Calls that may wait at once, in all and for one payment. Waiting is free for whoever asks and holds a request open, so
- * beyond these an answer comes at once and says when to ask again.
+ * Calls that may wait at once. Waiting is free for whoever asks and holds a request open, so beyond these an answer comes at once and
+ * says when to ask again: to the caller who has most of them waiting.
  */
-const WAITING_MAX = 256
-const WAITING_PER_PAYMENT_MAX = 64
+export const WAITING_MAX = 256
+/** Of these, for one payment. */
+export const WAITING_PER_PAYMENT_MAX = 64
+/** Callers who are not told apart. */
+const UNTOLD: Holder = { network: '', address: '' }
 
-/** Calls that wait for the chain or for another call's work. */
+/** What a call waits for, and who sent it. */
+export interface Waiting {
+  readonly paymentId: string
+  readonly from: Holder | undefined
+}
+
+/** Waits as {@link WaitingRoom.pause} does; whether the call still has its place. */
+export type Stay = (ms: number) => Promise<boolean>
+
+interface Guest {
+  readonly paymentId: string
+  readonly holder: Holder
+  readonly leave: () => void
+}
+
+/** Calls that wait for the chain or for another call's work. Where all places are taken, the caller who has most makes room for others. */
 export class WaitingRoom {
   readonly #timers: Timers
-  readonly #counts = new Map<string, number>()
+  readonly #guests = new Set<Guest>()
   readonly #wakers = new Set<() => void>()
-  #total = 0
 
   constructor(timers: Timers) {
     this.#timers = timers
   }
 
-  /** Runs work that waits for a payment; null if there is no room for it. */
-  async run<T>(paymentId: string, work: () => Promise<T>): Promise<T | null> {
-    const count = this.#counts.get(paymentId) ?? 0
-    if (this.#total >= WAITING_MAX || count >= WAITING_PER_PAYMENT_MAX) return null
-    this.#total += 1
-    this.#counts.set(paymentId, count + 1)
+  /** Runs work that waits for a payment; null if there is no room for it, or none any more. */
+  async run<T>({ paymentId, from = UNTOLD }: Waiting, work: (stay: Stay) => Promise<T>): Promise<T | null> {
+    if (!this.#makesRoom(paymentId, from)) return null
+    const lost = Promise.withResolvers<null>()
+    let isLost = false
+    let wake = (): void => {}
+    const leave = (): void => {
+      isLost = true
+      this.#guests.delete(guest)
+      lost.resolve(null)
+      wake()
+    }
+    const stay = async (ms: number): Promise<boolean> => {
+      if (!isLost) await this.#pause(ms, (done) => (wake = done))
+      return !isLost
+    }
+    const guest: Guest = { paymentId, holder: from, leave }
+    this.#guests.add(guest)
     try {
-      return await work()
+      return await Promise.race([work(stay), lost.promise])
     } finally {
-      this.#total -= 1
-      const left = (this.#counts.get(paymentId) ?? 1) - 1
-      if (left === 0) this.#counts.delete(paymentId)
-      else this.#counts.set(paymentId, left)
+      this.#guests.delete(guest)
     }
   }
 
-  /** Resolves when somebody wakes the room, or when the time is over. */
+  /** Resolves when the room is woken, or when the time is over. */
   pause(ms: number): Promise<void> {
+    return this.#pause(ms, () => {})
+  }
+
+  /** Wakes everybody: the head moved, or the market stops. */
+  wake(): void {
+    for (const waker of [...this.#wakers]) waker()
+  }
+
+  #pause(ms: number, begun: (wake: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         cancel()
@@ -44,11 +80,16 @@ export class WaitingRoom {
       }
       const cancel = this.#timers.after(ms, done)
       this.#wakers.add(done)
+      begun(done)
     })
   }
 
-  /** Wakes everybody: the head moved, or the market stops. */
-  wake(): void {
-    for (const waker of [...this.#wakers]) waker()
+  #makesRoom(paymentId: string, from: Holder): boolean {
+    const same = [...this.#guests].filter((guest) => guest.paymentId === paymentId)
+    const isCrowded = same.length >= WAITING_PER_PAYMENT_MAX
+    if (!isCrowded && this.#guests.size < WAITING_MAX) return true
+    const last = heldTooMany(isCrowded ? same : this.#guests, from).at(-1)
+    last?.leave()
+    return last !== undefined
   }
 }

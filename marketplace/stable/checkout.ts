@@ -4,7 +4,7 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { ClaimsAway, unlessAway } from '../checkout/claim-store.ts'
 import type { MarketSettings } from '../checkout/settings.ts'
-import { WaitingRoom } from '../checkout/waiting-room.ts'
+import { type Stay, WaitingRoom } from '../checkout/waiting-room.ts'
 import type { Workshop } from '../checkout/workshop.ts'
 import { readRequest } from '../services/service.ts'
 import { Arrivals } from './arrivals.ts'
@@ -234,14 +234,14 @@ export class StableCheckout implements StableRail {
   async #turn(place: Place): Promise<Result<StableSettled> | null> {
     const { identity } = place
     const running = this.#running.get(identity.id)
-    if (running !== undefined) return this.#join(running, identity)
+    if (running !== undefined) return this.#join(running, place)
     const known = await this.store.get(identity.id)
     if (known === undefined) return this.#take(place, null)
     if (!isSameCall(known, identity)) return fail(fault('stable/used'))
     if (known.state === 'settled') return this.#replay(known, identity)
     if (known.state === 'owed') return fail(this.#owedFault(known))
     if (known.state === 'unpaid') return this.#again(place, known)
-    return this.#awaitElsewhere(known)
+    return this.#awaitElsewhere(known, place)
   }
 
   /**
@@ -256,35 +256,35 @@ export class StableCheckout implements StableRail {
   }
 
   /** Waits for work that is under way here. */
-  async #join(running: Running, identity: CallIdentity): Promise<Result<StableSettled> | null> {
+  async #join(running: Running, { identity, call }: Place): Promise<Result<StableSettled> | null> {
     if (!isSameCall(running.identity, identity)) return fail(fault('stable/used'))
     // While it is being settled others can see its authorization already.
     const { repeatKey } = running.identity
     if (repeatKey !== null && repeatKey !== identity.repeatKey) return fail(UNDER_WAY)
     const { clock, settings } = this.#deps
-    const untilMs = clock.now() + settings.settleWaitMs
+    const [untilMs, waiting] = [clock.now() + settings.settleWaitMs, { paymentId: identity.id, from: senderOf(call) }]
     // The room is woken by every call that ends: no reason to give up on this one.
-    const late = async (): Promise<'late'> => {
-      while (clock.now() < untilMs && !this.#stopped) await this.#room.pause(untilMs - clock.now())
+    const late = async (stay: Stay): Promise<'late'> => {
+      while (clock.now() < untilMs && !this.#stopped && (await stay(untilMs - clock.now())));
       return 'late'
     }
-    const ended = await this.#room.run(identity.id, async () => ({ is: await Promise.race([running.ended, late()]) }))
-    if (ended === null || ended.is === 'late') return fail(UNDER_WAY)
-    return told(ended.is, true)
+    const ended = await this.#room.run(waiting, async (stay) => ({
+      is: await Promise.race([running.ended, late(stay)]),
+    }))
+    return ended === null || ended.is === 'late' ? fail(UNDER_WAY) : told(ended.is, true)
   }
 
   /** Waits for work elsewhere, or for the background to find out. */
-  async #awaitElsewhere(claim: StableIn<'claimed' | 'executing' | 'settling'>): Promise<Result<StableSettled> | null> {
+  async #awaitElsewhere(
+    { id, state }: StableIn<'claimed' | 'executing' | 'settling'>,
+    { call }: Place,
+  ): Promise<Result<StableSettled> | null> {
     const { clock, settings } = this.#deps
-    const isSettling = claim.state === 'settling'
+    const isSettling = state === 'settling'
     const untilMs = clock.now() + Math.min(isSettling ? SETTLING_WAIT_MS : settings.settleWaitMs, settings.settleWaitMs)
-    const moved = await this.#room.run(claim.id, async () => {
-      while (clock.now() < untilMs && !this.#stopped) {
-        await this.#room.pause(POLL_MS)
-        if (this.#running.has(claim.id)) return true
-        const current = await this.store.get(claim.id)
-        if (current?.state !== claim.state) return true
-      }
+    const moved = await this.#room.run({ paymentId: id, from: senderOf(call) }, async (stay) => {
+      while (clock.now() < untilMs && !this.#stopped && (await stay(POLL_MS)))
+        if (this.#running.has(id) || (await this.store.get(id))?.state !== state) return true
       return false
     })
     return moved === true ? null : fail(isSettling ? UNSETTLED : UNDER_WAY)

@@ -71,11 +71,11 @@ interface Place {
 
 async function payNative(
   { node, market }: Place,
-  { offer, request }: PaidCallRequest,
+  { offer, request, client: from }: PaidCallRequest,
   { txId, secret }: Extract<OfferedPayment, { rail: 'native' }>,
 ): Promise<CallOutcome> {
   const { serviceId } = offer.definition
-  const outcome = await market.checkout.settle({ serviceId, request, txId, secret })
+  const outcome = await market.checkout.settle({ serviceId, request, txId, secret, from })
   if (!outcome.ok) return { is: 'refused', fault: outcome.fault, charged: null, settlement: null }
   const { claim, replayed } = outcome.value
   if (claim.state === 'failed') {

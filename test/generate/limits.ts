@@ -21,6 +21,7 @@ import { PASSED_OVER_MAX } from '../../marketplace/checkout/claim-store.ts'
 import { PAYER_PART } from '../../marketplace/checkout/kept-results.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/checkout/registrar.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
+import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/checkout/waiting-room.ts'
 import { HOLDINGS_MAX } from '../../marketplace/facts/accounts.ts'
 import { AGENT_SERVICES_MAX } from '../../marketplace/facts/agents.ts'
 import { NATIVE_POOLS_MAX } from '../../marketplace/facts/arbitrage.ts'
@@ -267,6 +268,12 @@ const NETWORK: readonly Row[] = [
 
 const MARKET: readonly Row[] = [
   ['wait for confirmations within one call', DEFAULT_MARKET_SETTINGS.settleWaitMs, 'ms', 'market.settle-wait-ms'],
+  [
+    'calls that wait so, for one payment and in all, of each rail; then who has most makes room for others',
+    `${WAITING_PER_PAYMENT_MAX}, ${WAITING_MAX}`,
+    '',
+    'checkout/waiting-room.ts',
+  ],
   ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
     ({ belowUsdMicros, confirmations }): Row => [
       `confirmations while the payments of one block that are taken here come to less than ${Number(belowUsdMicros) / 1e6} USD`,

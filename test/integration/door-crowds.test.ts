@@ -67,6 +67,32 @@ type Door = readonly [string, (payment: object, request: string, headers?: objec
 const begun = (address: string, headers = {}, path = PATH): string =>
   `${head(`POST ${path}`, { ...JSON_BODY, 'content-length': 1_000, 'x-forwarded-for': address, ...headers })}{`
 
+describe('calls that wait for payments of others, from one network', () => {
+  const pending = async (request: string, from: number): Promise<TestPayment> => {
+    const payment = await rail.market.order(request, { serviceId: AGAIN, from })
+    await rail.market.submit(payment.tx)
+    return payment
+  }
+  const waiting = (payment: TestPayment, i: number) =>
+    call(payment.request, { ...paidBy(payment), 'x-forwarded-for': `192.0.2.${i}` })
+
+  it('leave a place to a payer who waits for its own, whether they wait for that or for four others', async () => {
+    await open({})
+    const own = await pending('ok:own', 3)
+    const others = [own]
+    for (let i = 0; i < 3; i++) others.push(await pending(`ok:${i}`, 1))
+    // One more for each payment than may wait: answered once all of the others do.
+    const crowd = others.flatMap((payment) => Array.from({ length: 65 }, (_, i) => waiting(payment, i)))
+    await until('all wait who may', () => over === others.length)
+    const late = await pending('ok:late', 4)
+    const paid = [call(own.request, paidBy(own)), call(late.request, paidBy(late))]
+    await until('two have made room', () => over === others.length + paid.length)
+    await rail.market.mineWaiting()
+    expect((await Promise.all(paid)).map(verdict)).toEqual(['200 paid', '200 paid'])
+    await Promise.all(crowd)
+  })
+})
+
 describe('bodies that look as if they were paid, given up before a second is over', () => {
   it.each([
     ['of ten addresses', (i: number) => `192.${i % 10}.2.1`],

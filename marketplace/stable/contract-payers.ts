@@ -80,7 +80,7 @@ export class ContractPayers {
     const late = this.#full(payment, isMany)
     if (late !== null) return late
     this.#ofPayer.add(nameOf(payment))
-    if (!this.#hasPaid(payment)) this.#ofAll.take(1, this.#now())
+    if (!this.hasPaid(payment)) this.#ofAll.take(1, this.#now())
     return null
   }
 
@@ -89,12 +89,13 @@ export class ContractPayers {
     this.#paid.add(nameOf(payment))
   }
 
-  #hasPaid(payment: ForeignPayment): boolean {
+  /** Whether a payer has paid lately, from the client that it comes from now. */
+  hasPaid(payment: ForeignPayment): boolean {
     return this.#paid.count(nameOf(payment)) > 0
   }
 
   #full(payment: ForeignPayment, isMany: boolean): Fault | null {
-    const all = this.#hasPaid(payment) ? 0 : this.#ofAll.waitMs(1, this.#now(), isMany)
+    const all = this.hasPaid(payment) ? 0 : this.#ofAll.waitMs(1, this.#now(), isMany)
     const waitMs = Math.max(this.#ofPayer.waitMs(nameOf(payment)), all)
     return waitMs > 0 ? unproven(waitMs) : null
   }

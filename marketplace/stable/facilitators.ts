@@ -1,6 +1,7 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { WaitingRoom } from '../checkout/waiting-room.ts'
 import { WorkSlots } from '../checkout/work-slots.ts'
+import { Allowance } from './allowance.ts'
 import { Breaker } from './breaker.ts'
 import {
   type Facilitator,
@@ -56,8 +57,8 @@ const ILL_MS = 2_000
 const RESTING_MAX = 64
 /** How much later each rank asks once a facilitator's pause is over: what is left of its allowance goes to the first. */
 const RANK_MS = 100
-/** How long the allowance of a facilitator that wanted to be asked later is taken for scarce. */
-const SCARCE_MS = 5 * 60_000
+/** Who goes first where a facilitator takes few questions; newcomers with refused payments come after all others. */
+export const RANKS = { settlement: 0, payer: 1, newcomer: 2 } as const
 /** How often a facilitator's error at payments of one client, or of its network, counts: any client can send what it fails at. */
 const FAILED_AT = { most: 1, withinMs: 60_000, namesMax: 1_000 }
 /** What everyone is told of a facilitator that gave neither yes nor no. */
@@ -79,6 +80,7 @@ interface Member {
   readonly troubles: { ofPayments: string | null; ofChecks: string | null }
   /** Until when it wants to be left in peace; it is well all the same. */
   restUntilMs: number
+  readonly allowance: Allowance
   /** Networks of clients at whose payments it failed lately. */
   readonly failedAt: RecentCounts
 }
@@ -93,7 +95,7 @@ export interface Asker {
   readonly network?: string
   /** Whether the payer has paid lately: what a facilitator fails at then is not made up. */
   readonly hasPaid?: boolean
-  /** Who goes first where a facilitator takes few questions: 0 does. */
+  /** Who goes first where a facilitator takes few questions, of {@link RANKS}. */
   readonly rank?: number
 }
 
@@ -114,7 +116,6 @@ export class FacilitatorPool {
   readonly #checks = new WorkSlots(VERIFY_AT_ONCE)
   readonly #room: WaitingRoom
   #resting = 0
-  #scarceUntilMs = 0
   #cancel: (() => void) | null = null
   #stopped = false
 
@@ -128,6 +129,7 @@ export class FacilitatorPool {
       detail: 'not asked yet',
       troubles: { ofPayments: null, ofChecks: null },
       restUntilMs: 0,
+      allowance: new Allowance(),
       failedAt: new RecentCounts(dependencies.clock, FAILED_AT),
     }))
   }
@@ -157,7 +159,8 @@ export class FacilitatorPool {
 
   /** Whether one of them wanted to be asked later within the last minutes. */
   get isScarce(): boolean {
-    return this.#deps.clock.now() < this.#scarceUntilMs
+    const nowMs = this.#deps.clock.now()
+    return this.#members.some(({ allowance }) => allowance.isKnown(nowMs))
   }
 
   /** Asks all of them what they take, now and from then on; resolves after the first round. */
@@ -194,7 +197,7 @@ export class FacilitatorPool {
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
     const round = (): Promise<PoolVerdict> => this.#ask(this.#inOrder(first), { ask, isSettlement: true, asker })
-    return this.#patiently(PATIENCE_MS.settle, round, { ...asker, rank: 0 })
+    return this.#patiently(PATIENCE_MS.settle, round, { ...asker, rank: RANKS.settlement })
   }
 
   /** Url of the next in turn after one, so that whoever repeats asks another each time. */
@@ -204,13 +207,18 @@ export class FacilitatorPool {
   }
 
   /** Goes round again while no facilitator gives an answer and at least one wants to be asked later, the first ranks first. */
-  async #patiently(patienceMs: number, round: () => Promise<PoolVerdict>, { rank = 0 }: Asker): Promise<PoolVerdict> {
+  async #patiently(
+    patienceMs: number,
+    round: () => Promise<PoolVerdict>,
+    { rank = RANKS.settlement }: Asker,
+  ): Promise<PoolVerdict> {
     const untilMs = this.#deps.clock.now() + patienceMs
     for (;;) {
       const said = await round()
       if (said.verdict.is !== 'busy' || this.#stopped) return said
       const waitMs = said.verdict.waitMs + rank * RANK_MS
-      if (this.#deps.clock.now() + waitMs > untilMs || (rank > 1 && this.#resting >= RESTING_MAX)) return said
+      if (this.#deps.clock.now() + waitMs > untilMs || (rank >= RANKS.newcomer && this.#resting >= RESTING_MAX))
+        return said
       this.#resting += 1
       await this.#room.pause(waitMs)
       this.#resting -= 1
@@ -224,13 +232,14 @@ export class FacilitatorPool {
       by: null,
     }
     for (const member of members) {
-      const said = this.#restOf(member) ?? (await question.ask(member.facilitator))
-      this.#note(member, said, question)
+      const rest = this.#restOf(member) ?? this.#shareOf(member, question)
+      const said = rest ?? (await question.ask(member.facilitator))
+      if (rest === null) this.#note(member, said, question)
       const verdict = inShort(said)
       last = { verdict, by: member.facilitator.url }
       const isFinal = verdict.is === 'good' || verdict.is === 'refused'
       if (isFinal || (question.isSettlement && verdict.is === 'unknown')) return last
-      const resting = this.#restOf(member)
+      const resting = rest ?? this.#restOf(member)
       if (resting !== null && waitOf(resting) < waitOf(busy?.verdict)) busy = { verdict: resting, by: last.by }
     }
     return busy ?? last
@@ -238,6 +247,7 @@ export class FacilitatorPool {
 
   #note(member: Member, verdict: FacilitatorVerdict, question: Question): void {
     const nowMs = this.#deps.clock.now()
+    if (verdict.is !== 'busy' && verdict.is !== 'unreachable') member.allowance.answered(nowMs)
     if (verdict.is === 'good' || verdict.is === 'refused') {
       member.breaker.succeeded()
       member.troubles.ofPayments = null
@@ -246,15 +256,27 @@ export class FacilitatorPool {
     member.detail = KINDS[verdict.is]
     member.troubles.ofPayments = verdict.detail
     if (verdict.is === 'busy') {
-      member.restUntilMs = nowMs + Math.min(REST_MS_MAX, verdict.waitMs === 0 ? REST_MS : verdict.waitMs)
-      this.#scarceUntilMs = nowMs + SCARCE_MS
+      const waitMs = verdict.waitMs === 0 ? REST_MS : verdict.waitMs
+      // Of questions that were open together the first tells as much as all.
+      if (member.restUntilMs <= nowMs) member.allowance.spent(nowMs, waitMs)
+      member.restUntilMs = nowMs + Math.min(REST_MS_MAX, waitMs)
     } else if (isOwnFailure(member, verdict, question)) member.breaker.failed(nowMs)
   }
 
   /** What is known of a facilitator that wants to be asked later, without asking it; null for any other. */
-  #restOf({ restUntilMs, detail }: Member): FacilitatorVerdict | null {
+  #restOf({ restUntilMs }: Member): FacilitatorVerdict | null {
     const waitMs = Math.min(REST_MS_MAX, restUntilMs - this.#deps.clock.now())
-    return waitMs > 0 ? { is: 'busy', detail, waitMs } : null
+    return waitMs > 0 ? { is: 'busy', detail: KINDS.busy, waitMs } : null
+  }
+
+  /** Why a newcomer does not ask a facilitator yet whose allowance is for those who have paid, too; null where it does. */
+  #shareOf({ allowance }: Member, { asker: { rank = RANKS.settlement } }: Question): FacilitatorVerdict | null {
+    const nowMs = this.#deps.clock.now()
+    if (rank < RANKS.newcomer) return null
+    const waitMs = allowance.newcomerWaitMs(nowMs)
+    if (waitMs > 0) return { is: 'busy', detail: KINDS.busy, waitMs }
+    allowance.newcomerAsks(nowMs)
+    return null
   }
 
   /** Those that can be asked, the one named first. */

@@ -6,6 +6,7 @@ import { TokenBucket } from '../models/token-bucket.ts'
 import { ClientCounts } from './client-counts.ts'
 import { ClientLines } from './client-lines.ts'
 import type { FacilitatorVerdict, StableLedger } from './facilitator.ts'
+import { RANKS } from './facilitators.ts'
 import { RecentCounts } from './recent-counts.ts'
 
 /** What payments are judged with before a facilitator is asked. */
@@ -59,8 +60,6 @@ const WAITING_MAX = { ofClient: 64, ofAll: 192 }
 const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
 const AWAY_MS = 10_000
-const PAYER_RANK = 1
-const NEWCOMER_RANK = 2
 /** Refusals after which a client waits no longer than others with as many. */
 const RANKS_MAX = 10
 /** What a client is told to wait whose checks wait already. */
@@ -122,7 +121,7 @@ export class Newcomers {
       }
       if (!hasPaid) this.#lines.end(client)
     }
-    if (hasPaid) return ok({ rank: PAYER_RANK, hasPaid, done })
+    if (hasPaid) return ok({ rank: RANKS.payer, hasPaid, done })
     const full = this.#full(client)
     if (full !== null) return fail(full)
     if (!(await this.#lines.begin(client))) return fail(crowded(WAIT_MS))
@@ -130,7 +129,7 @@ export class Newcomers {
     const refused = this.#full(client) ?? (await this.#unfunded(payment))
     balance = this.#balances.get(payer)
     if (refused === null)
-      return ok({ rank: NEWCOMER_RANK + Math.min(RANKS_MAX, this.#refusedOfClient.count(client)), hasPaid, done })
+      return ok({ rank: RANKS.newcomer + Math.min(RANKS_MAX, this.#refusedOfClient.count(client)), hasPaid, done })
     this.#lines.end(client)
     return fail(refused)
   }

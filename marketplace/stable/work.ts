@@ -13,7 +13,7 @@ import { holdsLongEnough } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import { ContractPayers } from './contract-payers.ts'
 import { type FacilitatorVerdict, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
-import type { FacilitatorPool, PoolVerdict } from './facilitators.ts'
+import { type FacilitatorPool, type PoolVerdict, RANKS } from './facilitators.ts'
 import { Newcomers } from './newcomers.ts'
 import { type Payers, senderOf } from './payers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
@@ -124,11 +124,12 @@ export class StableWork {
   /** Has a payment checked that a contract may have signed. */
   async #askOfContract(claim: StableIn<'claimed'>, client: Holder, signature: string): Promise<Result<Asked>> {
     const { facilitators, seller } = this.#deps
-    const refused = await this.#contracts.refusal({ payer: claim.payer, signature, client })
+    const payment = { payer: claim.payer, signature, client }
+    const refused = await this.#contracts.refusal(payment)
     if (refused !== null) return fail(refused)
-    return ok({
-      verdict: facilitators.verify(facilitatorRequest(seller, claim), { isProven: false, ...askerOf(client), rank: 2 }),
-    })
+    const rank = this.#contracts.hasPaid(payment) ? RANKS.payer : RANKS.newcomer
+    const asker = { isProven: false, ...askerOf(client), rank }
+    return ok({ verdict: facilitators.verify(facilitatorRequest(seller, claim), asker) })
   }
 
   async #earn(claim: StableIn<'claimed'>, task: StableTask, by: string | null): Promise<Ended> {

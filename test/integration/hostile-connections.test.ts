@@ -50,7 +50,8 @@ async function deafened({ server, raw }: Place, more: string): Promise<RawConnec
   for (let before = -1; server.over() > before; ) {
     before = server.over()
     connection.socket.write(DOCUMENT)
-    await Promise.race([until('it is answered', () => server.over() > before), setTimeout(400)])
+    // Looks are counted, not time: this process may stand still, and with it the server.
+    for (let looks = 0; looks < 8 && server.over() === before; looks++) await setTimeout(50)
   }
   connection.socket.write(more)
   return connection
@@ -214,8 +215,8 @@ describe('connections that ask for nothing', () => {
     const many: RawConnection[] = []
     for (let i = 1; i <= 60; i++) many.push(...(await raw.openMany(1, HEALTH, { from: `127.0.1.${i}` })))
     await until('no more than half are open', async () => (await server.connections()) <= 40)
+    await until('their ends have heard of it', () => many.filter(({ isClosed }) => isClosed).length >= 22)
     expect(others.map(({ isClosed }) => isClosed)).toEqual([false, false])
-    expect(many.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(22)
   })
 
   it('of a stranger who reaches the port behind the proxy make no room among those of the proxy', async () => {

@@ -3,6 +3,7 @@ import { decodeTerms, type NativeTerms, paymentHeader, paymentPayload } from './
 import type { Payer } from './payer.ts'
 import { NATIVE_SCHEME, nativeOffer, readOffer } from './quotes.ts'
 import { isPassing } from './refusals.ts'
+import { changed, isFromElsewhere, rebuilt, type SentRequest, sendWithinOrigin } from './sent-request.ts'
 import { awaitMined, interrupted, type SettlePlace } from './settling.ts'
 import type { PaidFetchOptions, Payment, PaymentState, Quote } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
@@ -20,8 +21,8 @@ const RETRY_MS = { least: 500, most: 10_000 }
 
 /**
  * A `fetch` that pays: a 402 with a native offer is paid within the ceilings and the request repeated, whatever x402 server it
- * came from. Any other answer, and a 402 without a native offer for this network, is handed over as it is. Errors: those of
- * the guards, and `InterruptedPaymentError` where a payment was made and no answer came.
+ * came from. Any other answer, a 402 without a native offer for this network and one of another origin than was asked are handed over
+ * as they are. Errors: those of the guards, and `InterruptedPaymentError` where a payment was made and no answer came.
  */
 export function payingFetch(
   fetch: Fetch,
@@ -33,7 +34,8 @@ export function payingFetch(
     // Read once: the body is sent again with the payment.
     const sent = { request, body: request.body === null ? null : new Uint8Array(await request.clone().arrayBuffer()) }
     const first = await fetch(rebuilt(sent))
-    if (first.status !== 402) return first
+    // Who was not asked is not paid: the answer says where it came from, and the caller may ask there.
+    if (first.status !== 402 || isFromElsewhere(first, request)) return first
     const asked = await readTerms(first.clone(), sent, parts)
     if (asked === undefined) return first
     await first.body?.cancel()
@@ -44,18 +46,8 @@ export function payingFetch(
   }
 }
 
-/** A request with its body, to be sent as often as it takes. */
-interface SentRequest {
-  readonly request: Request
-  readonly body: Uint8Array<ArrayBuffer> | null
-}
-
 interface Asked extends NativeTerms {
   readonly quote: Quote
-}
-
-function rebuilt({ request, body }: SentRequest, headers: Headers = request.headers): Request {
-  return new Request(request, { headers, ...(body === null ? {} : { body }) })
 }
 
 /** The native terms of a 402 answer, the newer generation first; undefined where it has none that can be paid. */
@@ -103,7 +95,7 @@ async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payme
   const patience = parts.patience()
   const paid = carrier === 'body' ? withBody(sent, payment) : withHeader(sent, payment, asked)
   for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
-    const response = await fetch(rebuilt(paid)).catch(() => null)
+    const response = await sendWithinOrigin(fetch, paid).catch(() => null)
     const passing = response === null || (await isRetryable(response))
     if (!passing) {
       await parts.note(payment, response.ok ? 'settled' : 'submitted')
@@ -129,15 +121,16 @@ async function isRetryable(response: Response): Promise<boolean> {
 function withHeader(sent: SentRequest, payment: Payment, asked: Asked): SentRequest {
   const headers = new Headers(sent.request.headers)
   headers.set(...paymentHeader(paymentPayload(payment, asked.quote, asked)))
-  return { request: rebuilt(sent, headers), body: sent.body }
+  return changed(sent, { headers })
 }
 
-function withBody({ request, body }: SentRequest, { txId, secret }: Payment): SentRequest {
+function withBody(sent: SentRequest, { txId, secret }: Payment): SentRequest {
+  const { request, body } = sent
   const fields = body === null ? {} : jsonOf(new TextDecoder().decode(body))
   const paid = new TextEncoder().encode(JSON.stringify({ ...fields, payment: { txId, secret } }))
   const headers = new Headers(request.headers)
   headers.set('content-type', 'application/json')
-  return { request: new Request(request.url, { method: request.method, headers }), body: paid }
+  return changed(sent, { headers, body: paid })
 }
 
 function jsonOf(text: string): Readonly<Record<string, unknown>> {

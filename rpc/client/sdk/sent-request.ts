@@ -1,0 +1,66 @@
+type Fetch = typeof globalThis.fetch
+
+/** A request with its body, to be sent as often as it takes. */
+export interface SentRequest {
+  readonly request: Request
+  readonly body: Uint8Array<ArrayBuffer> | null
+}
+
+const REDIRECTS_MAX = 5
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** The request to be sent once. */
+export function rebuilt({ request, body }: SentRequest): Request {
+  return new Request(request, { headers: request.headers, ...(body === null ? {} : { body }) })
+}
+
+/** The same request with other headers, and another method, address or body where one is named. */
+export function changed(
+  { request, body }: SentRequest,
+  { headers, url = request.url, method = request.method, ...more }: Changes,
+): SentRequest {
+  const { signal, credentials, redirect } = request
+  const made = new Request(url, { method, headers, signal, credentials, redirect })
+  return { request: made, body: more.body === undefined ? body : more.body }
+}
+
+interface Changes {
+  readonly headers: Headers
+  readonly url?: string
+  readonly method?: string
+  readonly body?: Uint8Array<ArrayBuffer> | null
+}
+
+/**
+ * Sends a request that carries a payment. Redirects within its origin are followed as `fetch` follows them; one to another is handed over
+ * as it came: what proves a payment is for its seller alone. Browsers do not tell where a redirect leads, so there none is followed.
+ */
+export async function sendWithinOrigin(fetch: Fetch, sent: SentRequest, left = REDIRECTS_MAX): Promise<Response> {
+  const { request } = sent
+  if (request.redirect !== 'follow') return fetch(rebuilt(sent))
+  const response = await fetch(new Request(rebuilt(sent), { redirect: 'manual' }))
+  const url = REDIRECTS.has(response.status) && left > 0 ? targetOf(response, request) : undefined
+  if (url === undefined) return response
+  void response.body?.cancel().catch(() => {})
+  return sendWithinOrigin(fetch, redirected(sent, response.status, url), left - 1)
+}
+
+/** Whether an answer came from another origin than was asked. */
+export function isFromElsewhere({ redirected, url }: Response, request: Request): boolean {
+  return redirected && new URL(url).origin !== new URL(request.url).origin
+}
+
+function targetOf(response: Response, request: Request): string | undefined {
+  const location = response.headers.get('location')
+  if (location === null || !URL.canParse(location, request.url)) return undefined
+  const { origin, href } = new URL(location, request.url)
+  return origin === new URL(request.url).origin ? href : undefined
+}
+
+function redirected(sent: SentRequest, status: number, url: string): SentRequest {
+  const { method, headers } = sent.request
+  const isRead = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST'
+  if (!isRead) return changed(sent, { headers, url })
+  const left = new Headers([...headers].filter(([name]) => !name.startsWith('content-')))
+  return changed(sent, { headers: left, url, method: 'GET', body: null })
+}

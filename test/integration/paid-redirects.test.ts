@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { devSeed } from '../../config/networks/dev-keys.ts'
+import { DEVNET } from '../../config/networks/devnet.ts'
+import { wordsOfSeed } from '../../consensus/crypto/words.ts'
+import { createClient, memoryJournal } from '../../rpc/client/client.ts'
+import { walletFromWords } from '../../rpc/client/wallet.ts'
+import { networkFacts } from '../generate/networks.ts'
+import { HEIGHT, LyingNode } from '../support/lying-node.ts'
+
+const network = networkFacts(DEVNET)
+const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
+
+/** What a server was asked. */
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly isPaid: boolean
+}
+
+type Answering = (asked: Asked, response: ServerResponse) => void
+
+/** A server of another maker. */
+class Site {
+  readonly asked: Asked[] = []
+  readonly #server: Server
+  answering: Answering = (_, response) => response.end('here')
+
+  constructor() {
+    this.#server = createServer((request, response) => void this.#answer(request, response))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async open(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request)
+    const isPaid = body.includes('"secret"') || Object.keys(request.headers).some((name) => name.includes('payment'))
+    const asked = { method: request.method ?? '', path: request.url ?? '', isPaid }
+    this.asked.push(asked)
+    this.answering(asked, response)
+  }
+}
+
+let node: LyingNode
+let shop: Site
+let thief: Site
+beforeEach(async () => {
+  node = new LyingNode()
+  shop = new Site()
+  thief = new Site()
+  await Promise.all([node.open(), shop.open(), thief.open()])
+  node.reset()
+  node.says('/services.json', { services: [], nativeUsd: 0.01 })
+  node.says('/api/v1/tx/', { status: 'mined', confirmations: 9, receipt: { success: true } })
+})
+afterEach(() => {
+  for (const each of [node, shop, thief]) each.close()
+})
+
+/** Terms of the older generation. */
+function wantsPayment(response: ServerResponse): void {
+  const facts = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
+  const offer = { scheme: 'native-x402', payTo: 'acme', maxAmountRequired: '100', extra: { ...facts, decimals: 8 } }
+  response.writeHead(402, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ x402Version: 1, accepts: [offer] }))
+}
+
+function leadTo(response: ServerResponse, location: string, status: number): void {
+  response.writeHead(status, { location }).end()
+}
+
+const paid = (carrier: 'header' | 'body' = 'header') =>
+  createClient({ baseUrl: node.url, network, wallet, journal: memoryJournal(), settleMs: 0 }).wrapFetch(fetch, {
+    carrier,
+  })
+const POST = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"request":"a"}' }
+
+describe('a seller that leads a paid request to another origin', () => {
+  it.each([
+    ['header', 302],
+    ['header', 307],
+    ['body', 307],
+    ['body', 308],
+  ] as const)(
+    'with the payment in the %s and %i does not show it there; the caller gets the redirect',
+    async (carrier, status) => {
+      shop.answering = ({ isPaid }, response) => {
+        if (isPaid) leadTo(response, `${thief.url}/take`, status)
+        else wantsPayment(response)
+      }
+      const answer = await paid(carrier)(`${shop.url}/page`, POST)
+      expect([answer.status, answer.headers.get('location')]).toEqual([status, `${thief.url}/take`])
+      expect([node.sent.length, thief.asked]).toEqual([1, []])
+    },
+  )
+})
+
+describe('a request that is led to another origin', () => {
+  it('is not paid there', async () => {
+    shop.answering = (_, response) => leadTo(response, `${thief.url}/page`, 307)
+    thief.answering = (_, response) => wantsPayment(response)
+    const answer = await paid()(`${shop.url}/page`, POST)
+    expect([answer.status, answer.url]).toEqual([402, `${thief.url}/page`])
+    expect([node.sent.length, thief.asked.filter(({ isPaid }) => isPaid)]).toEqual([0, []])
+  })
+})
+
+describe('a seller that leads on within its origin', () => {
+  it.each([
+    [308, 'POST'],
+    [307, 'POST'],
+    [303, 'GET'],
+    [301, 'GET'],
+  ] as const)('by %i is followed with the payment, as %s', async (status, method) => {
+    shop.answering = ({ path, isPaid }, response) => {
+      if (path === '/page') leadTo(response, '/page/', status)
+      else if (isPaid) response.end('bought')
+      else wantsPayment(response)
+    }
+    const answer = await paid()(`${shop.url}/page`, POST)
+    expect([answer.status, await answer.text(), node.sent.length]).toEqual([200, 'bought', 1])
+    expect(shop.asked.at(-1)).toEqual({ method, path: '/page/', isPaid: true })
+  })
+
+  it('in a circle is left after a few', async () => {
+    shop.answering = ({ isPaid }, response) => {
+      if (isPaid) leadTo(response, '/page', 307)
+      else wantsPayment(response)
+    }
+    expect((await paid()(`${shop.url}/page`, POST)).status).toBe(307)
+    expect(shop.asked.length).toBeLessThan(10)
+  })
+
+  it('is not followed where the caller wants to see it', async () => {
+    shop.answering = ({ isPaid }, response) => {
+      if (isPaid) leadTo(response, '/page/', 307)
+      else wantsPayment(response)
+    }
+    expect((await paid()(`${shop.url}/page`, { ...POST, redirect: 'manual' })).status).toBe(307)
+    expect(shop.asked.map(({ path }) => path)).toEqual(['/page', '/page'])
+  })
+})

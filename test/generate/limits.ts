@@ -252,6 +252,12 @@ const NETWORK: readonly Row[] = [
   ['share of the main thread that answering one peer takes', percent(SERVING.peerShare), '%', 'p2p/peers/serving.ts'],
   ['time over which that share is averaged', SERVING.peerWindowMs, 'ms', 'p2p/peers/serving.ts'],
   ['share of the main thread that answering all peers takes', percent(SERVING.allShare), '%', 'p2p/peers/serving.ts'],
+  [
+    'share beside it that checking headers whose work is not shown yet takes',
+    percent(SERVING.checksShare),
+    '%',
+    'p2p/peers/serving.ts',
+  ],
   ['what all peers may take of it at once', SERVING.allBurstMs, 'ms', 'p2p/peers/serving.ts'],
   ['wait of a request for its turn, then it is refused busy', SERVING.waitMs, 'ms', 'p2p/peers/serving.ts'],
   ['charged for the transport of a request', SERVING.requestMs, 'ms', 'p2p/peers/serving.ts'],

@@ -137,8 +137,11 @@ export class Peers implements Conduct {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
   }
 
-  /** Does what a peer has us do beside answering it, within the share of the main thread that answers to it may take: it waits for that. */
-  workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T> {
+  /**
+   * Does what a peer has us do beside answering it, within the share of the main thread that answers to it may take: it waits for
+   * that. Null where it was not begun when this ended.
+   */
+  workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T | null> {
     return this.#serving.work(id, kind, bytes, work)
   }
 
@@ -162,8 +165,9 @@ export class Peers implements Conduct {
     for (const listener of this.#listeners) listener.useful?.(id, what)
   }
 
-  /** Ends all timers; connections are the network's. */
+  /** Ends all timers and waits; connections are the network's. */
   stop(): void {
+    this.#serving.stop()
     for (const member of this.#members.values()) member.cancel()
   }
 

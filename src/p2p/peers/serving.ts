@@ -9,14 +9,16 @@ export type Work = ProtocolName | 'claimedHeaders'
 /**
  * How much of the main thread answering may take: a share for one peer, as an average over some seconds, and another for all
  * together, at every moment but for a short burst. A request for which there is no time waits its turn, those of the peer
- * that used least first, and is refused `busy` after a while.
+ * that used least first, and is refused `busy` after a while. Checking headers, by which this node follows the chain, has a share
+ * of its own: it waits for no request, and liars who have us check take nothing of what answers may.
  */
 export const SERVING = {
   /** Share of the main thread for one peer, and the time over which it is averaged. */
   peerShare: 0.25,
   peerWindowMs: 4_000,
-  /** Share of the main thread for all peers, and what they may take at once. */
+  /** Share of the main thread for answers to all peers, what checking their headers takes beside it, and what either takes at once. */
   allShare: 0.5,
+  checksShare: 0.25,
   allBurstMs: 250,
   /** How long a request waits for its turn; less than any asker is patient. */
   waitMs: 1_000,
@@ -49,8 +51,16 @@ interface Use {
   readonly atMs: number
 }
 
+/** Time of the main thread that is shared out: so much a second, and no more than the burst at once. */
+interface Pot {
+  readonly share: number
+  leftMs: number
+  atMs: number
+}
+
 interface Waiter {
   readonly peer: PeerId
+  readonly pot: Pot
   readonly admit: (admitted: boolean) => void
 }
 
@@ -111,13 +121,16 @@ export class Serving {
   readonly #uses = new LruMap<PeerId, Use>(PEERS_KEPT)
   readonly #dearest = new Map<Work, number>()
   readonly #waiting = new Set<Waiter>()
+  readonly #answers: Pot
+  readonly #checks: Pot
   #looking = false
-  #left: number = SERVING.allBurstMs
-  #leftAtMs: number
+  #stopped = false
 
   constructor(dependencies: ServingDependencies) {
     this.#deps = dependencies
-    this.#leftAtMs = dependencies.clock.now()
+    const atMs = dependencies.clock.now()
+    this.#answers = { share: SERVING.allShare, leftMs: SERVING.allBurstMs, atMs }
+    this.#checks = { share: SERVING.checksShare, leftMs: SERVING.allBurstMs, atMs }
   }
 
   /** Begins to measure a request. */
@@ -130,18 +143,22 @@ export class Serving {
    * `must`: there is time in any case.
    */
   async enter(peer: PeerId, protocol: Work, turn: Turn, must: boolean): Promise<boolean> {
+    const pot = this.#potOf(protocol)
     const charge = (): void => {
       turn.chargedMs = this.#expected(protocol)
-      this.#charge(peer, turn.chargedMs)
+      this.#charge(peer, pot, turn.chargedMs)
     }
-    if (must || (this.#waiting.size === 0 && this.#isFree(peer))) {
+    const isNext = ![...this.#waiting].some((other) => other.pot === pot)
+    if (must || (isNext && !this.#stopped && this.#isFree(peer, pot))) {
       charge()
       return true
     }
+    if (this.#stopped) return false
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const cancel = this.#deps.timers.after(SERVING.waitMs, () => waiter.admit(false))
     const waiter: Waiter = {
       peer,
+      pot,
       admit: (admitted) => {
         cancel()
         this.#waiting.delete(waiter)
@@ -155,13 +172,13 @@ export class Serving {
   }
 
   /**
-   * Does what a peer has us do beside answering it, out of the same share: it waits until there is time for it, however long. `bytes`
-   * came for it. Rejects as the work does.
+   * Does what a peer has us do beside answering it, out of the peer's same share: it waits until there is time for it, however long,
+   * and is left undone, null, where all ends before. `bytes` came for it. Rejects as the work does.
    */
-  async work<T>(peer: PeerId, kind: Work, bytes: number, work: (turn: Turn) => Promise<T>): Promise<T> {
+  async work<T>(peer: PeerId, kind: Work, bytes: number, work: (turn: Turn) => Promise<T>): Promise<T | null> {
     const turn = this.begin()
     turn.stop()
-    while (!(await this.enter(peer, kind, turn, false)));
+    while (!(await this.enter(peer, kind, turn, false))) if (this.#stopped) return null
     turn.start()
     try {
       return await work(turn)
@@ -175,7 +192,13 @@ export class Serving {
     turn.add(SERVING.requestMs + (replyBytes / MIB) * SERVING.mibMs)
     const ms = turn.stop()
     this.#dearest.set(protocol, Math.max(ms, this.#expected(protocol) * FADING))
-    this.#charge(peer, ms - turn.chargedMs)
+    this.#charge(peer, this.#potOf(protocol), ms - turn.chargedMs)
+  }
+
+  /** Ends all waits: what waits, or comes later, is not let in. */
+  stop(): void {
+    this.#stopped = true
+    for (const waiter of this.#waiting) waiter.admit(false)
   }
 
   /** Charges a peer what a request cost that was not let in. Others must not go short because it asks too much. */
@@ -195,20 +218,23 @@ export class Serving {
     return this.#deps.stopwatch === null ? 0 : (this.#dearest.get(protocol) ?? FIRST_MS)
   }
 
-  #isFree(peer: PeerId): boolean {
-    return this.#allLeft() > 0 && this.#usedBy(peer) < SERVING.peerShare * SERVING.peerWindowMs
+  #isFree(peer: PeerId, pot: Pot): boolean {
+    return this.#leftOf(pot) > 0 && this.#usedBy(peer) < SERVING.peerShare * SERVING.peerWindowMs
   }
 
-  #allLeft(): number {
+  #potOf(work: Work): Pot {
+    return work === 'claimedHeaders' ? this.#checks : this.#answers
+  }
+
+  #leftOf(pot: Pot): number {
     const now = this.#deps.clock.now()
-    const refilled = this.#left + Math.max(0, now - this.#leftAtMs) * SERVING.allShare
-    this.#left = Math.min(SERVING.allBurstMs, refilled)
-    this.#leftAtMs = now
-    return this.#left
+    pot.leftMs = Math.min(SERVING.allBurstMs, pot.leftMs + Math.max(0, now - pot.atMs) * pot.share)
+    pot.atMs = now
+    return pot.leftMs
   }
 
-  #charge(peer: PeerId, ms: number): void {
-    this.#left = this.#allLeft() - ms
+  #charge(peer: PeerId, pot: Pot, ms: number): void {
+    pot.leftMs = this.#leftOf(pot) - ms
     this.#note(peer, ms)
   }
 
@@ -221,8 +247,7 @@ export class Serving {
     const uses = new Map([...this.#waiting].map(({ peer }) => [peer, this.#usedBy(peer)]))
     const useOf = ({ peer }: Waiter): number => uses.get(peer) as number
     for (const waiter of [...this.#waiting].sort((a, b) => useOf(a) - useOf(b))) {
-      if (this.#allLeft() <= 0) break
-      if (this.#isFree(waiter.peer)) waiter.admit(true)
+      if (this.#isFree(waiter.peer, waiter.pot)) waiter.admit(true)
     }
     if (this.#looking || this.#waiting.size === 0) return
     this.#looking = true

@@ -8,9 +8,15 @@ const COLLECTING_MAX = 3
 /** What became of a claim: it suffices; it does not, or its owner broke off; it gave way to others because it came too slowly. */
 export type ClaimOutcome = 'enough' | 'too-little' | 'slow'
 
+/** What claims are judged with, and who hears of errors after which the process must not go on. */
+export interface ClaimsDependencies {
+  readonly chain: ClaimJudge
+  readonly onFatal: (error: unknown) => void
+}
+
 /** Collects what branches claim that are too light to be hashed so far, beside everything else. */
 export class Claims {
-  readonly #chain: ClaimJudge
+  readonly #deps: ClaimsDependencies
   readonly #collected: (peer: PeerId, outcome: ClaimOutcome) => void
   readonly #collecting = new Set<PeerId>()
   /** Peers that came while as many claims as may be were collected. */
@@ -19,8 +25,8 @@ export class Claims {
   #stopped = false
 
   /** `collected` hears what became of a claim. */
-  constructor({ chain }: { readonly chain: ClaimJudge }, collected: (peer: PeerId, outcome: ClaimOutcome) => void) {
-    this.#chain = chain
+  constructor(dependencies: ClaimsDependencies, collected: (peer: PeerId, outcome: ClaimOutcome) => void) {
+    this.#deps = dependencies
     this.#collected = collected
   }
 
@@ -51,12 +57,15 @@ export class Claims {
   collect(peer: PeerId, walk: HeaderWalk, first: HeaderPage): void {
     if (this.#collecting.size >= COLLECTING_MAX) return void this.#waiting.add(peer)
     this.#collecting.add(peer)
-    void this.#collect(peer, walk, first)
+    this.#collect(peer, walk, first).catch((error: unknown) => {
+      // What a claim is checked with may be closed by then.
+      if (!this.#stopped) this.#deps.onFatal(error)
+    })
   }
 
   async #collect(peer: PeerId, walk: HeaderWalk, first: HeaderPage): Promise<void> {
     const around = { stopped: () => this.#stopped, others: () => this.#waiting.size > 0 }
-    const claim = await collectClaim(walk, first, this.#chain, around)
+    const claim = await collectClaim(walk, first, this.#deps.chain, around)
     // Whoever left and came back meanwhile begins anew.
     if (!this.#collecting.delete(peer) || this.#stopped) return
     this.#waiting.clear()

@@ -133,6 +133,7 @@ export class HeaderWalk {
           this.#checked(raw.value, turn),
         )
       : await this.#checked(raw.value, this.#deps.pacer)
+    if (headers === null) return fail(fault('p2p/unreachable', { reason: 'the node stops' }))
     if (headers.ok) this.#owed.note(0, (headers.value.headers.length / HEADERS_MAX) * PAGE_WORTH_MS)
     this.#noteShown()
     return headers.ok ? ok({ headers: headers.value.headers, more: full && headers.value.whole }) : headers

@@ -248,16 +248,18 @@ export class Synchroniser {
   async #patiently(page: Promise<Result<HeaderPage>>): Promise<Result<HeaderPage> | null> {
     const { clock } = this.#deps
     const startedMs = clock.now()
-    let result: Result<HeaderPage> | null = null
-    void page.then((value) => {
-      result = value
+    let came = false
+    const note = (): void => {
+      came = true
       this.#changed.wake()
-    })
-    while (result === null) {
+    }
+    void page.then(note, note)
+    while (!came) {
       await this.#changed.wait(LOOK_AGAIN_MS)
       const slow = clock.now() - startedMs >= PATIENCE_MS && this.#deps.peers.list().length > 1
-      if (result === null && (this.#stopped || slow)) return null
+      // What it is checked with may be closed by then: a page that is given up fails unheard.
+      if (this.#stopped || (!came && slow)) return null
     }
-    return result
+    return page
   }
 }

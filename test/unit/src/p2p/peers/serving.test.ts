@@ -18,11 +18,11 @@ class Crowd {
   readonly answered = new Map<string, number>()
   readonly refused = new Map<string, number>()
   readonly #serving: Serving
-  #workMs = 0
+  workMs = 0
 
   constructor() {
     const { time } = this
-    this.#serving = new Serving({ clock: time, timers: time, stopwatch: () => this.#workMs, pacer: () => UNPACED })
+    this.#serving = new Serving({ clock: time, timers: time, stopwatch: () => this.workMs, pacer: () => UNPACED })
   }
 
   async ask(name: string): Promise<boolean> {
@@ -34,7 +34,7 @@ class Crowd {
     const counts = isIn ? this.answered : this.refused
     counts.set(name, (counts.get(name) ?? 0) + 1)
     if (!isIn) return false
-    this.#workMs += COST_MS
+    this.workMs += COST_MS
     this.#serving.settle(peer, 'bodies', turn, 0)
     return true
   }
@@ -46,6 +46,25 @@ class Crowd {
       while (this.time.now() < endMs) await this.ask(name)
     }
     await Promise.all(Array.from({ length: atOnce }, one))
+  }
+
+  /** Has us check what a peer leads us by, piece after piece, until the time is over; how many were begun. */
+  async lead(name: string): Promise<number> {
+    const endMs = this.time.now() + SECONDS * 1_000
+    let count = 0
+    let goesOn = true
+    while (goesOn && this.time.now() < endMs) {
+      const done = await this.#serving.work(name as PeerId, 'claimedHeaders', 0, async () => {
+        this.workMs += COST_MS
+        return ++count
+      })
+      goesOn = done !== null
+    }
+    return count
+  }
+
+  stop(): void {
+    this.#serving.stop()
   }
 
   async pass(ms: number): Promise<void> {
@@ -91,4 +110,35 @@ it('has no wait for a peer that is alone and modest', async () => {
     await crowd.pass(60)
   }
   expect(crowd.time.waits).toEqual([])
+})
+
+it('checks the headers of a peer that leads us at once, however many strangers ask, and answers these none the less', async () => {
+  const crowd = new Crowd()
+  for (let i = 0; i < 48; i++) void crowd.flood(`stranger ${i}`, 4)
+  const led = crowd.lead('leader')
+  await crowd.pass((SECONDS + 1) * 1_000)
+  expect((await led) * EACH_MS).toBeGreaterThan(0.8 * SERVING.peerShare * SECONDS * 1_000)
+  expect(crowd.spentMs).toBeGreaterThan(0.8 * SERVING.allShare * SECONDS * 1_000)
+})
+
+it('gives liars who have us check headers their share together, and nothing of what answers may take', async () => {
+  const crowd = new Crowd()
+  const led = Array.from({ length: 8 }, (_, i) => crowd.lead(`liar ${i}`))
+  void crowd.flood('honest', 4)
+  await crowd.pass((SECONDS + 1) * 1_000)
+  const count = (await Promise.all(led)).reduce((sum, each) => sum + each, 0)
+  const most = SERVING.checksShare * SECONDS * 1_000 + SERVING.allBurstMs + 9 * EACH_MS
+  expect(count * EACH_MS).toBeLessThanOrEqual(most)
+  expect(crowd.spentMs).toBeGreaterThan(0.8 * SERVING.peerShare * SECONDS * 1_000)
+})
+
+it('begins no work that waits when it stops, and none behind it', async () => {
+  const crowd = new Crowd()
+  const led = Array.from({ length: 50 }, () => crowd.lead('leader'))
+  await crowd.pass(100)
+  const before = crowd.workMs
+  crowd.stop()
+  await crowd.pass(SECONDS * 1_000)
+  await Promise.all(led)
+  expect(crowd.workMs).toBe(before)
 })

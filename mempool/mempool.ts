@@ -172,8 +172,7 @@ export class Mempool {
     const entry = this.#measured(tx, sequence)
     const late = this.#refusalOf(entry)
     if (late !== null) return fail(late)
-    const replaced = this.#pool.account(tx.body.sender)?.at(tx.body.nonce)
-    this.#unpaid.took(tx, replaced?.tx.txId, nextHeight(this.#chain))
+    this.#unpaid.took(tx, nextHeight(this.#chain))
     this.#insert(entry)
     return this.#pool.get(tx.txId) === undefined ? fail(this.#fullFault()) : ok(tx)
   }

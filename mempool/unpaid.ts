@@ -14,14 +14,14 @@ interface Account {
 /**
  * How many transactions an account may have taken in here, checked and passed on, before some are mined. One that waits may
  * never pay: its nonce never comes, its time runs out, it is replaced again and again, dearer ones pass it for ever. So each
- * takes one place of its account's; a mined one gives back its own and those of all that it replaced, for it paid a share
- * more for each; the others come back with the blocks.
+ * takes one place of its account's, and a nonce that is mined gives back one: what was replaced at it paid nothing, and what a
+ * replacement pays more may go to its own sender, where that is the miner. The others come back with the blocks.
  */
 export class Unpaid {
   readonly #policy: MempoolPolicy
   readonly #accounts = new LruMap<Address, Account>(ACCOUNTS_KEPT)
-  /** Places that a waiting transaction has taken with those that it replaced. */
-  readonly #taken = new Map<TxId, number>()
+  /** Waiting transactions that have taken a place. */
+  readonly #taken = new Set<TxId>()
 
   constructor(policy: MempoolPolicy) {
     this.#policy = policy
@@ -36,22 +36,19 @@ export class Unpaid {
   }
 
   /** A transaction was taken in, in the place of another or of none. */
-  took({ txId, body }: Transaction, replaced: TxId | undefined, height: number): void {
-    const before = replaced === undefined ? 0 : (this.#taken.get(replaced) ?? 0)
-    this.#taken.set(txId, before + 1)
+  took({ txId, body }: Transaction, height: number): void {
+    this.#taken.add(txId)
     this.#set(body.sender, this.leftOf(body.sender, height) - 1, height)
   }
 
   /** A block pays for the nonce that a waiting transaction has. */
   paid({ txId, body }: Transaction, height: number): void {
-    const places = this.#taken.get(txId) ?? 0
-    this.#taken.delete(txId)
-    if (places > 0) this.#set(body.sender, this.leftOf(body.sender, height) + places, height)
+    if (this.#taken.delete(txId)) this.#set(body.sender, this.leftOf(body.sender, height) + 1, height)
   }
 
-  /** Forgets what does not wait any more: its places come back with the blocks alone. */
+  /** Forgets what does not wait any more: its place comes back with the blocks alone. */
   forget(waits: (txId: TxId) => boolean): void {
-    for (const txId of this.#taken.keys()) if (!waits(txId)) this.#taken.delete(txId)
+    for (const txId of this.#taken) if (!waits(txId)) this.#taken.delete(txId)
   }
 
   #set(address: Address, left: number, height: number): void {

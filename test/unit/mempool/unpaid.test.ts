@@ -74,25 +74,30 @@ describe('an account that pays', () => {
     }
   })
 
-  it('gets back what a mined one replaced, for it has paid more each time', async () => {
-    const pool = await TestMempool.open({ policy: { unpaidPerAccount: 12, unpaidPerBlock: 0 } })
-    for (let nonce = 0; nonce < 3; nonce++) {
-      for (let rate = 40n, i = 0; i < 12; i++, rate = (rate * 9n) / 8n) await pool.put(1, nonce, { rate, amount: 1n })
-      expect(await pool.submit(await pool.pay(1, nonce + 1))).toMatchObject({ code: 'mempool/account-unpaid' })
-      await pool.test.mine([...pool.mempool.candidates()])
+  it('gets one place back for a nonce, whatever was replaced at it and whichever of them its own block holds', async () => {
+    const pool = await TestMempool.open({ policy: { unpaidPerAccount: 12, unpaidPerBlock: 2 } })
+    const replacing = async (nonce: number): Promise<number> => {
+      let taken = 0
+      for (let rate = 40n; (await pool.submit(await pool.pay(1, nonce, { rate, amount: 1n }))) === null; taken++)
+        rate = (rate * 9n) / 8n
+      return taken
     }
-    expect(pool.mempool.count).toBe(0)
+    const first = await pool.pay(1, 0, { rate: 35n })
+    expect(await replacing(0)).toBe(12)
+    await pool.test.mine([first])
+    expect(await replacing(1)).toBe(3)
+    await pool.test.mine([...pool.mempool.candidates()])
+    expect(await replacing(2)).toBe(3)
   })
 
   it('keeps its places where rules judge anew what waits, and where a block holds another at its nonce', async () => {
     const pool = await TestMempool.open({ policy: { unpaidPerAccount: 3, unpaidPerBlock: 0 } })
     const first = await pool.pay(1, 0, { rate: 50n })
     await pool.put(1, 0, { rate: 60n })
-    await pool.put(1, 0, { rate: 70n })
-    await pool.put(1, 1)
-    expect(await pool.submit(await pool.pay(1, 2))).toMatchObject({ code: 'mempool/account-unpaid' })
+    await pool.putRun(1, 1, 2)
+    expect(await pool.submit(await pool.pay(1, 3))).toMatchObject({ code: 'mempool/account-unpaid' })
     await pool.test.mine([first])
-    await pool.putRun(1, 2, 3)
+    await pool.put(1, 3)
     expect(await pool.submit(await pool.pay(1, 4))).toMatchObject({ code: 'mempool/account-unpaid' })
   })
 })

@@ -95,7 +95,7 @@ export class Entrance {
       settle: resolve,
       cancel: () => {},
     }
-    this.#makeRoomFor(stranger)
+    if (!this.#makeRoomFor(stranger)) return Promise.resolve(false)
     this.#pending.set(socket, stranger)
     this.#refuseAfter(stranger, SILENT_MS)
     socket.addEventListener('close', () => this.leave(socket))
@@ -120,15 +120,25 @@ export class Entrance {
     return bucket.take(1)
   }
 
-  /** Ends the oldest of the same machine, of the same net, or of the most crowded net, where there are as many as may be. */
-  #makeRoomFor({ host, net, isExempt }: Stranger): void {
+  /**
+   * Ends the oldest of the same machine, of the same net, or of the most crowded net, where there are as many as may be. Machines
+   * that are known stay before others: false where one that is not known finds room at their cost alone.
+   */
+  #makeRoomFor({ host, net, isExempt, isKnown }: Stranger): boolean {
+    const end = (crowd: readonly Stranger[], groupBy: 'host' | 'net'): boolean => {
+      const strangers = crowd.filter((other) => !other.isKnown)
+      if (strangers.length === 0 && !isKnown) return false
+      const ending = strangers.length === 0 ? crowd : strangers
+      this.#end(largest(Map.groupBy(ending, (other) => other[groupBy])))
+      return true
+    }
     if (!isExempt) {
       const ofHost = this.#others((other) => other.host === host)
-      if (ofHost.length >= PENDING.perHost) this.#end(ofHost)
+      if (ofHost.length >= PENDING.perHost && !end(ofHost, 'host')) return false
       const ofNet = this.#others((other) => other.net === net)
-      if (ofNet.length >= PENDING.perNet) this.#end(largest(Map.groupBy(ofNet, (other) => other.host)))
+      if (ofNet.length >= PENDING.perNet && !end(ofNet, 'host')) return false
     }
-    if (this.#pending.size >= PENDING.all) this.#end(largest(Map.groupBy(this.#others(), (other) => other.net)))
+    return this.#pending.size < PENDING.all || end(this.#others(), 'net')
   }
 
   #others(among: (other: Stranger) => boolean = () => true): readonly Stranger[] {

@@ -86,6 +86,19 @@ describe('the entrance', () => {
     await until('the others are', () => used.every(({ admitted }) => admitted === true), { everyMs: 5 })
   })
 
+  it('ends no socket of a known machine for others, however many of its net or of all come', async () => {
+    const { arrive } = scene((address) => /\/(99\.1\.1\.1|98\.1\.1\.\d)\//.test(address))
+    const known = await arrive('99.1.1.1', false)
+    for (let i = 2; i < 30; i++) await arrive(`99.1.1.${i}`, false)
+    for (let i = 0; i < 2 * PENDING.all; i++) await arrive(`${70 + (i >> 8)}.${i & 255}.1.1`, false)
+    expect(known.status).toBe('open')
+    const full = await Promise.all(Array.from({ length: PENDING.perNet }, (_, i) => arrive(`98.1.1.${i}`, false)))
+    expect((await arrive('98.1.1.100', false)).admitted).toBe(false)
+    expect(full.map(({ status }) => status)).toEqual(Array(PENDING.perNet).fill('open'))
+    expect((await arrive('98.1.1.9', false)).admitted).toBeNull()
+    expect(full.map(({ status }) => status)).toEqual(['aborted', ...Array(PENDING.perNet - 1).fill('open')])
+  })
+
   it('refuses who waited too long, and forgets who left', async () => {
     const { arrive, exhaust, entrance } = scene()
     await exhaust()

@@ -109,6 +109,28 @@ describe('a node that lies about money', () => {
   })
 })
 
+describe('a ceiling of a day', () => {
+  it('counts more payments than a journal in memory keeps', async () => {
+    const journal = memoryJournal()
+    const kept = {
+      secret: 's',
+      serviceId: 'node-x',
+      request: '',
+      quoteId: '',
+      url: '',
+      sender: 'me',
+      tx: null,
+      validUntil: 0,
+    }
+    const cost = { amount: 1n, feeMax: 1n, usd: 0.01, state: 'settled' as const, atMs: Date.now() }
+    for (let i = 0; i < 10_050; i++) await journal.put({ ...kept, ...cost, txId: `tx ${i}`, nonce: BigInt(i) })
+    quotes(COIN)
+    expect(await outcome({ journal, maxPerDayUsd: 100.52 })).toBe('over_day_limit')
+    expect(sent()).toBe(0)
+    expect(await outcome({ journal, maxPerDayUsd: 101 })).toBe('payment_already_redeemed')
+  })
+})
+
 describe('a node that refuses what it takes', () => {
   it('does not get more than the day out of it', async () => {
     const client = agent({ maxPerDayUsd: 0.12, journal: memoryJournal() })

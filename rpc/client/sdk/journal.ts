@@ -2,21 +2,47 @@ import { fieldsOf } from '../http.ts'
 import { DAY_MS } from './ceilings.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
 
-/** Most records that a journal in memory keeps; the oldest go first. */
+/** Most records that a journal in memory keeps; the oldest go first, and for a day what they cost is kept as sums. */
 const MEMORY_RECORDS_MAX = 10_000
+/** Payments within so long are one sum. */
+const SUM_MS = 900_000
 
 /** A journal that lives as long as its process: ceilings per day begin anew with it, and what it paid for can be lost. */
 export function memoryJournal(): PaymentJournal {
   const records = new Map<string, PaymentRecord>()
+  const sums = new Map<number, PaymentRecord>()
+  const forget = (record: PaymentRecord): void => {
+    records.delete(record.txId)
+    for (const atMs of sums.keys()) if (atMs < record.atMs - DAY_MS) sums.delete(atMs)
+    // The end of its span, so that no ceiling counts it for too short.
+    const atMs = Math.ceil(record.atMs / SUM_MS) * SUM_MS
+    sums.set(atMs, added(record, sums.get(atMs), atMs))
+  }
   return {
     put(record) {
       records.delete(record.txId)
       records.set(record.txId, record)
-      const [oldest] = records.keys()
-      if (records.size > MEMORY_RECORDS_MAX && oldest !== undefined) records.delete(oldest)
+      const [oldest] = records.values()
+      if (records.size > MEMORY_RECORDS_MAX && oldest !== undefined) forget(oldest)
     },
     get: (txId) => records.get(txId),
-    since: (atMs) => [...records.values()].filter((record) => record.atMs >= atMs),
+    since: (atMs) => [...sums.values(), ...records.values()].filter((record) => record.atMs >= atMs),
+  }
+}
+
+/** A record that stands for many of which nothing else is kept. */
+function added(record: PaymentRecord, sum: PaymentRecord | undefined, atMs: number): PaymentRecord {
+  const { amount, feeMax, usd } = sum ?? { amount: 0n, feeMax: 0n, usd: 0 }
+  return {
+    ...record,
+    ...{ txId: `sum ${atMs}`, quoteId: '', secret: '', request: '', tx: null, state: 'settled', sender: '' },
+    ...{
+      nonce: BigInt(atMs),
+      amount: amount + record.amount,
+      feeMax: feeMax + record.feeMax,
+      usd: usd + record.usd,
+      atMs,
+    },
   }
 }
 

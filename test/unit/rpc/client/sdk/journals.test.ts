@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { spentIn } from '../../../../../rpc/client/sdk/ceilings.ts'
 import { fileJournal } from '../../../../../rpc/client/sdk/file-journal.ts'
 import { memoryJournal, storageJournal } from '../../../../../rpc/client/sdk/journal.ts'
 import type { PaymentJournal, PaymentRecord } from '../../../../../rpc/client/sdk/shapes.ts'
@@ -35,6 +36,29 @@ function record(txId: string, atMs: number, change: Partial<PaymentRecord> = {})
     ...change,
   }
 }
+
+describe('a journal in memory with more payments in a day than it keeps', () => {
+  const MINUTE = 60_000
+  const PAID = 30_000
+  const cost = { amount: 3n, feeMax: 1n, usd: 0.25 }
+
+  it('still tells what all of them cost, in few records, until a day is over', async () => {
+    const journal = memoryJournal()
+    for (let i = 0; i < PAID; i++)
+      await journal.put(record(`tx ${i}`, START + Math.floor(i / 25) * MINUTE, { ...cost, nonce: BigInt(i) }))
+    const kept = await journal.since(START)
+    expect(spentIn(kept)).toEqual({ units: 4n * BigInt(PAID), usd: PAID / 4 })
+    expect(kept.length).toBeLessThan(10_100)
+    expect(await journal.get('tx 0')).toBeUndefined()
+    // Of none of them that is over does it say that it is not.
+    expect(kept.filter(({ txId, state }) => !txId.startsWith('tx ') && state !== 'settled')).toEqual([])
+    const later = START + 3 * DAY
+    for (let i = 0; i < 10_001; i++)
+      await journal.put(record(`later ${i}`, later, { ...cost, nonce: BigInt(PAID + i) }))
+    expect((await journal.since(0)).length).toBeLessThan(10_100)
+    expect(spentIn(await journal.since(later)).units).toBe(4n * 10_001n)
+  })
+})
 
 class Storage {
   readonly map = new Map<string, string>()

@@ -16,6 +16,7 @@ import { postgresPlace } from '../../../src/storage/postgres-place.ts'
 import { claimStoreSuite } from '../../contract/claim-store.suite.ts'
 import { sharedClaimStoreSuite } from '../../contract/shared-claim-store.suite.ts'
 import { claimed, delivered, stableClaims, txIdOf } from '../../support/claims.ts'
+import { until } from '../../support/processes.ts'
 import { PostgresServer } from './postgres.ts'
 
 /** Short, so that the dead are missed soon; long enough for a busy machine to show that it lives. */
@@ -166,6 +167,36 @@ it('knows payers, prices and deliveries of results that tables of an older relea
   await database.close()
   await store.close()
   await dollars.close()
+})
+
+it('brings tables up to date while a replica of an older release writes a claim and its result', async () => {
+  const place = newPlace()
+  const { schema } = place
+  const open = () => PostgresClaims.open({ place, network: 'test', home: 'a', leaseMs: 30_000, timers: systemTimers })
+  let store = (await open()).store(NATIVE_CLAIMS)
+  await store.claim(claimed(0))
+  await store.advance('claimed', delivered(0))
+  await store.close()
+  const [older, observer] = [await PostgresDatabase.open(place, 1), await PostgresDatabase.open(place, 1)]
+  for (const sql of [
+    `ALTER TABLE ${schema}.results DROP COLUMN payer, DROP COLUMN price, DROP COLUMN delivered`,
+    `ALTER TABLE ${schema}.claims DROP COLUMN service`,
+    `UPDATE ${schema}.about SET version = 2`,
+  ])
+    await older.query(sql)
+  const isWaitedFor = async (): Promise<boolean> =>
+    (await observer.query('SELECT 1 AS one FROM pg_locks WHERE NOT granted')).length > 0
+  const opening = await older.transaction(async (query) => {
+    await query(`UPDATE ${schema}.claims SET state = state`)
+    const migrating = open()
+    migrating.catch(() => {})
+    await until('the migration waits', isWaitedFor)
+    await query(`UPDATE ${schema}.results SET bytes = bytes`)
+    return { migrating }
+  })
+  store = (await opening.migrating).store(NATIVE_CLAIMS)
+  expect(await store.get(txIdOf(0))).toMatchObject({ state: 'delivered' })
+  for (const one of [older, observer, store]) await one.close()
 })
 
 it('lists the calls of one service from tables of an older release, which did not note it, a page of all at a time', async () => {

@@ -14,7 +14,7 @@ import { buildNode } from '../../src/p2p/host/lib-node.ts'
 import { Links } from '../../src/p2p/host/links.ts'
 import { STREAM_WRITES_MAX } from '../../src/p2p/host/negotiation.ts'
 import { PEER_PROTOCOLS_MAX } from '../../src/p2p/host/peer-memory.ts'
-import { topicId } from '../../src/p2p/wire/protocols.ts'
+import { protocolId, topicId } from '../../src/p2p/wire/protocols.ts'
 import { Attacker, GOSSIP, VictimProcess } from '../support/attacker.ts'
 import { field, joined, prefixed, subscribeFrame, varint } from '../support/frames.ts'
 import { connect, startHost, TEST_GENESIS } from '../support/hosts.ts'
@@ -23,6 +23,7 @@ import { until } from '../support/processes.ts'
 const IDENTIFY = '/ipfs/id/1.0.0'
 const PUSH = '/ipfs/id/push/1.0.0'
 const AUTONAT = '/libp2p/autonat/1.0.0'
+const STATUS = protocolId(TEST_GENESIS, 'status')
 
 let victim: VictimProcess
 let address: string
@@ -107,11 +108,17 @@ function dataFrame(stream: number, flag: number, data: Uint8Array): Uint8Array {
 test('streams that are opened and reset at once', async () => {
   const attacker = await attack()
   const { muxer } = attacker.connection as unknown as { muxer: Muxer }
-  const pairs = Array.from({ length: 2_000 }, (_, i) =>
+  const pairs = Array.from({ length: 400 }, (_, i) =>
     joined(windowFrame(10_001 + 2 * i, SYN), windowFrame(10_001 + 2 * i, RST)),
   )
   muxer.maConn.send(joined(...pairs))
   await cutFor(attacker.id, /flood streams/)
+})
+
+test('streams that bring a request each', async () => {
+  const asker = await attack()
+  for (let i = 0; i < 400; i++) await ask(await asker.open(STATUS), prefixed(new Uint8Array(10)))
+  expect(asker.cut).toBe(false)
 })
 
 test('a stream that settles for nothing is reset after some answers', async () => {

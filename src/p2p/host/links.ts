@@ -34,8 +34,11 @@ const IGNORED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB / 4 }
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
 /** Pings of the muxer, which answers each: honest ones come twice a minute, and a small one costs as much as a page. */
 const PINGS: Allowance = { burst: 100, perSecond: 2 }
-/** Streams that a peer opens: some for its requests, of which it may send 100 a second, and each costs timers and a negotiation. */
-export const STREAMS_OPENED: Allowance = { burst: 1_000, perSecond: 200 }
+/**
+ * Streams that a peer opens, but for those that brought a request, which has bounds of its own: each costs timers and a
+ * negotiation, 0.3 ms, whatever comes of it. An honest peer has some dozens under way.
+ */
+export const STREAMS_OPENED: Allowance = { burst: 256, perSecond: 2 }
 /** A frame of the muxer costs as much as so many bytes more, whatever it holds. */
 const FRAME_COST_BYTES = 64
 /** Queue of a connection whose other end does not read; streams have their own limits, this is the last one. */
@@ -49,6 +52,7 @@ export interface Link extends Connection {
   readonly unaskedBytes: Bucket
   readonly ignoredBytes: Bucket
   readonly gossipUnits: Bucket
+  readonly streamsOpened: Bucket
   /** Bytes of the whole connection so far, framing included. */
   readonly bytes: { in: number; out: number }
 }
@@ -127,13 +131,17 @@ export class Links {
     if (others.length === 0) for (const listener of this.#listeners) listener.connected(infoOf(link))
   }
 
+  /** A stream that the other end of a connection opened brought a request. */
+  requested(connection: LibConnection): void {
+    this.#linkOver(connection)?.streamsOpened.giveBack(1)
+  }
+
   /** Forgets a connection that closed. */
   remove(connection: LibConnection): void {
-    const peer = connection.remotePeer.toString() as PeerId
-    const links = this.#links.get(peer)
-    const link = links?.find(({ id }) => id === connection.id)
-    if (links === undefined || link === undefined) return
-    const left = links.filter((other) => other !== link)
+    const link = this.#linkOver(connection)
+    if (link === undefined) return
+    const { peer } = link
+    const left = (this.#links.get(peer) ?? []).filter((other) => other !== link)
     if (left.length > 0) this.#links.set(peer, left)
     else this.#links.delete(peer)
     for (const watcher of this.#watchers) watcher.closed(link)
@@ -154,6 +162,10 @@ export class Links {
     this.drop(peer, about)
   }
 
+  #linkOver(connection: LibConnection): Link | undefined {
+    return this.#links.get(connection.remotePeer.toString() as PeerId)?.find(({ id }) => id === connection.id)
+  }
+
   #linkOf(connection: LibConnection): Link {
     return {
       connection,
@@ -165,6 +177,7 @@ export class Links {
       unaskedBytes: new Bucket(UNASKED_BYTES, this.#deps.clock),
       ignoredBytes: new Bucket(IGNORED_BYTES, this.#deps.clock),
       gossipUnits: new Bucket(GOSSIP_UNITS, this.#deps.clock),
+      streamsOpened: new Bucket(STREAMS_OPENED, this.#deps.clock),
       bytes: { in: 0, out: 0 },
     }
   }
@@ -207,11 +220,10 @@ export class Links {
   }
 
   #meterFrames(link: Link, muxer: Muxer): void {
-    const opened = new Bucket(STREAMS_OPENED, this.#deps.clock)
     const take = muxer.handleFrame.bind(muxer)
     muxer.handleFrame = (frame) => {
       if (!link.unaskedBytes.spend(FRAME_COST_BYTES)) this.expel(link.peer, 'flood', 'frames')
-      else if (opensStream(frame) && !opened.spend(1)) this.expel(link.peer, 'flood', 'streams')
+      else if (opensStream(frame) && !link.streamsOpened.spend(1)) this.expel(link.peer, 'flood', 'streams')
       else take(frame)
     }
     const pings = new Bucket(PINGS, this.#deps.clock)

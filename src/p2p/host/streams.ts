@@ -141,6 +141,7 @@ export class Requests {
     const peer = connection.remotePeer.toString() as PeerId
     const body = await this.#readRequest(protocol, peer, stream)
     if (body === undefined) return
+    this.#deps.links.requested(connection)
     const room = this.#rooms.get(peer) ?? new ReplyRoom()
     this.#rooms.set(peer, room)
     let held: number = CHANNELS[protocol].replyMax

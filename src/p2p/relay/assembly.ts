@@ -44,6 +44,8 @@ const QUESTIONS_AT_ONCE = 4
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
 const ASKED_PER_ROUND = 8
+/** A peer that we chose goes before those that came to us until it was asked in vain so often, some four times a block: fresh names are free. */
+const CHOSEN_LEAD = 8
 
 type Kind = keyof typeof STAGGER_MS
 
@@ -67,8 +69,8 @@ export class Assembly {
   #resolve: (assembled: Assembled | undefined) => void = () => {}
   #wake: () => void = () => {}
   #assembled: Assembled | undefined
-  /** How often the peer that was asked last had been asked in vain: a better one need not wait for it. */
-  #lastInVain = 0
+  /** Rank of the peer that was asked last: one of a better rank need not wait for it. */
+  #lastRank = 0
   #finished = false
   #isWholeCounted = false
   #isEarly: boolean
@@ -119,7 +121,7 @@ export class Assembly {
         this.#wake = resolve
       })
       if (next !== undefined) {
-        const isBetter = next.kind === 'missing' && this.#deps.givers.inVain(next.peer) < this.#lastInVain
+        const isBetter = next.kind === 'missing' && this.#rankOf(next.peer) < this.#lastRank
         const isDue = isBetter || (await Promise.race([this.#due[next.kind].then(() => true), woken.then(() => false)]))
         if (isDue && !this.#finished) this.#begin(next, running)
       } else if (running.size > 0) {
@@ -158,8 +160,8 @@ export class Assembly {
   #begin({ peer, kind, slots }: Question, running: Set<Promise<void>>): void {
     const question = this.#ask(peer, slots).finally(() => running.delete(question))
     running.add(question)
-    const { timers, givers } = this.#deps
-    this.#lastInVain = givers.inVain(peer)
+    const { timers } = this.#deps
+    this.#lastRank = this.#rankOf(peer)
     this.#due = {
       missing: Promise.race([question, pause(timers, STAGGER_MS.missing)]),
       whole: Promise.race([question, pause(timers, STAGGER_MS.whole)]),
@@ -194,24 +196,31 @@ export class Assembly {
     return fetchBody(this.#deps, peer, this.#header)
   }
 
-  /** What is asked next: what a message lacks of its sender, then whole bodies, also of peers whose head has as much work. */
+  /**
+   * What is asked next: what a message lacks of its sender, then whole bodies, also of peers whose head has as much work, and of
+   * those that we chose: the same message is heard from its first sender alone, and that may be a liar.
+   */
   #next(): Question | undefined {
     const { peers } = this.#deps
     const senders = [...this.#senders].filter(([peer]) => peers.isReady(peer))
     const [lacking] = this.#ranked(senders.flatMap(([peer, slots]) => (slots === null ? [] : [peer])))
     if (lacking !== undefined) return { peer: lacking, kind: 'missing', slots: this.#senders.get(lacking) ?? null }
     if (this.#askedWhole.size >= ASKED_PER_ROUND) return undefined
-    const heavy = peers.list().filter(({ head }) => head.totalWork >= this.tip.totalWork)
-    const havers = new Set([...senders.map(([peer]) => peer), ...heavy.map(({ info }) => info.id)])
+    const others = peers
+      .list()
+      .filter(({ head, info }) => head.totalWork >= this.tip.totalWork || this.#isChosen(info.id))
+    const havers = new Set([...senders.map(([peer]) => peer), ...others.map(({ info }) => info.id)])
     const [peer] = this.#ranked([...havers].filter((id) => !this.#askedWhole.has(id)))
     return peer && { peer, kind: 'whole', slots: null }
   }
 
-  /** Those first that were asked in vain least often, and of these those that we chose. */
   #ranked(ids: readonly PeerId[]): readonly PeerId[] {
-    const { givers } = this.#deps
-    const chosen = (id: PeerId): number => (this.#isChosen(id) ? 0 : 1)
-    return ids.toSorted((a, b) => givers.inVain(a) - givers.inVain(b) || chosen(a) - chosen(b))
+    return ids.toSorted((a, b) => this.#rankOf(a) - this.#rankOf(b))
+  }
+
+  /** The lower, the earlier a peer is asked. */
+  #rankOf(peer: PeerId): number {
+    return this.#deps.givers.inVain(peer) - (this.#isChosen(peer) ? CHOSEN_LEAD : 0)
   }
 
   #comeDue(): void {

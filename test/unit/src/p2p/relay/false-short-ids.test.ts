@@ -123,6 +123,32 @@ describe('a peer that tells of blocks and refuses them', () => {
     }
   })
 
+  it('keeps no block away that it told of in the words of another: those that the node chose are asked, too', async () => {
+    const [one, other] = await row.pair()
+    const liar = await refuserOf(one)
+    const block = await row.source.mine(await row.pays(3))
+    other.behind = true
+    await other.test.import(block)
+    liar.send(one.id, 'blocks', makeCompactBlock(block, 1n, none))
+    await row.hub.time.pass(5_000)
+    expect(one.test.chain.head.id).toBe(block.id)
+  })
+
+  it('goes behind one that the node chose, under whatever fresh name and although that one could not give the block before', async () => {
+    const [one, other] = await row.pair()
+    other.behind = true
+    const lost = await row.source.mine(await row.pays(3))
+    other.network.send(one.id, 'blocks', makeCompactBlock(lost, 1n, none))
+    await row.hub.time.pass(10_000)
+    for (const node of [one, other]) await node.test.import(lost)
+    const block = await row.source.mine(await row.pays(3))
+    await other.test.import(block)
+    for (let i = 0; i < 8; i++) (await refuserOf(one, `refuser ${i}`)).send(one.id, 'blocks', junkOf(block, BigInt(i)))
+    other.network.send(one.id, 'blocks', makeCompactBlock(block, 1n, none))
+    await row.hub.time.pass(20)
+    expect(one.test.chain.head.id).toBe(block.id)
+  })
+
   it('is blamed if it has not got them a minute later, and one that has them by then is not', async () => {
     const [one, other] = await row.pair()
     const liar = await refuserOf(other)

@@ -3,10 +3,10 @@ import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
 import { type CompactBlock, reconstruct, type Slots } from '../wire/compact-block.ts'
-import { bodyOf, type FetchDependencies, type Fetched, fetchBody, fetchMissing } from './body-fetch.ts'
+import { bodyOf, type FetchDependencies, fetchBody, fetchMissing } from './body-fetch.ts'
 import type { Givers } from './givers.ts'
 import type { BlockFacts } from './relay-facts.ts'
-import { pause } from './within.ts'
+import { pause, within } from './within.ts'
 
 /** What assembling works with. */
 export interface AssemblyDependencies extends FetchDependencies {
@@ -39,6 +39,8 @@ const INBOUND_SENDERS_MAX = 16
 const KEPT_BYTES_MAX = 262_144
 /** How long one peer is waited for before another is asked as well: for what is missing; for a whole body, which may fill our line. */
 const STAGGER_MS = { missing: 200, whole: 2_000 } as const
+/** How long one peer may take a place of the questions at once. What it says later counts all the same: the line may be slow. */
+const PATIENCE_MS = { missing: 2_000, whole: 4_000 } as const
 const QUESTIONS_AT_ONCE = 4
 /** A peer may have to put the block together itself before it has a body to give. */
 const BODY_ROUNDS = 3
@@ -64,6 +66,8 @@ export class Assembly {
   /** Senders in the order of their messages; with what is known by these where the rest can be asked for. */
   readonly #senders = new Map<PeerId, Slots | null>()
   readonly #askedWhole = new Set<PeerId>()
+  /** Peers that have not answered yet, also those that are not waited for any longer. */
+  readonly #underWay = new Set<PeerId>()
   readonly #cancelWait: () => void
   #due: Record<Kind, Promise<void>> = { missing: Promise.resolve(), whole: Promise.resolve() }
   #resolve: (assembled: Assembled | undefined) => void = () => {}
@@ -115,7 +119,7 @@ export class Assembly {
   /** Asks until the body is here or no peer has it; call once, after the first message. It never rejects. */
   async run(): Promise<void> {
     const running = new Set<Promise<void>>()
-    for (let round = 0; round < BODY_ROUNDS && !this.#finished; ) {
+    for (let round = 0; (round < BODY_ROUNDS || this.#underWay.size > 0) && !this.#finished; ) {
       const next = running.size < QUESTIONS_AT_ONCE ? this.#next() : undefined
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve
@@ -133,7 +137,7 @@ export class Assembly {
         ])
         if (!isOver) continue
         round++
-        this.#askedWhole.clear()
+        if (round < BODY_ROUNDS) this.#askedWhole.clear()
       }
     }
     this.#finish(undefined)
@@ -157,40 +161,53 @@ export class Assembly {
     return this.#deps.peers.get(peer)?.info.direction === 'outbound'
   }
 
-  #begin({ peer, kind, slots }: Question, running: Set<Promise<void>>): void {
-    const question = this.#ask(peer, slots).finally(() => running.delete(question))
-    running.add(question)
+  #begin(question: Question, running: Set<Promise<void>>): void {
+    const { peer, kind } = question
+    const asking = this.#ask(question).finally(() => running.delete(asking))
+    running.add(asking)
     const { timers } = this.#deps
     this.#lastRank = this.#rankOf(peer)
     this.#due = {
-      missing: Promise.race([question, pause(timers, STAGGER_MS.missing)]),
-      whole: Promise.race([question, pause(timers, STAGGER_MS.whole)]),
+      missing: Promise.race([asking, pause(timers, STAGGER_MS.missing)]),
+      whole: Promise.race([asking, pause(timers, STAGGER_MS.whole)]),
     }
     if (kind === 'missing') this.#senders.set(peer, null)
     else this.#askedWhole.add(peer)
   }
 
-  async #ask(peer: PeerId, slots: Slots | null): Promise<void> {
-    const { facts, givers } = this.#deps
+  /** Resolves when the peer has answered, or is not waited for any longer. */
+  async #ask({ peer, kind, slots }: Question): Promise<void> {
+    const { facts, givers, timers } = this.#deps
     const isSender = this.#senders.has(peer)
-    const transactions = slots === null ? await this.#fetchWhole(peer) : await this.#fetchMissing(peer, slots)
-    if (transactions === 'late') givers.gaveLate(peer)
-    else if (transactions !== undefined) {
+    let isLate = false
+    this.#underWay.add(peer)
+    const fetched = slots === null ? this.#fetchWhole(peer) : this.#fetchMissing(peer, slots)
+    const answered = fetched.then((transactions) => {
+      this.#underWay.delete(peer)
+      if (transactions === undefined) {
+        if (isSender && !isLate) givers.gaveNothing(peer, this.#header)
+        return this.#wake()
+      }
       givers.gave(peer)
       if (slots !== null && !this.#finished) facts.completed++
       this.#finish({ transactions, giver: peer })
-    } else if (isSender) {
-      givers.gaveNothing(peer, this.#header)
-    }
+    })
+    isLate =
+      (await within(
+        timers,
+        PATIENCE_MS[kind],
+        answered.then(() => true),
+      )) === undefined
+    if (isLate) givers.gaveLate(peer)
   }
 
-  async #fetchMissing(peer: PeerId, slots: Slots): Promise<Fetched<readonly Transaction[]>> {
+  async #fetchMissing(peer: PeerId, slots: Slots): Promise<readonly Transaction[] | undefined> {
     this.#deps.facts.missingTransactions += slots.filter((tx) => tx === undefined).length
     const filled = await fetchMissing(this.#deps, peer, this.#header, slots)
-    return filled === undefined || filled === 'late' ? filled : bodyOf(this.#header, filled)
+    return filled && bodyOf(this.#header, filled)
   }
 
-  #fetchWhole(peer: PeerId): Promise<Fetched<readonly Transaction[]>> {
+  #fetchWhole(peer: PeerId): Promise<readonly Transaction[] | undefined> {
     if (!this.#isWholeCounted) this.#deps.facts.wholeBodies++
     this.#isWholeCounted = true
     return fetchBody(this.#deps, peer, this.#header)
@@ -202,7 +219,8 @@ export class Assembly {
    */
   #next(): Question | undefined {
     const { peers } = this.#deps
-    const senders = [...this.#senders].filter(([peer]) => peers.isReady(peer))
+    const isFree = (peer: PeerId): boolean => peers.isReady(peer) && !this.#underWay.has(peer)
+    const senders = [...this.#senders].filter(([peer]) => isFree(peer))
     const [lacking] = this.#ranked(senders.flatMap(([peer, slots]) => (slots === null ? [] : [peer])))
     if (lacking !== undefined) return { peer: lacking, kind: 'missing', slots: this.#senders.get(lacking) ?? null }
     if (this.#askedWhole.size >= ASKED_PER_ROUND) return undefined
@@ -210,7 +228,7 @@ export class Assembly {
       .list()
       .filter(({ head, info }) => head.totalWork >= this.tip.totalWork || this.#isChosen(info.id))
     const havers = new Set([...senders.map(([peer]) => peer), ...others.map(({ info }) => info.id)])
-    const [peer] = this.#ranked([...havers].filter((id) => !this.#askedWhole.has(id)))
+    const [peer] = this.#ranked([...havers].filter((id) => isFree(id) && !this.#askedWhole.has(id)))
     return peer && { peer, kind: 'whole', slots: null }
   }
 

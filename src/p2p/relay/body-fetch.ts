@@ -7,19 +7,12 @@ import { askPatiently, isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { Slots } from '../wire/compact-block.ts'
 import type { ReplyOf } from '../wire/messages.ts'
-import { within } from './within.ts'
 
 /** What fetching works with. */
 export interface FetchDependencies {
   readonly peers: Peers
   readonly timers: Timers
 }
-
-/** How long one peer may keep us from asking the next one. */
-const PATIENCE_MS = 2_000
-const BODY_PATIENCE_MS = 4_000
-/** What a question came to: undefined if the peer did not help, `late` if it was not waited for any longer. */
-export type Fetched<T> = T | undefined | 'late'
 
 /** Times that a busy peer is asked for the same. */
 const BUSY_TIMES = 2
@@ -40,18 +33,16 @@ export function blockOf({ header, bytes, id }: SealedHeader, transactions: reado
 }
 
 /**
- * Asks a peer for what is missing. That an answer fills the slots with something else is
+ * Asks a peer for what is missing; undefined if it did not help. That an answer fills the slots with something else is
  * nobody's fault: whoever made the message may have named places that the block does not have.
  */
 export async function fetchMissing(
   { peers, timers }: FetchDependencies,
   ...[from, header, slots]: [PeerId, SealedHeader, Slots]
-): Promise<Fetched<Slots>> {
+): Promise<Slots | undefined> {
   const indexes = slots.flatMap((tx, index) => (tx === undefined ? [index] : []))
   const patience = { peers, timers, times: BUSY_TIMES }
-  const asked = askPatiently(patience, from, 'blockTransactions', { block: header.id, indexes })
-  const reply = await within(timers, PATIENCE_MS, asked)
-  if (reply === undefined) return 'late'
+  const reply = await askPatiently(patience, from, 'blockTransactions', { block: header.id, indexes })
   if (!reply.ok) return undefined
   if (reply.value.length !== indexes.length) {
     peers.report(from, 'unasked', `${reply.value.length} transactions in place of ${indexes.length}`)
@@ -64,14 +55,13 @@ export async function fetchMissing(
   return filled
 }
 
-/** Asks a peer for the whole body; what does not match the header is its fault. */
+/** Asks a peer for the whole body, undefined if it did not help; what does not match the header is its fault. */
 export async function fetchBody(
   { peers, timers }: FetchDependencies,
   ...[from, header]: [PeerId, SealedHeader]
-): Promise<Fetched<readonly Transaction[]>> {
+): Promise<readonly Transaction[] | undefined> {
   const patience = { peers, timers, times: BUSY_TIMES }
-  const reply = await within(timers, BODY_PATIENCE_MS, askPatiently(patience, from, 'bodies', [header.id]))
-  if (reply === undefined) return 'late'
+  const reply = await askPatiently(patience, from, 'bodies', [header.id])
   return reply.ok ? bodyIn(peers, from, header, reply.value) : undefined
 }
 

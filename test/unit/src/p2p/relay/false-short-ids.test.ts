@@ -191,4 +191,21 @@ describe('a peer that tells of blocks and refuses them', () => {
     await time.pass(70_000)
     expect([before, asked]).toEqual([1, 1])
   })
+
+  it('gives the body all the same where it was only slow, and is not asked for it twice at once', async () => {
+    const [one, other] = await row.pair()
+    const slow = await refuserOf(other)
+    one.behind = true
+    const block = await row.source.mine(await row.pays(3))
+    const reply = Uint8Array.of(0, ...encode(replyCodec('bodies'), [block.transactions.map(encodeTransaction)]))
+    let asked = 0
+    slow.serve('bodies', () => {
+      asked += 1
+      return new Promise((resolve) => row.hub.time.after(15_000, () => resolve(reply)))
+    })
+    slow.send(other.id, 'blocks', junkOf(block))
+    await row.hub.time.pass(18_000)
+    expect([other.test.chain.head.id, asked]).toEqual([block.id, 1])
+    expect(other.offences).not.toContainEqual({ peer: slow.self, offence: 'useless' })
+  })
 })

@@ -1,9 +1,9 @@
 import { parseAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { parseProxies } from '../rpc/edge/proxies.ts'
 import { readChat } from './chat-settings.ts'
 import { readOutside } from './outside-settings.ts'
-import { parseProxies } from './proxies.ts'
 import type { Setting } from './setting.ts'
 import { type Config, type Origin, type Prices, type Resolved, SETTINGS, type SettingName } from './settings.ts'
 

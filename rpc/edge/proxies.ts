@@ -1,4 +1,4 @@
-import { BlockList, type IPVersion, isIPv6 } from 'node:net'
+import { BlockList, type IPVersion, isIPv4, isIPv6 } from 'node:net'
 
 /**
  * Who is believed about who asks: with `true` the other end of every connection, with `false` none, else those that have one of these
@@ -8,6 +8,13 @@ export type TrustedProxies = boolean | readonly string[]
 
 /** Whether the other end of a connection, or an address in front of it, is a proxy that is believed. */
 export type IsProxy = (address: string | undefined) => boolean
+
+/** The proxies that a text names: `true`, `false`, or addresses and networks separated by commas; null where it is none of these. */
+export function parseProxies(text: string): TrustedProxies | null {
+  if (text === 'true' || text === 'false') return text === 'true'
+  const proxies = text.split(',')
+  return proxies.every(isPlace) ? proxies : null
+}
 
 /** Tells proxies from others. */
 export function proxiesOf(trusted: TrustedProxies): IsProxy {
@@ -33,4 +40,9 @@ export function believedHops(trusted: TrustedProxies): false | ((address: string
 
 function versionOf(address: string): IPVersion {
   return isIPv6(address) ? 'ipv6' : 'ipv4'
+}
+
+function isPlace(text: string): boolean {
+  const [, address = '', bits = '0'] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128)
 }

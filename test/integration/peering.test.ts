@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { afterEach, expect, test } from 'vitest'
 import { DEVNET } from '../../config/networks/devnet.ts'
@@ -11,6 +10,7 @@ import { systemClock, systemTimers } from '../../src/runtime.ts'
 import { begin, makeHost } from '../support/hosts.ts'
 import { MemoryRecords, SILENT } from '../support/peering.ts'
 import { until } from '../support/processes.ts'
+import { freePort } from '../support/tcp-proxy.ts'
 
 const ruleBook = createRuleBook(DEVNET, PROTOCOL)
 const genesis = ruleBook.genesis.block
@@ -79,14 +79,6 @@ async function openOn(
 
 const addressOf = ({ host }: Part): string => host.addresses()[0] as string
 const isConnected = (a: Part, b: Part): boolean => a.peers.isReady(b.host.self) && b.peers.isReady(a.host.self)
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 test('a configured peer that comes late, goes and comes back is connected each time', async () => {
   const port = await freePort()

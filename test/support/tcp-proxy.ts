@@ -88,12 +88,25 @@ export class TcpProxy {
   }
 }
 
+/**
+ * Ports that systems do not give to outgoing connections (Linux: from 32,768 up; others higher): between being found free and being
+ * listened on, a port of those would go to any of the sockets of the tests beside. Each process begins at a place of its own.
+ */
+const PORTS = { first: 10_000, count: 20_000, perProcess: 40 } as const
+let ports = process.pid * PORTS.perProcess
+
 /** A port of 127.0.0.1 that is free just now. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = PORTS.first + (ports++ % PORTS.count)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }

@@ -177,6 +177,8 @@ export class PeerManager implements Gate {
 
   #tick(): void {
     this.#cancel = this.#deps.timers.after(TICK_MS, () => this.#tick())
+    // A connection may have been on its way past the gate while its peer was banned.
+    this.hangUpBanned()
     this.#trim()
     this.#redial()
     this.#seek()

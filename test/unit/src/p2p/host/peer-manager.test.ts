@@ -216,6 +216,15 @@ describe('anchors', () => {
 })
 
 describe('inbound connections', () => {
+  it('end where the peer was banned while they were on their way in', async () => {
+    const station = await Station.open()
+    station.manager.start()
+    station.arrive(1, '60.1.0.1')
+    station.bans.ban(peerId(1), 1e9, 'x')
+    await station.pass(2_000)
+    expect(station.dialer.peers).not.toContain(peerId(1))
+  })
+
   it('are bounded by machine and network, but not among neighbours on the devnet', async () => {
     const station = await Station.open({ inboundMax: 100 })
     const letIn = (ips: readonly string[]): number =>

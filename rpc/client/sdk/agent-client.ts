@@ -250,14 +250,15 @@ export class AgentClient {
   #paidParts(): PaidFetchParts {
     return {
       ...{ payer: this.#payer, client: this.#client, transport: this.#transport },
-      patience: () => this.#patience(),
+      patience: (signal) => this.#patience(signal),
       note: (payment, state) => this.#note(payment, state),
     }
   }
 
-  #patience(): Patience {
+  #patience(ofCall?: AbortSignal): Patience {
     const { signal, settleMs = SETTLE_MS } = this.#options
-    return { untilMs: Date.now() + settleMs, ...(signal && { signal }) }
+    const signals = [signal, ofCall].filter((each) => each !== undefined)
+    return { untilMs: Date.now() + settleMs, signal: AbortSignal.any(signals) }
   }
 
   async #settle<R>(payment: Payment): Promise<CallResult<R>> {

@@ -25,12 +25,13 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
     const terms = termsOf(first)
     const quote = terms === undefined ? undefined : quoteOf(terms, params, parts)
     if (terms === undefined || quote === undefined) return first
-    const { record } = await parts.payer.pay(quote)
+    const signal = more.map((each) => fieldsOf(each).signal).find((each) => each instanceof AbortSignal)
+    const { record } = await parts.payer.pay(quote, signal)
     // A Farthing node waits for the block itself.
-    if (!quote.isCommitted) await awaitDepth(parts, record, quote)
+    if (!quote.isCommitted) await awaitDepth(parts, record, quote, signal)
     const payload = paymentPayload(record, quote, { version: terms.x402Version === 1 ? 1 : 2, terms })
     const meta = { ...fieldsOf(params._meta), [PAYMENT_KEY]: payload }
-    return settle(parts, { payment: record, quote }, () => call({ ...params, _meta: meta }, more))
+    return settle(parts, { payment: record, quote, signal }, () => call({ ...params, _meta: meta }, more))
   }
   return paying as unknown as C['callTool']
 }
@@ -38,10 +39,14 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
 /** Repeats a paid call until its answer is final; the same payment each time, which runs the tool once. */
 async function settle(
   parts: PaidFetchParts,
-  { payment, quote }: { readonly payment: Payment; readonly quote: Quote },
+  {
+    payment,
+    quote,
+    signal,
+  }: { readonly payment: Payment; readonly quote: Quote; readonly signal: AbortSignal | undefined },
   call: () => Promise<unknown>,
 ): Promise<unknown> {
-  const patience = parts.patience()
+  const patience = parts.patience(signal)
   for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
     const result = await call().catch(() => undefined)
     const said = fieldsOf(result)
@@ -55,7 +60,7 @@ async function settle(
       throw errorOfAnswer(answer, payment)
     }
     if (isOver(patience)) throw interrupted(payment)
-    if (answer?.status === 402) await awaitDepth(parts, payment, quote)
+    if (answer?.status === 402) await awaitDepth(parts, payment, quote, signal)
     await pause(Math.min(waitMs, Math.max(0, patience.untilMs - Date.now())), patience.signal)
   }
 }

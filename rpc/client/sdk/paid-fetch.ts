@@ -3,7 +3,7 @@ import { decodeTerms, type NativeTerms, paymentHeader, paymentPayload } from './
 import type { Payer } from './payer.ts'
 import { NATIVE_SCHEME, nativeOffer, readOffer } from './quotes.ts'
 import { isPassing } from './refusals.ts'
-import { changed, isFromElsewhere, rebuilt, type SentRequest, sendWithinOrigin } from './sent-request.ts'
+import { changed, isFromElsewhere, type SentRequest, send, sendWithinOrigin } from './sent-request.ts'
 import { awaitMined, interrupted, type SettlePlace } from './settling.ts'
 import type { PaidFetchOptions, Payment, PaymentState, Quote } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
@@ -13,7 +13,8 @@ type Fetch = typeof globalThis.fetch
 /** What a paying fetch works with. */
 export interface PaidFetchParts extends SettlePlace {
   readonly payer: Payer
-  readonly patience: () => Patience
+  /** How long is waited now; `signal` is one of the caller's beside the client's own. */
+  readonly patience: (signal?: AbortSignal) => Patience
   readonly note: (payment: Payment, state: PaymentState) => Promise<void>
 }
 
@@ -22,7 +23,8 @@ const RETRY_MS = { least: 500, most: 10_000 }
 /**
  * A `fetch` that pays: a 402 with a native offer is paid within the ceilings and the request repeated, whatever x402 server it
  * came from. Any other answer, a 402 without a native offer for this network and one of another origin than was asked are handed over
- * as they are. Errors: those of the guards, and `InterruptedPaymentError` where a payment was made and no answer came.
+ * as they are. Errors: those of the guards, the reason of the request's signal where it ends before anything is signed, and
+ * `InterruptedPaymentError` where a payment was made and no answer came.
  */
 export function payingFetch(
   fetch: Fetch,
@@ -32,16 +34,18 @@ export function payingFetch(
   return async (input, init) => {
     const request = new Request(input, init)
     // Read once: the body is sent again with the payment.
-    const sent = { request, body: request.body === null ? null : new Uint8Array(await request.clone().arrayBuffer()) }
-    const first = await fetch(rebuilt(sent))
+    const body = request.body === null ? null : new Uint8Array(await request.clone().arrayBuffer())
+    const { dispatcher } = fieldsOf(init)
+    const sent = { request, body, caller: { request, dispatcher } }
+    const first = await send(fetch, sent)
     // Who was not asked is not paid: the answer says where it came from, and the caller may ask there.
     if (first.status !== 402 || isFromElsewhere(first, request)) return first
     const asked = await readTerms(first.clone(), sent, parts)
     if (asked === undefined) return first
     await first.body?.cancel()
-    const record = payment ?? (await parts.payer.pay(asked.quote)).record
+    const record = payment ?? (await parts.payer.pay(asked.quote, request.signal)).record
     // A Farthing node waits for the block itself.
-    if (!asked.quote.isCommitted) await awaitDepth(parts, record, asked.quote)
+    if (!asked.quote.isCommitted) await awaitDepth(parts, record, asked.quote, request.signal)
     return settle({ fetch, parts, sent, asked, carrier }, record)
   }
 }
@@ -92,7 +96,8 @@ interface PaidRequest {
 
 /** Repeats the request with its payment until the answer is final; the same payment each time. */
 async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payment: Payment): Promise<Response> {
-  const patience = parts.patience()
+  const { signal } = sent.caller.request
+  const patience = parts.patience(signal)
   const paid = carrier === 'body' ? withBody(sent, payment) : withHeader(sent, payment, asked)
   for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
     const response = await sendWithinOrigin(fetch, paid).catch(() => null)
@@ -103,14 +108,19 @@ async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payme
     }
     void response?.body?.cancel().catch(() => {})
     if (isOver(patience)) throw interrupted(payment)
-    if (response?.status === 402) await awaitDepth(parts, payment, asked.quote)
+    if (response?.status === 402) await awaitDepth(parts, payment, asked.quote, signal)
     await pause(Math.min(waitMs, Math.max(0, patience.untilMs - Date.now())), patience.signal)
   }
 }
 
 /** Waits until a payment is as deep as its seller wants it; it is sent again where the node does not know it. */
-export function awaitDepth(parts: PaidFetchParts, payment: Payment, { confirmations }: Quote): Promise<void> {
-  return awaitMined(parts, payment, { ...parts.patience(), confirmations })
+export function awaitDepth(
+  parts: PaidFetchParts,
+  payment: Payment,
+  { confirmations }: Quote,
+  signal?: AbortSignal,
+): Promise<void> {
+  return awaitMined(parts, payment, { ...parts.patience(signal), confirmations })
 }
 
 async function isRetryable(response: Response): Promise<boolean> {

@@ -74,16 +74,20 @@ export class Payer {
     return this.#parts.facts
   }
 
-  /** Pays a quote. Errors: those of the guards, before anything was signed; `payment_refused` where the node does not take it. */
-  pay(quote: Quote): Promise<SentPayment> {
-    const paid = this.#queue.then(() => this.#pay(quote))
+  /**
+   * Pays a quote. Errors: those of the guards, and the reason of a signal that ends before the payment is written down, with nothing paid;
+   * `payment_refused` where the node does not take it.
+   */
+  pay(quote: Quote, signal?: AbortSignal): Promise<SentPayment> {
+    const paid = this.#queue.then(() => this.#pay(quote, signal))
     this.#queue = paid.catch(() => {})
     return paid
   }
 
-  async #pay(quote: Quote): Promise<SentPayment> {
+  async #pay(quote: Quote, signal?: AbortSignal): Promise<SentPayment> {
     const { wallet, isDryRun } = this.#parts
     this.#parts.checkEnded()
+    signal?.throwIfAborted()
     await this.#checkUnpaid(quote)
     await this.#checkFresh(quote)
     const usdOfUnits = await this.#agree(quote)
@@ -95,6 +99,8 @@ export class Payer {
     const record = { ...signed, usd }
     // The fee is known only now; what was signed and not sent costs nothing.
     await this.#checkCeilings(quote.amount + signed.feeMax, usdOfUnits === null ? null : usd)
+    this.#parts.checkEnded()
+    signal?.throwIfAborted()
     await this.#keep(record)
     if (this.#paid.size >= QUOTES_REMEMBERED_MAX) this.#paid.clear()
     this.#paid.set(quote.quoteId, record)

@@ -4,24 +4,47 @@ type Fetch = typeof globalThis.fetch
 export interface SentRequest {
   readonly request: Request
   readonly body: Uint8Array<ArrayBuffer> | null
+  /** What each sending takes from the caller. */
+  readonly caller: Caller
+}
+
+/**
+ * The request as the caller made it, and the way that it is to take where the runtime knows such (undici's dispatcher). A request that is
+ * made of another holds the signal of that one weakly: only the caller's own, while it is held, surely ends what is under way.
+ */
+export interface Caller {
+  readonly request: Request
+  readonly dispatcher?: unknown
+}
+
+function optionsOf({ request, dispatcher }: Caller): RequestInit {
+  return { signal: request.signal, ...(dispatcher === undefined ? {} : { dispatcher }) }
+}
+
+/** Sends a request once, and follows redirects as it says. */
+export function send(fetch: Fetch, sent: SentRequest): Promise<Response> {
+  return fetch(rebuilt(sent), optionsOf(sent.caller))
 }
 
 const REDIRECTS_MAX = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** The request to be sent once. */
-export function rebuilt({ request, body }: SentRequest): Request {
+function rebuilt({ request, body }: SentRequest): Request {
   return new Request(request, { headers: request.headers, ...(body === null ? {} : { body }) })
 }
 
 /** The same request with other headers, and another method, address or body where one is named. */
 export function changed(
-  { request, body }: SentRequest,
+  { request, body, caller }: SentRequest,
   { headers, url = request.url, method = request.method, ...more }: Changes,
 ): SentRequest {
-  const { signal, credentials, redirect } = request
-  const made = new Request(url, { method, headers, signal, credentials, redirect })
-  return { request: made, body: more.body === undefined ? body : more.body }
+  const left = more.body === undefined ? body : more.body
+  const isMoved = url !== request.url || method !== request.method
+  const { credentials, redirect } = request
+  const made = isMoved
+    ? new Request(url, { method, headers, credentials, redirect })
+    : new Request(request, { headers, ...(left === null ? {} : { body: left }) })
+  return { request: made, body: left, caller }
 }
 
 interface Changes {
@@ -37,17 +60,17 @@ interface Changes {
  */
 export async function sendWithinOrigin(fetch: Fetch, sent: SentRequest, left = REDIRECTS_MAX): Promise<Response> {
   const { request } = sent
-  if (request.redirect !== 'follow') return fetch(rebuilt(sent))
-  const response = await fetch(new Request(rebuilt(sent), { redirect: 'manual' }))
+  if (request.redirect !== 'follow') return send(fetch, sent)
+  const response = await fetch(rebuilt(sent), { ...optionsOf(sent.caller), redirect: 'manual' })
   const url = REDIRECTS.has(response.status) && left > 0 ? targetOf(response, request) : undefined
   if (url === undefined) return response
   void response.body?.cancel().catch(() => {})
   return sendWithinOrigin(fetch, redirected(sent, response.status, url), left - 1)
 }
 
-/** Whether an answer came from another origin than was asked. */
+/** Whether an answer came from another origin than was asked, or does not say from where. */
 export function isFromElsewhere({ redirected, url }: Response, request: Request): boolean {
-  return redirected && new URL(url).origin !== new URL(request.url).origin
+  return redirected && (!URL.canParse(url) || new URL(url).origin !== new URL(request.url).origin)
 }
 
 function targetOf(response: Response, request: Request): string | undefined {

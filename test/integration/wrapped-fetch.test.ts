@@ -2,6 +2,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Agent, type Dispatcher } from 'undici'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { devSeed } from '../../config/networks/dev-keys.ts'
 import { DEVNET } from '../../config/networks/devnet.ts'
@@ -10,6 +13,7 @@ import { createClient, memoryJournal } from '../../rpc/client/client.ts'
 import { walletFromWords } from '../../rpc/client/wallet.ts'
 import { networkFacts } from '../generate/networks.ts'
 import { HEIGHT, LyingNode } from '../support/lying-node.ts'
+import { until } from '../support/processes.ts'
 
 const network = networkFacts(DEVNET)
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
@@ -84,10 +88,13 @@ function leadTo(response: ServerResponse, location: string, status: number): voi
   response.writeHead(status, { location }).end()
 }
 
-const paid = (carrier: 'header' | 'body' = 'header') =>
-  createClient({ baseUrl: node.url, network, wallet, journal: memoryJournal(), settleMs: 0 }).wrapFetch(fetch, {
-    carrier,
-  })
+const paid = (carrier: 'header' | 'body' = 'header', more: object = {}) =>
+  createClient({ baseUrl: node.url, network, wallet, journal: memoryJournal(), settleMs: 0, ...more }).wrapFetch(
+    fetch,
+    {
+      carrier,
+    },
+  )
 const POST = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"request":"a"}' }
 
 describe('a seller that leads a paid request to another origin', () => {
@@ -153,5 +160,53 @@ describe('a seller that leads on within its origin', () => {
     }
     expect((await paid()(`${shop.url}/page`, { ...POST, redirect: 'manual' })).status).toBe(307)
     expect(shop.asked.map(({ path }) => path)).toEqual(['/page', '/page'])
+  })
+})
+
+/** An answer to a payment that never comes. */
+const silent: Answering = ({ isPaid }, response) => {
+  if (!isPaid) wantsPayment(response)
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
+
+describe.each(['header', 'body'] as const)('a caller who gives a paid request up (%s)', (carrier) => {
+  it('is heard at once, also after memory was tidied up, and the payment can be resumed', async () => {
+    shop.answering = silent
+    const giving = new AbortController()
+    const request = paid(carrier, { settleMs: 100_000 })(`${shop.url}/page`, { ...POST, signal: giving.signal })
+    const failed = expect(request).rejects.toMatchObject({ code: 'interrupted' })
+    await until('the payment is shown', () => shop.asked.at(-1)?.isPaid === true)
+    collectGarbage()
+    giving.abort()
+    await failed
+    expect(node.sent.length).toBe(1)
+  })
+
+  it('before it is signed pays nothing', async () => {
+    shop.answering = silent
+    const giving = new AbortController()
+    const onPay = (): void => giving.abort(new Error('no longer wanted'))
+    const request = paid(carrier, { onPay })(`${shop.url}/page`, { ...POST, signal: giving.signal })
+    await expect(request).rejects.toThrow('no longer wanted')
+    expect([node.sent.length, shop.asked.length]).toEqual([0, 1])
+  })
+
+  it('has it sent the way that he chose, the payment too', async () => {
+    shop.answering = ({ isPaid }, response) => (isPaid ? response.end('bought') : wantsPayment(response))
+    const ways: string[] = []
+    class Way extends Agent {
+      override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+        ways.push(options.path)
+        return super.dispatch(options, handler)
+      }
+    }
+    const dispatcher = new Way()
+    const answer = await paid(carrier)(`${shop.url}/page`, { ...POST, dispatcher } as RequestInit)
+    expect([await answer.text(), ways]).toEqual(['bought', ['/page', '/page']])
+    await dispatcher.close()
   })
 })

@@ -36,6 +36,8 @@ const PATIENCE_MS = 5_000
 const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 const KEPT_MISSES_MAX = 2
+/** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and its own. */
+const KNOWN_PAGES_MAX = 3
 
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
@@ -151,7 +153,7 @@ export class Synchroniser {
       id,
       claim === undefined ? { tip: kept } : { tip: claim.base, sizes: claim.sizes },
     )
-    const first = await this.#patiently(walk.next({ claimed: true }))
+    const first = await this.#firstNew(walk)
     if (first === null) return this.#stopped ? 'stopped' : 'failed'
     if (!first.ok) {
       const missed = kept !== undefined && first.fault.code === 'chain/unknown-parent'
@@ -170,6 +172,19 @@ export class Synchroniser {
       return 'collecting'
     }
     return this.#prove(peer, { walk, first: first.value, claim }, isSnapshotWanted ? this.#deps.snapshots : null)
+  }
+
+  /**
+   * The first page with something new, or the last that was asked for. The steps of the locator double: behind the newest of its blocks that
+   * a peer has may come pages of blocks that are stored here, below the fork and on the peer's branch.
+   */
+  async #firstNew(walk: HeaderWalk): Promise<Result<HeaderPage> | null> {
+    let page = await this.#patiently(walk.next({ claimed: true }))
+    for (let known = 1; known <= KNOWN_PAGES_MAX; known++) {
+      if (page?.ok !== true || page.value.headers.length > 0 || !page.value.more) break
+      page = await this.#patiently(walk.next({ claimed: true }))
+    }
+    return page
   }
 
   /** What a peer claimed, unless that stands on headers that were kept then and are not, or not the last ones, any more. */

@@ -258,6 +258,24 @@ describe('a node on another branch', () => {
     60_000,
   )
 
+  it('goes on with a long one that was left in the middle, where a page of headers holds nothing new', async () => {
+    const [below, own] = [1_000, 1_040]
+    const ours = await TestChain.open()
+    await ours.mineTo(below)
+    const theirs = await fork(ours)
+    await mineBranch(ours, own, 1)
+    await mineBranch(theirs, own + 45, 2)
+    await importAll(ours, blocksFrom(theirs, below + 1).slice(0, 1_020), theirs.chain.head.totalWork)
+    const hub = new MemoryNetwork(new VirtualTime(Math.max(ours.nowMs, theirs.nowMs) + 10_000_000))
+    const node = await SyncNode.open(hub, 'node', { test: ours })
+    const good = await SyncNode.open(hub, 'good', { test: theirs })
+    hub.connect(node.network, good.network)
+    node.synchroniser.start()
+    await hub.time.pass(20_000)
+    expect([ours.chain.head.id, node.offencesOf('good')]).toEqual([theirs.chain.head.id, []])
+    await node.stop()
+  }, 120_000)
+
   it('stays on its own where the other is lighter, and blames nobody', async () => {
     const hub = hubNow()
     const common = await copyTo(50)

@@ -16,7 +16,7 @@ const SETTLED_MS = 4_000
 it('a node that is asked for four times what it can do serves what it can in time, refuses the rest at once, and every paid call', async () => {
   const { url } = await workshop.start(workshop.folder(), {
     env: { TEST_FAST_BLOCKS: '1' },
-    flags: ['--rpc-delay-max-ms', '150'],
+    flags: ['--rpc-delay-max-ms', '50'],
   })
   await marketOpen(url)
   const buyer = new Caller(url, 1)

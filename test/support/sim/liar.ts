@@ -1,19 +1,12 @@
 import { HEADER_BYTES } from '../../../consensus/block/header.ts'
 import { concat } from '../../../consensus/primitives/bytes.ts'
 import { decode, encode } from '../../../consensus/primitives/codec.ts'
-import type {
-  ConnectionListener,
-  GossipJudge,
-  Network,
-  PeerId,
-  PeerInfo,
-  RequestHandler,
-  TopicName,
-} from '../../../src/p2p/network.ts'
+import type { GossipJudge, RequestHandler, TopicName } from '../../../src/p2p/network.ts'
 import { COMPACT_BLOCK, type ReplyOf, replyCodec } from '../../../src/p2p/wire/messages.ts'
 import { PROTOCOL_NAMES, type ProtocolName } from '../../../src/p2p/wire/protocols.ts'
 import type { Dice } from './dice.ts'
 import type { Endpoint } from './endpoint.ts'
+import { PassThrough } from './pass-through.ts'
 import type { VirtualTime } from './virtual-clock.ts'
 
 /** What a liar lies about. */
@@ -21,60 +14,35 @@ export const LIES = ['status', 'headers', 'bodies', 'withholding', 'junk', 'work
 /** What a liar lies about. */
 export type Lie = (typeof LIES)[number]
 
-/** Between two lies that nobody asked for, ms. */
+/** Between two lies that no peer asked for, ms. */
 const BETWEEN_LIES_MS = 4_000
 /** Share of the answers that are false; a liar that always lies is found out before it does harm. */
 const FALSE_SHARE = 0.4
 
 /** An honest node's way to the network, through which it lies: it follows the chain, and its lies look likely. */
-export class Liar implements Network {
-  readonly #inner: Endpoint
+export class Liar extends PassThrough {
   readonly #lie: Lie
   readonly #dice: Dice
   readonly #time: VirtualTime
   #lastBlock: Uint8Array | undefined
 
   constructor(inner: Endpoint, lie: Lie, dice: Dice, time: VirtualTime) {
-    this.#inner = inner
+    super(inner)
     this.#lie = lie
     this.#dice = dice
     this.#time = time
     this.#goOn()
   }
 
-  get self(): PeerId {
-    return this.#inner.self
-  }
-
-  peers(): readonly PeerInfo[] {
-    return this.#inner.peers()
-  }
-
-  onConnection(listener: ConnectionListener): void {
-    this.#inner.onConnection(listener)
-  }
-
-  request(...args: Parameters<Network['request']>): ReturnType<Network['request']> {
-    return this.#inner.request(...args)
-  }
-
-  publish(topic: TopicName, body: Uint8Array): void {
-    this.#inner.publish(topic, body)
-  }
-
-  disconnect(peer: PeerId, reason: string, banned?: boolean): void {
-    this.#inner.disconnect(peer, reason, banned)
-  }
-
-  subscribe(topic: TopicName, judge: GossipJudge): void {
-    this.#inner.subscribe(topic, (from, body) => {
+  override subscribe(topic: TopicName, judge: GossipJudge): void {
+    this.inner.subscribe(topic, (from, body) => {
       if (topic === 'blocks') this.#lastBlock = body
       return judge(from, body)
     })
   }
 
-  serve(protocol: ProtocolName, handler: RequestHandler): void {
-    this.#inner.serve(protocol, async (from, body) => {
+  override serve(protocol: ProtocolName, handler: RequestHandler): void {
+    this.inner.serve(protocol, async (from, body) => {
       const reply = await handler(from, body)
       return this.#dice.chance(FALSE_SHARE) ? this.#falsified(protocol, reply) : reply
     })
@@ -97,7 +65,7 @@ export class Liar implements Network {
     return Promise.resolve(this.#dice.chance(0.5) ? Uint8Array.of(1, ...Buffer.from('not-held')) : reply)
   }
 
-  /** A head of more work than anybody has. */
+  /** A head of more work than any node has. */
   #boast(reply: Uint8Array): Uint8Array {
     const status = this.#read('status', reply)
     const head = Buffer.from(this.#dice.bytes(32)).toString('hex') as typeof status.head
@@ -141,7 +109,7 @@ export class Liar implements Network {
 
   #goOn(): void {
     this.#time.after(this.#dice.exponential(BETWEEN_LIES_MS), () => {
-      if (this.#inner.closed) return
+      if (this.inner.closed) return
       if (this.#lie === 'junk') this.#talkJunk()
       if (this.#lie === 'work') this.#publishFalseWork()
       this.#goOn()
@@ -156,11 +124,11 @@ export class Liar implements Network {
     const all = this.peers()
     if (all.length === 0) return
     const body = this.#dice.bytes(this.#dice.below(200))
-    // What comes of it is nobody's business here.
+    // The liar does not read the answer.
     void this.request(this.#dice.pick(all).id, this.#dice.pick(PROTOCOL_NAMES), body)
   }
 
-  /** The last block over again, with a nonce that nobody searched for. */
+  /** The last block over again, with a nonce that no miner searched for. */
   #publishFalseWork(): void {
     if (this.#lastBlock === undefined) return
     const message = decode(COMPACT_BLOCK, this.#lastBlock)

@@ -1,8 +1,10 @@
 import { decode, encode } from '../../../consensus/primitives/codec.ts'
-import type { ConnectionListener, GossipJudge, Network, PeerId, PeerInfo, TopicName } from '../../../src/p2p/network.ts'
+import type { GossipJudge, RequestHandler, TopicName } from '../../../src/p2p/network.ts'
 import { COMPACT_BLOCK, SHORT_ID_BYTES } from '../../../src/p2p/wire/messages.ts'
+import type { ProtocolName } from '../../../src/p2p/wire/protocols.ts'
 import type { Dice } from './dice.ts'
 import type { Endpoint } from './endpoint.ts'
+import { PassThrough } from './pass-through.ts'
 import type { VirtualTime } from './virtual-clock.ts'
 
 /** How long a question about blocks waits for its refusal: just as long as an asker is patient. */
@@ -15,43 +17,26 @@ const JUNK_IDS = 200
  * An attacker without hash power: as soon as it hears of a block it publishes the header with short ids of nothing, passes no
  * true message on, and has no block for its askers.
  */
-export class Poisoner implements Network {
-  readonly #inner: Endpoint
+export class Poisoner extends PassThrough {
   readonly #dice: Dice
   readonly #time: VirtualTime
   readonly #poisoned = new Set<string>()
 
   constructor(inner: Endpoint, dice: Dice, time: VirtualTime) {
-    this.#inner = inner
+    super(inner)
     this.#dice = dice
     this.#time = time
   }
 
-  get self(): PeerId {
-    return this.#inner.self
-  }
-
-  peers(): readonly PeerInfo[] {
-    return this.#inner.peers()
-  }
-
-  onConnection(listener: ConnectionListener): void {
-    this.#inner.onConnection(listener)
-  }
-
-  request(...args: Parameters<Network['request']>): ReturnType<Network['request']> {
-    return this.#inner.request(...args)
-  }
-
-  publish(topic: TopicName, body: Uint8Array): void {
-    if (topic !== 'blocks') this.#inner.publish(topic, body)
+  override publish(topic: TopicName, body: Uint8Array): void {
+    if (topic !== 'blocks') this.inner.publish(topic, body)
   }
 
   /** It stays wherever it is let. */
-  disconnect(): void {}
+  override disconnect(): void {}
 
-  subscribe(topic: TopicName, judge: GossipJudge): void {
-    this.#inner.subscribe(topic, async (from, body) => {
+  override subscribe(topic: TopicName, judge: GossipJudge): void {
+    this.inner.subscribe(topic, async (from, body) => {
       if (topic !== 'blocks') return judge(from, body)
       this.#poison(body)
       await judge(from, body)
@@ -59,11 +44,11 @@ export class Poisoner implements Network {
     })
   }
 
-  serve(...[protocol, handler]: Parameters<Network['serve']>): void {
+  override serve(protocol: ProtocolName, handler: RequestHandler): void {
     const afterMs = REFUSED_AFTER_MS[protocol]
     const refuse = (): Promise<Uint8Array> =>
       new Promise((resolve) => this.#time.after(afterMs ?? 0, () => resolve(REFUSAL)))
-    this.#inner.serve(protocol, afterMs === undefined ? handler : refuse)
+    this.inner.serve(protocol, afterMs === undefined ? handler : refuse)
   }
 
   #poison(body: Uint8Array): void {
@@ -75,7 +60,7 @@ export class Poisoner implements Network {
     for (let i = 0; i < MESSAGES_EACH; i++) {
       const salt = BigInt(this.#dice.below(2 ** 30))
       const shortIds = this.#dice.bytes(SHORT_ID_BYTES * JUNK_IDS)
-      this.#inner.publish('blocks', encode(COMPACT_BLOCK, { ...message.value, salt, shortIds, prefilled: [] }))
+      this.inner.publish('blocks', encode(COMPACT_BLOCK, { ...message.value, salt, shortIds, prefilled: [] }))
     }
   }
 }

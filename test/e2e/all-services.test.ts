@@ -33,7 +33,7 @@ beforeAll(async () => {
   const folder = workshop.folder()
   world = await ServiceWorld.open(workshop.folder())
   daemon = await workshop.start(folder, {
-    env: { TEST_FAST_BLOCKS: '1', TEST_FAILING_FILE: FAILING_FILE, ...world.env },
+    env: { TEST_FAST_BLOCKS: '250', TEST_FAILING_FILE: FAILING_FILE, ...world.env },
     flags: world.flags,
   })
   await marketOpen(daemon.url)

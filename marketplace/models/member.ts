@@ -128,12 +128,12 @@ export class Member {
   }
 }
 
-/** Whether no question can have caused a failure: a model's words, its time and a server's errors are up to what it was asked. */
+/** Whether no question can have caused a failure. Every other one, 429 too, may come of what was asked, or of how much. */
 function isCertain({ code, detail: { status } }: Fault): boolean {
-  return code === 'model/unreachable' || status === 401 || status === 429
+  return code === 'model/unreachable' || status === 401
 }
 
 function restOf({ detail: { status, retryAfterMs } }: Fault): number {
-  if (status === 401 || status === 403) return LOCKED_OUT_MS
+  if (status === 401) return LOCKED_OUT_MS
   return Number(retryAfterMs ?? 0) > PATIENCE_MS ? Number(retryAfterMs) : 0
 }

@@ -5,7 +5,15 @@ import { ProviderChain, type ProviderChainParts } from '../../src/outbound/provi
 import { TestTime } from './market-parts.ts'
 
 /** What a scripted provider does when it is asked, or checked. */
-export type Turn = 'well' | 'ill' | 'unreachable' | 'not-found' | 'throws' | 'hangs' | { readonly retryAfterMs: number }
+export type Turn =
+  | 'well'
+  | 'ill'
+  | 'unreachable'
+  | 'not-found'
+  | 'locked-out'
+  | 'throws'
+  | 'hangs'
+  | { readonly retryAfterMs: number }
 
 /** A provider that does what a test says, and counts. Its answer is its name and the query. */
 export class ScriptedProvider implements Provider<string, string> {
@@ -43,6 +51,7 @@ export class ScriptedProvider implements Provider<string, string> {
     if (turn === 'ill') return fail(fault('provider/answer', { provider, reason: 'it is ill' }))
     if (turn === 'unreachable') return fail(fault('provider/unreachable', { provider, reason: 'ECONNREFUSED' }))
     if (turn === 'not-found') return fail(fault('provider/not-found', { provider, what: 'that' }))
+    if (turn === 'locked-out') return fail(fault('provider/refused', { provider, reason: 'status 401', status: 401 }))
     if (turn === 'throws') throw new TypeError('it was not written for this')
     if (turn !== 'hangs') return fail(fault('provider/refused', { provider, reason: 'status 429', ...turn }))
     this.hanging.push(signal)

@@ -238,7 +238,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     if (trouble !== null) {
       member.trouble = trouble
       const askedMs = Number(trouble.detail.retryAfterMs ?? 0)
-      member.breakers.failed(this.#now(), { askedMs, isFree, isCertain: CERTAIN.has(trouble.code) })
+      member.breakers.failed(this.#now(), { askedMs, isFree, isCertain: isCertain(trouble) })
       return
     }
     member.known = true
@@ -315,9 +315,6 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   }
 }
 
-/** Failures that no question can have caused. */
-const CERTAIN: ReadonlySet<string> = new Set(['provider/unreachable', 'provider/refused'])
-
 function askedName(key: string, isFree: boolean): string {
   return `${isFree ? 'free' : 'paid'} ${key}`
 }
@@ -325,6 +322,11 @@ function askedName(key: string, isFree: boolean): string {
 /** Faults that say something about the question, not about whoever was asked. */
 function isAnswer({ code }: Fault): boolean {
   return code === 'provider/not-found' || code === 'web/refused'
+}
+
+/** Whether no question can have caused a failure. 403 and 429 too may come of what was asked, or of how much. */
+function isCertain({ code, detail: { status } }: Fault): boolean {
+  return code === 'provider/unreachable' || status === 401
 }
 
 /** Whether what went wrong may be the question's fault: it then says nothing about whoever was asked. */

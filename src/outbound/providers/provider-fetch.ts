@@ -29,8 +29,8 @@ const QUESTION_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308,
 /**
  * Asks a provider that the operator chose, whose address may be a private one. Redirects are not followed. Faults:
  * `provider/unreachable` (no connection, or it broke off), `provider/refused` (401, 403, 429), `provider/answer` (any other
- * status, or too long); those for a status have `retryAfterMs`, 0 where it names no pause. Aborting throws; the chain turns that
- * into a timeout.
+ * status, or too long); those for a status have it as `status`, and `retryAfterMs`, 0 where it names no pause. Aborting throws; the
+ * chain turns that into a timeout.
  */
 export async function providerFetch(
   provider: string,
@@ -60,7 +60,12 @@ export async function providerFetch(
 
 function statusFault(provider: string, { status, headers }: Response, request: ProviderRequest): Fault | null {
   if (status === 200 || request.alsoAnswers?.includes(status)) return null
-  const detail = { provider, reason: `status ${status}`, retryAfterMs: retryAfterMs(headers.get('retry-after')) }
+  const detail = {
+    provider,
+    reason: `status ${status}`,
+    status,
+    retryAfterMs: retryAfterMs(headers.get('retry-after')),
+  }
   return status === 401 || status === 403 || status === 429
     ? fault('provider/refused', detail)
     : fault('provider/answer', { ...detail, ...ofQuestion(request.ofCaller === true && QUESTION_STATUSES.has(status)) })

@@ -201,7 +201,7 @@ describe('a pool of models', () => {
     pool.stop()
   })
 
-  it.each([500, 403, 408])(
+  it.each([500, 403, 408, 429])(
     'asks a backend for paid work whatever free requests fail at (status %d)',
     async (status) => {
       const failed = fault('model/refused', { backend: 'a', reason: `status ${status}`, status })
@@ -251,6 +251,30 @@ describe('a pool of models', () => {
     expect((await pool.complete({ ...REQUEST, isFree: true }, never())).ok).toBe(true)
     expect((await pool.complete(REQUEST, never())).ok).toBe(true)
     expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([true, true])
+    pool.stop()
+  })
+
+  it('goes on with a backend that forbids one question', async () => {
+    const forbidden = fault('model/refused', { backend: 'a', reason: 'status 403', status: 403 })
+    const backend = backendOf('a', async (_, __, call) => (call === 1 ? fail(forbidden) : ok(ANSWER)))
+    const { pool } = poolOf(entryOf(backend))
+    await pool.start()
+    expect((await pool.complete(REQUEST, never())).ok).toBe(false)
+    expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([true, true])
+    expect((await pool.complete(REQUEST, never())).ok).toBe(true)
+    pool.stop()
+  })
+
+  it('keeps paid work from none that asks for a pause while free requests are sent', async () => {
+    const detail = { backend: 'a', reason: 'status 429', status: 429, retryAfterMs: 60_000 }
+    const backend = backendOf('a', async (_, __, call) =>
+      call === 1 ? fail(fault('model/refused', detail)) : ok(ANSWER),
+    )
+    const { pool } = poolOf(entryOf(backend))
+    await pool.start()
+    expect((await pool.complete({ ...REQUEST, isFree: true }, never())).ok).toBe(false)
+    expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([true, false])
+    expect((await pool.complete(REQUEST, never())).ok).toBe(true)
     pool.stop()
   })
 

@@ -29,8 +29,8 @@ const seen = <T>(look: () => T | undefined | null | false): Promise<T> =>
 const patient = (): AbortSignal => new AbortController().signal
 const ask = (query = 'q', signal = patient()) => chain.ask(query, signal)
 /** Asks while the time of retries passes. */
-async function askPassing(query = 'q') {
-  const asked = ask(query)
+async function askPassing(query = 'q', isFree = false) {
+  const asked = chain.ask(query, patient(), isFree)
   let done = false
   void asked.finally(() => {
     done = true
@@ -83,11 +83,23 @@ describe('what free questions fail at', () => {
     expect(first.asked).toEqual(['q', 'q'])
   })
 
-  it('keeps all from one that cannot be reached', async () => {
+  it('keeps paid ones from none that wants a pause, as free questions may be why', async () => {
     first.turn = { retryAfterMs: 60_000 }
-    await chain.ask('free', patient(), true)
-    await chain.ask('paid', patient())
-    expect([first.asked, second.asked]).toEqual([['free'], ['free', 'paid']])
+    second.turn = { retryAfterMs: 60_000 }
+    await chain.start()
+    for (let i = 0; i < 5; i++) await chain.ask(`free ${i}`, patient(), true)
+    expect(first.asked).toHaveLength(1)
+    expect(chain.readiness()).toMatchObject({ available: true })
+    first.turn = 'well'
+    expect((await chain.ask('paid', patient())).ok).toBe(true)
+  })
+
+  it.each(['unreachable', 'locked-out'] as const)('keeps all from one that is %s', async (turn) => {
+    first.turn = turn
+    for (let i = 0; i < 5; i++) await askPassing(`free ${i}`, true)
+    const { length } = first.asked
+    await askPassing('paid')
+    expect([first.asked.length, second.asked.at(-1)]).toEqual([length, 'paid'])
   })
 })
 

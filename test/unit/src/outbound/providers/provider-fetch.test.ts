@@ -36,7 +36,7 @@ describe('asking a provider over HTTP', () => {
     handler = () => ({ status, body: 'x' })
     expect(await ask()).toEqual({
       ok: false,
-      fault: { code, detail: { provider: 'them', reason: `status ${status}`, retryAfterMs: 0 } },
+      fault: { code, detail: { provider: 'them', reason: `status ${status}`, status, retryAfterMs: 0 } },
     })
   })
 

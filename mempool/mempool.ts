@@ -174,7 +174,8 @@ export class Mempool {
     if (late !== null) return fail(late)
     this.#unpaid.took(tx, nextHeight(this.#chain))
     this.#insert(entry)
-    return this.#pool.get(tx.txId) === undefined ? fail(this.#fullFault()) : ok(tx)
+    if (this.#pool.get(tx.txId) !== undefined) return ok(tx)
+    return fail(fault('mempool/full', { minFeeRate: this.minFeeRate.toString() }))
   }
 
   /** Takes a transaction out: one that a miner found cannot be mined any more. */
@@ -250,10 +251,6 @@ export class Mempool {
     }
   }
 
-  #fullFault(): Fault {
-    return fault('mempool/full', { minFeeRate: this.minFeeRate.toString() })
-  }
-
   /**
    * Unwound transactions come back and what the new branch made impossible goes, before anybody hears of the move: whoever
    * looked in between would miss payments, and take nonces that are not free. A block that has left and joined again, for the
@@ -265,10 +262,14 @@ export class Mempool {
     this.#judgeAnew()
     const rejoined = new Set(connected.map(({ id }) => id))
     const unwound = disconnected.filter(({ id }) => !rejoined.has(id)).reverse()
-    await runPaced(this.#takeBack(unwound), pacer)
+    await runPaced(this.#takeBack(connected, unwound), pacer)
   }
 
-  *#takeBack(unwound: readonly BlockEntry[]): Generator<void, void> {
+  *#takeBack(connected: readonly BlockEntry[], unwound: readonly BlockEntry[]): Generator<void, void> {
+    for (const { id } of connected) {
+      for (const tx of this.#transactionsOf(id)) this.#notePaid(tx)
+      yield
+    }
     for (const address of this.#addresses()) {
       this.#dropUsed(address)
       yield
@@ -306,12 +307,16 @@ export class Mempool {
     for (const { id } of connected) {
       for (const tx of this.#transactionsOf(id)) {
         touched.add(tx.body.sender)
-        const waiting = this.#pool.account(tx.body.sender)?.at(tx.body.nonce)
-        if (waiting !== undefined) this.#unpaid.paid(waiting.tx, nextHeight(this.#chain))
+        this.#notePaid(tx)
         this.drop(tx.txId)
       }
     }
     return touched
+  }
+
+  #notePaid({ body }: Transaction): void {
+    const waiting = this.#pool.account(body.sender)?.at(body.nonce)
+    if (waiting !== undefined) this.#unpaid.paid(waiting.tx, nextHeight(this.#chain))
   }
 
   #addresses(): readonly Address[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MEMO_BYTES_MAX } from '../../../consensus/tx/transaction.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../../mempool/policy.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
-import { type MempoolParts, TestMempool } from '../../support/mempool.ts'
+import { type MempoolParts, overtake, TestMempool } from '../../support/mempool.ts'
 
 const { unpaidPerAccount, unpaidPerBlock, executablePerAccount, gappedPerAccount } = DEFAULT_MEMPOOL_POLICY
 const REFUSAL = {
@@ -99,6 +99,17 @@ describe('an account that pays', () => {
     await pool.test.mine([first])
     await pool.put(1, 3)
     expect(await pool.submit(await pool.pay(1, 4))).toMatchObject({ code: 'mempool/account-unpaid' })
+  })
+
+  it('gets its places back too where a reorganisation brings the blocks', async () => {
+    const pool = await TestMempool.open({ policy: { unpaidPerAccount: 3, unpaidPerBlock: 0 } })
+    await pool.test.mine()
+    const [, ...others] = await pool.putRun(1, 0, 2)
+    const replacement = await pool.pay(1, 0, { rate: 50n })
+    await overtake(pool.test, 1, [[replacement, ...others], []])
+    expect(pool.mempool.count).toBe(0)
+    await pool.putRun(1, 3, 5)
+    expect(await pool.submit(await pool.pay(1, 6))).toMatchObject({ code: 'mempool/account-unpaid' })
   })
 })
 

@@ -5,8 +5,11 @@ import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 /** Branches whose claims are collected at once: a few slow ones must not keep the others from their turn. */
 const COLLECTING_MAX = 3
 
-/** What became of a claim: it suffices; it does not, or its owner broke off; it gave way to others because it came too slowly. */
-export type ClaimOutcome = 'enough' | 'too-little' | 'slow'
+/**
+ * What became of a claim: it suffices; its branch ended and it does not; it could not be collected to its end, for which its owner
+ * was reported by then if it is to blame.
+ */
+export type ClaimOutcome = 'enough' | 'too-little' | 'unknown'
 
 /** What claims are judged with, and who hears of errors after which the process must not go on. */
 export interface ClaimsDependencies {
@@ -70,6 +73,7 @@ export class Claims {
     if (!this.#collecting.delete(peer) || this.#stopped) return
     this.#waiting.clear()
     if (claim.ok) this.#claims.set(peer, claim.value)
-    this.#collected(peer, claim.ok ? 'enough' : walk.slow ? 'slow' : 'too-little')
+    const hasEnded = !claim.ok && claim.fault.code === 'p2p/claim' && !walk.early
+    this.#collected(peer, claim.ok ? 'enough' : hasEnded ? 'too-little' : 'unknown')
   }
 }

@@ -34,6 +34,17 @@ function claiming(claim: Partial<Status>): (status: Status) => Status {
 
 const FAR = { head: 'ee'.repeat(32) as BlockId, height: 1_000_000, totalWork: HEAVY }
 
+const MINIMUM_WORK = 3_000n
+/** Network parameters by which two thousand headers are too few, and four thousand that are enough. */
+async function longBranch() {
+  const ruleBook = createRuleBook({ ...fastDevnet(), minimumWork: MINIMUM_WORK }, PROTOCOL)
+  const test = await TestChain.open(ruleBook)
+  const branch = headerBranch(ruleBook, headerTipOf(test.chain.database, test.chain.head), 4_000)
+  const [begin, tip] = [branch[1_999], branch.at(-1)] as readonly HeaderTip[] as readonly [HeaderTip, HeaderTip]
+  expect([begin.totalWork < MINIMUM_WORK, tip.totalWork >= MINIMUM_WORK]).toEqual([true, true])
+  return { ruleBook, test, branch, tip }
+}
+
 describe('a claim that nobody proves', () => {
   it('keeps a node from its work for seconds, though its owner answers nothing and comes again under other names', async () => {
     const hub = hubNow()
@@ -81,11 +92,7 @@ describe('a claim that nobody proves', () => {
   })
 
   it('keeps others from being looked at no longer, though its owner says that it is busy just in time', async () => {
-    const ruleBook = createRuleBook({ ...fastDevnet(), minimumWork: 3_000n }, PROTOCOL)
-    const test = await TestChain.open(ruleBook)
-    const branch = headerBranch(ruleBook, headerTipOf(test.chain.database, test.chain.head), 4_000)
-    const [begin, tip] = [branch[1_999], branch.at(-1)] as readonly HeaderTip[] as readonly [HeaderTip, HeaderTip]
-    expect([begin.totalWork < 3_000n, tip.totalWork >= 3_000n]).toEqual([true, true])
+    const { ruleBook, test, branch, tip } = await longBranch()
     const hub = new MemoryNetwork(new VirtualTime(tip.header.timeMs))
     const node = await SyncNode.open(hub, 'node', { test })
     const open = async (name: string, totalWork: bigint, waitMs: number): Promise<SyncNode> => {
@@ -155,6 +162,33 @@ function statusAgain(liar: SyncNode, i: number): Status {
     snapshots: [],
   }
 }
+
+describe('a branch that claims enough', () => {
+  it.each(['the clock of the node is behind', 'its owner is busy'])(
+    'is no fault of its owner while %s',
+    async (why) => {
+      const { ruleBook, test, branch, tip } = await longBranch()
+      const isSlow = why.includes('clock')
+      const hub = new MemoryNetwork(new VirtualTime((isSlow ? branch[2_500]! : tip).header.timeMs))
+      const node = await SyncNode.open(hub, 'node', { test })
+      const claim = claiming({ head: tip.id, height: branch.length, totalWork: tip.totalWork })
+      const good = await SyncNode.open(hub, 'good', { ruleBook, says: claim })
+      let later = 0
+      good.peers.exchange.answer('headers', (_, { locator, limit }) => {
+        const from = branch.findIndex(({ id }) => id === locator[0]) + 1
+        if (from > 0) later += 1
+        if (from > 0 && !isSlow) return { refusal: 'busy' }
+        return { reply: branch.slice(from, from + limit).map(({ bytes }) => bytes) }
+      })
+      hub.connect(node.network, good.network)
+      node.synchroniser.start()
+      await hub.time.pass(60_000)
+      expect(later).toBeGreaterThan(0)
+      expect(node.offencesOf('good')).toEqual([])
+      await node.stop()
+    },
+  )
+})
 
 describe('a header that a peer passed on before anybody saw its body', () => {
   it('is no claim of that peer, whatever becomes of the body', async () => {

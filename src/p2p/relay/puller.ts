@@ -13,6 +13,8 @@ export interface PullerDependencies {
   readonly timers: Timers
   /** Whether a transaction is here, or not wanted. */
   readonly isSettled: (wtxId: WtxId) => boolean
+  /** Whether a transaction was here, or in a block, not long ago. */
+  readonly wasSeen: (wtxId: WtxId) => boolean
   /** Decodes and reports; undefined for what does not decode. */
   readonly read: (from: PeerId, bytes: Uint8Array) => Transaction | undefined
   /** Takes what came; it never rejects. */
@@ -142,16 +144,16 @@ export class Puller {
     const isCut = cameBytes >= PAGE_BYTES / 2
     if (!isCut) for (const id of left) this.#drop(peer, id)
     this.#release(left)
-    if (!isCut) this.#charge(peer, left, left.size === batch.length)
+    if (!isCut) this.#charge(peer, left, batch.length)
   }
 
   /** An honest peer may have lost some since it told of them; ids that were made up are many. */
-  #charge(peer: PeerId, missing: ReadonlySet<WtxId>, isAll: boolean): void {
-    const { peers, isSettled } = this.#deps
-    const count = [...missing].filter((id) => !isSettled(id)).length
+  #charge(peer: PeerId, missing: ReadonlySet<WtxId>, askedCount: number): void {
+    const { peers, isSettled, wasSeen } = this.#deps
+    const count = [...missing].filter((id) => !isSettled(id) && !wasSeen(id)).length
     if (count === 0) return
     const isAllowed = peers.budgetOf(peer)?.take('missingIds', count) !== false
-    if (isAll || !isAllowed) peers.report(peer, 'useless', 'transactions that it told of')
+    if (count === askedCount || !isAllowed) peers.report(peer, 'useless', 'transactions that it told of')
   }
 
   async #takeAll(

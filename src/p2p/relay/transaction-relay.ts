@@ -61,6 +61,7 @@ export class TransactionRelay {
       peers,
       timers,
       isSettled: (id) => this.#judge.isSettled(id),
+      wasSeen: (id) => chain.verified.has(id),
       read: (from, bytes) => this.#judge.read(from, bytes),
       take: (from, tx) => this.#takePulled(from, tx),
     })

@@ -253,6 +253,25 @@ describe('a peer that tells of transactions and does not give them', () => {
   })
 })
 
+describe('a peer that told of transactions', () => {
+  it('is not blamed where a block brings them before its answer', async () => {
+    const other = await row.node('other', { mode: 'announce' })
+    const transactions = await row.pays(3)
+    const peer = strangerOn(hub, 'peer', other.test)
+    const mined = await source.mine(transactions)
+    peer.serve('transactions', async () => {
+      await other.test.import(mined)
+      return Uint8Array.of(0, ...encode(MESSAGES.transactions.reply, []))
+    })
+    hub.connect(peer, other.network)
+    await hub.time.pass(100)
+    const ids = transactions.map(({ wtxId }) => wtxId)
+    void peer.request(other.id, 'announce', encode(MESSAGES.announce.request, ids))
+    await hub.time.pass(500)
+    expect([other.test.height, other.offencesOf(peer.self)]).toEqual([source.height, []])
+  })
+})
+
 describe('a reorganisation', () => {
   it.each(['gossip', 'announce'] as const)('gives transactions back to peers as well, by %s', async (mode) => {
     const node = await row.node('node', { mode })

@@ -12,6 +12,7 @@ import { benchHolders } from './holders.ts'
 import { benchHostileInputs } from './hostile-inputs.ts'
 import { benchHttpAdmission } from './http-admission.ts'
 import { benchImport } from './import.ts'
+import { benchInboundFlood } from './inbound-flood.ts'
 import { benchKinds } from './kinds.ts'
 import { benchLongRun } from './long-run.ts'
 import { benchMining } from './mining.ts'
@@ -54,6 +55,7 @@ const BENCHMARKS: Readonly<Record<string, (options: WorstOptions) => Promise<rea
   sync: benchNetworkSync,
   'header-sync': benchNetworkHeaders,
   'served-requests': benchServedRequests,
+  'inbound-flood': benchInboundFlood,
   'snapshot-sync': benchNetworkSnapshot,
   'state-proof': benchStateProof,
   sustained: benchNetworkSustained,

@@ -9,6 +9,7 @@ import {
 import { INBOUND_PER_HOST, INBOUND_PER_NET, OUTBOUND_PER_GROUP } from '../../src/p2p/host/address-groups.ts'
 import { BANS_MAX } from '../../src/p2p/host/bans.ts'
 import { HANDSHAKES, PENDING, SILENT_MS, SOCKETS_PER_SECOND } from '../../src/p2p/host/entrance.ts'
+import { INBOUND_WORK } from '../../src/p2p/host/inbound-work.ts'
 import { LIB_BOUNDS } from '../../src/p2p/host/lib-bounds.ts'
 import { STREAMS_OPENED } from '../../src/p2p/host/links.ts'
 import { PLACE_BYTES_MAX } from '../../src/p2p/host/message-scanner.ts'
@@ -57,6 +58,18 @@ export const CONNECTION_LIMITS: readonly Row[] = [
   ['note of libp2p about a peer', PEER_NOTE_BYTES_MAX, 'bytes', 'p2p/host/peer-memory.ts'],
   ['protocols in it, as the peer names them', PEER_PROTOCOLS_MAX, '', 'p2p/host/peer-memory.ts'],
   ['streams that a connection opens', perSecond(STREAMS_OPENED), '', 'p2p/host/links.ts'],
+  [
+    'share of the main thread that streams, frames and gossip of all connections take, before they are requests',
+    percent(INBOUND_WORK.allShare),
+    '%',
+    'p2p/host/inbound-work.ts',
+  ],
+  [
+    'beside it, of a connection that came to us, of one that we chose',
+    `${INBOUND_WORK.inboundShare * 100}, ${INBOUND_WORK.outboundShare * 100}`,
+    '%',
+    'p2p/host/inbound-work.ts',
+  ],
   ['writes to a stranger until we know who it is', UPGRADE_WRITES_MAX, '', 'p2p/host/negotiation.ts'],
   ['answers of a stream until it is settled what for', STREAM_WRITES_MAX, '', 'p2p/host/negotiation.ts'],
   ...[...LIB_BOUNDS].flatMap(([protocol, { bytesMax, answered }]): Row[] => [

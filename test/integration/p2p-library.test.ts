@@ -115,6 +115,19 @@ test('streams that are opened and reset at once', async () => {
   await cutFor(attacker.id, /flood streams/)
 })
 
+test('frames of nothing hold up who sends them, and no other peer', async () => {
+  const asker = await attack()
+  const crowd = await Promise.all(Array.from({ length: 4 }, () => attack()))
+  const frames = joined(...Array.from({ length: 1_000 }, () => windowFrame(30_001, 0)))
+  for (const { connection } of crowd) {
+    const { muxer } = connection as unknown as { muxer: Muxer }
+    for (let i = 0; i < 90; i++) muxer.maConn.send(frames)
+  }
+  for (const peer of [asker, ...crowd]) await ask(await peer.open(STATUS), prefixed(new Uint8Array(10)))
+  const { offences } = await victim.report()
+  expect(offences.filter((line) => [asker, ...crowd].some(({ id }) => line.startsWith(id)))).toEqual([])
+})
+
 test('streams that bring a request each', async () => {
   const asker = await attack()
   for (let i = 0; i < 400; i++) await ask(await asker.open(STATUS), prefixed(new Uint8Array(10)))
@@ -236,7 +249,7 @@ test('honest hosts tell each other where they listen as ever', async () => {
 async function bareNode(): Promise<Awaited<ReturnType<typeof buildNode>>['node']> {
   const log = { debug: () => {}, info: () => {}, warn: () => {} }
   const clock = { now: () => 0 }
-  const links = new Links({ clock, log, blame: () => {} })
+  const links = new Links({ clock, log, blame: () => {}, ended: () => {} })
   const gossip = new Gossip({ genesis: TEST_GENESIS, links, log, blame: () => {} })
   const { node } = await buildNode(
     {

@@ -154,6 +154,16 @@ test('a peer that asks again and again is told of no peer after a while, and of 
   expect(await answerOf(attacker, message(KINDS.ping))).toEqual(Buffer.from(message(KINDS.ping)))
 })
 
+test('a peer that asks the table without end is cut off', async () => {
+  const attacker = await attack()
+  const asked = message(KINDS.ping)
+  const askOn = async (): Promise<void> => {
+    while (!attacker.cut) await answerOf(attacker, asked).catch(() => undefined)
+  }
+  await Promise.all(Array.from({ length: 4 }, askOn))
+  await cutFor(attacker, /flood streams/)
+})
+
 test('a ping is given back, once for each stream', async () => {
   const attacker = await attack()
   for (const [sent, given] of [

@@ -13,6 +13,8 @@ export interface HostReport {
   /** Bytes of the heap and outside it, now and at most since the last report, after collecting. */
   readonly bytes: number
   readonly bytesMax: number
+  /** Processor time of the main thread since the start, milliseconds. */
+  readonly mainMs: number
 }
 
 const SAMPLE_MS = 200
@@ -39,6 +41,11 @@ function used(): number {
   return heapUsed + external
 }
 
+function mainMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
 setInterval(used, SAMPLE_MS)
 process.on('message', () => {
   const bytes = used()
@@ -49,6 +56,7 @@ process.on('message', () => {
     warnings,
     bytes,
     bytesMax,
+    mainMs: mainMs(),
   }
   bytesMax = 0
   process.send?.(report)

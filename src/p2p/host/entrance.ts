@@ -112,6 +112,12 @@ export class Entrance {
     this.#settle(stranger, false)
   }
 
+  /** Charges the net of a connection that has ended for what it owed of the main thread: a fresh name must not wash it off. */
+  charge(address: string, ms: number): void {
+    const ip = ipOf(address)
+    if (ip !== undefined && ms > 0) this.#use(this.#netOf(netOf(ip)), ms)
+  }
+
   #mayOpen(host: string): boolean {
     const { clock, allowPrivate } = this.#deps
     const most = allowPrivate ? SOCKETS_PER_SECOND.private : SOCKETS_PER_SECOND.public
@@ -178,10 +184,14 @@ export class Entrance {
     const net = this.#netOf(name)
     if (!isExempt && net.time.left < HANDSHAKES.ms) return false
     if (!(isKnown && this.#known.take(HANDSHAKES.ms)) && !this.#all.take(HANDSHAKES.ms)) return false
-    net.time.spend(HANDSHAKES.ms)
-    net.usedMs = this.#usedBy(net) + HANDSHAKES.ms
-    net.usedAtMs = this.#deps.clock.now()
+    this.#use(net, HANDSHAKES.ms)
     return true
+  }
+
+  #use(net: Net, ms: number): void {
+    net.time.spend(ms)
+    net.usedMs = this.#usedBy(net) + ms
+    net.usedAtMs = this.#deps.clock.now()
   }
 
   /** Ends the wait of a socket; what it sent in the meantime is read once it is let in. */

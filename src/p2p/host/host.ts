@@ -20,7 +20,7 @@ import { Entrance, type InboundSocket } from './entrance.ts'
 import { Gossip } from './gossip.ts'
 import { identityOf } from './identity.ts'
 import { buildNode, type NodeSettings } from './lib-node.ts'
-import { type Blame, Links, socketOf } from './links.ts'
+import { type Blame, type Link, Links, socketOf } from './links.ts'
 import { NodeTable } from './node-table.ts'
 import { answerPing, PING_PROTOCOL, PING_STREAMS_MAX } from './ping.ts'
 import { ASKED_MAX, Requests, reasonOf } from './streams.ts'
@@ -60,9 +60,12 @@ export class Host implements Network, Dialer {
     this.self = identityOf(options.key).peer
     const { genesis, log, clock, allowPrivate } = options
     const blame: Blame = (peer, offence, about) => this.#blame(peer, offence, about)
-    this.#links = new Links({ clock, log, blame })
     const isKnown = (address: string): boolean => this.#gate?.isKnown(address) ?? false
     this.#entrance = new Entrance({ clock, allowPrivate, isKnown })
+    const ended = ({ direction, address, work }: Link): void => {
+      if (direction === 'inbound') this.#entrance.charge(address, work.owedMs)
+    }
+    this.#links = new Links({ clock, log, blame, ended })
     this.#requests = new Requests({ genesis, links: this.#links, blame, log })
     this.#gossip = new Gossip({ genesis, links: this.#links, blame, log })
   }

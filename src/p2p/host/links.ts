@@ -14,6 +14,7 @@ import {
   type WindowedStream,
   writeTogether,
 } from './frames.ts'
+import { INBOUND_WORK, InboundWork, type WorkAccount } from './inbound-work.ts'
 import { boundBytes, type Dispatching } from './lib-bounds.ts'
 import { type Answering, boundAnswers, STREAM_WRITES_MAX, UPGRADE_WRITES_MAX } from './negotiation.ts'
 
@@ -53,6 +54,8 @@ export interface Link extends Connection {
   readonly ignoredBytes: Bucket
   readonly gossipUnits: Bucket
   readonly streamsOpened: Bucket
+  /** What reading it takes of the main thread. */
+  readonly work: WorkAccount
   /** Bytes of the whole connection so far, framing included. */
   readonly bytes: { in: number; out: number }
 }
@@ -65,6 +68,8 @@ export interface LinksDependencies {
   readonly clock: Clock
   readonly log: NetworkLog
   readonly blame: Blame
+  /** Hears of each connection that has ended. */
+  readonly ended: (link: Link) => void
 }
 
 /** Open connections by peer, metered. A peer counts as connected from its first connection to the end of its last. */
@@ -72,6 +77,7 @@ export class Links {
   /** Bytes over all connections since the start. */
   readonly total = { in: 0, out: 0 }
   readonly #deps: LinksDependencies
+  readonly #work: InboundWork
   readonly #links = new Map<PeerId, Link[]>()
   /** Sockets that are connections: before, a stranger is there. */
   readonly #upgraded = new WeakSet<object>()
@@ -80,6 +86,7 @@ export class Links {
 
   constructor(dependencies: LinksDependencies) {
     this.#deps = dependencies
+    this.#work = new InboundWork(dependencies.clock)
   }
 
   onConnection(listener: ConnectionListener): void {
@@ -131,7 +138,7 @@ export class Links {
     if (others.length === 0) for (const listener of this.#listeners) listener.connected(infoOf(link))
   }
 
-  /** A stream that the other end of a connection opened brought a request. */
+  /** A stream that the other end of a connection opened brought a request that has bounds of its own. */
   requested(connection: LibConnection): void {
     this.#linkOver(connection)?.streamsOpened.giveBack(1)
   }
@@ -141,6 +148,7 @@ export class Links {
     const link = this.#linkOver(connection)
     if (link === undefined) return
     const { peer } = link
+    this.#deps.ended(link)
     const left = (this.#links.get(peer) ?? []).filter((other) => other !== link)
     if (left.length > 0) this.#links.set(peer, left)
     else this.#links.delete(peer)
@@ -167,6 +175,7 @@ export class Links {
   }
 
   #linkOf(connection: LibConnection): Link {
+    const { socket } = layersOf(connection)
     return {
       connection,
       id: connection.id,
@@ -178,6 +187,12 @@ export class Links {
       ignoredBytes: new Bucket(IGNORED_BYTES, this.#deps.clock),
       gossipUnits: new Bucket(GOSSIP_UNITS, this.#deps.clock),
       streamsOpened: new Bucket(STREAMS_OPENED, this.#deps.clock),
+      work: this.#work.of({
+        direction: connection.direction,
+        isOpen: () => socket.status === 'open',
+        pause: () => socket.pause(),
+        resume: () => socket.resume(),
+      }),
       bytes: { in: 0, out: 0 },
     }
   }
@@ -222,8 +237,10 @@ export class Links {
   #meterFrames(link: Link, muxer: Muxer): void {
     const take = muxer.handleFrame.bind(muxer)
     muxer.handleFrame = (frame) => {
+      const isNew = opensStream(frame)
+      link.work.spend(isNew ? INBOUND_WORK.streamMs : INBOUND_WORK.frameMs)
       if (!link.unaskedBytes.spend(FRAME_COST_BYTES)) this.expel(link.peer, 'flood', 'frames')
-      else if (opensStream(frame) && !link.streamsOpened.spend(1)) this.expel(link.peer, 'flood', 'streams')
+      else if (isNew && !link.streamsOpened.spend(1)) this.expel(link.peer, 'flood', 'streams')
       else take(frame)
     }
     const pings = new Bucket(PINGS, this.#deps.clock)

@@ -2,6 +2,7 @@ import type { GossipSubComponents } from '@libp2p/gossipsub'
 import type { Connection, PeerId as LibPeerId, Stream, StreamHandler, Topology } from '@libp2p/interface'
 import type { PeerId } from '../network.ts'
 import { facade } from './facade.ts'
+import { INBOUND_WORK } from './inbound-work.ts'
 import type { Links } from './links.ts'
 import { MessageScanner } from './message-scanner.ts'
 
@@ -70,8 +71,11 @@ export class GossipMeter {
     stream.addEventListener('message', ({ data }) => {
       if (cut) return
       for (const chunk of data instanceof Uint8Array ? [data] : data) {
-        const offence = scanner.scan(chunk) ?? (link.gossipUnits.spend(scanner.units - counted) ? null : 'flood')
+        const malformed = scanner.scan(chunk)
+        const units = scanner.units - counted
         counted = scanner.units
+        link.work.spend(units * INBOUND_WORK.gossipUnitMs)
+        const offence = malformed ?? (link.gossipUnits.spend(units) ? null : 'flood')
         if (offence === null) continue
         cut = true
         this.#deps.links.expel(link.peer, offence, 'gossip')

@@ -128,12 +128,13 @@ export class PeerManager implements Gate {
     this.hangUpBanned()
   }
 
-  /** Ends every connection that a ban forbids. */
+  /** Ends every connection that a ban forbids. A stranger that was banned shuts out no named peer that has the same address. */
   hangUpBanned(): void {
+    const { bans, dialer } = this.#deps
     for (const { id, peer, address } of this.#connections()) {
       const ip = ipOf(address)
-      if (this.#deps.bans.isBannedPeer(peer) || (ip !== undefined && this.#deps.bans.isBannedIp(ip)))
-        this.#deps.dialer.hangUp(id, 'banned')
+      const isShutOut = ip !== undefined && bans.isBannedIp(ip) && !this.#isNamed(peer, address)
+      if (bans.isBannedPeer(peer) || isShutOut) dialer.hangUp(id, 'banned')
     }
   }
 

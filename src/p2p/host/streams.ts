@@ -141,7 +141,8 @@ export class Requests {
     const peer = connection.remotePeer.toString() as PeerId
     const body = await this.#readRequest(protocol, peer, stream)
     if (body === undefined) return
-    this.#deps.links.requested(connection)
+    // Questions to the table of nodes are bounded by nothing else.
+    if (protocol !== 'kad') this.#deps.links.requested(connection)
     const room = this.#rooms.get(peer) ?? new ReplyRoom()
     this.#rooms.set(peer, room)
     let held: number = CHANNELS[protocol].replyMax

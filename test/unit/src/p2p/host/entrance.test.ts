@@ -72,6 +72,15 @@ describe('the entrance', () => {
     expect([alone, ...crowd].map(({ status }) => status)).toEqual(['open', 'aborted', 'open', 'open'])
   })
 
+  it('charges a net for what a connection from there owed when it ended', async () => {
+    const { time, entrance, arrive } = scene()
+    entrance.charge('/ip4/60.0.0.1/tcp/1', HANDSHAKES.netShare * 1_000 + HANDSHAKES.ms)
+    const [same, other] = [await arrive('60.0.0.2'), await arrive('60.0.1.2')]
+    expect([same.admitted, other.admitted]).toEqual([null, true])
+    time.nowMs += 1_000
+    await until('it is let in', () => same.admitted, { everyMs: 5 })
+  })
+
   it('lets in first those of the net that used least in the last minute, and known machines from a reserve', async () => {
     const { time, arrive, exhaust } = scene((address) => address.startsWith('/ip4/99.'))
     await exhaust()

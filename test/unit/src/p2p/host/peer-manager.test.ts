@@ -159,6 +159,24 @@ describe('configured peers', () => {
   })
 })
 
+it.each(['configured', 'seeds'] as const)(
+  'a stranger that is banned shuts out no peer of %s at its address',
+  async (kind) => {
+    const station = await Station.open({ [kind]: [addressOf(9, '60.9.0.1')] })
+    station.dialer.online.set('60.9.0.1:8421', peerId(9))
+    station.manager.start()
+    await station.pass(60_000)
+    station.arrive(1, '60.9.0.1')
+    station.manager.ban(peerId(1), 'malformed')
+    const dials = station.dialer.dials.length
+    for (let second = 0; second < 600; second++) {
+      await station.pass(1_000)
+      expect(station.dialer.peers).toEqual([peerId(9)])
+    }
+    expect(station.dialer.dials.length).toBe(dials)
+  },
+)
+
 describe('seeds', () => {
   it('are dialled where nobody else is known, again and again, by name too', async () => {
     const named = `/dns4/seed.example/tcp/8421/p2p/${peerId(7)}`

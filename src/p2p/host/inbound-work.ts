@@ -1,0 +1,98 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { Bucket } from './bucket.ts'
+
+/**
+ * What streams, frames of the muxer and fields of gossip take of the main thread, whatever they hold: `npm run bench --
+ * inbound-flood`. Each connection has a share of its own. What it takes beyond comes out of one share for all, and while that is
+ * used up it is read no further: it loses time, and is not blamed. A new connection may take little at once, for names are
+ * free, and what it owes when it ends is charged to the net that it came from.
+ */
+export const INBOUND_WORK = {
+  streamMs: 0.3,
+  frameMs: 0.005,
+  gossipUnitMs: 0.004,
+  /** Shares of the main thread: of a connection that came to us, of one that we chose, and of all beyond that. */
+  inboundShare: 0.005,
+  outboundShare: 0.02,
+  allShare: 0.25,
+  /** What they may take at once. */
+  ownBurstMs: 5,
+  allBurstMs: 500,
+  /** A connection is read again by then, whatever it owes: a line that says nothing for longer looks dead. */
+  restMs: 3_000,
+} as const
+
+/** While a connection rests, it is looked at so often. */
+const LOOK_MS = 50
+
+/** A connection as far as it can be read no further for a while. */
+export interface Readable {
+  readonly direction: 'inbound' | 'outbound'
+  readonly isOpen: () => boolean
+  pause(): void
+  resume(): void
+}
+
+/** Shares out the time of the main thread that goes into what peers send, before it is a request. */
+export class InboundWork {
+  readonly #clock: Clock
+  readonly #all: Bucket
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#all = shareOf(INBOUND_WORK.allShare, INBOUND_WORK.allBurstMs, clock)
+  }
+
+  /** An account for a connection. */
+  of(connection: Readable): WorkAccount {
+    const own = shareOf(INBOUND_WORK[`${connection.direction}Share`], INBOUND_WORK.ownBurstMs, this.#clock)
+    return new WorkAccount(connection, own, this.#all, this.#clock)
+  }
+}
+
+/** What one connection takes, and owes. What was read together is worked through, so it may come to owe some. */
+export class WorkAccount {
+  readonly #connection: Readable
+  readonly #own: Bucket
+  readonly #all: Bucket
+  readonly #clock: Clock
+  #isResting = false
+
+  constructor(connection: Readable, own: Bucket, all: Bucket, clock: Clock) {
+    this.#connection = connection
+    this.#own = own
+    this.#all = all
+    this.#clock = clock
+  }
+
+  /** What it owes, milliseconds. */
+  get owedMs(): number {
+    return Math.max(0, -this.#own.left)
+  }
+
+  /** Takes what was just worked on, milliseconds. */
+  spend(ms: number): void {
+    if (this.#own.take(ms) || this.#all.take(ms)) return
+    this.#own.spend(ms)
+    if (this.#isResting || !this.#connection.isOpen()) return
+    this.#isResting = true
+    this.#connection.pause()
+    this.#look(this.#clock.now() + INBOUND_WORK.restMs)
+  }
+
+  /** Has it read again once it owes nothing, or what it owes can be paid out of the share of all. */
+  #look(untilMs: number): void {
+    setTimeout(() => {
+      if (!this.#connection.isOpen()) return
+      const owedMs = this.owedMs
+      if (owedMs > 0 && this.#all.take(owedMs)) this.#own.giveBack(owedMs)
+      if (this.owedMs > 0 && this.#clock.now() < untilMs) return this.#look(untilMs)
+      this.#isResting = false
+      this.#connection.resume()
+    }, LOOK_MS)
+  }
+}
+
+function shareOf(share: number, burst: number, clock: Clock): Bucket {
+  return new Bucket({ burst, perSecond: share * 1_000 }, clock)
+}

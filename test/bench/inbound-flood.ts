@@ -1,0 +1,70 @@
+import { setTimeout } from 'node:timers/promises'
+import { Attacker, GOSSIP, VictimProcess } from '../support/attacker.ts'
+import { gossipFrame, joined, subscribeFrame } from '../support/frames.ts'
+import { type BenchRow, factRow, round } from './report.ts'
+
+const PEERS = (process.env.BENCH_PEERS ?? '8,24').split(',').map(Number)
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 6)
+/** How often each of them sends a tenth of what is allowed in a second. */
+const TURN_MS = 100
+const REST_MS = 2_000
+
+type Flood = (attacker: Attacker, stream: Awaited<ReturnType<Attacker['open']>>) => void
+
+/** A window update of a stream that was never there, and of no bytes. */
+const FRAME = Uint8Array.of(0, 1, 0, 0, 0, 0, 0x75, 0x31, 0, 0, 0, 0)
+const FRAMES = repeated(FRAME, 1_300)
+const EMPTY = new Uint8Array(950)
+const SUBSCRIPTIONS = repeated(subscribeFrame('/elsewhere'), 230)
+const MESSAGES = repeated(gossipFrame('/elsewhere', new Uint8Array(8)), 190)
+
+const FLOODS: Readonly<Record<string, Flood>> = {
+  'frames of the muxer': ({ connection }) => {
+    const { muxer } = connection as unknown as { muxer: { maConn: { send(bytes: Uint8Array): void } } }
+    muxer.maConn.send(FRAMES)
+  },
+  'empty gossip': (_, stream) => void stream.send(EMPTY),
+  subscriptions: (_, stream) => void stream.send(SUBSCRIPTIONS),
+  'messages of no topic': (_, stream) => void stream.send(MESSAGES),
+}
+
+/** What hostile connections take of a node's main thread that send junk as fast as each may. */
+export async function benchInboundFlood(): Promise<readonly BenchRow[]> {
+  const rows: BenchRow[] = []
+  for (const peers of PEERS)
+    for (const [what, flood] of Object.entries(FLOODS)) rows.push(await measure(peers, what, flood))
+  return rows
+}
+
+async function measure(peers: number, what: string, flood: Flood): Promise<BenchRow> {
+  const victim = await VictimProcess.start()
+  const { address } = await victim.report()
+  const attackers = await Promise.all(Array.from({ length: peers }, () => Attacker.connect(address)))
+  const streams = await Promise.all(attackers.map((attacker) => attacker.open(GOSSIP)))
+  const atRest = await share(victim, REST_MS, async () => setTimeout(REST_MS))
+  const flooded = await share(victim, SECONDS * 1_000, async (untilMs) => {
+    while (performance.now() < untilMs) {
+      const nextMs = performance.now() + TURN_MS
+      attackers.forEach((attacker, i) => {
+        if (!attacker.cut) flood(attacker, streams[i] as (typeof streams)[number])
+      })
+      await setTimeout(Math.max(0, nextMs - performance.now()))
+    }
+  })
+  const cut = attackers.filter((attacker) => attacker.cut).length
+  await Promise.all(attackers.map((attacker) => attacker.stop()))
+  await victim.stop()
+  return factRow(`${peers} connections: ${what}`, `${flooded} % of the main thread, ${atRest} % at rest, ${cut} cut`)
+}
+
+async function share(victim: VictimProcess, ms: number, run: (untilMs: number) => Promise<unknown>): Promise<number> {
+  const beganMs = performance.now()
+  const before = (await victim.report()).mainMs
+  await run(beganMs + ms)
+  const after = (await victim.report()).mainMs
+  return round((100 * (after - before)) / (performance.now() - beganMs))
+}
+
+function repeated(bytes: Uint8Array, times: number): Uint8Array {
+  return joined(...Array.from({ length: times }, () => bytes))
+}

@@ -42,6 +42,8 @@ const STAGGER_MS = { missing: 200, whole: 2_000 } as const
 /** How long one peer may take a place of the questions at once. What it says later counts all the same: the line may be slow. */
 const PATIENCE_MS = { missing: 2_000, whole: 4_000 } as const
 const QUESTIONS_AT_ONCE = 4
+/** Peers that came to us and are asked at once while one that we chose could be asked for the whole body. */
+const STRANGERS_AT_ONCE = 2
 /** A peer may have to put the block together itself before it has a body to give. */
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
@@ -126,7 +128,8 @@ export class Assembly {
       })
       if (next !== undefined) {
         const isBetter = next.kind === 'missing' && this.#rankOf(next.peer) < this.#lastRank
-        const isDue = isBetter || (await Promise.race([this.#due[next.kind].then(() => true), woken.then(() => false)]))
+        const due = this.#due[next.isRescue ? 'missing' : next.kind]
+        const isDue = isBetter || (await Promise.race([due.then(() => true), woken.then(() => false)]))
         if (isDue && !this.#finished) this.#begin(next, running)
       } else if (running.size > 0) {
         await Promise.race([...running, woken])
@@ -215,21 +218,29 @@ export class Assembly {
 
   /**
    * What is asked next: what a message lacks of its sender, then whole bodies, also of peers whose head has as much work, and of
-   * those that we chose: the same message is heard from its first sender alone, and that may be a liar.
+   * those that we chose: the same message is heard from its first sender alone, and that may be a liar. While strangers let
+   * us wait, whatever their number, those that we chose are asked for the whole body.
    */
   #next(): Question | undefined {
     const { peers } = this.#deps
     const isFree = (peer: PeerId): boolean => peers.isReady(peer) && !this.#underWay.has(peer)
     const senders = [...this.#senders].filter(([peer]) => isFree(peer))
     const [lacking] = this.#ranked(senders.flatMap(([peer, slots]) => (slots === null ? [] : [peer])))
-    if (lacking !== undefined) return { peer: lacking, kind: 'missing', slots: this.#senders.get(lacking) ?? null }
-    if (this.#askedWhole.size >= ASKED_PER_ROUND) return undefined
     const others = peers
       .list()
       .filter(({ head, info }) => head.totalWork >= this.tip.totalWork || this.#isChosen(info.id))
     const havers = new Set([...senders.map(([peer]) => peer), ...others.map(({ info }) => info.id)])
-    const [peer] = this.#ranked([...havers].filter((id) => isFree(id) && !this.#askedWhole.has(id)))
-    return peer && { peer, kind: 'whole', slots: null }
+    const [whole] = this.#ranked([...havers].filter((id) => isFree(id) && !this.#askedWhole.has(id)))
+    const mayAskWhole = whole !== undefined && this.#askedWhole.size < ASKED_PER_ROUND
+    const isRescue = mayAskWhole && this.#isChosen(whole) && this.#areStrangersAwaited
+    if (lacking !== undefined && (this.#isChosen(lacking) || !isRescue))
+      return { peer: lacking, kind: 'missing', slots: this.#senders.get(lacking) ?? null, isRescue: false }
+    return mayAskWhole ? { peer: whole, kind: 'whole', slots: null, isRescue } : undefined
+  }
+
+  /** Whether as many that came to us have not answered yet as may be asked before one that we chose. */
+  get #areStrangersAwaited(): boolean {
+    return [...this.#underWay].filter((peer) => !this.#isChosen(peer)).length >= STRANGERS_AT_ONCE
   }
 
   #ranked(ids: readonly PeerId[]): readonly PeerId[] {
@@ -259,6 +270,8 @@ interface Question {
   readonly peer: PeerId
   readonly kind: Kind
   readonly slots: Slots | null
+  /** Whether it goes before what strangers could still be asked. */
+  readonly isRescue: boolean
 }
 
 function prefilledBytes({ prefilled }: CompactBlock): number {

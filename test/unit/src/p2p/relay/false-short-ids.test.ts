@@ -149,6 +149,23 @@ describe('a peer that tells of blocks and refuses them', () => {
     expect(one.test.chain.head.id).toBe(block.id)
   })
 
+  it('holds up no block of one that the node chose, in whatever number, and although one of them passed on the true message', async () => {
+    const [one, other] = await row.pair()
+    const liars: MemoryPeer[] = []
+    for (let i = 0; i < 16; i++) liars.push(await refuserOf(one, `refuser ${i}`))
+    other.behind = true
+    for (let round = 0; round < 3; round++) {
+      const block = await row.source.mine(await row.pays(3))
+      await other.test.import(block)
+      for (const [i, liar] of liars.entries()) liar.send(one.id, 'blocks', junkOf(block, BigInt(i + 16 * round)))
+      await row.hub.time.pass(10)
+      liars[0]?.send(one.id, 'blocks', makeCompactBlock(block, 1n, none))
+      await row.hub.time.pass(1_000)
+      expect(one.test.chain.head.id).toBe(block.id)
+    }
+    expect(one.offencesOf(other.id)).toEqual([])
+  })
+
   it('is blamed if it has not got them a minute later, and one that has them by then is not', async () => {
     const [one, other] = await row.pair()
     const liar = await refuserOf(other)

@@ -176,15 +176,22 @@ export class Synchroniser {
 
   /**
    * The first page with something new, or the last that was asked for. The steps of the locator double: behind the newest of its blocks that
-   * a peer has may come pages of blocks that are stored here, below the fork and on the peer's branch.
+   * a peer has may come pages of blocks that are stored here, below the fork and on the peer's branch. They are waited for
+   * together no longer than one is.
    */
   async #firstNew(walk: HeaderWalk): Promise<Result<HeaderPage> | null> {
-    let page = await this.#patiently(walk.next({ claimed: true }))
-    for (let known = 1; known <= KNOWN_PAGES_MAX; known++) {
-      if (page?.ok !== true || page.value.headers.length > 0 || !page.value.more) break
-      page = await this.#patiently(walk.next({ claimed: true }))
+    let isOver = false
+    const pages = async (): Promise<Result<HeaderPage>> => {
+      let page = await walk.next({ claimed: true })
+      for (let known = 1; known <= KNOWN_PAGES_MAX && !isOver; known++) {
+        if (!page.ok || page.value.headers.length > 0 || !page.value.more) break
+        page = await walk.next({ claimed: true })
+      }
+      return page
     }
-    return page
+    const first = await this.#patiently(pages())
+    isOver = true
+    return first
   }
 
   /** What a peer claimed, unless that stands on headers that were kept then and are not, or not the last ones, any more. */

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Block } from '../../../../../consensus/block/block.ts'
 import { extendTip, type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
 import { createRuleBook } from '../../../../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
@@ -7,7 +8,7 @@ import { pause } from '../../../../../src/p2p/relay/within.ts'
 import { Signal } from '../../../../../src/p2p/sync/signal.ts'
 import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { PROTOCOL } from '../../../../../src/protocol.ts'
-import { fork, mineBranch } from '../../../../support/branches.ts'
+import { blocksFrom, fork, mineBranch } from '../../../../support/branches.ts'
 import { TestChain } from '../../../../support/chain.ts'
 import { childHeader, headerBranch } from '../../../../support/header-branch.ts'
 import { fastDevnet } from '../../../../support/network.ts'
@@ -113,6 +114,27 @@ describe('a claim that nobody proves', () => {
     await hub.time.pass(60_000)
     expect(node.hashes).toBeGreaterThan(0)
     expect(node.offencesOf('good')).toEqual([])
+    await node.stop()
+  })
+
+  it('keeps a node from others for no more than one patience, though pages of known headers come slowly', async () => {
+    const hub = hubNow()
+    const [known] = blocksFrom(source, 1)
+    const node = await SyncNode.open(hub, 'node')
+    await node.test.import(known as Block)
+    const liar = await SyncNode.open(hub, 'liar', { says: claiming(FAR) })
+    liar.peers.exchange.answer('headers', async (_, { limit }) => {
+      await pause(hub.time, 4_900)
+      return { reply: Array.from({ length: limit }, () => (known as Block).bytes) }
+    })
+    hub.connect(liar.network, node.network)
+    await hub.time.pass(100)
+    node.synchroniser.start()
+    await hub.time.pass(50)
+    const good = await SyncNode.open(hub, 'good', { test: source })
+    hub.connect(node.network, good.network)
+    await hub.time.pass(6_000)
+    expect(node.height).toBe(BLOCKS)
     await node.stop()
   })
 

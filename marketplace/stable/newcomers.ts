@@ -79,6 +79,8 @@ interface Balance {
 export class Newcomers {
   readonly #deps: NewcomersDependencies
   readonly #refused: RecentCounts
+  /** Checks under way of payers as those who have paid. */
+  readonly #open = new Map<string, number>()
   readonly #paidOfClient: ClientCounts
   readonly #refusedOfClient: ClientCounts
   readonly #shortOfClient: ClientCounts
@@ -119,9 +121,13 @@ export class Newcomers {
         // It may have spent what it had; an answer that was asked for later knows of it.
         if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
       }
-      if (!hasPaid) this.#lines.end(client)
+      if (hasPaid) this.#openMore(payer, -1)
+      else this.#lines.end(client)
     }
-    if (hasPaid) return ok({ rank: RANKS.payer, hasPaid, done })
+    if (hasPaid) {
+      this.#openMore(payer, 1)
+      return ok({ rank: RANKS.payer, hasPaid, done })
+    }
     const full = this.#full(client)
     if (full !== null) return fail(full)
     if (!(await this.#lines.begin(client))) return fail(crowded(WAIT_MS))
@@ -134,9 +140,15 @@ export class Newcomers {
     return fail(refused)
   }
 
-  /** Whether a payer has paid lately, and oftener than payments of its were refused. */
+  /** Whether a payer has paid lately, and oftener than payments of its were refused or could still be. */
   #hasPaid(payer: string): boolean {
-    return this.#deps.paidOf(payer) > this.#refused.count(payer)
+    return this.#deps.paidOf(payer) > this.#refused.count(payer) + (this.#open.get(payer) ?? 0)
+  }
+
+  #openMore(payer: string, more: 1 | -1): void {
+    const open = (this.#open.get(payer) ?? 0) + more
+    if (open > 0) this.#open.set(payer, open)
+    else this.#open.delete(payer)
   }
 
   #full(client: Holder): Fault | null {

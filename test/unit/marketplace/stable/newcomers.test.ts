@@ -122,6 +122,16 @@ describe('a client whose payments are refused', () => {
     expect(ranks).toEqual([3, 2, 1])
   })
 
+  it('is who sends more at once than it has paid', async () => {
+    const { state, ask } = stand({ poor: 0n })
+    state.paid = 2
+    const both = [await ask('poor'), await ask('poor')]
+    expect(both.map((leave) => leave.ok && leave.value.hasPaid)).toEqual([true, true])
+    expect(await ask('poor')).toMatchObject({ ok: false, fault: { code: 'stable/refused' } })
+    for (const leave of both) if (leave.ok) leave.value.done(GOOD)
+    expect(await ask('poor')).toMatchObject({ ok: true, value: { hasPaid: true } })
+  })
+
   it('has a few checks open at once; others wait for them, and are refused with them', async () => {
     const { ask } = stand(null)
     const open = await Promise.all(Array.from({ length: NEWCOMERS.atOnce }, (_, i) => ask(`payer ${i}`)))

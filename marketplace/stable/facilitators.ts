@@ -71,7 +71,8 @@ const KINDS = {
 /** One facilitator with what is known of it. */
 interface Member {
   readonly facilitator: Facilitator
-  readonly breaker: Breaker
+  /** Each closes by work of its own kind alone: one that checks well may be unable to settle. */
+  readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
   /** What it said last of what it takes; null before it was asked. */
   support: SupportVerdict | null
   /** What was found out last, for everyone. */
@@ -124,7 +125,7 @@ export class FacilitatorPool {
     this.#room = new WaitingRoom(dependencies.timers)
     this.#members = dependencies.facilitators.map((facilitator) => ({
       facilitator,
-      breaker: new Breaker(),
+      breakers: { checks: new Breaker(), settlements: new Breaker() },
       support: null,
       detail: 'not asked yet',
       troubles: { ofPayments: null, ofChecks: null },
@@ -247,9 +248,10 @@ export class FacilitatorPool {
 
   #note(member: Member, verdict: FacilitatorVerdict, question: Question): void {
     const nowMs = this.#deps.clock.now()
+    const breaker = member.breakers[question.isSettlement ? 'settlements' : 'checks']
     if (verdict.is !== 'busy' && verdict.is !== 'unreachable') member.allowance.answered(nowMs)
     if (verdict.is === 'good' || verdict.is === 'refused') {
-      member.breaker.succeeded()
+      breaker.succeeded()
       member.troubles.ofPayments = null
       return
     }
@@ -260,7 +262,7 @@ export class FacilitatorPool {
       // Of questions that were open together the first tells as much as all.
       if (member.restUntilMs <= nowMs) member.allowance.spent(nowMs, waitMs)
       member.restUntilMs = nowMs + Math.min(REST_MS_MAX, waitMs)
-    } else if (isOwnFailure(member, verdict, question)) member.breaker.failed(nowMs)
+    } else if (isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
   }
 
   /** What is known of a facilitator that wants to be asked later, without asking it; null for any other. */
@@ -286,17 +288,18 @@ export class FacilitatorPool {
     return usable.sort((a, b) => leads(a) - leads(b))
   }
 
-  #isUsable({ support, breaker }: Member): boolean {
-    return support?.ok === true && !breaker.isOpen(this.#deps.clock.now())
+  #isUsable({ support, breakers }: Member): boolean {
+    const nowMs = this.#deps.clock.now()
+    return support?.ok === true && !breakers.checks.isOpen(nowMs) && !breakers.settlements.isOpen(nowMs)
   }
 
   async #check(member: Member): Promise<void> {
     const said = await member.facilitator.supports(this.#deps.network, CHECK_MS)
     member.detail = said.answered ? said.detail : KINDS[said.isBusy === true ? 'busy' : 'unreachable']
     member.troubles.ofChecks = said.ok ? null : said.detail
-    // What it says that it takes is no sign that it works: only work closes its breaker.
+    // What it says that it takes is no sign that it works: only work closes its breakers.
     if (said.answered || member.support === null) member.support = said
-    else if (said.isBusy !== true) member.breaker.failed(this.#deps.clock.now())
+    else if (said.isBusy !== true) member.breakers.checks.failed(this.#deps.clock.now())
   }
 
   #schedule(): void {

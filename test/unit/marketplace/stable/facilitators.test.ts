@@ -82,6 +82,34 @@ describe('a burst of calls', () => {
   })
 })
 
+describe('a facilitator that checks well and settles nothing', () => {
+  it.each<FacilitatorVerdict>([GONE, { is: 'unknown', detail: 'status 500', transaction: null, status: 500 }])(
+    'is closed after three settlements in a row, whatever it says to checks: %o',
+    async (failure) => {
+      const time = new TestTime()
+      const slow = new Slow()
+      slow.verify = async () => GOOD
+      slow.settle = async () => failure
+      const parts = { facilitators: [slow], network: NETWORK, clock: time, timers: time }
+      const pool = new FacilitatorPool(parts)
+      opened.push(pool)
+      await pool.start()
+      const sell = async (): Promise<void> => {
+        expect((await pool.verify(REQUEST)).verdict.is).toBe('good')
+        await pool.settle(REQUEST, slow.url, { hasPaid: true })
+      }
+      for (let i = 0; i < 3; i++) await sell()
+      expect(pool.closedBecause).not.toBeNull()
+      time.nowMs += 1_000
+      slow.settle = async () => GOOD
+      await sell()
+      slow.settle = async () => failure
+      for (let i = 0; i < 2; i++) await sell()
+      expect(pool.closedBecause).toBeNull()
+    },
+  )
+})
+
 describe('a facilitator that wants to be asked later', () => {
   const BUSY: FacilitatorVerdict = { is: 'busy', detail: 'it is asked too often', waitMs: 3_000 }
 

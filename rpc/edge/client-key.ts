@@ -44,10 +44,15 @@ export function limitedAs({ id, owner }: Pick<ChatKey, 'id' | 'owner'>): string 
   return owner === OPERATOR ? `key ${id}` : `keys of ${owner}`
 }
 
+/** An address as a proxy wrote it, without a port. */
+export function withoutPort(written: string): string {
+  const [, inBrackets, beforePort] = WITH_PORT.exec(written) ?? []
+  return inBrackets ?? beforePort ?? written
+}
+
 /** What an address is limited as: itself for IPv4, its /64 for IPv6. Text that is no address stands for itself. */
 export function addressKey(written: string): string {
-  const [, inBrackets, beforePort] = WITH_PORT.exec(written) ?? []
-  const address = inBrackets ?? beforePort ?? written
+  const address = withoutPort(written)
   if (!address.includes(':')) return address
   const mapped = MAPPED_IPV4.exec(address)
   if (mapped !== null) return mapped[1] as string

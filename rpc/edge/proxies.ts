@@ -1,4 +1,5 @@
 import { BlockList, type IPVersion, isIPv4, isIPv6 } from 'node:net'
+import { withoutPort } from './client-key.ts'
 
 /**
  * Who is believed about who asks: with `true` the other end of every connection, with `false` none, else those that have one of these
@@ -25,7 +26,10 @@ export function proxiesOf(trusted: TrustedProxies): IsProxy {
     if (bits === undefined) named.addAddress(address, versionOf(address))
     else named.addSubnet(address, Number(bits), versionOf(address))
   }
-  return (address) => address !== undefined && named.check(address, versionOf(address))
+  return (written) => {
+    const address = withoutPort(written ?? '')
+    return named.check(address, versionOf(address))
+  }
 }
 
 /**

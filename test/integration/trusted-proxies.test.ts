@@ -64,6 +64,12 @@ describe('a stranger who reaches the port beside the proxies that are named', ()
 })
 
 describe('a proxy that is named', () => {
+  it('is known too where another wrote its address with a port', async () => {
+    for (let i = 0; i < RATE; i++) expect(await read(PROXY, `${CALLER}, ${BEFORE_IT}:${4_000 + i}`)).toBe('answered')
+    expect(await read(PROXY, `${CALLER}, ${BEFORE_IT}:5000`)).toBe('429 rate_limited')
+    expect(await read(PROXY, `198.51.100.2, ${BEFORE_IT}:5000`)).toBe('answered')
+  })
+
   it('is asked for the address in front of it, through others that are named, and no further', async () => {
     for (let i = 0; i < RATE; i++) expect(await read(PROXY, `192.0.2.${i}, ${CALLER}, ${BEFORE_IT}`)).toBe('answered')
     expect(await read(PROXY, CALLER)).toBe('429 rate_limited')

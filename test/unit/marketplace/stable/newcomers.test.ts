@@ -150,6 +150,23 @@ describe('a client whose payments are refused', () => {
   })
 })
 
+describe('clients whose payments fill the lines', () => {
+  it('make room for another that has fewer', async () => {
+    const { ask } = stand(null)
+    const crowd = Array.from({ length: 4 }, (_, of) =>
+      Array.from({ length: 100 }, (_, i) => ask(`payer ${of} ${i}`, `net${of}/1`)),
+    )
+    const places = Array.from({ length: NEWCOMERS.atOnce }, (_, i) => ask(`own ${i}`, 'quiet/1'))
+    const own = await Promise.all(places)
+    expect(own.every(({ ok }) => ok)).toBe(true)
+    const next = ask('next', 'quiet/1')
+    for (const leave of own) if (leave.ok) leave.value.done(GOOD)
+    expect((await next).ok).toBe(true)
+    const turnedAway = await Promise.race(crowd.flat().toReversed())
+    expect(turnedAway).toMatchObject({ ok: false, fault: { code: 'stable/crowded' } })
+  })
+})
+
 describe('a network of many addresses', () => {
   it('has no more refused than a few of its addresses, beside what they pay', async () => {
     const { newcomers, judge } = stand(null)

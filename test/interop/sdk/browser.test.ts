@@ -18,7 +18,7 @@ let pages: Server
 beforeAll(async () => {
   const folder = workshop.folder()
   await buildClient(folder)
-  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '500' } })
   await marketOpen(daemon.url)
   await writeFile(join(folder, 'script.js'), SCRIPT)
   pages = createServer(async (request, response) => {

@@ -13,7 +13,7 @@ let daemon: RunningDaemon
 let requests = 0
 
 beforeAll(async () => {
-  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '250', TEST_RUNS_FILE: runsFile } })
   await marketOpen(daemon.url)
 })
 

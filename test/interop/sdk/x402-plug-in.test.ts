@@ -13,7 +13,7 @@ const runsFile = workshop.path('runs')
 let daemon: RunningDaemon
 
 beforeAll(async () => {
-  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
+  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '250', TEST_RUNS_FILE: runsFile } })
   await marketOpen(daemon.url)
 })
 

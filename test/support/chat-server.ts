@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Clock } from '../../consensus/chain/ports.ts'
 import type { OwnerBounds } from '../../marketplace/chat/keys.ts'
 import { OPERATOR } from '../../marketplace/chat/keys.ts'
 import type { HttpLimits } from '../../rpc/limits.ts'
@@ -19,6 +20,8 @@ export interface ChatServerParts extends ChatWorldParts {
   readonly concurrentMax?: number
   /** What is said about the platform. */
   readonly info?: InfoParts
+  /** By which its keys count what they used. */
+  readonly keyClock?: Clock
 }
 
 const BOUNDS: OwnerBounds = { rpm: 100_000, tpd: 1_000_000_000, concurrent: 64, keys: 20 }
@@ -56,13 +59,20 @@ export class ChatServer {
     this.#folder = folder
   }
 
-  static async open({ limits, bounds, concurrentMax = 64, info, ...parts }: ChatServerParts = {}): Promise<ChatServer> {
+  static async open({
+    limits,
+    bounds,
+    concurrentMax = 64,
+    info,
+    keyClock = systemClock,
+    ...parts
+  }: ChatServerParts = {}): Promise<ChatServer> {
     const world = await ChatWorld.open(parts)
     const place = { world }
     const folder = temporaryFolder()
     const keys = await openChatKeys({
       folder: join(folder, 'keys'),
-      clock: systemClock,
+      clock: keyClock,
       bounds: { ...BOUNDS, ...bounds },
       onFault: () => {},
     })

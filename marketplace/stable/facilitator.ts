@@ -39,6 +39,15 @@ export function reasonInShort(reason: string): string {
   return reason.split('_').every((word) => REASON_WORDS.has(word)) ? reason : 'refused'
 }
 
+/** Reasons of a refused settlement by which the payment is wrong. Any other may be the facilitator's: no gas, an account that is closed. */
+const OF_PAYER =
+  /(^|_)(insufficient_(funds|balance|allowance)|nonce|already|used|duplicate|cancell?ed|expired|signature|signer|authorization|undeployed|valid_(before|after))(_|$)/
+
+/** Whether a settlement was refused for what the payer has signed or holds. */
+export function isOfPayer(reason: string): boolean {
+  return OF_PAYER.test(reason)
+}
+
 /** A facilitator of the x402 HTTP API. Never throws: whatever happens is a verdict. */
 export interface Facilitator {
   readonly url: string

@@ -7,6 +7,7 @@ import {
   type Facilitator,
   type FacilitatorRequest,
   type FacilitatorVerdict,
+  isOfPayer,
   isOfPayment,
   type SupportVerdict,
 } from './facilitator.ts'
@@ -94,8 +95,10 @@ export interface Asker {
   readonly client?: string | undefined
   /** The network that it is in, where one may have many addresses of it. */
   readonly network?: string
-  /** Whether the payer has paid lately: what a facilitator fails at then is not made up. */
+  /** Whether the payer has paid lately: a check that a facilitator fails at then is not made up. */
   readonly hasPaid?: boolean
+  /** Whether it was asked about this payment before: what it fails at once it fails at again. */
+  readonly isRepeat?: boolean
   /** Who goes first where a facilitator takes few questions, of {@link RANKS}. */
   readonly rank?: number
 }
@@ -192,8 +195,8 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment settled, by `first` if it can. The next is asked where it was not reached: what may have
-   * happened is not known better by asking another at once.
+   * Has a payment settled, by `first` if it can. The next is asked where it was not reached, or where it could not for a reason of its
+   * own: what may have happened is not known better by asking another at once.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
@@ -238,8 +241,7 @@ export class FacilitatorPool {
       if (rest === null) this.#note(member, said, question)
       const verdict = inShort(said)
       last = { verdict, by: member.facilitator.url }
-      const isFinal = verdict.is === 'good' || verdict.is === 'refused'
-      if (isFinal || (question.isSettlement && verdict.is === 'unknown')) return last
+      if (isFinal(verdict, question)) return last
       const resting = rest ?? this.#restOf(member)
       if (resting !== null && waitOf(resting) < waitOf(busy?.verdict)) busy = { verdict: resting, by: last.by }
     }
@@ -250,19 +252,22 @@ export class FacilitatorPool {
     const nowMs = this.#deps.clock.now()
     const breaker = member.breakers[question.isSettlement ? 'settlements' : 'checks']
     if (verdict.is !== 'busy' && verdict.is !== 'unreachable') member.allowance.answered(nowMs)
-    if (verdict.is === 'good' || verdict.is === 'refused') {
-      breaker.succeeded()
+    const isRefused = verdict.is === 'refused' && isFinal(verdict, question)
+    if (verdict.is === 'good' || isRefused) {
+      // Whether it can settle shows in a settlement alone: a payment that is wrong says nothing of it.
+      if (verdict.is === 'good' || !question.isSettlement) breaker.succeeded()
       member.troubles.ofPayments = null
       return
     }
-    member.detail = KINDS[verdict.is]
-    member.troubles.ofPayments = verdict.detail
+    member.troubles.ofPayments = verdict.is === 'refused' ? verdict.reason : verdict.detail
+    if (verdict.is !== 'refused') member.detail = KINDS[verdict.is]
     if (verdict.is === 'busy') {
       const waitMs = verdict.waitMs === 0 ? REST_MS : verdict.waitMs
       // Of questions that were open together the first tells as much as all.
       if (member.restUntilMs <= nowMs) member.allowance.spent(nowMs, waitMs)
       member.restUntilMs = nowMs + Math.min(REST_MS_MAX, waitMs)
-    } else if (isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
+      // What was open together when it was closed tells no more than what closed it.
+    } else if (!breaker.isOpen(nowMs) && isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
   }
 
   /** What is known of a facilitator that wants to be asked later, without asking it; null for any other. */
@@ -312,21 +317,32 @@ export class FacilitatorPool {
 }
 
 /**
- * Whether a failure is the facilitator's and not the payment's. What it answers with a status for what it was sent is not, and an
- * error within it may come of that, too, so that it counts once for a client who has not paid lately.
+ * Whether a verdict ends the asking. A no to a settlement does where the payment is wrong; what may have happened is not known better by
+ * asking another at once.
+ */
+function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boolean {
+  if (verdict.is === 'refused') return !isSettlement || isOfPayer(verdict.reason)
+  return verdict.is === 'good' || (isSettlement && verdict.is === 'unknown')
+}
+
+/**
+ * Whether a failure is the facilitator's and not the payment's. A check that it answers with a status for what it was sent is not, nor a
+ * settlement of which it names the transaction: it was sent. Any other error may come of the payment, too, so that it counts once in a
+ * while for a client; a check of a payer who has paid lately counts always.
  */
 function isOwnFailure(
   { failedAt }: Member,
-  verdict: Exclude<FacilitatorVerdict, { is: 'good' | 'refused' }>,
+  verdict: Exclude<FacilitatorVerdict, { is: 'good' | 'busy' }>,
   { isSettlement, asker }: Question,
 ): boolean {
-  if (verdict.is !== 'unknown') return verdict.is === 'unreachable'
-  const { isProven = true, hasPaid = false, client = '', network = client } = asker
-  if (!isProven) return false
-  const { status } = verdict
-  if (status === undefined) return true
-  if (isOfPayment(status)) return isSettlement
-  if (hasPaid) return true
+  if (verdict.is === 'unreachable') return true
+  const { isProven = true, hasPaid = false, isRepeat = false, client = '', network = client } = asker
+  if (!isProven || isRepeat) return false
+  if (verdict.is === 'unknown') {
+    const { status, transaction } = verdict
+    if (isSettlement ? transaction !== null : status !== undefined && isOfPayment(status)) return false
+    if (!isSettlement && (status === undefined || hasPaid)) return true
+  }
   if (failedAt.count(network) > 0) return false
   failedAt.add(network)
   return true

@@ -3,8 +3,9 @@ import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { isOwnKey } from './checks.ts'
-import type { StableClaim } from './claim.ts'
+import type { StableIn } from './claim.ts'
 import { ClientCounts } from './client-counts.ts'
+import { isOfPayer } from './facilitator.ts'
 import type { StableCall } from './rail.ts'
 import { RecentCounts } from './recent-counts.ts'
 import type { StableTerms } from './terms.ts'
@@ -166,10 +167,16 @@ export class Payers {
     return UNPAID.most + this.#paid.count(payer) - this.#unpaid.count(payer) - this.#unknownOf(payer)
   }
 
-  /** Notes how a settlement ended: work that was done and not paid counts where the payer's settlement was refused. */
-  ended({ payer, state, ...claim }: Pick<StableClaim, 'payer' | 'state'> & { readonly reason?: string }): void {
+  /**
+   * Notes how a settlement ended: work that was done and not paid counts where the payer's settlement was refused. Where the facilitator
+   * may be the cause it counts as work that failed, of which more is borne.
+   */
+  ended(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
+    const { payer, state } = claim
     if (state === 'settled') this.#paid.add(payer)
-    if (state === 'unpaid' && claim.reason === 'stable/refused') this.#unpaid.add(payer)
+    if (state !== 'unpaid' || claim.reason !== 'stable/refused') return
+    const counts = isOfPayer(String(claim.detail.reason)) ? this.#unpaid : this.#failed.ofPayer
+    counts.add(payer)
   }
 
   /** Notes that a client's call was paid. */

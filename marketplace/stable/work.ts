@@ -250,7 +250,8 @@ export class StableWork {
   }
 }
 
-function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
+/** A sender, as facilitators' failures are counted by. */
+export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
   return { client: address, network }
 }
 

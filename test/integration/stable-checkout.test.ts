@@ -154,11 +154,39 @@ describe('a facilitator in trouble', () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     rail.facilitator.profile = 'lying'
+    rail.facilitator.words = 'invalid_exact_evm_insufficient_balance'
     for (let i = 0; i < 8; i++) await rail.settle(rail.order('ok', { payment: paymentOf(payer) }))
     expect(rail.runs).toBe(5)
     rail.facilitator.profile = 'good'
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('stable/refused')
     expect(await rail.codeOf(rail.order())).toBe('settled')
+  })
+
+  it.each(['invalid_exact_evm_transaction_failed', 'insufficient funds for gas * price + value'])(
+    'unable to settle (%s): the next one does, and the payer is not blamed',
+    async (words) => {
+      const rail = await TestRail.open({ facilitators: 2 })
+      const payer = rail.payer()
+      for (const one of rail.facilitators) [one.settleProfile, one.words] = ['lying', words]
+      const calls = Array.from({ length: 7 }, () => rail.order('ok', { payment: paymentOf(payer) }))
+      for (const call of calls) expect(await rail.codeOf(call)).toBe('stable/refused')
+      expect(rail.runs).toBe(7)
+      rail.facilitators[1]!.settleProfile = null
+      for (const call of calls) expect(await rail.codeOf(call)).toBe('settled')
+      expect(rail.income).toBe(7n * PRICE)
+    },
+  )
+
+  it('unable to settle for all: no more work is done for one payer than may fail, and three clients close it', async () => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    rail.facilitator.settleProfile = 'lying'
+    for (let i = 0; i < 34; i++)
+      await rail.settle(rail.order('ok', { payment: paymentOf(payer), client: '192.0.2.1', network: '192.0.2.0/24' }))
+    expect([rail.runs, rail.checkout.closedBecause]).toEqual([30, null])
+    for (const client of ['198.51.100.1', '203.0.113.1'])
+      await rail.settle(rail.order('ok', { client, network: client }))
+    expect(rail.checkout.closedBecause).not.toBeNull()
   })
 
   it.each(['lost', 'gone', 'html', 'deaf', '500'] as const)(

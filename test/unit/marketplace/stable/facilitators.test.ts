@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Facilitator, FacilitatorVerdict } from '../../../../marketplace/stable/facilitator.ts'
-import { FacilitatorPool, type PoolVerdict, RANKS } from '../../../../marketplace/stable/facilitators.ts'
+import { type Asker, FacilitatorPool, type PoolVerdict, RANKS } from '../../../../marketplace/stable/facilitators.ts'
 import { systemTimers } from '../../../../src/runtime.ts'
 import { TestTime } from '../../../support/market-parts.ts'
 
@@ -83,31 +83,77 @@ describe('a burst of calls', () => {
 })
 
 describe('a facilitator that checks well and settles nothing', () => {
-  it.each<FacilitatorVerdict>([GONE, { is: 'unknown', detail: 'status 500', transaction: null, status: 500 }])(
-    'is closed after three settlements in a row, whatever it says to checks: %o',
-    async (failure) => {
-      const time = new TestTime()
-      const slow = new Slow()
-      slow.verify = async () => GOOD
-      slow.settle = async () => failure
-      const parts = { facilitators: [slow], network: NETWORK, clock: time, timers: time }
-      const pool = new FacilitatorPool(parts)
-      opened.push(pool)
-      await pool.start()
-      const sell = async (): Promise<void> => {
-        expect((await pool.verify(REQUEST)).verdict.is).toBe('good')
-        await pool.settle(REQUEST, slow.url, { hasPaid: true })
-      }
-      for (let i = 0; i < 3; i++) await sell()
-      expect(pool.closedBecause).not.toBeNull()
-      time.nowMs += 1_000
-      slow.settle = async () => GOOD
-      await sell()
-      slow.settle = async () => failure
-      for (let i = 0; i < 2; i++) await sell()
-      expect(pool.closedBecause).toBeNull()
-    },
-  )
+  const unknown = (more: object): FacilitatorVerdict => ({
+    is: 'unknown',
+    detail: 'unknown',
+    transaction: null,
+    ...more,
+  })
+  const TRANSACTION = `0x${'ab'.repeat(32)}`
+
+  async function selling(settle: FacilitatorVerdict) {
+    const time = new TestTime()
+    const slow = new Slow()
+    slow.verify = async () => GOOD
+    slow.settle = async () => settle
+    const pool = new FacilitatorPool({ facilitators: [slow], network: NETWORK, clock: time, timers: time })
+    opened.push(pool)
+    await pool.start()
+    const sell = async (client: string, more: Asker = {}): Promise<void> => {
+      expect((await pool.verify(REQUEST)).verdict.is).toBe('good')
+      await pool.settle(REQUEST, slow.url, { client, hasPaid: true, ...more })
+    }
+    return { time, slow, pool, sell }
+  }
+
+  it.each<FacilitatorVerdict>([
+    GONE,
+    unknown({ status: 500 }),
+    unknown({ status: 400 }),
+    unknown({}),
+    { is: 'refused', reason: 'invalid_exact_evm_transaction_failed' },
+    { is: 'refused', reason: 'refused' },
+  ])('is closed after three clients in a row, whatever it says to checks: %o', async (failure) => {
+    const { time, slow, pool, sell } = await selling(failure)
+    for (const client of ['a', 'b', 'c']) await sell(client)
+    expect(pool.closedBecause).not.toBeNull()
+    time.nowMs += 1_000
+    slow.settle = async () => GOOD
+    await sell('a')
+    slow.settle = async () => failure
+    for (const client of ['d', 'e']) await sell(client)
+    expect(pool.closedBecause).toBeNull()
+  })
+
+  it.each<[string, FacilitatorVerdict, Asker]>([
+    ['of one client, of which a minute counts one', unknown({}), { client: 'one' }],
+    ['that were sent, and may have been reverted', unknown({ transaction: TRANSACTION }), {}],
+    ['that are asked for again', unknown({}), { isRepeat: true }],
+    ['that the payer cannot pay', { is: 'refused', reason: 'insufficient_funds' }, {}],
+    ['whose nonce is used', { is: 'refused', reason: 'invalid_exact_evm_nonce_already_used' }, {}],
+  ])('stays open at settlements %s', async (_, failure, more) => {
+    const { pool, sell } = await selling(failure)
+    for (let i = 0; i < 10; i++) await sell(`${i}`, more)
+    expect(pool.closedBecause).toBeNull()
+  })
+
+  it('does not look well by payments that are wrong', async () => {
+    const { slow, pool, sell } = await selling(unknown({}))
+    for (const client of ['a', 'b']) await sell(client)
+    slow.settle = async () => ({ is: 'refused', reason: 'insufficient_funds' })
+    await sell('c')
+    slow.settle = async () => unknown({})
+    await sell('d')
+    expect(pool.closedBecause).not.toBeNull()
+  })
+
+  it('is tried again after a second, however many settlements were open when it was closed', async () => {
+    const { time, slow, pool } = await selling(GONE)
+    await Promise.all(Array.from({ length: 20 }, () => pool.settle(REQUEST, slow.url, {})))
+    expect(pool.closedBecause).not.toBeNull()
+    time.nowMs += 1_000
+    expect(pool.closedBecause).toBeNull()
+  })
 })
 
 describe('a facilitator that wants to be asked later', () => {

@@ -31,11 +31,12 @@ export interface OwnPayment {
   readonly client: Holder
 }
 
-/** Leave to ask a facilitator; `done` hears what came of it. */
+/** Leave to ask a facilitator; `done` hears what came of it, and `wasted` where a good payment could then not be used by its own fault. */
 export interface Leave {
   readonly rank: number
   readonly hasPaid: boolean
   readonly done: (verdict: FacilitatorVerdict) => void
+  readonly wasted: () => void
 }
 
 /**
@@ -114,10 +115,13 @@ export class Newcomers {
     const { payer, client } = payment
     const hasPaid = this.#hasPaid(payer)
     let balance: Balance | undefined
+    const wasted = (): void => {
+      this.#refused.add(payer)
+      this.#refusedOfClient.add(client)
+    }
     const done = ({ is }: FacilitatorVerdict): void => {
       if (is === 'refused') {
-        this.#refused.add(payer)
-        this.#refusedOfClient.add(client)
+        wasted()
         // It may have spent what it had; an answer that was asked for later knows of it.
         if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
       }
@@ -126,7 +130,7 @@ export class Newcomers {
     }
     if (hasPaid) {
       this.#openMore(payer, 1)
-      return ok({ rank: RANKS.payer, hasPaid, done })
+      return ok({ rank: RANKS.payer, hasPaid, done, wasted })
     }
     const full = this.#full(client)
     if (full !== null) return fail(full)
@@ -134,10 +138,12 @@ export class Newcomers {
     // Others of the client may have been refused while it waited.
     const refused = this.#full(client) ?? (await this.#unfunded(payment))
     balance = this.#balances.get(payer)
-    if (refused === null)
-      return ok({ rank: RANKS.newcomer + Math.min(RANKS_MAX, this.#refusedOfClient.count(client)), hasPaid, done })
-    this.#lines.end(client)
-    return fail(refused)
+    if (refused !== null) {
+      this.#lines.end(client)
+      return fail(refused)
+    }
+    const rank = RANKS.newcomer + Math.min(RANKS_MAX, this.#refusedOfClient.count(client))
+    return ok({ rank, hasPaid, done, wasted })
   }
 
   /** Whether a payer has paid lately, and oftener than payments of its were refused or could still be. */

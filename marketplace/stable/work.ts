@@ -12,7 +12,7 @@ import type { ServiceDefinition } from '../services/service.ts'
 import { holdsLongEnough } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import { ContractPayers } from './contract-payers.ts'
-import { type FacilitatorVerdict, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
+import { type FacilitatorVerdict, isOfPayer, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
 import { type FacilitatorPool, type PoolVerdict, RANKS } from './facilitators.ts'
 import { Newcomers } from './newcomers.ts'
 import { type Payers, senderOf } from './payers.ts'
@@ -56,6 +56,8 @@ export interface StableTask {
 /** A question that facilitators were asked; in an object, so that its answer is not waited for with it. */
 interface Asked {
   readonly verdict: Promise<PoolVerdict>
+  /** Hears that the payment was good and could not be used by its own fault. */
+  readonly wasted: () => void
 }
 
 /** What came of work; null where the claim is somebody else's by now, and the store tells. */
@@ -97,6 +99,7 @@ export class StableWork {
     const { verdict, by } = await asked.value.verdict
     if (verdict.is !== 'good') return this.#turnAway(claim, turnedAwayBy(verdict))
     const ended = await payers.inTurn(payer, () => this.#earn(claim, task, by))
+    if (ended?.ok === false && isRefusedOfPayer(ended.fault)) asked.value.wasted()
     if (ended?.ok !== true) return ended
     payers.paid(client)
     this.#newcomers.paid(client)
@@ -110,7 +113,7 @@ export class StableWork {
     const { payer, amount } = claim
     const leave = await this.#newcomers.leave({ payer, client, amount: BigInt(amount) })
     if (!leave.ok) return leave
-    const { rank, hasPaid, done } = leave.value
+    const { rank, hasPaid, done, wasted } = leave.value
     // A question uses nothing of a payment, also where another call turns out to have claimed it: nothing is waited for to ask it.
     const verdict = facilitators
       .verify(facilitatorRequest(seller, claim), { ...askerOf(client), rank, hasPaid })
@@ -118,7 +121,7 @@ export class StableWork {
         done(said.verdict)
         return said
       })
-    return ok({ verdict })
+    return ok({ verdict, wasted })
   }
 
   /** Has a payment checked that a contract may have signed. */
@@ -129,7 +132,7 @@ export class StableWork {
     if (refused !== null) return fail(refused)
     const rank = this.#contracts.hasPaid(payment) ? RANKS.payer : RANKS.newcomer
     const asker = { isProven: false, ...askerOf(client), rank }
-    return ok({ verdict: facilitators.verify(facilitatorRequest(seller, claim), asker) })
+    return ok({ verdict: facilitators.verify(facilitatorRequest(seller, claim), asker), wasted: () => {} })
   }
 
   async #earn(claim: StableIn<'claimed'>, task: StableTask, by: string | null): Promise<Ended> {
@@ -253,6 +256,11 @@ export class StableWork {
 /** A sender, as facilitators' failures are counted by. */
 export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
   return { client: address, network }
+}
+
+/** Whether a call came to nothing by what the payer has signed or holds. */
+function isRefusedOfPayer({ code, detail }: Fault): boolean {
+  return code === 'stable/refused' && isOfPayer(String(detail.reason))
 }
 
 function turnedAwayBy(verdict: Exclude<FacilitatorVerdict, { is: 'good' }>): Fault {

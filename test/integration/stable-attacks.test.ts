@@ -4,7 +4,7 @@ import type { StablePayment } from '../../marketplace/stable/claim.ts'
 import { readStablePayment } from '../../marketplace/stable/payment.ts'
 import { closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
-import { closeRails, newPayer, type Payer, PRICE, paymentOf, TERMS, TestRail } from '../support/stable.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, storeWith, TERMS, TestRail } from '../support/stable.ts'
 import type { Said } from '../support/stable-token.ts'
 
 afterEach(async () => {
@@ -115,7 +115,7 @@ describe('a name of a payer', () => {
           await setTimeout(500)
           return ++pages > 1 ? new Promise<never>(() => {}) : store.recent(...asked)
         }
-        return new Proxy(store, { get: (_, name) => (name === 'recent' ? recent : bound(store, name)) })
+        return storeWith(store, { recent })
       },
     })
     expect(await again.codeOf({ ...call, payment: paymentOf(payer) })).toBe('replayed')
@@ -208,11 +208,6 @@ describe('an authorization that can be used no more', () => {
     expect(await again.codeOf({ ...call, request: 'ok' })).toBe('stable/used')
   })
 })
-
-function bound(store: object, name: string | symbol): unknown {
-  const member: unknown = Reflect.get(store, name, store)
-  return typeof member === 'function' ? member.bind(store) : member
-}
 
 /** A payment in somebody's name with a signature that nobody made. */
 function forged(payer: Payer): StablePayment {

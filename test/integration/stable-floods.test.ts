@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StablePayment } from '../../marketplace/stable/claim.ts'
+import type { StableClaimStore, StablePayment } from '../../marketplace/stable/claim.ts'
 import { NEWCOMERS } from '../../marketplace/stable/newcomers.ts'
 import { FAILED_ANY } from '../../marketplace/stable/payers.ts'
 import { readStablePayment } from '../../marketplace/stable/payment.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
-import { closeRails, newPayer, type Payer, PRICE, paymentOf, TERMS, TestRail } from '../support/stable.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, storeWith, TERMS, TestRail } from '../support/stable.ts'
 
 afterEach(async () => {
   await closeRails()
@@ -138,6 +138,31 @@ describe('a flood of payments of own keys without money', () => {
     expect(await bought(rail, BUYERS)).toEqual(new Set(['settled']))
     expect(new Set(await codes)).toEqual(new Set(['stable/refused', 'stable/crowded']))
     expect(verified(rail).size).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce + BUYERS + 1)
+  })
+
+  it('counts payments that are good when they are checked, and hold too short for the work by then', async () => {
+    let nowMs = Date.now()
+    // While a payment is checked it is claimed, and here a second passes.
+    const wrapStore = (store: StableClaimStore): StableClaimStore => {
+      const claim: StableClaimStore['claim'] = async (one) => {
+        nowMs += 1_000
+        return store.claim(one)
+      }
+      return storeWith(store, { claim })
+    }
+    const rail = await TestRail.open({ clock: { now: () => nowMs }, wrapStore })
+    const payer = rail.payer()
+    expect(await codeOf(rail, paymentOf(payer), ATTACKER)).toBe('settled')
+    const workSeconds = Math.ceil((rail.market.shop.offer(AGAIN)?.definition.timeoutMs ?? 0) / 1_000)
+    const late = (): Promise<string> => {
+      const validBefore = BigInt(Math.floor(nowMs / 1_000) + workSeconds + 6)
+      return codeOf(rail, paymentOf(payer, { validBefore }), ATTACKER)
+    }
+    const codes: string[] = []
+    for (let i = 0; i < NEWCOMERS.refused + 3; i++) codes.push(await late())
+    const checked = NEWCOMERS.refused + 1
+    expect(codes).toEqual(codes.map((_, i) => (i < checked ? 'stable/refused' : 'stable/crowded')))
+    expect([rail.facilitator.count('/verify'), rail.runs]).toEqual([checked + 1, 1])
   })
 
   it('keeps a payer of the same client who has paid lately from nothing', async () => {

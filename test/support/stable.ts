@@ -244,6 +244,15 @@ export class TestRail {
   }
 }
 
+/** A store with some of its methods replaced. */
+export function storeWith(store: StableClaimStore, methods: Partial<StableClaimStore>): StableClaimStore {
+  const own = (name: string | symbol): unknown => {
+    const member: unknown = Reflect.get(store, name, store)
+    return typeof member === 'function' ? member.bind(store) : member
+  }
+  return new Proxy(store, { get: (_, name) => Reflect.get(methods, name) ?? own(name) })
+}
+
 interface Made {
   readonly market: TestMarket
   readonly token: TestToken

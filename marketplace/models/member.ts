@@ -1,7 +1,7 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { ModelRole, ModelUsage } from '../outside/models.ts'
-import { UpstreamBreakers } from '../outside/upstream-breaker.ts'
+import { causeOf, UpstreamBreakers } from '../outside/upstream-breaker.ts'
 import { Admission } from './admission.ts'
 import type { BackendEntry } from './backend.ts'
 import { LatencyBook, type LatencyFigures } from './latencies.ts'
@@ -97,11 +97,11 @@ export class Member {
   }
 
   /** Notes whether it is well. */
-  noteHealth(trouble: Fault | null, isFree = false): void {
+  noteHealth(trouble: Fault | null, isFree: boolean): void {
     this.known = this.known || trouble === null
     this.trouble = trouble
     if (trouble === null) this.breakers.succeeded()
-    else this.breakers.failed(this.#clock.now(), { askedMs: restOf(trouble), isFree, isCertain: isCertain(trouble) })
+    else this.breakers.failed(this.#clock.now(), { askedMs: restOf(trouble), isFree, cause: causeOf(trouble) })
   }
 
   /** Notes how long a model took in a role. */
@@ -126,11 +126,6 @@ export class Member {
   used(usage: ModelUsage): void {
     this.totals = { ...this.totals, usage: addUsage(this.totals.usage, usage) }
   }
-}
-
-/** Whether no question can have caused a failure. Every other one, 429 too, may come of what was asked, or of how much. */
-function isCertain({ code, detail: { status } }: Fault): boolean {
-  return code === 'model/unreachable' || status === 401
 }
 
 function restOf({ detail: { status, retryAfterMs } }: Fault): number {

@@ -363,7 +363,8 @@ export class ModelPool implements Models {
       if (member.isWell) member.trouble = null
       return { what: WHAT, name: backend.id, ok: true, ...listedDetail(member.entry.models, checked.value), ms }
     }
-    if (!member.known || member.trouble === null) member.noteHealth(checked.fault)
+    // A check costs its upstream nothing, like what is free: what only that meets keeps no paid work away.
+    if (!member.known || member.trouble === null) member.noteHealth(checked.fault, true)
     return { what: WHAT, name: backend.id, ok: false, detail: faultMessage(checked.fault), ms }
   }
 

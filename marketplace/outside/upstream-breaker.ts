@@ -1,3 +1,5 @@
+import type { Fault } from '../../consensus/primitives/fault.ts'
+
 /** Failures in a row, or share of the newest calls, from which on an upstream is left alone. */
 const IN_A_ROW_MAX = 5
 const NEWEST = 20
@@ -6,6 +8,8 @@ const PAUSE_MS_MIN = 30_000
 const PAUSE_MS_MAX = 600_000
 /** Longest pause that an upstream may ask for itself. */
 const ASKED_MS_MAX = 3_600_000
+/** Of questions that are forbidden within this time one counts. */
+const FORBIDDEN_MS = 15_000
 
 /**
  * Leaves an upstream alone that fails: after five failures in a row, or when more than half of its last twenty calls failed. After
@@ -92,8 +96,16 @@ export interface UpstreamFailure {
   readonly askedMs: number
   /** Whether the request was free. */
   readonly isFree: boolean
-  /** Whether no request can have caused it. */
-  readonly isCertain: boolean
+  readonly cause: FailureCause
+}
+
+/** What a failure comes of: no question can have caused it, or one may have, or most likely has. */
+export type FailureCause = 'upstream' | 'unclear' | 'question'
+
+/** What a fault of an upstream comes of. One that forbids (403) judges the question, or has closed our account. */
+export function causeOf({ code, detail: { status } }: Fault): FailureCause {
+  if (code === 'model/unreachable' || code === 'provider/unreachable' || status === 401) return 'upstream'
+  return status === 403 ? 'question' : 'unclear'
 }
 
 /**
@@ -103,6 +115,7 @@ export interface UpstreamFailure {
 export class UpstreamBreakers {
   readonly #paid = new UpstreamBreaker()
   readonly #free = new UpstreamBreaker()
+  #forbadeMs = Number.NEGATIVE_INFINITY
 
   /** {@link UpstreamBreaker.admit} */
   admit(nowMs: number, isFree: boolean): boolean {
@@ -125,10 +138,21 @@ export class UpstreamBreakers {
     this.#free.succeeded()
   }
 
-  /** A call failed. */
-  failed(nowMs: number, { askedMs, isFree, isCertain }: UpstreamFailure): void {
+  /** A call failed. Of paid questions that are forbidden one counts once in a while: one payer with a few of them closes it to no other. */
+  failed(nowMs: number, { askedMs, isFree, cause }: UpstreamFailure): void {
+    if (!isFree && cause === 'question' && !this.#isFirstForbidden(nowMs)) {
+      this.abandoned(isFree)
+      return
+    }
     this.#free.failed(nowMs, askedMs)
-    if (!isFree || isCertain) this.#paid.failed(nowMs, askedMs)
+    if (!isFree || cause === 'upstream') this.#paid.failed(nowMs, askedMs)
+  }
+
+  #isFirstForbidden(nowMs: number): boolean {
+    const sinceMs = nowMs - this.#forbadeMs
+    if (sinceMs >= 0 && sinceMs < FORBIDDEN_MS) return false
+    this.#forbadeMs = nowMs
+    return true
   }
 
   /** {@link UpstreamBreaker.abandoned} */

@@ -135,7 +135,7 @@ The same in \`farthing.json\` of the data folder, where both commands find it: \
 
 Terms differ: the free hosts of Open-Meteo are not for paid services, so \`open-meteo\` needs a customer key or an own instance; MET Norway and the databases of addresses want to be named, which results do. Read the terms of whom you name.
 
-A provider that fails five times in a row, or more than half of its last twenty calls, is left alone for 30 seconds, then twice as long each time, up to ten minutes. What free requests fail at keeps it from free requests alone, unless it cannot be reached or does not know the key. While nobody can be asked, a kept answer is given within its bounds and marked \`stale\`; where there is none, the service is unavailable.
+A provider that fails five times in a row, or more than half of its last twenty calls, is left alone for 30 seconds, then twice as long each time, up to ten minutes. What free requests and checks of our own fail at keeps it from free requests alone, unless it cannot be reached or does not know the key; of paid questions that it forbids (403) one in 15 seconds counts. While nobody can be asked, a kept answer is given within its bounds and marked \`stale\`; where there is none, the service is unavailable.
 
 ## Reading the web
 

@@ -8,7 +8,7 @@ import type { Asked } from '../../../marketplace/outside/providers.ts'
 import { notConfigured, notNow, type Readiness, troubleOf } from '../../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../../marketplace/outside/sourced.ts'
 import { withoutWords } from '../../../marketplace/outside/trouble.ts'
-import { UpstreamBreakers } from '../../../marketplace/outside/upstream-breaker.ts'
+import { causeOf, UpstreamBreakers } from '../../../marketplace/outside/upstream-breaker.ts'
 import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
 
@@ -234,11 +234,11 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     }
   }
 
-  #note(member: Member<Query, Value>, trouble: Fault | null, isFree = false): void {
+  #note(member: Member<Query, Value>, trouble: Fault | null, isFree: boolean): void {
     if (trouble !== null) {
       member.trouble = trouble
       const askedMs = Number(trouble.detail.retryAfterMs ?? 0)
-      member.breakers.failed(this.#now(), { askedMs, isFree, isCertain: isCertain(trouble) })
+      member.breakers.failed(this.#now(), { askedMs, isFree, cause: causeOf(trouble) })
       return
     }
     member.known = true
@@ -256,13 +256,14 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     deadline.end()
     const ms = Math.max(0, this.#now() - beganMs)
     // During a pause, calls have shown what a cheap question may not: its answer neither ends the pause nor makes it longer.
-    const isPausing = member.breakers.isOpen(this.#now(), false)
+    const isPausing = member.breakers.isOpen(this.#now(), true)
     if (checked.ok) {
       member.known = true
       if (this.#isWell(member)) member.trouble = null
       return { what, name, ok: true, detail: 'answers', ms }
     }
-    if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault)
+    // A check is as good as free: what only that meets keeps no paid work away.
+    if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault, true)
     return { what, name, ok: false, detail: faultMessage(checked.fault), ms }
   }
 
@@ -322,11 +323,6 @@ function askedName(key: string, isFree: boolean): string {
 /** Faults that say something about the question, not about whoever was asked. */
 function isAnswer({ code }: Fault): boolean {
   return code === 'provider/not-found' || code === 'web/refused'
-}
-
-/** Whether no question can have caused a failure. 403 and 429 too may come of what was asked, or of how much. */
-function isCertain({ code, detail: { status } }: Fault): boolean {
-  return code === 'provider/unreachable' || status === 401
 }
 
 /** Whether what went wrong may be the question's fault: it then says nothing about whoever was asked. */

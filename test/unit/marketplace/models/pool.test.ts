@@ -265,6 +265,31 @@ describe('a pool of models', () => {
     pool.stop()
   })
 
+  it('goes on with a backend that forbids a few paid questions in a row, and leaves one alone that forbids all of them', async () => {
+    const forbidden = fault('model/refused', { backend: 'a', reason: 'status 403', status: 403 })
+    const { pool, time } = poolOf(entryOf(backendOf('a', failsWith(forbidden))))
+    await pool.start()
+    for (let i = 0; i < 30; i++) await pool.complete(REQUEST, never())
+    expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([true, true])
+    for (let i = 0; i < 4; i++) {
+      await time.passAll(15_000)
+      await pool.complete(REQUEST, never())
+    }
+    expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([false, false])
+    pool.stop()
+  })
+
+  it('keeps a backend for paid work whose check is put off by too many requests', async () => {
+    const backend = backendOf('a', says)
+    const { pool, time } = poolOf(entryOf(backend))
+    await pool.start()
+    const detail = { backend: 'a', reason: 'status 429', status: 429, retryAfterMs: 3_600_000 }
+    backend.check = async () => fail(fault('model/refused', detail))
+    await time.passAll(300_000)
+    expect([pool.readiness('general').available, pool.readiness('general', true).available]).toEqual([true, false])
+    pool.stop()
+  })
+
   it('keeps paid work from none that asks for a pause while free requests are sent', async () => {
     const detail = { backend: 'a', reason: 'status 429', status: 429, retryAfterMs: 60_000 }
     const backend = backendOf('a', async (_, __, call) =>

@@ -126,6 +126,14 @@ describe('checks', () => {
     expect(first.checked).toBe(before + 1)
   })
 
+  it('that are asked to come later keep no paid question away', async () => {
+    await chain.start()
+    first.checkTurn = { retryAfterMs: 3_600 * SECOND_MS }
+    expect((await chain.checkAll())[0]).toMatchObject({ ok: false })
+    for (const isFree of [false, true]) await chain.ask(`${isFree}`, patient(), isFree)
+    expect([first.asked, second.asked]).toEqual([['false'], ['true']])
+  })
+
   it('that go well neither end a pause that calls made nor hide why', async () => {
     await chain.start()
     first.turn = 'ill'

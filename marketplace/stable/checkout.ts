@@ -350,7 +350,7 @@ export class StableCheckout implements StableRail {
     if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
     const crowding = this.#payers.crowding(this.#payers.placeOf(call, this.terms), offer.definition)
     const caller = { payer: call.payment.authorization.from, client: senderOf(call) }
-    return crowding ?? (isFinished ? this.#payers.unsettled(caller) : this.#payers.refusal(caller, offer.definition))
+    return crowding ?? this.#payers[isFinished ? 'unsettled' : 'refusal'](caller, offer.definition)
   }
 
   #resume(claim: StableClaim): void {

@@ -57,6 +57,8 @@ export class Payers {
   readonly #lines = new Map<string, Line>()
   readonly #paid: RecentCounts
   readonly #unpaid: RecentCounts
+  /** Settlements that were refused for a reason that may be the facilitator's. */
+  readonly #unsettled: RecentCounts
   readonly #paidOfClient: ClientCounts
   readonly #failedOutside: Failures
   readonly #failed: Failures
@@ -66,6 +68,7 @@ export class Payers {
   constructor(clock: Clock, unknownOf: (payer: string) => number) {
     this.#paid = new RecentCounts(clock, PAID)
     this.#unpaid = new RecentCounts(clock, UNPAID)
+    this.#unsettled = new RecentCounts(clock, { ...SPAN, most: FAILED_ANY.ofPayer })
     this.#paidOfClient = new ClientCounts(clock, { ...SPAN, most: CLIENT_PAID_MAX })
     const counts = ({ ofPayer, ofClient }: typeof FAILED_ANY | typeof FAILED_OUTSIDE): Failures => ({
       ofPayer: new RecentCounts(clock, { ...SPAN, most: ofPayer + AT_ONCE_MAX }),
@@ -81,7 +84,7 @@ export class Payers {
    * `stable/refused`, `stable/failing`, `service/unavailable`.
    */
   refusal(caller: Caller, definition: ServiceDefinition): Fault | null {
-    const unsettled = this.unsettled(caller)
+    const unsettled = this.unsettled(caller, definition)
     if (unsettled !== null) return unsettled
     const failing = this.#failing(caller, definition)
     if (failing !== null || this.#trust(caller.payer) > 0) return failing
@@ -89,11 +92,12 @@ export class Payers {
     return fault('service/unavailable', { serviceId: definition.serviceId, reason })
   }
 
-  /** Why a payer gets neither work nor another try to settle what was worked for it, or null. Fault: `stable/refused`. */
-  unsettled({ payer }: Pick<Caller, 'payer'>): Fault | null {
-    return this.#unpaid.waitMs(payer) > 0
-      ? fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
-      : null
+  /** Why a payer gets neither work nor another try to settle what was worked for it, or null. Faults: `stable/refused`, `stable/failing`. */
+  unsettled({ payer }: Pick<Caller, 'payer'>, { serviceId }: ServiceDefinition): Fault | null {
+    if (this.#unpaid.waitMs(payer) > 0)
+      return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
+    const waitMs = this.#unsettled.waitMs(payer)
+    return waitMs > 0 ? failingOf(serviceId, 'payer', waitMs) : null
   }
 
   #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
@@ -169,13 +173,13 @@ export class Payers {
 
   /**
    * Notes how a settlement ended: work that was done and not paid counts where the payer's settlement was refused. Where the facilitator
-   * may be the cause it counts as work that failed, of which more is borne.
+   * may be the cause more is borne.
    */
   ended(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
     const { payer, state } = claim
     if (state === 'settled') this.#paid.add(payer)
     if (state !== 'unpaid' || claim.reason !== 'stable/refused') return
-    const counts = isOfPayer(String(claim.detail.reason)) ? this.#unpaid : this.#failed.ofPayer
+    const counts = isOfPayer(String(claim.detail.reason)) ? this.#unpaid : this.#unsettled
     counts.add(payer)
   }
 

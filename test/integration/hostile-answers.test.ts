@@ -40,6 +40,9 @@ function site(robots: string): WorldHost {
 /** Whether the site that is slow at first answers by now. */
 const slow = { isAwake: false }
 
+/** Ends a reading when the site that a redirect led it to is asked: at the last moment. */
+const hurried = { end: (): void => {} }
+
 /** Where the newest page is, and the validators that the site got which only says so. */
 const newest = { host: 'first.example' }
 const leaked: string[] = []
@@ -101,13 +104,15 @@ const world = await WebWorld.open({
   },
   'late.example': {
     pages: (request, response) => {
-      const redirect = () => response.writeHead(302, { location: 'http://victim.example/' }).end()
       if (request.url === '/robots.txt') response.end()
-      else setTimeout(redirect, 950)
+      else response.writeHead(302, { location: 'http://victim.example/' }).end()
     },
   },
   'victim.example': {
-    pages: (_request, response) => void setTimeout(() => response.writeHead(404).end('page'), 100),
+    pages: (_request, response) => {
+      if (slow.isAwake) response.writeHead(404).end('page')
+      else hurried.end()
+    },
   },
   'busy.example': {
     pages: (request, response) => void (request.url !== '/held' && response.end('')),
@@ -215,18 +220,25 @@ describe('robots.txt that means ill', () => {
 
 describe('what one caller does to others', () => {
   test('a reading whose time was up says nothing of the site', async () => {
-    const fetcher = world.fetcher({ totalMs: 300 })
-    const ask = () => toldOf(fetcher.read(new URL('http://wakes.example/'), { ...ANY, robots: true }, NEVER))
-    expect(await ask()).toBe('web/timeout')
+    const fetcher = world.fetcher()
+    const ask = (time: AbortSignal) =>
+      toldOf(fetcher.read(new URL('http://wakes.example/'), { ...ANY, robots: true }, time))
+    slow.isAwake = false
+    expect(await ask(AbortSignal.timeout(300))).toBe('web/timeout')
     slow.isAwake = true
-    expect(await ask()).toBe('200 page')
+    expect(await ask(NEVER)).toBe('200 page')
   })
 
   test('a redirect at the last moment does not keep others from the site it leads to', async () => {
-    const fetcher = world.fetcher({ totalMs: 1_000 })
-    const ask = (host: string) => toldOf(fetcher.read(new URL(`http://${host}/`), { ...ANY, robots: true }, NEVER))
-    expect(await ask('late.example')).toBe('web/timeout')
-    expect(await ask('victim.example')).toBe('404 page')
+    const fetcher = world.fetcher()
+    const ask = (host: string, time: AbortSignal) =>
+      toldOf(fetcher.read(new URL(`http://${host}/`), { ...ANY, robots: true }, time))
+    const time = new AbortController()
+    hurried.end = () => time.abort()
+    slow.isAwake = false
+    expect(await ask('late.example', time.signal)).toBe('web/timeout')
+    slow.isAwake = true
+    expect(await ask('victim.example', NEVER)).toBe('404 page')
   })
 
   test('connections that others hold say nothing of the site', async () => {

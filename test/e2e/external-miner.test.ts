@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { askJob, followJobs, submitNonce } from '../../rpc/client/mining.ts'
-import { ask, type JsonBody } from '../support/api.ts'
+import { ask, type JsonBody, type Reply } from '../support/api.ts'
 import { wallet } from '../support/chain.ts'
 import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
 import { type Program, until } from '../support/processes.ts'
@@ -26,6 +26,11 @@ function miner(url: string, flags: readonly string[], folder = workshop.folder()
   return workshop.launch(args, { entry: WITH_TEST_SERVICES, env: fast })
 }
 
+interface Page {
+  readonly blocks: readonly { readonly miner: string; readonly height: number }[]
+  readonly nextCursor: string | null
+}
+
 async function heightOf(url: string): Promise<number> {
   return (await ask<{ readonly height: number }>(url, '/api/v1/status')).body.height
 }
@@ -34,13 +39,15 @@ async function reached(url: string, height: number): Promise<void> {
   await until(`height ${height}`, async () => (await heightOf(url)) >= height)
 }
 
-/** Miners of the blocks of a chain, oldest first. */
+/** Miners of the blocks of a chain, newest first: of all of them, however many came while this process was not looking. */
 async function minersOf(url: string): Promise<readonly string[]> {
-  const { body } = await ask<{ readonly blocks: readonly { readonly miner: string; readonly height: number }[] }>(
-    url,
-    '/api/v1/blocks?limit=200',
-  )
-  return body.blocks.filter(({ height }) => height > 0).map(({ miner: who }) => who)
+  const miners: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Reply<Page> = await ask(url, `/api/v1/blocks?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)
+    miners.push(...page.body.blocks.filter(({ height }) => height > 0).map(({ miner: who }) => who))
+    cursor = page.body.nextCursor
+  }
+  return miners
 }
 
 const blocksTold = ({ stdout }: Program): readonly string[] =>

@@ -31,6 +31,7 @@ async function beginHanging(caller: Caller, count: number, everyMs: number): Pro
     const payment = await caller.payMined({ serviceId: 'node-test-once', request: `hang:${hanging++}` })
     payments.push(payment)
     caller.offer(payment).catch(() => {})
+    await until('it hangs', () => runsIn(runsFile).has(`node-test-once ${payment.request}`))
     await setTimeout(everyMs)
   }
   return payments
@@ -74,15 +75,16 @@ describe('a node under load', () => {
     const kept = await caller.payMined({ serviceId: 'node-test-once', request: 'ok:kept' })
     await beginHanging(caller, 1, 200)
     const stopped = daemon.stop()
-    const ready = await until('it says that it stops', async () => {
+    // It stops in a second or two: all is asked at once, so that nothing is asked of a node that is gone.
+    const stopping = async () => {
       const reply = await ask(daemon.url, '/ready')
       return reply.status === 503 && reply
-    })
+    }
+    const ready = await until('it says that it stops', stopping, { everyMs: 5 })
+    const [quote, refused] = await Promise.all([caller.quote('node-test-again', 'ok'), caller.offer(kept)])
     expect(ready.body).toEqual({ ready: false, reasons: ['stopping'] })
-    const quote = await caller.quote('node-test-again', 'ok')
     expect(quote.status).toBe(402)
     expect(quote.body).toMatchObject({ available: false, unavailableReason: 'the node is stopping' })
-    const refused = await caller.offer(kept)
     expect(verdict(refused)).toBe('503 service_unavailable')
     expect(refused.body.refund).toBeUndefined()
     expect((await stopped).code).toBe(0)

@@ -3,8 +3,9 @@ import { DEVNET } from '../../config/networks/devnet.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { walletKey } from '../../src/crypto/wallet-key.ts'
 import { ask, verdict } from '../support/api.ts'
-import { Caller, marketOpen, type Payment, runsIn } from '../support/caller.ts'
+import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { mineBlocks, mineWhile } from '../support/mine-by-hand.ts'
 import { until } from '../support/processes.ts'
 
 const workshop = new Workshop()
@@ -52,10 +53,22 @@ async function open({ folder, env }: Place, options: { mine?: number; env?: Reco
   return daemon
 }
 
-/** Pays a call for the shortest term. */
-async function payShort(daemon: RunningDaemon, request: string): Promise<{ caller: Caller; payment: Payment }> {
+/** A node that mines nothing by itself: a term of cheap blocks is over in a second, and a test may look away for longer. */
+async function openStill(at: Place, env: Record<string, string> = {}): Promise<RunningDaemon> {
+  const daemon = await open(at, { mine: 0, env })
+  await mineWhile(daemon.url, marketOpen(daemon.url))
+  return daemon
+}
+
+/** Mines until the chain has a height, and no further. */
+async function mineTo(url: string, height: number): Promise<void> {
+  await mineBlocks(url, height - (await heightOf(url)))
+}
+
+/** Pays a call for the shortest term on a node that mines nothing by itself. */
+async function payShort(daemon: RunningDaemon, request: string, serviceId = 'node-test-once') {
   const caller = new Caller(daemon.url, 1)
-  const payment = await caller.payMined({ serviceId: 'node-test-once', request, term: TERM })
+  const payment = await mineWhile(daemon.url, caller.payMined({ serviceId, request, term: TERM }))
   return { caller, payment }
 }
 
@@ -63,7 +76,7 @@ describe('an escrow that nobody settles', () => {
   let daemon: RunningDaemon
   const at = place()
   beforeAll(async () => {
-    daemon = await open(at)
+    daemon = await openStill(at)
   })
 
   it('goes back to its caller in exactly the block of its deadline, by consensus alone', async () => {
@@ -73,7 +86,7 @@ describe('an escrow that nobody settles', () => {
     const { height, receipt } = await caller.transaction(payment.txId)
     const deadline = height + TERM
     expect(await caller.request(payment.txId)).toMatchObject({ status: 'paid' })
-    await reached(daemon.url, deadline + 5)
+    await mineTo(daemon.url, deadline + 5)
     const refunds: number[] = []
     for (let at = height; at <= deadline + 5; at++) {
       const receipts = await receiptsAt(daemon.url, at)
@@ -93,7 +106,7 @@ describe('an escrow that nobody settles', () => {
   it('is known as refunded afterwards to whoever asks for the call', async () => {
     const { caller, payment } = await payShort(daemon, 'ok:asked-later')
     const { height } = await caller.transaction(payment.txId)
-    await reached(daemon.url, height + TERM)
+    await mineTo(daemon.url, height + TERM)
     const { status, body } = await ask(daemon.url, `/api/x402/requests/${payment.txId}`)
     expect({ status, body }).toMatchObject({ status: 200, body: { txId: payment.txId, status: 'refunded' } })
   })
@@ -102,16 +115,15 @@ describe('an escrow that nobody settles', () => {
 describe('a settle that comes too late', () => {
   it('is refused as expired while the escrow is open and as closed after, and runs nothing', async () => {
     const at = place()
-    const mining = await open(at)
-    const { payment } = await payShort(mining, 'ok:late')
-    const { height } = await new Caller(mining.url, 1).transaction(payment.txId)
-    await reached(mining.url, height + 65)
-    await mining.kill()
-    // Without mining the head stands still between the last moment for work and the deadline.
+    const still = await openStill(at)
+    const { payment } = await payShort(still, 'ok:late')
+    const { height } = await new Caller(still.url, 1).transaction(payment.txId)
+    // Between the last moment for work and the deadline.
+    await mineTo(still.url, height + 65)
+    await still.kill()
     const idle = await open(at, { mine: 0 })
     const caller = new Caller(idle.url, 1)
-    const head = await heightOf(idle.url)
-    expect(head).toBeLessThan(height + TERM)
+    expect(await heightOf(idle.url)).toBe(height + 65)
     const expired = await caller.offer(payment)
     expect(verdict(expired)).toBe('402 payment_expired')
     expect(expired.body.details).toMatchObject({ deadline: height + TERM })
@@ -132,9 +144,8 @@ describe('a settle that comes too late', () => {
     ['after:executing', 'node-test-again'],
   ])('of a claim (%s of %s) whose operator slept past the deadline does no work', async (point, serviceId) => {
     const at = place()
-    const dying = await open(at, { env: { TEST_CRASH_AT: point } })
-    const caller = new Caller(dying.url, 1)
-    const payment = await caller.payMined({ serviceId, request: 'ok:slept', term: TERM })
+    const dying = await openStill(at, { TEST_CRASH_AT: point })
+    const { caller, payment } = await payShort(dying, 'ok:slept', serviceId)
     const { height } = await caller.transaction(payment.txId)
     await expect(caller.offer(payment)).rejects.toThrow('fetch failed')
     await dying.program.exit

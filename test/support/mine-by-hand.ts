@@ -64,8 +64,10 @@ export function mineAtPace(url: string, everyMs: number): () => Promise<void> {
 export function mineOnDemand(url: string, restMs = 2_000): () => Promise<void> {
   let restedMs = 0
   return mineWhenever(url, LOOK_MS, async () => {
-    const { body } = await ask<{ mempool: { count: number } }>(url, '/api/v1/status')
+    const { status, body } = await ask<{ mempool: { count: number } }>(url, '/api/v1/status')
     restedMs += LOOK_MS
+    // A node that has too much to do says so.
+    if (status === 503) return false
     if (body.mempool.count === 0 && restedMs < restMs) return false
     restedMs = 0
     return true

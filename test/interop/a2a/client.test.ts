@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type JsonBody, post } from '../../support/api.ts'
 import { marketOpen, runsIn } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
+import { mineOnDemand } from '../../support/mine-by-hand.ts'
 import { nativePayment, signNative } from '../mcp/buyer.ts'
 
 const workshop = new Workshop()
@@ -13,17 +14,25 @@ const folder = workshop.folder()
 const SOLD = 'node-test-again'
 const STATUS = 'x402.payment.status'
 let daemon: RunningDaemon
+let endMining: () => Promise<void>
 let client: Client
 let requests = 0
 
 async function start(): Promise<void> {
-  daemon = await workshop.start(folder, { env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
+  daemon = await workshop.start(folder, { mine: 0, env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
+  // A price is honoured for some tens of blocks: a mining thread finds them while a busy machine still signs.
+  endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
   client = await new ClientFactory({ transports: [new JsonRpcTransportFactory()] } as never).createFromUrl(daemon.url)
 }
 
+async function kill(): Promise<void> {
+  await endMining()
+  await daemon.kill()
+}
+
 beforeAll(start)
-afterAll(() => daemon?.kill())
+afterAll(kill)
 
 const newRequest = (): string => `ok:a2a${++requests}`
 const runs = (request: string): number => runsIn(runsFile).get(`${SOLD} ${request}`) ?? 0
@@ -154,7 +163,7 @@ describe('the official A2A client', () => {
     const request = newRequest()
     const payment = await pay(request)
     const paid = await send({ data: { serviceId: SOLD, request }, metadata: payment.metadata })
-    await daemon.kill()
+    await kill()
     await start()
     await expect(client.getTask({ id: paid.id } as never)).rejects.toThrow(/no such task/)
     const found = await client.getTask({ id: payment.txId } as never)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type CallView, type JsonBody, post } from '../../support/api.ts'
 import { marketOpen, runsIn } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
+import { mineOnDemand } from '../../support/mine-by-hand.ts'
 import { signNative } from '../mcp/buyer.ts'
 import { paymentObject, type StableOffer, signOffer } from '../x402/payments.ts'
 import { PRICE, PURSE, Shop } from '../x402/shop.ts'
@@ -13,13 +14,20 @@ const ACCEPT = { accept: 'application/json, text/event-stream' }
 const runsFile = workshop.path('runs')
 let shop: Shop
 let daemon: RunningDaemon
+let endMining: () => Promise<void>
 
 beforeAll(async () => {
   shop = await Shop.open(workshop)
-  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
+  const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile }
+  daemon = await workshop.start(workshop.folder(), { mine: 0, env })
+  // A price is honoured for some tens of blocks: a mining thread finds them while a busy machine still signs.
+  endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
 })
-afterAll(() => shop?.close())
+afterAll(async () => {
+  await endMining()
+  await shop.close()
+})
 
 interface Rpc {
   readonly result: JsonBody & { readonly task: TaskView; readonly structuredContent: CallView }

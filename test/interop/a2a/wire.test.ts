@@ -3,18 +3,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, type JsonBody } from '../../support/api.ts'
 import { marketOpen } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
+import { mineOnDemand } from '../../support/mine-by-hand.ts'
 import { until } from '../../support/processes.ts'
 import { nativePayment, signNative } from '../mcp/buyer.ts'
 
 const workshop = new Workshop()
 const SOLD = 'node-test-again'
 let daemon: RunningDaemon
+let endMining: () => Promise<void>
 
 beforeAll(async () => {
-  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
+  daemon = await workshop.start(workshop.folder(), { mine: 0, env: { TEST_FAST_BLOCKS: '1' } })
+  // A price is honoured for some tens of blocks: a mining thread finds them while a busy machine still signs.
+  endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
 })
-afterAll(() => daemon?.kill())
+afterAll(async () => {
+  await endMining()
+  await daemon.kill()
+})
 
 interface Answer {
   readonly status: number

@@ -3,18 +3,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, type CallView, post } from '../../support/api.ts'
 import { marketOpen, runsIn } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
+import { mineOnDemand } from '../../support/mine-by-hand.ts'
 import { nativePayment, signNative } from './buyer.ts'
 import { type AgentClient, CLIENTS, connect, type ResultView } from './clients.ts'
 
 const workshop = new Workshop()
 const runsFile = workshop.path('runs')
 let daemon: RunningDaemon
+let endMining: () => Promise<void>
 let requests = 0
 
 beforeAll(async () => {
-  daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
+  const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile }
+  daemon = await workshop.start(workshop.folder(), { mine: 0, env })
+  // A price is honoured for some tens of blocks: a mining thread finds them while a busy machine still signs.
+  endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
 })
+afterAll(() => endMining())
 
 const FREE = ['search_services', 'get_service', 'get_quote', 'get_receipt', 'node_status', 'submit_transaction']
 const SOLD = 'node-test-again'

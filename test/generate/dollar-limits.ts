@@ -1,7 +1,7 @@
 import { CONTRACT_QUESTIONS } from '../../marketplace/stable/contract-payers.ts'
 import { CHECKS_WAITING_MAX } from '../../marketplace/stable/facilitators.ts'
 import { NEWCOMERS } from '../../marketplace/stable/newcomers.ts'
-import { FAILED_ANY, FAILED_OUTSIDE } from '../../marketplace/stable/payers.ts'
+import { FAILED_ANY, FAILED_OUTSIDE, UNPAID_OF_CLIENT } from '../../marketplace/stable/payers.ts'
 
 /** Bounds of the dollar rail: what, value, unit, where it stands. */
 export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])[] = [
@@ -37,5 +37,11 @@ export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])
   ['failed dollar calls of a client, beside as many as it paid', FAILED_ANY.ofClient, '10 minutes', 'stable/payers.ts'],
   ['those of a payer that reach out or use a model', FAILED_OUTSIDE.ofPayer, '10 minutes', 'stable/payers.ts'],
   ['those of a client, beside as many as it paid', FAILED_OUTSIDE.ofClient, '10 minutes', 'stable/payers.ts'],
+  [
+    'works of a client whose settlement was refused or is open, beside as many as it paid',
+    UNPAID_OF_CLIENT,
+    '10 minutes',
+    'stable/payers.ts',
+  ],
   ['dollar payments that wait to be checked by a facilitator', CHECKS_WAITING_MAX, '', 'stable/facilitators.ts'],
 ]

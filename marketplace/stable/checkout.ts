@@ -303,7 +303,12 @@ export class StableCheckout implements StableRail {
     return this.#do(place, async () => {
       if (!(await this.store.advance('unpaid', finished))) return null
       this.#resolver.drop(claim.id)
-      return this.#work.collect(finished, { first: null, isFirst: true, ...askerOf(senderOf(place.call)) })
+      return this.#work.collect(finished, {
+        first: null,
+        isFirst: true,
+        isRepeat: true,
+        ...askerOf(senderOf(place.call)),
+      })
     })
   }
 

@@ -61,7 +61,7 @@ const RANK_MS = 100
 /** Who goes first where a facilitator takes few questions; newcomers with refused payments come after all others. */
 export const RANKS = { settlement: 0, payer: 1, newcomer: 2 } as const
 /** How often a facilitator's error at payments of one client, or of its network, counts: any client can send what it fails at. */
-const FAILED_AT = { most: 1, withinMs: 60_000, namesMax: 1_000 }
+const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
 /** What everyone is told of a facilitator that gave neither yes nor no. */
 const KINDS = {
   busy: 'it takes no more questions now',

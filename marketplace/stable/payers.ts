@@ -1,6 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { LruMap } from '../../consensus/primitives/lru.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { isOwnKey } from './checks.ts'
 import type { StableIn } from './claim.ts'
@@ -28,6 +29,13 @@ export const FAILED_OUTSIDE = { ofPayer: 10, ofClient: 30 } as const
  * A client counts, too: an attacker has any number of payers.
  */
 export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
+/**
+ * Works of a client whose settlement was refused, for whatever reason, or has an end that is not known yet, beside as many as were paid: an
+ * attacker moves the same money from key to key.
+ */
+export const UNPAID_OF_CLIENT = 40
+/** Settlements with an open end whose client is remembered. */
+const OPEN_MAX = 10_000
 /** Settlements that a client is trusted for. */
 const CLIENT_PAID_MAX = 200
 /** Ends of work that the other side can cause. A result out of shape or an interruption is ours. */
@@ -60,6 +68,9 @@ export class Payers {
   /** Settlements that were refused for a reason that may be the facilitator's. */
   readonly #unsettled: RecentCounts
   readonly #paidOfClient: ClientCounts
+  readonly #unpaidOfClient: ClientCounts
+  /** Whose works have been settled with an end that is not known yet, by the claim. */
+  readonly #open = new LruMap<string, Holder>(OPEN_MAX)
   readonly #failedOutside: Failures
   readonly #failed: Failures
   readonly #unknownOf: (payer: string) => number
@@ -70,6 +81,7 @@ export class Payers {
     this.#unpaid = new RecentCounts(clock, UNPAID)
     this.#unsettled = new RecentCounts(clock, { ...SPAN, most: FAILED_ANY.ofPayer })
     this.#paidOfClient = new ClientCounts(clock, { ...SPAN, most: CLIENT_PAID_MAX })
+    this.#unpaidOfClient = new ClientCounts(clock, { ...SPAN, most: UNPAID_OF_CLIENT + CLIENT_PAID_MAX })
     const counts = ({ ofPayer, ofClient }: typeof FAILED_ANY | typeof FAILED_OUTSIDE): Failures => ({
       ofPayer: new RecentCounts(clock, { ...SPAN, most: ofPayer + AT_ONCE_MAX }),
       ofClient: new ClientCounts(clock, { ...SPAN, most: ofClient + CLIENT_PAID_MAX }),
@@ -108,11 +120,13 @@ export class Payers {
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
     // Who pays more often than not answers for no others behind the same address.
-    if (paid > this.#failed.ofPayer.count(payer)) return null
+    const ended = [this.#failed.ofPayer, this.#unpaid, this.#unsettled]
+    if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), 0)) return null
     const { ofClient } = this.#failedOutside
     const outsideOfClientMs = isOutside ? ofClient.waitMs(client, FAILED_OUTSIDE.ofClient, this.#paidOfClient) : 0
     const anyOfClientMs = this.#failed.ofClient.waitMs(client, FAILED_ANY.ofClient, this.#paidOfClient)
-    const ofClientMs = Math.max(outsideOfClientMs, anyOfClientMs)
+    const unpaidMs = this.#unpaidOfClient.waitMs(client, UNPAID_OF_CLIENT, this.#paidOfClient)
+    const ofClientMs = Math.max(outsideOfClientMs, anyOfClientMs, unpaidMs)
     return ofClientMs > 0 ? failingOf(serviceId, 'client', ofClientMs) : null
   }
 
@@ -176,11 +190,23 @@ export class Payers {
    * may be the cause more is borne.
    */
   ended(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
-    const { payer, state } = claim
-    if (state === 'settled') this.#paid.add(payer)
+    const { id, payer, state } = claim
+    const client = this.#open.get(id)
+    this.#open.delete(id)
+    if (state === 'settled') {
+      this.#paid.add(payer)
+      if (client !== undefined) this.paid(client)
+    }
     if (state !== 'unpaid' || claim.reason !== 'stable/refused') return
     const counts = isOfPayer(String(claim.detail.reason)) ? this.#unpaid : this.#unsettled
     counts.add(payer)
+  }
+
+  /** Notes that work was done for a client and is not paid: refused, or with an end that {@link ended} hears of later. */
+  worked(id: string, client: Holder, cause: Fault): void {
+    if (cause.code !== 'stable/refused' && cause.code !== 'stable/unsettled') return
+    this.#unpaidOfClient.add(client)
+    if (cause.code === 'stable/unsettled') this.#open.set(id, client)
   }
 
   /** Notes that a client's call was paid. */

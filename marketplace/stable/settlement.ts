@@ -22,6 +22,8 @@ export interface Attempt {
   readonly first: string | null
   /** Whether nobody can have been asked to settle before: only then is a clear no the end of it. */
   readonly isFirst: boolean
+  /** Whether a facilitator was asked to settle it before, where that is not clear from `isFirst`. */
+  readonly isRepeat?: boolean
   /** Who sent the payment, where that is still known, and whether its payer has paid lately. */
   readonly client?: string
   readonly network?: string
@@ -59,11 +61,7 @@ export class Settlement {
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
     const request = facilitatorRequest(seller, claim)
-    const { verdict, by } = await facilitators.settle(request, first, {
-      client: claim.payer,
-      isRepeat: !isFirst,
-      ...asker,
-    })
+    const { verdict, by } = await facilitators.settle(request, first, { isRepeat: !isFirst, ...asker })
     if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string, by)
     if (verdict.is !== 'refused' || !isFirst) return 'open'
     return this.#refused(claim, verdict.reason)

@@ -141,8 +141,10 @@ export class StableWork {
     const { client } = task
     const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), payer)
     const asker = { ...askerOf(client), hasPaid: payers.paidOf(payer) > 0 }
-    if (worked?.ok === true) return this.collect(worked.value, { first: by, isFirst: true, ...asker })
-    return worked
+    if (worked?.ok !== true) return worked
+    const ended = await this.collect(worked.value, { first: by, isFirst: true, ...asker })
+    if (ended?.ok === false) payers.worked(claim.id, client, ended.fault)
+    return ended
   }
 
   /** Takes up a claim whose work was interrupted, where it may be done again. */

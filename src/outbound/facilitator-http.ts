@@ -157,7 +157,7 @@ function saidIn({ invalidReason, errorReason }: Fields, otherwise: string): stri
  */
 function asCode(said: string): string {
   if (USED_WORDS.test(said)) return 'authorization_used_or_canceled'
-  if (REASON.test(said)) return said
+  if (REASON.test(said)) return said.toLowerCase()
   return REPEAT_WORDS.test(said) ? 'duplicate_nonce' : 'refused'
 }
 

@@ -92,3 +92,21 @@ describe('failures that do not count', () => {
     expect(await codes(rail, payer, ['ok'])).toEqual(['settled'])
   })
 })
+
+describe('a client whose payers are never paid by', () => {
+  it.each(['invalid_transaction_state', 'insufficient_funds'])(
+    '(%s) gets no work beyond forty with ever new keys',
+    async (words) => {
+      const rail = await TestRail.open()
+      const from = { client: '192.0.2.1', network: '192.0.2.0/24' }
+      rail.facilitator.settleProfile = 'lying'
+      rail.facilitator.words = words
+      const found: string[] = []
+      for (let i = 0; i < 50; i++) found.push(await rail.codeOf(rail.order('ok', from)))
+      expect(rail.runs).toBeLessThanOrEqual(40)
+      expect(found.at(-1)).not.toBe('stable/refused')
+      rail.facilitator.settleProfile = null
+      expect(await rail.codeOf(rail.order('ok', { client: '198.51.100.7' }))).toBe('settled')
+    },
+  )
+})

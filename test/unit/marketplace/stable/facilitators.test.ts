@@ -113,6 +113,8 @@ describe('a facilitator that checks well and settles nothing', () => {
     unknown({}),
     { is: 'refused', reason: 'invalid_exact_evm_transaction_failed' },
     { is: 'refused', reason: 'refused' },
+    { is: 'refused', reason: 'insufficient_funds_for_gas' },
+    { is: 'refused', reason: 'facilitator_authorization_failed' },
   ])('is closed after three clients in a row, whatever it says to checks: %o', async (failure) => {
     const { time, slow, pool, sell } = await selling(failure)
     for (const client of ['a', 'b', 'c']) await sell(client)
@@ -126,7 +128,7 @@ describe('a facilitator that checks well and settles nothing', () => {
   })
 
   it.each<[string, FacilitatorVerdict, Asker]>([
-    ['of one client, of which a minute counts one', unknown({}), { client: 'one' }],
+    ['of one client, of which ten minutes count one', unknown({}), { client: 'one' }],
     ['that were sent, and may have been reverted', unknown({ transaction: TRANSACTION }), {}],
     ['that are asked for again', unknown({}), { isRepeat: true }],
     ['that the payer cannot pay', { is: 'refused', reason: 'insufficient_funds' }, {}],
@@ -135,6 +137,20 @@ describe('a facilitator that checks well and settles nothing', () => {
     const { pool, sell } = await selling(failure)
     for (let i = 0; i < 10; i++) await sell(`${i}`, more)
     expect(pool.closedBecause).toBeNull()
+  })
+
+  it('stays open at failures of one client that come minute by minute, and at those of clients that come rarely', async () => {
+    const { time, pool, sell } = await selling({ is: 'refused', reason: 'invalid_transaction_state' })
+    for (let i = 0; i < 20; i++) {
+      await sell('one')
+      expect(pool.closedBecause).toBeNull()
+      time.pass(60_000)
+    }
+    for (const client of ['a', 'b', 'c', 'd']) {
+      await sell(client)
+      expect(pool.closedBecause).toBeNull()
+      time.pass(121_000)
+    }
   })
 
   it('does not look well by payments that are wrong', async () => {

@@ -58,6 +58,7 @@ it.each([
   ['AuthorizationUsed', 'authorization_used_or_canceled'],
   ['nonce too low: already used', 'duplicate_nonce'],
   ['already known', 'duplicate_nonce'],
+  ['INSUFFICIENT_FUNDS', 'insufficient_funds'],
   ['the account org-4711 is paused', 'refused'],
   ['settlement was refused: owner caused it', 'refused'],
   ['insufficient_funds', 'insufficient_funds'],

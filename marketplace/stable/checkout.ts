@@ -25,7 +25,7 @@ import { SalesBook } from './sales.ts'
 import { Settlement } from './settlement.ts'
 import type { StableTerms } from './terms.ts'
 import { causeOf, claimedAgain, settlingAgain } from './transitions.ts'
-import { askerOf, type Ended, StableWork, UNSETTLED } from './work.ts'
+import { type Ended, StableWork, UNSETTLED } from './work.ts'
 
 /** What the stablecoin rail works with. */
 export interface StableCheckoutDependencies extends IntakeDependencies {
@@ -303,12 +303,7 @@ export class StableCheckout implements StableRail {
     return this.#do(place, async () => {
       if (!(await this.store.advance('unpaid', finished))) return null
       this.#resolver.drop(claim.id)
-      return this.#work.collect(finished, {
-        first: null,
-        isFirst: true,
-        isRepeat: true,
-        ...askerOf(senderOf(place.call)),
-      })
+      return this.#work.collectAgain(finished, senderOf(place.call))
     })
   }
 

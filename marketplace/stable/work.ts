@@ -196,6 +196,11 @@ export class StableWork {
     return fail(causeOf(step))
   }
 
+  /** The same once more, after a facilitator has refused it. */
+  collectAgain(claim: StableIn<'settling'>, client: Holder): Promise<Ended> {
+    return this.collect(claim, { first: null, isFirst: true, isRepeat: true, ...askerOf(client) })
+  }
+
   async #work(claim: StableIn<'claimed'>, task: StableTask): Promise<Result<StableIn<'settling'>> | null> {
     const { chain, shop, clock, payers, pause, isStopped } = this.#deps
     const { serviceId, timeoutMs } = task.definition
@@ -256,7 +261,7 @@ export class StableWork {
 }
 
 /** A sender, as facilitators' failures are counted by. */
-export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
+function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
   return { client: address, network }
 }
 

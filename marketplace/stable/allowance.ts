@@ -4,27 +4,27 @@ import { freeOf } from '../outside/free-places.ts'
 /** Answers that are remembered, and for how long. */
 const ANSWERS_MAX = 1_000
 const MINUTE_MS = 60_000
-/** How long an allowance is kept to that showed, and the longest pause that is believed. */
+/** How long an allowance holds after it was seen, and the longest pause that is believed. */
 const KEPT_MS = 5 * MINUTE_MS
-/** What was answered before nothing was asked for so long tells nothing of how much is answered. */
+/** Answers before a pause in our questions of this length are not counted: they do not show the limit. */
 const QUIET_MS = 5_000
-/** The shortest time that is believed to tell of a minute. */
+/** The shortest time that a rate a minute is worked out from. */
 const WITHIN_MS_MIN = 1_000
 
 /**
- * How much a facilitator answers, as shows where it wants to be asked later: so many questions within so long, since it was asked without
- * a break. For a while newcomers then have three quarters of that, from however many addresses they come, and payers who have paid
- * lately find the rest.
+ * The rate at which a facilitator answers, learned when it asks for a pause: the questions that it answered until then, over the time since
+ * the last break. For five minutes after that, payers that have not paid lately get three quarters of that rate together, and the rest is
+ * kept for payers that have paid.
  */
 export class Allowance {
   #answersMs: readonly number[] = []
   #ofNewcomers: TokenBucket | null = null
   #perMinute = 0
   #untilMs = 0
-  /** Whether newcomers were kept waiting since it showed last: what was answered then is what they were let ask. */
+  /** Whether newcomers had to wait since then: a rate seen meanwhile is only what we asked, not what the facilitator allows. */
   #hasHeldBack = false
 
-  /** Whether it showed lately. */
+  /** Whether a rate was learned lately. */
   isKnown(nowMs: number): boolean {
     return nowMs < this.#untilMs
   }

@@ -1,28 +1,28 @@
-/** Failures in a row after which somebody is left alone for a while. */
+/** Failures in a row after which a partner is not asked for a while. */
 const FAILURES_MAX = 3
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 30_000
-/** Failures that lie farther apart tell nothing together: a partner that is asked rarely is not closed by a few that were caused. */
+/** A failure this long after the one before starts a new row, so that a few failures over hours do not close a partner that is seldom asked. */
 const FORGOTTEN_MS = 120_000
 
-/** Leaves a partner alone that fails again and again, and lets one request through now and then to see if it is back. */
+/** Says whether a partner that failed several times in a row may be asked. After each pause it may be asked once, to see if it is back. */
 export class Breaker {
   #failures = 0
   #openUntilMs = 0
   #failedMs = Number.NEGATIVE_INFINITY
 
-  /** Whether it is left alone. */
+  /** Whether the partner must not be asked now. */
   isOpen(nowMs: number): boolean {
     return nowMs < this.#openUntilMs
   }
 
-  /** Everything is well again. */
+  /** Notes that the partner answered well. */
   succeeded(): void {
     this.#failures = 0
     this.#openUntilMs = 0
   }
 
-  /** It failed once more; each pause is twice as long as the one before. */
+  /** Notes a failure; each pause is twice as long as the one before. */
   failed(nowMs: number): void {
     if (nowMs - this.#failedMs > FORGOTTEN_MS) this.#failures = 0
     this.#failedMs = nowMs

@@ -24,15 +24,15 @@ export interface FacilitatorPoolDependencies {
   readonly timers: Timers
 }
 
-/** What came of asking, and whom. */
+/** A verdict, and the facilitator that gave it. */
 export interface PoolVerdict {
   readonly verdict: FacilitatorVerdict
-  /** Url of whoever said so; null where nobody was asked. */
+  /** Url of that facilitator; null where none was asked. */
   readonly by: string | null
 }
 
 const VERIFY_MS = 5_000
-/** How long a check waits for facilitators that want to be asked later, and a settlement, for which work was done. */
+/** How long a payment waits for facilitators that want to be asked later. A settlement waits longer: its work is done. */
 const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
 /** Pause of a facilitator that names none, and the longest that is kept. */
 const REST_MS = 1_000
@@ -62,7 +62,7 @@ const RANK_MS = 100
 export const RANKS = { settlement: 0, payer: 1, newcomer: 2 } as const
 /** How often a facilitator's error at payments of one client, or of its network, counts: any client can send what it fails at. */
 const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
-/** What everyone is told of a facilitator that gave neither yes nor no. */
+/** What callers are told of a facilitator that gave neither yes nor no. */
 const KINDS = {
   busy: 'it takes no more questions now',
   unreachable: 'it cannot be reached',
@@ -72,15 +72,15 @@ const KINDS = {
 /** One facilitator with what is known of it. */
 interface Member {
   readonly facilitator: Facilitator
-  /** Each closes by work of its own kind alone: one that checks well may be unable to settle. */
+  /** One for each kind of work: a facilitator that checks well may be unable to settle. */
   readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
   /** What it said last of what it takes; null before it was asked. */
   support: SupportVerdict | null
-  /** What was found out last, for everyone. */
+  /** Its state in words, as callers may be told it. */
   detail: string
   /** What went wrong last with payments and with checks, as the operator is told it; null while all is well. */
   readonly troubles: { ofPayments: string | null; ofChecks: string | null }
-  /** Until when it wants to be left in peace; it is well all the same. */
+  /** When it wants to be asked again; until then it counts as well. */
   restUntilMs: number
   readonly allowance: Allowance
   /** Networks of clients at whose payments it failed lately. */
@@ -111,8 +111,8 @@ interface Question {
 }
 
 /**
- * Several facilitators as one. An authorization is bound to none of them, and can be used once: whoever is asked second
- * cannot charge twice.
+ * Several facilitators as one. An authorization is bound to none of them and can be used once, so a second facilitator cannot charge
+ * for it again.
  */
 export class FacilitatorPool {
   readonly #deps: FacilitatorPoolDependencies
@@ -154,7 +154,7 @@ export class FacilitatorPool {
     return { ok: good !== undefined, detail: good?.detail ?? this.#members.map(({ detail }) => detail).join('; ') }
   }
 
-  /** Why nobody can be asked now, or null. */
+  /** Why no facilitator can be asked now, or null. */
   get closedBecause(): string | null {
     return this.#members.some((member) => this.#isUsable(member))
       ? null
@@ -232,7 +232,7 @@ export class FacilitatorPool {
   async #ask(members: readonly Member[], question: Question): Promise<PoolVerdict> {
     let busy: PoolVerdict | null = null
     let last: PoolVerdict = {
-      verdict: { is: 'unreachable', detail: this.closedBecause ?? 'nobody was asked' },
+      verdict: { is: 'unreachable', detail: this.closedBecause ?? 'no facilitator was asked' },
       by: null,
     }
     for (const member of members) {

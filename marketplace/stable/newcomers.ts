@@ -31,7 +31,7 @@ export interface OwnPayment {
   readonly client: Holder
 }
 
-/** Leave to ask a facilitator; `done` hears what came of it, and `wasted` where a good payment could then not be used by its own fault. */
+/** Leave to ask a facilitator. `done` takes its verdict; `wasted` is called when a good payment then cannot be used by its own fault. */
 export interface Leave {
   readonly rank: number
   readonly hasPaid: boolean
@@ -39,48 +39,51 @@ export interface Leave {
   readonly wasted: () => void
 }
 
-/**
- * Refused payments of a client within a minute, beside as many as it has paid, after which payers who have not paid lately are not
- * checked for it; where facilitators take few questions; those whose payers' balances were too small, as the token's chain says, which
- * honest payers' are, too; how many of its checks are open at once; and payers whose balance the chain is asked for within a minute.
- */
+/** Bounds of payers that have not paid lately. Each paid call of a client allows it one more of `refused` and `short`. */
 export const NEWCOMERS = {
+  /** Payments of a client within a minute that facilitators refused; after these no more are checked for it. */
   refused: 10,
+  /** The same while facilitators take few questions. */
   refusedWhileScarce: 2,
+  /** Payments of a client within a minute whose payer has too little money. Honest payers have that, too, so there are more of them. */
   short: 30,
+  /** Checks of a client that are open at once. */
   atOnce: 6,
+  /** The same while facilitators take few questions. */
   atOnceWhileScarce: 2,
+  /** Balances that the token's chain is asked for within a minute, for all clients. */
   balances: 600,
 } as const
 const PAID_MAX = 200
 const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
 const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Checks of newcomers that wait for others of their client: of one client, and in all. */
+/** Checks that wait for an open one of the same client to end: of one client, and of all. */
 const WAITING_MAX = { ofClient: 64, ofAll: 192 }
-/** How long a balance is believed, and how long a chain is left alone that could not be asked. */
+/** How long a balance is believed. */
 const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
+/** How long a chain that could not be asked is not asked again. */
 const AWAY_MS = 10_000
-/** Refusals after which a client waits no longer than others with as many. */
+/** Refusals that move a client back in the order; more of them move it no further. */
 const RANKS_MAX = 10
-/** What a client is told to wait whose checks wait already. */
+/** How long a client with too many waiting checks is told to wait. */
 const WAIT_MS = 5_000
 
-/** What a payer holds, as its chain was asked. */
+/** The balance of a payer, as the chain said, or is being asked. */
 interface Balance {
   readonly units: Promise<bigint | null>
   readonly untilMs: number
 }
 
 /**
- * Any key signs a payment at no cost, whether it has money or not, and facilitators take so many questions only. Who has paid lately
- * is asked about at once. For others the chain is asked first whether there is money, and a client whose payments were refused has a
- * share of questions: what one client makes up takes them from no other.
+ * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
+ * answer a limited number of questions. A payer that has paid lately is asked about at once. For any other the chain is asked for the
+ * balance first, and each client may have so many refused payments: one client's made-up payments take no question from another.
  */
 export class Newcomers {
   readonly #deps: NewcomersDependencies
   readonly #refused: RecentCounts
-  /** Checks under way of payers as those who have paid. */
+  /** Checks under way of payers that have paid lately, by payer. */
   readonly #open = new Map<string, number>()
   readonly #paidOfClient: ClientCounts
   readonly #refusedOfClient: ClientCounts
@@ -146,7 +149,7 @@ export class Newcomers {
     return ok({ rank, hasPaid, done, wasted })
   }
 
-  /** Whether a payer has paid lately, and oftener than payments of its were refused or could still be. */
+  /** Whether a payer has paid lately, and more often than its payments were refused or may yet be. */
   #hasPaid(payer: string): boolean {
     return this.#deps.paidOf(payer) > this.#refused.count(payer) + (this.#open.get(payer) ?? 0)
   }

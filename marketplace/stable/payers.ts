@@ -11,37 +11,37 @@ import type { StableCall } from './rail.ts'
 import { RecentCounts } from './recent-counts.ts'
 import type { StableTerms } from './terms.ts'
 
-/** Calls of one payer that may be under way at once: what waits for a place costs memory, and others wait behind it. */
+/** Calls of one payer that may be under way at once. Each that waits costs memory and delays the calls behind it. */
 const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Works that a payer may leave unpaid within the time: the service works before it is paid, so this is what it gives away. */
+/** Works that a payer may leave unpaid within the time. The service works before it is paid, so it gives these away. */
 const UNPAID = { ...SPAN, most: 5 }
-/** Settlements that a payer is trusted for: with as many it may have all its calls worked on at once. */
+/** Paid calls that are counted for a payer. With so many, all calls that it may have under way are worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
- * Works that may fail for a payer within the time at addresses of its choice, or in models. They cost it nothing: without this
- * bound it could have this node knock anywhere, and models think, for free. An honest caller meets broken pages, too, so there are
- * more of them.
+ * Failed works within the time that reached an address of the payer's choice, or used a model. A failed work costs the payer nothing:
+ * without this bound it could use our network access and our models for free. Honest callers meet broken pages, too, so the bound is
+ * higher than {@link UNPAID}.
  */
 export const FAILED_OUTSIDE = { ofPayer: 10, ofClient: 30 } as const
 /**
- * Works of any service that may fail within the time, beside as many as were paid: each is work for nothing and a claim that is kept.
- * A client counts, too: an attacker has any number of payers.
+ * Failed works of any service within the time; each paid one allows one more. A failed work is done for nothing, and its claim is kept.
+ * Clients are bounded as well as payers, because an attacker can make any number of payers.
  */
 export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
 /**
- * Works of a client whose settlement was refused, for whatever reason, or has an end that is not known yet, beside as many as were paid: an
- * attacker moves the same money from key to key.
+ * Works of a client within the time whose settlement was refused or is not known yet; each paid one allows one more. Counted by client,
+ * because an attacker can move the same money from key to key.
  */
 export const UNPAID_OF_CLIENT = 40
-/** Settlements with an open end whose client is remembered. */
+/** Settlements that are not known yet and whose client is remembered. */
 const OPEN_MAX = 10_000
-/** Settlements that a client is trusted for. */
+/** Paid calls that are counted for a client. */
 const CLIENT_PAID_MAX = 200
-/** Ends of work that the other side can cause. A result out of shape or an interruption is ours. */
+/** Failures that the address that was reached can cause. A result of the wrong shape, or an interruption, is our own fault. */
 const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
 
-/** Who has a call carried out: who pays for it, and who sent it, as the doors tell callers apart. */
+/** The payer of a call, and the client that sent it. */
 export interface Caller {
   readonly payer: string
   readonly client: Holder
@@ -53,29 +53,29 @@ interface Failures {
   readonly ofClient: ClientCounts
 }
 
-/** Works of one payer that have begun and not ended, and what waits to begin. */
+/** Works of one payer: how many are running, and those that wait to begin. */
 interface Line {
   begun: number
   readonly waiting: (() => void)[]
 }
 
-/** What one payer may have done before it pays: who lets settlements or work fail gets no more work for a while. */
+/** Bounds the work that payers and clients get before they pay. One with too many failed works or settlements gets no work for a while. */
 export class Payers {
   readonly #busy = new Map<string, number>()
   readonly #lines = new Map<string, Line>()
   readonly #paid: RecentCounts
   readonly #unpaid: RecentCounts
-  /** Settlements that were refused for a reason that may be the facilitator's. */
+  /** Settlements that were refused, perhaps by the facilitator's own fault. */
   readonly #unsettled: RecentCounts
   readonly #paidOfClient: ClientCounts
   readonly #unpaidOfClient: ClientCounts
-  /** Whose works have been settled with an end that is not known yet, by the claim. */
+  /** Clients of settlements that are not known yet, by claim id. */
   readonly #open = new LruMap<string, Holder>(OPEN_MAX)
   readonly #failedOutside: Failures
   readonly #failed: Failures
   readonly #unknownOf: (payer: string) => number
 
-  /** `unknownOf` says how many settlements of a payer have an end that is not known yet. */
+  /** `unknownOf` returns how many settlements of a payer are not known yet. */
   constructor(clock: Clock, unknownOf: (payer: string) => number) {
     this.#paid = new RecentCounts(clock, PAID)
     this.#unpaid = new RecentCounts(clock, UNPAID)
@@ -92,7 +92,7 @@ export class Payers {
   }
 
   /**
-   * Why a payer gets no work now, or null. Asked before a payment is taken, and again where the work has waited. Faults:
+   * Why a payer gets no work now, or null. Asked before a payment is taken, and again after the work has waited. Faults:
    * `stable/refused`, `stable/failing`, `service/unavailable`.
    */
   refusal(caller: Caller, definition: ServiceDefinition): Fault | null {
@@ -104,7 +104,7 @@ export class Payers {
     return fault('service/unavailable', { serviceId: definition.serviceId, reason })
   }
 
-  /** Why a payer gets neither work nor another try to settle what was worked for it, or null. Faults: `stable/refused`, `stable/failing`. */
+  /** Why a payer gets neither work nor another settlement of finished work, or null. Faults: `stable/refused`, `stable/failing`. */
   unsettled({ payer }: Pick<Caller, 'payer'>, { serviceId }: ServiceDefinition): Fault | null {
     if (this.#unpaid.waitMs(payer) > 0)
       return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
@@ -115,11 +115,11 @@ export class Payers {
   #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
     const paid = this.#paid.count(payer)
     const isOutside = reachesOut === true
-    // What is reached outside is the same for who has paid: failures there cost others something.
+    // Paying allows no more failures outside: each of them disturbs the server that was reached.
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
-    // Who pays more often than not answers for no others behind the same address.
+    // A payer that mostly pays is not held back by other payers behind the same address.
     const ended = [this.#failed.ofPayer, this.#unpaid, this.#unsettled]
     if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), 0)) return null
     const { ofClient } = this.#failedOutside
@@ -130,20 +130,20 @@ export class Payers {
     return ofClientMs > 0 ? failingOf(serviceId, 'client', ofClientMs) : null
   }
 
-  /** Whose places a call takes: who made up a signature takes none from the payer's own key, nor from what others send. */
+  /** The name under which a call is counted. A made-up signature takes no place from the payer it names, nor from other clients. */
   placeOf({ payment, client = '' }: Pick<StableCall, 'payment' | 'client'>, terms: StableTerms): string {
     const { from } = payment.authorization
     return isOwnKey(payment, terms) ? from : `${from} unproven ${client}`
   }
 
-  /** Whether as many calls are under way as there may be; `place` is who is counted in {@link during}. */
+  /** The fault where a place has as many calls under way as it may have, or null; `place` as in {@link placeOf}. */
   crowding(place: string, { serviceId }: ServiceDefinition): Fault | null {
     return (this.#busy.get(place) ?? 0) < AT_ONCE_MAX
       ? null
       : fault('service/unavailable', { serviceId, reason: `${AT_ONCE_MAX} calls of this payer are under way` })
   }
 
-  /** Counts work for somebody while it lasts. */
+  /** Counts a call under its place while it is under way. */
   async during<T>(place: string, work: () => Promise<T>): Promise<T> {
     this.#busy.set(place, (this.#busy.get(place) ?? 0) + 1)
     try {
@@ -156,8 +156,8 @@ export class Payers {
   }
 
   /**
-   * Does work up to its settlement, as soon as no more of the payer's is unsettled than it is trusted for: of what is begun at
-   * once, all but one may turn out to have been for nothing.
+   * Does work up to its settlement. It first waits until the payer has fewer unsettled works than it is trusted for, because each of
+   * them may turn out to be unpaid.
    */
   async inTurn<T>(payer: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(payer) ?? { begun: 0, waiting: [] }
@@ -186,8 +186,8 @@ export class Payers {
   }
 
   /**
-   * Notes how a settlement ended: work that was done and not paid counts where the payer's settlement was refused. Where the facilitator
-   * may be the cause more is borne.
+   * Notes how a settlement ended. A refused one counts against the payer; where the refusal may be the facilitator's fault, more of them
+   * are allowed.
    */
   ended(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
     const { id, payer, state } = claim
@@ -202,7 +202,7 @@ export class Payers {
     counts.add(payer)
   }
 
-  /** Notes that work was done for a client and is not paid: refused, or with an end that {@link ended} hears of later. */
+  /** Notes work that a client has not paid: its settlement was refused, or is not known until {@link ended} is told. */
   worked(id: string, client: Holder, cause: Fault): void {
     if (cause.code !== 'stable/refused' && cause.code !== 'stable/unsettled') return
     this.#unpaidOfClient.add(client)
@@ -219,7 +219,7 @@ export class Payers {
     return this.#paid.count(payer)
   }
 
-  /** Notes that work failed; it counts as one outside where the payer chose what the service reached, and that may be the cause. */
+  /** Notes that work failed. It counts as outside where the payer chose the address that was reached and that address may be the cause. */
   failed({ payer, client }: Caller, { reachesOut }: ServiceDefinition, cause: Fault): void {
     const isOutside = reachesOut === true && CAUSED_OUTSIDE.has(cause.code)
     for (const { ofPayer, ofClient } of isOutside ? [this.#failedOutside, this.#failed] : [this.#failed]) {
@@ -229,7 +229,7 @@ export class Payers {
   }
 }
 
-/** Who sent a call, as bounds count it. */
+/** The client that sent a call, and its network. */
 export function senderOf({ client = '', network = client }: Pick<StableCall, 'client' | 'network'>): Holder {
   return { address: client, network }
 }

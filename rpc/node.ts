@@ -46,7 +46,7 @@ export interface FacilitatorApi {
 export interface ChatFacts {
   readonly requestId: string
   readonly model: string
-  /** HTTP status; 499 where whoever asked went away, and that of the fault where a stream broke. */
+  /** HTTP status; 499 where the caller went away, and that of the fault where a stream broke. */
   readonly status: number
   readonly seconds: number
   /** Time to the first piece of a stream; null where nothing was streamed. */

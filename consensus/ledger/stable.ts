@@ -143,7 +143,7 @@ function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: Gen
     // A reserve that could be frozen would be a way to freeze what must always be redeemable.
     assert(
       !('code' in backer) && kindOfToken(backer.token) === 'bridged' && !backer.token.freezable,
-      `${reserveSymbol} is a bridged token that nobody can freeze`,
+      `${reserveSymbol} is a bridged token that cannot be frozen`,
     )
     assert(overlay.get(STABLE_RESERVES, named.asset) === undefined, `${symbol} has one reserve`)
     mintAsset(overlay, backer.asset, amount(reserve))

@@ -24,7 +24,7 @@ export const CHAT_FAULTS = {
   'chat/upstream': nobody('upstream_error', 502, 'the model behind {model} failed: {reason}'),
   'chat/timeout': nobody('upstream_timeout', 504, 'the model behind {model} did not answer in time'),
   'chat/stopping': later('node_stopping', 503, 'this node is stopping'),
-  'chat/aborted': nobody('request_aborted', 499, 'whoever asked went away'),
+  'chat/aborted': nobody('request_aborted', 499, 'the caller went away'),
   'chat/no-key': sender('key_not_found', 404, 'there is no key {id}'),
   'chat/keys-full': sender('keys_limit_reached', 409, 'there are {max} keys already; revoke one first'),
   'chat/no-room': later('no_room_for_keys', 503, 'this node keeps {max} keys and takes no more now'),

@@ -106,7 +106,7 @@ export const MARKET_FAULTS = {
   'stable/unproven': later(
     'rate_limited',
     429,
-    "the signature is not of the payer's own key, and contracts are asked about so often only: try again in {seconds} s. Nothing was charged",
+    "the signature is not of the payer's own key, and too many such payments were sent lately: try again in {seconds} s. Nothing was charged",
   ),
   'stable/used': nobody(
     'payment_already_redeemed',
@@ -131,7 +131,7 @@ export const MARKET_FAULTS = {
   'stable/delivered': nobody(
     'already_delivered',
     409,
-    'this call was paid with {transaction} and delivered; an authorization is public once it is settled, so its result is repeated only to who gave a payment identifier or an Idempotency-Key with it',
+    'this call was paid with {transaction} and its result was delivered. A settled authorization is public, so the result is repeated only with the payment identifier or Idempotency-Key of the first call',
   ),
   'stable/result-expired': nobody(
     'result_expired',

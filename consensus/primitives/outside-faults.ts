@@ -9,7 +9,7 @@ export const OUTSIDE_FAULTS = {
   'web/busy': later('service_unavailable', 503, '{host} is not read now: {reason}'),
   'web/answer': nobody('upstream_failed', 502, 'the answer of {host} cannot be used: {reason}'),
 
-  'provider/none': later('upstream_failed', 502, 'nobody can be asked for {what}: {reason}'),
+  'provider/none': later('upstream_failed', 502, 'no provider can be asked for {what}: {reason}'),
   'provider/unreachable': nobody('upstream_failed', 502, '{provider} cannot be reached: {reason}'),
   'provider/timeout': nobody('upstream_timeout', 504, '{provider} did not answer in time'),
   'provider/refused': nobody('upstream_failed', 502, '{provider} refuses to answer: {reason}'),

@@ -40,7 +40,9 @@ export class ModelTranslator {
 
   /** Translates. An answer that is no translation is `provider/answer`; else the faults of the models. */
   readonly ask = async (query: TranslationQuery, signal: AbortSignal): Promise<Result<Translation>> => {
-    let last: Result<Translation> = fail(fault('provider/none', { what: 'translations', reason: 'nobody was asked' }))
+    let last: Result<Translation> = fail(
+      fault('provider/none', { what: 'translations', reason: 'no translator was asked' }),
+    )
     for (const temperature of TEMPERATURES) {
       const answer = await this.#models.complete(requestFor(query, temperature), signal)
       if (!answer.ok) return fail(ownFault(answer.fault))

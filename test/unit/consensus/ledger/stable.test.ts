@@ -268,7 +268,7 @@ describe('reserves in genesis', () => {
     [
       'money that freezes',
       withTokens((token) => (token.symbol === XUSD ? { freezable: true } : {})),
-      'nobody can freeze',
+      'cannot be frozen',
     ],
     ['two reserves', { ...TOKEN_LEDGERS, stables: [stable!, stable!] }, 'FUSD has one reserve'],
     ['a stable token without reserve', { ...TOKEN_LEDGERS, stables: [] }, 'reserve record of .* is missing'],

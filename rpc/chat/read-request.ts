@@ -1,11 +1,11 @@
 import { fault } from '../../consensus/primitives/fault.ts'
+import { isDeeperThan } from '../../consensus/primitives/nesting.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { type AnswerForm, CHAT_MODEL_IDS, type ChatCall, type ChatModelId } from '../../marketplace/chat/call.ts'
 import { isModeAlone } from '../../marketplace/chat/modes.ts'
 import { checkImages } from '../../marketplace/chat/vision/image-parts.ts'
 import type { AnswerSchema } from '../../marketplace/models/backend.ts'
 import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
-import { isDeeperThan } from './nesting.ts'
 import { isOfTools, readMessages } from './read-messages.ts'
 
 /** A request for a chat, as it was read. */

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { isDeeperThan } from '../../consensus/primitives/nesting.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
 /** An answer of a node: status and parsed JSON. */
@@ -22,6 +23,8 @@ const TIMEOUT_MS = 90_000
 const ANSWER_BYTES_MAX = 33_554_432
 /** Quotes, refusals and errors are short. */
 const REFUSAL_BYTES_MAX = 1_048_576
+/** Levels of an answer: what shows it to a person calls itself for each, and would run out of stack. */
+const LEVELS_MAX = 128
 /** Room that a body gets at first. */
 const FIRST_BYTES = 16_384
 
@@ -42,13 +45,16 @@ export async function askNode(
   }
 }
 
-/** Reads an HTTP answer to its end. One that is longer than any that a node gives counts as an error of it, and is not kept. */
+/** Reads an HTTP answer to its end. One that is longer or nested deeper than any that a node gives is an error of the node, and is not kept. */
 export async function readAnswer(response: Response): Promise<NodeAnswer> {
   const text = await readText(response.body, response.ok ? ANSWER_BYTES_MAX : REFUSAL_BYTES_MAX)
   if (text === undefined) return { status: 502, body: { error: 'its answer has no end', code: 'too_long' } }
   const retryAfter = response.headers.get('retry-after') ?? ''
   const told = /^[0-9]{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {}
-  return { status: response.status, body: parse(text), ...told }
+  const body = parse(text)
+  if (isDeeperThan(LEVELS_MAX, body))
+    return { status: 502, body: { error: 'its answer has too many levels', code: 'too_deep' } }
+  return { status: response.status, body, ...told }
 }
 
 /** Reads an answer that refuses or asks for a payment, as JSON; no fields where it is longer than any of those, or none. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COIN } from '../../config/networks/rules.ts'
 import { SHIPPED, Workshop } from '../support/daemon.ts'
-import { HEIGHT, type Json, LyingNode } from '../support/lying-node.ts'
+import { HEIGHT, type Json, LyingNode, type Told } from '../support/lying-node.ts'
 
 /** The command line as shipped, on a node whose every word is meant for the terminal. */
 const [node, workshop] = [new LyingNode(), new Workshop()]
@@ -26,6 +26,8 @@ const SEEN = new RegExp(
   'u',
 )
 
+const LEVELS = 100_000
+
 interface Shown {
   readonly code: number | null
   readonly stdout: string
@@ -43,7 +45,7 @@ async function shows(...args: readonly string[]): Promise<Shown> {
 const FACTS = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
 
 /** A quote whose every other word is hostile; an answer once it is paid. */
-function sells(answer: { readonly status: number; readonly json: Json }, quote: Json = {}): Json {
+function sells(answer: NonNullable<Told>, quote: Json = {}): Json {
   const extra = { ...FACTS, [ATTACK]: ATTACK }
   const accepts = [{ scheme: 'native-x402', payTo: ATTACK, maxAmountRequired: (COIN / 100n).toString(), extra }]
   const body = { available: true, requestValid: true, error: ATTACK, accepts, ...quote }
@@ -122,6 +124,22 @@ describe('a node that speaks to the terminal', () => {
       const { stdout, stderr } = await shows(name, 'list')
       expect(stdout.trim().split('\n')).toHaveLength(2)
       expect(stderr.trim().split('\n')).toHaveLength(1)
+    }
+  })
+
+  it('in answers of a hundred thousand levels: one line says what is wrong with them', async () => {
+    const deep = { status: 200, json: {}, text: `{"result":${'{"a":['.repeat(LEVELS)}${']}'.repeat(LEVELS)}}` }
+    sells(deep)
+    for (const path of ['/api/v1/blocks', '/api/v1/tokens']) node.answers(path, () => deep)
+    for (const command of [
+      ['call', 'node-x', 'a'],
+      ['block', 'latest'],
+      ['token', 'list', '--json'],
+    ]) {
+      const { code, stdout, stderr } = await shows(...command)
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr.trim().split('\n').at(-1)).toContain('too many levels (too_deep)')
+      expect(stderr).not.toContain('    at ')
     }
   })
 

@@ -14,8 +14,8 @@ import { PROTOCOL } from '../../src/protocol.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** What a node says at one path; a function is asked anew each time and may hang up by giving null. */
-export type Told = { readonly status: number; readonly json: unknown } | null
+/** What a node says at one path, as a value or as its text; a function is asked anew each time and may hang up by giving null. */
+export type Told = { readonly status: number; readonly json: unknown; readonly text?: string } | null
 
 /** What a command came to. */
 export interface Ran {
@@ -44,7 +44,7 @@ export class LyingNode {
       const told = this.#tell(pathname)
       if (told === null) return void request.socket.destroy()
       response.writeHead(told.status, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(told.json))
+      response.end(told.text ?? JSON.stringify(told.json))
     })
   })
 

@@ -1,9 +1,9 @@
 import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
+import { isDeeperThan } from '../../../consensus/primitives/nesting.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { AnswerTally, TokenCounts } from '../../../marketplace/models/answer-tally.ts'
 import type { ChatAnswer } from '../../../marketplace/models/backend.ts'
 import { isQuickToParse } from '../../../rpc/chat/body-values.ts'
-import { isDeeperThan } from '../../../rpc/chat/nesting.ts'
 
 /** An object of JSON. */
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** Whether a value of JSON has things in things on more levels. Not by calls in calls: those end before the levels of a small body do. */
+/** Whether a value of JSON is nested deeper than so many levels. It does not call itself: a small body can be nested deeper than calls can. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   const left: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -16,8 +16,11 @@ export interface CheckBasis {
 
 /** Facilitators take no authorization that runs out sooner; it is the time that a settlement needs. */
 const SETTLE_SECONDS = 6
-/** An authorization that holds for longer would have to be watched for as long. */
-const VALID_SECONDS_MAX = 86_400
+/**
+ * How much longer than our offer says an authorization may hold: as much as clocks may differ. For as long as it holds, a settlement that
+ * is not known is asked about.
+ */
+const SLACK_SECONDS = 600
 
 /** Whether an authorization holds long enough for work of such a length and its settlement. */
 export function holdsLongEnough(validBefore: number, nowMs: number, timeoutMs: number): boolean {
@@ -56,11 +59,11 @@ function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: StableTer
   return extra.version === version ? null : mismatch('accepted.extra.version', extra.version, version)
 }
 
-function checkWindow({ authorization }: StablePayment, { nowMs, timeoutMs }: CheckBasis): Fault | null {
+function checkWindow({ authorization }: StablePayment, { terms, nowMs, timeoutMs }: CheckBasis): Fault | null {
   const now = BigInt(Math.floor(nowMs / 1_000))
   const { validAfter, validBefore } = authorization
   if (validAfter > now) return refused('invalid_exact_evm_payload_authorization_valid_after')
-  const inTime = validBefore <= now + BigInt(VALID_SECONDS_MAX)
+  const inTime = validBefore <= now + BigInt(terms.maxTimeoutSeconds + SLACK_SECONDS)
   return inTime && holdsLongEnough(Number(validBefore), nowMs, timeoutMs)
     ? null
     : refused('invalid_exact_evm_payload_authorization_valid_before')

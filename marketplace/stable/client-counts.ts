@@ -33,4 +33,42 @@ export class ClientCounts {
     const ofNetwork = NETWORK_CLIENTS * borne + (good === null ? 0 : good.#networks.count(network))
     return Math.max(addressMs, this.#networks.waitMs(network, ofNetwork))
   }
+
+  /** How many more may happen to a client and to its network before {@link waitMs} is more than 0. */
+  room({ address, network }: Holder, borne: number, good: ClientCounts): ClientRoom {
+    return {
+      ofAddress: borne + good.#addresses.count(address) - this.#addresses.count(address),
+      ofNetwork: NETWORK_CLIENTS * borne + good.#networks.count(network) - this.#networks.count(network),
+    }
+  }
+}
+
+/** How many of something a client may have, and its network. */
+export interface ClientRoom {
+  readonly ofAddress: number
+  readonly ofNetwork: number
+}
+
+/** What clients and their networks have at the moment. */
+export class ClientTally {
+  readonly #addresses = new Map<string, number>()
+  readonly #networks = new Map<string, number>()
+
+  /** Counts one more, or one less. */
+  add({ address, network }: Holder, more: 1 | -1): void {
+    addTo(this.#addresses, address, more)
+    if (network !== address) addTo(this.#networks, network, more)
+  }
+
+  /** Whether a client or its network has more than it may. */
+  exceeds({ address, network }: Holder, { ofAddress, ofNetwork }: ClientRoom): boolean {
+    if ((this.#addresses.get(address) ?? 0) > ofAddress) return true
+    return network !== address && (this.#networks.get(network) ?? 0) > ofNetwork
+  }
+}
+
+function addTo(counts: Map<string, number>, name: string, more: 1 | -1): void {
+  const count = (counts.get(name) ?? 0) + more
+  if (count > 0) counts.set(name, count)
+  else counts.delete(name)
 }

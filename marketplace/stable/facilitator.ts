@@ -7,14 +7,15 @@ export interface FacilitatorRequest {
 
 /**
  * What a facilitator said of a payment. `refused` is a clear no. `unknown` may have happened or not: no answer, one that
- * cannot be read, or one that says so; `transaction` where it named one, and the HTTP `status` of one without a verdict. `unreachable` never arrived there. `busy` did nothing and
- * wants to be asked later: `waitMs` is the pause that it names, 0 where it names none.
+ * cannot be read, or one that says so; `transaction` where it named one, and the HTTP `status` of one without a verdict. `unreachable` did
+ * nothing: it was not reached, or did not let us in, with that `status`. `busy` did nothing and wants to be asked later: `waitMs` is the
+ * pause that it names, 0 where it names none.
  */
 export type FacilitatorVerdict =
   | { readonly is: 'good'; readonly payer: string | null; readonly transaction: string | null }
   | { readonly is: 'refused'; readonly reason: string }
   | { readonly is: 'unknown'; readonly detail: string; readonly transaction: string | null; readonly status?: number }
-  | { readonly is: 'unreachable'; readonly detail: string }
+  | { readonly is: 'unreachable'; readonly detail: string; readonly status?: number }
   | { readonly is: 'busy'; readonly detail: string; readonly waitMs: number }
 
 /** Statuses by which a server says that what it was sent is wrong: any other is about itself, or about the account there. */

@@ -95,8 +95,6 @@ export interface Asker {
   readonly client?: string | undefined
   /** The network that it is in, where one may have many addresses of it. */
   readonly network?: string
-  /** Whether the payer has paid lately: a check that a facilitator fails at then is not made up. */
-  readonly hasPaid?: boolean
   /** Whether it was asked about this payment before: what it fails at once it fails at again. */
   readonly isRepeat?: boolean
   /** Who goes first where a facilitator takes few questions, of {@link RANKS}. */
@@ -196,12 +194,15 @@ export class FacilitatorPool {
 
   /**
    * Has a payment settled, by `first` if it can. The next is asked where it was not reached, or where it could not for a reason of its
-   * own: what may have happened is not known better by asking another at once.
+   * own: what may have happened is not known better by asking another at once. Where a facilitator takes few questions, a settlement that
+   * was tried before waits with newcomers: a payer can leave any number of them open.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
-    const round = (): Promise<PoolVerdict> => this.#ask(this.#inOrder(first), { ask, isSettlement: true, asker })
-    return this.#patiently(PATIENCE_MS.settle, round, { ...asker, rank: RANKS.settlement })
+    const ranked = { ...asker, rank: asker.isRepeat === true ? RANKS.newcomer : RANKS.settlement }
+    const round = (): Promise<PoolVerdict> =>
+      this.#ask(this.#inOrder(first), { ask, isSettlement: true, asker: ranked })
+    return this.#patiently(PATIENCE_MS.settle, round, ranked)
   }
 
   /** Url of the next in turn after one, so that whoever repeats asks another each time. */
@@ -326,22 +327,21 @@ function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boole
 }
 
 /**
- * Whether a failure is the facilitator's and not the payment's. A check that it answers with a status for what it was sent is not, nor a
- * settlement of which it names the transaction: it was sent. Any other error may come of the payment, too, so that it counts once in a
- * while for a client; a check of a payer who has paid lately counts always.
+ * Whether a failure counts against the facilitator. One that was not reached always does. An answer with a status for what it was sent
+ * does not, nor a settlement whose transaction it names: it was sent. Any other failure may be caused by the payment, also by one of a
+ * payer that has paid before, so it counts once in a while for the network of its client.
  */
 function isOwnFailure(
   { failedAt }: Member,
   verdict: Exclude<FacilitatorVerdict, { is: 'good' | 'busy' }>,
   { isSettlement, asker }: Question,
 ): boolean {
-  if (verdict.is === 'unreachable') return true
-  const { isProven = true, hasPaid = false, isRepeat = false, client = '', network = client } = asker
+  if (verdict.is === 'unreachable' && verdict.status === undefined) return true
+  const { isProven = true, isRepeat = false, client = '', network = client } = asker
   if (!isProven || isRepeat) return false
   if (verdict.is === 'unknown') {
     const { status, transaction } = verdict
     if (isSettlement ? transaction !== null : status !== undefined && isOfPayment(status)) return false
-    if (!isSettlement && (status === undefined || hasPaid)) return true
   }
   if (failedAt.count(network) > 0) return false
   failedAt.add(network)

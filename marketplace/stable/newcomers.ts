@@ -34,7 +34,6 @@ export interface OwnPayment {
 /** Leave to ask a facilitator. `done` takes its verdict; `wasted` is called when a good payment then cannot be used by its own fault. */
 export interface Leave {
   readonly rank: number
-  readonly hasPaid: boolean
   readonly done: (verdict: FacilitatorVerdict) => void
   readonly wasted: () => void
 }
@@ -133,7 +132,7 @@ export class Newcomers {
     }
     if (hasPaid) {
       this.#openMore(payer, 1)
-      return ok({ rank: RANKS.payer, hasPaid, done, wasted })
+      return ok({ rank: RANKS.payer, done, wasted })
     }
     const full = this.#full(client)
     if (full !== null) return fail(full)
@@ -146,7 +145,7 @@ export class Newcomers {
       return fail(refused)
     }
     const rank = RANKS.newcomer + Math.min(RANKS_MAX, this.#refusedOfClient.count(client))
-    return ok({ rank, hasPaid, done, wasted })
+    return ok({ rank, done, wasted })
   }
 
   /** Whether a payer has paid lately, and more often than its payments were refused or may yet be. */

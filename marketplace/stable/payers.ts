@@ -5,7 +5,7 @@ import { LruMap } from '../../consensus/primitives/lru.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { isOwnKey } from './checks.ts'
 import type { StableIn } from './claim.ts'
-import { ClientCounts } from './client-counts.ts'
+import { ClientCounts, ClientTally } from './client-counts.ts'
 import { isOfPayer } from './facilitator.ts'
 import type { StableCall } from './rail.ts'
 import { RecentCounts } from './recent-counts.ts'
@@ -64,6 +64,8 @@ export class Payers {
   readonly #busy = new Map<string, number>()
   readonly #lines = new Map<string, Line>()
   readonly #paid: RecentCounts
+  /** Works of a client that have begun and are not settled: any of them may turn out unpaid. */
+  readonly #begunOfClient = new ClientTally()
   readonly #unpaid: RecentCounts
   /** Settlements that were refused, perhaps by the facilitator's own fault. */
   readonly #unsettled: RecentCounts
@@ -119,15 +121,23 @@ export class Payers {
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
-    // A payer that mostly pays is not held back by other payers behind the same address.
+    // A payer that mostly pays is not held back by other payers behind the same address. Its other works under way may turn out unpaid.
     const ended = [this.#failed.ofPayer, this.#unpaid, this.#unsettled]
-    if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), 0)) return null
+    const others = Math.max(0, (this.#lines.get(payer)?.begun ?? 0) - 1)
+    if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), others)) return null
     const { ofClient } = this.#failedOutside
     const outsideOfClientMs = isOutside ? ofClient.waitMs(client, FAILED_OUTSIDE.ofClient, this.#paidOfClient) : 0
     const anyOfClientMs = this.#failed.ofClient.waitMs(client, FAILED_ANY.ofClient, this.#paidOfClient)
     const unpaidMs = this.#unpaidOfClient.waitMs(client, UNPAID_OF_CLIENT, this.#paidOfClient)
     const ofClientMs = Math.max(outsideOfClientMs, anyOfClientMs, unpaidMs)
-    return ofClientMs > 0 ? failingOf(serviceId, 'client', ofClientMs) : null
+    if (ofClientMs > 0) return failingOf(serviceId, 'client', ofClientMs)
+    const room = this.#unpaidOfClient.room(client, UNPAID_OF_CLIENT, this.#paidOfClient)
+    return this.#begunOfClient.exceeds(client, room)
+      ? fault('service/unavailable', {
+          serviceId,
+          reason: 'too many calls of this client are under way and not paid yet',
+        })
+      : null
   }
 
   /** The name under which a call is counted. A made-up signature takes no place from the payer it names, nor from other clients. */
@@ -159,14 +169,16 @@ export class Payers {
    * Does work up to its settlement. It first waits until the payer has fewer unsettled works than it is trusted for, because each of
    * them may turn out to be unpaid.
    */
-  async inTurn<T>(payer: string, work: () => Promise<T>): Promise<T> {
+  async inTurn<T>({ payer, client }: Caller, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(payer) ?? { begun: 0, waiting: [] }
     this.#lines.set(payer, line)
     if (line.begun < Math.max(1, this.#trust(payer))) line.begun += 1
     else await new Promise<void>((begin) => line.waiting.push(begin))
+    this.#begunOfClient.add(client, 1)
     try {
       return await work()
     } finally {
+      this.#begunOfClient.add(client, -1)
       line.begun -= 1
       this.#next(payer, line)
     }

@@ -18,6 +18,8 @@ export interface ResolverDependencies {
 }
 
 const FIRST_MS = 500
+/** Longest time between two looks at a settlement: while its authorization holds, and when it has run out. */
+const ASK_MS_MAX = 60_000
 const PAUSE_MS_MAX = 15_000
 /**
  * An unpaid authorization is looked at more and more rarely: it is hardly ever used after all. One that was never sent to be settled
@@ -176,7 +178,10 @@ export class Resolver {
 
   #pauseMs(claim: StableIn<'settling' | 'unpaid'>, attempts: number): number {
     if (claim.state === 'unpaid') return this.#watchMs(claim, attempts)
-    return Math.min(PAUSE_MS_MAX, FIRST_MS * 2 ** Math.min(attempts, 10))
+    // A facilitator is asked more and more rarely: a payer can leave any number of settlements open.
+    const leftMs = this.#deps.settlement.leftMs(claim)
+    const mostMs = leftMs > 0 ? Math.min(leftMs, ASK_MS_MAX) : PAUSE_MS_MAX
+    return Math.min(mostMs, FIRST_MS * 2 ** Math.min(attempts, 10))
   }
 
   #watchMs(claim: StableIn<'unpaid'>, attempts: number): number {

@@ -24,10 +24,9 @@ export interface Attempt {
   readonly isFirst: boolean
   /** Whether a facilitator was asked to settle it before, where that is not clear from `isFirst`. */
   readonly isRepeat?: boolean
-  /** Who sent the payment, where that is still known, and whether its payer has paid lately. */
+  /** The client that sent the payment, and its network, where that is still known. */
   readonly client?: string
   readonly network?: string
-  readonly hasPaid?: boolean
 }
 
 /** Where a claim goes that was looked at: its next state, or `open` while that is not known. */

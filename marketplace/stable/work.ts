@@ -98,7 +98,7 @@ export class StableWork {
     if (task.previous !== null) this.#deps.resolver.drop(claim.id)
     const { verdict, by } = await asked.value.verdict
     if (verdict.is !== 'good') return this.#turnAway(claim, turnedAwayBy(verdict))
-    const ended = await payers.inTurn(payer, () => this.#earn(claim, task, by))
+    const ended = await payers.inTurn({ payer, client }, () => this.#earn(claim, task, by))
     if (ended?.ok === false && isRefusedOfPayer(ended.fault)) asked.value.wasted()
     if (ended?.ok !== true) return ended
     payers.paid(client)
@@ -113,10 +113,10 @@ export class StableWork {
     const { payer, amount } = claim
     const leave = await this.#newcomers.leave({ payer, client, amount: BigInt(amount) })
     if (!leave.ok) return leave
-    const { rank, hasPaid, done, wasted } = leave.value
+    const { rank, done, wasted } = leave.value
     // A question uses nothing of a payment, also where another call turns out to have claimed it: nothing is waited for to ask it.
     const verdict = facilitators
-      .verify(facilitatorRequest(seller, claim), { ...askerOf(client), rank, hasPaid })
+      .verify(facilitatorRequest(seller, claim), { ...askerOf(client), rank })
       .then((said) => {
         done(said.verdict)
         return said
@@ -137,12 +137,10 @@ export class StableWork {
 
   async #earn(claim: StableIn<'claimed'>, task: StableTask, by: string | null): Promise<Ended> {
     const { payers, workshop } = this.#deps
-    const { payer } = claim
     const { client } = task
-    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), payer)
-    const asker = { ...askerOf(client), hasPaid: payers.paidOf(payer) > 0 }
+    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), claim.payer)
     if (worked?.ok !== true) return worked
-    const ended = await this.collect(worked.value, { first: by, isFirst: true, ...asker })
+    const ended = await this.collect(worked.value, { first: by, isFirst: true, ...askerOf(client) })
     if (ended?.ok === false) payers.worked(claim.id, client, ended.fault)
     return ended
   }

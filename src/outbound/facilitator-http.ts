@@ -143,7 +143,7 @@ function busy({ status, retryAfterMs: waitMs }: Fetched): FacilitatorVerdict {
 function unreadable({ status }: Fetched): FacilitatorVerdict {
   const detail = `it answered ${status} without a verdict`
   return status === 401 || status === 403 || status === 404
-    ? { is: 'unreachable', detail }
+    ? { is: 'unreachable', detail, status }
     : { is: 'unknown', detail, transaction: null, status }
 }
 

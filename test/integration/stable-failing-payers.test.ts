@@ -11,6 +11,8 @@ afterEach(async () => {
 
 /** Failures that a payer may have within the time. */
 const BORNE = 10
+/** Keys of one client, and calls of each that are made together. */
+const [KEYS, AT_ONCE] = [20, 6] as const
 
 /** The test services, of which one goes where its request says. */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
@@ -109,4 +111,21 @@ describe('a client whose payers are never paid by', () => {
       expect(await rail.codeOf(rail.order('ok', { client: '198.51.100.7' }))).toBe('settled')
     },
   )
+
+  it('gets no more of it by calls at once of keys that have paid one each', async () => {
+    const rail = await TestRail.open()
+    const from = { client: '192.0.2.1', network: '192.0.2.0/24' }
+    const payers = Array.from({ length: KEYS }, () => rail.payer())
+    for (const payer of payers)
+      expect(await rail.codeOf(rail.order('ok', { ...from, payment: paymentOf(payer) }))).toBe('settled')
+    rail.facilitator.settleProfile = 'lying'
+    rail.facilitator.words = 'invalid_transaction_state'
+    for (const payer of payers) {
+      const calls = Array.from({ length: AT_ONCE }, () => rail.order('slow:50', { ...from, payment: paymentOf(payer) }))
+      await Promise.all(calls.map((call) => rail.codeOf(call)))
+    }
+    expect(rail.runs - KEYS).toBeLessThanOrEqual(40 + 2 * KEYS)
+    rail.facilitator.settleProfile = null
+    expect(await rail.codeOf(rail.order('ok', { client: '198.51.100.7' }))).toBe('settled')
+  })
 })

@@ -58,7 +58,10 @@ describe('payments of own keys at which a facilitator fails', () => {
     [400, 'stable/refused'],
     [413, 'stable/refused'],
     [422, 'stable/refused'],
+    [401, 'stable/facilitator'],
     [402, 'stable/facilitator'],
+    [403, 'stable/facilitator'],
+    [404, 'stable/facilitator'],
     [405, 'stable/facilitator'],
     [408, 'stable/facilitator'],
     [500, 'stable/facilitator'],
@@ -75,7 +78,7 @@ describe('payments of own keys at which a facilitator fails', () => {
     expect(rail.income).toBe(2n * PRICE)
   })
 
-  it.each([402, 405, 500])('close it where they come from several clients (status %d)', async (status) => {
+  it.each([401, 402, 403, 405, 500])('close it where they come from several clients (status %d)', async (status) => {
     const rail = await TestRail.open()
     for (let i = 0; i < 3; i++) {
       const payer = rail.payer()
@@ -83,6 +86,15 @@ describe('payments of own keys at which a facilitator fails', () => {
       expect(await codeOf(rail, paymentOf(payer), `buyer ${i}`)).toBe('stable/facilitator')
     }
     expect(rail.checkout.closedBecause).not.toBeNull()
+  })
+
+  it('close it to no other client where their payer has paid before', async () => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    expect(await codeOf(rail, paymentOf(payer), ATTACKER)).toBe('settled')
+    rail.facilitator.failsAt.set(payer.address, 500)
+    for (let i = 0; i < 8; i++) expect(await codeOf(rail, paymentOf(payer), ATTACKER)).toBe('stable/facilitator')
+    expect(rail.checkout.closedBecause).toBeNull()
   })
 
   it('close it to no other client where it fails to settle them', async () => {

@@ -101,7 +101,7 @@ describe('a facilitator that checks well and settles nothing', () => {
     await pool.start()
     const sell = async (client: string, more: Asker = {}): Promise<void> => {
       expect((await pool.verify(REQUEST)).verdict.is).toBe('good')
-      await pool.settle(REQUEST, slow.url, { client, hasPaid: true, ...more })
+      await pool.settle(REQUEST, slow.url, { client, ...more })
     }
     return { time, slow, pool, sell }
   }
@@ -341,21 +341,26 @@ describe('a facilitator that allows so much a minute', () => {
     // What payers leave is theirs.
     expect(newcomers).toBeGreaterThan(PER_MINUTE)
   })
-})
 
-it('a facilitator that fails at what is not proven to be signed is not taken for broken', async () => {
-  const { slow, verdicts } = await burst(0)
-  await verdicts
-  const pool = opened[0] as FacilitatorPool
-  const unknown: FacilitatorVerdict = { is: 'unknown', detail: 'it answered 500', transaction: null }
-  const ask = async (isProven: boolean): Promise<void> => {
-    const verdict = pool.verify(REQUEST, { isProven })
-    await settled()
-    slow.waiting.pop()?.(unknown)
-    await verdict
-  }
-  for (let i = 0; i < 10; i++) await ask(false)
-  expect(pool.closedBecause).toBeNull()
-  for (let i = 0; i < 3; i++) await ask(true)
-  expect(pool.closedBecause).not.toBeNull()
+  it('answers them and new settlements, however many are tried again', async () => {
+    const time = new TestTime()
+    const metered = new Metered(time)
+    const pool = new FacilitatorPool({ facilitators: [metered], network: NETWORK, clock: time, timers: time })
+    opened.push(pool)
+    await pool.start()
+    const told: Promise<PoolVerdict>[] = []
+    for (let second = 0; second < 240; second++) {
+      for (let i = 0; i < 5; i++) void pool.settle(REQUEST, metered.url, { isRepeat: true })
+      if (second >= 60 && second % 5 === 0) {
+        told.push(pool.verify(REQUEST, { client: 'payer', rank: RANKS.payer }))
+        if (second % 10 === 0) told.push(pool.settle(REQUEST, metered.url))
+      }
+      await settled()
+      time.pass(1_000)
+      await settled()
+    }
+    time.pass(MINUTE_MS)
+    const verdicts = (await Promise.all(told)).map(({ verdict }) => verdict.is)
+    expect(new Set(verdicts)).toEqual(new Set(['good']))
+  })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Holder, NETWORK_CLIENTS } from '../../../../consensus/primitives/fair-share.ts'
 import type { FacilitatorVerdict, StableLedger } from '../../../../marketplace/stable/facilitator.ts'
+import { RANKS } from '../../../../marketplace/stable/facilitators.ts'
 import { NEWCOMERS, Newcomers } from '../../../../marketplace/stable/newcomers.ts'
 import { TestTime } from '../../../support/market-parts.ts'
 
@@ -126,10 +127,10 @@ describe('a client whose payments are refused', () => {
     const { state, ask } = stand({ poor: 0n })
     state.paid = 2
     const both = [await ask('poor'), await ask('poor')]
-    expect(both.map((leave) => leave.ok && leave.value.hasPaid)).toEqual([true, true])
+    expect(both.map((leave) => leave.ok && leave.value.rank)).toEqual([RANKS.payer, RANKS.payer])
     expect(await ask('poor')).toMatchObject({ ok: false, fault: { code: 'stable/refused' } })
     for (const leave of both) if (leave.ok) leave.value.done(GOOD)
-    expect(await ask('poor')).toMatchObject({ ok: true, value: { hasPaid: true } })
+    expect(await ask('poor')).toMatchObject({ ok: true, value: { rank: RANKS.payer } })
   })
 
   it('has a few checks open at once; others wait for them, and are refused with them', async () => {

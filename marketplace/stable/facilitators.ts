@@ -97,6 +97,8 @@ export interface Asker {
   readonly network?: string
   /** Whether it was asked about this payment before: what it fails at once it fails at again. */
   readonly isRepeat?: boolean
+  /** Whether a caller waits for the answer: what is asked again by itself does not wait for facilitators that want to be asked later. */
+  readonly isPatient?: boolean
   /** Who goes first where a facilitator takes few questions, of {@link RANKS}. */
   readonly rank?: number
 }
@@ -202,7 +204,7 @@ export class FacilitatorPool {
     const ranked = { ...asker, rank: asker.isRepeat === true ? RANKS.newcomer : RANKS.settlement }
     const round = (): Promise<PoolVerdict> =>
       this.#ask(this.#inOrder(first), { ask, isSettlement: true, asker: ranked })
-    return this.#patiently(PATIENCE_MS.settle, round, ranked)
+    return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
   }
 
   /** Url of the next in turn after one, so that whoever repeats asks another each time. */

@@ -60,7 +60,11 @@ export class Settlement {
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
     const request = facilitatorRequest(seller, claim)
-    const { verdict, by } = await facilitators.settle(request, first, { isRepeat: !isFirst, ...asker })
+    const { verdict, by } = await facilitators.settle(request, first, {
+      isRepeat: !isFirst,
+      isPatient: isFirst,
+      ...asker,
+    })
     if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string, by)
     if (verdict.is !== 'refused' || !isFirst) return 'open'
     return this.#refused(claim, verdict.reason)

@@ -227,6 +227,14 @@ describe('a facilitator that wants to be asked later', () => {
     expect(await answer).toEqual({ verdict: GOOD, by: one.url })
   })
 
+  it('is not waited for by what is tried again by itself', async () => {
+    const one = new Scripted('http://one', BUSY)
+    const { pool } = await poolOf(one)
+    const again = { isRepeat: true, isPatient: false }
+    for (let i = 0; i < 3; i++) expect((await pool.settle(REQUEST, null, again)).verdict.is).toBe('busy')
+    expect(one.asked).toBe(1)
+  })
+
   it('is asked first for who settles, then for payers by their rank', async () => {
     const time = new TestTime()
     const asked: number[] = []

@@ -25,6 +25,12 @@ export function indexedFrom({ store }: { readonly store: Pick<KeyValueStore, 'ge
   return mark === undefined ? executedFrom({ base: storedBase(store) }) : decodeOwn(BASE_MARK, mark).height
 }
 
+/** The write that keeps a header for a snapshot above it; what the body would say is not known of it. */
+export function keptWrite(header: Omit<BlockEntry, 'totalTransactions' | 'bodyBytes' | 'invalid'>): Write {
+  const entry = { ...header, totalTransactions: 0, bodyBytes: 0, invalid: false }
+  return { key: KEYS.kept(header.header.height), value: encodeEntry(entry) }
+}
+
 /** The write after which a store holds all of a snapshot's state in its other room: from then on it becomes the head's. */
 export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }

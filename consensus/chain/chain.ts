@@ -11,7 +11,8 @@ import type { BlockId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { updateTree } from '../state/tree.ts'
 import type { Transaction } from '../tx/transaction.ts'
-import { adoptionPath } from './adoption-path.ts'
+import { keptWrite } from './adoption.ts'
+import { provenPath } from './adoption-path.ts'
 import { entryOf } from './block-entry.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
@@ -143,16 +144,16 @@ export class Chain {
     })
   }
 
-  /** Makes the block of a snapshot the head, whose state was proven in staging; imports wait. Faults: {@link adoptionPath}. */
+  /** Makes the block of a snapshot the head, whose state was proven in staging; imports wait. Faults: {@link provenPath}. */
   adopt(height: number): Promise<Result<void>> {
     return this.#serialised(async () => {
-      const left = adoptionPath(this.database, height)
-      if (!left.ok) return left
+      const path = provenPath(this.database, height)
+      if (!path.ok) return path
       this.#moving = true
-      await this.database.dropSide([...this.database.side.ids()])
-      for (let i = 0; i < left.value.length; i++) await this.#disconnectHead()
+      await this.database.dropSide([...this.database.side.ids()], path.value.between.map(keptWrite))
+      for (const _ of path.value.left) await this.#disconnectHead()
       await this.database.adopt(height)
-      return ok(await this.#announceMove(left.value, [this.head]))
+      return ok(await this.#announceMove(path.value.left, [this.head]))
     })
   }
 

@@ -362,12 +362,15 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Drops stored blocks off the best chain, with everything known of them: whole branches, or what is left is no branch. */
-  async dropSide(ids: readonly BlockId[]): Promise<void> {
+  /**
+   * Drops stored blocks off the best chain, with everything known of them, together with other writes: whole branches, or what is left
+   * is no branch.
+   */
+  async dropSide(ids: readonly BlockId[], others: readonly Write[] = []): Promise<void> {
     if (ids.length === 0) return
     const keysOf = [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side]
     const writes = ids.flatMap((id) => keysOf.map((keyOf) => ({ key: keyOf(id) })))
-    await this.#store.batch(writes, () => {
+    await this.#store.batch([...writes, ...others], () => {
       for (const id of ids) {
         this.side.delete(id)
         this.#entries.delete(id)

@@ -9,6 +9,8 @@ export interface RefusedBranch {
   readonly tip: BlockEntry
   readonly depth: number
   readonly depthMax: number
+  /** Whether the operator can have it taken: the blocks above its fork can be unwound. */
+  readonly isReachable: boolean
 }
 
 const NOTHING_REFUSED: ReadonlySet<BlockId> = new Set()
@@ -21,8 +23,8 @@ export function refusedBranch(database: ChainDatabase, depthMax: number): Refuse
   const tip = database.entry(id)
   assert(tip !== undefined, `block ${id} is missing from the store`)
   const depth = forkDepth(database, tip)
-  const reachable = depth <= depthMax && database.canUnwindTo(side.forkHeight(id))
-  return reachable ? null : { tip, depth, depthMax }
+  const isReachable = database.canUnwindTo(side.forkHeight(id))
+  return isReachable && depth <= depthMax ? null : { tip, depth, depthMax, isReachable }
 }
 
 /** How many blocks must be unwound to take a branch through a known, sound block. */

@@ -68,13 +68,15 @@ export class ChainWatch {
       this.#refused = null
       return
     }
-    const { tip, depth, depthMax } = branch
+    const { tip, depth, depthMax, isReachable } = branch
     const { id, header } = chain.head
     const { height } = header
     const forkHeight = height - depth
     const text =
       `a heavier branch that forks ${depth} blocks back at height ${forkHeight} waits for the operator: ` +
-      `start with --chain-reorganisation-max ${depth} or more to take it`
+      (isReachable
+        ? `start with --chain-reorganisation-max ${depth} or more to take it`
+        : 'those blocks cannot be unwound any more; only a fresh data folder can join that branch')
     const known = this.#refused
     const told = known !== null && known.forkHeight === forkHeight && tip.header.height < known.toldAt + REPEAT_BLOCKS
     this.#refused = { forkHeight, toldAt: told ? known.toldAt : tip.header.height, text }

@@ -4,7 +4,7 @@ import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
 import { auditState } from '../../src/cli/commands/audit.ts'
 import type { SnapshotRef } from '../../src/p2p/wire/messages.ts'
 import { seeded } from '../sim/miners.ts'
-import { blocksFrom } from '../support/branches.ts'
+import { blocksFrom, fork, mineBranch } from '../support/branches.ts'
 import { TestChain } from '../support/chain.ts'
 import { RandomChain, restlessRuleBook } from '../support/random-chain.ts'
 import {
@@ -72,6 +72,63 @@ describe('a node that mined before it met others', () => {
     }
     expect((await takeSnapshot(node, source, snapshot, { peers })).ok).toBe(true)
     expect(mined).toBeGreaterThan(4)
+    await expectJoined(node)
+  })
+})
+
+describe('a node that has a block of the branch off its own best chain', () => {
+  const KNOWN = 2
+  /** The node as the headers above that block are handed over to it. */
+  const from = (node: JoiningNode) => ({ ...node, test: { height: KNOWN } }) as never
+
+  async function importKnown({ test }: JoiningNode): Promise<void> {
+    test.nowMs = source.nowMs
+    for (const block of blocksFrom(source, 1).slice(0, KNOWN)) await test.import(block)
+  }
+
+  it('leaves its own blocks for that branch', async () => {
+    const node = await joiningNode(RULES, new MemoryKeyValueStore())
+    await connect(node, server)
+    await mineBranch(node.test, KNOWN + 3, 1)
+    const own = node.test.chain.head.id
+    await importKnown(node)
+    expect(node.test.chain.head.id).toBe(own)
+    expect((await takeSnapshot(from(node), source, snapshot)).ok).toBe(true)
+    await expectJoined(node)
+  })
+
+  it('does so where the block left the best chain while the state was fetched', async () => {
+    const node = await joiningNode(RULES, new MemoryKeyValueStore())
+    const ahead = await fork(node.test)
+    await mineBranch(ahead, KNOWN + 3, 1)
+    await connect(node, server)
+    await importKnown(node)
+    const known = node.test.chain.head.id
+    let asked = 0
+    const peers = () => {
+      if (asked++ === 2) void Promise.all(blocksFrom(ahead, 1).map((block) => node.test.import(block)))
+      return node.peers.list().map(({ info }) => info.id)
+    }
+    const changes: HeadChange[] = []
+    node.test.chain.onHeadChange((change) => changes.push(change))
+    expect((await takeSnapshot(from(node), source, snapshot, { peers })).ok).toBe(true)
+    expect(changes.flatMap(({ disconnected }) => disconnected.map(({ id }) => id))).toContain(known)
+    await expectJoined(node)
+  })
+
+  it('lets go of headers above a block that is gone, and fetches nothing for them', async () => {
+    const node = await joiningNode(RULES, new MemoryKeyValueStore())
+    await connect(node, server)
+    await mineBranch(node.test, KNOWN + 3, 1)
+    let asked = 0
+    const peers = () => {
+      asked += 1
+      return []
+    }
+    const taken = await takeSnapshot(from(node), source, snapshot, { peers })
+    expect(taken).toMatchObject({ ok: false, fault: { code: 'chain/unknown-parent' } })
+    expect([asked, node.sync.keptTip()]).toEqual([0, undefined])
+    expect((await takeSnapshot({ ...node, test: { height: 0 } } as never, source, snapshot)).ok).toBe(true)
     await expectJoined(node)
   })
 })

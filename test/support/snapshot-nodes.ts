@@ -157,7 +157,7 @@ export async function takeSnapshot(
   await node.sync.keepHeaders(headersAbove(source, kept))
   const serves = (): readonly PeerId[] => node.peers.list().map(({ info }) => info.id)
   return node.sync.run({
-    ...{ snapshot, stopped, peers: peers ?? serves, report: () => {} },
+    ...{ snapshot, stopped, givesWay: () => false, peers: peers ?? serves, report: () => {} },
     tip: node.sync.keptTip() as HeaderTip,
   })
 }

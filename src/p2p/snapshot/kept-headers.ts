@@ -1,6 +1,7 @@
+import { keptWrite } from '../../../consensus/chain/adoption.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { KeyValueStore, Write } from '../../../consensus/chain/key-value.ts'
-import { decodeEntry, encodeEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
+import { decodeEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import {
   byteVector,
   container,
@@ -11,7 +12,6 @@ import {
   uint32,
   uint256,
 } from '../../../consensus/primitives/codec.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { clearPrefix } from './derived.ts'
 
 const KEPT_MARK = container('KeptMark', {
@@ -37,10 +37,6 @@ export class KeptHeaders {
     return this.#tip
   }
 
-  idAt(height: number): BlockId | undefined {
-    return this.tipAt(height)?.id
-  }
-
   /** The header at a height as a block's entry, without its body's facts. */
   tipAt(height: number) {
     if (this.#tip === undefined || height > this.#tip.header.height) return undefined
@@ -52,7 +48,7 @@ export class KeptHeaders {
   async keep(headers: readonly HeaderTip[]): Promise<void> {
     const last = headers.at(-1)
     if (last === undefined) return
-    const writes: Write[] = headers.map((tip) => ({ key: KEYS.kept(tip.header.height), value: encodeKept(tip) }))
+    const writes: Write[] = headers.map(keptWrite)
     const back = headers.at(-1 - BACK_BLOCKS)
     const marks: Write[] = [{ key: KEYS.meta('kept'), value: markOf(last) }]
     if (back !== undefined) marks.push({ key: KEYS.meta('keptBack'), value: markOf(back) })
@@ -91,9 +87,4 @@ export class KeptHeaders {
 
 function markOf({ header, peaks }: HeaderTip): Uint8Array {
   return encode(KEPT_MARK, { height: header.height, peaks })
-}
-
-/** What the body would say is not known. */
-function encodeKept(tip: HeaderTip): Uint8Array {
-  return encodeEntry({ ...tip, totalTransactions: 0, bodyBytes: 0, invalid: false })
 }

@@ -1,3 +1,4 @@
+import { adoptionPath } from '../../../consensus/chain/adoption-path.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { collect, type KeyValueStore, prefixRange } from '../../../consensus/chain/key-value.ts'
@@ -5,7 +6,7 @@ import { type BlockEntry, KEYS, prefixKey } from '../../../consensus/chain/layou
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { FaultCode } from '../../../consensus/primitives/fault-table.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
@@ -33,6 +34,8 @@ export interface SnapshotSyncDependencies {
 /** Share of the whole that each stage counts for in what is reported; their sizes are not known beforehand. */
 const STAGE_PART = [0, 0.45, 0.85, 0.9] as const
 const NO_BYTES = new Uint8Array(0)
+/** Faults of headers that stand on no block that can be built on. */
+const NO_WAY: readonly FaultCode[] = ['chain/unknown-parent', 'chain/invalid-ancestor']
 
 /**
  * Takes a state from peers in place of executing all blocks: pages of its tree, its records, the keys of its accounts, each proven
@@ -55,8 +58,8 @@ export class SnapshotSync implements SnapshotDoor {
     return this.#kept.tip
   }
 
-  keptIdAt(height: number): BlockId | undefined {
-    return this.#kept.idAt(height)
+  keptAt(height: number): BlockEntry | undefined {
+    return this.#kept.tipAt(height)
   }
 
   keepHeaders(headers: readonly HeaderTip[]): Promise<void> {
@@ -65,6 +68,10 @@ export class SnapshotSync implements SnapshotDoor {
 
   shortenHeaders(): Promise<void> {
     return this.#kept.shorten()
+  }
+
+  dropHeaders(): Promise<void> {
+    return this.#kept.drop()
   }
 
   /** Waits for the take under way, whose plan says when it stops, or for what is being deleted. */
@@ -98,9 +105,13 @@ export class SnapshotSync implements SnapshotDoor {
     const entry = this.#kept.tipAt(height)
     if (entry?.id !== id || height <= this.#deps.chain.head.header.height)
       return fail(fault('p2p/snapshot-unserved', { height }))
+    // Looked up before anything is fetched: without a way from the best chain to it a state is of no use.
+    const path = adoptionPath(this.#deps.chain.database, height)
     await this.#clearResidue()
-    const taken = await this.#take(plan, entry)
+    const taken = path.ok ? await this.#take(plan, entry) : path
     const adopted = taken.ok ? await this.#deps.chain.adopt(height) : taken
+    // These headers lead nowhere from here; the next walk begins at the fork.
+    if (!adopted.ok && NO_WAY.includes(adopted.fault.code)) await this.#kept.drop()
     // Every part was proven as it came, so no peer is to blame: nothing of it is kept, and the next take begins from nothing.
     if (!adopted.ok && adopted.fault.code === 'chain/state-unproven') await this.#deps.chain.database.staged.discard()
     if (!adopted.ok) return adopted
@@ -127,13 +138,14 @@ export class SnapshotSync implements SnapshotDoor {
     const { chain, pacer, peers } = this.#deps
     const { staged } = chain.database
     const staging = staged.store()
-    const { stopped } = plan
+    const { stopped, givesWay } = plan
     const parts = { staging, pacer, stopped }
+    const isBrokenOff = (): boolean => stopped() || givesWay()
     await this.#begin(staging, entry)
     const download = new Download({
       ...this.#deps,
       candidates: plan.peers,
-      stopped,
+      stopped: isBrokenOff,
       height: entry.header.height,
     })
     const blame = (peer: Parameters<typeof download.blame>[0]): void => {
@@ -152,6 +164,7 @@ export class SnapshotSync implements SnapshotDoor {
       if (!followed.ok) return followed
     }
     plan.report(STAGE_PART[STAGES.derived])
+    if (isBrokenOff()) return fail(fault('chain/stopped'))
     const proven = await staged.prove(entry.header.height, { pacer, stopped })
     if (!proven.ok) return proven
     const derived = await derive({ staging, ruleBook: chain.ruleBook, pacer, stopped })

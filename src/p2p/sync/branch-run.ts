@@ -29,7 +29,7 @@ export interface BranchRunDependencies {
  * How a run ended: everything is imported; the peer did not have what it claimed; it came to nothing for another reason, of
  * which whoever is to blame was told; the node stops.
  */
-export type RunEnd = 'done' | 'useless' | 'failed' | 'stopped'
+export type RunEnd = 'done' | 'useless' | 'failed' | 'stopped' | 'gave-way'
 
 /** A run that waits for so long without a new block ends. */
 const STALLED_MS = 30_000

@@ -58,6 +58,12 @@ export class Candidates {
     this.#parked.set(id, { untilMs, times: Math.min(times + 1, 16) })
   }
 
+  /** Leaves a peer's branch alone until others were looked at, by no fault of it. */
+  rest(id: PeerId): void {
+    const times = this.#parked.get(id)?.times ?? 0
+    this.#parked.set(id, { untilMs: this.#deps.clock.now() + PARK_MS, times })
+  }
+
   /** A peer's branch was good. */
   unpark(id: PeerId): void {
     this.#parked.delete(id)
@@ -70,6 +76,13 @@ export class Candidates {
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
     return free.filter(this.#isCandidate).sort(byPromise)[0]
+  }
+
+  /** Peers that claim more work than this, also those that led nowhere before. Where we chose peers, those that came to us have no say. */
+  above(totalWork: bigint): readonly Peer[] {
+    const peers = this.#deps.peers.list()
+    const heard = peers.some(isChosen) ? peers.filter(isChosen) : peers
+    return heard.filter(({ head }) => head.totalWork > totalWork)
   }
 
   /** Whether a peer claims more work than our head has, leaving out those that were tried in vain more than once. */
@@ -99,8 +112,13 @@ export class Candidates {
   }
 }
 
+/** Whether we chose a peer; any number of those that came to us may be one. */
+export function isChosen({ info }: Peer): boolean {
+  return info.direction === 'outbound'
+}
+
 function byPromise(a: Peer, b: Peer): number {
-  if (a.info.direction !== b.info.direction) return a.info.direction === 'outbound' ? -1 : 1
+  if (isChosen(a) !== isChosen(b)) return isChosen(a) ? -1 : 1
   if (a.head.totalWork === b.head.totalWork) return a.connectedAtMs - b.connectedAtMs
   return a.head.totalWork > b.head.totalWork ? -1 : 1
 }

@@ -21,7 +21,8 @@ export interface ClaimsDependencies {
 export class Claims {
   readonly #deps: ClaimsDependencies
   readonly #collected: (peer: PeerId, outcome: ClaimOutcome) => void
-  readonly #collecting = new Set<PeerId>()
+  /** By the walk that collects: a peer that left and came back is collected by another. */
+  readonly #collecting = new Map<PeerId, HeaderWalk>()
   /** Peers that came while as many claims as may be were collected. */
   readonly #waiting = new Set<PeerId>()
   readonly #claims = new Map<PeerId, Claim>()
@@ -59,7 +60,7 @@ export class Claims {
   /** Begins to collect; where as many are collected already the peer waits until one of them is over, or too slow. */
   collect(peer: PeerId, walk: HeaderWalk, first: HeaderPage): void {
     if (this.#collecting.size >= COLLECTING_MAX) return void this.#waiting.add(peer)
-    this.#collecting.add(peer)
+    this.#collecting.set(peer, walk)
     this.#collect(peer, walk, first).catch((error: unknown) => {
       // What a claim is checked with may be closed by then.
       if (!this.#stopped) this.#deps.onFatal(error)
@@ -67,10 +68,11 @@ export class Claims {
   }
 
   async #collect(peer: PeerId, walk: HeaderWalk, first: HeaderPage): Promise<void> {
-    const around = { stopped: () => this.#stopped, others: () => this.#waiting.size > 0 }
+    const isOver = (): boolean => this.#stopped || this.#collecting.get(peer) !== walk
+    const around = { stopped: isOver, others: () => this.#waiting.size > 0 }
     const claim = await collectClaim(walk, first, this.#deps.chain, around)
-    // Whoever left and came back meanwhile begins anew.
-    if (!this.#collecting.delete(peer) || this.#stopped) return
+    if (this.#collecting.get(peer) !== walk || this.#stopped) return
+    this.#collecting.delete(peer)
     this.#waiting.clear()
     if (claim.ok) this.#claims.set(peer, claim.value)
     const hasEnded = !claim.ok && claim.fault.code === 'p2p/claim' && !walk.early

@@ -75,6 +75,8 @@ export class HeaderWalk {
   #ahead: Promise<Result<readonly Uint8Array[]>>
   #tip: HeaderTip | undefined
   #base: HeaderTip | undefined
+  /** Blocks of ours above the fork. */
+  #depth = 0
   /** Below the first new header all are stored, above it none: looking up each would take as long as checking it. */
   #fresh: boolean
   #early = false
@@ -220,24 +222,28 @@ export class HeaderWalk {
     const { database } = this.#deps.chain
     const entry = database.entry(id)
     if (entry?.invalid) return this.#refuse('bad-block', fault('chain/invalid-ancestor', { id }))
-    if (entry !== undefined) return this.#begin(entry, true)
+    if (entry !== undefined) {
+      this.#begin(entry)
+      return ok(true)
+    }
     this.#fresh = true
-    if (this.#tip !== undefined) return ok(false)
-    const parent = database.entry(header.parent)
-    if (parent === undefined) return this.#refuse('unasked', fault('chain/unknown-parent', { parent: header.parent }))
-    if (parent.invalid) return this.#refuse('bad-block', fault('chain/invalid-ancestor', { id: parent.id }))
-    return this.#begin(parent, false)
+    if (this.#tip === undefined) {
+      const parent = database.entry(header.parent)
+      if (parent === undefined) return this.#refuse('unasked', fault('chain/unknown-parent', { parent: header.parent }))
+      if (parent.invalid) return this.#refuse('bad-block', fault('chain/invalid-ancestor', { id: parent.id }))
+      this.#begin(parent)
+    }
+    const depth = this.#depth
+    return depth > UNDO_BLOCKS ? fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS })) : ok(false)
   }
 
-  #begin(entry: BlockEntry, known: boolean): Result<boolean> {
+  /** Goes on behind a stored block. */
+  #begin(entry: BlockEntry): void {
     const { database } = this.#deps.chain
     const { side, head } = database
-    const forkHeight = side.has(entry.id) ? side.forkHeight(entry.id) : entry.header.height
-    const depth = head.header.height - forkHeight
-    if (!known && depth > UNDO_BLOCKS) return fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
+    this.#depth = head.header.height - (side.has(entry.id) ? side.forkHeight(entry.id) : entry.header.height)
     this.#tip = headerTipOf(database, entry)
     this.#base = this.#tip
-    return ok(known)
   }
 
   #refuse(offence: Offence, cause: Fault): Result<never> {

@@ -1,9 +1,11 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { NetworkLog } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { Candidates } from './candidates.ts'
 import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
+import type { SnapshotDoor } from './snapshot-door.ts'
 
 /** What is being done, as far as the report needs it. */
 export interface Running {
@@ -23,6 +25,7 @@ interface ReporterDependencies {
   readonly timers: Timers
   readonly log: NetworkLog
   readonly expectsPeers: boolean
+  readonly snapshots: SnapshotDoor | null
 }
 
 const TICK_MS = 1_000
@@ -34,6 +37,8 @@ const ALONE_MS = 10_000
  * from its work. Neither a new peer nor a new block begins the time anew, for both come without end.
  */
 const UNPROVEN_MS = 10_000
+const UNREACHABLE =
+  'a heavier branch forks below the blocks that this node can unwind: nothing is mined or sold here; only a fresh data folder can join it'
 /** So many blocks behind a proven heavier branch, what this node shows is old. */
 const BEHIND_BLOCKS = 10
 
@@ -49,6 +54,8 @@ export class Reporter {
   #behind = true
   /** When peers began to claim more than is proven to us; null while a heavier branch is proven. */
   #claimedMs: number | null = null
+  /** Work of the heaviest proven branch that cannot be followed. */
+  #unreachableWork = 0n
   #started = false
   #cancel: () => void = () => {}
   #loggedMs = Number.NEGATIVE_INFINITY
@@ -76,6 +83,14 @@ export class Reporter {
 
   onProgress(listener: (progress: SyncProgress) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** A proven branch that cannot be followed has more work than ours: what this node shows is not what the network has agreed on. */
+  noteUnreachable({ id, header, totalWork }: HeaderTip): void {
+    this.#unreachableWork = totalWork
+    const facts = { branchHeight: header.height, branchId: id, height: this.#deps.chain.head.header.height }
+    this.#deps.log.warn(facts, UNREACHABLE)
+    this.refresh()
   }
 
   /** So many blocks joined the best chain. */
@@ -121,9 +136,11 @@ export class Reporter {
   }
 
   #isBehind(): boolean {
-    const { chain, peers, clock, expectsPeers } = this.#deps
+    const { chain, peers, clock, expectsPeers, snapshots } = this.#deps
     const running = this.#running()
     const { head } = chain
+    const keptWork = snapshots?.keptTip()?.totalWork ?? 0n
+    if (keptWork > head.totalWork || this.#unreachableWork > head.totalWork) return true
     if (running !== null && running.totalWork > head.totalWork) {
       if (running.headersHeight - head.header.height > BEHIND_BLOCKS) {
         this.#claimedMs = null

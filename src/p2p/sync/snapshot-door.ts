@@ -1,5 +1,4 @@
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
 import type { SnapshotRef, StorageMode } from '../wire/messages.ts'
@@ -27,6 +26,8 @@ export interface SnapshotPlan {
   readonly peers: () => readonly PeerId[]
   /** Whether the node is about to stop: then what was taken is kept for the next start. */
   readonly stopped: () => boolean
+  /** Whether another branch is to be looked at first. What was taken is kept; once all of it is there nothing gives way any more. */
+  readonly givesWay: () => boolean
   /** Hears how much of the state is there, 0 to 1. */
   readonly report: (part: number) => void
 }
@@ -34,21 +35,22 @@ export interface SnapshotPlan {
 /**
  * Begins from a snapshot in place of executing every block. The synchroniser hands over the headers as it proves them, so
  * that their number is bounded by the disk and not by memory, and a restart goes on where they ended; then it names the
- * snapshot. Headers on the head's branch alone are handed over, oldest first, without gaps. Nothing here rejects but for a
- * failing disk.
+ * snapshot. Headers are handed over oldest first, without gaps. Nothing here rejects but for a failing disk.
  */
 export interface SnapshotDoor {
   /** Last of the headers kept for a snapshot that is not taken yet: the next one handed over is its child. */
   keptTip(): HeaderTip | undefined
-  /** Id of the kept header at a height. */
-  keptIdAt(height: number): BlockId | undefined
-  /** Keeps headers whose work was proven, durably: children of the kept tip, or of the chain's head if none is kept. */
+  /** Kept header at a height. */
+  keptAt(height: number): Pick<HeaderTip, 'id' | 'totalWork'> | undefined
+  /** Keeps headers whose work was proven, durably: children of the kept tip, or of a stored block if none is kept. */
   keepHeaders(headers: readonly HeaderTip[]): Promise<void>
   /**
    * Lets go of the newest kept headers, which may be stale, a hundred at least; of all of them where that was done before and
    * none came since: their branch is not the one to follow.
    */
   shortenHeaders(): Promise<void>
+  /** Lets go of all kept headers. */
+  dropHeaders(): Promise<void>
   /**
    * Takes the state of a snapshot; after success it is the chain's head, and blocks are fetched from there on. After a
    * fault what was proven so far is kept, and another peer or a later call goes on with it.

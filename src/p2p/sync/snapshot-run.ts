@@ -1,8 +1,10 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
+import { pause } from '../relay/within.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 import { holds } from './body-sources.ts'
 import type { BranchRunDependencies, RunEnd } from './branch-run.ts'
@@ -18,6 +20,16 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
   readonly log: NetworkLog
 }
 
+/** What a run must know of other branches besides: a state cannot be left again for a branch that forks below it. */
+export interface SnapshotSurroundings extends RunSurroundings {
+  /** Waits until peers that we chose had time to show their branches. */
+  readonly othersCame: () => Promise<void>
+  /** Whether a peer that claims more work than this shows a branch without that block. */
+  readonly isDisputed: (block: BlockId, totalWork: bigint) => Promise<boolean>
+  /** Hears of a proven branch with more work than ours that this node cannot follow: its fork cannot be unwound to. */
+  readonly onUnreachable: (tip: HeaderTip) => void
+}
+
 interface Wish {
   readonly chain: Chain
   readonly peers: Peers
@@ -29,20 +41,24 @@ interface Wish {
 const FAR_BEHIND_BLOCKS = 1_200
 /** Blocks that must stand on a snapshot: a reorganisation below it would take a whole new state. */
 const BURIED_BLOCKS = 100
+/** How often those are asked whether they have its block, while a state is taken, who claim more work. */
+const WATCH_MS = 5_000
 
 /** Proves a branch into the store of the snapshots, then takes a snapshot that lies on it deep enough. */
 export class SnapshotRun implements Running {
   readonly #deps: SnapshotRunDependencies
   readonly #door: SnapshotDoor
   readonly #peer: PeerId
-  readonly #around: RunSurroundings
+  readonly #around: SnapshotSurroundings
   #part = 0
   #totalWork: bigint
   #taking = false
+  /** Whether the state was broken off for another branch. */
+  #gaveWay = false
   /** Whether all headers are proven: what fails from then on is the snapshot. */
   proven = false
 
-  constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, around: RunSurroundings) {
+  constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, around: SnapshotSurroundings) {
     this.#deps = dependencies
     this.#door = door
     this.#peer = peer
@@ -94,9 +110,26 @@ export class SnapshotRun implements Running {
     if (end !== 'complete') return 'failed'
     this.proven = true
     const tip = this.#door.keptTip()
+    if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
+      // Lighter than ours after all. Whether that is less than the peer claimed is looked at elsewhere.
+      await this.#door.dropHeaders()
+      return 'done'
+    }
+    await this.#around.othersCame()
+    if (this.#around.stopped()) return 'stopped'
     const snapshot = tip && this.#best(tip)
     if (tip === undefined || snapshot === undefined) return 'failed'
+    if (await this.#around.isDisputed(snapshot.id, tip.totalWork)) return 'gave-way'
     return this.#take(snapshot, tip)
+  }
+
+  /** Asks about the block of the state for as long as that is taken. */
+  async #watch({ id }: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
+    const { stopped, isDisputed } = this.#around
+    while (this.#taking && !this.#gaveWay && !stopped()) {
+      await pause(this.#deps.timers, WATCH_MS)
+      if (this.#taking && (await isDisputed(id, totalWork))) this.#gaveWay = true
+    }
   }
 
   readonly #keep = async (headers: readonly HeaderTip[]): Promise<boolean> => {
@@ -105,21 +138,21 @@ export class SnapshotRun implements Running {
     return !this.#around.stopped()
   }
 
-  /** A snapshot on the kept headers that enough stands on. */
+  /** A snapshot on the kept headers that enough stands on, and that has more work itself than our head: what stands on it may never come. */
   #best(tip: HeaderTip): SnapshotRef | undefined {
     const { chain, peers, choice } = this.#deps
-    return choice.best(
-      peers.list(),
-      ({ height, id }) =>
-        height > chain.head.header.height &&
-        height + BURIED_BLOCKS <= tip.header.height &&
-        this.#door.keptIdAt(height) === id,
-    )
+    const { header, totalWork } = chain.head
+    return choice.best(peers.list(), ({ height, id }) => {
+      if (height <= header.height || height + BURIED_BLOCKS > tip.header.height) return false
+      const kept = this.#door.keptAt(height)
+      return kept?.id === id && kept.totalWork > totalWork
+    })
   }
 
   async #take(snapshot: SnapshotRef, tip: HeaderTip): Promise<RunEnd> {
     this.#taking = true
     this.#deps.log.info({ snapshot: snapshot.id, height: snapshot.height }, 'taking the state of a snapshot')
+    void this.#watch(snapshot, tip)
     const taken = await this.#door.run({
       snapshot,
       tip,
@@ -129,13 +162,18 @@ export class SnapshotRun implements Running {
           .filter(({ status }) => status.snapshots.some(({ id }) => id === snapshot.id))
           .map(({ info }) => info.id),
       stopped: this.#around.stopped,
+      givesWay: () => this.#gaveWay,
       report: (part) => {
         this.#part = part
       },
     })
+    this.#taking = false
     if (taken.ok) return 'done'
     this.#deps.log.warn({ snapshot: snapshot.id, reason: faultMessage(taken.fault) }, 'the snapshot was not taken')
     if (this.#around.stopped()) return 'stopped'
+    if (taken.fault.code === 'chain/fork-too-deep') this.#around.onUnreachable(tip)
+    // What is there of the state is gone on with where the other branch turns out to be this one.
+    if (this.#gaveWay) return 'gave-way'
     this.#deps.choice.failed(snapshot)
     return 'failed'
   }

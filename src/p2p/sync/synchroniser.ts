@@ -1,14 +1,17 @@
+import { decodeHeader } from '../../../consensus/block/header.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
+import { within } from '../relay/within.ts'
 import { holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
-import { Candidates } from './candidates.ts'
+import { Candidates, isChosen } from './candidates.ts'
 import { type Claim, isClaimEnough } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { type HeaderPage, HeaderWalk } from './header-walk.ts'
+import { locatorBehind, locatorOf } from './locator.ts'
 import type { SyncProgress } from './progress.ts'
 import type { Unproven } from './prove.ts'
 import { Reporter } from './reporter.ts'
@@ -36,6 +39,12 @@ const PATIENCE_MS = 5_000
 const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 const KEPT_MISSES_MAX = 2
+/** How long after the start a state is not taken from who came to us before peers that we choose are connected. */
+export const CHOSEN_MS = 30_000
+/** Times that a peer's claim alone counts against what others have proven: one look at its branch, and letting go of kept headers for it. */
+const CHANCES_MAX = 4
+/** A state that is taken is broken off no more often for branches of peers that came to us: those may come without end. */
+const BREAK_MS = 60_000
 /** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and its own. */
 const KNOWN_PAGES_MAX = 3
 
@@ -54,12 +63,20 @@ export class Synchroniser {
   #failed: 'blocks' | 'snapshot' | null = null
   /** Peers in a row that did not lead on from the kept headers. */
   readonly #keptMisses = new Set<PeerId>()
+  /** Peers that have the block of a state that is taken. */
+  readonly #sharing = new Map<PeerId, BlockId>()
+  readonly #startedMs: number
+  /** How often the state of another was broken off for a peer, and kept headers let go of by its claim alone. */
+  readonly #chances = new Map<PeerId, number>()
+  /** When a state was last broken off for another branch. */
+  #brokenMs = Number.NEGATIVE_INFINITY
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
 
   constructor(dependencies: SynchroniserDependencies) {
     this.#deps = dependencies
     this.#changed = new Signal(dependencies.timers)
+    this.#startedMs = dependencies.clock.now()
     this.#candidates = new Candidates(dependencies)
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
     this.#reporter = new Reporter(dependencies, this.#candidates, () => this.#run)
@@ -68,6 +85,8 @@ export class Synchroniser {
       news: () => this.#changed.wake(),
       gone: (id) => {
         this.#candidates.forget(id)
+        this.#sharing.delete(id)
+        this.#chances.delete(id)
         this.#claims.forget(id)
         this.#changed.wake()
       },
@@ -138,7 +157,9 @@ export class Synchroniser {
     if (end === 'useless') this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
     const moved = this.#deps.chain.head.header.height !== height
     if (moved) this.#failed = null
+    if (moved) this.#chances.clear()
     if (end === 'done' && moved) this.#candidates.unpark(id)
+    else if (end === 'gave-way') this.#candidates.rest(id)
     else this.#candidates.park(id)
     this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
   }
@@ -208,9 +229,15 @@ export class Synchroniser {
     const { peers, log } = this.#deps
     const { id } = peer.info
     const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(id) }
+    const surroundings = {
+      ...around,
+      othersCame: () => this.#othersCame(peer),
+      isDisputed: (block: BlockId, totalWork: bigint) => this.#isDisputed(block, totalWork),
+      onUnreachable: (tip: HeaderTip) => this.#reporter.noteUnreachable(tip),
+    }
     const run =
       snapshots !== null
-        ? new SnapshotRun({ ...this.#deps, choice: this.#choice }, snapshots, id, around)
+        ? new SnapshotRun({ ...this.#deps, choice: this.#choice }, snapshots, id, surroundings)
         : new BranchRun(this.#deps, id, this.#changed, around)
     const next = (unproven.walk.base?.header.height ?? 0) + 1
     if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
@@ -230,16 +257,68 @@ export class Synchroniser {
     return this.#candidates.best((other) => other === id || this.#claims.has(other)) !== undefined
   }
 
+  /** Waits until we have chosen a peer, where this one came to us: the first who comes after a start can be anybody. */
+  async #othersCame(peer: Peer): Promise<void> {
+    const { peers, clock, expectsPeers } = this.#deps
+    const isEarly = (): boolean => expectsPeers && clock.now() - this.#startedMs < CHOSEN_MS
+    while (!this.#stopped && !isChosen(peer) && !peers.list().some(isChosen) && isEarly())
+      await this.#changed.wait(LOOK_AGAIN_MS)
+  }
+
   /**
-   * Lets go of kept headers that two peers in a row do not have, or lead on from too slowly: first of the newest, which may be
-   * stale, then of all. Peers that came to us, who may be one, have no say where we chose some. Whether any were let go of.
+   * Whether a peer that claims more work than the kept headers shows a branch without the block of a state. Peers on the same branch are
+   * always ahead of those headers, and have that block.
    */
-  async #forgetKept({ info }: Peer): Promise<boolean> {
+  async #isDisputed(block: BlockId, totalWork: bigint): Promise<boolean> {
+    const { peers, clock } = this.#deps
+    if (!peers.list().some(isChosen) && clock.now() - this.#brokenMs < BREAK_MS) return false
+    const open = this.#candidates
+      .above(totalWork)
+      .filter(({ info: { id } }) => this.#hasChance(id) && this.#sharing.get(id) !== block)
+    const disputes = await Promise.all(open.map(({ info }) => this.#lacks(info.id, block)))
+    return disputes.includes(true)
+  }
+
+  /** Whether a peer shows that it has not a block; then its branch is looked at next. Who says nothing says nothing against it. */
+  async #lacks(id: PeerId, block: BlockId): Promise<boolean> {
+    const { peers, timers, clock, chain } = this.#deps
+    const locator = locatorBehind(block, locatorOf(chain))
+    const reply = await within(timers, PATIENCE_MS, peers.exchange.ask(id, 'headers', { locator, limit: 1 }))
+    if (reply?.ok !== true) return false
+    const [first] = reply.value.map(decodeHeader)
+    if (first?.ok !== true) return false
+    if (first.value.header.parent === block) {
+      this.#sharing.set(id, block)
+      return false
+    }
+    this.#takeChance(id)
+    this.#candidates.unpark(id)
+    this.#brokenMs = clock.now()
+    return true
+  }
+
+  /** Whether a peer's mere claim may still take others from what they give: a liar must not do so again and again. */
+  #hasChance(id: PeerId): boolean {
+    return (this.#chances.get(id) ?? 0) < CHANCES_MAX
+  }
+
+  #takeChance(id: PeerId): void {
+    this.#chances.set(id, (this.#chances.get(id) ?? 0) + 1)
+  }
+
+  /**
+   * Lets go of kept headers that two peers in a row do not have, or lead on from too slowly, or one that claims more work than they show:
+   * first of the newest, which may be stale, then of all. Peers that came to us, who may be one, have no say where we chose some.
+   * Whether any were let go of.
+   */
+  async #forgetKept(peer: Peer): Promise<boolean> {
     const { peers, snapshots } = this.#deps
-    const isChosen = (peer: Peer): boolean => peer.info.direction === 'outbound'
-    if (info.direction !== 'outbound' && peers.list().some(isChosen)) return false
-    this.#keptMisses.add(info.id)
-    if (this.#keptMisses.size < KEPT_MISSES_MAX) return false
+    if (!isChosen(peer) && peers.list().some(isChosen)) return false
+    this.#keptMisses.add(peer.info.id)
+    const { id } = peer.info
+    const isHeavier = peer.head.totalWork > (snapshots?.keptTip()?.totalWork ?? 0n) && this.#hasChance(id)
+    if (!isHeavier && this.#keptMisses.size < KEPT_MISSES_MAX) return false
+    if (isHeavier) this.#takeChance(id)
     await snapshots?.shortenHeaders()
     return true
   }

@@ -30,8 +30,8 @@ describe('kept headers that are shortened', () => {
     await (await keptOver(store)).shorten()
     const kept = new KeptHeaders(store)
     expect(kept.tip?.id).toBe(headers[399]?.id)
-    expect(kept.idAt(400)).toBe(headers[399]?.id)
-    expect(kept.idAt(401)).toBeUndefined()
+    expect(kept.tipAt(400)?.id).toBe(headers[399]?.id)
+    expect(kept.tipAt(401)).toBeUndefined()
     const next = extendTip(test.ruleBook, kept.tip as HeaderTip, headers[400] as HeaderTip)
     expect(next).toEqual({ ok: true, value: headers[400] })
     await kept.keep(headers.slice(400))
@@ -43,7 +43,7 @@ describe('kept headers that are shortened', () => {
     await kept.shorten()
     await kept.shorten()
     expect(kept.tip).toBeUndefined()
-    expect(kept.idAt(1)).toBeUndefined()
+    expect(kept.tipAt(1)).toBeUndefined()
   })
 
   it('are let go of where it is not known how they began', async () => {

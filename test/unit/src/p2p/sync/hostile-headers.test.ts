@@ -1,11 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Header } from '../../../../../consensus/block/header.ts'
+import { UNDO_BLOCKS } from '../../../../../consensus/chain/database.ts'
 import { type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
+import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
 import { createRuleBook } from '../../../../../consensus/chain/rule-book.ts'
 import type { BlockId, Hash } from '../../../../../consensus/primitives/ids.ts'
 import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { PROTOCOL } from '../../../../../src/protocol.ts'
 import { TestChain } from '../../../../support/chain.ts'
+import { freePow } from '../../../../support/differential.ts'
 import { childHeader, headerBranch } from '../../../../support/header-branch.ts'
 import { testParams } from '../../../../support/network.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
@@ -77,6 +80,27 @@ describe('a header that contradicts its parent', () => {
     expect(pages()).toBeLessThan(10)
     await node.stop()
   })
+})
+
+describe('a branch from below what can be unwound', () => {
+  it('costs no hash, also where a block that is stored here is shown before it', async () => {
+    const test = await TestChain.open(undefined, undefined, { powHasher: freePow })
+    const below = genesisTip(test)
+    await test.mineTo(UNDO_BLOCKS + 2)
+    const { database } = test.chain
+    const known = database.entry(database.idAt(1) as BlockId) as BlockEntry
+    const branch = headerBranch(test.ruleBook, headerTipOf(database, known), UNDO_BLOCKS + 100)
+    expect(known.header.parent).toBe(below.id)
+    const all = [known, ...branch]
+    const { hub, node, pages } = await hostile(test, (locator, limit) => {
+      const from = all.findIndex(({ id }) => id === locator[0]) + 1
+      return all.slice(from, from + limit).map(({ bytes }) => bytes)
+    })
+    await hub.time.pass(20_000)
+    expect(pages()).toBeGreaterThan(0)
+    expect(node.hashes).toBe(0)
+    await node.stop()
+  }, 60_000)
 })
 
 describe('false work', () => {

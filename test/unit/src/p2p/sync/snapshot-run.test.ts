@@ -50,8 +50,12 @@ class KeepingDoor implements SnapshotDoor {
     return this.kept.at(-1)
   }
 
-  keptIdAt(height: number): BlockId | undefined {
-    return this.kept.find(({ header }) => header.height === height)?.id
+  keptAt(height: number): HeaderTip | undefined {
+    return this.kept.find(({ header }) => header.height === height)
+  }
+
+  async dropHeaders(): Promise<void> {
+    this.kept.length = 0
   }
 
   async keepHeaders(headers: readonly HeaderTip[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { runPaced, UNPACED } from '../../consensus/chain/ports.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ProtocolName } from './wire/protocols.ts'
 
@@ -30,8 +31,24 @@ export interface ConnectionListener {
 /** Answers a request with the bytes of the reply. It never rejects. */
 export type RequestHandler = (from: PeerId, body: Uint8Array) => Promise<Uint8Array>
 
+/** Does a piece of work, up to where it first waits, and measures what that takes of the main thread. */
+export type Measure = <T>(work: () => T) => T
+
+/** What judging one message takes of the main thread: it is measured, and charged to the connection that the message came by. */
+export interface JudgingTime {
+  readonly measure: Measure
+  /** Does what may take long, in slices. */
+  run<T>(steps: Generator<void, T>): Promise<T>
+}
+
+/** Where judging takes no time, as on virtual time. */
+export const UNMEASURED: JudgingTime = {
+  measure: (work) => work(),
+  run: (steps) => runPaced(steps, UNPACED),
+}
+
 /** Judges a gossiped message. It never rejects; a message is passed on only after `accept`. */
-export type GossipJudge = (from: PeerId, body: Uint8Array) => Promise<Verdict>
+export type GossipJudge = (from: PeerId, body: Uint8Array, time?: JudgingTime) => Promise<Verdict>
 
 /**
  * What carries messages between nodes: libp2p in the daemon, virtual links in the simulator. Sizes and deadlines of the

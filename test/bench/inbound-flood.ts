@@ -1,6 +1,12 @@
+import { randomFillSync } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import type { Address } from '../../consensus/primitives/ids.ts'
+import { encodeTransaction } from '../../consensus/tx/transaction.ts'
+import { topicId } from '../../src/p2p/wire/protocols.ts'
 import { Attacker, GOSSIP, VictimProcess } from '../support/attacker.ts'
 import { gossipFrame, joined, subscribeFrame } from '../support/frames.ts'
+import { TEST_GENESIS } from '../support/hosts.ts'
+import { SAMPLE, unsigned } from '../support/unsigned.ts'
 import { type BenchRow, factRow, round } from './report.ts'
 
 const PEERS = (process.env.BENCH_PEERS ?? '8,24').split(',').map(Number)
@@ -8,6 +14,19 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 6)
 /** How often each of them sends a tenth of what is allowed in a second. */
 const TURN_MS = 100
 const REST_MS = 2_000
+
+/** A transaction of a sender that is not there, as long as texts make it; its sender is another one each time. */
+const SENDER = Buffer.alloc(32, 0xab)
+const TRANSACTION = encodeTransaction(
+  unsigned(
+    'service_publish',
+    SAMPLE.service_publish({ description: 'd'.repeat(480), requestFormat: 'r'.repeat(240) }),
+    { sender: SENDER.toString('hex') as Address, witness: { signatures: [{ keyIndex: 0, bytes: new Uint8Array(1) }] } },
+  ),
+)
+const USELESS = gossipFrame(topicId(TEST_GENESIS, 'transactions'), joined(Buffer.from('?'), TRANSACTION))
+const USELESS_SENDER = Buffer.from(USELESS).indexOf(SENDER)
+const USELESS_TIMES = 115
 
 type Flood = (attacker: Attacker, stream: Awaited<ReturnType<Attacker['open']>>) => void
 
@@ -26,6 +45,7 @@ const FLOODS: Readonly<Record<string, Flood>> = {
   'empty gossip': (_, stream) => void stream.send(EMPTY),
   subscriptions: (_, stream) => void stream.send(SUBSCRIPTIONS),
   'messages of no topic': (_, stream) => void stream.send(MESSAGES),
+  'transactions of no use': (_, stream) => void stream.send(useless()),
 }
 
 /** What hostile connections take of a node's main thread that send junk as fast as each may. */
@@ -63,6 +83,12 @@ async function share(victim: VictimProcess, ms: number, run: (untilMs: number) =
   await run(beganMs + ms)
   const after = (await victim.report()).mainMs
   return round((100 * (after - before)) / (performance.now() - beganMs))
+}
+
+function useless(): Uint8Array {
+  const frames = repeated(USELESS, USELESS_TIMES)
+  for (let i = 0; i < USELESS_TIMES; i++) randomFillSync(frames, i * USELESS.length + USELESS_SENDER, SENDER.length)
+  return frames
 }
 
 function repeated(bytes: Uint8Array, times: number): Uint8Array {

@@ -3,8 +3,9 @@ import { expect, it } from 'vitest'
 import { type Block, transactionsRoot } from '../../consensus/block/block.ts'
 import { sealHeader } from '../../consensus/block/header.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
-import { makeCompactBlock, openPrefilled, readCompactBlock, reconstruct } from '../../src/p2p/wire/compact-block.ts'
+import { makeCompactBlock, readCompactBlock, reconstruct } from '../../src/p2p/wire/compact-block.ts'
 import { testRuleBook } from '../support/network.ts'
+import { openedAtOnce } from '../support/prefilled.ts'
 import { runs } from '../support/runs.ts'
 import { filled, SAMPLE, unsigned } from '../support/unsigned.ts'
 
@@ -28,7 +29,7 @@ it('what is neither prefilled nor in the pool is exactly what is missing', () =>
         const block: Block = { ...sealed, transactions }
         const compact = readCompactBlock(makeCompactBlock(block, salt, (_, index) => chosen(index)))
         if (!compact.ok) throw new Error(compact.fault.code)
-        const prefilled = openPrefilled(compact.value)
+        const prefilled = openedAtOnce(compact.value)
         if (!prefilled.ok) throw new Error(prefilled.fault.code)
         const pool = inPool.map((i) => ALL[i] as Transaction)
         const slots = reconstruct(compact.value, prefilled.value, pool)

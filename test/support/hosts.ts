@@ -1,4 +1,5 @@
 import { generateKeyPair } from '@libp2p/crypto/keys'
+import { decodeTransaction } from '../../consensus/tx/transaction.ts'
 import { type Host, type HostOptions, openHost } from '../../src/p2p/host/host.ts'
 import type { Blame } from '../../src/p2p/host/links.ts'
 import type { GossipJudge, NetworkLog, PeerId } from '../../src/p2p/network.ts'
@@ -83,7 +84,8 @@ const PAGE = new Uint8Array(PROTOCOLS.bodies.replyMax).fill(7)
 
 /**
  * Starts a host that answers `status` with what was asked, `bodies` with a page as long as pages get, and passes on blocks
- * and transactions but those that begin with an exclamation mark, which it rejects.
+ * and transactions but those that begin with an exclamation mark, which it rejects, or with a question mark: what follows is
+ * read as a transaction, which is of no use.
  */
 export async function startVictim(
   blame: Blame,
@@ -93,7 +95,11 @@ export async function startVictim(
   host.onViolation(blame)
   host.serve('status', async (_, body) => body)
   host.serve('bodies', async () => PAGE.slice())
-  const judge: GossipJudge = async (from, body) => {
+  const judge: GossipJudge = async (from, body, time) => {
+    if (body[0] === '?'.charCodeAt(0)) {
+      time?.measure(() => decodeTransaction(body.subarray(1)))
+      return 'ignore'
+    }
     if (body[0] !== '!'.charCodeAt(0)) return 'accept'
     blame(from, 'bad-transaction', 'it begins with an exclamation mark')
     return 'reject'

@@ -189,9 +189,11 @@ export class Gossip {
       this.#forget(textOf(idOf(data)))
       return TopicValidatorResult.Ignore
     }
+    const link = this.#deps.links.of(from)
+    const time = link?.work.judging()
+    let verdict: Verdict = 'ignore'
     try {
-      const verdict = await judge(from, data)
-      const link = this.#deps.links.of(from)
+      verdict = await judge(from, data, time)
       const isExcused = verdict === 'accept' || (verdict === 'ignore' && link?.ignoredBytes.spend(data.length))
       if (isExcused) link?.unaskedBytes.giveBack(data.length)
       return this.#resultOf(verdict, data)
@@ -199,6 +201,7 @@ export class Gossip {
       this.#deps.log.warn({ topic, reason: reasonOf(error) }, 'a message could not be judged')
       return TopicValidatorResult.Ignore
     } finally {
+      if (verdict !== 'accept') time?.charge()
       this.#leave(from, data.length)
     }
   }

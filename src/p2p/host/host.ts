@@ -63,7 +63,7 @@ export class Host implements Network, Dialer {
     const isKnown = (address: string): boolean => this.#gate?.isKnown(address) ?? false
     this.#entrance = new Entrance({ clock, allowPrivate, isKnown })
     const ended = ({ direction, address, work }: Link): void => {
-      if (direction === 'inbound') this.#entrance.charge(address, work.owedMs)
+      if (direction === 'inbound') work.end((ms) => this.#entrance.charge(address, ms))
     }
     this.#links = new Links({ clock, log, blame, ended })
     this.#requests = new Requests({ genesis, links: this.#links, blame, log })

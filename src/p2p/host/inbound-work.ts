@@ -1,9 +1,11 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { eventLoopPacer } from '../../runtime.ts'
+import type { JudgingTime } from '../network.ts'
 import { Bucket } from './bucket.ts'
 
 /**
  * What streams, frames of the muxer and fields of gossip take of the main thread, whatever they hold: `npm run bench --
- * inbound-flood`. Each connection has a share of its own. What it takes beyond comes out of one share for all, and while that is
+ * inbound-flood`. What judging gossip takes is measured, and counts unless it is passed on. Each connection has a share of its own. What it takes beyond comes out of one share for all, and while that is
  * used up it is read no further: it loses time, and is not blamed. A new connection may take little at once, for names are
  * free, and what it owes when it ends is charged to the net that it came from.
  */
@@ -57,6 +59,7 @@ export class WorkAccount {
   readonly #all: Bucket
   readonly #clock: Clock
   #isResting = false
+  #late: ((ms: number) => void) | null = null
 
   constructor(connection: Readable, own: Bucket, all: Bucket, clock: Clock) {
     this.#connection = connection
@@ -72,12 +75,27 @@ export class WorkAccount {
 
   /** Takes what was just worked on, milliseconds. */
   spend(ms: number): void {
+    if (this.#late !== null) {
+      this.#late(ms)
+      return
+    }
     if (this.#own.take(ms) || this.#all.take(ms)) return
     this.#own.spend(ms)
     if (this.#isResting || !this.#connection.isOpen()) return
     this.#isResting = true
     this.#connection.pause()
     this.#look(this.#clock.now() + INBOUND_WORK.restMs)
+  }
+
+  /** Measures what judging a message takes. */
+  judging(): Judging {
+    return new Judging(this)
+  }
+
+  /** Its connection has ended: `charge` takes what it owes, and what is still done for it. */
+  end(charge: (ms: number) => void): void {
+    charge(this.owedMs)
+    this.#late = charge
   }
 
   /** Has it read again once it owes nothing, or what it owes can be paid out of the share of all. */
@@ -90,6 +108,42 @@ export class WorkAccount {
       this.#isResting = false
       this.#connection.resume()
     }, LOOK_MS)
+  }
+}
+
+/** What judging one message takes. Pauses are no work, and what was done before is paid then: more may come meanwhile. */
+export class Judging implements JudgingTime {
+  readonly #account: WorkAccount
+  readonly #pacer = eventLoopPacer()
+  #ms = 0
+
+  constructor(account: WorkAccount) {
+    this.#account = account
+  }
+
+  readonly measure = <T>(work: () => T): T => {
+    const beganMs = performance.now()
+    try {
+      return work()
+    } finally {
+      this.#ms += performance.now() - beganMs
+    }
+  }
+
+  async run<T>(steps: Generator<void, T>): Promise<T> {
+    for (;;) {
+      const step = this.measure(() => steps.next())
+      if (step.done === true) return step.value
+      if (!this.#pacer.due()) continue
+      this.charge()
+      await this.#pacer.pause()
+    }
+  }
+
+  /** Charges what was not charged yet. */
+  charge(): void {
+    this.#account.spend(this.#ms)
+    this.#ms = 0
   }
 }
 

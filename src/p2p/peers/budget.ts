@@ -25,6 +25,8 @@ export const ALLOWANCES = {
   verificationMs: { burst: 4_000, perSecond: 200 },
   /** Transactions that it told of and did not have when it was asked: some are mined or pushed out meanwhile. */
   missingIds: { burst: 1_024, perSecond: 16 },
+  /** Transactions that it told of and gave, and that were of no use: its pool may differ from ours, by far when it is met first. */
+  uselessTransactions: { burst: 2_048, perSecond: 32 },
 } as const satisfies Record<string, Allowance>
 
 /** Name of an allowance. */

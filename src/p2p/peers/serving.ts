@@ -3,22 +3,27 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 
-/** What a peer has us do: answer a request, or check a page of headers that it claims and no work is shown for yet. */
-export type Work = ProtocolName | 'claimedHeaders'
+/**
+ * What a peer has us do: answer a request, check a page of headers that it claims and no work is shown for yet, or look at
+ * transactions that it told of.
+ */
+export type Work = ProtocolName | 'claimedHeaders' | 'toldTransactions'
 
 /**
  * How much of the main thread answering may take: a share for one peer, as an average over some seconds, and another for all
  * together, at every moment but for a short burst. A request for which there is no time waits its turn, those of the peer
  * that used least first, and is refused `busy` after a while. Checking headers, by which this node follows the chain, has a share
- * of its own: it waits for no request, and liars who have us check take nothing of what answers may.
+ * of its own: it waits for no request, and liars who have us check take nothing of what answers may. So have transactions that
+ * peers told of and were asked for.
  */
 export const SERVING = {
   /** Share of the main thread for one peer, and the time over which it is averaged. */
   peerShare: 0.25,
   peerWindowMs: 4_000,
-  /** Share of the main thread for answers to all peers, what checking their headers takes beside it, and what either takes at once. */
+  /** Shares of the main thread: answers to all peers, their headers beside it, transactions that they told of, and what each takes at once. */
   allShare: 0.5,
   checksShare: 0.25,
+  toldShare: 0.2,
   allBurstMs: 250,
   /** How long a request waits for its turn; less than any asker is patient. */
   waitMs: 1_000,
@@ -109,6 +114,16 @@ export class Turn implements Pacer {
     }
   }
 
+  /** Measures a piece of the work, up to where it first waits, while the rest of it waits. */
+  measure<T>(work: () => T): T {
+    this.start()
+    try {
+      return work()
+    } finally {
+      this.stop()
+    }
+  }
+
   /** Counts what cannot be measured: work of the main thread that is done in between. */
   add(ms: number): void {
     if (this.#stopwatch !== null) this.#spentMs += ms
@@ -123,6 +138,7 @@ export class Serving {
   readonly #waiting = new Set<Waiter>()
   readonly #answers: Pot
   readonly #checks: Pot
+  readonly #told: Pot
   #looking = false
   #stopped = false
 
@@ -131,6 +147,7 @@ export class Serving {
     const atMs = dependencies.clock.now()
     this.#answers = { share: SERVING.allShare, leftMs: SERVING.allBurstMs, atMs }
     this.#checks = { share: SERVING.checksShare, leftMs: SERVING.allBurstMs, atMs }
+    this.#told = { share: SERVING.toldShare, leftMs: SERVING.allBurstMs, atMs }
   }
 
   /** Begins to measure a request. */
@@ -223,7 +240,8 @@ export class Serving {
   }
 
   #potOf(work: Work): Pot {
-    return work === 'claimedHeaders' ? this.#checks : this.#answers
+    if (work === 'claimedHeaders') return this.#checks
+    return work === 'toldTransactions' ? this.#told : this.#answers
   }
 
   #leftOf(pot: Pot): number {

@@ -93,9 +93,16 @@ export class Assembly {
     this.#cancelWait = this.#isEarly ? dependencies.timers.after(waitMs, () => this.#comeDue()) : () => {}
   }
 
+  /** Whether a message of a peer would be tried. */
+  counts(from: PeerId): boolean {
+    if (this.#finished || this.#senders.has(from)) return false
+    if (this.#isChosen(from)) return true
+    return [...this.#senders.keys()].filter((id) => !this.#isChosen(id)).length < INBOUND_SENDERS_MAX
+  }
+
   /** Tries a message, the first of each sender; whether it gave the body at once. */
   offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
-    if (this.#finished || !this.#counts(from)) return false
+    if (!this.counts(from)) return false
     const slots = this.#known(compact, prefilled)
     const transactions = bodyOf(this.#header, slots)
     if (transactions !== undefined) {
@@ -152,12 +159,6 @@ export class Assembly {
     if (!slots.includes(undefined)) return slots
     const others = reconstruct(compact, prefilled, this.#deps.extra())
     return slots.map((tx, index) => tx ?? others[index])
-  }
-
-  #counts(from: PeerId): boolean {
-    if (this.#senders.has(from)) return false
-    if (this.#isChosen(from)) return true
-    return [...this.#senders.keys()].filter((id) => !this.#isChosen(id)).length < INBOUND_SENDERS_MAX
   }
 
   #isChosen(peer: PeerId): boolean {

@@ -8,7 +8,7 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
-import type { Network, NetworkLog, PeerId, Verdict } from '../network.ts'
+import { type JudgingTime, type Network, type NetworkLog, type PeerId, UNMEASURED, type Verdict } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import {
   type CompactBlock,
@@ -78,6 +78,8 @@ export class BlockRelay {
   readonly #passedOn = new LruMap<BlockId, true>(REMEMBERED)
   /** How often a body was looked for in vain. */
   readonly #failures = new LruMap<BlockId, number>(REMEMBERED)
+  /** Messages whose transactions are being decoded: sender and block. */
+  readonly #opening = new Set<string>()
   #running = false
 
   constructor(dependencies: BlockRelayDependencies) {
@@ -86,8 +88,8 @@ export class BlockRelay {
     const tipOf = (id: BlockId): HeaderTip | undefined => this.#assemblies.get(id)?.tip
     this.#headers = new HeaderJudge({ chain, peers, workVerifier, clock, facts: this.facts, tipOf })
     this.#givers = new Givers({ peers, timers, isGood: (id) => chain.database.entry(id)?.invalid === false })
-    network.subscribe('blocks', (from, bytes) =>
-      this.#judge(from, bytes).catch((error: unknown): Verdict => {
+    network.subscribe('blocks', (from, bytes, time = UNMEASURED) =>
+      this.#judge(from, bytes, time).catch((error: unknown): Verdict => {
         this.#deps.log.warn({ peer: from, reason: String(error) }, 'a block of gossip could not be judged')
         return 'ignore'
       }),
@@ -132,7 +134,7 @@ export class BlockRelay {
     if (block !== undefined) this.announce(block)
   }
 
-  async #judge(from: PeerId, bytes: Uint8Array): Promise<Verdict> {
+  async #judge(from: PeerId, bytes: Uint8Array, time: JudgingTime): Promise<Verdict> {
     const { peers } = this.#deps
     if (!this.#running) return 'ignore'
     if (peers.get(from) === undefined) return 'unjudged'
@@ -140,27 +142,37 @@ export class BlockRelay {
     this.facts.bytes += bytes.length
     // It passes on what others sent it: more than we look at is no fault of it, and comes from others too.
     if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) return 'unjudged'
-    const compact = readCompactBlock(bytes)
+    const compact = time.measure(() => readCompactBlock(bytes))
     if (!compact.ok) return this.#malformed(from, String(compact.fault.detail.reason))
     if (this.#isStored(from, compact.value)) return 'ignore'
-    const judgement = await this.#headers.judge(from, compact.value)
+    const judgement = await time.measure(() => this.#headers.judge(from, compact.value))
     if (judgement.kind === 'bad') return 'reject'
     if (judgement.kind === 'unproven') return 'unjudged'
     if (judgement.kind === 'unknown-parent') this.#unknownParent(from)
     if (judgement.kind !== 'good' || !this.#running) return 'ignore'
-    const prefilled = openPrefilled(compact.value)
-    if (!prefilled.ok) return this.#malformed(from, String(prefilled.fault.detail.reason))
-    const verdict = this.#pass(from, { compact: compact.value, prefilled: prefilled.value, ...judgement })
+    const verdict = await this.#judgeBody(from, { compact: compact.value, ...judgement }, time)
     if (verdict === 'accept') peers.budgetOf(from)?.giveBack('bytesIn', bytes.length)
     return verdict
   }
 
-  /** What becomes of a message whose header is good: only one that gave the body is passed on, and one for each header. */
-  #pass(from: PeerId, heard: Heard): Verdict {
+  /** What becomes of a message whose header is good. Its transactions are decoded only where it would be tried: that is dear. */
+  async #judgeBody(from: PeerId, heard: Heard, time: JudgingTime): Promise<Verdict> {
     const { id, header } = heard.compact
     if (heard.waitMs > 0) this.facts.early++
     if (this.#assemblies.has(id) || this.#passedOn.has(id)) this.facts.duplicate++
-    const isWhole = this.#assemble(from, heard) && heard.waitMs === 0
+    this.#deps.peers.noteHead(from, { id, height: header.height, totalWork: heard.tip.totalWork })
+    const opening = `${from} ${id}`
+    if (this.#opening.has(opening) || !this.#isTried(from, id)) return 'ignore'
+    this.#opening.add(opening)
+    const prefilled = await time.run(openPrefilled(heard.compact)).finally(() => this.#opening.delete(opening))
+    if (!prefilled.ok) return this.#malformed(from, String(prefilled.fault.detail.reason))
+    return time.measure(() => this.#pass(from, heard, prefilled.value))
+  }
+
+  /** Only a message that gave the body is passed on, and one for each header. */
+  #pass(from: PeerId, heard: Heard, prefilled: Slots): Verdict {
+    const { id, header } = heard.compact
+    const isWhole = this.#assemble(from, heard, prefilled) && heard.waitMs === 0
     if (!isWhole || this.#passedOn.has(id) || !this.#isTold(header.parent)) return 'ignore'
     this.#passedOn.set(id, true)
     return 'accept'
@@ -191,19 +203,23 @@ export class BlockRelay {
     return true
   }
 
+  /** Whether a message of a block would be tried. Without tries or room its sender is worth a look: it has the body in the end. */
+  #isTried(from: PeerId, id: BlockId): boolean {
+    if (!this.#running || this.#deps.chain.database.entry(id) !== undefined) return false
+    const underway = this.#assemblies.get(id)
+    if (underway !== undefined) return underway.counts(from)
+    if ((this.#failures.get(id) ?? 0) < TRIES_MAX && this.#hasRoom(from)) return true
+    this.#deps.onUnknownParent(from)
+    return false
+  }
+
   /** Takes a body in hand, or adds a message to one that is; whether this very message gave it at once. */
-  #assemble(from: PeerId, { compact, prefilled, tip, waitMs }: Heard): boolean {
-    const { chain, peers, timers, mempool, extra } = this.#deps
-    const { id, header } = compact
-    if (!this.#running || chain.database.entry(id) !== undefined) return false
-    peers.noteHead(from, { id, height: header.height, totalWork: tip.totalWork })
+  #assemble(from: PeerId, { compact, tip, waitMs }: Heard, prefilled: Slots): boolean {
+    const { peers, timers, mempool, extra } = this.#deps
+    const { id } = compact
+    if (!this.#isTried(from, id)) return false
     const underway = this.#assemblies.get(id)
     if (underway !== undefined) return underway.offer(from, compact, prefilled)
-    const tries = this.#failures.get(id) ?? 0
-    if (tries >= TRIES_MAX || !this.#hasRoom(from)) {
-      this.#deps.onUnknownParent(from)
-      return false
-    }
     const pools = { waiting: () => mempool.transactions(), extra: () => extra.transactions() }
     const dependencies = { ...pools, peers, timers, facts: this.facts, givers: this.#givers }
     const assembly = new Assembly(dependencies, { header: compact, tip, from, waitMs })
@@ -260,7 +276,6 @@ export class BlockRelay {
 
 interface Heard {
   readonly compact: CompactBlock
-  readonly prefilled: Slots
   readonly tip: HeaderTip
   readonly waitMs: number
 }

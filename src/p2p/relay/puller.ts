@@ -1,11 +1,12 @@
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
-import type { PeerId } from '../network.ts'
+import type { Measure, PeerId } from '../network.ts'
 import { askPatiently } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
+import type { Turn } from '../peers/serving.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
-import { within } from './within.ts'
+import { pause, within } from './within.ts'
 
 /** What the puller works with. */
 export interface PullerDependencies {
@@ -17,8 +18,8 @@ export interface PullerDependencies {
   readonly wasSeen: (wtxId: WtxId) => boolean
   /** Decodes and reports; undefined for what does not decode. */
   readonly read: (from: PeerId, bytes: Uint8Array) => Transaction | undefined
-  /** Takes what came; it never rejects. */
-  readonly take: (from: PeerId, tx: Transaction) => Promise<unknown>
+  /** Takes what came; whether that was of use. It never rejects. */
+  readonly take: (from: PeerId, tx: Transaction, measure: Measure) => Promise<boolean>
 }
 
 /** A peer that told of transactions. */
@@ -32,12 +33,23 @@ interface Teller {
   failures: number
 }
 
+/** What became of a reply. */
+interface Taken {
+  /** What was asked for and did not come. */
+  readonly left: ReadonlySet<WtxId>
+  readonly cameBytes: number
+  /** How many came and were of no use. */
+  readonly useless: number
+}
+
 /** Ids asked for in one request; their transactions mostly fit one reply. */
 const BATCH = 128
 /** Ids that wait: of one peer always, whatever others told of; of one peer at most; of all peers, beyond what each may have always. */
 export const WANTED = { always: 1_024, ofPeer: 4_096, ofAll: 16_384 } as const
 /** How long one peer may keep us from asking the next one. */
 const PATIENCE_MS = 2_000
+/** While a peer's useless transactions are more than it may cost, it is looked at so often whether it may be asked again. */
+const PAY_MS = 1_000
 /** Times that a busy peer is asked for the same. */
 const BUSY_TIMES = 3
 
@@ -139,12 +151,28 @@ export class Puller {
       return
     }
     teller.failures = 0
-    const { left, cameBytes } = await this.#takeAll(peer, new Set(batch), reply.value)
+    const bytes = reply.value.reduce((sum, { length }) => sum + length, 0)
+    const reading = peers.workFor(peer, 'toldTransactions', bytes, (turn) =>
+      this.#takeAll(peer, new Set(batch), reply.value, turn),
+    )
+    // While its share of the main thread is used up, others may give the same.
+    if ((await within(timers, PATIENCE_MS, reading)) === undefined) this.#release(batch)
+    const taken = await reading
+    if (taken === null || this.#stopped) return
+    const { left, cameBytes } = taken
     // A full page is cut off behind the last one that fits.
     const isCut = cameBytes >= PAGE_BYTES / 2
     if (!isCut) for (const id of left) this.#drop(peer, id)
     this.#release(left)
     if (!isCut) this.#charge(peer, left, batch.length)
+    await this.#payFor(peer, taken.useless)
+  }
+
+  /** Waits until a peer may have us look at more. Its pool may differ from ours, so that is no offence. */
+  async #payFor(peer: PeerId, useless: number): Promise<void> {
+    const { peers, timers } = this.#deps
+    const isOwed = (): boolean => peers.budgetOf(peer)?.take('uselessTransactions', useless) === false
+    while (!this.#stopped && isOwed()) await pause(timers, PAY_MS)
   }
 
   /** An honest peer may have lost some since it told of them; ids that were made up are many. */
@@ -156,12 +184,12 @@ export class Puller {
     if (count === askedCount || !isAllowed) peers.report(peer, 'useless', 'transactions that it told of')
   }
 
-  async #takeAll(
-    ...[peer, asked, reply]: [PeerId, Set<WtxId>, readonly Uint8Array[]]
-  ): Promise<{ readonly left: ReadonlySet<WtxId>; readonly cameBytes: number }> {
+  async #takeAll(...[peer, asked, reply, turn]: [PeerId, Set<WtxId>, readonly Uint8Array[], Turn]): Promise<Taken> {
     let cameBytes = 0
-    const takes: Promise<unknown>[] = []
+    const takes: Promise<boolean>[] = []
+    const measure: Measure = (work) => turn.measure(work)
     for (const bytes of reply) {
+      if (turn.due()) await turn.pause()
       const tx = this.#deps.read(peer, bytes)
       if (tx === undefined) continue
       if (!asked.delete(tx.wtxId)) {
@@ -170,11 +198,11 @@ export class Puller {
       }
       cameBytes += bytes.length
       this.#settle(tx.wtxId)
-      takes.push(this.#deps.take(peer, tx))
+      takes.push(this.#deps.take(peer, tx, measure))
     }
     // The next batch comes when this one is worked through.
-    await Promise.all(takes)
-    return { left: asked, cameBytes }
+    const taken = await turn.aside(Promise.all(takes))
+    return { left: asked, cameBytes, useless: taken.filter((isOfUse) => !isOfUse).length }
   }
 
   /** No peer is asked for it any more. */

@@ -5,7 +5,7 @@ import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
-import type { PeerId, Verdict } from '../network.ts'
+import type { Measure, PeerId, Verdict } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { ExtraPool } from './extra-pool.ts'
 import type { TransactionFacts } from './relay-facts.ts'
@@ -28,6 +28,9 @@ const CHECKS_MS = 0.05
 const ADMISSIONS_MAX = 512
 const ADMISSIONS_MAX_EACH = 128
 const FALSE_REMEMBERED = 16_384
+const REFUSED_REMEMBERED = 65_536
+/** For so many blocks at most the same transaction is not asked for again because of the state. */
+const REFUSED_BLOCKS_MAX = 64
 /** Nodes whose heads are so many blocks apart may live by different rules, and both be right. */
 const RULES_MARGIN_BLOCKS = 20
 
@@ -55,6 +58,8 @@ const UNDER_ALL_RULES: ReadonlySet<FaultCode> = new Set<FaultCode>(['tx/bad-sign
 export class TransactionJudge {
   readonly #deps: TransactionJudgeDependencies
   readonly #false = new LruMap<WtxId, true>(FALSE_REMEMBERED)
+  /** What the state refused: how often, and the height before which it is not asked for again. */
+  readonly #ofTheState = new LruMap<WtxId, { readonly times: number; readonly untilHeight: number }>(REFUSED_REMEMBERED)
   readonly #underway = new Map<WtxId, Promise<Fault | null>>()
   readonly #admissionsOf = new Map<PeerId, number>()
   /** The last admission under way of each peer and account. */
@@ -68,7 +73,9 @@ export class TransactionJudge {
   isSettled(wtxId: WtxId): boolean {
     const { mempool, extra } = this.#deps
     if (mempool.byWitness(wtxId) !== undefined || this.#underway.has(wtxId)) return true
-    return this.#false.has(wtxId) || extra.hasLeft(wtxId)
+    const { height } = this.#deps.chain.head.header
+    const isRefused = height < (this.#ofTheState.get(wtxId)?.untilHeight ?? 0)
+    return isRefused || this.#false.has(wtxId) || extra.hasLeft(wtxId)
   }
 
   /** Decodes a peer's transaction; undefined, and the peer reported, if it does not decode. */
@@ -80,14 +87,14 @@ export class TransactionJudge {
   }
 
   /** Admits a peer's transaction or says what is to be thought of it. */
-  async judge(from: PeerId, tx: Transaction): Promise<Verdict> {
+  async judge(from: PeerId, tx: Transaction, measure: Measure): Promise<Verdict> {
     const { mempool, facts } = this.#deps
     if (this.#false.has(tx.wtxId)) return this.#blame(from, 'again')
     if (mempool.byWitness(tx.wtxId) !== undefined) {
       facts.ignored++
       return 'ignore'
     }
-    const refusal = await (this.#underway.get(tx.wtxId) ?? this.#admit(from, tx))
+    const refusal = await (this.#underway.get(tx.wtxId) ?? this.#admit(from, tx, measure))
     if (refusal === null) {
       facts.accepted++
       // It waits behind a missing nonce: it is passed on when that has come, if it ever does.
@@ -96,20 +103,21 @@ export class TransactionJudge {
       return 'accept'
     }
     if (refusal !== 'postponed' && this.#isFalse(refusal)) return this.#condemn(from, tx, refusal)
+    if (refusal !== 'postponed' && OF_THE_STATE.has(refusal.code)) this.#refused(tx.wtxId)
     if (refusal !== 'postponed' && OF_THE_FEE.has(refusal.code)) this.#deps.extra.refused(tx)
     facts.ignored++
     return 'ignore'
   }
 
   /** Why the mempool refuses a transaction, or null; `postponed` if it was not asked. */
-  async #admit(from: PeerId, tx: Transaction): Promise<Fault | null | 'postponed'> {
+  async #admit(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null | 'postponed'> {
     const signaturesMs = tx.witness.signatures.length * SIGNATURE_MS
     const { peers } = this.#deps
     const own = this.#admissionsOf.get(from) ?? 0
     if (own >= ADMISSIONS_MAX_EACH || this.#underway.size >= ADMISSIONS_MAX) return this.#postpone(from)
     if (!peers.chargeVerification(from, signaturesMs + CHECKS_MS)) return this.#postpone(from)
     this.#admissionsOf.set(from, own + 1)
-    const admission = this.#inTurn(from, tx)
+    const admission = this.#inTurn(from, tx, measure)
     this.#underway.set(tx.wtxId, admission)
     try {
       const refusal = await admission
@@ -127,11 +135,11 @@ export class TransactionJudge {
    * One peer's transactions of one account are admitted in the order in which they came: each makes room for the next one,
    * which would be refused while it is still being checked.
    */
-  #inTurn(from: PeerId, tx: Transaction): Promise<Fault | null> {
+  #inTurn(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null> {
     const queue = `${from} ${tx.body.sender}`
     const before = this.#lastOf.get(queue)
     const admission = (before ?? Promise.resolve())
-      .then(() => this.#deps.mempool.submit(tx))
+      .then(() => measure(() => this.#deps.mempool.submit(tx)))
       .then(
         (submitted) => (submitted.ok ? null : submitted.fault),
         () => fault('mempool/busy'),
@@ -146,6 +154,13 @@ export class TransactionJudge {
     const left = (this.#admissionsOf.get(from) ?? 1) - 1
     if (left === 0) this.#admissionsOf.delete(from)
     else this.#admissionsOf.set(from, left)
+  }
+
+  /** The next block, or a peer that is ahead, may make it good: it is asked for once more at once, and ever more rarely later. */
+  #refused(wtxId: WtxId): void {
+    const times = (this.#ofTheState.get(wtxId)?.times ?? 0) + 1
+    const blocks = times === 1 ? 0 : Math.min(2 ** (times - 2), REFUSED_BLOCKS_MAX)
+    this.#ofTheState.set(wtxId, { times, untilHeight: this.#deps.chain.head.header.height + blocks })
   }
 
   #postpone(from: PeerId): 'postponed' {

@@ -4,7 +4,7 @@ import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
-import type { Network, NetworkLog, PeerId, Verdict } from '../network.ts'
+import { type Measure, type Network, type NetworkLog, type PeerId, UNMEASURED, type Verdict } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { Announcer } from './announcer.ts'
 import type { ExtraPool } from './extra-pool.ts'
@@ -63,13 +63,13 @@ export class TransactionRelay {
       isSettled: (id) => this.#judge.isSettled(id),
       wasSeen: (id) => chain.verified.has(id),
       read: (from, bytes) => this.#judge.read(from, bytes),
-      take: (from, tx) => this.#takePulled(from, tx),
+      take: (from, tx, measure) => this.#takePulled(from, tx, measure),
     })
     this.#announcer = new Announcer(peers, timers, (ids) => {
       this.facts.idsSent += ids
     })
     this.#poolSync = new PoolSync({ peers, timers, behind, onIds: (from, ids) => this.heardOf(from, ids) })
-    network.subscribe('transactions', (from, bytes) => this.#hear(from, bytes))
+    network.subscribe('transactions', (from, bytes, { measure } = UNMEASURED) => this.#hear(from, bytes, measure))
     mempool.onReady((tx) => this.#ready(tx))
     peers.onPeer({
       ready: ({ info }) => {
@@ -116,7 +116,7 @@ export class TransactionRelay {
     this.#poolSync.gone(peer)
   }
 
-  async #hear(from: PeerId, bytes: Uint8Array): Promise<Verdict> {
+  async #hear(from: PeerId, bytes: Uint8Array, measure: Measure): Promise<Verdict> {
     const { peers, behind } = this.#deps
     if (!this.#running) return 'ignore'
     if (peers.get(from) === undefined) return 'unjudged'
@@ -129,12 +129,12 @@ export class TransactionRelay {
       return 'unjudged'
     }
     if (behind()) return 'ignore'
-    const tx = this.#judge.read(from, bytes)
+    const tx = measure(() => this.#judge.read(from, bytes))
     if (tx === undefined) return 'reject'
     this.#announcer.knows(from, [tx.wtxId])
     this.#byGossip.add(tx.wtxId)
     try {
-      const verdict = await this.#judge.judge(from, tx)
+      const verdict = await this.#judge.judge(from, tx, measure)
       if (verdict === 'accept') peers.budgetOf(from)?.giveBack('bytesIn', bytes.length)
       return verdict
     } finally {
@@ -142,10 +142,13 @@ export class TransactionRelay {
     }
   }
 
-  async #takePulled(from: PeerId, tx: Transaction): Promise<void> {
+  /** Whether it is in the pool then, or was mined meanwhile. */
+  async #takePulled(from: PeerId, tx: Transaction, measure: Measure): Promise<boolean> {
     this.facts.pulled++
     this.facts.bytes += tx.size
-    await this.#judge.judge(from, tx)
+    await this.#judge.judge(from, tx, measure)
+    const { mempool, extra } = this.#deps
+    return mempool.byWitness(tx.wtxId) !== undefined || extra.hasLeft(tx.wtxId)
   }
 
   /**

@@ -92,13 +92,14 @@ export function readCompactBlock(bytes: Uint8Array): Result<CompactBlock> {
   return ok({ ...header.value, salt, count, shortIds: ids, prefilled })
 }
 
-/** Decodes what came along; fault `p2p/malformed` for what no block can hold. */
-export function openPrefilled({ count, prefilled }: CompactBlock): Result<Slots> {
+/** Decodes what came along, a transaction a step; fault `p2p/malformed` for what no block can hold. */
+export function* openPrefilled({ count, prefilled }: CompactBlock): Generator<void, Result<Slots>> {
   const slots: (Transaction | undefined)[] = Array.from({ length: count }, () => undefined)
   for (const { index, transaction } of prefilled) {
     const tx = decodeTransaction(transaction)
     if (!tx.ok) return fail(malformed(`transaction ${index}: ${tx.fault.code}`))
     slots[index] = tx.value
+    yield
   }
   return ok(slots)
 }

@@ -5,12 +5,13 @@ import { type Codec, encode } from '../../../consensus/primitives/codec.ts'
 import type { Address, BlockId, WtxId } from '../../../consensus/primitives/ids.ts'
 import { checkTransaction } from '../../../consensus/tx/check.ts'
 import { decodeTransaction, encodeTransaction } from '../../../consensus/tx/transaction.ts'
-import { makeCompactBlock, openPrefilled, readCompactBlock, reconstruct } from '../../../src/p2p/wire/compact-block.ts'
+import { makeCompactBlock, readCompactBlock, reconstruct } from '../../../src/p2p/wire/compact-block.ts'
 import { COMPACT_BLOCK, MESSAGES, NOTHING, type ReplyOf, type RequestOf } from '../../../src/p2p/wire/messages.ts'
 import { PROTOCOL_NAMES, type ProtocolName } from '../../../src/p2p/wire/protocols.ts'
 import { WALLETS, wallet } from '../../support/chain.ts'
 import { testRuleBook } from '../../support/network.ts'
 import { statusOf } from '../../support/p2p/relay-node.ts'
+import { openedAtOnce } from '../../support/prefilled.ts'
 import { fixture } from '../fixture.ts'
 import { structured } from '../structure.ts'
 import { codecTarget, expectSame, type Target, wordOf } from '../target.ts'
@@ -124,7 +125,7 @@ const compactBlock: Target = {
     const { waiting, next } = await fixture()
     const compact = readCompactBlock(bytes)
     if (!compact.ok) return wordOf(compact)
-    const prefilled = openPrefilled(compact.value)
+    const prefilled = openedAtOnce(compact.value)
     if (!prefilled.ok) return wordOf(prefilled)
     const slots = reconstruct(compact.value, prefilled.value, [...waiting, ...next.transactions])
     if (slots.length !== compact.value.count) throw new Error(`${slots.length} slots for ${compact.value.count}`)

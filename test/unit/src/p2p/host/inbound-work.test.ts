@@ -87,3 +87,72 @@ describe('a connection that sends without end', () => {
     expect([line.isRead, line.rests]).toEqual([false, 1])
   })
 })
+
+describe('judging what a connection sent', () => {
+  /** Keeps this thread busy: what judging takes is measured by the machine's own clock. */
+  const toil = (ms: number): void => {
+    const untilMs = performance.now() + ms
+    while (performance.now() < untilMs);
+  }
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+    work = new InboundWork({ now: () => Date.now() })
+  })
+
+  it('is charged when it is done, and its connection read later', () => {
+    const line = new Line()
+    const account = work.of(line)
+    account.spend(allBurstMs)
+    const judging = account.judging()
+    const judge = (): string => {
+      toil(20)
+      return 'judged'
+    }
+    expect(judging.measure(judge)).toBe('judged')
+    expect([line.isRead, account.owedMs]).toEqual([true, 0])
+    judging.charge()
+    judging.charge()
+    expect(line.isRead).toBe(false)
+    expect(account.owedMs).toBeGreaterThan(15 - PIECE_MS)
+    expect(account.owedMs).toBeLessThan(200)
+  })
+
+  it('goes on in slices where it takes long, each charged before more may come', async () => {
+    const line = new Line()
+    const account = work.of(line)
+    account.spend(allBurstMs)
+    let turns = 0
+    let isDone = false
+    const others = (): void => {
+      turns += 1
+      if (!isDone) setImmediate(others)
+    }
+    setImmediate(others)
+    function* steps(): Generator<void, string> {
+      for (let i = 0; i < 50; i++) {
+        toil(1)
+        if (i === 40) expect(line.isRead).toBe(false)
+        yield
+      }
+      return 'judged'
+    }
+    expect(await account.judging().run(steps())).toBe('judged')
+    isDone = true
+    expect(turns).toBeGreaterThan(5)
+    expect(account.owedMs).toBeGreaterThan(30)
+  })
+
+  it('is charged to where its connection came from if that has ended meanwhile', () => {
+    const account = work.of(new Line())
+    account.spend(allBurstMs)
+    account.spend(9)
+    const judging = account.judging()
+    judging.measure(() => toil(20))
+    const charged: number[] = []
+    account.end((ms) => charged.push(ms))
+    judging.charge()
+    expect([charged[0], charged.length]).toEqual([9 - ownBurstMs, 2])
+    expect(charged[1]).toBeGreaterThanOrEqual(20)
+  })
+})

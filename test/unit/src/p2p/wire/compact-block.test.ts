@@ -8,7 +8,6 @@ import { encodeTransaction, type Transaction } from '../../../../../consensus/tx
 import {
   type CompactBlock,
   makeCompactBlock,
-  openPrefilled,
   readCompactBlock,
   reconstruct,
   type ShortIdHasher,
@@ -18,6 +17,7 @@ import {
 } from '../../../../../src/p2p/wire/compact-block.ts'
 import { COMPACT_BLOCK } from '../../../../../src/p2p/wire/messages.ts'
 import { testRuleBook } from '../../../../support/network.ts'
+import { openedAtOnce } from '../../../../support/prefilled.ts'
 import { filled, SAMPLE, unsigned } from '../../../../support/unsigned.ts'
 
 const GENESIS = testRuleBook().genesis.block
@@ -32,7 +32,7 @@ const none = (): boolean => false
 const sent = (block: Block, prefill: (tx: Transaction, index: number) => boolean): [CompactBlock, Slots] => {
   const compact = readCompactBlock(makeCompactBlock(block, SALT, prefill))
   if (!compact.ok) throw new Error(JSON.stringify(compact.fault))
-  const slots = openPrefilled(compact.value)
+  const slots = openedAtOnce(compact.value)
   if (!slots.ok) throw new Error(JSON.stringify(slots.fault))
   return [compact.value, slots.value]
 }
@@ -147,7 +147,7 @@ describe('a compact block that breaks its own rules is malformed:', () => {
   it('a prefilled transaction that does not decode', () => {
     const read = readCompactBlock(altered({ prefilled: [{ index: 0, transaction: new Uint8Array(40) }] }))
     if (!read.ok) throw new Error('the form is good')
-    const opened = openPrefilled(read.value)
+    const opened = openedAtOnce(read.value)
     expect(opened.ok ? 'opened' : opened.fault.code).toBe('p2p/malformed')
   })
 })

@@ -27,6 +27,7 @@ export type JsonRpcId = string | number | null
 const CODES: Partial<Readonly<Record<FaultCode, number>>> = {
   'rpc/malformed-json': PARSE_ERROR,
   'rpc/invalid-request': INVALID_REQUEST,
+  'rpc/too-many-values': INVALID_REQUEST,
   'rpc/internal': INTERNAL_ERROR,
 }
 

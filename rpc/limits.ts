@@ -7,6 +7,18 @@ export const HOST_CHARS_MAX = 255
 /** Requests per minute by bucket, of an address (of IPv6 its /64) or of a key that the operator made. */
 export type RateLimits = Readonly<Record<RateBucket, number>>
 
+/** What a body of JSON may hold: to parse a megabyte that is nothing but values takes as long as a hundred requests. */
+export interface BodyValues {
+  readonly valuesMax: number
+  /** Names of members that are not the same. */
+  readonly namesMax: number
+}
+
+/** Of a plain request: the largest transaction has some 1,600 values. */
+export const PLAIN_BODY: BodyValues = { valuesMax: 10_000, namesMax: 2_000 }
+/** Of a message of a protocol, which is gone over more than once. */
+export const MESSAGE_BODY: BodyValues = { valuesMax: 4_096, namesMax: 512 }
+
 /** Bounds of the HTTP server. */
 export interface HttpLimits {
   readonly bodyBytesMax: number

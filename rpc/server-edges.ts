@@ -15,7 +15,7 @@ import { withHost } from './edge/stand-in-host.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
 import { writeFeed } from './feeds.ts'
 import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
-import type { HttpLimits } from './limits.ts'
+import { type HttpLimits, MESSAGE_BODY, PLAIN_BODY } from './limits.ts'
 import type { StreamLimits, Streams } from './streams.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -141,9 +141,11 @@ export function bodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
-    else if (request.routeOptions.config.isOpenAi === true && !isQuickToParse(body as string))
-      done(new Refusal(fault('chat/invalid-request', { param: 'body', reason: 'it has too many values' })))
-    else void parseJson(request, body as string, done)
+    else {
+      const refusal = tooManyValues(request, body as string)
+      if (refusal === null) void parseJson(request, body as string, done)
+      else done(new Refusal(refusal))
+    }
   })
   app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (_, body, done) => {
     const fields = readForm(body as string)
@@ -151,6 +153,17 @@ export function bodyParsers(app: FastifyInstance): void {
     else done(null, fields)
   })
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+}
+
+/** Nothing is parsed that holds the node up for long, whichever door it came to. */
+function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | null {
+  const { isOpenAi, dialect } = routeOptions.config
+  if (isOpenAi === true)
+    return isQuickToParse(body)
+      ? null
+      : fault('chat/invalid-request', { param: 'body', reason: 'it has too many values' })
+  const { valuesMax, namesMax } = dialect === undefined ? PLAIN_BODY : MESSAGE_BODY
+  return isQuickToParse(body, valuesMax, namesMax) ? null : fault('rpc/too-many-values', { valuesMax, namesMax })
 }
 
 /** A request and what is answered to it. */

@@ -121,6 +121,11 @@ export const FAULT_TABLE = {
     409,
     'the block is off the best chain and its branch has far less work; it is taken when the work of the whole branch is shown',
   ),
+  'chain/snapshot-too-light': later(
+    'snapshot_unserved',
+    503,
+    'the block at height {height} whose state is offered has no more work than the best chain; it is not followed',
+  ),
   'chain/state-unproven': later(
     'snapshot_unserved',
     503,
@@ -181,6 +186,11 @@ export const FAULT_TABLE = {
     'the content type {contentType} is not read here; send application/json',
   ),
   'rpc/body-too-large': sender('body_too_large', 413, 'the body exceeds {limitBytes} bytes'),
+  'rpc/too-many-values': sender(
+    'too_many_values',
+    413,
+    'the body has more than {valuesMax} values or {namesMax} different names, or is mostly blanks and quotes',
+  ),
   'rpc/unreadable': sender('unreadable_request', 400, 'this is no HTTP request: {reason}'),
   'rpc/headers-too-large': sender('headers_too_large', 431, 'the headers exceed {limitBytes} bytes'),
   'rpc/receive-timeout': later('request_timeout', 408, 'the request did not arrive in time'),

@@ -1,6 +1,8 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { Answer, ApiRequest, Handler } from '../answer.ts'
+import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
+import { messageMisfits } from '../contract/agent-messages.ts'
+import { failure, faultToJsonRpc, INVALID_PARAMS } from '../json-rpc.ts'
 import type { NodeApi } from '../node.ts'
 import { strangerFault } from './guard.ts'
 import { blameClient } from './misfits.ts'
@@ -16,7 +18,8 @@ const ANY_URL = 'http://node.invalid/api/mcp'
  * `POST /api/mcp`: the Model Context Protocol in both of its eras, one message at a time and without sessions. What a message
  * began is finished also where its client went away, so that no payment is lost.
  */
-export const callMcp: Handler = async (node, request) => refusal(node, request) ?? serve(node, request)
+export const callMcp: Handler = async (node, request) =>
+  refusal(node, request) ?? misfit(request) ?? serve(node, request)
 
 function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | null {
   const { host, origin } = headers
@@ -28,6 +31,16 @@ function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | n
     return fault('rpc/unsupported-network', { net: String(net), supported: ['mainnet'] })
   if (body === undefined) return fault('rpc/malformed-json', { reason: 'there is none' })
   return Array.isArray(body) ? fault('rpc/invalid-request', { fields: ['one message at a time, no batches'] }) : null
+}
+
+/** Clients read why a message of theirs does not do where the protocol has it: in the answer to it. */
+function misfit({ body, requestId }: ApiRequest): Answer | Fault | null {
+  const misfits = messageMisfits(body)
+  if (misfits.length === 0) return null
+  const cause = fault('rpc/invalid-request', { fields: misfits })
+  const { id } = (body ?? {}) as { readonly id?: unknown }
+  if (typeof id !== 'string' && typeof id !== 'number') return cause
+  return answer(failure(id, { ...faultToJsonRpc(cause, requestId), code: INVALID_PARAMS }))
 }
 
 async function serve(node: NodeApi, request: ApiRequest): Promise<Answer> {

@@ -10,13 +10,15 @@ interface Misfit {
 }
 
 const SHOWN_MAX = 5
+/** Characters of an answer that may be such a report: of what `messageMisfits` lets through there is never as much to say. */
+const REPORT_CHARS_MAX = 65_536
 
 /**
  * An answer whose error blames whom it should: parameters that do not fit a method are to the SDK an error of the server, with
  * the whole report of its validator as the message. All other answers stay as they are.
  */
 export function blameClient(answer: string): string {
-  if (!answer.includes(`"code":${INTERNAL_ERROR}`)) return answer
+  if (answer.length > REPORT_CHARS_MAX || !answer.includes(`"code":${INTERNAL_ERROR}`)) return answer
   const { error, ...rest } = JSON.parse(answer) as Failed
   if (error?.code !== INTERNAL_ERROR) return answer
   const misfits = misfitsIn(error.message)

@@ -4,6 +4,7 @@ import { isQuickToParse } from '../../../../rpc/chat/body-values.ts'
 
 const MIB = 1_048_576
 const filler = 'x'.repeat(300_000)
+const names = (count: number): string => `{${Array.from({ length: count }, (_, i) => `"${i}":1`).join()}}`
 
 describe('a body is quick to parse', () => {
   it.each([
@@ -16,6 +17,8 @@ describe('a body is quick to parse', () => {
       JSON.stringify(Array.from({ length: 10_000 }, () => ({ role: 'user', content: 'a, b' }))),
     ],
     ['a text that never ends', `["${filler}`],
+    ['names that come again', `[${'{"role":1,"content":1},'.repeat(30_000)}1]`],
+    ['as many names as there is room for', names(10_000)],
   ])('that is %s', (_, text) => expect(isQuickToParse(text)).toBe(true))
 
   it.each([
@@ -26,6 +29,24 @@ describe('a body is quick to parse', () => {
     ['blanks', `["${filler}"${' '.repeat(3 * MIB)}]`],
     ['escaped quotes', `["${'\\"'.repeat(3 * MIB)}"]`],
   ])('but not with millions of %s', (_, text) => expect(isQuickToParse(text)).toBe(false))
+
+  it('nor with more names than any conversation has', () => {
+    expect(isQuickToParse(names(10_001))).toBe(false)
+    expect(isQuickToParse(`[${names(300)},${names(300)}]`, 1_000, 300)).toBe(true)
+    expect(isQuickToParse(names(301), 1_000, 300)).toBe(false)
+  })
+
+  it('nor, where few values are taken, with many blanks or quotes', () => {
+    for (const steps of [' ', '\\"']) {
+      expect(isQuickToParse(`{"a":"${filler}"${' '.repeat(1_000)}}`, 100, 100)).toBe(true)
+      expect(isQuickToParse(`["${steps.repeat(10_000)}"${steps === ' ' ? steps.repeat(10_000) : ''}]`, 100)).toBe(false)
+    }
+  })
+
+  it('counts what is in lists and objects, not those that are empty twice', () => {
+    expect(isQuickToParse(`[${'[],{},'.repeat(499)}1,1]`, 1_000)).toBe(true)
+    expect(isQuickToParse(`[${'[],{},'.repeat(500)}1]`, 1_000)).toBe(false)
+  })
 
   it('whatever stands after a text is seen, however that ends', () => {
     for (const end of ['\\\\', '\\"', '\\\\\\"', '\\\\\\\\'])

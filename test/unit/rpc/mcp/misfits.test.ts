@@ -19,6 +19,7 @@ it.each([
   '{"jsonrpc":"2.0","id":1,"result":{"code":-32603}}',
   '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"[]"}}',
   '',
+  answer(JSON.stringify(new Array(3_000).fill({ path: ['params'], message: 'expected' }))),
 ])('leaves %s as it is', (text) => {
   expect(blameClient(text)).toBe(text)
 })

@@ -1,0 +1,85 @@
+import { type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** Values of a message, but for the arguments of a tool and a payment: the longest handshake has some hundred. */
+export const MESSAGE_VALUES_MAX = 256
+/** Arguments of one call. */
+export const ARGUMENTS_MAX = 64
+/** Characters of the address of a resource, which answers repeat. */
+export const URI_CHARS_MAX = 2_048
+const ICONS_MAX = 16
+const PROMPT_ARGUMENTS_MAX = 16
+/** A path holds names that the client chose. */
+const PATH_CHARS_MAX = 200
+
+const ANY_OBJECT = Type.Object({})
+const NAMED_OBJECTS = Type.Record(Type.String(), ANY_OBJECT)
+const ICON = Type.Object({ sizes: Type.Optional(Type.Array(Type.String(), { maxItems: ICONS_MAX })) })
+const CLIENT_INFO = Type.Object({ icons: Type.Optional(Type.Array(ICON, { maxItems: ICONS_MAX })) })
+const CAPABILITIES = Type.Object({
+  experimental: Type.Optional(NAMED_OBJECTS),
+  extensions: Type.Optional(NAMED_OBJECTS),
+})
+
+/** What comes with every message of the era without a handshake. */
+const META: TSchema = Type.Object({
+  'io.modelcontextprotocol/clientInfo': Type.Optional(CLIENT_INFO),
+  'io.modelcontextprotocol/clientCapabilities': Type.Optional(CAPABILITIES),
+})
+
+/** Of parameters, what the SDK would have much to say about; all the rest it checks itself. */
+const PARAMETERS: Readonly<Record<string, TSchema>> = {
+  initialize: Type.Object({
+    clientInfo: Type.Optional(CLIENT_INFO),
+    capabilities: Type.Optional(CAPABILITIES),
+  }),
+  'prompts/get': Type.Object({
+    arguments: Type.Optional(Type.Record(Type.String(), Type.String(), { maxProperties: PROMPT_ARGUMENTS_MAX })),
+  }),
+  'resources/read': Type.Object({ uri: Type.Optional(Type.String({ maxLength: URI_CHARS_MAX })) }),
+}
+
+const META_CHECK = Compile(META)
+const CHECKS = new Map(Object.entries(PARAMETERS).map(([method, schema]) => [method, Compile(schema)]))
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * What is wrong with a message, empty where nothing is that the SDK would not tell. Its validator goes over each member more than
+ * once and writes a report of every one that does not fit: it may see little of what strangers send.
+ */
+export function messageMisfits(message: unknown): readonly string[] {
+  const { method, params } = fieldsOf(message)
+  const { arguments: given, _meta: meta } = fieldsOf(params)
+  if (valuesIn(message, [method === 'tools/call' ? given : null, fieldsOf(meta)['x402/payment']]) > MESSAGE_VALUES_MAX)
+    return [`a message may have ${MESSAGE_VALUES_MAX} values, beside arguments of a tool and payment`]
+  if (Object.keys(fieldsOf(given)).length > ARGUMENTS_MAX) return [`there may be ${ARGUMENTS_MAX} arguments`]
+  const check = typeof method === 'string' ? CHECKS.get(method) : undefined
+  return [...misfitsOf(check, params, '/params'), ...misfitsOf(META_CHECK, meta, '/params/_meta')]
+}
+
+function misfitsOf(check: typeof META_CHECK | undefined, value: unknown, at: string): readonly string[] {
+  if (check === undefined || value === undefined || check.Check(value)) return []
+  return check
+    .Errors(value)
+    .map(({ instancePath, message }) => `${at}${instancePath.slice(0, PATH_CHARS_MAX)} ${message}`)
+}
+
+/** How many values are in a value, but for some, counted until they are too many. */
+function valuesIn(value: unknown, without: readonly unknown[]): number {
+  let count = 0
+  const left = [value]
+  while (left.length > 0 && count <= MESSAGE_VALUES_MAX) {
+    const next = left.pop()
+    count += 1
+    if (next === null || typeof next !== 'object' || without.includes(next)) continue
+    const inside = Object.values(next)
+    if (inside.length > MESSAGE_VALUES_MAX) return inside.length
+    left.push(...inside)
+  }
+  return count
+}
+
+function fieldsOf(value: unknown): Fields {
+  return value !== null && typeof value === 'object' ? (value as Fields) : {}
+}

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { OfferedPayment } from './cashier/payments.ts'
 import type { RateBucket } from './contract/route.ts'
+import { Burdens } from './edge/burdens.ts'
 import { carriedPayment, knownPaymentOf } from './edge/carried-payment.ts'
 import { holderOf, limitKeyOf } from './edge/client-key.ts'
 import { Overload, WORK_OF, type WorkKind } from './edge/overload.ts'
@@ -34,6 +35,8 @@ interface Visit extends Guest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly isOperator: boolean
+  /** Bytes that its connection had read when it came. */
+  readonly readBefore: number
   judged: boolean
   /** Whether its handler has begun and not ended: it holds its place as long, also where its client went away. */
   isWorkedFor: boolean
@@ -47,6 +50,7 @@ export class Gates {
   readonly #node: NodeApi
   readonly #options: ServerOptions
   readonly #overload: Overload
+  readonly #burdens = new Burdens()
   readonly #places: Places
   readonly #rates: RateLimiter
   readonly #known = new RateCounter('settle', KNOWN_PAYMENT_RATE)
@@ -148,7 +152,7 @@ export class Gates {
     })
     const startedMs = performance.now()
     const visit: Visit = {
-      ...{ startedMs, request, reply, isOperator },
+      ...{ startedMs, request, reply, isOperator, readBefore: request.raw.socket.bytesRead },
       holder: holderOf(key),
       kind: isOperator ? 'operator' : 'unread',
       judged: !this.#mayBePaid(request),
@@ -165,6 +169,8 @@ export class Gates {
 
   #judge(visit: Visit, bucket: RateBucket): Fault | null {
     visit.judged = true
+    const { socket } = visit.request.raw
+    this.#burdens.add(visit.holder.network, socket.bytesRead - visit.readBefore, performance.now())
     const refusal = this.#room(visit, WORK_OF[bucket])
     if (refusal !== null) return refusal
     const { allowed, policy, limit, seconds } = this.#rates.take(bucket, visit.holder, performance.now())
@@ -177,7 +183,8 @@ export class Gates {
     const kind = visit.isOperator ? 'operator' : asked
     const nowMs = performance.now()
     const lack = this.#places.judge(visit, kind, nowMs)
-    return lack === null && this.#overload.admits(kind, nowMs) ? null : this.#noRoom(lack)
+    const weight = this.#burdens.weightOf(visit.holder.network, nowMs)
+    return lack === null && this.#overload.admits(kind, nowMs, weight) ? null : this.#noRoom(lack)
   }
 
   /** For lack of time nothing is refused that may turn out to be paid. */

@@ -113,10 +113,10 @@ export class Overload {
     this.#arrived += 1
   }
 
-  /** Whether there is time for one more request of a kind. */
-  admits(kind: WorkKind, nowMs: number): boolean {
+  /** Whether there is time for one more request of a kind; `weight`, 0 to 1, is how much who sends it is why there is too little. */
+  admits(kind: WorkKind, nowMs: number, weight = 1): boolean {
     const [first, all] = SHED_BETWEEN[kind]
-    const pressure = Math.max(this.#pressure, this.#lateness(nowMs))
+    const pressure = weight * Math.max(this.#pressure, this.#lateness(nowMs))
     if (pressure <= first) return true
     // Refusals are spread evenly: of three in ten every third or fourth is refused, by no chance.
     const owed = (this.#owed.get(kind) ?? 0) + Math.min(1, (pressure - first) / (all - first))

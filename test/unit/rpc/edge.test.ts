@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../../consensus/primitives/result.ts'
+import { Burdens } from '../../../rpc/edge/burdens.ts'
 import { type Carrier, carriedPayment } from '../../../rpc/edge/carried-payment.ts'
 import { addressKey, holderOf, limitKeyOf } from '../../../rpc/edge/client-key.ts'
 import { Overload, WORK_KINDS } from '../../../rpc/edge/overload.ts'
@@ -189,6 +190,43 @@ describe('a payment that a request brings', () => {
     for (const body of messages)
       expect(brought({ body, door: 'json-rpc', headers: { 'x-payment': HEADER } }), JSON.stringify(body)).toBe(false)
     expect(brought({ body: { payment: { txId } } }, null)).toBe(false)
+  })
+})
+
+describe('the burden of a network', () => {
+  const MIB = 1_048_576
+
+  it('is whole for who takes most, and next to nothing for who takes little', () => {
+    const burdens = new Burdens()
+    for (let i = 0; i < 100; i++) burdens.add('hog', MIB, 0)
+    for (let i = 0; i < 20; i++) burdens.add('honest', 500, 0)
+    expect(burdens.weightOf('hog', 0)).toBe(1)
+    expect(burdens.weightOf('honest', 0)).toBeLessThan(0.02)
+    expect(burdens.weightOf('new', 0)).toBe(0)
+  })
+
+  it('is whole for each of a crowd that is alike, also beside many who take nearly nothing', () => {
+    const burdens = new Burdens()
+    for (let i = 0; i < 50; i++) burdens.add(`one of many ${i}`, 10 * MIB, 0)
+    for (let i = 0; i < 1_000; i++) burdens.add(`idle ${i}`, 0, 0)
+    expect(burdens.weightOf('one of many 7', 0)).toBeGreaterThan(0.9)
+    expect(burdens.weightOf('idle 7', 0)).toBeLessThan(0.01)
+  })
+
+  it('is forgotten, and bounded in memory', () => {
+    const burdens = new Burdens()
+    for (let i = 0; i < 100_000; i++) burdens.add(`hog ${i}`, MIB, 0)
+    burdens.add('honest', MIB, 60_000)
+    expect(burdens.weightOf('honest', 60_000)).toBe(1)
+  })
+
+  it('spares others where a node gives work up', () => {
+    const overload = new Overload({ delayMsMax: 60 })
+    overload.close()
+    for (let i = 0; i < 20; i++) overload.observe(90, 50)
+    const admitted = (weight: number): number =>
+      Array.from({ length: 100 }, () => overload.admits('quote', 0, weight)).filter(Boolean).length
+    expect([admitted(1), admitted(0.05)]).toEqual([0, 100])
   })
 })
 

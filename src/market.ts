@@ -79,7 +79,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   })
   const settings = settingsOf(config)
   const price = chainPrice(chain)
-  const workshop = new Workshop(chain)
+  const workshop = new Workshop(chain, systemClock)
   const checkout = new Checkout({
     chain,
     shop,

@@ -1,14 +1,13 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
-import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { priceInEpoch } from '../ledger/agents.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
-import { inputFault, readRequest } from '../services/service.ts'
+import { inputFault, readRequest, type ServiceDefinition } from '../services/service.ts'
 import {
   type Claim,
   type FinishedClaim,
@@ -20,10 +19,13 @@ import {
 } from './claim.ts'
 import { answer, delivered, failed, type Settled } from './claim-ends.ts'
 import { ClaimsAway, unlessAway } from './claim-store.ts'
+import { NO_CLIENT } from './failing-callers.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Shop, TransactionSink } from './operator.ts'
 import {
   heldFault,
+  isBound,
+  isPassing,
   judgePayment,
   type PaymentContext,
   type PaymentVerdict,
@@ -67,6 +69,13 @@ export interface PaidCall {
   readonly secret: Uint8Array | null
   /** Who sent it, as the doors tell callers apart. */
   readonly from?: Holder
+}
+
+/** What a claim is worked on with. */
+interface Task {
+  readonly definition: ServiceDefinition
+  readonly input: unknown
+  readonly client: Holder
 }
 
 /**
@@ -189,7 +198,8 @@ export class Checkout {
     const offer = this.#deps.shop.offer(serviceId)
     const input = offer === undefined ? undefined : readRequest(offer.definition, claim.request)
     const repeatable = claim.state === 'claimed' || (offer?.definition.repeatable === true && runsOf(claim) <= RUNS_MAX)
-    if (offer !== undefined && input?.ok === true && repeatable) void this.#start(claim, offer, input.value)
+    if (offer !== undefined && input?.ok === true && repeatable)
+      void this.#start(claim, { ...offer, input: input.value, client: NO_CLIENT })
     else void this.#track(claim.txId, this.#giveUp(claim, fault('service/interrupted', { serviceId })))
   }
 
@@ -268,7 +278,7 @@ export class Checkout {
     if (first !== null) return this.#join(first, call, offer)
     // Where the payment is good but the work cannot be done, nothing runs, and the escrow goes back at once.
     const finished = availability.available
-      ? await this.#start(claim, offer, input)
+      ? await this.#start(claim, { ...offer, input, client: call.from ?? NO_CLIENT })
       : await this.#giveUp(claim, unavailable(call.serviceId, availability.reason))
     return finished === null ? fail(underWay(call.txId)) : answer(finished, false)
   }
@@ -292,11 +302,10 @@ export class Checkout {
     }
   }
 
-  #start(claim: OpenClaim, offer: Pick<Offer, 'definition'>, input: unknown): Promise<FinishedClaim | null> {
-    return this.#track(
-      claim.txId,
-      this.#deps.workshop.inPlace(offer.definition, () => this.#execute(claim, offer, input), claim.caller),
-    )
+  #start(claim: OpenClaim, task: Task): Promise<FinishedClaim | null> {
+    const caller = { payer: claim.caller, client: task.client }
+    const work = (): Promise<FinishedClaim | null> => this.#execute(claim, task)
+    return this.#track(claim.txId, this.#deps.workshop.inPlace(task.definition, work, caller))
   }
 
   #track(txId: TxId, work: Promise<FinishedClaim | null>): Promise<FinishedClaim | null> {
@@ -309,11 +318,8 @@ export class Checkout {
   }
 
   /** Does the work of a claim; null if somebody else has it, or the next start of this node. */
-  async #execute(
-    claim: OpenClaim,
-    { definition }: Pick<Offer, 'definition'>,
-    input: unknown,
-  ): Promise<FinishedClaim | null> {
+  async #execute(claim: OpenClaim, task: Task): Promise<FinishedClaim | null> {
+    const { definition, input, client } = task
     const { chain, shop, workshop } = this.#deps
     const { serviceId, timeoutMs } = definition
     // A passing head says nothing of a payment.
@@ -322,7 +328,7 @@ export class Checkout {
     // It may have waited for its turn, or for this node to start again.
     const standing = standingOf(this.#judge, claim, timeoutMs)
     if (standing === 'adrift' || shop.closedBecause !== null) {
-      this.#adrift.set(claim.txId, () => void this.#start(claim, { definition }, input))
+      this.#adrift.set(claim.txId, () => void this.#start(claim, task))
       // What closes a market need not end with a head.
       if (standing !== 'adrift') this.#deps.timers.after(CLOSED_MS, () => this.#drift(claim.txId))
       return null
@@ -332,6 +338,7 @@ export class Checkout {
     const executing = { ...claim, state: 'executing', startedAtMs, runs: runsOf(claim) } as const
     if (!(await this.#advance(claim.state, executing))) return this.#stored(claim.txId)
     const outcome = await workshop.run(definition, input, shop.context)
+    workshop.ended(definition, { payer: claim.caller, client }, outcome)
     const nowMs = this.#now()
     const finished = outcome.ok ? delivered(executing, outcome.value, nowMs) : failed(executing, outcome.fault, nowMs)
     return this.#finish(executing, finished)
@@ -378,19 +385,9 @@ function unconfirmed(
   return fault('pay/unconfirmed', { txId, confirmations, needed })
 }
 
-/** Whether waiting may better it. */
-function isPassing({ state }: PaymentVerdict): boolean {
-  return state === 'waiting' || state === 'held'
-}
-
 /** The work of this payment goes on, elsewhere or after a start. */
 function underWay(txId: TxId): Fault {
   return unconfirmed(txId, { confirmations: 1, needed: 1 })
-}
-
-/** Whether only the payer's secret redeems a payment. */
-function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
-  return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
 }
 
 function nothingIfAway(error: unknown): null {

@@ -260,3 +260,13 @@ export function heldFault(
   const { txId, serviceId } = call
   return ended ? fault('service/unavailable', { serviceId, reason }) : fault('pay/held', { txId, reason })
 }
+
+/** Whether waiting may better a verdict. */
+export function isPassing({ state }: PaymentVerdict): boolean {
+  return state === 'waiting' || state === 'held'
+}
+
+/** Whether only the payer's secret redeems a payment. */
+export function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
+  return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
+}

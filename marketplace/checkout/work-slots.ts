@@ -1,60 +1,74 @@
+import { addTo, ClientTally } from './client-counts.ts'
+import type { Caller } from './failing-callers.ts'
+
 /** How many services of one kind run at once: more would only make each other late, and a late service is a refund. */
 const WORK_AT_ONCE = 16
 
 interface Waiter {
-  readonly who: string
+  readonly caller: Caller
   readonly start: () => void
   readonly refuse: () => void
 }
 
+/** What places for work are made with. */
+export interface WorkSlotsParts {
+  /** How many there are. */
+  readonly atOnce?: number
+  /** Asked each time that a place is free, who goes behind all others. */
+  readonly goesLast?: () => (caller: Caller) => boolean
+}
+
 /**
- * Places for work, as many as for running services unless said. A free place goes to whoever has the fewest at the time, and
- * among those to who came first: one who comes with a hundred calls makes itself wait, not everybody behind.
+ * Places for work, as many as for running services unless said. A free place goes to the client that has the fewest at the time, then to
+ * its payer with the fewest, and among those to who came first: one who comes with a hundred calls makes itself wait, not everybody behind.
+ * Clients go before payers, because a client can make any number of payers.
  */
 export class WorkSlots {
   #free: number
   readonly #queue: Waiter[] = []
-  readonly #held = new Map<string, number>()
+  readonly #ofClients = new ClientTally()
+  readonly #ofPayers = new Map<string, number>()
+  readonly #goesLast: () => (caller: Caller) => boolean
 
-  constructor(atOnce: number = WORK_AT_ONCE) {
+  constructor({ atOnce = WORK_AT_ONCE, goesLast = () => () => false }: WorkSlotsParts = {}) {
     this.#free = atOnce
+    this.#goesLast = goesLast
   }
 
-  /** Runs work as soon as there is a place for it; `who` it is done for counts all its places together. */
-  run<T>(work: () => Promise<T>, who = ''): Promise<T> {
-    return this.runUnlessFull(work, who, Number.POSITIVE_INFINITY) as Promise<T>
+  /** Runs work as soon as there is a place for it; the places of whom it is done for count together. */
+  run<T>(work: () => Promise<T>, caller: Caller | string = ''): Promise<T> {
+    return this.runUnlessFull(work, caller, Number.POSITIVE_INFINITY) as Promise<T>
   }
 
   /**
    * The same where so many wait at most. Null where too many do, or where who has the most of them had to make room for others.
    */
-  async runUnlessFull<T>(work: () => Promise<T>, who: string, waitingMax: number): Promise<T | null> {
+  async runUnlessFull<T>(work: () => Promise<T>, who: Caller | string, waitingMax: number): Promise<T | null> {
+    const caller = typeof who === 'string' ? named(who) : who
     if (this.#free > 0) {
       this.#free -= 1
-      this.#take(who)
-    } else if (!(await this.#turn(who, waitingMax))) return null
+      this.#count(caller, 1)
+    } else if (!(await this.#turn(caller, waitingMax))) return null
     try {
       return await work()
     } finally {
-      const left = this.#heldBy(who) - 1
-      if (left === 0) this.#held.delete(who)
-      else this.#held.set(who, left)
+      this.#count(caller, -1)
       this.#pass()
     }
   }
 
   /** False where it does not come. */
-  async #turn(who: string, waitingMax: number): Promise<boolean> {
-    if (this.#queue.length >= waitingMax && !this.#makeRoom(who)) return false
+  async #turn(caller: Caller, waitingMax: number): Promise<boolean> {
+    if (this.#queue.length >= waitingMax && !this.#makeRoom(caller)) return false
     return new Promise((resolve) => {
-      this.#queue.push({ who, start: () => resolve(true), refuse: () => resolve(false) })
+      this.#queue.push({ caller, start: () => resolve(true), refuse: () => resolve(false) })
     })
   }
 
   /** Refuses the last call of the client with the most waiting, where those are more than the new client would have. */
-  #makeRoom(who: string): boolean {
-    const groups = Map.groupBy(this.#queue, (waiter) => waiter.who)
-    const own = groups.get(who)?.length ?? 0
+  #makeRoom({ client }: Caller): boolean {
+    const groups = Map.groupBy(this.#queue, ({ caller }) => caller.client.address)
+    const own = groups.get(client.address)?.length ?? 0
     const most = [...groups.values()].reduce((one, other) => (other.length > one.length ? other : one), [])
     if (most.length <= own + 1) return false
     const last = most.at(-1) as Waiter
@@ -63,24 +77,50 @@ export class WorkSlots {
     return true
   }
 
-  #take(who: string): void {
-    this.#held.set(who, this.#heldBy(who) + 1)
-  }
-
-  #heldBy(who: string): number {
-    return this.#held.get(who) ?? 0
+  #count({ payer, client }: Caller, more: 1 | -1): void {
+    addTo(this.#ofPayers, payer, more)
+    this.#ofClients.add(client, more)
   }
 
   #pass(): void {
-    let next: Waiter | undefined
-    for (const waiter of this.#queue)
-      if (next === undefined || this.#heldBy(waiter.who) < this.#heldBy(next.who)) next = waiter
+    const next = this.#next()
     if (next === undefined) {
       this.#free += 1
       return
     }
     this.#queue.splice(this.#queue.indexOf(next), 1)
-    this.#take(next.who)
+    this.#count(next.caller, 1)
     next.start()
   }
+
+  #next(): Waiter | undefined {
+    const goesLast = this.#goesLast()
+    let next: Waiter | undefined
+    let least: Rank = []
+    for (const waiter of this.#queue) {
+      const { caller } = waiter
+      const rank = [
+        goesLast(caller) ? 1 : 0,
+        this.#ofClients.shareOf(caller.client),
+        this.#ofPayers.get(caller.payer) ?? 0,
+      ]
+      if (next !== undefined && !isBefore(rank, least)) continue
+      next = waiter
+      least = rank
+    }
+    return next
+  }
+}
+
+/** What is compared in turn: who has less of the first that differs is before the other. */
+type Rank = readonly number[]
+
+function isBefore(one: Rank, other: Rank): boolean {
+  const at = one.findIndex((figure, index) => figure !== other[index])
+  return at >= 0 && (one[at] as number) < (other[at] as number)
+}
+
+/** A caller of whom one name is known. */
+function named(name: string): Caller {
+  return { payer: name, client: { address: name, network: name } }
 }

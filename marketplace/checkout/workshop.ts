@@ -1,8 +1,10 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ServiceContext } from '../services/context.ts'
 import { ResultCache } from '../services/result-cache.ts'
 import type { ServiceDefinition } from '../services/service.ts'
+import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
 import { runService } from './run-service.ts'
 import { WorkSlots } from './work-slots.ts'
 
@@ -12,6 +14,8 @@ type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
 /** Time limits up to which a service takes a moment, and up to which it takes a while; models take longer. */
 const MOMENT_MS_MAX = 5_000
 const WHILE_MS_MAX = 30_000
+/** Who asks where nobody pays. */
+const OPERATOR: Caller = { payer: 'operator', client: { address: 'operator', network: 'operator' } }
 
 /**
  * Where services run, whichever way they were paid: so many at once, and what a head alone decides only once for each head.
@@ -19,19 +23,35 @@ const WHILE_MS_MAX = 30_000
  * what takes a moment.
  */
 export class Workshop {
-  readonly #moment = new WorkSlots()
-  readonly #while = new WorkSlots()
-  readonly #strangers = new WorkSlots()
-  readonly #long = new WorkSlots()
+  readonly #moment: WorkSlots
+  readonly #while: WorkSlots
+  readonly #strangers: WorkSlots
+  readonly #long: WorkSlots
   readonly #results: ResultCache
+  readonly #failing: FailingCallers
 
-  constructor(chain: Pick<Chain, 'onHeadChange'>) {
+  constructor(chain: Pick<Chain, 'onHeadChange'>, clock: Clock) {
     this.#results = new ResultCache(chain)
+    this.#failing = new FailingCallers(clock)
+    const slots = (): WorkSlots => new WorkSlots({ goesLast: () => this.#failing.judge() })
+    this.#moment = slots()
+    this.#while = slots()
+    this.#strangers = slots()
+    this.#long = slots()
   }
 
-  /** Does something for a service in one of its places for work, as soon as the payer gets one; without a payer, the operator. */
-  inPlace<T>(definition: ServicePace, work: () => Promise<T>, payer = ''): Promise<T> {
-    return this.#slotsOf(definition).run(work, payer)
+  /** Does something for a service in one of its places for work, as soon as the caller gets one; without a caller, the operator. */
+  inPlace<T>(definition: ServicePace, work: () => Promise<T>, caller: Caller = OPERATOR): Promise<T> {
+    return this.#slotsOf(definition).run(work, caller)
+  }
+
+  /**
+   * Notes what came of a call that was paid before its work. A caller whose calls fail at what they were to reach goes behind all others
+   * for a while: it gets its money back each time, and has held a place up.
+   */
+  ended(definition: ServiceDefinition, caller: Caller, outcome: Result<string>): void {
+    if (outcome.ok) this.#failing.good(caller)
+    else if (isCausedOutside(definition, outcome.fault)) this.#failing.failed(caller)
   }
 
   #slotsOf({ timeoutMs, reachesOut }: ServicePace): WorkSlots {

@@ -71,7 +71,8 @@ export interface MarketParts {
 
 /** What a test pays for; what is left out is chosen so that it works. */
 export interface Order {
-  readonly from?: number
+  /** Number of a development wallet, or a key. */
+  readonly from?: number | WalletKey
   readonly serviceId?: string
   readonly agentId?: string
   readonly amount?: bigint
@@ -140,7 +141,7 @@ export class TestMarket {
     this.checkout = new Checkout({
       ...{ chain, shop, store, sink: this.mempool, price: this.price, settler: this.settler },
       ...{ settings: { ...DEFAULT_MARKET_SETTINGS, ...settings }, clock: time, timers: time },
-      workshop: new Workshop(chain),
+      workshop: new Workshop(chain, time),
     })
     opened.push(this)
   }
@@ -193,7 +194,7 @@ export class TestMarket {
       requestCommitment: lock === 'none' ? (ZERO_HEX_32 as Hash) : requestCommitment(secret, { ...call, request }),
       redeemLock: lock === 'lock' ? lockOf(openerOf(secret)) : (ZERO_HEX_32 as Hash),
     }
-    const tx = await this.test.tx(wallet(from), 'agent_invoke', payload, order.tx)
+    const tx = await this.test.tx(typeof from === 'number' ? wallet(from) : from, 'agent_invoke', payload, order.tx)
     return { tx, txId: tx.txId, secret: lock === 'none' ? null : secret, serviceId: id, request }
   }
 

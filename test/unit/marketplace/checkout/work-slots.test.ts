@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest'
+import type { Caller } from '../../../../marketplace/checkout/failing-callers.ts'
 import { WorkSlots } from '../../../../marketplace/checkout/work-slots.ts'
 
 const PLACES = 16
 
 /** Work that was begun, in order, each ended by the test. */
 class Bench {
-  readonly slots = new WorkSlots()
+  readonly slots: WorkSlots
   readonly begun: number[] = []
   readonly #ends = new Map<number, (failure?: Error) => void>()
 
-  run(number: number, who?: string): Promise<number> {
+  constructor(goesLast: (caller: Caller) => boolean = () => false) {
+    this.slots = new WorkSlots({ goesLast: () => goesLast })
+  }
+
+  run(number: number, who?: Caller | string): Promise<number> {
     return this.slots.run(() => {
       this.begun.push(number)
       return new Promise((resolve, reject) => {
@@ -23,6 +28,8 @@ class Bench {
     for (let i = 0; i < 10; i++) await Promise.resolve()
   }
 }
+
+const caller = (payer: string, address: string, network = address): Caller => ({ payer, client: { address, network } })
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
@@ -48,6 +55,40 @@ describe('places for work', () => {
     void bench.run(102, 'other')
     for (const number of [0, 1, 2, 3]) await bench.end(number)
     expect(bench.begun.slice(PLACES)).toEqual([100, 102, 101, 16])
+  })
+
+  it('go to the client that has the fewest, however many payers it makes', async () => {
+    const bench = new Bench()
+    for (const number of upTo(40)) void bench.run(number, caller(`payer ${number}`, 'crowd'))
+    void bench.run(100, caller('modest', 'other'))
+    void bench.run(101, caller('another', 'other'))
+    for (const number of [0, 1, 2]) await bench.end(number)
+    expect(bench.begun.slice(PLACES)).toEqual([100, 101, 16])
+  })
+
+  it('go to the payer of a client that has the fewest', async () => {
+    const bench = new Bench()
+    for (const number of upTo(40)) void bench.run(number, caller('greedy', 'shared'))
+    void bench.run(100, caller('modest', 'shared'))
+    for (const number of [0, 1]) await bench.end(number)
+    expect(bench.begun.slice(PLACES)).toEqual([100, 16])
+  })
+
+  it('go to the network that has the fewest for each of the clients that it counts as', async () => {
+    const bench = new Bench()
+    for (const number of upTo(40)) void bench.run(number, caller(`payer ${number}`, `10.0.0.${number}`, '10.0.0'))
+    void bench.run(100, caller('modest', '10.0.1.1', '10.0.1'))
+    for (const number of [0, 1]) await bench.end(number)
+    expect(bench.begun.slice(PLACES)).toEqual([100, 16])
+  })
+
+  it('go to who goes last when nobody else waits, and are as many for him as for others', async () => {
+    const bench = new Bench(({ payer }) => payer === 'failing')
+    for (const number of upTo(PLACES)) void bench.run(number, 'greedy')
+    void bench.run(100, 'failing')
+    for (const number of [50, 51]) void bench.run(number, 'greedy')
+    for (const number of [0, 1, 2]) await bench.end(number)
+    expect(bench.begun.slice(PLACES)).toEqual([50, 51, 100])
   })
 
   it('are free again after work that fails', async () => {

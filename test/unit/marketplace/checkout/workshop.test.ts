@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Workshop } from '../../../../marketplace/checkout/workshop.ts'
 
-const workshop = (): Workshop => new Workshop({ onHeadChange: () => () => {} })
+const workshop = (): Workshop => new Workshop({ onHeadChange: () => () => {} }, Date)
 
 /** Fills every place for services that may take so long, with work that never ends. */
 async function fill(shop: Workshop, timeoutMs: number, reach: { reachesOut?: true } = {}): Promise<number> {

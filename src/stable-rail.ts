@@ -9,7 +9,9 @@ import { StableCheckout } from '../marketplace/stable/checkout.ts'
 import { STABLE_CLAIMS, type StableClaimStore } from '../marketplace/stable/claim.ts'
 import { FacilitatorPool } from '../marketplace/stable/facilitators.ts'
 import { Refunder } from '../marketplace/stable/refunds.ts'
+import type { OwnOffer } from '../marketplace/stable/requirements.ts'
 import type { StableTerms } from '../marketplace/stable/terms.ts'
+import { offerExtensions, offerResource } from '../rpc/cashier/extensions.ts'
 import { resourceUrl } from '../rpc/cashier/options.ts'
 import { type DaemonOptions, repeat, type Stop } from './core.ts'
 import type { Market } from './market.ts'
@@ -126,12 +128,20 @@ async function build(
   const told = (cause: Fault): void => onFault(`stablecoin refund to ${String(cause.detail.payer)}`, cause)
   const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
   const { shop, workshop, settings } = market
-  const seller = { terms, resourceOf: (serviceId: string) => resourceUrl(baseUrlOf(config), serviceId, 'stable') }
+  const urlOf = (serviceId: string): string => resourceUrl(baseUrlOf(config), serviceId, 'stable')
+  const offerOf = (serviceId: string): OwnOffer => ownOffer(shop.offer(serviceId)?.definition, urlOf(serviceId))
+  const seller = { terms, offerOf }
   // Each is money that did not come: one line for every one of them.
   const onMissing = (cause: Fault): void =>
     logger.warn({ area: 'stablecoin payments', code: cause.code, ...cause.detail }, faultMessage(cause))
   const sale = { chain, shop, workshop, settings, seller, refunder, onFault: onMissing }
   return ok({ checkout: new StableCheckout({ ...shared, ...sale }), pool })
+}
+
+/** What a service is offered as; of one that is not sold any more its address alone. */
+function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOffer {
+  if (definition === undefined) return { resource: { url }, extensions: {} }
+  return { resource: offerResource(definition, url), extensions: offerExtensions(definition) }
 }
 
 function baseUrlOf({ rpc: { publicUrl, host, port } }: Config): string {

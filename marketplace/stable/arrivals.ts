@@ -44,7 +44,7 @@ const ASKED_AT_ONCE = 4
  */
 export class Arrivals {
   readonly #deps: ArrivalsDependencies
-  readonly #slots = new WorkSlots(ASKED_AT_ONCE)
+  readonly #slots = new WorkSlots({ atOnce: ASKED_AT_ONCE })
   readonly #waiting = new Map<string, () => void>()
   readonly #working = new Set<Promise<void>>()
   readonly #ends: Record<Ending, number> = { seen: 0, missing: 0, unknown: 0 }
@@ -89,22 +89,24 @@ export class Arrivals {
   async #look(id: string, attempts: number): Promise<void> {
     const claim = this.#stopped ? undefined : await this.#deps.store.get(id)
     if (claim === undefined || !isReported(claim)) return void this.#waiting.delete(id)
-    const seen = await this.#ask(claim)
-    if (this.#stopped) return
     const nowMs = this.#deps.clock.now()
+    const isOver = nowMs > claim.validBefore * 1_000 + LATE_MS
+    const seen = await this.#ask(claim, isOver)
+    if (this.#stopped) return
     if (seen.is === 'transferred') return this.#end(id, 'seen')
     if (seen.is === 'cancelled') return this.#missing(claim, 'its authorization was used for something else')
-    if (seen.is === 'unused' && nowMs > claim.validBefore * 1_000 + LATE_MS)
-      return this.#missing(claim, 'its authorization has run out unused')
+    if (seen.is === 'unused' && isOver) return this.#missing(claim, 'its authorization has run out unused')
     if (nowMs <= claim.settledAtMs + GIVE_UP_MS) return this.#schedule(id, attempts + 1)
     this.#deps.onFault(notSeen(claim, seen.is === 'unknown' ? seen.detail : 'its authorization is unused'))
     this.#end(id, 'unknown')
   }
 
-  #ask({ asset, payer, amount, nonce, transaction, settledAtMs, report }: Reported): Promise<AuthorizationState> {
+  /** How the chain shows a payment. One that is over is unused only for a node that has come so far: another one may stand still. */
+  #ask(claim: Reported, isOver: boolean): Promise<AuthorizationState> {
+    const { asset, payer, amount, nonce, transaction, settledAtMs, report, validBefore } = claim
     const sinceSeconds = Math.floor((settledAtMs - BEFORE_MS) / 1_000)
     const sought = { asset, from: payer, to: report.payTo, value: BigInt(amount), nonce, sinceSeconds, transaction }
-    return this.#deps.ledger.authorization(sought)
+    return this.#deps.ledger.authorization(isOver ? { ...sought, untilSeconds: validBefore } : sought)
   }
 
   async #missing(claim: Reported, reason: string): Promise<void> {

@@ -300,7 +300,7 @@ export class StableCheckout implements StableRail {
     const refusal = this.#refusal(place, finished !== null)
     if (finished === null) return fail(refusal ?? cause)
     if (refusal !== null) return fail(refusal.code === 'stable/refused' ? cause : refusal)
-    return this.#do(place, async () => {
+    return this.#do(place, finished, async () => {
       if (!(await this.store.advance('unpaid', finished))) return null
       this.#resolver.drop(claim.id)
       return this.#work.collectAgain(finished, senderOf(place.call))
@@ -314,23 +314,20 @@ export class StableCheckout implements StableRail {
     const refusal = this.#refusal(place)
     if (refusal !== null) return fail(refusal)
     const claim = previous === null ? this.#intake.newClaim(place) : claimedAgain(previous)
-    // Somebody else was given the name since it was looked at.
-    if (this.#isTaken(place.identity)) return null
     const { payment } = place.call
     const task = { definition: offer.definition, input: input.value, previous, client: senderOf(place.call) }
-    this.#keys.put(claim)
     const foreign = isOwnKey(payment, this.terms) ? null : payment.authorization.signature
-    const outcome = await this.#do(place, () => this.#work.begin(claim, task, foreign))
-    if (outcome?.ok !== false) return outcome
-    if (outcome.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
-    return outcome
+    return this.#do(place, claim, () => this.#work.begin(claim, task, foreign))
   }
 
-  /** Does work for a payer, unless it is under way here already. */
-  async #do({ identity, call }: Place, work: () => Promise<Ended>): Promise<Result<StableSettled> | null> {
-    if (this.#running.has(identity.id)) return null
+  /** Does work for a payer under the name that it gave, unless it is under way here already, or another call was given the name meanwhile. */
+  async #do({ identity, call }: Place, claim: StableClaim, work: () => Promise<Ended>) {
+    if (this.#running.has(identity.id) || this.#isTaken(identity)) return null
+    this.#keys.put(claim)
     const payer = this.#payers.placeOf(call, this.terms)
-    return told(await this.#track(identity, () => this.#payers.during(payer, work)), false)
+    const outcome = told(await this.#track(identity, () => this.#payers.during(payer, work)), false)
+    if (outcome?.ok === false && outcome.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
+    return outcome
   }
 
   #track(identity: Running['identity'] & { readonly id: string }, work: () => Promise<Ended>): Promise<Ended> {
@@ -376,6 +373,8 @@ export class StableCheckout implements StableRail {
 
   #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
+      // It may have been refused at first: no second charge under its name.
+      this.#keys.recall(claim)
       this.#sales.add(claim)
       this.#arrivals?.take(claim)
     }

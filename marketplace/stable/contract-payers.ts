@@ -1,10 +1,10 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { ClientCounts } from '../checkout/client-counts.ts'
+import { RecentCounts } from '../checkout/recent-counts.ts'
 import { TokenBucket } from '../models/token-bucket.ts'
-import { ClientCounts } from './client-counts.ts'
 import type { StableLedger } from './facilitator.ts'
-import { RecentCounts } from './recent-counts.ts'
 
 /** What signatures are judged with that are not of the payer's own key. */
 export interface ContractPayersDependencies {
@@ -29,8 +29,8 @@ export const CONTRACT_QUESTIONS = { ofPayer: 10, ofAll: 300, ofCode: 600 } as co
 const OF_PAYER = { most: CONTRACT_QUESTIONS.ofPayer, withinMs: 60_000, namesMax: 10_000 }
 /** Payments that a client offers within a minute before it leaves a part of what there is to others. */
 const OF_CLIENT = { most: 10, withinMs: 60_000, namesMax: 10_000 }
-/** How long who has paid is known to. */
-const PAID = { most: 1, withinMs: 10 * 60_000, namesMax: 10_000 }
+/** Paid calls that are counted for a payer, and for how long. */
+const PAID = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
 /** How long an answer holds: a wallet can be deployed at any time, and hardly ever goes away again. */
 const KEPT_MS = { contract: 600_000, none: 60_000 }
 const KEPT_MAX = 10_000
@@ -63,7 +63,7 @@ export class ContractPayers {
   }
 
   /**
-   * Why no facilitator is asked about a signature that is not of the payer's own key; null where one may be, which is then counted.
+   * Why no facilitator is asked about a signature that is not of the payer's own key; null where one may be, which then counts for the payer.
    * Faults: `stable/refused` where no contract can have made it, `stable/unproven` where too many were asked about.
    */
   async refusal(payment: ForeignPayment): Promise<Fault | null> {
@@ -79,24 +79,28 @@ export class ContractPayers {
     // Others may have been let through meanwhile.
     const late = this.#full(payment, isMany)
     if (late !== null) return late
-    this.#ofPayer.add(nameOf(payment))
-    if (!this.hasPaid(payment)) this.#ofAll.take(1, this.#now())
+    this.#ofPayer.add(contractName(payment))
     return null
+  }
+
+  /** Takes note that a facilitator is asked about a payer that has not paid. */
+  asked(): void {
+    this.#ofAll.take(1, this.#now())
   }
 
   /** Takes note that a payer has paid. */
   paid(payment: ForeignPayment): void {
-    this.#paid.add(nameOf(payment))
+    this.#paid.add(contractName(payment))
   }
 
-  /** Whether a payer has paid lately, from the client that it comes from now. */
-  hasPaid(payment: ForeignPayment): boolean {
-    return this.#paid.count(nameOf(payment)) > 0
+  /** How often a payer has paid lately from one client, by {@link contractName}. */
+  paidOf(name: string): number {
+    return this.#paid.count(name)
   }
 
   #full(payment: ForeignPayment, isMany: boolean): Fault | null {
-    const all = this.hasPaid(payment) ? 0 : this.#ofAll.waitMs(1, this.#now(), isMany)
-    const waitMs = Math.max(this.#ofPayer.waitMs(nameOf(payment)), all)
+    const all = this.paidOf(contractName(payment)) > 0 ? 0 : this.#ofAll.waitMs(1, this.#now(), isMany)
+    const waitMs = Math.max(this.#ofPayer.waitMs(contractName(payment)), all)
     return waitMs > 0 ? unproven(waitMs) : null
   }
 
@@ -124,10 +128,12 @@ export class ContractPayers {
   }
 }
 
-function nameOf({ payer, client }: ForeignPayment): string {
+/** Name under which a contract is counted: a payer and the client that named it. */
+export function contractName({ payer, client }: Pick<ForeignPayment, 'payer' | 'client'>): string {
   return `${client.address} ${payer}`
 }
 
-function unproven(waitMs: number): Fault {
+/** What a client is told about a signature that is not of the payer's own key, where too many were asked about. */
+export function unproven(waitMs: number): Fault {
   return fault('stable/unproven', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
 }

@@ -44,12 +44,15 @@ export function reasonInShort(reason: string): string {
 const OF_PAYER =
   /(^|_)(insufficient_(funds|balance|allowance)|nonce|already|used|duplicate|cancell?ed|expired|signature|signer|authorization|undeployed|valid_(before|after))(_|$)/
 
+/** Reason of ours of a settlement whose outcome was not known until its authorization ran out: nothing is known of the payer either. */
+export const EXPIRED_UNSETTLED = 'authorization_expired_unsettled'
+
 /** Words by which the same reasons are about the facilitator's own key, account or gas. */
 const OF_FACILITATOR = /(^|_)(gas|facilitator|relayer|sponsor|api|key|account|fee)(_|$)/
 
 /** Whether a settlement was refused for what the payer has signed or holds. `reason` is in lower case. */
 export function isOfPayer(reason: string): boolean {
-  return OF_PAYER.test(reason) && !OF_FACILITATOR.test(reason)
+  return reason !== EXPIRED_UNSETTLED && OF_PAYER.test(reason) && !OF_FACILITATOR.test(reason)
 }
 
 /** A facilitator of the x402 HTTP API. Never throws: whatever happens is a verdict. */

@@ -1,7 +1,8 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { RecentCounts } from '../checkout/recent-counts.ts'
 import { WaitingRoom } from '../checkout/waiting-room.ts'
 import { WorkSlots } from '../checkout/work-slots.ts'
-import { Allowance } from './allowance.ts'
+import { Allowance, type Sharer } from './allowance.ts'
 import { Breaker } from './breaker.ts'
 import {
   type Facilitator,
@@ -12,7 +13,6 @@ import {
   type SupportVerdict,
 } from './facilitator.ts'
 import type { FacilitatorFacts } from './rail.ts'
-import { RecentCounts } from './recent-counts.ts'
 import type { StableNetwork } from './terms.ts'
 
 /** What a pool works with. */
@@ -56,10 +56,15 @@ const ILL_MS = 2_000
 
 /** Checks that wait for a facilitator that wants to be asked later, at most: those of payers who have paid lately come on top. */
 const RESTING_MAX = 64
+/** Of these, those of payments of which it is not proven that their payer has signed. */
+const RESTING_UNPROVEN_MAX = 16
 /** How much later each rank asks once a facilitator's pause is over: what is left of its allowance goes to the first. */
 const RANK_MS = 100
-/** Who goes first where a facilitator takes few questions; newcomers with refused payments come after all others. */
-export const RANKS = { settlement: 0, payer: 1, newcomer: 2 } as const
+/**
+ * Who goes first where a facilitator takes few questions; `repeat` is a settlement that was tried before, and newcomers with refused
+ * payments come after all others.
+ */
+export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
 /** How often a facilitator's error at payments of one client, or of its network, counts: any client can send what it fails at. */
 const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
 /** What callers are told of a facilitator that gave neither yes nor no. */
@@ -117,9 +122,9 @@ interface Question {
 export class FacilitatorPool {
   readonly #deps: FacilitatorPoolDependencies
   readonly #members: readonly Member[]
-  readonly #checks = new WorkSlots(VERIFY_AT_ONCE)
+  readonly #checks = new WorkSlots({ atOnce: VERIFY_AT_ONCE })
   readonly #room: WaitingRoom
-  #resting = 0
+  #resting = { all: 0, unproven: 0 }
   #cancel: (() => void) | null = null
   #stopped = false
 
@@ -196,12 +201,12 @@ export class FacilitatorPool {
 
   /**
    * Has a payment settled, by `first` if it can. The next is asked where it was not reached, or where it could not for a reason of its
-   * own: what may have happened is not known better by asking another at once. Where a facilitator takes few questions, a settlement that
-   * was tried before waits with newcomers: a payer can leave any number of them open.
+   * own: what may have happened is not known better by asking another at once. Where a facilitator takes few questions, settlements that
+   * were tried before have a share of their own: a payer can leave any number of them open, and newcomers must not leave works unpaid.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
-    const ranked = { ...asker, rank: asker.isRepeat === true ? RANKS.newcomer : RANKS.settlement }
+    const ranked = { ...asker, rank: asker.isRepeat === true ? RANKS.repeat : RANKS.settlement }
     const round = (): Promise<PoolVerdict> =>
       this.#ask(this.#inOrder(first), { ask, isSettlement: true, asker: ranked })
     return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
@@ -217,19 +222,26 @@ export class FacilitatorPool {
   async #patiently(
     patienceMs: number,
     round: () => Promise<PoolVerdict>,
-    { rank = RANKS.settlement }: Asker,
+    { rank = RANKS.settlement, isProven = true }: Asker,
   ): Promise<PoolVerdict> {
     const untilMs = this.#deps.clock.now() + patienceMs
+    const unproven = isProven ? 0 : 1
     for (;;) {
       const said = await round()
       if (said.verdict.is !== 'busy' || this.#stopped) return said
       const waitMs = said.verdict.waitMs + rank * RANK_MS
-      if (this.#deps.clock.now() + waitMs > untilMs || (rank >= RANKS.newcomer && this.#resting >= RESTING_MAX))
-        return said
-      this.#resting += 1
+      const { all } = this.#resting
+      const isFull = all >= RESTING_MAX || unproven * this.#resting.unproven >= RESTING_UNPROVEN_MAX
+      if (this.#deps.clock.now() + waitMs > untilMs || (rank > RANKS.payer && isFull)) return said
+      this.#rest(1, unproven)
       await this.#room.pause(waitMs)
-      this.#resting -= 1
+      this.#rest(-1, -unproven)
     }
+  }
+
+  #rest(more: 1 | -1, unproven: number): void {
+    this.#resting.all += more
+    this.#resting.unproven += unproven
   }
 
   async #ask(members: readonly Member[], question: Question): Promise<PoolVerdict> {
@@ -280,12 +292,17 @@ export class FacilitatorPool {
   }
 
   /** Why a newcomer does not ask a facilitator yet whose allowance is for those who have paid, too; null where it does. */
-  #shareOf({ allowance }: Member, { asker: { rank = RANKS.settlement } }: Question): FacilitatorVerdict | null {
+  #shareOf(
+    { allowance }: Member,
+    { asker: { rank = RANKS.settlement, isProven = true } }: Question,
+  ): FacilitatorVerdict | null {
     const nowMs = this.#deps.clock.now()
-    if (rank < RANKS.newcomer) return null
-    const waitMs = allowance.newcomerWaitMs(nowMs)
+    if (rank <= RANKS.payer) return null
+    const proven: Sharer = isProven ? 'newcomer' : 'unproven'
+    const sharer = rank === RANKS.repeat ? 'repeat' : proven
+    const waitMs = allowance.waitMs(nowMs, sharer)
     if (waitMs > 0) return { is: 'busy', detail: KINDS.busy, waitMs }
-    allowance.newcomerAsks(nowMs)
+    allowance.asks(nowMs, sharer)
     return null
   }
 

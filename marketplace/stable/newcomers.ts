@@ -2,12 +2,12 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { ClientCounts } from '../checkout/client-counts.ts'
+import { RecentCounts } from '../checkout/recent-counts.ts'
 import { TokenBucket } from '../models/token-bucket.ts'
-import { ClientCounts } from './client-counts.ts'
 import { ClientLines } from './client-lines.ts'
-import type { FacilitatorVerdict, StableLedger } from './facilitator.ts'
+import { type FacilitatorVerdict, isOfPayment, type StableLedger } from './facilitator.ts'
 import { RANKS } from './facilitators.ts'
-import { RecentCounts } from './recent-counts.ts'
 
 /** What payments are judged with before a facilitator is asked. */
 export interface NewcomersDependencies {
@@ -16,15 +16,19 @@ export interface NewcomersDependencies {
   readonly ledger: StableLedger | null
   /** Contract of the token. */
   readonly asset: string
-  /** How often a payer has paid lately. */
-  readonly paidOf: (payer: string) => number
+  /** How often a payer has paid lately, by the name under which it is counted. */
+  readonly paidOf: (name: string) => number
   /** Whether facilitators take few questions now. */
   readonly isScarce: () => boolean
+  /** What a client is told that has to wait so long; `stable/crowded` unless said. */
+  readonly tooMany?: (waitMs: number) => Fault
 }
 
-/** A payment that its payer's own key has signed. */
-export interface OwnPayment {
+/** A payment that is to be checked. */
+export interface NewPayment {
   readonly payer: string
+  /** Name under which the payer is counted, where any caller can name any payer; else the payer. */
+  readonly name?: string
   /** Units of the asset. */
   readonly amount: bigint
   /** Who sent it, as the doors tell callers apart. */
@@ -38,12 +42,14 @@ export interface Leave {
   readonly wasted: () => void
 }
 
-/** Bounds of payers that have not paid lately. Each paid call of a client allows it one more of `refused` and `short`. */
+/** Bounds of payers that have not paid lately. Each paid call of a client allows it one more of `refused`, `failed` and `short`. */
 export const NEWCOMERS = {
   /** Payments of a client within a minute that facilitators refused; after these no more are checked for it. */
   refused: 10,
   /** The same while facilitators take few questions. */
   refusedWhileScarce: 2,
+  /** Payments of a client within a minute at which facilitators failed: it may be what they fail at. */
+  failed: 10,
   /** Payments of a client within a minute whose payer has too little money. Honest payers have that, too, so there are more of them. */
   short: 30,
   /** Checks of a client that are open at once. */
@@ -86,6 +92,7 @@ export class Newcomers {
   readonly #open = new Map<string, number>()
   readonly #paidOfClient: ClientCounts
   readonly #refusedOfClient: ClientCounts
+  readonly #failedOfClient: ClientCounts
   readonly #shortOfClient: ClientCounts
   readonly #questions: TokenBucket
   readonly #balances = new Map<string, Balance>()
@@ -98,6 +105,7 @@ export class Newcomers {
     this.#refused = new RecentCounts(clock, SPAN)
     this.#paidOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX })
     this.#refusedOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.refused })
+    this.#failedOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.failed })
     this.#shortOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.short })
     const atOnce = (): number => (isScarce() ? NEWCOMERS.atOnceWhileScarce : NEWCOMERS.atOnce)
     this.#lines = new ClientLines(atOnce, WAITING_MAX)
@@ -111,64 +119,77 @@ export class Newcomers {
 
   /**
    * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` where the payer has not the money,
-   * `stable/crowded` where too many payments of the client were refused lately, or wait.
+   * `stable/crowded` where too many payments of the client were refused or failed at lately, or wait.
    */
-  async leave(payment: OwnPayment): Promise<Result<Leave>> {
-    const { payer, client } = payment
-    const hasPaid = this.#hasPaid(payer)
-    let balance: Balance | undefined
-    const wasted = (): void => {
-      this.#refused.add(payer)
-      this.#refusedOfClient.add(client)
-    }
-    const done = ({ is }: FacilitatorVerdict): void => {
-      if (is === 'refused') {
-        wasted()
-        // It may have spent what it had; an answer that was asked for later knows of it.
-        if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
-      }
-      if (hasPaid) this.#openMore(payer, -1)
-      else this.#lines.end(client)
-    }
-    if (hasPaid) {
-      this.#openMore(payer, 1)
-      return ok({ rank: RANKS.payer, done, wasted })
+  async leave(payment: NewPayment): Promise<Result<Leave>> {
+    const { payer, client, name = payer } = payment
+    if (this.#hasPaid(name)) {
+      this.#openMore(name, 1)
+      const end = (): void => this.#openMore(name, -1)
+      return ok({ rank: RANKS.payer, ...this.#leaveOf(payment, { balance: undefined, end }) })
     }
     const full = this.#full(client)
     if (full !== null) return fail(full)
-    if (!(await this.#lines.begin(client))) return fail(crowded(WAIT_MS))
+    if (!(await this.#lines.begin(client))) return fail(this.#tooMany(WAIT_MS))
     // Others of the client may have been refused while it waited.
     const refused = this.#full(client) ?? (await this.#unfunded(payment))
-    balance = this.#balances.get(payer)
+    const end = (): void => this.#lines.end(client)
     if (refused !== null) {
-      this.#lines.end(client)
+      end()
       return fail(refused)
     }
-    const rank = RANKS.newcomer + Math.min(RANKS_MAX, this.#refusedOfClient.count(client))
-    return ok({ rank, done, wasted })
+    const badly = this.#refusedOfClient.count(client) + this.#failedOfClient.count(client)
+    const rank = RANKS.newcomer + Math.min(RANKS_MAX, badly)
+    return ok({ rank, ...this.#leaveOf(payment, { balance: this.#balances.get(payer), end }) })
   }
 
-  /** Whether a payer has paid lately, and more often than its payments were refused or may yet be. */
-  #hasPaid(payer: string): boolean {
-    return this.#deps.paidOf(payer) > this.#refused.count(payer) + (this.#open.get(payer) ?? 0)
+  /** What follows a check: `end` gives its place back, `balance` is what was known of the payer before it. */
+  #leaveOf(
+    { payer, client, name = payer }: NewPayment,
+    { balance, end }: { readonly balance: Balance | undefined; readonly end: () => void },
+  ): Pick<Leave, 'done' | 'wasted'> {
+    const wasted = (): void => {
+      this.#refused.add(name)
+      this.#refusedOfClient.add(client)
+    }
+    const done = (verdict: FacilitatorVerdict): void => {
+      end()
+      if (isFailure(verdict)) {
+        this.#refused.add(name)
+        this.#failedOfClient.add(client)
+      }
+      if (!isRefusal(verdict)) return
+      wasted()
+      // It may have spent what it had; an answer that was asked for later knows of it.
+      if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
+    }
+    return { done, wasted }
   }
 
-  #openMore(payer: string, more: 1 | -1): void {
-    const open = (this.#open.get(payer) ?? 0) + more
-    if (open > 0) this.#open.set(payer, open)
-    else this.#open.delete(payer)
+  /** Whether a payer has paid lately, and more often than its payments were refused or failed at, or may yet be. */
+  #hasPaid(name: string): boolean {
+    return this.#deps.paidOf(name) > this.#refused.count(name) + (this.#open.get(name) ?? 0)
+  }
+
+  #openMore(name: string, more: 1 | -1): void {
+    const open = (this.#open.get(name) ?? 0) + more
+    if (open > 0) this.#open.set(name, open)
+    else this.#open.delete(name)
   }
 
   #full(client: Holder): Fault | null {
-    const { refused, refusedWhileScarce } = NEWCOMERS
+    const { refused, refusedWhileScarce, failed, short } = NEWCOMERS
     const borne = this.#deps.isScarce() ? refusedWhileScarce : refused
-    const shortMs = this.#shortOfClient.waitMs(client, NEWCOMERS.short, this.#paidOfClient)
-    const waitMs = Math.max(this.#refusedOfClient.waitMs(client, borne, this.#paidOfClient), shortMs)
-    return waitMs > 0 ? crowded(waitMs) : null
+    const waitMs = Math.max(
+      this.#refusedOfClient.waitMs(client, borne, this.#paidOfClient),
+      this.#failedOfClient.waitMs(client, failed, this.#paidOfClient),
+      this.#shortOfClient.waitMs(client, short, this.#paidOfClient),
+    )
+    return waitMs > 0 ? this.#tooMany(waitMs) : null
   }
 
   /** Why a payer cannot pay, as its chain says; null where it can, or where that is not known. What is known costs no question. */
-  async #unfunded({ payer, amount, client }: OwnPayment): Promise<Fault | null> {
+  async #unfunded({ payer, amount, client }: NewPayment): Promise<Fault | null> {
     const known = this.#balances.get(payer)
     const isKnown = known !== undefined && this.#now() < known.untilMs
     const units = await (isKnown ? known.units : this.#ask(payer))
@@ -191,6 +212,11 @@ export class Newcomers {
     return units
   }
 
+  #tooMany(waitMs: number): Fault {
+    const { tooMany = crowded } = this.#deps
+    return tooMany(waitMs)
+  }
+
   #now(): number {
     return this.#deps.clock.now()
   }
@@ -198,4 +224,15 @@ export class Newcomers {
 
 function crowded(waitMs: number): Fault {
   return fault('stable/crowded', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
+}
+
+/** Whether a facilitator said that the payment is wrong, by its verdict or by the status of its answer. */
+function isRefusal(verdict: FacilitatorVerdict): boolean {
+  if (verdict.is === 'unknown') return verdict.status !== undefined && isOfPayment(verdict.status)
+  return verdict.is === 'refused'
+}
+
+/** Whether a facilitator was asked and said neither yes nor no: what it was sent may be the cause. */
+function isFailure(verdict: FacilitatorVerdict): boolean {
+  return verdict.is === 'unreachable' ? verdict.status !== undefined : verdict.is === 'unknown' && !isRefusal(verdict)
 }

@@ -2,13 +2,14 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
+import { ClientCounts, ClientTally } from '../checkout/client-counts.ts'
+import { type Caller, FAILED_OUTSIDE, isCausedOutside } from '../checkout/failing-callers.ts'
+import { RecentCounts } from '../checkout/recent-counts.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { isOwnKey } from './checks.ts'
 import type { StableIn } from './claim.ts'
-import { ClientCounts, ClientTally } from './client-counts.ts'
 import { isOfPayer } from './facilitator.ts'
 import type { StableCall } from './rail.ts'
-import { RecentCounts } from './recent-counts.ts'
 import type { StableTerms } from './terms.ts'
 
 /** Calls of one payer that may be under way at once. Each that waits costs memory and delays the calls behind it. */
@@ -18,12 +19,6 @@ const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 const UNPAID = { ...SPAN, most: 5 }
 /** Paid calls that are counted for a payer. With so many, all calls that it may have under way are worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
-/**
- * Failed works within the time that reached an address of the payer's choice, or used a model. A failed work costs the payer nothing:
- * without this bound it could use our network access and our models for free. Honest callers meet broken pages, too, so the bound is
- * higher than {@link UNPAID}.
- */
-export const FAILED_OUTSIDE = { ofPayer: 10, ofClient: 30 } as const
 /**
  * Failed works of any service within the time; each paid one allows one more. A failed work is done for nothing, and its claim is kept.
  * Clients are bounded as well as payers, because an attacker can make any number of payers.
@@ -38,14 +33,6 @@ export const UNPAID_OF_CLIENT = 40
 const OPEN_MAX = 10_000
 /** Paid calls that are counted for a client. */
 const CLIENT_PAID_MAX = 200
-/** Failures that the address that was reached can cause. A result of the wrong shape, or an interruption, is our own fault. */
-const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
-
-/** The payer of a call, and the client that sent it. */
-export interface Caller {
-  readonly payer: string
-  readonly client: Holder
-}
 
 /** Failures of one kind. */
 interface Failures {
@@ -121,10 +108,11 @@ export class Payers {
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
-    // A payer that mostly pays is not held back by other payers behind the same address. Its other works under way may turn out unpaid.
+    // A payer that mostly pays is not held back by other payers behind the same address. What of its is under way or not known yet may
+    // turn out unpaid.
     const ended = [this.#failed.ofPayer, this.#unpaid, this.#unsettled]
-    const others = Math.max(0, (this.#lines.get(payer)?.begun ?? 0) - 1)
-    if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), others)) return null
+    const open = Math.max(0, (this.#lines.get(payer)?.begun ?? 0) - 1) + this.#unknownOf(payer)
+    if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), open)) return null
     const { ofClient } = this.#failedOutside
     const outsideOfClientMs = isOutside ? ofClient.waitMs(client, FAILED_OUTSIDE.ofClient, this.#paidOfClient) : 0
     const anyOfClientMs = this.#failed.ofClient.waitMs(client, FAILED_ANY.ofClient, this.#paidOfClient)
@@ -232,8 +220,8 @@ export class Payers {
   }
 
   /** Notes that work failed. It counts as outside where the payer chose the address that was reached and that address may be the cause. */
-  failed({ payer, client }: Caller, { reachesOut }: ServiceDefinition, cause: Fault): void {
-    const isOutside = reachesOut === true && CAUSED_OUTSIDE.has(cause.code)
+  failed({ payer, client }: Caller, definition: ServiceDefinition, cause: Fault): void {
+    const isOutside = isCausedOutside(definition, cause)
     for (const { ofPayer, ofClient } of isOutside ? [this.#failedOutside, this.#failed] : [this.#failed]) {
       ofPayer.add(payer)
       ofClient.add(client)

@@ -14,7 +14,7 @@ const NONCE = /^0x[0-9a-fA-F]{64}$/
 const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
 /** The whole payment as JSON: as much as a header holds, whichever way it came. */
 const CHARS_MAX = 12_288
-/** Extensions of our offers, which clients repeat; a facilitator hears of no others. */
+/** Extensions of our offers, which clients repeat; no others are kept. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
 /** What they may take as JSON, and how deep they may be nested: our own take a third of it, and are 8 deep. */
 const EXTENSIONS_CHARS_MAX = 4_096

@@ -155,10 +155,12 @@ export class Refunder {
   #look(claim: StableIn<'owed'>): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     if (ledger === null || claim.refund.status === 'owed') return null
-    const { asset, payer, amount, settledAtMs } = claim
+    const { asset, payer, amount, settledAtMs, refund } = claim
     const sinceSeconds = Math.floor(settledAtMs / 1_000)
     const paid = { asset, from: this.#senderOf(claim), to: payer, value: BigInt(amount) }
-    return ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds })
+    // Unused only where the node has seen it run out: one that stands still would have it paid from today's wallet, too.
+    const until = refund.validBefore === null ? {} : { untilSeconds: refund.validBefore }
+    return ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds, ...until })
   }
 
   #senderOf({ refund }: StableIn<'owed'>): string {

@@ -1,7 +1,8 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { LruMap } from '../../consensus/primitives/lru.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
-import { type AuthorizationState, reasonInShort, type StableLedger } from './facilitator.ts'
+import { type AuthorizationState, EXPIRED_UNSETTLED, reasonInShort, type StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import { owed, settled, unpaid, unpaidForGood } from './transitions.ts'
@@ -42,9 +43,21 @@ const BEFORE_SECONDS = 600
 /** Refusals that say nothing of who was paid: whoever is asked again by a lost answer hears this. */
 const USED_REASON = /nonce|already|(^|[^a-z])used|duplicate|pending/i
 
+/** How far the chain has to go on showing an authorization as unused that a facilitator has called used, and of how many it is known. */
+const DOUBT_SECONDS = 20
+const DOUBTED_MAX = 10_000
+
+/** What a facilitator said of an authorization that it called used, and from which time on the chain's word counts against it. */
+interface Doubt {
+  readonly reason: string
+  readonly untilSeconds: number
+}
+
 /** Moves money and finds out whether it moved; writes nothing. */
 export class Settlement {
   readonly #deps: SettlementDependencies
+  /** Doubts by claim id. Without one a claim stays open until its authorization has run out. */
+  readonly #doubts = new LruMap<string, Doubt>(DOUBTED_MAX)
 
   constructor(dependencies: SettlementDependencies) {
     this.#deps = dependencies
@@ -52,10 +65,15 @@ export class Settlement {
 
   /** Tries to settle a claim, or finds out how it ended. */
   async attempt(claim: StableIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
-    const seen = isFirst ? null : await this.#look(claim)
+    const isOver = this.#isOver(claim)
+    const doubt = isFirst ? undefined : this.#doubts.get(claim.id)
+    const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
+    // Others have seen one that is over, also where this node has never had it settled.
+    const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
-    if (this.#isOver(claim)) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
+    if (isOver) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
+    if (doubt !== undefined && seen?.is === 'unused') return this.#unpaid(claim, refused(doubt.reason), false)
     // Nothing is taken for what cannot be delivered any more.
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
@@ -66,6 +84,8 @@ export class Settlement {
       ...asker,
     })
     if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string, by)
+    // It may have been carried out by now.
+    if (verdict.is === 'unknown') this.#doubts.delete(claim.id)
     if (verdict.is !== 'refused' || !isFirst) return 'open'
     return this.#refused(claim, verdict.reason)
   }
@@ -82,7 +102,7 @@ export class Settlement {
    */
   async watch(claim: StableIn<'unpaid'>): Promise<WatchStep> {
     const isOver = this.#isOver(claim)
-    const seen = await this.#look(claim)
+    const seen = await this.#look(claim, isOver ? claim.validBefore : undefined)
     if (seen?.is === 'transferred') {
       const transfer = { transaction: seen.transaction, settledAtMs: this.#now() }
       return 'result' in claim && claim.result !== null ? settled(claim, transfer, null) : owed(claim, transfer)
@@ -97,9 +117,11 @@ export class Settlement {
     const seen = await this.#look(claim)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
-    // Where the chain cannot be asked, "used already" may be a payment: never a reason to have the payer sign another.
-    if (seen?.is !== 'unused' && USED_REASON.test(reason)) return 'open'
-    return this.#unpaid(claim, refused(reason), false)
+    if (!USED_REASON.test(reason)) return this.#unpaid(claim, refused(reason), false)
+    // "Used already" may be a payment, which our node of the chain hears of a little later: never a reason to have the payer sign another.
+    if (seen !== null)
+      this.#doubts.set(claim.id, { reason, untilSeconds: Math.floor(this.#now() / 1_000) + DOUBT_SECONDS })
+    return 'open'
   }
 
   /** What is not known at the end is looked at again, for a while. */
@@ -108,14 +130,13 @@ export class Settlement {
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
-  #look(claim: StableIn<'settling' | 'unpaid'>): Promise<AuthorizationState> | null {
+  /** How the chain shows an authorization. Where that ends something, it is unused only for a node that has come so far: another may stand still. */
+  #look(claim: StableIn<'settling' | 'unpaid'>, untilSeconds?: number): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     const { asset, payer, amount, nonce, claimedAtMs } = claim
     const to = payeeOf(claim)
     const sinceSeconds = Math.floor(claimedAtMs / 1_000) - BEFORE_SECONDS
-    // It is looked at for the last time where it was never sent.
-    const isLast = claim.state === 'unpaid' && claim.unsent === true && this.#isOver(claim)
-    const until = isLast ? { untilSeconds: claim.validBefore } : {}
+    const until = untilSeconds === undefined ? {} : { untilSeconds }
     const sought = { asset, from: payer, to, value: BigInt(amount), nonce, sinceSeconds, ...until }
     return ledger?.authorization(sought) ?? null
   }
@@ -142,7 +163,7 @@ export class Settlement {
 /** How long a chain that cannot be asked is tried after an authorization has run out. */
 const GIVE_UP_MS = 86_400_000
 
-const EXPIRED = refused('authorization_expired_unsettled')
+const EXPIRED = refused(EXPIRED_UNSETTLED)
 
 function refused(reason: string): Fault {
   return fault('stable/refused', { reason: reasonInShort(reason) })

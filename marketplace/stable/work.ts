@@ -4,6 +4,7 @@ import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { runsOf } from '../checkout/claim.ts'
+import { NO_CLIENT } from '../checkout/failing-callers.ts'
 import type { Shop } from '../checkout/operator.ts'
 import { RUNS_MAX } from '../checkout/settings.ts'
 import { advanceSteadily } from '../checkout/steady-advance.ts'
@@ -11,11 +12,11 @@ import type { Workshop } from '../checkout/workshop.ts'
 import type { ServiceDefinition } from '../services/service.ts'
 import { holdsLongEnough } from './checks.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
-import { ContractPayers } from './contract-payers.ts'
+import { ContractPayers, contractName, unproven } from './contract-payers.ts'
 import { type FacilitatorVerdict, isOfPayer, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
-import { type FacilitatorPool, type PoolVerdict, RANKS } from './facilitators.ts'
-import { Newcomers } from './newcomers.ts'
-import { type Payers, senderOf } from './payers.ts'
+import { type Asker, type FacilitatorPool, type PoolVerdict, RANKS } from './facilitators.ts'
+import { type Leave, Newcomers } from './newcomers.ts'
+import type { Payers } from './payers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import type { Resolver } from './resolver.ts'
 import type { Attempt, Settlement } from './settlement.ts'
@@ -72,17 +73,19 @@ export const UNSETTLED: Fault = fault('stable/unsettled')
 export class StableWork {
   readonly #deps: StableWorkDependencies
   readonly #contracts: ContractPayers
+  /** Of payments that the payer's own key has signed, and of any other: what is made up takes no leave from what is signed. */
   readonly #newcomers: Newcomers
+  readonly #foreign: Newcomers
 
   constructor(dependencies: StableWorkDependencies) {
     this.#deps = dependencies
     const { clock, ledger, facilitators, payers, seller } = dependencies
     this.#contracts = new ContractPayers({ clock, ledger })
-    this.#newcomers = new Newcomers({
-      ...{ clock, ledger, asset: seller.terms.asset.contract },
-      paidOf: (payer) => payers.paidOf(payer),
-      isScarce: () => facilitators.isScarce,
-    })
+    const isScarce = (): boolean => facilitators.isScarce
+    const shared = { clock, ledger, asset: seller.terms.asset.contract, isScarce }
+    this.#newcomers = new Newcomers({ ...shared, paidOf: (payer) => payers.paidOf(payer) })
+    const paidOf = (name: string): number => this.#contracts.paidOf(name)
+    this.#foreign = new Newcomers({ ...shared, paidOf, tooMany: unproven })
   }
 
   /** Claims a payment, and does everything that it pays for; `foreign` is its signature where it is not of the payer's own key. */
@@ -103,42 +106,47 @@ export class StableWork {
     if (ended?.ok !== true) return ended
     payers.paid(client)
     this.#newcomers.paid(client)
+    this.#foreign.paid(client)
     if (foreign !== null) this.#contracts.paid({ payer, signature: foreign, client })
     return ended
   }
 
   /** Has a payment checked that the payer's own key has signed, as soon as its client may have one checked. */
   async #askOfKey(claim: StableIn<'claimed'>, client: Holder): Promise<Result<Asked>> {
-    const { facilitators, seller } = this.#deps
     const { payer, amount } = claim
     const leave = await this.#newcomers.leave({ payer, client, amount: BigInt(amount) })
-    if (!leave.ok) return leave
-    const { rank, done, wasted } = leave.value
-    // A question uses nothing of a payment, also where another call turns out to have claimed it: nothing is waited for to ask it.
-    const verdict = facilitators
-      .verify(facilitatorRequest(seller, claim), { ...askerOf(client), rank })
-      .then((said) => {
-        done(said.verdict)
-        return said
-      })
-    return ok({ verdict, wasted })
+    return leave.ok ? ok(this.#ask(claim, leave.value, askerOf(client))) : leave
   }
 
   /** Has a payment checked that a contract may have signed. */
   async #askOfContract(claim: StableIn<'claimed'>, client: Holder, signature: string): Promise<Result<Asked>> {
-    const { facilitators, seller } = this.#deps
-    const payment = { payer: claim.payer, signature, client }
+    const { payer, amount } = claim
+    const payment = { payer, signature, client }
     const refused = await this.#contracts.refusal(payment)
     if (refused !== null) return fail(refused)
-    const rank = this.#contracts.hasPaid(payment) ? RANKS.payer : RANKS.newcomer
-    const asker = { isProven: false, ...askerOf(client), rank }
-    return ok({ verdict: facilitators.verify(facilitatorRequest(seller, claim), asker), wasted: () => {} })
+    const leave = await this.#foreign.leave({ payer, name: contractName(payment), client, amount: BigInt(amount) })
+    if (!leave.ok) return leave
+    if (leave.value.rank >= RANKS.newcomer) this.#contracts.asked()
+    return ok(this.#ask(claim, leave.value, { isProven: false, ...askerOf(client) }))
+  }
+
+  #ask(claim: StableIn<'claimed'>, { rank, done, wasted }: Leave, asker: Asker): Asked {
+    const { facilitators, seller } = this.#deps
+    // A question uses nothing of a payment, also where another call turns out to have claimed it: nothing is waited for to ask it.
+    const verdict = facilitators.verify(facilitatorRequest(seller, claim), { ...asker, rank }).then((said) => {
+      done(said.verdict)
+      return said
+    })
+    return { verdict, wasted }
   }
 
   async #earn(claim: StableIn<'claimed'>, task: StableTask, by: string | null): Promise<Ended> {
     const { payers, workshop } = this.#deps
     const { client } = task
-    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), claim.payer)
+    const worked = await workshop.inPlace(task.definition, () => this.#work(claim, task), {
+      payer: claim.payer,
+      client,
+    })
     if (worked?.ok !== true) return worked
     const ended = await this.collect(worked.value, { first: by, isFirst: true, ...askerOf(client) })
     if (ended?.ok === false) payers.worked(claim.id, client, ended.fault)
@@ -156,8 +164,9 @@ export class StableWork {
       return this.giveUp(claim, fault('service/too-late', { serviceId }))
     if (shop.closedBecause !== null || runsOf(claim) > RUNS_MAX)
       return this.giveUp(claim, fault('service/interrupted', { serviceId }))
-    const task = { definition, input, previous: null, client: senderOf({}) }
-    const worked = await workshop.inPlace(definition, () => this.#execute(claim, task), claim.payer)
+    const task = { definition, input, previous: null, client: NO_CLIENT }
+    const caller = { payer: claim.payer, client: NO_CLIENT }
+    const worked = await workshop.inPlace(definition, () => this.#execute(claim, task), caller)
     return worked === null || !worked.ok ? worked : this.collect(worked.value, { first: null, isFirst: true })
   }
 

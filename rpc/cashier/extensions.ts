@@ -1,13 +1,29 @@
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import type { OwnOffer } from '../../marketplace/stable/requirements.ts'
 
 /** Longest sample request that goes into the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
 const SAMPLE_CHARS_MAX = 80
+
+/** Longest texts of a resource: some facilitators refuse payments whose header exceeds 3,000 bytes. */
+const DESCRIPTION_CHARS_MAX = 120
+const SERVICE_NAME_CHARS_MAX = 32
+
+/** What a generation-2 offer sells, at a URL. Shape: x402 specification, `ResourceInfo`. */
+export function offerResource({ name, description, capability }: ServiceDefinition, url: string): OwnOffer['resource'] {
+  return {
+    url,
+    description: description.slice(0, DESCRIPTION_CHARS_MAX),
+    mimeType: 'application/json',
+    serviceName: name.slice(0, SERVICE_NAME_CHARS_MAX),
+    tags: [capability],
+  }
+}
 
 /**
  * Extensions of a generation-2 offer: `bazaar` tells catalogues how the service is called, `payment-identifier` that a client
  * may name its payment, to have the answer repeated. Shapes: x402 specification, `specs/extensions`.
  */
-export function offerExtensions({ example }: ServiceDefinition): object {
+export function offerExtensions({ example }: ServiceDefinition): OwnOffer['extensions'] {
   const body = { request: example.length > SAMPLE_CHARS_MAX ? '' : example }
   return {
     bazaar: {

@@ -4,7 +4,7 @@ import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
 import { moment } from '../json.ts'
 import type { MarketApi } from '../node.ts'
-import { offerExtensions } from './extensions.ts'
+import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason } from './options.ts'
 
@@ -36,9 +36,6 @@ export interface RequestFacts {
 
 /** Texts kept: one per service, base address and rail. */
 const TEXTS_MAX = 4_000
-/** Longest description in a header: see the header budget in {@link offerExtensions}. */
-const DESCRIPTION_CHARS_MAX = 120
-const SERVICE_NAME_CHARS_MAX = 32
 /** Longest refusal in a header. */
 const ERROR_CHARS_MAX = 90
 
@@ -99,7 +96,7 @@ export class QuoteBook {
   }
 
   #compose(offer: Offer, baseUrl: string, rail: Rail | undefined): Omit<QuoteText, 'stamp'> {
-    const { serviceId, name, description, capability } = offer.definition
+    const { serviceId, name } = offer.definition
     const state = offerState(this.#chain, this.#market, offer)
     const reason = reasonOver(state, rail)
     const options = paymentOptions({ chain: this.#chain, market: this.#market, offer, baseUrl }, state, rail)
@@ -117,13 +114,7 @@ export class QuoteBook {
     }
     const stable = this.#market.stable !== null && rail !== 'native'
     const terms = {
-      resource: {
-        url: resourceUrl(baseUrl, serviceId, stable ? 'stable' : undefined),
-        description: description.slice(0, DESCRIPTION_CHARS_MAX),
-        mimeType: 'application/json',
-        serviceName: name.slice(0, SERVICE_NAME_CHARS_MAX),
-        tags: [capability],
-      },
+      resource: offerResource(offer.definition, resourceUrl(baseUrl, serviceId, stable ? 'stable' : undefined)),
       accepts: options.map(({ v2 }) => v2),
       extensions: offerExtensions(offer.definition),
     }

@@ -22,6 +22,7 @@ const STATE_SELECTOR = keccakText('authorizationState(address,bytes32)').slice(0
 /** `balanceOf(address)` of ERC-20. */
 const BALANCE_SELECTOR = keccakText('balanceOf(address)').slice(0, 10)
 const WORD = /^0x[0-9a-fA-F]{64}$/
+const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/
 
 /** Thrown within this file: what a node said cannot be used. */
 class NoAnswer extends Error {}
@@ -46,9 +47,11 @@ export class EvmRpc implements StableLedger {
       const { transaction } = sought
       if (transaction !== undefined && (await this.#judgement(transaction, sought)) === 'paid')
         return { is: 'transferred', transaction }
-      const isPast = await this.#isPast(sought.untilSeconds)
-      if (await this.#isUsed(sought)) return await this.#find(sought)
-      return isPast ? { is: 'unused' } : { is: 'unknown', detail: 'the node is behind the time that is asked about' }
+      const block = await this.#blockPast(sought.untilSeconds)
+      if (await this.#isUsed(sought, block ?? 'latest')) return await this.#find(sought)
+      return block === null
+        ? { is: 'unknown', detail: 'the node is behind the time that is asked about' }
+        : { is: 'unused' }
     } catch (error) {
       if (error instanceof NoAnswer) return { is: 'unknown', detail: error.message }
       throw error
@@ -91,18 +94,22 @@ export class EvmRpc implements StableLedger {
     }
   }
 
-  /** Whether the node's newest block is later than a time. */
-  async #isPast(seconds: number | undefined): Promise<boolean> {
-    if (seconds === undefined) return true
-    const { timestamp } = fieldsOf(await this.#call('eth_getBlockByNumber', ['latest', false]))
-    const newest = Number(textOf(timestamp))
-    if (!Number.isSafeInteger(newest)) throw new NoAnswer('the node does not know the time of its newest block')
-    return newest > seconds
+  /**
+   * The node's newest block where that is later than a time, null where it is not; `latest` where no time is given. It is named by its
+   * number: of several nodes behind one address another one may answer the next question, and its newest block may be older.
+   */
+  async #blockPast(seconds: number | undefined): Promise<string | null> {
+    if (seconds === undefined) return 'latest'
+    const { number, timestamp } = fieldsOf(await this.#call('eth_getBlockByNumber', ['latest', false]))
+    const [block, newest] = [textOf(number), Number(textOf(timestamp))]
+    if (!QUANTITY.test(block) || !Number.isSafeInteger(newest))
+      throw new NoAnswer('the node does not know the time of its newest block')
+    return newest > seconds ? block : null
   }
 
-  async #isUsed({ asset, from, nonce }: Sought): Promise<boolean> {
+  async #isUsed({ asset, from, nonce }: Sought, block: string): Promise<boolean> {
     const data = `${STATE_SELECTOR}${word(from)}${nonce.slice(2)}`
-    const answer = textOf(await this.#call('eth_call', [{ to: asset, data }, 'latest']))
+    const answer = textOf(await this.#call('eth_call', [{ to: asset, data }, block]))
     if (!WORD.test(answer)) throw new NoAnswer('the token does not tell the state of authorizations')
     return BigInt(answer) !== 0n
   }

@@ -72,6 +72,17 @@ it('does not know whether one is unused at a time that the node has not come to'
   expect(await rpc.authorization({ ...unused, ...until })).toEqual({ is: 'unused' })
 })
 
+it('does not know it either where a node that stands still answers beside one that has come so far', async () => {
+  const untilSeconds = Math.floor(Date.now() / 1_000) - 60
+  token.standStill()
+  const { nonce, transaction } = pay()
+  token.turns = true
+  expect((await rpc.authorization({ ...sought(nonce), untilSeconds })).is).toBe('unknown')
+  token.turns = false
+  token.catchUp()
+  expect(await rpc.authorization({ ...sought(nonce), untilSeconds })).toEqual({ is: 'transferred', transaction })
+})
+
 it('takes one that was cancelled, or that paid somebody else, for used up', async () => {
   const nonce = `0x${'56'.repeat(32)}`
   token.cancel(payer.address, nonce)

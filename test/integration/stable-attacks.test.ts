@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { StablePayment } from '../../marketplace/stable/claim.ts'
 import { readStablePayment } from '../../marketplace/stable/payment.ts'
-import { closeMarkets, ONCE } from '../support/market.ts'
+import { systemTimers } from '../../src/runtime.ts'
+import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
 import { closeRails, newPayer, type Payer, PRICE, paymentOf, storeWith, TERMS, TestRail } from '../support/stable.ts'
 import type { Said } from '../support/stable-token.ts'
@@ -100,6 +101,37 @@ describe('a name of a payer', () => {
     expect(await rail.codeOf(thief)).toBe('stable/delivered')
     expect(await rail.codeOf({ ...thief, idempotencyKey: 'order-2' })).toBe('stable/delivered')
     expect(await rail.codeOf(call)).toBe('replayed')
+  })
+
+  it('is charged once where its first settlement was refused, and a later one was not', async () => {
+    const rail = await TestRail.open()
+    const payer = rail.payer()
+    const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
+    rail.facilitator.settleProfile = 'lying'
+    expect(await rail.codeOf(call)).toBe('stable/refused')
+    rail.facilitator.settleProfile = null
+    rail.facilitator.delayMs = 300
+    const settled = rail.codeOf(call)
+    await rail.reaches('settling')
+    const again = (): Promise<string> => rail.codeOf({ ...call, payment: paymentOf(payer) })
+    expect(await again()).toBe('stable/unsettled')
+    expect([await settled, await again(), rail.runs, rail.income]).toEqual(['settled', 'replayed', 1, PRICE])
+  })
+
+  it('is charged once where a refused settlement was carried out by another', async () => {
+    const rail = await TestRail.open({ timers: { after: (ms, end) => systemTimers.after(ms / 500, end) } })
+    const payer = rail.payer()
+    const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
+    rail.facilitator.settleProfile = 'lying'
+    expect(await rail.codeOf(call)).toBe('stable/refused')
+    rail.facilitator.settleProfile = null
+    expect(rail.token.transfer(saidOf(call.payment), call.payment.authorization.signature)).toHaveProperty(
+      'transaction',
+    )
+    // The claim is on the disk a moment before the rail hears of it.
+    await until('it is a sale', () => rail.checkout.sales(AGAIN).calls === 1)
+    expect(await rail.codeOf({ ...call, payment: paymentOf(payer) })).toBe('replayed')
+    expect([rail.runs, rail.income]).toEqual([1, PRICE])
   })
 
   it('is known right after a crash, while the past is still being read', async () => {

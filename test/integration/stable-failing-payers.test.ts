@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { systemTimers } from '../../src/runtime.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
+import { until } from '../support/processes.ts'
 import { closeRails, type Payer, PRICE, paymentOf, TestRail } from '../support/stable.ts'
 import { TEST_SERVICES } from '../support/test-services.ts'
 
@@ -95,6 +97,23 @@ describe('failures that do not count', () => {
   })
 })
 
+describe('a payer whose settlements nobody carried out while the facilitator was ill', () => {
+  it('has work again as soon as that is well', async () => {
+    const time = { aheadMs: 0 }
+    const clock = { now: () => Date.now() + time.aheadMs }
+    const rail = await TestRail.open({ clock, timers: { after: (ms, end) => systemTimers.after(ms / 500, end) } })
+    const payer = rail.payer()
+    expect(new Set(await codes(rail, payer, new Array(10).fill('ok')))).toEqual(new Set(['settled']))
+    rail.facilitator.settleProfile = '500'
+    expect(new Set(await codes(rail, payer, new Array(5).fill('ok')))).toEqual(new Set(['stable/unsettled']))
+    time.aheadMs = 200_000
+    await until('all have run out', () => rail.checkout.figures.unknown === 0)
+    rail.facilitator.settleProfile = null
+    const validBefore = BigInt(Math.floor(clock.now() / 1_000) + 120)
+    expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer, { validBefore }) }))).toBe('settled')
+  })
+})
+
 describe('a client whose payers are never paid by', () => {
   it.each(['invalid_transaction_state', 'insufficient_funds'])(
     '(%s) gets no work beyond forty with ever new keys',
@@ -111,6 +130,18 @@ describe('a client whose payers are never paid by', () => {
       expect(await rail.codeOf(rail.order('ok', { client: '198.51.100.7' }))).toBe('settled')
     },
   )
+
+  it('gets no more of it while it is not known whether keys that have paid one each have paid the others', async () => {
+    const rail = await TestRail.open()
+    const from = { client: '192.0.2.1', network: '192.0.2.0/24' }
+    const payers = Array.from({ length: KEYS }, () => rail.payer())
+    for (const payer of payers)
+      expect(await rail.codeOf(rail.order('ok', { ...from, payment: paymentOf(payer) }))).toBe('settled')
+    rail.facilitator.settleProfile = '500'
+    for (const payer of payers)
+      for (let i = 0; i < AT_ONCE; i++) await rail.codeOf(rail.order('ok', { ...from, payment: paymentOf(payer) }))
+    expect(rail.runs - KEYS).toBeLessThanOrEqual(40 + 2 * KEYS)
+  })
 
   it('gets no more of it by calls at once of keys that have paid one each', async () => {
     const rail = await TestRail.open()

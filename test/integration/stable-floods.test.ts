@@ -5,7 +5,17 @@ import { FAILED_ANY } from '../../marketplace/stable/payers.ts'
 import { readStablePayment } from '../../marketplace/stable/payment.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
-import { closeRails, newPayer, type Payer, PRICE, paymentOf, storeWith, TERMS, TestRail } from '../support/stable.ts'
+import {
+  closeRails,
+  newPayer,
+  OWN_WORDS,
+  type Payer,
+  PRICE,
+  paymentOf,
+  storeWith,
+  TERMS,
+  TestRail,
+} from '../support/stable.ts'
 
 afterEach(async () => {
   await closeRails()
@@ -97,6 +107,18 @@ describe('payments of own keys at which a facilitator fails', () => {
     expect(rail.checkout.closedBecause).toBeNull()
   })
 
+  it.each([400, 403, 500])('are checked for one client no more often than refused ones (status %d)', async (status) => {
+    const rail = await TestRail.open({ hasLedger: false })
+    const payers = Array.from({ length: 2 * NEWCOMERS.failed }, newPayer)
+    for (const payer of payers) {
+      rail.facilitator.failsAt.set(payer.address, status)
+      await codeOf(rail, paymentOf(payer), ATTACKER)
+    }
+    expect(await codeOf(rail, paymentOf(newPayer()), ATTACKER)).toBe('stable/crowded')
+    expect(verified(rail).size).toBe(NEWCOMERS.failed)
+    expect(await bought(rail, 1)).toEqual(new Set(['settled']))
+  })
+
   it('close it to no other client where it fails to settle them', async () => {
     const rail = await TestRail.open()
     rail.facilitator.settleProfile = '500'
@@ -106,8 +128,12 @@ describe('payments of own keys at which a facilitator fails', () => {
 })
 
 describe('what comes with a payment beside its values', () => {
-  const extensions = { bazaar: { info: { input: { type: 'http' } }, schema: {} } }
-  const resource = { url: 'https://shop.example/x', description: 'x', mimeType: 'application/json', tags: ['x'] }
+  const WORDS = "' UNION SELECT 1 --"
+  // Rules of firewalls know such names, too.
+  const id = 'information_schema'
+  const bazaar = { info: { input: { type: WORDS }, id: WORDS }, schema: { [WORDS]: WORDS } }
+  const extensions = { bazaar, 'payment-identifier': { info: { id, [WORDS]: WORDS }, schema: { [WORDS]: WORDS } } }
+  const resource = { url: `https://shop.example/?${WORDS}`, description: WORDS, serviceName: WORDS, tags: [WORDS] }
 
   it.each([1, 2] as const)('reaches no facilitator (generation %d)', async (version) => {
     const rail = await TestRail.open()
@@ -121,8 +147,10 @@ describe('what comes with a payment beside its values', () => {
     expect(await codeOf(rail, read.value, 'buyer')).toBe('settled')
     for (const path of ['/verify', '/settle']) {
       const asked = rail.facilitator.asked.find((one) => one.path === path)
-      const echoed = version === 2 ? { extensions, resource } : {}
-      expect(asked?.body?.paymentPayload).toEqual({ ...payment.payload, ...echoed })
+      const echoed = { ...OWN_WORDS, resource: { url: `http://127.0.0.1/api/x402/${AGAIN}?rail=stable` } }
+      expect(asked?.body?.paymentPayload).toEqual({ ...payment.payload, ...(version === 2 && echoed) })
+      expect(JSON.stringify(asked?.body)).not.toContain('UNION')
+      expect(JSON.stringify(asked?.body)).not.toContain(id)
     }
   })
 })

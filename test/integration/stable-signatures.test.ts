@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { StablePayment } from '../../marketplace/stable/claim.ts'
+import { NEWCOMERS } from '../../marketplace/stable/newcomers.ts'
 import { closeMarkets } from '../support/market.ts'
 import { closeRails, newPayer, type Payer, PRICE, paymentOf, type RailParts, TestRail } from '../support/stable.ts'
 
@@ -83,6 +84,22 @@ describe('a flood of authorizations that no payer has signed', () => {
     expect(verifiedPayers(rail).length).toBe(ASKED_OF_ONE)
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
   })
+
+  it.each([true, false])(
+    'of one client has few of them checked, whatever payers it names (with a node of the chain: %s)',
+    async (hasLedger) => {
+      const rail = await stillRail({ hasLedger })
+      const from = { client: 'attacker' }
+      const junk = Array.from({ length: JUNK / 2 }, () => madeUp(contractOf(rail).address))
+      const codes = await Promise.all(junk.map((payment) => rail.codeOf(rail.order('ok', { payment, ...from }))))
+      expect(new Set(codes)).toEqual(new Set(['stable/refused', 'stable/unproven']))
+      expect(verifiedPayers(rail).length).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce)
+      // Who signs with a key behind the same address, and contracts behind others, are held up by none of it.
+      expect(await rail.codeOf(rail.order('ok', from))).toBe('settled')
+      const payment = paymentOf(contractOf(rail))
+      expect(await rail.codeOf(rail.order('ok', { payment, client: 'buyer' }))).toBe('settled')
+    },
+  )
 
   it('that a facilitator fails at does not make it count as broken', async () => {
     const rail = await stillRail({ hasLedger: false })

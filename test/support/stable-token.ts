@@ -51,6 +51,10 @@ export class TestToken {
   /** Time of the newest block, in seconds since 1970; by itself later than anything that is signed. */
   headSeconds = 2 ** 33
   #block = 100_000
+  /** Whether another node, which has all blocks, answers in its place when it is asked for the newest one. */
+  turns = false
+  /** The newest block that the node has, where it hears of no more. */
+  #standsAt = Number.POSITIVE_INFINITY
   #server: Server | null = null
 
   constructor(terms: StableTerms, nowMs: () => number = Date.now) {
@@ -104,6 +108,18 @@ export class TestToken {
     this.#record({ from, to: '', value: 0n, nonce, isCancelled: true })
   }
 
+  /** The node of the chain hears of no block from now on; the chain goes on. */
+  standStill(): void {
+    this.#standsAt = this.#block
+    this.headSeconds = Math.floor(this.#nowMs() / 1_000)
+  }
+
+  /** The node of the chain has all blocks again. */
+  catchUp(): void {
+    this.#standsAt = Number.POSITIVE_INFINITY
+    this.headSeconds = 2 ** 33
+  }
+
   /** Starts the JSON-RPC of a node of the token's chain. */
   async listen(): Promise<string> {
     const answered = new WeakSet<object>()
@@ -133,6 +149,11 @@ export class TestToken {
     return this.uses.find((use) => use.from === from && use.nonce === nonce)
   }
 
+  /** Those uses that the node has heard of. */
+  #seen(): readonly Use[] {
+    return this.uses.filter(({ block }) => block <= this.#standsAt)
+  }
+
   #record(use: Omit<Use, 'block' | 'transaction'>): string {
     this.#block += 1
     const transaction = `0x${(0xabc0000 + this.#block).toString(16).padStart(64, '0')}`
@@ -146,13 +167,17 @@ export class TestToken {
       case 'eth_chainId':
         return { result: hex(this.chainId) }
       case 'eth_blockNumber':
-        return { result: hex(this.#block) }
+        return { result: hex(Math.min(this.#block, this.#standsAt)) }
       case 'eth_getBlockByNumber':
-        return { result: { number: hex(this.#block), timestamp: hex(this.headSeconds) } }
+        return this.turns
+          ? { result: { number: hex(this.#block), timestamp: hex(2 ** 33) } }
+          : { result: { number: hex(Math.min(this.#block, this.#standsAt)), timestamp: hex(this.headSeconds) } }
       case 'eth_call': {
-        const { data } = first as { data: string }
+        const [{ data }, block] = params as readonly unknown[] as readonly [{ data: string }, string]
+        if (Number(block) > this.#standsAt) return { error: { code: -32000, message: 'header not found' } }
         if (isBalanceQuestion(params)) return { result: word(hex(this.balance(`0x${data.slice(34)}`))) }
-        const used = this.#use(`0x${data.slice(34, 74)}`, `0x${data.slice(74)}`) !== undefined
+        const use = this.#use(`0x${data.slice(34, 74)}`, `0x${data.slice(74)}`)
+        const used = use !== undefined && use.block <= this.#standsAt
         return { result: `0x${(used ? '1' : '0').padStart(64, '0')}` }
       }
       case 'eth_getCode':
@@ -160,7 +185,7 @@ export class TestToken {
       case 'eth_getLogs':
         return this.#logs(first as { fromBlock: string; toBlock: string; topics: [string[], string, string] })
       case 'eth_getTransactionReceipt': {
-        const use = this.uses.find(({ transaction }) => transaction === first)
+        const use = this.#seen().find(({ transaction }) => transaction === first)
         return { result: use === undefined ? null : { status: '0x1', logs: this.#logsOf(use) } }
       }
       default:
@@ -172,7 +197,7 @@ export class TestToken {
     const [from, to] = [Number(fromBlock), Number(toBlock)]
     if (to - from >= 2_000) return { error: { code: -32602, message: 'the range is too long' } }
     const [kinds, payer, nonce] = topics
-    const found = this.uses
+    const found = this.#seen()
       .map((use) => ({ use, topic: use.isCancelled ? TOPICS.cancelled : TOPICS.used }))
       .filter(({ use, topic }) => use.block >= from && use.block <= to && kinds.includes(topic))
       .filter(({ use }) => word(use.from) === payer && use.nonce === nonce)

@@ -40,6 +40,8 @@ export const TERMS: StableTerms = {
   payTo: '0x4a62316623ad457F02cDC5D997deD67a383EC569',
   maxTimeoutSeconds: 120,
 }
+/** What a test's seller says of its services to facilitators. */
+export const OWN_WORDS = { extensions: { bazaar: { info: {} }, 'payment-identifier': { info: { required: false } } } }
 /** What test services cost, in units of the token. */
 export const PRICE = 2_000n
 
@@ -152,8 +154,11 @@ export class TestRail {
     const refunder = new Refunder({ ...shared, terms, wallet, onFault })
     const { settleWaitMs = 5_000 } = parts
     this.checkout = new StableCheckout({
-      ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain), refunder, onFault },
-      seller: { terms, resourceOf: (id) => `http://127.0.0.1/api/x402/${id}?rail=stable` },
+      ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain, clock), refunder, onFault },
+      seller: {
+        terms,
+        offerOf: (id) => ({ ...OWN_WORDS, resource: { url: `http://127.0.0.1/api/x402/${id}?rail=stable` } }),
+      },
       settings: { ...DEFAULT_MARKET_SETTINGS, settleWaitMs },
     })
     opened.push(this)

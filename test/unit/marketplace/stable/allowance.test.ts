@@ -8,8 +8,8 @@ const MINUTE = 60 * SECOND
 function askedInMinute(allowance: Allowance, fromMs: number): number {
   let asked = 0
   for (let ms = fromMs; ms < fromMs + MINUTE; ms += 100) {
-    if (allowance.newcomerWaitMs(ms) > 0) continue
-    allowance.newcomerAsks(ms)
+    if (allowance.waitMs(ms) > 0) continue
+    allowance.asks(ms)
     asked += 1
   }
   return asked
@@ -52,5 +52,52 @@ describe('what a facilitator answers', () => {
     for (let i = 0; i < 10; i++) allowance.answered(2 * SECOND + i * SECOND)
     allowance.spent(12 * SECOND, 50 * SECOND)
     expect(askedInMinute(allowance, MINUTE)).toBeLessThan(100)
+  })
+
+  it('is all that came within the minute where it was asked all it answers, however it came', () => {
+    const allowance = new Allowance()
+    // It answers sixty a minute: what came early is free again a minute later, a few at once.
+    for (let i = 0; i < 45; i++) allowance.answered(i * 100)
+    for (let i = 0; i < 15; i++) allowance.answered(20 * SECOND + i * 10)
+    allowance.spent(21 * SECOND, 39 * SECOND)
+    for (let turn = 0; turn < 5; turn++) {
+      const ms = MINUTE + turn * SECOND
+      for (let i = 0; i < 8; i++) allowance.answered(ms + i * 10)
+      allowance.spent(ms + 100, 500)
+    }
+    expect(askedInMinute(allowance, 66 * SECOND)).toBeLessThanOrEqual(46)
+  })
+
+  it('is not taken for more after that because a few came at once', () => {
+    const allowance = new Allowance()
+    for (let i = 0; i < 60; i++) allowance.answered(i * SECOND)
+    allowance.spent(MINUTE, 20 * SECOND)
+    expect(askedInMinute(allowance, 80 * SECOND)).toBeLessThanOrEqual(46)
+    for (let i = 0; i < 20; i++) allowance.answered(3 * MINUTE + i)
+    allowance.spent(3 * MINUTE + 100, SECOND)
+    expect(askedInMinute(allowance, 3 * MINUTE + SECOND)).toBeLessThanOrEqual(46)
+  })
+
+  it('is shared by settlements that are tried again, which newcomers cannot use up', () => {
+    const allowance = new Allowance()
+    for (let i = 0; i < 60; i++) allowance.answered(i * SECOND)
+    allowance.spent(MINUTE, SECOND)
+    const counts = { newcomer: 0, repeat: 0 }
+    for (let ms = MINUTE; ms < 2 * MINUTE; ms += 100)
+      for (const sharer of ['newcomer', 'repeat'] as const) {
+        if (allowance.waitMs(ms, sharer) > 0) continue
+        allowance.asks(ms, sharer)
+        counts[sharer] += 1
+      }
+    expect(counts.repeat).toBeGreaterThan(8)
+    expect(counts.newcomer + counts.repeat).toBeLessThanOrEqual(46)
+  })
+
+  it('is left in part to who has signed by what is not proven', () => {
+    const allowance = new Allowance()
+    for (let i = 0; i < 60; i++) allowance.answered(i * SECOND)
+    allowance.spent(MINUTE, SECOND)
+    while (allowance.waitMs(MINUTE, 'unproven') === 0) allowance.asks(MINUTE, 'unproven')
+    expect(allowance.waitMs(MINUTE)).toBe(0)
   })
 })

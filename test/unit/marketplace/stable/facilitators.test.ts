@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Facilitator, FacilitatorVerdict } from '../../../../marketplace/stable/facilitator.ts'
-import { type Asker, FacilitatorPool, type PoolVerdict, RANKS } from '../../../../marketplace/stable/facilitators.ts'
+import { type Asker, FacilitatorPool, RANKS } from '../../../../marketplace/stable/facilitators.ts'
 import { systemTimers } from '../../../../src/runtime.ts'
 import { TestTime } from '../../../support/market-parts.ts'
 
@@ -257,6 +257,21 @@ describe('a facilitator that wants to be asked later', () => {
     expect(pool.isScarce).toBe(false)
   })
 
+  it('leaves places to wait to who has signed, however many payments are not proven', async () => {
+    const one = new Scripted('http://one', BUSY)
+    const { time, pool } = await poolOf(one)
+    const ask = (isProven: boolean) => pool.verify(REQUEST, { isProven, rank: RANKS.newcomer })
+    const unproven = Array.from({ length: 80 }, () => ask(false))
+    await settled()
+    const proven = ask(true)
+    for (let passed = 0; passed < 100; passed++) {
+      time.pass(200)
+      await settled()
+    }
+    await Promise.all(unproven)
+    expect((await proven).verdict).toEqual(GOOD)
+  })
+
   it('is left in peace while another can be asked, and by who comes meanwhile', async () => {
     const [one, two] = [new Scripted('http://one', BUSY), new Scripted('http://two')]
     const { time, pool } = await poolOf(one, two)
@@ -285,90 +300,5 @@ describe('a facilitator that wants to be asked later', () => {
       await settled()
     }
     expect(pool.closedBecause).toBeNull()
-  })
-})
-
-describe('a facilitator that allows so much a minute', () => {
-  const PER_MINUTE = 60
-  const MINUTE_MS = 60_000
-
-  /** Counts questions over minutes that begin with one, as many facilitators do. */
-  class Metered implements Facilitator {
-    readonly url = 'http://metered'
-    readonly #time: TestTime
-    #sinceMs = Number.NEGATIVE_INFINITY
-    #count = 0
-
-    constructor(time: TestTime) {
-      this.#time = time
-    }
-
-    async verify(): Promise<FacilitatorVerdict> {
-      const now = this.#time.now()
-      if (now - this.#sinceMs >= MINUTE_MS) [this.#sinceMs, this.#count] = [now, 0]
-      if (this.#count === PER_MINUTE)
-        return { is: 'busy', detail: 'it is asked too often', waitMs: this.#sinceMs + MINUTE_MS - now }
-      this.#count += 1
-      return GOOD
-    }
-
-    settle(): Promise<FacilitatorVerdict> {
-      return this.verify()
-    }
-
-    async supports() {
-      return { ok: true, answered: true, detail: 'it takes it' }
-    }
-  }
-
-  it('answers payers who have paid lately, however many addresses newcomers come from', async () => {
-    const time = new TestTime()
-    const pool = new FacilitatorPool({
-      facilitators: [new Metered(time)],
-      network: NETWORK,
-      clock: time,
-      timers: time,
-    })
-    opened.push(pool)
-    await pool.start()
-    const told: Promise<PoolVerdict>[] = []
-    let newcomers = 0
-    for (let second = 0; second < 240; second++) {
-      for (let i = 0; i < 5; i++)
-        void pool.verify(REQUEST, { client: `${second} ${i}`, rank: RANKS.newcomer }).then(({ verdict }) => {
-          if (second >= 60 && verdict.is === 'good') newcomers += 1
-        })
-      if (second >= 60 && second % 5 === 0) told.push(pool.verify(REQUEST, { client: 'payer', rank: RANKS.payer }))
-      await settled()
-      time.pass(1_000)
-      await settled()
-    }
-    time.pass(MINUTE_MS)
-    const verdicts = (await Promise.all(told)).map(({ verdict }) => verdict.is)
-    expect(new Set(verdicts)).toEqual(new Set(['good']))
-    // What payers leave is theirs.
-    expect(newcomers).toBeGreaterThan(PER_MINUTE)
-  })
-
-  it('answers them and new settlements, however many are tried again', async () => {
-    const time = new TestTime()
-    const metered = new Metered(time)
-    const pool = new FacilitatorPool({ facilitators: [metered], network: NETWORK, clock: time, timers: time })
-    opened.push(pool)
-    await pool.start()
-    const told: Promise<PoolVerdict>[] = []
-    for (let second = 0; second < 240; second++) {
-      for (let i = 0; i < 5; i++) void pool.settle(REQUEST, metered.url, { isRepeat: true })
-      if (second >= 60 && second % 5 === 0) {
-        told.push(pool.verify(REQUEST, { client: 'payer', rank: RANKS.payer }))
-        if (second % 10 === 0) told.push(pool.settle(REQUEST, metered.url))
-      }
-      await settled()
-      time.pass(1_000)
-      await settled()
-    }
-    time.pass(MINUTE_MS)
-    const verdicts = (await Promise.all(told)).map(({ verdict }) => verdict.is)
-    expect(new Set(verdicts)).toEqual(new Set(['good']))
   })
 })

@@ -113,6 +113,43 @@ describe('a client whose payments are refused', () => {
     expect(await judge(GOOD, 'next')).toBe('good')
   })
 
+  it.each([
+    ...[400, 413, 422].map((status) => ['unknown', status, NEWCOMERS.refused] as const),
+    ...[500, 502, undefined].map((status) => ['unknown', status, NEWCOMERS.failed] as const),
+    ...[401, 403, 404].map((status) => ['unreachable', status, NEWCOMERS.failed] as const),
+  ])('or failed at has a share of checks within a minute (%s, status %s)', async (is, status, share) => {
+    const { time, newcomers, judge } = stand(null)
+    const verdict = { is, detail: '', transaction: null, ...(status !== undefined && { status }) } as FacilitatorVerdict
+    for (let i = 0; i < share; i++) expect(await judge(verdict, `payer ${i}`)).toBe(is)
+    expect([await judge(GOOD, 'next'), await judge(GOOD, 'next', 'other')]).toEqual(['stable/crowded', 'good'])
+    newcomers.paid(clientOf('one'))
+    expect(await judge(GOOD, 'next')).toBe('good')
+    time.pass(60_000)
+    expect(await judge(verdict, 'next')).toBe(is)
+  })
+
+  it('is not held back where no facilitator was asked, or it wants to be asked later', async () => {
+    const { judge } = stand(null)
+    for (let i = 0; i < 2 * NEWCOMERS.failed; i++) {
+      expect(await judge({ is: 'unreachable', detail: '' }, 'payer')).toBe('unreachable')
+      expect(await judge({ is: 'busy', detail: '', waitMs: 5 }, 'payer')).toBe('busy')
+    }
+  })
+
+  it.each([400, 500])('goes no longer first where its payer has paid once and it is answered %d', async (status) => {
+    const { state, ask, judge } = stand(null)
+    state.paid = 1
+    await judge({ is: 'unknown', detail: '', transaction: null, status }, 'a')
+    expect(await ask('a')).toMatchObject({ ok: true, value: { rank: RANKS.newcomer + 1 } })
+  })
+
+  it('has others of its network come after clients of other networks', async () => {
+    const { ask, judge } = stand(null)
+    for (let i = 0; i < NETWORK_CLIENTS + 1; i++) await judge(REFUSED, `payer ${i}`, `net/${i}`)
+    const ranks = [await ask('b', 'net/new'), await ask('c', 'other/new')].map((leave) => leave.ok && leave.value.rank)
+    expect(ranks).toEqual([RANKS.newcomer + 2, RANKS.newcomer])
+  })
+
   it('comes after clients without refusals, and these after payers who have paid', async () => {
     const { state, ask, judge } = stand(null)
     await judge(REFUSED, 'a')

@@ -20,7 +20,7 @@ function request() {
   const payer = newPayer()
   token.mint(payer.address, PRICE)
   const { version, payload } = paymentOf(payer)
-  const seller = { terms: TERMS, resourceOf: () => 'http://127.0.0.1/' }
+  const seller = { terms: TERMS, offerOf: () => ({ resource: { url: 'http://127.0.0.1/' }, extensions: {} }) }
   return facilitatorRequest(seller, { serviceId: 'x' as never, amount: `${PRICE}`, version, payload })
 }
 

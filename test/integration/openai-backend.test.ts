@@ -237,6 +237,18 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     ])
   })
 
+  it('learns the new name from no words of a caller, nor where it is not taken', async () => {
+    const names = (): unknown[] => fake.questions.map(({ body }) => [body.max_tokens, body.max_completion_tokens])
+    fake.words = "Invalid schema for function 'max_completion_tokens'"
+    const caller = { ...REQUEST, messages: [{ role: 'user', content: 'MAX_completion_tokens' }] } as const
+    expect(await asked('400', caller)).toMatchObject({ ok: false })
+    expect(names()).toEqual([[64, undefined]])
+    expect(await asked('400')).toMatchObject({ ok: false })
+    expect(await asked('ok')).toMatchObject(WHOLE)
+    expect(names().at(-1)).toEqual([64, undefined])
+    fake.words = null
+  })
+
   it('asks in words where its server refuses the form, and says so; a stream is refused', async () => {
     const request = { ...REQUEST, json: true }
     expect(await asked('no-response-format', request)).toMatchObject({ ok: true, value: { heldBy: 'words' } })

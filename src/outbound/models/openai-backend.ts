@@ -42,6 +42,8 @@ const WHOLE_BYTES_MAX = 4 * 1_048_576
 /** The same with a picture; one of a megapixel in base64 is below five megabytes. */
 const PICTURE_BYTES_MAX = 16 * 1_048_576
 const ERROR_BYTES_MAX = 65_536
+/** What newer models call the bound of an answer. */
+const NEW_NAME = 'max_completion_tokens'
 const RETRY_AFTER_MS_MAX = 600_000
 const REASON_CHARS_MAX = 160
 const PICTURE_SIDE = 1_024
@@ -146,17 +148,22 @@ export class OpenAiBackend implements ModelBackend {
     return answer.ok && heldBy !== null ? ok({ ...answer.value, heldBy }) : answer
   }
 
-  /** Newer models refuse the old name of the longest answer: that is asked once of each. */
+  /**
+   * Newer models refuse the old name of the longest answer: that is asked once of each. What a caller wrote may come back in a refusal,
+   * so that it tells nothing of the model; and a new name is remembered only once it was taken.
+   */
   async #answeredChat(model: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const { max_tokens: most, ...others } = body
-    const named = { ...others, max_completion_tokens: most }
+    const named = { ...others, [NEW_NAME]: most }
     const ask = (asked: Fields): Promise<Result<ServerAnswer>> => this.#answered('/chat/completions', asked, signal)
     if (this.#newNames.has(model)) return ask(named)
     const response = await ask(body)
     if (response.ok || response.fault.detail.status !== 400) return response
-    if (!String(response.fault.detail.reason).includes('max_completion_tokens')) return response
-    this.#newNames.add(model)
-    return ask(named)
+    const isNamed = String(response.fault.detail.reason).includes(NEW_NAME)
+    if (!isNamed || JSON.stringify(others).toLowerCase().includes(NEW_NAME)) return response
+    const renamed = await ask(named)
+    if (renamed.ok) this.#newNames.add(model)
+    return renamed
   }
 
   async #read(

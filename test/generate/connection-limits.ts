@@ -59,7 +59,7 @@ export const CONNECTION_LIMITS: readonly Row[] = [
   ['protocols in it, as the peer names them', PEER_PROTOCOLS_MAX, '', 'p2p/host/peer-memory.ts'],
   ['streams that a connection opens', perSecond(STREAMS_OPENED), '', 'p2p/host/links.ts'],
   [
-    'share of the main thread that streams, frames and gossip of all connections take, before they are requests',
+    'share of the main thread that streams, frames and gossip of all connections take before they are requests, with judging what is not passed on',
     percent(INBOUND_WORK.allShare),
     '%',
     'p2p/host/inbound-work.ts',

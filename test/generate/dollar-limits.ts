@@ -1,9 +1,10 @@
+import { FAILED_OUTSIDE } from '../../marketplace/checkout/failing-callers.ts'
 import { CONTRACT_QUESTIONS } from '../../marketplace/stable/contract-payers.ts'
 import { CHECKS_WAITING_MAX } from '../../marketplace/stable/facilitators.ts'
 import { NEWCOMERS } from '../../marketplace/stable/newcomers.ts'
-import { FAILED_ANY, FAILED_OUTSIDE, UNPAID_OF_CLIENT } from '../../marketplace/stable/payers.ts'
+import { FAILED_ANY, UNPAID_OF_CLIENT } from '../../marketplace/stable/payers.ts'
 
-/** Bounds of the dollar rail: what, value, unit, where it stands. */
+/** Bounds of the dollar rail, and of failed calls of both rails: what, value, unit, where it stands. */
 export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])[] = [
   [
     'signatures of one dollar payer that facilitators are asked about for one client, where they are not of its own key',
@@ -35,8 +36,25 @@ export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])
   ['balances of dollar payers that are asked for', NEWCOMERS.balances, 'a minute', 'stable/newcomers.ts'],
   ['failed dollar calls of a payer, beside as many as it paid', FAILED_ANY.ofPayer, '10 minutes', 'stable/payers.ts'],
   ['failed dollar calls of a client, beside as many as it paid', FAILED_ANY.ofClient, '10 minutes', 'stable/payers.ts'],
-  ['those of a payer that reach out or use a model', FAILED_OUTSIDE.ofPayer, '10 minutes', 'stable/payers.ts'],
-  ['those of a client, beside as many as it paid', FAILED_OUTSIDE.ofClient, '10 minutes', 'stable/payers.ts'],
+  [
+    'those of a payer that reach out or use a model',
+    FAILED_OUTSIDE.ofPayer,
+    '10 minutes',
+    'checkout/failing-callers.ts',
+  ],
+  [
+    'those of a client, beside as many as it paid',
+    FAILED_OUTSIDE.ofClient,
+    '10 minutes',
+    'checkout/failing-callers.ts',
+  ],
+  [
+    'the same of calls paid in coins, beside good ones; a payer with more goes behind all others',
+    FAILED_OUTSIDE.ofPayer,
+    '10 minutes',
+    'checkout/failing-callers.ts',
+  ],
+  ['and of a client', FAILED_OUTSIDE.ofClient, '10 minutes', 'checkout/failing-callers.ts'],
   [
     'works of a client whose settlement was refused or is open, beside as many as it paid',
     UNPAID_OF_CLIENT,

@@ -3,7 +3,7 @@ import { NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { NETWORK_FACTOR, PATIENCE_MS, PLACES_SHARE, UNREAD_SHARE } from '../../rpc/edge/places.ts'
 import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
-import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE } from '../../rpc/limits.ts'
+import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE, MESSAGE_BODY, PLAIN_BODY } from '../../rpc/limits.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
 
@@ -12,6 +12,10 @@ const percent = (share: number): string => String(Math.round(share * 100))
 /** Bounds of the HTTP doors: places, connections, rates. */
 export const DOOR_LIMITS: readonly Row[] = [
   ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],
+  ['values in a body of JSON, but of chats', PLAIN_BODY.valuesMax, '', 'rpc/limits.ts'],
+  ['different names of members in it', PLAIN_BODY.namesMax, '', 'rpc/limits.ts'],
+  ['values in a message over MCP or A2A', MESSAGE_BODY.valuesMax, '', 'rpc/limits.ts'],
+  ['different names of members in it', MESSAGE_BODY.namesMax, '', 'rpc/limits.ts'],
   ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
   ['of them, for all of an address', 'as many as are left', '', 'rpc/edge/places.ts'],
   ['of them, for all of a /24 (IPv6: a /48)', `${NETWORK_FACTOR} times what is left`, '', 'rpc/edge/places.ts'],

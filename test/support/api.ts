@@ -103,3 +103,15 @@ export async function atRest(request: () => Promise<Reply>): Promise<Reply> {
     if (reply.body.code !== 'head_moving') return reply
   }
 }
+
+/** Two readings of one moment: the first is made again behind the second, until it has not changed meanwhile. */
+export async function atOneMoment(
+  first: () => Promise<Reply>,
+  second: () => Promise<Reply>,
+): Promise<readonly [Reply, Reply]> {
+  for (let before = await first(); ; ) {
+    const [other, after] = [await second(), await first()]
+    if (before.text === after.text) return [before, other]
+    before = after
+  }
+}

@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { constants, type PerformanceNodeEntry, PerformanceObserver } from 'node:perf_hooks'
 import { flagSource, resolveConfig } from '../../config/load.ts'
 import { devSeed } from '../../config/networks/dev-keys.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
@@ -26,6 +27,7 @@ const record: { -readonly [K in keyof NodeRecord]: NodeRecord[K] } = {
   admissions: [],
   heads: [],
   traffic: [],
+  live: [],
   fedMs: 0,
   peeredMs: 0,
 }
@@ -56,6 +58,7 @@ process.on('SIGTERM', () => {
   writeFileSync(order.record, JSON.stringify(record))
   void stop().then(() => process.exit(0))
 })
+noteHeap()
 if (order.silent !== true) note()
 const looking = setInterval(() => {
   if (node.peerCount() === 0) return
@@ -72,6 +75,17 @@ function note(): void {
     record.heads.push([head.header.height, chain.database.block(head.id)?.transactions.length ?? 0, nowMs()]),
   )
   setInterval(() => record.traffic.push([nowMs(), ...traffic()]), 250)
+}
+
+/** Notes what is left of the heap: resident memory swings by far more than what is live. */
+function noteHeap(): void {
+  const collections = new PerformanceObserver((list) => {
+    const isFull = list
+      .getEntries()
+      .some((entry) => (entry as PerformanceNodeEntry).detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR)
+    if (isFull) record.live.push([nowMs(), process.memoryUsage().heapUsed / 1e6])
+  })
+  collections.observe({ entryTypes: ['gc'] })
 }
 
 async function feed(): Promise<void> {

@@ -19,7 +19,7 @@ export interface NodeOrder extends NetworkKind {
   readonly emptyBlocks?: number
   /** Whether it sells services. */
   readonly sells?: boolean
-  /** Whether it notes nothing: notes of an hour would be memory of their own. */
+  /** Whether it notes no more than its heap: notes of an hour would be memory of their own. */
   readonly silent?: boolean
 }
 
@@ -29,6 +29,8 @@ export interface NodeRecord {
   readonly heads: (readonly [height: number, transactions: number, ms: number])[]
   /** Bytes that came from and went to peers until then. */
   readonly traffic: (readonly [ms: number, read: number, written: number])[]
+  /** What its heap held right after each full collection, in MB. */
+  readonly live: (readonly [ms: number, mb: number])[]
   /** When it began to import what it was fed. */
   readonly fedMs: number
   /** When its first peer had shaken hands. */

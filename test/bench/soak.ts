@@ -13,7 +13,7 @@ import { ROOT } from '../support/source-tree.ts'
 import { sendTimed } from './http-load.ts'
 import { networkParams, randomTimes, signLoad } from './network-load.ts'
 import { MINER } from './network-mining.ts'
-import { type BenchNode, BenchNodes, metricsOf, status } from './network-nodes.ts'
+import { type BenchNode, BenchNodes, metricsOf, type NodeRecord, status } from './network-nodes.ts'
 import { residentMb, type Server, startServer } from './processes.ts'
 import { type BenchRow, factRow, nowMs, round, valueRow } from './report.ts'
 
@@ -25,6 +25,7 @@ const KIND = { accounts: 2_000, senders: SENDERS, realWork: true }
 const PER_SECOND = Number(process.env.BENCH_RATE ?? 60)
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3_600)
 const SAMPLE_MS = 15_000
+const SPAN_MS = 300_000
 /** Caches and pools fill at first: the slope is that of the rest. */
 const SETTLING = 1 / 3
 const CALL_EVERY_MS = 3_000
@@ -65,6 +66,7 @@ export async function benchSoak(): Promise<readonly BenchRow[]> {
     await watching
     const delays = await Promise.all(nodes.nodes.map(async (node) => delayMs(await metricsOf(node))))
     const agreed = await ofOneMind(nodes.nodes)
+    const heaps = (await nodes.stop()).map(({ live }) => leastOfSpans(live))
     return [
       valueRow(`${NODES} nodes, ${SECONDS} s: transactions sent`, (count * 1_000) / tookMs, 'tx/s', {
         least: PER_SECOND * 0.98,
@@ -83,6 +85,10 @@ export async function benchSoak(): Promise<readonly BenchRow[]> {
       valueRow('the same: event-loop delay p99, worst node', Math.max(...delays), 'ms', { most: 50 }),
       factRow('the same: event-loop delay p99 of each', `${delays.map(round).join(', ')} ms`),
       ...watch.rows(),
+      factRow(
+        'the same: live heap of each, least of every five minutes',
+        `${heaps.map((values) => values.map(Math.round).join(' ')).join('; ')} MB`,
+      ),
       valueRow('the same: heads at the end', agreed, 'heads', { most: 1 }),
       ...helpers.slice(1).map(({ program }) => factRow('attacks made', program.stdout.trim().split('\n').at(-1) ?? '')),
     ]
@@ -266,6 +272,12 @@ function slopeOf(values: readonly number[]): number {
   const meanY = sum(values) / values.length
   const over = sum(values.map((value, x) => (x - meanX) * (value - meanY)))
   return over / sum(values.map((_, x) => (x - meanX) ** 2))
+}
+
+/** What a heap held at least in every five minutes: what is left after a full collection, of which some find more garbage. */
+function leastOfSpans(live: NodeRecord['live']): readonly number[] {
+  const spans = Map.groupBy(live, ([ms]) => Math.floor(ms / SPAN_MS))
+  return [...spans.values()].map((span) => Math.min(...span.map(([, mb]) => mb)))
 }
 
 function ends(values: readonly number[]): string {

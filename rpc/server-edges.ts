@@ -147,10 +147,13 @@ export function bodyParsers(app: FastifyInstance): void {
       else done(new Refusal(refusal))
     }
   })
-  app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (_, body, done) => {
+  app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (request, body, done) => {
+    // Where none is taken it is refused by its type: nothing is read of it.
+    if (request.routeOptions.config?.takesForm !== true) return done(null, body)
     const fields = readForm(body as string)
-    if (fields === undefined) done(new Refusal(fault('rpc/invalid-request', { fields: ['the fields of the form'] })))
-    else done(null, fields)
+    if (fields === undefined)
+      return done(new Refusal(fault('rpc/invalid-request', { fields: ['the fields of the form'] })))
+    done(null, fields)
   })
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { OfferedPayment } from './cashier/payments.ts'
@@ -23,6 +24,8 @@ declare module 'fastify' {
     dialect?: 'json-rpc'
     /** Set where it speaks the OpenAI interface. */
     isOpenAi?: true
+    /** Set where it takes a form of a page. */
+    takesForm?: true
   }
 }
 
@@ -35,8 +38,6 @@ interface Visit extends Guest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly isOperator: boolean
-  /** Bytes that its connection had read when it came. */
-  readonly readBefore: number
   judged: boolean
   /** Whether its handler has begun and not ended: it holds its place as long, also where its client went away. */
   isWorkedFor: boolean
@@ -51,6 +52,8 @@ export class Gates {
   readonly #options: ServerOptions
   readonly #overload: Overload
   readonly #burdens = new Burdens()
+  /** Bytes of a connection that are counted. */
+  readonly #counted = new WeakMap<Socket, number>()
   readonly #places: Places
   readonly #rates: RateLimiter
   readonly #known = new RateCounter('settle', KNOWN_PAYMENT_RATE)
@@ -136,6 +139,7 @@ export class Gates {
     // What was given up before its body came has taken its time as much as what came.
     if (!visit.judged) this.#rates.take(bucketOf(request), visit.holder, performance.now())
     if (!visit.isWorkedFor) this.#places.leave(visit)
+    this.#countBytes(visit)
     const seconds = (performance.now() - visit.startedMs) / 1_000
     const route = request.routeOptions.url ?? 'unknown'
     const { raw, statusCode } = visit.reply
@@ -152,7 +156,7 @@ export class Gates {
     })
     const startedMs = performance.now()
     const visit: Visit = {
-      ...{ startedMs, request, reply, isOperator, readBefore: request.raw.socket.bytesRead },
+      ...{ startedMs, request, reply, isOperator },
       holder: holderOf(key),
       kind: isOperator ? 'operator' : 'unread',
       judged: !this.#mayBePaid(request),
@@ -169,10 +173,14 @@ export class Gates {
 
   #judge(visit: Visit, bucket: RateBucket): Fault | null {
     visit.judged = true
-    const { socket } = visit.request.raw
-    this.#burdens.add(visit.holder.network, socket.bytesRead - visit.readBefore, performance.now())
-    const refusal = this.#room(visit, WORK_OF[bucket])
-    if (refusal !== null) return refusal
+    const refusal = this.#room(visit, WORK_OF[bucket]) ?? this.#rate(visit, bucket)
+    const { network } = visit.holder
+    if (refusal !== null) this.#burdens.refused(network, performance.now())
+    else this.#burdens.worked(network, visit.isOperator ? 'operator' : WORK_OF[bucket], performance.now())
+    return refusal
+  }
+
+  #rate(visit: Visit, bucket: RateBucket): Fault | null {
     const { allowed, policy, limit, seconds } = this.#rates.take(bucket, visit.holder, performance.now())
     visit.reply.header('ratelimit-policy', policy)
     visit.reply.header('ratelimit', limit)
@@ -191,6 +199,14 @@ export class Gates {
   #roomUnread(visit: Visit): Fault | null {
     const lack = this.#places.judge(visit, visit.isOperator ? 'operator' : 'unread', performance.now())
     return lack === null ? null : this.#noRoom(lack)
+  }
+
+  /** What a connection has brought since the last of its requests ended; what a client only announces costs nothing. */
+  #countBytes({ holder, request }: Visit): void {
+    const { socket } = request.raw
+    const { bytesRead } = socket
+    this.#burdens.read(holder.network, bytesRead - (this.#counted.get(socket) ?? 0), performance.now())
+    this.#counted.set(socket, bytesRead)
   }
 
   #noRoom(lack: NoPlace | null): Fault {

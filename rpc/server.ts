@@ -131,6 +131,7 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
       ...(route.isOpenAi && { isOpenAi: route.isOpenAi }),
       ...(route.isPaid && { isPaid: route.isPaid }),
       ...(route.dialect && { dialect: route.dialect }),
+      ...(route.takesForm && { takesForm: route.takesForm }),
     },
     ...(route.isOpenAi && doorHooks(door, route)),
     preValidation: (request, _, done) => {

@@ -189,7 +189,7 @@ export const FAULT_TABLE = {
   'rpc/too-many-values': sender(
     'too_many_values',
     413,
-    'the body has more than {valuesMax} values or {namesMax} different names, or is mostly blanks and quotes',
+    'the body has more than {valuesMax} values or {namesMax} different names, a name without an end, or is mostly blanks and quotes',
   ),
   'rpc/unreadable': sender('unreadable_request', 400, 'this is no HTTP request: {reason}'),
   'rpc/headers-too-large': sender('headers_too_large', 431, 'the headers exceed {limitBytes} bytes'),

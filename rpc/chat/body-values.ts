@@ -8,11 +8,16 @@ const BRACE = 0x7b
 const BRACE_END = 0x7d
 /**
  * Texts are read at gigabytes a second, lists and objects at a few millions a second: a long body is bounded by how many values
- * it has. A conversation of two thousand messages has some ten thousand.
+ * it has. A conversation of ten thousand messages has as many as these.
  */
-const VALUES_MAX = 100_000
+const VALUES_MAX = 30_000
 /** Names that are not the same are the dearest of all: a hundred thousand of them take 90 ms. A conversation has some hundreds. */
-const NAMES_MAX = 10_000
+const NAMES_MAX = 2_000
+/**
+ * Characters of a name. From 16,384 on V8 hashes texts by their length alone: a thousand names of one such length, each of which is held
+ * against all others, take seconds.
+ */
+const NAME_CHARS_MAX = 1_024
 /** Characters outside of texts, and quotes within them: what has more is neither prose nor pictures. */
 const STEPS_MAX = 2_097_152
 /** The same for each value that a text may have, where those are few. */
@@ -22,7 +27,7 @@ const MEMBER_CHARS = 4
 
 /**
  * Whether a text of JSON can be parsed without holding everything else up: it has no more than so many values, and so many
- * different names of members. What is no JSON may be called either.
+ * different names of members, none of which is very long. What is no JSON may be called either.
  */
 export function isQuickToParse(text: string, valuesMax = VALUES_MAX, namesMax = NAMES_MAX): boolean {
   return text.length <= Math.min(valuesMax, namesMax * MEMBER_CHARS) || new Scan(text, valuesMax, namesMax).isQuick()
@@ -51,8 +56,10 @@ class Scan {
     for (let at = 0; at >= 0 && at < text.length; at++) {
       const code = text.charCodeAt(at)
       if (code === COMMA || (isOpening(code) && !isClosing(text.charCodeAt(at + 1)))) this.#values += 1
-      else if (code === COLON) this.#names.add(last)
-      else if (code === QUOTE) {
+      else if (code === COLON) {
+        if (last.length > NAME_CHARS_MAX) return false
+        this.#names.add(last)
+      } else if (code === QUOTE) {
         const from = at + 1
         at = this.#endOfString(from)
         last = text.slice(from, at)

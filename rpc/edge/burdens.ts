@@ -1,5 +1,19 @@
-/** What a request takes of the main thread, and each MiB of its body: as measured at quotes with texts that are refused. */
-const REQUEST_MS = 0.3
+import type { WorkKind } from './overload.ts'
+
+/**
+ * What a request takes of the main thread at its worst, by its kind, milliseconds: a page of a long list, a quote with a long text. A
+ * refusal is cheap, and each MiB that its client sends is dear: as measured at quotes with texts that are refused.
+ */
+const WORK_MS: Readonly<Record<WorkKind, number>> = {
+  list: 25,
+  read: 1,
+  quote: 2,
+  transaction: 2,
+  kept: 1,
+  health: 0.2,
+  operator: 1,
+}
+const REFUSED_MS = 0.05
 const MIB_MS = 8
 const MIB = 1_048_576
 /** What a network has caused counts for half after this time. */
@@ -26,12 +40,19 @@ export class Burdens {
   #squares = 0
   #summedMs = Number.NEGATIVE_INFINITY
 
-  /** Counts a request whose client has sent so many bytes for it. */
-  add(network: string, bytes: number, nowMs: number): void {
-    const ms = this.#of(network, nowMs) + REQUEST_MS + (bytes / MIB) * MIB_MS
-    this.#ofNetwork.delete(network)
-    this.#ofNetwork.set(network, { ms, atMs: nowMs })
-    if (this.#ofNetwork.size > NETWORKS_MAX) this.#ofNetwork.delete(this.#ofNetwork.keys().next().value as string)
+  /** Counts a request that was let in. */
+  worked(network: string, kind: WorkKind, nowMs: number): void {
+    this.#count(network, WORK_MS[kind], nowMs)
+  }
+
+  /** Counts a request that was refused. */
+  refused(network: string, nowMs: number): void {
+    this.#count(network, REFUSED_MS, nowMs)
+  }
+
+  /** Counts bytes that came. */
+  read(network: string, bytes: number, nowMs: number): void {
+    if (bytes > 0) this.#count(network, (bytes / MIB) * MIB_MS, nowMs)
   }
 
   /**
@@ -43,6 +64,13 @@ export class Burdens {
     const own = this.#of(network, nowMs)
     if (this.#sum === 0 || own >= this.#sum) return 1
     return Math.min(1, (own * this.#sum) / this.#squares)
+  }
+
+  #count(network: string, ms: number, nowMs: number): void {
+    const sum = this.#of(network, nowMs) + ms
+    this.#ofNetwork.delete(network)
+    this.#ofNetwork.set(network, { ms: sum, atMs: nowMs })
+    if (this.#ofNetwork.size > NETWORKS_MAX) this.#ofNetwork.delete(this.#ofNetwork.keys().next().value as string)
   }
 
   #add(nowMs: number): void {

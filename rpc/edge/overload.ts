@@ -45,6 +45,11 @@ const SHED_BETWEEN: Readonly<Record<WorkKind, readonly [number, number]>> = {
   health: NEVER,
   operator: NEVER,
 }
+/**
+ * Whoever takes little of the time is still refused as at this share of the pressure: then most lists, which are dearest, are given up,
+ * and no quotes. An attacker who makes other networks seem to take more gains no more than that.
+ */
+const WEIGHT_MIN = 0.3
 /** Requests of one turn of the loop that make a queue. Fewer are not why it is late: the machine is busy with something else. */
 const QUEUE_MIN = 16
 /** Share of the limit under which pressure falls at its full pace. In between it falls the slower, the nearer the limit is. */
@@ -116,7 +121,7 @@ export class Overload {
   /** Whether there is time for one more request of a kind; `weight`, 0 to 1, is how much who sends it is why there is too little. */
   admits(kind: WorkKind, nowMs: number, weight = 1): boolean {
     const [first, all] = SHED_BETWEEN[kind]
-    const pressure = weight * Math.max(this.#pressure, this.#lateness(nowMs))
+    const pressure = Math.max(weight, WEIGHT_MIN) * Math.max(this.#pressure, this.#lateness(nowMs))
     if (pressure <= first) return true
     // Refusals are spread evenly: of three in ten every third or fourth is refused, by no chance.
     const owed = (this.#owed.get(kind) ?? 0) + Math.min(1, (pressure - first) / (all - first))

@@ -12,6 +12,8 @@ const ACCEPT = { accept: 'application/json, text/event-stream', authorization: `
 const DOORS = (Object.values(ROUTES) as readonly Route[]).filter(
   ({ method, body, takesForm }) => method === 'POST' && body !== undefined && takesForm !== true,
 )
+/** Without those of chats, which are off at a node without models. */
+const PATHS = DOORS.filter(({ isOpenAi }) => isOpenAi !== true).map(({ path }) => path)
 /** As much as every door reads, less some for what is around it. */
 const CHARS = 60_000
 
@@ -37,17 +39,16 @@ const codeOf = ({ body }: Reply): unknown => {
 }
 
 describe('a body that is nothing but values', () => {
-  const doors = DOORS.filter(({ isOpenAi }) => isOpenAi !== true).map(({ path }) => path)
-
   it.each([
     ['numbers', `{"a":[${'1,'.repeat(CHARS / 2)}1]}`],
     ['objects', `{"a":[${'{},'.repeat(CHARS / 3)}1]}`],
     ['names', JSON.stringify(members(CHARS / 20))],
     ['lists in lists', `{"a":${'['.repeat(CHARS / 2)}${']'.repeat(CHARS / 2)}}`],
+    ['a name without an end', JSON.stringify({ ['x'.repeat(CHARS / 2)]: 1 })],
     ['blanks', `{"a":[${' '.repeat(PLAIN_BODY.valuesMax * 100)}]}`],
   ])('is refused before it is parsed, at every door: %s', async (_, body) => {
-    expect(doors.length).toBeGreaterThan(10)
-    for (const path of doors) {
+    expect(PATHS.length).toBeGreaterThan(10)
+    for (const path of PATHS) {
       const answer = await send(path, body)
       expect([path, answer.status, codeOf(answer)]).toEqual([path, 413, 'too_many_values'])
     }
@@ -60,6 +61,14 @@ describe('a body that is nothing but values', () => {
     await chat.close()
     expect([refused.status, error]).toEqual([400, expect.objectContaining({ param: 'body' })])
     expect(error).toMatchObject({ message: expect.stringContaining('too many values') })
+  })
+
+  it('is refused where models are asked, too, for a name without an end', async () => {
+    const chat = await ChatServer.open()
+    const refused = await chat.post({ ['x'.repeat(CHARS)]: 1 })
+    await chat.close()
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('too many values') } })
   })
 
   it('is read where it has as many as a door takes', async () => {
@@ -75,6 +84,24 @@ describe('a body that is nothing but values', () => {
     expect(codeOf(await send('/api/v1/tx', tx))).toBe('invalid_request')
     const submitted = await call('tools/call', { name: 'submit_transaction', arguments: { tx } })
     expect([submitted.status, submitted.text]).toEqual([200, expect.stringContaining('invalid_request')])
+  })
+})
+
+describe('a form where none is taken', () => {
+  // As fields of a form it would be refused for their number.
+  const form = 'a=1&'.repeat(40)
+  const sent = (path: string): Promise<Reply> =>
+    post(server.url, path, form, { ...ACCEPT, 'content-type': 'application/x-www-form-urlencoded' })
+
+  it('is refused by its type at every door, and nothing is read of it', async () => {
+    for (const path of PATHS) {
+      const { status } = await sent(path.replace('{serviceId}', 'node-price-feed'))
+      expect([path, status]).toEqual([path, 415])
+    }
+  })
+
+  it('is not read where nothing is', async () => {
+    expect((await sent('/api/v1/nothing')).status).toBe(404)
   })
 })
 
@@ -113,7 +140,7 @@ describe('an MCP message that the SDK would have much to say about', () => {
       { name: 'node_status', arguments: members(ARGUMENTS_MAX + 1, {}) },
     ],
     ['an address of a resource without an end', 'resources/read', { uri: `node://services/${'x'.repeat(100_000)}` }],
-    ['a name without an end', 'initialize', handshake({}, { experimental: { ['x'.repeat(100_000)]: 1 } })],
+    ['a long name', 'initialize', handshake({}, { experimental: { ['x'.repeat(1_000)]: 1 } })],
   ])('is refused in a few words: %s', async (_, method, params) => {
     const answer = await call(method, params)
     expect([answer.status, codeOf(answer), answer.body]).toEqual([

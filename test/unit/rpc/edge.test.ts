@@ -198,8 +198,8 @@ describe('the burden of a network', () => {
 
   it('is whole for who takes most, and next to nothing for who takes little', () => {
     const burdens = new Burdens()
-    for (let i = 0; i < 100; i++) burdens.add('hog', MIB, 0)
-    for (let i = 0; i < 20; i++) burdens.add('honest', 500, 0)
+    for (let i = 0; i < 100; i++) burdens.read('hog', MIB, 0)
+    for (let i = 0; i < 5; i++) burdens.worked('honest', 'read', 0)
     expect(burdens.weightOf('hog', 0)).toBe(1)
     expect(burdens.weightOf('honest', 0)).toBeLessThan(0.02)
     expect(burdens.weightOf('new', 0)).toBe(0)
@@ -207,17 +207,37 @@ describe('the burden of a network', () => {
 
   it('is whole for each of a crowd that is alike, also beside many who take nearly nothing', () => {
     const burdens = new Burdens()
-    for (let i = 0; i < 50; i++) burdens.add(`one of many ${i}`, 10 * MIB, 0)
-    for (let i = 0; i < 1_000; i++) burdens.add(`idle ${i}`, 0, 0)
+    for (let i = 0; i < 50; i++) burdens.read(`one of many ${i}`, 10 * MIB, 0)
+    for (let i = 0; i < 1_000; i++) burdens.refused(`idle ${i}`, 0)
     expect(burdens.weightOf('one of many 7', 0)).toBeGreaterThan(0.9)
     expect(burdens.weightOf('idle 7', 0)).toBeLessThan(0.01)
   })
 
   it('is forgotten, and bounded in memory', () => {
     const burdens = new Burdens()
-    for (let i = 0; i < 100_000; i++) burdens.add(`hog ${i}`, MIB, 0)
-    burdens.add('honest', MIB, 60_000)
+    for (let i = 0; i < 100_000; i++) burdens.read(`hog ${i}`, MIB, 0)
+    burdens.read('honest', MIB, 60_000)
     expect(burdens.weightOf('honest', 60_000)).toBe(1)
+  })
+
+  it('is what requests take, not how many they are', () => {
+    const burdens = new Burdens()
+    for (let i = 0; i < 40; i++) burdens.worked('dear', 'list', 0)
+    for (let i = 0; i < 130; i++) burdens.worked('customer', 'quote', 0)
+    expect(burdens.weightOf('dear', 0)).toBe(1)
+    expect(burdens.weightOf('customer', 0)).toBeLessThan(0.35)
+  })
+
+  it('cannot be hidden behind that of another network of the same attacker', () => {
+    const burdens = new Burdens()
+    for (let i = 0; i < 83; i++) burdens.worked('dear', 'list', 0)
+    for (let i = 0; i < 1_600; i++) burdens.refused('rod', 0)
+    expect(burdens.weightOf('dear', 0)).toBe(1)
+    const overload = new Overload({ delayMsMax: 60 })
+    overload.close()
+    for (let i = 0; i < 20; i++) overload.observe(90, 50)
+    const admitted = Array.from({ length: 100 }, () => overload.admits('list', 0, 0)).filter(Boolean).length
+    expect(admitted).toBeLessThan(25)
   })
 
   it('spares others where a node gives work up', () => {

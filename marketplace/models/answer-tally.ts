@@ -48,7 +48,7 @@ export class AnswerTally {
     return this.#counts
   }
 
-  /** Whether more came than is read: then the longest answer that was asked for counts. */
+  /** Whether more came than is read: then the longest answer that was asked for counts at least. */
   get isTooLong(): boolean {
     return this.#isTooLong
   }

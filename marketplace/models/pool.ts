@@ -260,7 +260,7 @@ export class ModelPool implements Models {
         )
         if (answer.ok && !tally.began) tally.take(answer.value.message)
         const counts = answer.ok ? answer.value.usage : tally.counts
-        const said = tally.isTooLong ? room : tally.tokens
+        const said = tally.isTooLong ? Math.max(room, tally.tokens) : tally.tokens
         const usage = usageOf(counts, { prompt, said, maxTokens: room })
         if (!answer.ok) {
           // Who asked is gone, and the model has read it all the same.

@@ -47,7 +47,7 @@ async function modelsOf(fake: FakeOpenAi): Promise<OpenModels> {
   const folder = temporaryFolder()
   closing.push(() => removeFolder(folder))
   const file = join(folder, 'models.json')
-  const model = { id: 'house', roles: ['general', 'translate'], context: 8_192, supports: ['jsonSchema'] }
+  const model = { id: 'house', roles: ['general', 'translate', 'speech'], context: 8_192, supports: ['jsonSchema'] }
   const backends = [{ id: 'house', baseUrl: fake.url, keyRef: 'model:house', models: [model] }]
   writeFileSync(file, JSON.stringify({ backends }))
   const config = { models: { file, gguf: null, proceduralImages: false }, providers: { translate: [] } } as never
@@ -103,6 +103,61 @@ it('a prompt that a model says nothing to has nobody else go without the model',
   expect(await spoil(() => complete('silence'))).toEqual(new Set(['model/answer']))
   expect(pool.readiness('general').available).toBe(true)
   expect(await complete('Hello')).toMatchObject({ ok: true, value: { text: HOUSE_TEXT } })
+})
+
+const TOO_MUCH = {
+  bytes: { content: 'x'.repeat(5_000_000) },
+  text: { content: 'x'.repeat(1_100_000) },
+  values: { house: Array.from({ length: 210_000 }, () => 0) },
+  levels: { house: JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`) },
+  'calls of tools': {
+    tool_calls: Array.from({ length: 129 }, (_, index) => ({ index, id: 'call', type: 'function' })),
+  },
+}
+
+it.each(Object.entries(TOO_MUCH))(
+  'a prompt that is answered with too much (%s) has nobody else go without the model',
+  async (_, said) => {
+    const fake = await fakeModel()
+    const { pool } = await modelsOf(fake)
+    const request = { role: 'general', messages: [{ role: 'user', content: 'Go on.' }], maxTokens: 50 } as const
+    fake.message = said
+    fake.pieces = [said]
+    expect(await spoil(() => pool.complete(request, patient()))).toEqual(new Set(['model/answer']))
+    expect(await spoil(() => pool.stream(request, () => undefined, patient()))).toEqual(new Set(['model/answer']))
+    expect(pool.readiness('general').available).toBe(true)
+    fake.message = {}
+    expect(await pool.complete(request, patient())).toMatchObject({ ok: true, value: { text: HOUSE_TEXT } })
+  },
+)
+
+it('a stream that does not end has nobody else go without the model', { timeout: 60_000 }, async () => {
+  const fake = await fakeModel()
+  const { pool } = await modelsOf(fake)
+  const request = { role: 'general', messages: [{ role: 'user', content: 'Go on.' }], maxTokens: 50 } as const
+  fake.pieces = Array.from({ length: 20 }, () => ({ house: 'x'.repeat(900_000) }))
+  expect(await spoil(() => pool.stream(request, () => undefined, patient()))).toEqual(new Set(['model/answer']))
+  expect(pool.readiness('general').available).toBe(true)
+})
+
+it('a text that takes too long to speak has nobody else go without the model', async () => {
+  const fake = await fakeModel()
+  fake.speech = ({ body }) => (body.speed === 0.25 ? 'huge' : 'ok')
+  const { pool } = await modelsOf(fake)
+  const speak = (speed: number): Promise<Result<unknown>> =>
+    pool.speak({ text: '7'.repeat(1_024), voice: null, speed, only: null }, patient())
+  expect(await spoil(() => speak(0.25))).toEqual(new Set(['model/answer']))
+  expect([pool.readiness('general', true).available, pool.readiness('speech', true).available]).toEqual([true, true])
+  expect(await speak(1)).toMatchObject({ ok: true })
+})
+
+it('but a model that answers with pages is left alone, however long they are', async () => {
+  const fake = await fakeModel()
+  const { pool } = await modelsOf(fake)
+  fake.profile = 'html'
+  const request = { role: 'general', messages: [{ role: 'user', content: 'Go on.' }], maxTokens: 50 } as const
+  await spoil(() => pool.complete(request, patient()))
+  expect(pool.readiness('general').available).toBe(false)
 })
 
 it('a text that is the same in every language has nobody else go without translations', async () => {

@@ -14,6 +14,15 @@ const CALL = { id: 'call-1', type: 'function', function: { name: 'write', argume
 const TOOLS = [{ type: 'function', function: { name: 'write', parameters: { type: 'object' } } }]
 type Said = Readonly<Record<string, unknown>>
 
+const NESTED: unknown = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`)
+/** Answers that are not read, by what they have too much of. */
+const TOO_MUCH: Readonly<Record<string, Said>> = {
+  bytes: { content: 'It goes on. '.repeat(400_000) },
+  // As many as 1,400 tokens have with the likelihood of twenty others each.
+  values: { annotations: Array.from({ length: 210_000 }, () => 0) },
+  levels: { house: NESTED },
+}
+
 let server: ChatServer
 
 beforeEach(async () => {
@@ -103,11 +112,30 @@ describe('the tokens of a day see what a model says', () => {
     expect(await counted()).toBe(tokens)
   })
 
-  it('where more came than is read, as all that was asked for', async () => {
+  it.each(Object.entries(TOO_MUCH))('where more came than is read (%s), as all that was asked for', async (_, said) => {
     server.world.fake.usage = null
-    server.world.fake.message = { content: 'It goes on. '.repeat(400_000) }
-    expect((await server.post({ ...HELLO, max_tokens: 700 })).status).toBe(502)
+    server.world.fake.message = said
+    const asked = { ...HELLO, max_tokens: 700, logprobs: true, top_logprobs: 20 }
+    expect((await server.post(asked)).status).toBe(502)
     expect(await counted()).toBe(700)
+    server.world.fake.pieces = [said]
+    await readAll(await server.post({ ...asked, stream: true }))
+    expect(await counted()).toBe(1_400)
+  })
+
+  it('where what came was already more than all that was asked for, as what came', async () => {
+    server.world.fake.usage = null
+    server.world.fake.pieces = [{ content: LONG }, { house: NESTED }]
+    await readAll(await server.post({ ...HELLO, max_tokens: 700, stream: true }))
+    expectAbout(await counted())
+  })
+
+  it('of the prompt, as it counts, where the answer is too deep to be looked at', async () => {
+    server.world.fake.usage = { prompt_tokens: 500, completion_tokens: 600, total_tokens: 1_100 }
+    server.world.fake.message = { house: NESTED }
+    expect((await server.post({ ...HELLO, max_tokens: 700 })).status).toBe(502)
+    await server.settled()
+    expect(server.keys.list('operator')[0]?.usedToday).toMatchObject({ promptTokens: 500, completionTokens: 600 })
   })
 
   it.each(['stall', 'cut', 'no-end'] as const)('where the answer does not come to its end (%s)', async (profile) => {

@@ -108,7 +108,7 @@ describe('a backend of the OpenAI interface, streaming', () => {
     ['bad-json-lines', 'model/answer', { reason: 'its stream is not well-formed' }],
     ['empty-content', 'model/answer', { reason: 'it is empty (stop)', ofQuestion: true }],
     ['reasoning-only', 'model/answer', { reason: 'it is empty (stop)', ofQuestion: true }],
-    ['huge-delta', 'model/answer', { reason: 'it is too long' }],
+    ['huge-delta', 'model/answer', { reason: 'it is too long', ofQuestion: true }],
     ['html', 'model/answer', { reason: 'it is not JSON' }],
     ['502-html', 'model/answer', { reason: 'status 502', status: 502 }],
     ['503', 'model/answer', { reason: 'status 503: overloaded', status: 503 }],

@@ -27,21 +27,33 @@ const TOOL_CALLS_MAX = 128
 /** Answers are written again for whoever asked, which ends with an error where things are in things without an end. */
 const LEVELS_MAX = 64
 const TOO_DEEP = `it has more than ${LEVELS_MAX} levels`
+const TOO_LONG = 'it is too long'
 
 /** The object that a value is, null where it is none. */
 export function fieldsOf(value: unknown): Fields | null {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : null
 }
 
-/** The object that a text of JSON holds; null where it holds none, or one with so many values that reading it holds others up. */
-export function jsonIn(text: string): Fields | null {
-  if (!isQuickToParse(text, VALUES_MAX)) return null
+/** The object that a text of JSON holds; `too-much` where reading it would hold others up, `none` where it holds none. */
+export function readJson(text: string): Fields | 'too-much' | 'none' {
+  // A long page in place of an answer is none.
+  if (!/^\s*\{/.test(text)) return 'none'
+  if (!isQuickToParse(text, VALUES_MAX)) return 'too-much'
   try {
-    return fieldsOf(JSON.parse(text))
+    return fieldsOf(JSON.parse(text)) ?? 'none'
   } catch {
-    return null
+    return 'none'
   }
 }
+
+/** The object that a text of JSON holds; null where it holds none that can be read. */
+export function jsonIn(text: string): Fields | null {
+  const read = readJson(text)
+  return typeof read === 'string' ? null : read
+}
+
+/** Detail of a fault that a question can bring about: callers could else have a backend left alone for everybody. */
+export const OF_QUESTION = { ofQuestion: true } as const
 
 /** The fault of an answer that cannot be used. */
 export function unusableAnswer(backend: string, reason: string, detail: FaultDetail = {}): Result<never> {
@@ -104,12 +116,12 @@ export class ChatAssembly {
   /** Takes a chunk of a stream and gives the piece in it, null where it has none; or the error that it is. */
   takeChunk(chunk: Fields): Result<AnswerPiece | null> {
     if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
-    if (isDeeperThan(LEVELS_MAX, chunk)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(chunk)
+    if (isDeeperThan(LEVELS_MAX, chunk)) return this.tooMuch(TOO_DEEP)
     this.#count(chunk)
     const choice = this.#choiceIn(chunk)
     const delta = fieldsOf(choice?.delta)
-    if (delta !== null && !this.#add(delta)) return unusableAnswer(this.#backend, 'it is too long')
+    if (delta !== null && !this.#add(delta)) return unusableAnswer(this.#backend, TOO_LONG, OF_QUESTION)
     const logprobs = this.#finish(choice)
     return ok(delta === null ? null : { delta, logprobs })
   }
@@ -117,14 +129,20 @@ export class ChatAssembly {
   /** Takes a whole answer and gives it as one piece. */
   takeWhole(whole: Fields): Result<AnswerPiece> {
     if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
-    if (isDeeperThan(LEVELS_MAX, whole)) return unusableAnswer(this.#backend, TOO_DEEP)
     this.#takeFrame(whole)
+    if (isDeeperThan(LEVELS_MAX, whole)) return this.tooMuch(TOO_DEEP)
     this.#count(whole)
     const choice = this.#choiceIn(whole)
     const message = fieldsOf(choice?.message)
     if (message === null) return unusableAnswer(this.#backend, 'it has no message')
-    if (!this.#add(message)) return unusableAnswer(this.#backend, 'it is too long')
+    if (!this.#add(message)) return unusableAnswer(this.#backend, TOO_LONG, OF_QUESTION)
     return ok({ delta: message, logprobs: this.#finish(choice) })
+  }
+
+  /** The fault of an answer of which more came than is read, and counted piece by piece. */
+  tooMuch(reason = TOO_LONG): Result<never> {
+    this.#tally?.tooLong()
+    return unusableAnswer(this.#backend, reason, OF_QUESTION)
   }
 
   /** The finished answer. One that was not finished is cut, and one that says nothing is none. */
@@ -138,7 +156,7 @@ export class ChatAssembly {
     if (this.#toolCalls.length > 0) this.#message.tool_calls = Object.values(this.#toolCalls)
     const isEmpty = (text ?? '').trim() === '' && this.#toolCalls.length === 0
     // A prompt can ask for nothing, be filtered, or leave no room after the thoughts on it.
-    if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`, { ofQuestion: true })
+    if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`, OF_QUESTION)
     return ok({
       message: this.#message,
       text: text ?? '',

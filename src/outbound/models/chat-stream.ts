@@ -3,7 +3,7 @@ import { createParser, type EventSourceParser } from 'eventsource-parser'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatAnswer, DeltaSink } from '../../../marketplace/models/backend.ts'
-import { type ChatAssembly, type Fields, jsonIn, unusableAnswer } from './chat-answer.ts'
+import { type ChatAssembly, type Fields, readJson, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
 /** Longest single event, and longest stream. */
@@ -38,7 +38,7 @@ export async function readChatStream(
       bytes += packet?.length ?? 0
       // At the end an event counts that lacks its empty line.
       const text = packet === null ? `${decoder.decode()}\n\n` : decoder.decode(packet, { stream: true })
-      if (bytes > STREAM_BYTES_MAX || !events.feed(text)) return unusableAnswer(backend, 'it is too long')
+      if (bytes > STREAM_BYTES_MAX || !events.feed(text)) return assembly.tooMuch()
       const taken = await takeAll(events.taken(), assembly, sink)
       if (!taken.ok) return taken
       if (events.skipped > SKIPPED_MAX) return unusableAnswer(backend, 'its stream is not well-formed')
@@ -106,7 +106,7 @@ class EventReader {
     })
   }
 
-  /** Takes text; false where an event is too long. */
+  /** Takes text; false where an event is too long, or has too much in it. */
   feed(text: string): boolean {
     this.#parser.feed(text)
     return !this.#isTooLong
@@ -123,8 +123,9 @@ class EventReader {
       this.isDone = true
       return
     }
-    const chunk = jsonIn(data)
-    if (chunk === null) this.skipped += 1
+    const chunk = readJson(data)
+    if (chunk === 'too-much') this.#isTooLong = true
+    else if (chunk === 'none') this.skipped += 1
     else this.#taken.push(chunk)
   }
 }

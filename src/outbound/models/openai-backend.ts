@@ -16,7 +16,17 @@ import { isTimeOver } from '../../../marketplace/models/silence.ts'
 import { isOfForm } from '../../../marketplace/outside/trouble.ts'
 import { textOf } from '../bounded-fetch.ts'
 import { connectionWords } from '../connection-words.ts'
-import { ChatAssembly, type Fields, fieldsOf, formInWords, jsonIn, saidError, unusableAnswer } from './chat-answer.ts'
+import {
+  ChatAssembly,
+  type Fields,
+  fieldsOf,
+  formInWords,
+  jsonIn,
+  OF_QUESTION,
+  readJson,
+  saidError,
+  unusableAnswer,
+} from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
 import { askServer, type ServerAnswer } from './model-server.ts'
@@ -199,12 +209,12 @@ export class OpenAiBackend implements ModelBackend {
   ): Promise<Result<Fields>> {
     const text = await textOf(response, bytesMax, heard).catch(() => undefined)
     if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
-    if (text === null) {
-      tooLong?.()
-      return unusableAnswer(this.id, `it is longer than ${bytesMax} bytes`)
-    }
-    const fields = jsonIn(text)
-    return fields === null ? unusableAnswer(this.id, 'it is not JSON') : ok(fields)
+    const read = text === null ? 'too-much' : readJson(text)
+    if (read === 'none') return unusableAnswer(this.id, 'it is not JSON')
+    if (read !== 'too-much') return ok(read)
+    tooLong?.()
+    const reason = text === null ? `it is longer than ${bytesMax} bytes` : 'there is too much in it'
+    return unusableAnswer(this.id, reason, OF_QUESTION)
   }
 
   /** An answer with status 200; any other is a fault. */

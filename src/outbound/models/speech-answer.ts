@@ -2,7 +2,7 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { Heard } from '../../../marketplace/models/backend.ts'
 import { bytesOf } from '../bounded-fetch.ts'
-import { unusableAnswer } from './chat-answer.ts'
+import { OF_QUESTION, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
 /** A thousand characters take little more than a minute; this is five at 24 kHz. */
@@ -21,6 +21,11 @@ export async function readSpeech(
   } catch {
     return fail(fault('model/cut', { backend }))
   }
-  if (bytes === null) return unusableAnswer(backend, `its speech is longer than ${SPEECH_BYTES_MAX} bytes`)
+  // A slow voice and a text of digits come to this, and all of it was spoken.
+  if (bytes === null)
+    return unusableAnswer(backend, `its speech is longer than ${SPEECH_BYTES_MAX} bytes`, {
+      ...OF_QUESTION,
+      isSpoken: true,
+    })
   return RIFF.every((byte, i) => bytes[i] === byte) ? ok(bytes) : unusableAnswer(backend, 'it is no WAV file')
 }

@@ -9,9 +9,9 @@ import type {
   Heard,
   ModelBackend,
 } from '../../../marketplace/models/backend.ts'
-import { type Fields, formInWords, unusableAnswer } from './chat-answer.ts'
+import { type Fields, formInWords, OF_QUESTION, unusableAnswer } from './chat-answer.ts'
 import { ggufTrouble } from './gguf-header.ts'
-import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage } from './llama-package.ts'
+import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage, LlamaSequence } from './llama-package.ts'
 
 /** Names of models that are made for tests begin with this: random weights answer nonsense, and must never be paid for. */
 export const FIXTURE_PREFIX = 'farthing-fixture'
@@ -80,7 +80,11 @@ export class GgufBackend implements ModelBackend {
         return await this.#answer(loaded.value, request, { sink, heard }, until)
       } catch (error) {
         if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
-        return unusableAnswer(this.id, error instanceof Error ? error.message : 'unknown cause')
+        // Loading cannot tell whether a model still answers: its checks would not see one that fails with every question.
+        const isWell = await stillAnswers(loaded.value, until)
+        if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
+        const reason = error instanceof Error ? error.message : 'unknown cause'
+        return unusableAnswer(this.id, reason, isWell ? OF_QUESTION : {})
       }
     })
   }
@@ -191,7 +195,7 @@ export class GgufBackend implements ModelBackend {
       const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.getState()
       const usage = { promptTokens: usedInputTokens, completionTokens: usedOutputTokens }
       tally?.count(usage)
-      if (responseText.trim() === '') return unusableAnswer(this.id, `it is empty (${stopReason})`)
+      if (responseText.trim() === '') return unusableAnswer(this.id, `it is empty (${stopReason})`, OF_QUESTION)
       return ok({
         message: { role: 'assistant', content: responseText },
         text: responseText,
@@ -204,6 +208,22 @@ export class GgufBackend implements ModelBackend {
     } finally {
       sequence.dispose()
     }
+  }
+}
+
+/** Whether a model answers the plainest question: then what went wrong with another is of that question. */
+async function stillAnswers({ package: { LlamaChatSession }, context }: Loaded, signal: AbortSignal): Promise<boolean> {
+  let sequence: LlamaSequence | null = null
+  try {
+    sequence = context.getSequence()
+    const session = new LlamaChatSession({ contextSequence: sequence })
+    const options = { signal, maxTokens: 1, temperature: 0, seed: SEED, onTextChunk: () => undefined }
+    await session.promptWithMeta('Hello', options)
+    return true
+  } catch {
+    return false
+  } finally {
+    sequence?.dispose()
   }
 }
 

@@ -24,13 +24,10 @@ export const createSpeech: Handler = async ({ chat }, request) => {
   const read = readSpeechRequest(request.body)
   if (!read.ok) return read.fault
   const { input, wish, format } = read.value
-  const used = spokenUsage(input)
-  const done = await aloud(chat, { request, expected: used.totalTokens }, async ({ signal, spent }) => {
-    const spoken = await chat.voice.speak(input, wish, signal)
-    // A model has spoken for who went away, too.
-    if (spoken.ok || signal.aborted) spent(used)
-    return spoken
-  })
+  const expected = spokenUsage(input).totalTokens
+  const done = await aloud(chat, { request, expected }, ({ signal, spent }) =>
+    chat.voice.speak(input, wish, signal, spent),
+  )
   if (!done.ok) return done.fault
   const { made, headers, sent } = done.value
   const file = format === 'wav' ? made.file : made.file.slice(1)

@@ -38,6 +38,8 @@ export interface SpeakingMeans {
   readonly voice: string | null
   readonly speed: number
   readonly signal: AbortSignal
+  /** Hears each part that came back as a sound, whatever becomes of it and of the others. */
+  readonly spoken: (part: string) => void
 }
 
 /** One step from a text to its sound. */
@@ -155,12 +157,17 @@ export async function speakText(
 async function spokenChunk(
   text: string,
   by: string | null,
-  { speech: speaker, voice, speed, signal }: SpeakingMeans,
+  { speech: speaker, voice, speed, signal, spoken: heard }: SpeakingMeans,
 ): Promise<Result<{ readonly by: string; readonly model: string; readonly sound: WavSound }>> {
   const spoken = await speaker.speak({ text, voice, speed, by }, signal)
-  if (!spoken.ok) return spoken
+  if (!spoken.ok) {
+    // Sound that is longer than is read was made all the same.
+    if (spoken.fault.detail.isSpoken === true) heard(text)
+    return spoken
+  }
   const sound = parseWav(spoken.value.bytes)
   if (typeof sound === 'string') return unusable(spoken.value.by, sound)
+  if (sound.data.length > 0) heard(text)
   if (sound.isShort) return fail(fault('model/cut', { backend: spoken.value.by }))
   if (sound.data.length === 0) return unusable(spoken.value.by, 'there is nothing to hear')
   return ok({ by: spoken.value.by, model: spoken.value.model, sound })

@@ -57,6 +57,15 @@ export interface AloudOutcome {
 
 type Answered = Extract<Awaited<ReturnType<ChatPlatform['answer']>>, { ok: true }>['value']
 
+/** For whom a text is spoken. */
+interface Speaking {
+  /** Aborted where its caller went away. */
+  readonly gone: AbortSignal
+  /** The same, and the end of the time there is. */
+  readonly until: AbortSignal
+  readonly spent: (usage: ModelUsage) => void
+}
+
 const MODEL = 'model-voice'
 
 /** model-voice: texts read out, and answers of model-2 read out. */
@@ -87,13 +96,18 @@ export class VoicePlatform {
   }
 
   /**
-   * Reads a text out. Faults: `chat/no-backend`, `chat/invalid-request` (voice, speed, or nothing to say), `chat/busy`,
-   * `chat/upstream`, `chat/timeout`, `chat/aborted`.
+   * Reads a text out. `spent` hears what was used, also where it fails. Faults: `chat/no-backend`, `chat/invalid-request` (voice,
+   * speed, or nothing to say), `chat/busy`, `chat/upstream`, `chat/timeout`, `chat/aborted`.
    */
-  async speak(text: string, wish: SpeechWish, signal: AbortSignal): Promise<Result<SpokenAudio>> {
+  async speak(
+    text: string,
+    wish: SpeechWish,
+    signal: AbortSignal,
+    spent: (usage: ModelUsage) => void = () => {},
+  ): Promise<Result<SpokenAudio>> {
     const trouble = this.#troubleWith(wish, this.#means.speech.readiness())
     if (trouble !== null) return fail(trouble)
-    const spoken = await this.#speak(text, wish, this.#until(signal))
+    const spoken = await this.#speak(text, wish, { gone: signal, until: this.#until(signal), spent })
     return spoken.ok ? spoken : fail(signal.aborted ? fault('chat/aborted') : asChatFault(spoken.fault, MODEL))
   }
 
@@ -116,9 +130,9 @@ export class VoicePlatform {
       spent(usage)
     }
     const answered = await platform.answer({ ...call, model: 'model-2' }, null, until, noted)
-    const outcome = answered.ok ? await this.#aloud(answered.value, wish, until) : answered
-    // A model has spoken for who went away, too.
-    if (answered.ok && (outcome.ok || signal.aborted)) spent(addUsage(used, spokenUsage(textIn(answered.value))))
+    const spentBeside = (usage: ModelUsage): void => spent(addUsage(used, usage))
+    const speaking = { gone: signal, until, spent: spentBeside }
+    const outcome = answered.ok ? await this.#aloud(answered.value, wish, speaking) : answered
     if (outcome.ok) {
       platform.latencies.note(MODEL, clock.now() - beganMs, clock.now())
       return outcome
@@ -132,10 +146,10 @@ export class VoicePlatform {
     else this.#inside.delete(who)
   }
 
-  async #aloud(answered: Answered, wish: SpeechWish, until: AbortSignal): Promise<Result<AloudOutcome>> {
+  async #aloud(answered: Answered, wish: SpeechWish, speaking: Speaking): Promise<Result<AloudOutcome>> {
     const { usage, report } = answered
     const text = textIn(answered)
-    const audio = await this.#speak(text, wish, until)
+    const audio = await this.#speak(text, wish, speaking)
     if (!audio.ok) return audio
     const { stages, spokenChars, isCut } = audio.value
     const speech = { characters: spokenChars, truncated: isCut }
@@ -143,9 +157,17 @@ export class VoicePlatform {
     return ok({ text, audio: audio.value, usage, report: told })
   }
 
-  async #speak(text: string, wish: SpeechWish, signal: AbortSignal): Promise<Result<SpokenAudio>> {
+  async #speak(text: string, wish: SpeechWish, { gone, until, spent }: Speaking): Promise<Result<SpokenAudio>> {
     const { speech, engines, clock, pacer } = this.#means
-    const spoken = await speakText(text, { speech, engines, clock, pacer: pacer(), ...wish, signal })
+    let parts = ''
+    const heard = (part: string): void => {
+      parts += part
+    }
+    const means = { speech, engines, clock, pacer: pacer(), ...wish, signal: until, spoken: heard }
+    const spoken = await speakText(text, means)
+    // A model has spoken for a caller who went away, and a text that fails at its end was spoken until then.
+    const counted = spoken.ok || gone.aborted ? text : parts
+    if (counted !== '') spent(spokenUsage(counted))
     return spoken.ok ? ok({ ...audioOf(spoken.value.state), stages: spoken.value.stages }) : spoken
   }
 

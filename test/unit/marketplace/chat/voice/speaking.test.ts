@@ -17,6 +17,7 @@ function spoken(text: string, seconds: number, format: SoundFormat) {
     voice: null,
     speed: 1,
     signal: new AbortController().signal,
+    spoken: () => undefined,
   } as unknown as SpeakingMeans
   return speakText(text, means)
 }

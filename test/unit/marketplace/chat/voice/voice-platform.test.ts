@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { ok } from '../../../../../consensus/primitives/result.ts'
 import { type VoiceMeans, VoicePlatform } from '../../../../../marketplace/chat/voice/voice-platform.ts'
+import { type SoundFormat, wavHeader } from '../../../../../marketplace/chat/voice/wav.ts'
+import { estimatedTokens } from '../../../../../marketplace/models/tokens.ts'
+import type { ModelUsage } from '../../../../../marketplace/outside/models.ts'
+import { eventLoopPacer, systemClock } from '../../../../../src/runtime.ts'
+
+const SMALLEST: SoundFormat = { rate: 8_000, bits: 8, channels: 1 }
 
 describe('room for texts that are spoken', () => {
   it('is for half of them one’s own, and given back once', () => {
@@ -17,5 +24,32 @@ describe('room for texts that are spoken', () => {
     const voice = new VoicePlatform({ atOnceMax: 1 } as VoiceMeans)
     const leave = voice.enter('one')
     expect([leave === null, voice.enter('two')]).toEqual([false, null])
+  })
+})
+
+describe('a text whose speech is longer than is kept', () => {
+  it('counts as its parts that were spoken before it is refused', async () => {
+    const parts: string[] = []
+    const speech = {
+      readiness: () => ({ available: true, engine: 'a voice' }),
+      voices: () => ['alloy'],
+      speeds: () => ({ min: 0.25, max: 4 }),
+      speak: async ({ text }: { readonly text: string }) => {
+        parts.push(text)
+        const bytes = 399 * SMALLEST.rate
+        const file = Buffer.concat([wavHeader(bytes, SMALLEST), Buffer.alloc(bytes)])
+        return ok({ bytes: file, by: 'somebody', model: 'a voice' })
+      },
+    }
+    const text = 'One of many sentences that all say so. '.repeat(105)
+    const engines = { run: async () => ok({ text }) }
+    const means = { speech, engines, clock: systemClock, pacer: eventLoopPacer, budgetMs: 60_000, atOnceMax: 8 }
+    const voice = new VoicePlatform(means as unknown as VoiceMeans)
+    const spent: ModelUsage[] = []
+    const wish = { voice: null, speed: 0.25 }
+    const spoken = await voice.speak(text, wish, new AbortController().signal, (usage) => void spent.push(usage))
+    expect(spoken).toMatchObject({ ok: false, fault: { code: 'chat/invalid-request' } })
+    expect(parts.length).toBe(3)
+    expect(spent).toMatchObject([{ promptTokens: estimatedTokens(parts.join('')) }])
   })
 })

@@ -78,7 +78,8 @@ export interface SupportVerdict {
 
 /** How an authorization stands on its chain. */
 export type AuthorizationState =
-  | { readonly is: 'unused' }
+  /** Unused in the newest block, whose time, in seconds since 1970, is known where a time was asked about. */
+  | { readonly is: 'unused'; readonly atSeconds?: number }
   /** Used for a transfer, which the transaction holds. */
   | { readonly is: 'transferred'; readonly transaction: string }
   /** Used up without the transfer that was sought: cancelled, or for something else. */

@@ -46,6 +46,8 @@ const USED_REASON = /nonce|already|(^|[^a-z])used|duplicate|pending/i
 /** How far the chain has to go on showing an authorization as unused that a facilitator has called used, and of how many it is known. */
 const DOUBT_SECONDS = 20
 const DOUBTED_MAX = 10_000
+/** Asked about, it leaves no block out: the chain tells the time of its newest. */
+const ANY_TIME = 0
 
 /** What a facilitator said of an authorization that it called used, and from which time on the chain's word counts against it. */
 interface Doubt {
@@ -66,7 +68,9 @@ export class Settlement {
   /** Tries to settle a claim, or finds out how it ended. */
   async attempt(claim: StableIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
     const isOver = this.#isOver(claim)
-    const doubt = isFirst ? undefined : this.#doubts.get(claim.id)
+    // A doubt holds for an attempt and its repeats, and says nothing of one that begins anew.
+    if (isFirst) this.#doubts.delete(claim.id)
+    const doubt = this.#doubts.get(claim.id)
     const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
     // Others have seen one that is over, also where this node has never had it settled.
     const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
@@ -114,14 +118,21 @@ export class Settlement {
 
   /** A clear no to the first attempt: nothing was charged, unless somebody else has used the authorization. */
   async #refused(claim: StableIn<'settling'>, reason: string): Promise<SettlementStep> {
-    const seen = await this.#look(claim)
+    const isUsed = USED_REASON.test(reason)
+    const seen = await this.#look(claim, isUsed ? ANY_TIME : undefined)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
-    if (!USED_REASON.test(reason)) return this.#unpaid(claim, refused(reason), false)
+    if (!isUsed) return this.#unpaid(claim, refused(reason), false)
     // "Used already" may be a payment, which our node of the chain hears of a little later: never a reason to have the payer sign another.
-    if (seen !== null)
-      this.#doubts.set(claim.id, { reason, untilSeconds: Math.floor(this.#now() / 1_000) + DOUBT_SECONDS })
+    // How far a chain has come that does not answer is not known: then the claim stays open.
+    if (seen?.is === 'unused') this.#doubt(claim, reason, seen.atSeconds)
     return 'open'
+  }
+
+  /** Counted from the chain's own time: a clock of ours that is behind would let the chain have shown enough at once. */
+  #doubt({ id }: StableClaim, reason: string, atSeconds = 0): void {
+    const sinceSeconds = Math.max(Math.floor(this.#now() / 1_000), atSeconds)
+    this.#doubts.set(id, { reason, untilSeconds: sinceSeconds + DOUBT_SECONDS })
   }
 
   /** What is not known at the end is looked at again, for a while. */

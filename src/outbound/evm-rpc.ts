@@ -24,6 +24,14 @@ const BALANCE_SELECTOR = keccakText('balanceOf(address)').slice(0, 10)
 const WORD = /^0x[0-9a-fA-F]{64}$/
 const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/
 
+/** A block as questions name it, with its time in seconds since 1970 where that is known. */
+interface Place {
+  readonly block: string
+  readonly atSeconds?: number
+}
+
+const LATEST: Place = { block: 'latest' }
+
 /** Thrown within this file: what a node said cannot be used. */
 class NoAnswer extends Error {}
 
@@ -47,11 +55,12 @@ export class EvmRpc implements StableLedger {
       const { transaction } = sought
       if (transaction !== undefined && (await this.#judgement(transaction, sought)) === 'paid')
         return { is: 'transferred', transaction }
-      const block = await this.#blockPast(sought.untilSeconds)
-      if (await this.#isUsed(sought, block ?? 'latest')) return await this.#find(sought)
-      return block === null
+      const past = await this.#blockPast(sought.untilSeconds)
+      const { block, ...time } = past ?? LATEST
+      if (await this.#isUsed(sought, block)) return await this.#find(sought)
+      return past === null
         ? { is: 'unknown', detail: 'the node is behind the time that is asked about' }
-        : { is: 'unused' }
+        : { is: 'unused', ...time }
     } catch (error) {
       if (error instanceof NoAnswer) return { is: 'unknown', detail: error.message }
       throw error
@@ -98,13 +107,13 @@ export class EvmRpc implements StableLedger {
    * The node's newest block where that is later than a time, null where it is not; `latest` where no time is given. It is named by its
    * number: of several nodes behind one address another one may answer the next question, and its newest block may be older.
    */
-  async #blockPast(seconds: number | undefined): Promise<string | null> {
-    if (seconds === undefined) return 'latest'
+  async #blockPast(seconds: number | undefined): Promise<Place | null> {
+    if (seconds === undefined) return LATEST
     const { number, timestamp } = fieldsOf(await this.#call('eth_getBlockByNumber', ['latest', false]))
     const [block, newest] = [textOf(number), Number(textOf(timestamp))]
     if (!QUANTITY.test(block) || !Number.isSafeInteger(newest))
       throw new NoAnswer('the node does not know the time of its newest block')
-    return newest > seconds ? block : null
+    return newest > seconds ? { block, atSeconds: newest } : null
   }
 
   async #isUsed({ asset, from, nonce }: Sought, block: string): Promise<boolean> {

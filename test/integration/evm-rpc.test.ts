@@ -69,7 +69,8 @@ it('does not know whether one is unused at a time that the node has not come to'
   const { nonce, transaction } = pay()
   expect(await rpc.authorization({ ...sought(nonce), ...until })).toEqual({ is: 'transferred', transaction })
   token.headSeconds += 1
-  expect(await rpc.authorization({ ...unused, ...until })).toEqual({ is: 'unused' })
+  const seen = { is: 'unused', atSeconds: token.headSeconds }
+  expect(await rpc.authorization({ ...unused, ...until })).toEqual(seen)
 })
 
 it('does not know it either where a node that stands still answers beside one that has come so far', async () => {

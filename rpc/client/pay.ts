@@ -9,7 +9,7 @@ import { requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import { fieldsOf, type NodeAnswer, refusal, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
-import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction } from './transactions.ts'
+import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction, rulesOf } from './transactions.ts'
 
 /** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
 export interface ClientQuote {
@@ -53,7 +53,7 @@ export function reasonNotToPay(
 ): string | null {
   const strange = strangeAsset(quote.offer, coin)
   if (strange !== null) return strange
-  const { rules } = steps.at(-1) as (typeof steps)[number]
+  const rules = rulesOf({ steps })
   const { term, confirmations, validUntil } = quote
   if (!rules.tx.invokeTerms.includes(term))
     return `the quote wants a term of ${term} blocks, which the chain does not have`

@@ -121,10 +121,19 @@ export async function rehearseTransaction<K extends TxKind>(
   return tx.ok ? withinFee(params, tx.value, intent.feeMax) : tx
 }
 
+/** The rules that a client goes by: those of the last step, which hold from then on. */
+export function rulesOf({ steps }: Pick<ClientParams, 'steps'>): ClientParams['steps'][number]['rules'] {
+  return (steps.at(-1) as ClientParams['steps'][number]).rules
+}
+
+/** What a transaction may cost in fees at most, in base units: bounds and ceilings count the same. */
+export function feeOf(params: Pick<ClientParams, 'steps'>, tx: Transaction): bigint {
+  return BigInt(weightOf(tx, rulesOf(params).tx)) * tx.body.maxFeeRate
+}
+
 /** The transaction, if what it may cost at most is no more than its sender allows. */
 function withinFee(params: ClientParams, tx: Transaction, feeMax = FEE_MAX_DEFAULT): Result<Transaction> {
-  const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
-  const fee = BigInt(weightOf(tx, rules.tx)) * tx.body.maxFeeRate
+  const fee = feeOf(params, tx)
   if (fee <= feeMax) return ok(tx)
   const coins = (amount: bigint): string => `${formatAmount(amount, params.decimals)} ${params.ticker}`
   return fail(fault('cli/fee-too-high', { fee: coins(fee), limit: coins(feeMax) }))

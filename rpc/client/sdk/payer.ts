@@ -4,11 +4,10 @@ import { fromHex, toHex, ZERO_HEX_32 } from '../../../consensus/primitives/bytes
 import type { AgentId, Hash, ServiceId } from '../../../consensus/primitives/ids.ts'
 import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
-import { weightOf } from '../../../consensus/tx/weight.ts'
 import { requestCommitment } from '../../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
 import type { NodeClient } from '../node-client.ts'
-import { prepareTransaction } from '../transactions.ts'
+import { feeOf, prepareTransaction } from '../transactions.ts'
 import { checkAgreement, checkPayee, checkPriceStands } from './agreement.ts'
 import { type Ceilings, DAY_MS } from './ceilings.ts'
 import type { CoinPrice } from './dollars.ts'
@@ -180,12 +179,11 @@ export class Payer {
       genesis: facts.genesis,
     }
     const tx = must(await prepareTransaction(client, params, wallet as AccountSigner, intent))
-    const { rules } = params.steps[0] as (typeof params.steps)[number]
     return {
       ...{ txId: tx.txId, secret: toHex(secret), serviceId, request, quoteId: quote.quoteId, amount: quote.amount },
       ...{ tx: toHex(encodeTransaction(tx)), validUntil, state: 'signed', url: quote.url, nonce: tx.body.nonce },
       sender: formatAddress(facts.addressPrefix, addressOfSigner(wallet as AccountSigner)),
-      feeMax: BigInt(weightOf(tx, rules.tx)) * tx.body.maxFeeRate,
+      feeMax: feeOf(params, tx),
       atMs: Date.now(),
     }
   }

@@ -155,7 +155,10 @@ export class BlockRelay {
     return verdict
   }
 
-  /** What becomes of a message whose header is good. Its transactions are decoded only where it would be tried: that is dear. */
+  /**
+   * What becomes of a message whose header is good. Its transactions are decoded only where it would be tried, the first of each
+   * sender: that is dear.
+   */
   async #judgeBody(from: PeerId, heard: Heard, time: JudgingTime): Promise<Verdict> {
     const { id, header } = heard.compact
     if (heard.waitMs > 0) this.facts.early++
@@ -166,7 +169,8 @@ export class BlockRelay {
     this.#opening.add(opening)
     const prefilled = await time.run(openPrefilled(heard.compact)).finally(() => this.#opening.delete(opening))
     if (!prefilled.ok) return this.#malformed(from, String(prefilled.fault.detail.reason))
-    return time.measure(() => this.#pass(from, heard, prefilled.value))
+    // Hashing what waits here is not charged: an honest sender must still be heard when it is asked for what we lack.
+    return this.#pass(from, heard, prefilled.value)
   }
 
   /** Only a message that gave the body is passed on, and one for each header. */

@@ -4,6 +4,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type {
   ConnectionListener,
   GossipJudge,
+  JudgingTime,
   Network,
   PeerId,
   PeerInfo,
@@ -26,6 +27,8 @@ export class MemoryPeer implements Network {
   readonly ended: { readonly peer: PeerId; readonly reason: string; readonly banned: boolean }[] = []
   /** Requests that reached this node. */
   readonly requests: { readonly from: PeerId; readonly protocol: ProtocolName }[] = []
+  /** What measures how long this node judges; absent where that takes no time. */
+  judging: JudgingTime | undefined
   readonly #hub: MemoryNetwork
   readonly #links = new Map<PeerId, PeerInfo>()
   readonly #listeners: ConnectionListener[] = []
@@ -113,7 +116,7 @@ export class MemoryPeer implements Network {
     const id = hash('sha256', body)
     const judge = this.#judges.get(topic)
     if (judge === undefined || !this.#links.has(from) || this.#seen.has(id)) return
-    const verdict = await judge(from, body)
+    const verdict = await judge(from, body, this.judging)
     this.verdicts.push({ from, topic, verdict })
     if (verdict !== 'accept' || this.#seen.has(id)) return
     this.#seen.add(id)

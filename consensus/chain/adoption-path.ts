@@ -50,15 +50,15 @@ function belowKept(database: ChainDatabase, height: number): Result<readonly Blo
   let top = head.header.height
   for (const id of side.ids()) top = Math.max(top, database.entry(id)?.header.height ?? 0)
   const lowest = Math.max(0, head.header.height - UNDO_BLOCKS)
-  let lost: BlockId | undefined
-  for (let at = Math.min(top, height - 1); at >= lowest; at--) {
+  for (let at = Math.min(top, height - 1), lost: BlockId | undefined; at >= lowest; at--) {
     const parent = keptParent(database, at + 1)
-    if (parent === undefined) break
+    if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: lost ?? 'not stored' }))
     const entry = database.entry(parent)
     if (entry !== undefined) return ok(downToChain(database, entry))
     lost = parent
   }
-  return fail(fault('chain/unknown-parent', { parent: lost ?? 'not stored' }))
+  // They go on below: their fork is older than what can be unwound.
+  return fail(fault('chain/fork-too-deep', { depth: head.header.height - lowest + 1, depthMax: UNDO_BLOCKS }))
 }
 
 function downToChain(database: ChainDatabase, entry: BlockEntry): readonly BlockEntry[] {

@@ -2,7 +2,7 @@ import type { Block } from '../block/block.ts'
 import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
 import type { SealedHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
-import { type PowHasher, workOfTarget } from '../block/pow.ts'
+import type { PowHasher } from '../block/pow.ts'
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
 import type { SignatureVerifier } from '../crypto/verifier.ts'
 import { assert } from '../primitives/assert.ts'
@@ -20,6 +20,7 @@ import { executeBlock } from './execution.ts'
 import { pathBetween } from './fork-choice.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
+import { isNear } from './near-head.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
 import { ProvenHeaders } from './proven-headers.ts'
 import { forkDepth, type RefusedBranch, refusedBranch, tooDeep } from './refused-branch.ts'
@@ -50,8 +51,6 @@ interface Progress {
 
 /** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
 const SIDE_PRUNE_BLOCKS = 100
-/** Blocks of the head's work by which a branch may fall short and still be stored block by block. */
-const SIDE_SLACK_BLOCKS = 144n
 /** The signatures of a block that was on the best chain before. */
 const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
 
@@ -68,6 +67,8 @@ export class Chain {
   readonly keys: KeyRegistry
   readonly verified = new VerifiedWitnesses()
   readonly proven = new ProvenHeaders()
+  /** Tells the work of the heaviest branch whose headers are proven and whose blocks are not all here. */
+  awaitedWork: () => bigint = () => 0n
   readonly #listeners: HeadListener[] = []
   readonly #followers: HeadFollower[] = []
   readonly #refusalListeners: (() => void)[] = []
@@ -187,10 +188,9 @@ export class Chain {
     )
   }
 
-  /** Whether a branch of this work is worth storing: it is not far below the head's. */
+  /** Whether a branch of this work is worth storing: {@link isNear}. */
   isNearHead(totalWork: bigint): boolean {
-    const { header, totalWork: best } = this.head
-    return totalWork + workOfTarget(header.target) * SIDE_SLACK_BLOCKS >= best
+    return isNear(totalWork, this.head, this.awaitedWork())
   }
 
   #serialised<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
@@ -212,7 +212,7 @@ export class Chain {
     if (depth > UNDO_BLOCKS) return fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
     const entry = entryOf(block, parent, this.#deps.ruleBook)
     const claimed = entry.totalWork > provenWork ? entry.totalWork : provenWork
-    if (parent.id !== this.head.id && !this.isNearHead(claimed)) return fail(fault('chain/branch-too-light'))
+    if (!this.isNearHead(claimed)) return fail(fault('chain/branch-too-light'))
     const badHeader = this.checkHeader(block, parent)
     if (badHeader !== null) return fail(badHeader)
     const badBody = checkBody(block, this.#deps.ruleBook.at(block.header.height))

@@ -67,8 +67,8 @@ import {
 import { SERVING } from '../../src/p2p/peers/serving.ts'
 import { WANTED } from '../../src/p2p/relay/puller.ts'
 import { MIB_WORTH_MS, OWED_MS_MAX, OWED_MS_MAX_ALL } from '../../src/p2p/snapshot/waits.ts'
+import { CHOSEN_MS } from '../../src/p2p/sync/contest.ts'
 import { HEADERS_OWED_MS_MAX, PAGE_WORTH_MS } from '../../src/p2p/sync/header-walk.ts'
-import { CHOSEN_MS } from '../../src/p2p/sync/synchroniser.ts'
 import {
   BODIES_MAX,
   HEADERS_MAX,
@@ -247,7 +247,7 @@ const NETWORK: readonly Row[] = [
   ['wait for a snapshot that a MiB of it makes up for', MIB_WORTH_MS, 'ms', 'p2p/snapshot/waits.ts'],
   ['wait beyond that after which a peer is asked no more', OWED_MS_MAX, 'ms', 'p2p/snapshot/waits.ts'],
   ['wait for all peers beyond that, then the take ends', OWED_MS_MAX_ALL, 'ms', 'p2p/snapshot/waits.ts'],
-  ['wait for a chosen peer before a state is taken of one that came', CHOSEN_MS, 'ms', 'p2p/sync/synchroniser.ts'],
+  ['wait for a chosen peer before a state is taken of one that came', CHOSEN_MS, 'ms', 'p2p/sync/contest.ts'],
   ['wait for headers that a full page of them makes up for', PAGE_WORTH_MS, 'ms', 'p2p/sync/header-walk.ts'],
   ['wait beyond that after which a peer gives way to others', HEADERS_OWED_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
   ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'storage/pruning.ts'],

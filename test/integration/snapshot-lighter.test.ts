@@ -81,6 +81,8 @@ interface Begin {
   readonly isFresh?: boolean
   readonly expectsPeers?: boolean
   readonly answerMs?: number
+  /** Whether the liar claims what it has. */
+  readonly isTrue?: boolean
 }
 
 async function world({
@@ -88,6 +90,7 @@ async function world({
   isFresh = false,
   expectsPeers = true,
   answerMs = 0,
+  isTrue = false,
 }: Begin = {}): Promise<World> {
   const hub = new MemoryNetwork(new VirtualTime(lighter.nowMs + 1_000_000))
   const verifier = new FallibleVerifier()
@@ -107,7 +110,7 @@ async function world({
   sync = new SnapshotSync({
     ...{ chain: test.chain, peers: node.peers, clock, timers: hub.time, pacer: UNPACED, log: SILENT },
   })
-  const totalWork = own.chain.head.totalWork + 1n
+  const { totalWork } = isTrue ? lighter.chain.head : { totalWork: own.chain.head.totalWork + 1n }
   const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: snapshots.refs(), totalWork })
   const liar = await SyncNode.open(hub, 'liar', { test: lighter, says })
   serveState(liar.peers.exchange, { states: slowly(hub, answerMs), ruleBook: RULES, log: SILENT })
@@ -173,7 +176,7 @@ describe('a node that begins, and meets a liar first', () => {
   it.each(['came', 'was chosen'])(
     'breaks the state of who %s first off for a branch that claims more',
     async (way) => {
-      const all = await world({ isFresh: true, expectsPeers: false, answerMs: 4_000 })
+      const all = await world({ isFresh: true, expectsPeers: false, answerMs: 4_000, isTrue: true })
       const { hub, node, liar } = all
       if (way === 'came') hub.connect(liar.network, node.network)
       else hub.connect(node.network, liar.network)
@@ -198,7 +201,7 @@ it('goes on with the state while others show newer blocks of the same branch', a
   serveState(honest.peers.exchange, { states: slowly(hub, 4_000), ruleBook: RULES, log: SILENT })
   hub.connect(node.network, honest.network)
   node.synchroniser.start()
-  await hub.time.pass(2_000)
+  await hub.time.pass(7_000)
   expect(node.log.some(({ message }) => message.includes('taking the state'))).toBe(true)
   const newer = await fork(lighter, { parts: PARTS })
   await newer.mineTo(LONG + 5)

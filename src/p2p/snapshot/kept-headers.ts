@@ -57,15 +57,15 @@ export class KeptHeaders {
     })
   }
 
-  /** Lets go of the newest, a hundred at least; of all where that was done before and none came since. */
-  async shorten(): Promise<void> {
+  /** Lets go of the newest, a hundred at least; false where that was done before and not as many came since. */
+  async shorten(): Promise<boolean> {
     const back = this.#read('keptBack')
-    if (back === undefined || this.#tip === undefined || back.header.height > this.#tip.header.height)
-      return this.drop()
+    if (back === undefined || this.#tip === undefined || back.header.height > this.#tip.header.height) return false
     const marks = [{ key: KEYS.meta('kept'), value: markOf(back) }, { key: KEYS.meta('keptBack') }]
     await this.#store.batch(marks, () => {
       this.#tip = back
     })
+    return true
   }
 
   /** Lets go of all. */

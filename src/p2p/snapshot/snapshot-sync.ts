@@ -66,7 +66,7 @@ export class SnapshotSync implements SnapshotDoor {
     return this.#kept.keep(headers)
   }
 
-  shortenHeaders(): Promise<void> {
+  shortenHeaders(): Promise<boolean> {
     return this.#kept.shorten()
   }
 

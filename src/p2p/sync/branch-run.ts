@@ -4,13 +4,14 @@ import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, faultRow } from '../../../consensus/primitives/fault.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { BodyFetch } from './body-fetch.ts'
 import type { RunSurroundings } from './header-walk.ts'
 import type { BlockIntake } from './intake.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
-import { ProvenBranch } from './proven-branch.ts'
+import { type BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Running } from './reporter.ts'
 import type { Signal } from './signal.ts'
 
@@ -26,10 +27,17 @@ export interface BranchRunDependencies {
 }
 
 /**
- * How a run ended: everything is imported; the peer did not have what it claimed; it came to nothing for another reason, of
- * which whoever is to blame was told; the node stops.
+ * How a run ended: everything is imported; the peer did not give what it claimed; its branch was proven to have less work than it
+ * claimed; it came to nothing for another reason, of which whoever is to blame was told; the node stops; another branch is looked at
+ * first.
  */
-export type RunEnd = 'done' | 'useless' | 'failed' | 'stopped' | 'gave-way'
+export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way'
+
+/** What a run must know of other branches besides: what is followed too far cannot be left again for one that forks below. */
+export interface BranchSurroundings extends RunSurroundings {
+  /** Whether a peer that claims more work than this shows a branch without that block. */
+  readonly isDisputed: (block: BlockId, totalWork: bigint) => Promise<boolean>
+}
 
 /** A run that waits for so long without a new block ends. */
 const STALLED_MS = 30_000
@@ -40,6 +48,8 @@ const STALLED_MS = 30_000
 const WAITED_MS_MAX = 30_000
 const WAIT_PAID_MS = 500
 const LOOK_AGAIN_MS = 250
+/** Blocks on one that all who follow its branch have, whatever the newest of them are. */
+const BURIED_BLOCKS = 100
 /** A block that this node could not judge is tried again so often. */
 const RETRIES_MAX = 20
 const RETRY_MS = 1_000
@@ -50,14 +60,18 @@ export class BranchRun implements Running {
   readonly #deps: BranchRunDependencies
   readonly #peer: PeerId
   readonly #changed: Signal
-  readonly #around: RunSurroundings
+  readonly #around: BranchSurroundings
   readonly #bodies: BodyFetch
   #end: RunEnd | null = null
   #movedMs: number
   #waitedMs = 0
   #retries = 0
+  /** Up to here no peer with more work disputes the branch. */
+  #clearHeight = -1
+  /** Work of all of it, where that was proven before. */
+  #provenBefore = 0n
 
-  constructor(dependencies: BranchRunDependencies, peer: PeerId, changed: Signal, around: RunSurroundings) {
+  constructor(dependencies: BranchRunDependencies, peer: PeerId, changed: Signal, around: BranchSurroundings) {
     this.#deps = dependencies
     this.#peer = peer
     this.#changed = changed
@@ -75,7 +89,8 @@ export class BranchRun implements Running {
   }
 
   get totalWork(): bigint {
-    return this.#branch.totalWork
+    const { totalWork } = this.#branch
+    return totalWork > this.#provenBefore ? totalWork : this.#provenBefore
   }
 
   get part(): null {
@@ -84,6 +99,7 @@ export class BranchRun implements Running {
 
   /** Goes on until nothing is left or nothing moves. It never rejects. */
   async run(unproven: Unproven): Promise<RunEnd> {
+    this.#provenBefore = unproven.claim?.proven?.tip.totalWork ?? 0n
     void this.#proveAll(unproven)
     while (this.#end === null) {
       if (this.#around.stopped()) this.#end = 'stopped'
@@ -123,8 +139,19 @@ export class BranchRun implements Running {
       return
     }
     const block = this.#isWorthBlocks ? this.#bodies.front() : undefined
-    if (block !== undefined) return this.#import(block)
-    await this.#wait()
+    if (block === undefined) return this.#wait()
+    if (await this.#isClear(block.header.height)) await this.#import(block)
+  }
+
+  /** Whether this node may follow the branch to a height. It looks as far ahead as the branch is proven by then. */
+  async #isClear(height: number): Promise<boolean> {
+    if (height <= this.#clearHeight) return true
+    const { height: end, length } = this.#branch
+    const { id } = this.#branch.at(Math.max(0, length - BURIED_BLOCKS)) as BranchHeader
+    if (await this.#around.isDisputed(id, this.totalWork)) this.#end ??= 'gave-way'
+    this.#clearHeight = end
+    this.#movedMs = this.#deps.clock.now()
+    return this.#end === null
   }
 
   async #wait(): Promise<void> {
@@ -160,7 +187,7 @@ export class BranchRun implements Running {
   }
 
   async #import(block: Block): Promise<void> {
-    const outcome = await this.#deps.intake.take(block, this.#peer, this.#branch.totalWork)
+    const outcome = await this.#deps.intake.take(block, this.#peer, this.totalWork)
     if (outcome.ok || outcome.fault.code === 'chain/known-block') this.#next()
     else await this.#refused(outcome.fault)
   }

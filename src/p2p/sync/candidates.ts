@@ -8,6 +8,10 @@ import type { Peer, Peers } from '../peers/peers.ts'
 const PARKED_MAX = 1_024
 const PARK_MS = 5_000
 const PARK_MS_MAX = 600_000
+/** Times that are counted. */
+const TIMES_MAX = 16
+/** Looks at a peer that led nowhere until its claim holds nothing up any more: half a minute and more of an honest one that is busy. */
+const CHANCES_MAX = 4
 /** A peer that led nowhere so often is no sign any more that we are behind. */
 const TRIES_MAX = 2
 /** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
@@ -55,13 +59,30 @@ export class Candidates {
   park(id: PeerId): void {
     const times = this.#parked.get(id)?.times ?? 0
     const untilMs = this.#deps.clock.now() + Math.min(PARK_MS_MAX, PARK_MS * 2 ** times)
-    this.#parked.set(id, { untilMs, times: Math.min(times + 1, 16) })
+    this.#parked.set(id, { untilMs, times: Math.min(times + 1, TIMES_MAX) })
   }
 
   /** Leaves a peer's branch alone until others were looked at, by no fault of it. */
   rest(id: PeerId): void {
     const times = this.#parked.get(id)?.times ?? 0
     this.#parked.set(id, { untilMs: this.#deps.clock.now() + PARK_MS, times })
+  }
+
+  /** A peer has shown that it has less than it claims: its claim counts no more. */
+  refute(id: PeerId): void {
+    this.#parked.set(id, { untilMs: this.#deps.clock.now() + PARK_MS_MAX, times: TIMES_MAX })
+  }
+
+  /** A peer claims more work and shows nothing of it: that holds nothing up any more. */
+  discount(id: PeerId): void {
+    const { untilMs = 0, times = 0 } = this.#parked.get(id) ?? {}
+    this.#parked.set(id, { untilMs, times: Math.max(times, CHANCES_MAX) })
+  }
+
+  /** A peer's branch may be looked at again at once; how often it led nowhere stays known. */
+  free(id: PeerId): void {
+    const parked = this.#parked.get(id)
+    if (parked !== undefined) this.#parked.set(id, { ...parked, untilMs: 0 })
   }
 
   /** A peer's branch was good. */
@@ -78,11 +99,16 @@ export class Candidates {
     return free.filter(this.#isCandidate).sort(byPromise)[0]
   }
 
-  /** Peers that claim more work than this, also those that led nowhere before. Where we chose peers, those that came to us have no say. */
-  above(totalWork: bigint): readonly Peer[] {
+  /** Peers whose claims hold others up: where we chose peers, those that came to us, which can be any number, have no say. */
+  heard(): readonly Peer[] {
     const peers = this.#deps.peers.list()
-    const heard = peers.some(isChosen) ? peers.filter(isChosen) : peers
-    return heard.filter(({ head }) => head.totalWork > totalWork)
+    return peers.some(isChosen) ? peers.filter(isChosen) : peers
+  }
+
+  /** Those of them that claim more work than this, and have not led nowhere too often. */
+  rivals(totalWork: bigint): readonly Peer[] {
+    const isOpen = (id: PeerId): boolean => (this.#parked.get(id)?.times ?? 0) < CHANCES_MAX
+    return this.heard().filter(({ info, head }) => head.totalWork > totalWork && isOpen(info.id))
   }
 
   /** Whether a peer claims more work than our head has, leaving out those that were tried in vain more than once. */

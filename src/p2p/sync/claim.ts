@@ -3,6 +3,7 @@ import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { shortSha256 } from '../../../consensus/crypto/hash.ts'
 import { equal, writeHex } from '../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { HeaderPage, HeaderWalk, RunSurroundings } from './header-walk.ts'
 
@@ -15,12 +16,14 @@ export interface Claim {
   readonly base: HeaderTip
   readonly sizes: readonly number[]
   readonly commitments: readonly Uint8Array[]
+  /** Set where the work of all of it was proven: its end, and a block so far below that all who follow this branch have it. */
+  readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockId }
 }
 
 const ID_BYTES = 32
 
 /** Commitment to a page: SHA-256 over its ids. */
-function commitmentTo(headers: readonly HeaderTip[]): Uint8Array {
+export function commitmentTo(headers: readonly HeaderTip[]): Uint8Array {
   const ids = new Uint8Array(headers.length * ID_BYTES)
   headers.forEach(({ id }, i) => {
     writeHex(ids, i * ID_BYTES, id)

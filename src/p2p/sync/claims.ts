@@ -43,6 +43,17 @@ export class Claims {
     return this.#collecting.has(peer) || this.#waiting.has(peer)
   }
 
+  /** Work of the heaviest claim that is proven and waits to be followed. */
+  get provenWork(): bigint {
+    const works = [...this.#claims.values()].map(({ proven }) => proven?.tip.totalWork ?? 0n)
+    return works.reduce((most, work) => (work > most ? work : most), 0n)
+  }
+
+  /** Keeps a claim until the peer's branch is looked at again. */
+  put(peer: PeerId, claim: Claim): void {
+    this.#claims.set(peer, claim)
+  }
+
   /** A claim to be proven now; it is given once. */
   take(peer: PeerId): Claim | undefined {
     const claim = this.#claims.get(peer)

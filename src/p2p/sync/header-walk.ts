@@ -60,6 +60,8 @@ export interface WalkStart {
   readonly tip: HeaderTip | undefined
   /** Sizes of the pages, if the same ones are asked for again. */
   readonly sizes?: readonly number[]
+  /** Whether it also goes along a branch whose fork is older than what can be unwound. */
+  readonly deep?: boolean
 }
 
 /**
@@ -71,6 +73,7 @@ export class HeaderWalk {
   readonly #peer: PeerId
   readonly #sizes: readonly number[] | undefined
   readonly #locator: readonly BlockId[]
+  readonly #isDeep: boolean
   #page = 0
   #ahead: Promise<Result<readonly Uint8Array[]>>
   #tip: HeaderTip | undefined
@@ -83,10 +86,11 @@ export class HeaderWalk {
   readonly #owed = new Owed(HEADERS_OWED_MS_MAX)
   #slow = false
 
-  constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes }: WalkStart) {
+  constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes, deep = false }: WalkStart) {
     this.#deps = dependencies
     this.#peer = peer
     this.#sizes = sizes
+    this.#isDeep = deep
     this.#tip = tip
     this.#base = tip
     this.#fresh = tip !== undefined
@@ -234,7 +238,9 @@ export class HeaderWalk {
       this.#begin(parent)
     }
     const depth = this.#depth
-    return depth > UNDO_BLOCKS ? fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS })) : ok(false)
+    return depth > UNDO_BLOCKS && !this.#isDeep
+      ? fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
+      : ok(false)
   }
 
   /** Goes on behind a stored block. */

@@ -44,11 +44,8 @@ export interface SnapshotDoor {
   keptAt(height: number): Pick<HeaderTip, 'id' | 'totalWork'> | undefined
   /** Keeps headers whose work was proven, durably: children of the kept tip, or of a stored block if none is kept. */
   keepHeaders(headers: readonly HeaderTip[]): Promise<void>
-  /**
-   * Lets go of the newest kept headers, which may be stale, a hundred at least; of all of them where that was done before and
-   * none came since: their branch is not the one to follow.
-   */
-  shortenHeaders(): Promise<void>
+  /** Lets go of the newest kept headers, which may be stale, a hundred at least; false where that was done, and too few came since. */
+  shortenHeaders(): Promise<boolean>
   /** Lets go of all kept headers. */
   dropHeaders(): Promise<void>
   /**

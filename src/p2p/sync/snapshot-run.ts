@@ -1,14 +1,12 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { pause } from '../relay/within.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 import { holds } from './body-sources.ts'
-import type { BranchRunDependencies, RunEnd } from './branch-run.ts'
-import type { RunSurroundings } from './header-walk.ts'
+import type { BranchRunDependencies, BranchSurroundings, RunEnd } from './branch-run.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
 import type { Running } from './reporter.ts'
 import type { SnapshotChoice } from './snapshot-choice.ts'
@@ -20,12 +18,12 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
   readonly log: NetworkLog
 }
 
-/** What a run must know of other branches besides: a state cannot be left again for a branch that forks below it. */
-export interface SnapshotSurroundings extends RunSurroundings {
-  /** Waits until peers that we chose had time to show their branches. */
-  readonly othersCame: () => Promise<void>
-  /** Whether a peer that claims more work than this shows a branch without that block. */
-  readonly isDisputed: (block: BlockId, totalWork: bigint) => Promise<boolean>
+/** What a run for a state must know besides. */
+export interface SnapshotSurroundings extends BranchSurroundings {
+  /** Whether its peer claims more work than this, which is all that it has. */
+  readonly isShort: (totalWork: bigint) => boolean
+  /** The same as `isDisputed`, without asking silent peers again. */
+  readonly isDisputedNow: BranchSurroundings['isDisputed']
   /** Hears of a proven branch with more work than ours that this node cannot follow: its fork cannot be unwound to. */
   readonly onUnreachable: (tip: HeaderTip) => void
 }
@@ -115,20 +113,20 @@ export class SnapshotRun implements Running {
       await this.#door.dropHeaders()
       return 'done'
     }
-    await this.#around.othersCame()
-    if (this.#around.stopped()) return 'stopped'
+    if (tip !== undefined && this.#around.isShort(tip.totalWork)) return 'short'
     const snapshot = tip && this.#best(tip)
     if (tip === undefined || snapshot === undefined) return 'failed'
     if (await this.#around.isDisputed(snapshot.id, tip.totalWork)) return 'gave-way'
+    if (this.#around.stopped()) return 'stopped'
     return this.#take(snapshot, tip)
   }
 
   /** Asks about the block of the state for as long as that is taken. */
   async #watch({ id }: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
-    const { stopped, isDisputed } = this.#around
+    const { stopped, isDisputedNow } = this.#around
     while (this.#taking && !this.#gaveWay && !stopped()) {
       await pause(this.#deps.timers, WATCH_MS)
-      if (this.#taking && (await isDisputed(id, totalWork))) this.#gaveWay = true
+      if (this.#taking && (await isDisputedNow(id, totalWork))) this.#gaveWay = true
     }
   }
 

@@ -1,18 +1,17 @@
-import { decodeHeader } from '../../../consensus/block/header.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
-import { within } from '../relay/within.ts'
 import { holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
-import { Candidates, isChosen } from './candidates.ts'
-import { type Claim, isClaimEnough } from './claim.ts'
+import { Candidates } from './candidates.ts'
+import { type Claim, collectClaim, isClaimEnough } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
+import { Contest } from './contest.ts'
 import { type HeaderPage, HeaderWalk } from './header-walk.ts'
-import { locatorBehind, locatorOf } from './locator.ts'
 import type { SyncProgress } from './progress.ts'
+import { ProofRun } from './proof-run.ts'
 import type { Unproven } from './prove.ts'
 import { Reporter } from './reporter.ts'
 import { Signal } from './signal.ts'
@@ -38,13 +37,13 @@ const PATIENCE_MS = 5_000
 /** The newest blocks come by gossip; those that it lost are fetched after this. */
 const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
-const KEPT_MISSES_MAX = 2
-/** How long after the start a state is not taken from who came to us before peers that we choose are connected. */
-export const CHOSEN_MS = 30_000
-/** Times that a peer's claim alone counts against what others have proven: one look at its branch, and letting go of kept headers for it. */
-const CHANCES_MAX = 4
-/** A state that is taken is broken off no more often for branches of peers that came to us: those may come without end. */
-const BREAK_MS = 60_000
+/** Blocks that a branch may lead on without being contested: as many can always be unwound again. */
+const NEAR_BLOCKS = 600
+/**
+ * So long after the last block proven headers give way to a branch with less work that no peer disputes: that those who showed them give
+ * nothing of it must not keep a node from the network for ever.
+ */
+const STUCK_MS = 600_000
 /** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and its own. */
 const KNOWN_PAGES_MAX = 3
 
@@ -56,37 +55,33 @@ export class Synchroniser {
   readonly #claims: Claims
   readonly #reporter: Reporter
   readonly #choice = new SnapshotChoice()
-  #run: BranchRun | SnapshotRun | null = null
+  readonly #contest: Contest
+  #run: BranchRun | SnapshotRun | ProofRun | null = null
   /** Since when somebody is ahead of our head. */
   #ahead: { readonly of: BlockId; readonly sinceMs: number } | null = null
   /** What came to nothing last: the other way is tried next, or one liar who offers it would keep us from both. */
   #failed: 'blocks' | 'snapshot' | null = null
-  /** Peers in a row that did not lead on from the kept headers. */
-  readonly #keptMisses = new Set<PeerId>()
-  /** Peers that have the block of a state that is taken. */
-  readonly #sharing = new Map<PeerId, BlockId>()
-  readonly #startedMs: number
-  /** How often the state of another was broken off for a peer, and kept headers let go of by its claim alone. */
-  readonly #chances = new Map<PeerId, number>()
-  /** When a state was last broken off for another branch. */
-  #brokenMs = Number.NEGATIVE_INFINITY
+  /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
+  #isContested = false
+  #movedMs: number
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
 
   constructor(dependencies: SynchroniserDependencies) {
     this.#deps = dependencies
     this.#changed = new Signal(dependencies.timers)
-    this.#startedMs = dependencies.clock.now()
     this.#candidates = new Candidates(dependencies)
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
+    this.#contest = new Contest(dependencies, this.#candidates)
+    this.#movedMs = dependencies.clock.now()
+    dependencies.chain.awaitedWork = () => this.#awaitedWork()
     this.#reporter = new Reporter(dependencies, this.#candidates, () => this.#run)
     dependencies.peers.onPeer({
       ready: () => this.#changed.wake(),
       news: () => this.#changed.wake(),
       gone: (id) => {
         this.#candidates.forget(id)
-        this.#sharing.delete(id)
-        this.#chances.delete(id)
+        this.#contest.forget(id)
         this.#claims.forget(id)
         this.#changed.wake()
       },
@@ -104,6 +99,7 @@ export class Synchroniser {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#claims.stop()
+    this.#contest.stop()
     this.#reporter.stop()
     this.#changed.wake()
     await this.#loop
@@ -154,21 +150,31 @@ export class Synchroniser {
     const end = await this.#walk(peer)
     this.#run = null
     if (end === 'stopped' || end === 'collecting') return
-    if (end === 'useless') this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
+    if (end === 'useless' || end === 'short')
+      this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
     const moved = this.#deps.chain.head.header.height !== height
-    if (moved) this.#failed = null
-    if (moved) this.#chances.clear()
-    if (end === 'done' && moved) this.#candidates.unpark(id)
-    else if (end === 'gave-way') this.#candidates.rest(id)
+    if (moved) {
+      this.#failed = null
+      this.#movedMs = this.#deps.clock.now()
+    }
+    if (end === 'done' && moved) {
+      this.#isContested = false
+      this.#candidates.unpark(id)
+    } else if (end === 'gave-way') {
+      this.#isContested = true
+      this.#candidates.rest(id)
+    } else if (end === 'short') this.#candidates.refute(id)
     else this.#candidates.park(id)
     this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
   }
 
-  async #walk(peer: Peer): Promise<RunEnd | 'collecting'> {
+  /** `isBeside`: without what is kept, which gives way only to what is proven to have more work. */
+  async #walk(peer: Peer, isBeside = false): Promise<RunEnd | 'collecting'> {
     const { id } = peer.info
     const isSnapshotWanted = SnapshotRun.isWanted(this.#deps, peer, this.#failed)
-    const kept = isSnapshotWanted ? this.#deps.snapshots?.keptTip() : undefined
-    const claim = this.#claimOf(id, kept)
+    const keptTip = isSnapshotWanted && !isBeside ? this.#deps.snapshots?.keptTip() : undefined
+    const claim = this.#claimOf(id, keptTip)
+    const kept = claim === undefined || claim.base.id === keptTip?.id ? keptTip : undefined
     const walk = new HeaderWalk(
       this.#deps,
       id,
@@ -177,11 +183,10 @@ export class Synchroniser {
     const first = await this.#firstNew(walk)
     if (first === null) return this.#stopped ? 'stopped' : 'failed'
     if (!first.ok) {
-      const missed = kept !== undefined && first.fault.code === 'chain/unknown-parent'
-      // Asked again at once: the peers that made us keep what it does not have come before it the next time too.
-      return missed && (await this.#forgetKept(peer)) ? this.#walk(peer) : 'failed'
+      if (first.fault.code === 'chain/fork-too-deep') return this.#beyondReach(peer)
+      if (kept === undefined || first.fault.code !== 'chain/unknown-parent') return 'failed'
+      return this.#walk(peer, !(await this.#shortenKept(peer)))
     }
-    this.#keptMisses.clear()
     const { tip } = walk
     // It has nothing behind the newest block that both have, which is one of ours.
     if (tip === undefined) return this.#isShort(peer, this.#deps.chain.head.totalWork) ? 'useless' : 'failed'
@@ -192,7 +197,77 @@ export class Synchroniser {
       this.#claims.collect(id, walk, first.value)
       return 'collecting'
     }
-    return this.#prove(peer, { walk, first: first.value, claim }, isSnapshotWanted ? this.#deps.snapshots : null)
+    const unproven = { walk, first: first.value, claim }
+    const snapshots = isSnapshotWanted ? this.#deps.snapshots : null
+    if (
+      isBeside ||
+      kept !== keptTip ||
+      claim?.proven !== undefined ||
+      (snapshots === null && this.#isContested && this.#isFar(peer))
+    )
+      return this.#proveFirst(peer, unproven, snapshots)
+    return this.#prove(peer, unproven, snapshots)
+  }
+
+  /** What a branch from far below claims, hashed by nobody, if that is more work than our head has. */
+  async #heavierBelow({ info }: Peer): Promise<Claim | null> {
+    const walk = new HeaderWalk(this.#deps, info.id, { tip: undefined, deep: true })
+    const first = await this.#firstNew(walk)
+    if (first?.ok !== true) return null
+    const { ruleBook, head } = this.#deps.chain
+    const judge = { ruleBook, isNearHead: (totalWork: bigint) => totalWork > head.totalWork }
+    const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(info.id) }
+    const claim = await collectClaim(walk, first.value, judge, around)
+    return claim.ok ? claim.value : null
+  }
+
+  /** Lets go of the newest kept headers, which may be stale, where a peer that is heard claims more; whether any were. */
+  async #shortenKept(peer: Peer): Promise<boolean> {
+    const { snapshots } = this.#deps
+    const work = snapshots?.keptTip()?.totalWork ?? 0n
+    if (snapshots === null || peer.head.totalWork <= work || !this.#candidates.heard().includes(peer)) return false
+    return snapshots.shortenHeaders()
+  }
+
+  /** Proves a branch to its end before anything is done about it, and follows it where it has the most work. */
+  async #proveFirst(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
+    const { id } = peer.info
+    const claim = unproven.claim?.proven === undefined ? await this.#proof(peer, unproven) : unproven.claim
+    if (claim?.proven === undefined) return this.#stopped ? 'stopped' : 'failed'
+    const { tip, buried } = claim.proven
+    const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork
+    if (!unproven.walk.early && this.#isShort(peer, tip.totalWork)) return 'short'
+    const kept = snapshots?.keptTip()
+    const isOther = kept !== undefined && kept.id !== claim.base.id
+    if (isLighter || (isOther && tip.totalWork <= kept.totalWork && !this.#isStuck)) return 'failed'
+    if (await this.#isDisputed(peer, buried, tip.totalWork)) {
+      this.#claims.put(id, claim)
+      return 'gave-way'
+    }
+    if (this.#stopped) return 'stopped'
+    if (isOther) await snapshots?.dropHeaders()
+    const walk = new HeaderWalk(this.#deps, id, { tip: claim.base, sizes: claim.sizes })
+    const first = await walk.next({ claimed: false })
+    return first.ok ? this.#prove(peer, { walk, first: first.value, claim }, snapshots) : 'failed'
+  }
+
+  async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | null> {
+    const run = new ProofRun(this.#deps, info.id, () => this.#isAnotherWaiting(info.id))
+    this.#run = run
+    return run.run(unproven)
+  }
+
+  /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */
+  async #beyondReach(peer: Peer): Promise<RunEnd> {
+    if (!this.#candidates.heard().includes(peer)) return 'failed'
+    const claim = await this.#heavierBelow(peer)
+    if (claim === null) return 'failed'
+    const walk = new HeaderWalk(this.#deps, peer.info.id, { tip: claim.base, sizes: claim.sizes, deep: true })
+    const first = await walk.next({ claimed: true })
+    const proven = first.ok ? (await this.#proof(peer, { walk, first: first.value, claim }))?.proven : undefined
+    if (proven === undefined) return 'failed'
+    if (proven.tip.totalWork > this.#deps.chain.head.totalWork) this.#reporter.noteUnreachable(proven.tip)
+    return !walk.early && this.#isShort(peer, proven.tip.totalWork) ? 'short' : 'failed'
   }
 
   /**
@@ -220,19 +295,22 @@ export class Synchroniser {
     const claim = this.#claims.take(id)
     if (claim === undefined) return undefined
     const { database } = this.#deps.chain
-    const stands = kept === undefined ? database.entry(claim.base.id) !== undefined : claim.base.id === kept.id
-    return stands ? claim : undefined
+    return claim.base.id === kept?.id || database.entry(claim.base.id) !== undefined ? claim : undefined
   }
 
   /** With `snapshots`, for a state; else for blocks. */
   async #prove(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
     const { peers, log } = this.#deps
     const { id } = peer.info
-    const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(id) }
+    const around = {
+      stopped: () => this.#stopped,
+      others: () => this.#isAnotherWaiting(id),
+      isDisputed: (block: BlockId, totalWork: bigint) => this.#isDisputed(peer, block, totalWork),
+    }
     const surroundings = {
       ...around,
-      othersCame: () => this.#othersCame(peer),
-      isDisputed: (block: BlockId, totalWork: bigint) => this.#isDisputed(block, totalWork),
+      isShort: (totalWork: bigint) => !unproven.walk.early && this.#isShort(peer, totalWork),
+      isDisputedNow: (block: BlockId, totalWork: bigint) => this.#contest.isDisputed(block, totalWork, false),
       onUnreachable: (tip: HeaderTip) => this.#reporter.noteUnreachable(tip),
     }
     const run =
@@ -247,7 +325,6 @@ export class Synchroniser {
     this.#run = run
     const end = await run.run(unproven)
     if (run instanceof SnapshotRun && run.proven && end === 'failed') this.#failed = 'snapshot'
-    if (run instanceof SnapshotRun && unproven.walk.slow) this.#keptMisses.add(id)
     if (run instanceof BranchRun && end === 'useless') this.#failed = 'blocks'
     return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'useless' : end
   }
@@ -257,76 +334,36 @@ export class Synchroniser {
     return this.#candidates.best((other) => other === id || this.#claims.has(other)) !== undefined
   }
 
-  /** Waits until we have chosen a peer, where this one came to us: the first who comes after a start can be anybody. */
-  async #othersCame(peer: Peer): Promise<void> {
-    const { peers, clock, expectsPeers } = this.#deps
-    const isEarly = (): boolean => expectsPeers && clock.now() - this.#startedMs < CHOSEN_MS
-    while (!this.#stopped && !isChosen(peer) && !peers.list().some(isChosen) && isEarly())
-      await this.#changed.wait(LOOK_AGAIN_MS)
+  /** Whether a peer with more work disputes what this one leads to; where that is near, it can be left again. */
+  async #isDisputed(peer: Peer, block: BlockId, totalWork: bigint): Promise<boolean> {
+    if (!this.#isFar(peer)) return false
+    await this.#contest.othersCame(peer)
+    return this.#contest.isDisputed(block, totalWork)
   }
 
-  /**
-   * Whether a peer that claims more work than the kept headers shows a branch without the block of a state. Peers on the same branch are
-   * always ahead of those headers, and have that block.
-   */
-  async #isDisputed(block: BlockId, totalWork: bigint): Promise<boolean> {
-    const { peers, clock } = this.#deps
-    if (!peers.list().some(isChosen) && clock.now() - this.#brokenMs < BREAK_MS) return false
-    const open = this.#candidates
-      .above(totalWork)
-      .filter(({ info: { id } }) => this.#hasChance(id) && this.#sharing.get(id) !== block)
-    const disputes = await Promise.all(open.map(({ info }) => this.#lacks(info.id, block)))
-    return disputes.includes(true)
+  /** Whether a peer, or any that is heard, claims to be farther ahead of our head than what can be left again. */
+  #isFar(peer: Peer): boolean {
+    const { height } = this.#deps.chain.head.header
+    return [peer, ...this.#candidates.heard()].some(({ head }) => head.height - height > NEAR_BLOCKS)
   }
 
-  /** Whether a peer shows that it has not a block; then its branch is looked at next. Who says nothing says nothing against it. */
-  async #lacks(id: PeerId, block: BlockId): Promise<boolean> {
-    const { peers, timers, clock, chain } = this.#deps
-    const locator = locatorBehind(block, locatorOf(chain))
-    const reply = await within(timers, PATIENCE_MS, peers.exchange.ask(id, 'headers', { locator, limit: 1 }))
-    if (reply?.ok !== true) return false
-    const [first] = reply.value.map(decodeHeader)
-    if (first?.ok !== true) return false
-    if (first.value.header.parent === block) {
-      this.#sharing.set(id, block)
-      return false
-    }
-    this.#takeChance(id)
-    this.#candidates.unpark(id)
-    this.#brokenMs = clock.now()
-    return true
+  get #isStuck(): boolean {
+    return this.#deps.clock.now() - this.#movedMs > STUCK_MS
   }
 
-  /** Whether a peer's mere claim may still take others from what they give: a liar must not do so again and again. */
-  #hasChance(id: PeerId): boolean {
-    return (this.#chances.get(id) ?? 0) < CHANCES_MAX
-  }
-
-  #takeChance(id: PeerId): void {
-    this.#chances.set(id, (this.#chances.get(id) ?? 0) + 1)
-  }
-
-  /**
-   * Lets go of kept headers that two peers in a row do not have, or lead on from too slowly, or one that claims more work than they show:
-   * first of the newest, which may be stale, then of all. Peers that came to us, who may be one, have no say where we chose some.
-   * Whether any were let go of.
-   */
-  async #forgetKept(peer: Peer): Promise<boolean> {
-    const { peers, snapshots } = this.#deps
-    if (!isChosen(peer) && peers.list().some(isChosen)) return false
-    this.#keptMisses.add(peer.info.id)
-    const { id } = peer.info
-    const isHeavier = peer.head.totalWork > (snapshots?.keptTip()?.totalWork ?? 0n) && this.#hasChance(id)
-    if (!isHeavier && this.#keptMisses.size < KEPT_MISSES_MAX) return false
-    if (isHeavier) this.#takeChance(id)
-    await snapshots?.shortenHeaders()
-    return true
+  /** Work of the heaviest branch that is proven and not followed to its end. Blocks are imported as the work of their own branch is proven. */
+  #awaitedWork(): bigint {
+    const run = this.#run
+    if (run instanceof BranchRun) return run.totalWork
+    const kept = this.#isStuck ? undefined : this.#deps.snapshots?.keptTip()
+    const works = [run?.totalWork, kept?.totalWork, this.#claims.provenWork]
+    return works.reduce<bigint>((most, work = 0n) => (work > most ? work : most), 0n)
   }
 
   /** A branch that was too light at its beginning is known to its end, or as far as it suffices. */
   #claimed(peer: PeerId, outcome: ClaimOutcome): void {
     if (outcome === 'too-little') this.#deps.peers.report(peer, 'useless', 'its branch claims too little work')
-    if (outcome === 'enough') this.#candidates.unpark(peer)
+    if (outcome === 'enough') this.#candidates.free(peer)
     else this.#candidates.park(peer)
     this.#changed.wake()
   }

@@ -38,18 +38,19 @@ describe('kept headers that are shortened', () => {
     expect(kept.tip).toEqual(headers.at(-1))
   })
 
-  it('are let go of where that was done before and none came since', async () => {
+  it('stay where that was done before and too few came since', async () => {
     const kept = await keptOver(new MemoryKeyValueStore())
-    await kept.shorten()
-    await kept.shorten()
-    expect(kept.tip).toBeUndefined()
-    expect(kept.tipAt(1)).toBeUndefined()
+    expect(await kept.shorten()).toBe(true)
+    expect(await kept.shorten()).toBe(false)
+    await kept.keep(headers.slice(400, 450))
+    expect(await kept.shorten()).toBe(false)
+    expect(kept.tip).toEqual(headers[449])
   })
 
-  it('are let go of where it is not known how they began', async () => {
+  it('stay where there are too few', async () => {
     const kept = new KeptHeaders(new MemoryKeyValueStore())
     await kept.keep(headers.slice(0, 50))
-    await kept.shorten()
-    expect(kept.tip).toBeUndefined()
+    expect(await kept.shorten()).toBe(false)
+    expect(kept.tip).toEqual(headers[49])
   })
 })

@@ -83,24 +83,34 @@ describe('a header that contradicts its parent', () => {
 })
 
 describe('a branch from below what can be unwound', () => {
-  it('costs no hash, also where a block that is stored here is shown before it', async () => {
-    const test = await TestChain.open(undefined, undefined, { powHasher: freePow })
-    const below = genesisTip(test)
-    await test.mineTo(UNDO_BLOCKS + 2)
-    const { database } = test.chain
-    const known = database.entry(database.idAt(1) as BlockId) as BlockEntry
-    const branch = headerBranch(test.ruleBook, headerTipOf(database, known), UNDO_BLOCKS + 100)
-    expect(known.header.parent).toBe(below.id)
-    const all = [known, ...branch]
-    const { hub, node, pages } = await hostile(test, (locator, limit) => {
-      const from = all.findIndex(({ id }) => id === locator[0]) + 1
-      return all.slice(from, from + limit).map(({ bytes }) => bytes)
-    })
-    await hub.time.pass(20_000)
-    expect(pages()).toBeGreaterThan(0)
-    expect(node.hashes).toBe(0)
-    await node.stop()
-  }, 60_000)
+  it.each([
+    ['costs no hash where it has less work, also where a block that is stored here is shown before it', 1_000],
+    ['is proven where it has more, and the operator hears of it', UNDO_BLOCKS + 100],
+  ])(
+    '%s',
+    async (_, length) => {
+      const test = await TestChain.open(undefined, undefined, { powHasher: freePow })
+      const below = genesisTip(test)
+      await test.mineTo(UNDO_BLOCKS + 2)
+      const { database } = test.chain
+      const known = database.entry(database.idAt(1) as BlockId) as BlockEntry
+      const branch = headerBranch(test.ruleBook, headerTipOf(database, known), length)
+      expect(known.header.parent).toBe(below.id)
+      const all = [known, ...branch]
+      const { hub, node, pages } = await hostile(test, (locator, limit) => {
+        const from = all.findIndex(({ id }) => id === locator[0]) + 1
+        return all.slice(from, from + limit).map(({ bytes }) => bytes)
+      })
+      await hub.time.pass(20_000)
+      expect(pages()).toBeGreaterThan(0)
+      const isHeavier = length > UNDO_BLOCKS
+      expect(node.hashes).toBe(isHeavier ? length : 0)
+      expect(node.log.some(({ message }) => message.includes('only a fresh data folder'))).toBe(isHeavier)
+      expect(node.synchroniser.progress().behind).toBe(isHeavier)
+      await node.stop()
+    },
+    60_000,
+  )
 })
 
 describe('false work', () => {

@@ -39,10 +39,7 @@ const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 /** Blocks that a branch may lead on without being contested: as many can always be unwound again. */
 const NEAR_BLOCKS = 600
-/**
- * So long after the last block proven headers give way to a branch with less work that no peer disputes: that those who showed them give
- * nothing of it must not keep a node from the network for ever.
- */
+/** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
 /** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and its own. */
 const KNOWN_PAGES_MAX = 3

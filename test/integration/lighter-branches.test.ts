@@ -1,0 +1,253 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { LAUNCH_RULES } from '../../config/networks/rules.ts'
+import type { Block } from '../../consensus/block/block.ts'
+import { targetOfWork } from '../../consensus/block/pow.ts'
+import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
+import { UNPACED } from '../../consensus/chain/ports.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
+import { BlockRelay } from '../../src/p2p/relay/block-relay.ts'
+import { pause } from '../../src/p2p/relay/within.ts'
+import { serveState } from '../../src/p2p/serve/state.ts'
+import { SnapshotSync } from '../../src/p2p/snapshot/snapshot-sync.ts'
+import type { SnapshotDoor } from '../../src/p2p/sync/snapshot-door.ts'
+import { makeCompactBlock } from '../../src/p2p/wire/compact-block.ts'
+import type { Status } from '../../src/p2p/wire/messages.ts'
+import { StateSnapshots } from '../../src/storage/state-snapshots.ts'
+import { fork } from '../support/branches.ts'
+import { TestChain } from '../support/chain.ts'
+import { freePow } from '../support/differential.ts'
+import { testRuleBook } from '../support/network.ts'
+import { MemoryNetwork } from '../support/p2p/memory-network.ts'
+import { FallibleVerifier, SyncNode } from '../support/p2p/sync-node.ts'
+import { VirtualTime } from '../support/sim/virtual-clock.ts'
+import { copiedPin } from '../support/snapshot-nodes.ts'
+import { IMPATIENT, SILENT } from '../support/wire.ts'
+
+// A chain whose blocks are dear, and branches of it whose first block came so late that all behind it are easy: longer than what can be
+// unwound, and of a sixth of the work. One is as the attacker would mine it from the beginning.
+const RULES = testRuleBook({
+  block: { ...LAUNCH_RULES.block, powLimit: targetOfWork(2n ** 14n), initialTarget: targetOfWork(2n ** 30n) },
+})
+const PARTS = { powHasher: freePow }
+const LATE_MS = 7_200_000
+const FORK = 250
+const OWN = 1_500
+const LONG = 2_750
+const EVERY = 650
+const PRUNED = { mode: 2, bodiesFrom: 900, witnessesFrom: 900 } as const
+
+let own: TestChain
+let lighter: TestChain
+let ownStates: StateSnapshots
+let lighterStates: StateSnapshots
+
+async function statesOf(test: TestChain, store: MemoryKeyValueStore): Promise<StateSnapshots> {
+  const pin = () => copiedPin(store, 500)
+  const states = new StateSnapshots({
+    ...{ chain: test.chain, clock: { now: () => test.nowMs }, timers: IMPATIENT, blocks: EVERY, pin },
+  })
+  states.start()
+  return states
+}
+
+beforeAll(async () => {
+  const [store, lighterStore] = [new MemoryKeyValueStore(), new MemoryKeyValueStore()]
+  own = await TestChain.open(RULES, store, PARTS)
+  await own.mineTo(FORK)
+  lighter = await fork(own, { store: lighterStore, parts: PARTS })
+  ownStates = await statesOf(own, store)
+  lighterStates = await statesOf(lighter, lighterStore)
+  await own.mineTo(OWN)
+  await lighter.mine([], { afterMs: LATE_MS })
+  await lighter.mineTo(LONG)
+}, 280_000)
+
+function hubNow(): MemoryNetwork {
+  return new MemoryNetwork(new VirtualTime(Math.max(lighter.nowMs, own.nowMs) + 1_000_000))
+}
+
+/** Headers of a chain behind the first of some blocks that lies on it. */
+function headersOf({ chain, height }: TestChain, locator: readonly BlockId[], limit: number): readonly Uint8Array[] {
+  const { database } = chain
+  const shared = locator.map((id) => database.entry(id)).find((entry) => entry && database.isCanonical(entry))
+  const from = (shared?.header.height ?? 0) + 1
+  const count = Math.max(0, Math.min(limit, height - from + 1))
+  return Array.from(
+    { length: count },
+    (_, i) => database.entry(database.idAt(from + i) as BlockId)?.bytes as Uint8Array,
+  )
+}
+
+/** Honest peers that have all blocks, and are busy for a while. */
+async function honestPeers(hub: MemoryNetwork, count: number, busyMs = 0): Promise<SyncNode[]> {
+  const untilMs = hub.time.nowMs + busyMs
+  return Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const honest = await SyncNode.open(hub, `honest ${i}`, { test: own })
+      honest.peers.exchange.answer('headers', (_from, { locator, limit }) =>
+        hub.time.nowMs < untilMs ? { refusal: 'busy' } : { reply: headersOf(own, locator, limit) },
+      )
+      return honest
+    }),
+  )
+}
+
+function expectHeavier({ test, synchroniser, offences }: SyncNode): void {
+  expect([test.height, test.chain.head.id]).toEqual([OWN, own.chain.head.id])
+  expect(synchroniser.progress().behind).toBe(false)
+  expect(offences.filter(({ peer }) => peer.startsWith('honest'))).toEqual([])
+}
+
+describe('a node that fetches blocks is not led down a branch of less work', () => {
+  const more = (): bigint => own.chain.head.totalWork + 1_000n
+  const truth = (): bigint => lighter.chain.head.totalWork
+
+  it.each([
+    ['by a chosen peer that comes first and claims more than it has', { claims: more, isFirst: true }],
+    ['by a chosen peer that comes first and claims what it has', { claims: truth, isFirst: true }],
+    ['while honest peers are busy', { claims: more, busyMs: 7_000 }],
+    [
+      'by a peer that came, while the one that was chosen is busy',
+      { claims: more, busyMs: 7_000, honest: 1, came: true },
+    ],
+    ['by a peer that came before any was chosen', { claims: truth, isFirst: true, came: true, alone: 6_000 }],
+  ])('%s', async (_, { claims, isFirst = false, busyMs = 0, honest = 3, came = false, alone = 0 }: Case) => {
+    expect(truth()).toBeLessThan(own.chain.head.totalWork)
+    const hub = hubNow()
+    const verifier = new FallibleVerifier()
+    const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
+    const node = await SyncNode.open(hub, 'node', { test, verifier })
+    const says = (status: Status): Status => ({ ...status, totalWork: claims() })
+    const liar = await SyncNode.open(hub, 'liar', { test: lighter, says })
+    const meetLiar = (): void =>
+      came ? hub.connect(liar.network, node.network) : hub.connect(node.network, liar.network)
+    if (isFirst) meetLiar()
+    if (alone > 0) node.synchroniser.start()
+    await hub.time.pass(alone)
+    for (const peer of await honestPeers(hub, honest, busyMs)) hub.connect(node.network, peer.network)
+    if (!isFirst) meetLiar()
+    if (alone === 0) node.synchroniser.start()
+    await hub.time.pass(300_000)
+    expectHeavier(node)
+    await node.stop()
+  })
+})
+
+interface Case {
+  readonly claims: () => bigint
+  /** Whether the liar is there before others. */
+  readonly isFirst?: boolean
+  readonly busyMs?: number
+  /** How many honest peers there are. */
+  readonly honest?: number
+  /** Whether the liar came by itself. */
+  readonly came?: boolean
+  /** How long the liar is alone with the node. */
+  readonly alone?: number
+}
+
+/** A node that takes states, and three honest peers that it chose, who have no old blocks and answer slowly. */
+async function takingNode(hub: MemoryNetwork): Promise<SyncNode> {
+  const verifier = new FallibleVerifier()
+  const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
+  let sync: SnapshotSync
+  const door: SnapshotDoor = {
+    keptTip: () => sync.keptTip(),
+    keptAt: (height) => sync.keptAt(height),
+    keepHeaders: (headers) => sync.keepHeaders(headers),
+    shortenHeaders: () => sync.shortenHeaders(),
+    dropHeaders: () => sync.dropHeaders(),
+    run: (plan) => sync.run(plan),
+  }
+  const node = await SyncNode.open(hub, 'node', { test, door, verifier })
+  const clock = { now: () => hub.time.nowMs }
+  sync = new SnapshotSync({
+    ...{ chain: test.chain, peers: node.peers, clock, timers: hub.time, pacer: UNPACED, log: SILENT },
+  })
+  for (let i = 0; i < 3; i++) {
+    const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: ownStates.refs() })
+    const honest = await SyncNode.open(hub, `honest ${i}`, { test: own, says })
+    honest.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+      if (limit > 1) await pause(hub.time, 3_000)
+      return { reply: headersOf(own, locator, limit) }
+    })
+    serveState(honest.peers.exchange, { states: slowly(hub), ruleBook: RULES, log: SILENT })
+    hub.connect(node.network, honest.network)
+  }
+  return node
+}
+
+/** Snapshots of the heavier chain, each answer after some seconds. */
+function slowly({ time }: MemoryNetwork): Pick<StateSnapshots, 'use' | 'useNewest'> {
+  const later = async <T>(work: () => Promise<T>): Promise<T> => {
+    await pause(time, 15_000)
+    return work()
+  }
+  return {
+    use: (id, work) => later(() => ownStates.use(id, work)),
+    useNewest: (work) => later(() => ownStates.useNewest(work)),
+  }
+}
+
+describe('a node that takes a state', () => {
+  it('is not led away by easy blocks that are gossiped meanwhile', async () => {
+    const hub = hubNow()
+    const node = await takingNode(hub)
+    const relay = new BlockRelay({
+      ...{ network: node.network, peers: node.peers, chain: node.test.chain, intake: node.intake, timers: hub.time },
+      ...{ clock: { now: () => hub.time.nowMs }, log: SILENT, random: () => 7n, isSpread: () => true },
+      mempool: { transactions: () => [] } as never,
+      extra: { transactions: () => [] } as never,
+      workVerifier: { verifyWork: (jobs) => Promise.resolve(jobs.map(() => true)) },
+      behind: () => node.synchroniser.progress().behind,
+      onUnknownParent: (peer) => node.synchroniser.wanted(peer),
+    })
+    relay.start()
+    const gossiper = await SyncNode.open(hub, 'gossiper', { ruleBook: RULES })
+    hub.connect(gossiper.network, node.network)
+    node.synchroniser.start()
+    await hub.time.pass(15_000)
+    expect(node.log.some(({ message }) => message.includes('taking the state'))).toBe(true)
+    const { database } = lighter.chain
+    for (let height = 1; height <= LONG; height++) {
+      const block = database.block(database.idAt(height) as BlockId)
+      gossiper.network.send(
+        node.network.self,
+        'blocks',
+        makeCompactBlock(block as never, 1n, () => true),
+      )
+      await hub.time.pass(5)
+    }
+    expect(node.height).toBeLessThanOrEqual(FORK)
+    await hub.time.pass(300_000)
+    expectHeavier(node)
+    await node.stop()
+  }, 120_000)
+
+  it.each(['as they are', 'and true blocks that they pass on move the head'])(
+    'is not kept from it, nor given another, by chosen peers that claim more and deny what others have: %s',
+    async (way) => {
+      const hub = hubNow()
+      const node = await takingNode(hub)
+      for (let i = 0; i < 2; i++) {
+        const totalWork = own.chain.head.totalWork * 2n + BigInt(i)
+        const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: lighterStates.refs(), totalWork })
+        const liar = await SyncNode.open(hub, `liar ${i}`, { test: lighter, says })
+        liar.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+          const { database } = own.chain
+          const next = way !== 'as they are' && node.height < 100 ? database.idAt(node.height + 1) : undefined
+          if (next !== undefined) await node.intake.take(database.block(next) as Block, null)
+          return { reply: headersOf(lighter, locator, limit) }
+        })
+        serveState(liar.peers.exchange, { states: lighterStates, ruleBook: RULES, log: SILENT })
+        hub.connect(node.network, liar.network)
+      }
+      node.synchroniser.start()
+      await hub.time.pass(300_000)
+      expectHeavier(node)
+      expect(node.test.chain.database.base).toBe(2 * EVERY)
+      await node.stop()
+    },
+    120_000,
+  )
+})

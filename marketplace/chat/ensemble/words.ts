@@ -138,7 +138,8 @@ const TABLES = {
 } as const
 
 const WORDS = /[\p{L}\p{N}\p{M}_]+(?:['’.+#-]+[\p{L}\p{N}\p{M}]*)*/gu
-const WORD_END = /['’.-]+$/u
+/** Signs that are within words, and end none. */
+const INNER_SIGNS = "'’.-"
 const UNSPACED_SIGNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /** Kinds of words by the phrase, its words joined by single spaces. */
@@ -149,7 +150,14 @@ function wordsIn(list: string): readonly string[] {
 }
 
 function wordsOf(text: string): readonly string[] {
-  return (text.match(WORDS) ?? []).map((word) => word.replace(WORD_END, ''))
+  return (text.match(WORDS) ?? []).map(withoutEnd)
+}
+
+/** A word without the signs behind it. An expression would look from each sign on to the end of the word. */
+function withoutEnd(word: string): string {
+  let end = word.length
+  while (end > 0 && INNER_SIGNS.includes(word.charAt(end - 1))) end -= 1
+  return word.slice(0, end)
 }
 
 function phrasesOf(tables: readonly (readonly [Mention, WordTable])[]): ReadonlyMap<string, readonly Mention[]> {

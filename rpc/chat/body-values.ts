@@ -10,15 +10,15 @@ const BRACE_END = 0x7d
  * Texts are read at gigabytes a second, lists and objects at a few millions a second: a long body is bounded by how many values
  * it has. A conversation of ten thousand messages has as many as these.
  */
-const VALUES_MAX = 30_000
+export const VALUES_MAX = 30_000
 /** Names that are not the same are the dearest of all: a hundred thousand of them take 90 ms. A conversation has some hundreds. */
-const NAMES_MAX = 2_000
+export const NAMES_MAX = 2_000
 /**
  * Characters of a name. From 16,384 on V8 hashes texts by their length alone: a thousand names of one such length, each of which is held
  * against all others, take seconds.
  */
-const NAME_CHARS_MAX = 1_024
-/** Characters outside of texts, and quotes within them: what has more is neither prose nor pictures. */
+export const NAME_CHARS_MAX = 1_024
+/** Characters outside of texts, and backslashes before quotes: what has more is neither prose nor pictures. */
 const STEPS_MAX = 2_097_152
 /** The same for each value that a text may have, where those are few. */
 const VALUE_STEPS = 64
@@ -76,10 +76,12 @@ class Scan {
     const text = this.#text
     for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
       let first = end
-      while (first > from && text.charCodeAt(first - 1) === BACKSLASH) first -= 1
+      while (first > from && text.charCodeAt(first - 1) === BACKSLASH) {
+        first -= 1
+        this.#steps += 1
+        if (this.#steps > this.#stepsMax) return end
+      }
       if ((end - first) % 2 === 0) return end
-      this.#steps += 1
-      if (this.#steps > this.#stepsMax) return end
     }
     return text.length
   }

@@ -28,6 +28,7 @@ describe('a body is quick to parse', () => {
     ['nested lists', `["${filler}",${'['.repeat(30_001)}`],
     ['blanks', `["${filler}"${' '.repeat(3 * MIB)}]`],
     ['escaped quotes', `["${'\\"'.repeat(3 * MIB)}"]`],
+    ['backslashes before quotes', `[${`"${'\\\\'.repeat(MIB / 2)}",`.repeat(3)}1]`],
   ])('but not with millions of %s', (_, text) => expect(isQuickToParse(text)).toBe(false))
 
   it('nor with more names than any conversation has', () => {

@@ -164,7 +164,10 @@ function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | 
   if (isOpenAi === true)
     return isQuickToParse(body)
       ? null
-      : fault('chat/invalid-request', { param: 'body', reason: 'it has too many values' })
+      : fault('chat/invalid-request', {
+          param: 'body',
+          reason: 'it has too many values or names, or a name without an end',
+        })
   const { valuesMax, namesMax } = dialect === undefined ? PLAIN_BODY : MESSAGE_BODY
   return isQuickToParse(body, valuesMax, namesMax) ? null : fault('rpc/too-many-values', { valuesMax, namesMax })
 }

@@ -1,5 +1,6 @@
 import { SETTINGS, type SettingName } from '../../config/settings.ts'
 import { NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
+import { NAME_CHARS_MAX, NAMES_MAX, VALUES_MAX } from '../../rpc/chat/body-values.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { NETWORK_FACTOR, PATIENCE_MS, PLACES_SHARE, UNREAD_SHARE } from '../../rpc/edge/places.ts'
 import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
@@ -16,6 +17,14 @@ export const DOOR_LIMITS: readonly Row[] = [
   ['different names of members in it', PLAIN_BODY.namesMax, '', 'rpc/limits.ts'],
   ['values in a message over MCP or A2A', MESSAGE_BODY.valuesMax, '', 'rpc/limits.ts'],
   ['different names of members in it', MESSAGE_BODY.namesMax, '', 'rpc/limits.ts'],
+  [
+    'values in the body of a chat, and of whatever else OpenAI clients ask for',
+    VALUES_MAX,
+    '',
+    'rpc/chat/body-values.ts',
+  ],
+  ['different names of members in it', NAMES_MAX, '', 'rpc/chat/body-values.ts'],
+  ['name of a member, at every door', NAME_CHARS_MAX, 'characters', 'rpc/chat/body-values.ts'],
   ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
   ['of them, for all of an address', 'as many as are left', '', 'rpc/edge/places.ts'],
   ['of them, for all of a /24 (IPv6: a /48)', `${NETWORK_FACTOR} times what is left`, '', 'rpc/edge/places.ts'],

@@ -38,7 +38,7 @@ export class AnswerTally {
   #began = false
   #isTooLong = false
 
-  /** Whether anything came of an answer. */
+  /** Whether anything came of an answer, or went into one. */
   get began(): boolean {
     return this.#began
   }
@@ -75,6 +75,11 @@ export class AnswerTally {
   count(counts: TokenCounts): void {
     this.#began = true
     this.#counts = counts
+  }
+
+  /** Notes that the prompt was read, whatever comes of it. */
+  promptRead(): void {
+    this.#began = true
   }
 
   /** Notes that more came than is read. */

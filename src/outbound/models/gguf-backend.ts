@@ -35,6 +35,8 @@ interface Loaded {
   readonly llama: Llama
   readonly model: LlamaModel
   readonly context: LlamaContext
+  /** How it writes conversations. */
+  readonly chatWrapper: object
   readonly name: string
 }
 
@@ -155,7 +157,8 @@ export class GgufBackend implements ModelBackend {
         return unusable('the model is made for tests: its answers mean nothing')
       }
       const context = await model.createContext({ contextSize })
-      return ok({ package: llamaPackage, llama, model, context, name })
+      const chatWrapper = llamaPackage.resolveChatWrapper(model)
+      return ok({ package: llamaPackage, llama, model, context, chatWrapper, name })
     } catch (error) {
       await llama?.dispose()
       return unusable(error instanceof Error ? error.message : 'unknown cause')
@@ -163,7 +166,7 @@ export class GgufBackend implements ModelBackend {
   }
 
   async #answer(
-    { package: { LlamaChatSession }, llama, context, name }: Loaded,
+    { package: { LlamaChatSession }, llama, context, chatWrapper, name }: Loaded,
     { model, messages, maxTokens, temperature, jsonSchema, json, extra = {}, tally }: ChatRequest,
     { sink, heard }: { readonly sink: DeltaSink | null; readonly heard: Heard | undefined },
     signal: AbortSignal,
@@ -176,11 +179,11 @@ export class GgufBackend implements ModelBackend {
     const [history, prompt] = conversationOf(messages)
     const sequence = context.getSequence()
     try {
-      const session = new LlamaChatSession({ contextSequence: sequence })
+      const session = new LlamaChatSession({ contextSequence: sequence, chatWrapper })
       session.setChatHistory(history)
       const pieces = new PieceQueue(sink ?? (() => heard?.()))
       const inWords = isInWords ? `\n\n${formInWords(wanted)}` : ''
-      const { responseText, stopReason } = await session.promptWithMeta(`${prompt}${inWords}`, {
+      const asked = session.promptWithMeta(`${prompt}${inWords}`, {
         signal,
         maxTokens,
         temperature: temperature ?? 0,
@@ -190,6 +193,11 @@ export class GgufBackend implements ModelBackend {
           pieces.add({ content })
         },
         ...(grammar && { grammar }),
+      })
+      const { responseText, stopReason } = await asked.catch((error: unknown) => {
+        // Reading it has kept the processors busy, also where no word came.
+        tally?.promptRead()
+        throw error
       })
       await pieces.drained()
       const { usedInputTokens, usedOutputTokens } = sequence.tokenMeter.getState()
@@ -212,11 +220,14 @@ export class GgufBackend implements ModelBackend {
 }
 
 /** Whether a model answers the plainest question: then what went wrong with another is of that question. */
-async function stillAnswers({ package: { LlamaChatSession }, context }: Loaded, signal: AbortSignal): Promise<boolean> {
+async function stillAnswers(
+  { package: { LlamaChatSession }, context, chatWrapper }: Loaded,
+  signal: AbortSignal,
+): Promise<boolean> {
   let sequence: LlamaSequence | null = null
   try {
     sequence = context.getSequence()
-    const session = new LlamaChatSession({ contextSequence: sequence })
+    const session = new LlamaChatSession({ contextSequence: sequence, chatWrapper })
     const options = { signal, maxTokens: 1, temperature: 0, seed: SEED, onTextChunk: () => undefined }
     await session.promptWithMeta('Hello', options)
     return true

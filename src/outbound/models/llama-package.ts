@@ -8,7 +8,12 @@ export interface LlamaPackage {
     readonly progressLogs: false
     readonly logLevel: 'disabled'
   }) => Promise<Llama>
-  readonly LlamaChatSession: new (options: { readonly contextSequence: LlamaSequence }) => LlamaSession
+  /** How a model writes conversations; made out from its file, which takes long where its template is not a known one. */
+  readonly resolveChatWrapper: (model: LlamaModel) => object
+  readonly LlamaChatSession: new (options: {
+    readonly contextSequence: LlamaSequence
+    readonly chatWrapper: object
+  }) => LlamaSession
 }
 
 /** Its engine. */

@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { Result } from '../../../../../consensus/primitives/result.ts'
 import type { ModelFacts } from '../../../../../marketplace/models/backend.ts'
 import { ModelPool } from '../../../../../marketplace/models/pool.ts'
+import type { ModelUsage } from '../../../../../marketplace/outside/models.ts'
 import { GgufBackend } from '../../../../../src/outbound/models/gguf-backend.ts'
 import type { LlamaPackage, LlamaSession } from '../../../../../src/outbound/models/llama-package.ts'
 import { systemClock, systemTimers } from '../../../../../src/runtime.ts'
@@ -37,8 +38,17 @@ const stops: Prompt = async (_, { customStopTriggers = [], onTextChunk }) => {
   return { responseText, stopReason: places.length > 0 ? 'customStopTrigger' : 'eogToken' }
 }
 
+/** How the model of the fake writes conversations. */
+const WRAPPER = { wrapperName: 'House' }
+
+/** What was done with the package. */
+interface Done {
+  resolved: number
+  readonly wrappers: object[]
+}
+
 /** The package as documented, without a model: whatever is asked goes to `prompt`. */
-function llamaPackage(prompt: Prompt): LlamaPackage {
+function llamaPackage(prompt: Prompt, done: Done): LlamaPackage {
   let isTaken = false
   const getSequence = () => {
     if (isTaken) throw new Error('No sequences left')
@@ -53,13 +63,21 @@ function llamaPackage(prompt: Prompt): LlamaPackage {
   class Session {
     readonly setChatHistory = (): void => undefined
     readonly promptWithMeta = prompt
+
+    constructor({ chatWrapper }: { readonly chatWrapper: object }) {
+      done.wrappers.push(chatWrapper)
+    }
+  }
+  const resolveChatWrapper = (): object => {
+    done.resolved += 1
+    return WRAPPER
   }
   const llama = {
     loadModel: async () => ({ fileInfo: { metadata: {} }, createContext: async () => ({ getSequence }) }),
     createGrammarForJsonSchema: async () => ({}),
     dispose: async () => undefined,
   }
-  return { getLlama: async () => llama, LlamaChatSession: Session }
+  return { getLlama: async () => llama, resolveChatWrapper, LlamaChatSession: Session }
 }
 
 /** A pool of one local model, and what asks it. */
@@ -68,18 +86,26 @@ async function poolOver(prompt: Prompt) {
   closing.push(() => removeFolder(folder))
   const path = join(folder, 'model.gguf')
   writeFileSync(path, tinyGguf())
-  const load = async (): Promise<LlamaPackage> => llamaPackage(prompt)
+  const done: Done = { resolved: 0, wrappers: [] }
+  const load = async (): Promise<LlamaPackage> => llamaPackage(prompt, done)
   const backend = new GgufBackend({ path, context: MODEL.context, allowFixture: true, load })
   const entries = [{ backend, models: [MODEL], limits: LIMITS }]
   const pool = new ModelPool({ entries, clock: systemClock, timers: systemTimers, random: () => 0 })
   closing.push(() => pool.stop())
   await pool.start()
+  const wasted: ModelUsage[] = []
   const ask = (content: string, extra = {}): Promise<Result<unknown>> =>
     pool.complete(
-      { role: 'general', messages: [{ role: 'user', content }], maxTokens: 50, extra },
+      {
+        role: 'general',
+        messages: [{ role: 'user', content }],
+        maxTokens: 50,
+        extra,
+        wasted: (one) => wasted.push(one),
+      },
       AbortSignal.timeout(10_000),
     )
-  return { pool, ask }
+  return { pool, ask, done, wasted }
 }
 
 it('words to stop at that leave nothing of an answer have nobody else go without the model', async () => {
@@ -108,4 +134,23 @@ it('but a model that fails with every prompt is left alone', async () => {
   })
   for (let i = 0; i < QUESTIONS; i++) expect(await ask('Hello')).toMatchObject({ ok: false })
   expect(pool.readiness('general').available).toBe(false)
+})
+
+it('how a model writes conversations is made out once, for questions that come to nothing too', async () => {
+  const { ask, done } = await poolOver(async (text, options) => {
+    if (text.includes('odd')) throw new Error('Failed to compress chat history')
+    return stops(text, options)
+  })
+  for (const content of ['Hello', 'odd', 'Hello again']) await ask(content)
+  // One of them is that of the plainest question.
+  expect(done).toEqual({ resolved: 1, wrappers: [WRAPPER, WRAPPER, WRAPPER, WRAPPER] })
+})
+
+it('a prompt that was read counts where the engine then fails', async () => {
+  const { ask, wasted } = await poolOver(async () => {
+    throw new Error('Eval has failed')
+  })
+  expect(await ask('It was a long day. '.repeat(100))).toMatchObject({ ok: false })
+  expect(wasted).toEqual([expect.objectContaining({ completionTokens: 0, estimated: true })])
+  expect(wasted[0]?.promptTokens).toBeGreaterThan(400)
 })

@@ -37,6 +37,7 @@ export class AnswerTally {
   #pending = ''
   #began = false
   #isTooLong = false
+  #longest = Number.POSITIVE_INFINITY
 
   /** Whether anything came of an answer, or went into one. */
   get began(): boolean {
@@ -51,6 +52,11 @@ export class AnswerTally {
   /** Whether more came than is read: then the longest answer that was asked for counts at least. */
   get isTooLong(): boolean {
     return this.#isTooLong
+  }
+
+  /** Tokens of the longest answer that the backend was asked for, where that is less than was wanted. */
+  get longest(): number {
+    return this.#longest
   }
 
   /** About how many tokens came. */
@@ -75,6 +81,11 @@ export class AnswerTally {
   count(counts: TokenCounts): void {
     this.#began = true
     this.#counts = counts
+  }
+
+  /** Notes the longest answer that the backend is asked for. */
+  askedFor(tokens: number): void {
+    this.#longest = tokens
   }
 
   /** Notes that the prompt was read, whatever comes of it. */

@@ -241,11 +241,13 @@ export class ModelPool implements Models {
       ...(json && { json }),
       ...(extra && { extra }),
     }
+    let isTooMuch = false
     const workAs = (asked: ModelRole): Work<Candidate, PoolAnswer> => ({
       tokens: prompt + maxTokens,
       ...(who !== undefined && { who }),
       isFree,
-      mayTryAgain,
+      // Another model would say as much, and be paid for it.
+      mayTryAgain: () => !isTooMuch && mayTryAgain(),
       ask: async ({ member, model }, until, silence) => {
         const { backend } = member.entry
         const { clock } = this.#parts
@@ -260,8 +262,10 @@ export class ModelPool implements Models {
         )
         if (answer.ok && !tally.began) tally.take(answer.value.message)
         const counts = answer.ok ? answer.value.usage : tally.counts
-        const said = tally.isTooLong ? Math.max(room, tally.tokens) : tally.tokens
-        const usage = usageOf(counts, { prompt, said, maxTokens: room })
+        const longest = Math.min(room, tally.longest)
+        isTooMuch = tally.isTooLong
+        const said = isTooMuch ? Math.max(longest, tally.tokens) : tally.tokens
+        const usage = usageOf(counts, { prompt, said, maxTokens: longest })
         if (!answer.ok) {
           // Who asked is gone, and the model has read it all the same.
           if (tally.began || signal.aborted) wasted?.(usage)

@@ -13,6 +13,10 @@ const HUGE = { prompt_tokens: 90_000_000, completion_tokens: 90_000_000, total_t
 const CALL = { id: 'call-1', type: 'function', function: { name: 'write', arguments: '' } }
 const TOOLS = [{ type: 'function', function: { name: 'write', parameters: { type: 'object' } } }]
 type Said = Readonly<Record<string, unknown>>
+/** More likelihoods than are read at once, of an answer as long as answers are. */
+const LIKELY = { ...HELLO, max_tokens: 2_000, logprobs: true, top_logprobs: 20 }
+/** A model that counts no tokens of streams, whose answers are asked for as a whole. */
+const WHOLE_ALONE = { models: [{ supports: new Set<never>() }] }
 
 const NESTED: unknown = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`)
 /** Answers that are not read, by what they have too much of. */
@@ -115,12 +119,12 @@ describe('the tokens of a day see what a model says', () => {
   it.each(Object.entries(TOO_MUCH))('where more came than is read (%s), as all that was asked for', async (_, said) => {
     server.world.fake.usage = null
     server.world.fake.message = said
-    const asked = { ...HELLO, max_tokens: 700, logprobs: true, top_logprobs: 20 }
+    const asked = { ...HELLO, max_tokens: 500, logprobs: true, top_logprobs: 20 }
     expect((await server.post(asked)).status).toBe(502)
-    expect(await counted()).toBe(700)
+    expect(await counted()).toBe(500)
     server.world.fake.pieces = [said]
     await readAll(await server.post({ ...asked, stream: true }))
-    expect(await counted()).toBe(1_400)
+    expect(await counted()).toBe(1_000)
   })
 
   it('where what came was already more than all that was asked for, as what came', async () => {
@@ -175,4 +179,53 @@ describe('the tokens of a day see what a model says', () => {
     const [key] = server.keys.list('operator')
     expect(key?.usedToday.promptTokens).toBeGreaterThan(1_000)
   })
+})
+
+describe('an answer with twenty likelihoods for each of its tokens', () => {
+  const likelihoods = async (answer: Response): Promise<readonly unknown[]> => {
+    const { choices } = (await answer.json()) as { choices: readonly { logprobs: { content: unknown[] } }[] }
+    return choices[0]?.logprobs.content ?? []
+  }
+  const words = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => ` word${i}`)
+
+  it('comes to its end where it can be asked for in pieces', async () => {
+    server.world.fake.others = 20
+    server.world.fake.pieces = words(1_400).map((content) => ({ content }))
+    const answer = await server.post(LIKELY)
+    expect([answer.status, server.world.hits]).toEqual([200, [1]])
+    expect(await likelihoods(answer)).toHaveLength(1_400)
+    expect(server.world.fake.questions[0]?.body).toMatchObject({ stream: true, max_tokens: 2_000 })
+  })
+
+  it('is asked for no longer than can be read, where it comes as a whole', async () => {
+    await server.renew({ backends: [WHOLE_ALONE] })
+    server.world.fake.others = 20
+    server.world.fake.answer = ({ body }) => words(Number(body.max_tokens)).join('')
+    const answer = await server.post(LIKELY)
+    expect([answer.status, server.world.hits]).toEqual([200, [1]])
+    expect(await likelihoods(answer)).toHaveLength(595)
+    await server.post({ ...LIKELY, top_logprobs: 0 })
+    expect(server.world.fake.questions.map(({ body }) => body.max_tokens)).toEqual([595, 2_000])
+  })
+
+  it('counts as the longest that was asked for, where more came all the same', async () => {
+    await server.renew({ backends: [WHOLE_ALONE] })
+    server.world.fake.usage = null
+    server.world.fake.message = TOO_MUCH.values as Said
+    expect((await server.post(LIKELY)).status).toBe(502)
+    expect(await counted()).toBe(595)
+  })
+})
+
+it.each(Object.entries(TOO_MUCH))('an answer with too much in it (%s) is asked of no other model', async (_, said) => {
+  await server.renew({ backends: [{}, {}] })
+  server.world.fake.usage = null
+  for (const fake of server.world.fakes) {
+    fake.message = said
+    fake.pieces = [said]
+  }
+  expect((await server.post({ ...HELLO, max_tokens: 700 })).status).toBe(502)
+  await readAll(await server.post({ ...HELLO, max_tokens: 700, stream: true }))
+  expect(server.world.hits).toEqual([2, 0])
+  expect(await counted()).toBe(1_400)
 })

@@ -26,6 +26,7 @@ import {
   readJson,
   saidError,
   unusableAnswer,
+  wholeTokensMax,
 } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
@@ -85,9 +86,13 @@ export class OpenAiBackend implements ModelBackend {
     heard: Heard = NOBODY,
   ): Promise<Result<ChatAnswer>> => {
     const { id } = request.model
+    const maxTokens = Math.min(request.maxTokens, wholeTokensMax(request.extra ?? {}))
     const mayCome = mayComeInPieces(request)
-    if (mayCome && this.#slow.has(id)) return this.#chat(request, inPieces(request), { sink: heard, heard }, signal)
-    const answer = await this.#chat(request, {}, { sink: NOBODY, heard }, signal)
+    if (mayCome && (maxTokens < request.maxTokens || this.#slow.has(id)))
+      return this.#chat(request, inPieces(request), { sink: heard, heard }, signal)
+    // What could not be read would be paid for all the same.
+    request.tally?.askedFor(maxTokens)
+    const answer = await this.#chat({ ...request, maxTokens }, {}, { sink: NOBODY, heard }, signal)
     // Pieces will tell whether it is slow or dead.
     if (mayCome && !answer.ok && isTimeOver(signal)) this.#slow.add(id)
     return answer
@@ -278,7 +283,7 @@ export class OpenAiBackend implements ModelBackend {
  */
 function mayComeInPieces(request: ChatRequest): boolean {
   const { model, extra = {} } = request
-  const isPlain = formOf(request) !== 'native' && extra.tools === undefined && extra.logprobs !== true
+  const isPlain = formOf(request) !== 'native' && extra.tools === undefined
   return isPlain && model.supports.has('streamUsage')
 }
 

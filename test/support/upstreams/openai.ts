@@ -82,6 +82,8 @@ export class FakeOpenAi {
   usage: Readonly<Record<string, unknown>> | null = USAGE
   /** Pieces of which streams are made before they end; as the profile has them unless said. */
   pieces: readonly Readonly<Record<string, unknown>>[] | null = null
+  /** Other tokens that it might have said in place of each, of which it says how likely they were. */
+  others = 0
   /** What it says where something went wrong; as usual unless said. */
   words: string | null = null
   /** Bytes of pictures. */
@@ -187,6 +189,7 @@ export class FakeOpenAi {
       usage: this.usage,
       pieces: this.pieces,
       words: this.words,
+      others: this.others,
     }
     if (asStream || isBroken) return stream(response, profile, this.answer(question), said)
     if (profile === 'hang' || profile === 'stall') return
@@ -216,7 +219,7 @@ function refuse(
   return true
 }
 
-function whole(profile: ChatProfile, text: string, { asked, message, usage, words }: Said): object {
+function whole(profile: ChatProfile, text: string, { asked, message, usage, words, others }: Said): object {
   const said = contentOf(profile, text)
   return {
     id: 'chatcmpl-1',
@@ -228,7 +231,7 @@ function whole(profile: ChatProfile, text: string, { asked, message, usage, word
       {
         index: 0,
         message: { role: 'assistant', ...said, house_note: 'kept', ...message },
-        ...(asked.logprobs === true && { logprobs: logprobsOf(text) }),
+        ...(asked.logprobs === true && { logprobs: logprobsOf(text, others) }),
         finish_reason: profile === 'done-without-reason' ? null : finishOf(profile),
       },
     ],
@@ -243,6 +246,7 @@ interface Said {
   readonly usage: FakeOpenAi['usage']
   readonly pieces: FakeOpenAi['pieces']
   readonly words: FakeOpenAi['words']
+  readonly others: number
 }
 
 const USAGE = { prompt_tokens: 7, completion_tokens: 11, total_tokens: 18 }
@@ -256,9 +260,18 @@ function contentOf(profile: ChatProfile, text: string): Readonly<Record<string, 
   return { content: text }
 }
 
-/** One token for the whole piece. */
-function logprobsOf(token: string): object {
-  return { content: [{ token, logprob: -0.5, bytes: null, top_logprobs: [] }], refusal: null }
+/** One token for the whole piece; where others are told, one for each of its words. */
+function logprobsOf(text: string, others: number): object {
+  const likely = (token: string): object => ({
+    token,
+    logprob: -0.5,
+    bytes: others === 0 ? null : [...Buffer.from(token)],
+  })
+  const content = (others === 0 ? [text] : (text.match(/ ?[^ ]+/g) ?? [])).map((token) => ({
+    ...likely(token),
+    top_logprobs: Array.from({ length: others }, () => likely(token)),
+  }))
+  return { content, refusal: null }
 }
 
 function finishOf(profile: ChatProfile): string {
@@ -299,13 +312,13 @@ async function inBytes(response: ServerResponse, events: readonly string[]): Pro
 function eventsOf(
   profile: ChatProfile,
   text: string,
-  { asked, usage: told, pieces: given, words }: Said,
+  { asked, usage: told, pieces: given, words, others }: Said,
 ): readonly string[] {
   const model = profile === 'wrong-model-echo' ? 'somebody-else' : HOUSE_MODEL
   const frame = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model }
   const chunk = (delta: Readonly<Record<string, unknown>>, finish: string | null = null): string => {
     const isLikely = asked.logprobs === true && typeof delta.content === 'string' && delta.content !== ''
-    const logprobs = isLikely ? { logprobs: logprobsOf(String(delta.content)) } : {}
+    const logprobs = isLikely ? { logprobs: logprobsOf(String(delta.content), others) } : {}
     return event({ ...frame, choices: [{ index: 0, delta, ...logprobs, finish_reason: finish }], usage: null })
   }
   const first = chunk({ role: 'assistant', content: '', house_note: 'kept' })

@@ -74,6 +74,7 @@ export class PeerNode {
       extra,
       intake: this.intake,
       behind,
+      mayExtend: () => this.synchroniser.mayExtend,
       isSpread: (wtxId) => this.transactions.isSpread(wtxId),
       onUnknownParent: (peer) => this.synchroniser.wanted(peer),
     })

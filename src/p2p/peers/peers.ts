@@ -25,6 +25,8 @@ export interface Peer {
   readonly status: Status
   /** The heaviest head that it told of or sent. */
   readonly head: PeerHead
+  /** The most work that it has said it has. */
+  readonly claimedWork: bigint
   /** Milliseconds of the last status exchange, null before the first that we asked for. */
   readonly latencyMs: number | null
 }
@@ -222,7 +224,10 @@ export class Peers implements Conduct {
     const known = member.peer?.head
     const head = known !== undefined && known.totalWork >= told.totalWork ? known : told
     const latency = latencyMs ?? member.peer?.latencyMs ?? null
-    member.peer = { info: member.info, connectedAtMs: member.connectedAtMs, status, head, latencyMs: latency }
+    const claimedBefore = member.peer?.claimedWork ?? 0n
+    const claimedWork = status.totalWork > claimedBefore ? status.totalWork : claimedBefore
+    const { info, connectedAtMs } = member
+    member.peer = { info, connectedAtMs, status, head, claimedWork, latencyMs: latency }
     for (const listener of this.#listeners) {
       if (first) listener.ready?.(member.peer)
       else if (head !== known) listener.news?.(member.peer)

@@ -48,6 +48,8 @@ export interface BlockRelayDependencies {
   readonly isSpread: (wtxId: WtxId) => boolean
   /** Whether this node is still catching up: it then has no news for anybody. */
   readonly behind: () => boolean
+  /** Whether blocks that are passed on may lead the head farther: else its branch is looked at first. */
+  readonly mayExtend?: () => boolean
   /** A peer showed a header that leads nowhere here: its headers are worth a look. */
   readonly onUnknownParent: (peer: PeerId) => void
 }
@@ -212,7 +214,8 @@ export class BlockRelay {
     if (!this.#running || this.#deps.chain.database.entry(id) !== undefined) return false
     const underway = this.#assemblies.get(id)
     if (underway !== undefined) return underway.counts(from)
-    if ((this.#failures.get(id) ?? 0) < TRIES_MAX && this.#hasRoom(from)) return true
+    if (this.#deps.mayExtend?.() !== false && (this.#failures.get(id) ?? 0) < TRIES_MAX && this.#hasRoom(from))
+      return true
     this.#deps.onUnknownParent(from)
     return false
   }

@@ -35,8 +35,8 @@ export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave
 
 /** What a run must know of other branches besides: what is followed too far cannot be left again for one that forks below. */
 export interface BranchSurroundings extends RunSurroundings {
-  /** Whether a peer that claims more work than this shows a branch without that block. */
-  readonly isDisputed: (block: BlockId, totalWork: bigint) => Promise<boolean>
+  /** Whether a peer that claims more work than this shows a branch without that block; `height` is that of the branch's end. */
+  readonly isDisputed: (block: BlockId, totalWork: bigint, height: number) => Promise<boolean>
 }
 
 /** A run that waits for so long without a new block ends. */
@@ -50,6 +50,8 @@ const WAIT_PAID_MS = 500
 const LOOK_AGAIN_MS = 250
 /** Blocks on one that all who follow its branch have, whatever the newest of them are. */
 const BURIED_BLOCKS = 100
+/** After so many blocks it is asked again whether the branch is disputed: peers may have come meanwhile. */
+const CLEAR_BLOCKS = 100
 /** A block that this node could not judge is tried again so often. */
 const RETRIES_MAX = 20
 const RETRY_MS = 1_000
@@ -68,6 +70,8 @@ export class BranchRun implements Running {
   #retries = 0
   /** Up to here no peer with more work disputes the branch. */
   #clearHeight = -1
+  /** What peers were asked about last. */
+  #asked: BranchHeader | undefined
   /** Work of all of it, where that was proven before. */
   #provenBefore = 0n
 
@@ -143,13 +147,14 @@ export class BranchRun implements Running {
     if (await this.#isClear(block.header.height)) await this.#import(block)
   }
 
-  /** Whether this node may follow the branch to a height. It looks as far ahead as the branch is proven by then. */
+  /** Whether this node may follow the branch to a height. Peers are asked as far ahead as it is proven: who shares that shares all before. */
   async #isClear(height: number): Promise<boolean> {
     if (height <= this.#clearHeight) return true
-    const { height: end, length } = this.#branch
-    const { id } = this.#branch.at(Math.max(0, length - BURIED_BLOCKS)) as BranchHeader
-    if (await this.#around.isDisputed(id, this.totalWork)) this.#end ??= 'gave-way'
-    this.#clearHeight = end
+    const { length } = this.#branch
+    if (this.#asked === undefined || this.#asked.height < height + CLEAR_BLOCKS)
+      this.#asked = this.#branch.at(Math.max(0, length - BURIED_BLOCKS)) as BranchHeader
+    if (await this.#around.isDisputed(this.#asked.id, this.totalWork, this.#branch.height)) this.#end ??= 'gave-way'
+    this.#clearHeight = height + CLEAR_BLOCKS - 1
     this.#movedMs = this.#deps.clock.now()
     return this.#end === null
   }

@@ -80,7 +80,7 @@ export class Claims {
 
   async #collect(peer: PeerId, walk: HeaderWalk, first: HeaderPage): Promise<void> {
     const isOver = (): boolean => this.#stopped || this.#collecting.get(peer) !== walk
-    const around = { stopped: isOver, others: () => this.#waiting.size > 0 }
+    const around = { stopped: isOver, others: () => this.#waiting.size > 0 || this.provenWork > 0n }
     const claim = await collectClaim(walk, first, this.#deps.chain, around)
     if (this.#collecting.get(peer) !== walk || this.#stopped) return
     this.#collecting.delete(peer)

@@ -2,6 +2,7 @@ import { decodeHeader } from '../../../consensus/block/header.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { pause, within } from '../relay/within.ts'
@@ -25,11 +26,15 @@ const OTHERS_MS = 5_000
 const CHOSEN_ENOUGH = 3
 const PATIENCE_MS = 5_000
 const LOOK_AGAIN_MS = 1_000
-/** Times that a silent peer is asked, and the pause before each time: an honest one may be busy for a moment. */
+/** Times that a silent peer that we chose is asked, and the pause before each time: an honest one may be busy for a moment. */
 const QUESTIONS_MAX = 5
 const QUESTION_PAUSE_MS = 5_000
 /** What is fetched is broken off no more often for branches of peers that came to us: those may come without end. */
 const BREAK_MS = 60_000
+
+/** How long in all a peer whose claim is collected, but not proven yet, may hold others up, and of how many peers that is known. */
+const HOLD_MS = 600_000
+const HELD_MAX = 1_024
 
 type Answer = 'shares' | 'lacks' | 'silent'
 
@@ -40,15 +45,20 @@ type Answer = 'shares' | 'lacks' | 'silent'
 export class Contest {
   readonly #deps: ContestDependencies
   readonly #candidates: Candidates
+  readonly #isCollected: (id: PeerId) => boolean
   readonly #startedMs: number
+  /** Since when peers hold others up whose claims are collected. */
+  readonly #heldMs = new LruMap<PeerId, { readonly sinceMs: number }>(HELD_MAX)
   /** Peers that have a block that was asked about. */
   readonly #sharing = new Map<PeerId, BlockId>()
   #brokenMs = Number.NEGATIVE_INFINITY
   #stopped = false
 
-  constructor(dependencies: ContestDependencies, candidates: Candidates) {
+  /** `isCollected` tells of whom a claim is being collected. */
+  constructor(dependencies: ContestDependencies, candidates: Candidates, isCollected: (id: PeerId) => boolean) {
     this.#deps = dependencies
     this.#candidates = candidates
+    this.#isCollected = isCollected
     this.#startedMs = dependencies.clock.now()
   }
 
@@ -61,16 +71,18 @@ export class Contest {
     this.#sharing.delete(id)
   }
 
-  /** Waits until peers that we choose had time to show their branches. */
+  /** Whether peers that we choose may still come, who had no time to show their branches. */
+  get isEarly(): boolean {
+    const { peers, clock, expectsPeers } = this.#deps
+    const chosen = peers.list().filter(isChosen).length
+    const waitMs = chosen > 0 ? OTHERS_MS : CHOSEN_MS
+    return expectsPeers && chosen < CHOSEN_ENOUGH && clock.now() - this.#startedMs < waitMs
+  }
+
+  /** Waits for them while a peer stays. */
   async othersCame(peer: Peer): Promise<void> {
-    const { peers, clock, timers, expectsPeers } = this.#deps
-    const isEarly = (): boolean => {
-      const chosen = peers.list().filter(isChosen).length
-      const waitMs = chosen > 0 ? OTHERS_MS : CHOSEN_MS
-      return chosen < CHOSEN_ENOUGH && clock.now() - this.#startedMs < waitMs
-    }
-    while (!this.#stopped && expectsPeers && peers.isReady(peer.info.id) && isEarly())
-      await pause(timers, LOOK_AGAIN_MS)
+    const { peers, timers } = this.#deps
+    while (!this.#stopped && peers.isReady(peer.info.id) && this.isEarly) await pause(timers, LOOK_AGAIN_MS)
   }
 
   /**
@@ -81,20 +93,31 @@ export class Contest {
     const { peers, clock, timers } = this.#deps
     if (!isPatient && !peers.list().some(isChosen) && clock.now() - this.#brokenMs < BREAK_MS) return false
     for (let question = 1; !this.#stopped; question++) {
-      const open = this.#candidates.rivals(totalWork).filter(({ info: { id } }) => this.#sharing.get(id) !== block)
+      const rivals = this.#candidates.rivals(totalWork)
+      // What they have is being looked at.
+      if (rivals.some(({ info: { id } }) => this.#isCollected(id) && this.#mayHold(id))) return true
+      const isOpen = (id: PeerId): boolean => this.#sharing.get(id) !== block && !this.#isCollected(id)
+      const open = rivals.filter(({ info }) => isOpen(info.id))
       const answers = await Promise.all(open.map(({ info }) => this.#ask(info.id, block)))
       if (answers.includes('lacks')) {
         this.#brokenMs = clock.now()
         return true
       }
       if (!isPatient || !answers.includes('silent')) return false
-      if (question === QUESTIONS_MAX) {
+      if (question === QUESTIONS_MAX || !peers.list().some(isChosen)) {
         for (const [i, { info }] of open.entries()) if (answers[i] === 'silent') this.#candidates.discount(info.id)
         return false
       }
       await pause(timers, QUESTION_PAUSE_MS)
     }
     return false
+  }
+
+  #mayHold(id: PeerId): boolean {
+    const nowMs = this.#deps.clock.now()
+    const { sinceMs } = this.#heldMs.get(id) ?? { sinceMs: nowMs }
+    this.#heldMs.set(id, { sinceMs })
+    return nowMs - sinceMs < HOLD_MS
   }
 
   async #ask(id: PeerId, block: BlockId): Promise<Answer> {

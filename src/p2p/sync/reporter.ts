@@ -5,7 +5,6 @@ import type { NetworkLog } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { Candidates } from './candidates.ts'
 import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
-import type { SnapshotDoor } from './snapshot-door.ts'
 
 /** What is being done, as far as the report needs it. */
 export interface Running {
@@ -25,7 +24,6 @@ interface ReporterDependencies {
   readonly timers: Timers
   readonly log: NetworkLog
   readonly expectsPeers: boolean
-  readonly snapshots: SnapshotDoor | null
 }
 
 const TICK_MS = 1_000
@@ -47,6 +45,7 @@ export class Reporter {
   readonly #deps: ReporterDependencies
   readonly #candidates: Candidates
   readonly #running: () => Running | null
+  readonly #provenWork: () => bigint
   readonly #rate = new RateMeter()
   readonly #listeners: ((progress: SyncProgress) => void)[] = []
   readonly #startedMs: number
@@ -61,10 +60,17 @@ export class Reporter {
   #loggedMs = Number.NEGATIVE_INFINITY
   #told = ''
 
-  constructor(dependencies: ReporterDependencies, candidates: Candidates, running: () => Running | null) {
+  /** `provenWork` tells the work of the heaviest branch that is proven and waits to be followed. */
+  constructor(
+    dependencies: ReporterDependencies,
+    candidates: Candidates,
+    running: () => Running | null,
+    provenWork: () => bigint,
+  ) {
     this.#deps = dependencies
     this.#candidates = candidates
     this.#running = running
+    this.#provenWork = provenWork
     this.#startedMs = dependencies.clock.now()
   }
 
@@ -136,11 +142,10 @@ export class Reporter {
   }
 
   #isBehind(): boolean {
-    const { chain, peers, clock, expectsPeers, snapshots } = this.#deps
+    const { chain, peers, clock, expectsPeers } = this.#deps
     const running = this.#running()
     const { head } = chain
-    const keptWork = snapshots?.keptTip()?.totalWork ?? 0n
-    if (keptWork > head.totalWork || this.#unreachableWork > head.totalWork) return true
+    if (this.#provenWork() > head.totalWork || this.#unreachableWork > head.totalWork) return true
     if (running !== null && running.totalWork > head.totalWork) {
       if (running.headersHeight - head.header.height > BEHIND_BLOCKS) {
         this.#claimedMs = null

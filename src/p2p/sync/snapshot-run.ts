@@ -1,6 +1,7 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { pause } from '../relay/within.ts'
@@ -23,7 +24,7 @@ export interface SnapshotSurroundings extends BranchSurroundings {
   /** Whether its peer claims more work than this, which is all that it has. */
   readonly isShort: (totalWork: bigint) => boolean
   /** The same as `isDisputed`, without asking silent peers again. */
-  readonly isDisputedNow: BranchSurroundings['isDisputed']
+  readonly isDisputedNow: (block: BlockId, totalWork: bigint) => Promise<boolean>
   /** Hears of a proven branch with more work than ours that this node cannot follow: its fork cannot be unwound to. */
   readonly onUnreachable: (tip: HeaderTip) => void
 }
@@ -116,7 +117,7 @@ export class SnapshotRun implements Running {
     if (tip !== undefined && this.#around.isShort(tip.totalWork)) return 'short'
     const snapshot = tip && this.#best(tip)
     if (tip === undefined || snapshot === undefined) return 'failed'
-    if (await this.#around.isDisputed(snapshot.id, tip.totalWork)) return 'gave-way'
+    if (await this.#around.isDisputed(snapshot.id, tip.totalWork, tip.header.height)) return 'gave-way'
     if (this.#around.stopped()) return 'stopped'
     return this.#take(snapshot, tip)
   }

@@ -1,6 +1,5 @@
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
-import type { Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import { holds } from './body-sources.ts'
@@ -9,7 +8,8 @@ import { Candidates } from './candidates.ts'
 import { type Claim, collectClaim, isClaimEnough } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
-import { type HeaderPage, HeaderWalk } from './header-walk.ts'
+import { type FirstPageMeans, firstNew } from './first-page.ts'
+import { HeaderWalk } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
 import { ProofRun } from './proof-run.ts'
 import type { Unproven } from './prove.ts'
@@ -32,8 +32,6 @@ export interface SynchroniserDependencies extends BranchRunDependencies {
 }
 
 const LOOK_AGAIN_MS = 1_000
-/** A peer that takes longer for its first headers gives way to others. */
-const PATIENCE_MS = 5_000
 /** The newest blocks come by gossip; those that it lost are fetched after this. */
 const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
@@ -41,9 +39,6 @@ const GOSSIP_BLOCKS = 2
 const NEAR_BLOCKS = 600
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
-/** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and its own. */
-const KNOWN_PAGES_MAX = 3
-
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
   readonly #deps: SynchroniserDependencies
@@ -61,6 +56,9 @@ export class Synchroniser {
   /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
   #isContested = false
   #movedMs: number
+  /** Height up to which no peer with more work disputes what was followed. */
+  #clearHeight: number
+  readonly #waiting: FirstPageMeans
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
 
@@ -69,10 +67,17 @@ export class Synchroniser {
     this.#changed = new Signal(dependencies.timers)
     this.#candidates = new Candidates(dependencies)
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
-    this.#contest = new Contest(dependencies, this.#candidates)
+    this.#contest = new Contest(dependencies, this.#candidates, (id) => this.#claims.has(id))
+    this.#clearHeight = dependencies.chain.head.header.height
+    this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped }
     this.#movedMs = dependencies.clock.now()
     dependencies.chain.awaitedWork = () => this.#awaitedWork()
-    this.#reporter = new Reporter(dependencies, this.#candidates, () => this.#run)
+    this.#reporter = new Reporter(
+      dependencies,
+      this.#candidates,
+      () => this.#run,
+      () => this.#provenWork,
+    )
     dependencies.peers.onPeer({
       ready: () => this.#changed.wake(),
       news: () => this.#changed.wake(),
@@ -108,6 +113,11 @@ export class Synchroniser {
     this.#changed.wake()
   }
 
+  /** Whether a block that is passed on may be taken: beyond that only branches are followed, and contested. */
+  get mayExtend(): boolean {
+    return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
+  }
+
   progress(): SyncProgress {
     return this.#reporter.progress()
   }
@@ -120,6 +130,9 @@ export class Synchroniser {
   async #follow(): Promise<void> {
     while (!this.#stopped) {
       this.#reporter.refresh()
+      const { head } = this.#deps.chain
+      if (!this.#contest.isEarly && this.#candidates.rivals(head.totalWork).length === 0)
+        this.#clearHeight = head.header.height
       const peer = this.#candidates.best((id) => this.#claims.has(id))
       if (peer === undefined) this.#ahead = null
       const waitMs = peer === undefined ? LOOK_AGAIN_MS : this.#leftToGossip(peer)
@@ -177,7 +190,7 @@ export class Synchroniser {
       id,
       claim === undefined ? { tip: kept } : { tip: claim.base, sizes: claim.sizes },
     )
-    const first = await this.#firstNew(walk)
+    const first = await firstNew(walk, this.#waiting)
     if (first === null) return this.#stopped ? 'stopped' : 'failed'
     if (!first.ok) {
       if (first.fault.code === 'chain/fork-too-deep') return this.#beyondReach(peer)
@@ -200,7 +213,7 @@ export class Synchroniser {
       isBeside ||
       kept !== keptTip ||
       claim?.proven !== undefined ||
-      (snapshots === null && this.#isContested && this.#isFar(peer))
+      (snapshots === null && this.#isContested && this.#isFar(peer, tip.header.height))
     )
       return this.#proveFirst(peer, unproven, snapshots)
     return this.#prove(peer, unproven, snapshots)
@@ -209,7 +222,7 @@ export class Synchroniser {
   /** What a branch from far below claims, hashed by nobody, if that is more work than our head has. */
   async #heavierBelow({ info }: Peer): Promise<Claim | null> {
     const walk = new HeaderWalk(this.#deps, info.id, { tip: undefined, deep: true })
-    const first = await this.#firstNew(walk)
+    const first = await firstNew(walk, this.#waiting)
     if (first?.ok !== true) return null
     const { ruleBook, head } = this.#deps.chain
     const judge = { ruleBook, isNearHead: (totalWork: bigint) => totalWork > head.totalWork }
@@ -237,7 +250,7 @@ export class Synchroniser {
     const kept = snapshots?.keptTip()
     const isOther = kept !== undefined && kept.id !== claim.base.id
     if (isLighter || (isOther && tip.totalWork <= kept.totalWork && !this.#isStuck)) return 'failed'
-    if (await this.#isDisputed(peer, buried, tip.totalWork)) {
+    if (await this.#isDisputed(peer, buried, tip.totalWork, tip.header.height)) {
       this.#claims.put(id, claim)
       return 'gave-way'
     }
@@ -267,26 +280,6 @@ export class Synchroniser {
     return !walk.early && this.#isShort(peer, proven.tip.totalWork) ? 'short' : 'failed'
   }
 
-  /**
-   * The first page with something new, or the last that was asked for. The steps of the locator double: behind the newest of its blocks that
-   * a peer has may come pages of blocks that are stored here, below the fork and on the peer's branch. They are waited for
-   * together no longer than one is.
-   */
-  async #firstNew(walk: HeaderWalk): Promise<Result<HeaderPage> | null> {
-    let isOver = false
-    const pages = async (): Promise<Result<HeaderPage>> => {
-      let page = await walk.next({ claimed: true })
-      for (let known = 1; known <= KNOWN_PAGES_MAX && !isOver; known++) {
-        if (!page.ok || page.value.headers.length > 0 || !page.value.more) break
-        page = await walk.next({ claimed: true })
-      }
-      return page
-    }
-    const first = await this.#patiently(pages())
-    isOver = true
-    return first
-  }
-
   /** What a peer claimed, unless that stands on headers that were kept then and are not, or not the last ones, any more. */
   #claimOf(id: PeerId, kept: HeaderTip | undefined): Claim | undefined {
     const claim = this.#claims.take(id)
@@ -302,7 +295,8 @@ export class Synchroniser {
     const around = {
       stopped: () => this.#stopped,
       others: () => this.#isAnotherWaiting(id),
-      isDisputed: (block: BlockId, totalWork: bigint) => this.#isDisputed(peer, block, totalWork),
+      isDisputed: (block: BlockId, totalWork: bigint, height: number) =>
+        this.#isDisputed(peer, block, totalWork, height),
     }
     const surroundings = {
       ...around,
@@ -323,7 +317,7 @@ export class Synchroniser {
     const end = await run.run(unproven)
     if (run instanceof SnapshotRun && run.proven && end === 'failed') this.#failed = 'snapshot'
     if (run instanceof BranchRun && end === 'useless') this.#failed = 'blocks'
-    return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'useless' : end
+    return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'short' : end
   }
 
   /** Whether another peer's branch could be followed in place of this one's. */
@@ -331,17 +325,19 @@ export class Synchroniser {
     return this.#candidates.best((other) => other === id || this.#claims.has(other)) !== undefined
   }
 
-  /** Whether a peer with more work disputes what this one leads to; where that is near, it can be left again. */
-  async #isDisputed(peer: Peer, block: BlockId, totalWork: bigint): Promise<boolean> {
-    if (!this.#isFar(peer)) return false
+  /** Whether a peer with more work disputes what this one leads to, `height` being its end; where that is near, it can be left again. */
+  async #isDisputed(peer: Peer, block: BlockId, totalWork: bigint, height: number): Promise<boolean> {
+    if (!this.#isFar(peer, height)) return false
     await this.#contest.othersCame(peer)
-    return this.#contest.isDisputed(block, totalWork)
+    if (await this.#contest.isDisputed(block, totalWork)) return true
+    this.#clearHeight = this.#deps.chain.head.header.height
+    return false
   }
 
-  /** Whether a peer, or any that is heard, claims to be farther ahead of our head than what can be left again. */
-  #isFar(peer: Peer): boolean {
-    const { height } = this.#deps.chain.head.header
-    return [peer, ...this.#candidates.heard()].some(({ head }) => head.height - height > NEAR_BLOCKS)
+  /** Whether a branch leads farther than what can be left again, or a peer that is heard claims to be farther. */
+  #isFar(peer: Peer, height: number): boolean {
+    const claimed = [peer, ...this.#candidates.heard()].map(({ head }) => head.height)
+    return Math.max(height, ...claimed) - this.#clearHeight > NEAR_BLOCKS
   }
 
   get #isStuck(): boolean {
@@ -352,9 +348,15 @@ export class Synchroniser {
   #awaitedWork(): bigint {
     const run = this.#run
     if (run instanceof BranchRun) return run.totalWork
-    const kept = this.#isStuck ? undefined : this.#deps.snapshots?.keptTip()
-    const works = [run?.totalWork, kept?.totalWork, this.#claims.provenWork]
-    return works.reduce<bigint>((most, work = 0n) => (work > most ? work : most), 0n)
+    const proven = this.#isStuck ? this.#claims.provenWork : this.#provenWork
+    const own = run?.totalWork ?? 0n
+    return own > proven ? own : proven
+  }
+
+  /** Work of the heaviest branch that is proven and waits to be followed. */
+  get #provenWork(): bigint {
+    const [kept, claimed] = [this.#deps.snapshots?.keptTip()?.totalWork ?? 0n, this.#claims.provenWork]
+    return kept > claimed ? kept : claimed
   }
 
   /** A branch that was too light at its beginning is known to its end, or as far as it suffices. */
@@ -375,26 +377,7 @@ export class Synchroniser {
   }
 
   /** Whether the peer has less than it says of itself. Headers that it passed on are no claim: their bodies may be bad. */
-  #isShort({ status }: Peer, totalWork: bigint): boolean {
-    return status.totalWork > totalWork
-  }
-
-  /** Waits for a peer's first headers: null where it takes too long while others wait, or the node stops. */
-  async #patiently(page: Promise<Result<HeaderPage>>): Promise<Result<HeaderPage> | null> {
-    const { clock } = this.#deps
-    const startedMs = clock.now()
-    let came = false
-    const note = (): void => {
-      came = true
-      this.#changed.wake()
-    }
-    void page.then(note, note)
-    while (!came) {
-      await this.#changed.wait(LOOK_AGAIN_MS)
-      const slow = clock.now() - startedMs >= PATIENCE_MS && this.#deps.peers.list().length > 1
-      // What it is checked with may be closed by then: a page that is given up fails unheard.
-      if (this.#stopped || (!came && slow)) return null
-    }
-    return page
+  #isShort({ claimedWork }: Peer, totalWork: bigint): boolean {
+    return claimedWork > totalWork
   }
 }

@@ -2,9 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { LAUNCH_RULES } from '../../config/networks/rules.ts'
 import type { Block } from '../../consensus/block/block.ts'
 import { targetOfWork } from '../../consensus/block/pow.ts'
+import { type HeaderTip, headerTipOf } from '../../consensus/chain/header-tip.ts'
 import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
+import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
+import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
+import type { PeerId } from '../../src/p2p/network.ts'
+import type { Peer } from '../../src/p2p/peers/peers.ts'
 import { BlockRelay } from '../../src/p2p/relay/block-relay.ts'
 import { pause } from '../../src/p2p/relay/within.ts'
 import { serveState } from '../../src/p2p/serve/state.ts'
@@ -16,6 +21,7 @@ import { StateSnapshots } from '../../src/storage/state-snapshots.ts'
 import { fork } from '../support/branches.ts'
 import { TestChain } from '../support/chain.ts'
 import { freePow } from '../support/differential.ts'
+import { headerBranch } from '../support/header-branch.ts'
 import { testRuleBook } from '../support/network.ts'
 import { MemoryNetwork } from '../support/p2p/memory-network.ts'
 import { FallibleVerifier, SyncNode } from '../support/p2p/sync-node.ts'
@@ -111,26 +117,48 @@ describe('a node that fetches blocks is not led down a branch of less work', () 
       { claims: more, busyMs: 7_000, honest: 1, came: true },
     ],
     ['by a peer that came before any was chosen', { claims: truth, isFirst: true, came: true, alone: 6_000 }],
-  ])('%s', async (_, { claims, isFirst = false, busyMs = 0, honest = 3, came = false, alone = 0 }: Case) => {
-    expect(truth()).toBeLessThan(own.chain.head.totalWork)
-    const hub = hubNow()
-    const verifier = new FallibleVerifier()
-    const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
-    const node = await SyncNode.open(hub, 'node', { test, verifier })
-    const says = (status: Status): Status => ({ ...status, totalWork: claims() })
-    const liar = await SyncNode.open(hub, 'liar', { test: lighter, says })
-    const meetLiar = (): void =>
-      came ? hub.connect(liar.network, node.network) : hub.connect(node.network, liar.network)
-    if (isFirst) meetLiar()
-    if (alone > 0) node.synchroniser.start()
-    await hub.time.pass(alone)
-    for (const peer of await honestPeers(hub, honest, busyMs)) hub.connect(node.network, peer.network)
-    if (!isFirst) meetLiar()
-    if (alone === 0) node.synchroniser.start()
-    await hub.time.pass(300_000)
-    expectHeavier(node)
-    await node.stop()
-  })
+    ['by the one chosen peer that there is at first', { claims: more, isFirst: true, alone: 6_000, importMs: 10 }],
+    [
+      'by a peer that came, and says that it leads on a little',
+      { claims: more, isFirst: true, came: true, alone: 9_000, importMs: 10, height: 100 },
+    ],
+  ])(
+    '%s',
+    async (_, {
+      claims,
+      isFirst = false,
+      busyMs = 0,
+      honest = 3,
+      came = false,
+      alone = 0,
+      importMs = 0,
+      height,
+    }: Case) => {
+      expect(truth()).toBeLessThan(own.chain.head.totalWork)
+      const hub = hubNow()
+      const verifier = new FallibleVerifier()
+      const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
+      const node = await SyncNode.open(hub, 'node', { test, verifier })
+      const take = node.intake.take.bind(node.intake)
+      node.intake.take = async (...block) => {
+        if (importMs > 0) await pause(hub.time, importMs)
+        return take(...block)
+      }
+      const says = (status: Status): Status => ({ ...status, height: height ?? status.height, totalWork: claims() })
+      const liar = await SyncNode.open(hub, 'liar', { test: lighter, says })
+      const meetLiar = (): void =>
+        came ? hub.connect(liar.network, node.network) : hub.connect(node.network, liar.network)
+      if (isFirst) meetLiar()
+      if (alone > 0) node.synchroniser.start()
+      await hub.time.pass(alone)
+      for (const peer of await honestPeers(hub, honest, busyMs)) hub.connect(node.network, peer.network)
+      if (!isFirst) meetLiar()
+      if (alone === 0) node.synchroniser.start()
+      await hub.time.pass(300_000)
+      expectHeavier(node)
+      await node.stop()
+    },
+  )
 })
 
 interface Case {
@@ -144,6 +172,10 @@ interface Case {
   readonly came?: boolean
   /** How long the liar is alone with the node. */
   readonly alone?: number
+  /** What a block takes. */
+  readonly importMs?: number
+  /** Height that the liar claims. */
+  readonly height?: number
 }
 
 /** A node that takes states, and three honest peers that it chose, who have no old blocks and answer slowly. */
@@ -250,4 +282,66 @@ describe('a node that takes a state', () => {
     },
     120_000,
   )
+})
+
+describe('a node with one hostile peer among those that it chose', () => {
+  /** A node and three honest peers, with a peer that claims more work than there is. */
+  async function beset(says: (status: Status) => Status) {
+    const hub = new MemoryNetwork(new VirtualTime(own.nowMs + 120_000_000))
+    const verifier = new FallibleVerifier()
+    const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
+    const node = await SyncNode.open(hub, 'node', { test, verifier })
+    const liar = await SyncNode.open(hub, 'liar', { ruleBook: RULES, says })
+    hub.connect(node.network, liar.network)
+    for (const peer of await honestPeers(hub, 3)) hub.connect(node.network, peer.network)
+    return { hub, node, liar }
+  }
+
+  it('is not kept waiting by true headers, one at a time, that end below what it once claimed', async () => {
+    let isHuge = true
+    const says = (status: Status): Status => ({
+      ...status,
+      ...(isHuge ? { height: 1_000_000, totalWork: 2n ** 200n } : { height: 1, totalWork: 1n }),
+    })
+    const { hub, node, liar } = await beset(says)
+    liar.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+      if (limit === 1) return { refusal: 'busy' }
+      await pause(hub.time, 4_500)
+      return { reply: headersOf(own, locator, 1) }
+    })
+    await hub.time.pass(100)
+    isHuge = false
+    const { status } = node.peers.get('liar' as PeerId) as Peer
+    void liar.peers.exchange.ask('node' as PeerId, 'status', says(status))
+    await hub.time.pass(100)
+    node.synchroniser.start()
+    await hub.time.pass(300_000)
+    expectHeavier(node)
+    await node.stop()
+  })
+
+  it('is not kept waiting by what that disputes while its own claim is collected page by page', async () => {
+    const { hub, node, liar } = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))
+    const { database } = own.chain
+    const shared = headerTipOf(database, database.entry(database.idAt(10) as BlockId) as BlockEntry)
+    const late = headerBranch(RULES, shared, 1, { timeMs: shared.header.timeMs + 86_400_000 })
+    const untrue = [...late, ...headerBranch(RULES, late[0] as HeaderTip, 12_000)]
+    const bytesOf = new Set(untrue.map(({ bytes }) => toHex(bytes)))
+    node.isFalse = ({ bytes }) => bytesOf.has(toHex(bytes))
+    let asked = 0
+    liar.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+      const from = untrue.findIndex(({ id }) => id === locator[0]) + 1
+      asked += 1
+      // Each page comes after nine times busy, each just in time.
+      if (from > 0 && asked % 10 !== 0) {
+        await pause(hub.time, 14_500)
+        return { refusal: 'busy' }
+      }
+      return { reply: untrue.slice(from, from + limit).map(({ bytes }) => bytes) }
+    })
+    node.synchroniser.start()
+    await hub.time.pass(900_000)
+    expectHeavier(node)
+    await node.stop()
+  }, 120_000)
 })

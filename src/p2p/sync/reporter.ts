@@ -1,3 +1,4 @@
+import { workOfTarget } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
@@ -145,7 +146,8 @@ export class Reporter {
     const { chain, peers, clock, expectsPeers } = this.#deps
     const running = this.#running()
     const { head } = chain
-    if (this.#provenWork() > head.totalWork || this.#unreachableWork > head.totalWork) return true
+    const margin = workOfTarget(head.header.target) * BigInt(BEHIND_BLOCKS)
+    if (this.#provenWork() > head.totalWork + margin || this.#unreachableWork > head.totalWork) return true
     if (running !== null && running.totalWork > head.totalWork) {
       if (running.headersHeight - head.header.height > BEHIND_BLOCKS) {
         this.#claimedMs = null

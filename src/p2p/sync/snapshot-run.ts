@@ -77,8 +77,13 @@ export class SnapshotRun implements Running {
     const blocks = peers.list().some((peer) => holds(peer, height + 1))
     if (failed === 'snapshot' && blocks) return false
     if ((snapshots.keptTip()?.header.height ?? 0) > height) return true
-    if (head.height - height < FAR_BEHIND_BLOCKS) return false
+    if (!SnapshotRun.isFar(head.height - height)) return false
     return snapshotSetting === 'always' || failed === 'blocks' || !blocks
+  }
+
+  /** Whether so many blocks are worth a snapshot. */
+  static isFar(blocks: number): boolean {
+    return blocks >= FAR_BEHIND_BLOCKS
   }
 
   get state(): Running['state'] {

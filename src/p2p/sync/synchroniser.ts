@@ -39,6 +39,7 @@ const GOSSIP_BLOCKS = 2
 const NEAR_BLOCKS = 600
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
+
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
   readonly #deps: SynchroniserDependencies
@@ -83,6 +84,8 @@ export class Synchroniser {
       news: () => this.#changed.wake(),
       gone: (id) => {
         this.#candidates.forget(id)
+        // Its claim holds others up while it is collected: leaving makes that no shorter than staying.
+        if (this.#claims.has(id)) this.#candidates.park(id)
         this.#contest.forget(id)
         this.#claims.forget(id)
         this.#changed.wake()
@@ -208,7 +211,9 @@ export class Synchroniser {
       return 'collecting'
     }
     const unproven = { walk, first: first.value, claim }
-    const snapshots = isSnapshotWanted ? this.#deps.snapshots : null
+    // How far behind we are is shown, not claimed: headers that are kept make this node behind.
+    const isShown = keptTip !== undefined || first.value.more || SnapshotRun.isFar(this.#above(tip))
+    const snapshots = isSnapshotWanted && isShown ? this.#deps.snapshots : null
     if (
       isBeside ||
       kept !== keptTip ||
@@ -219,7 +224,12 @@ export class Synchroniser {
     return this.#prove(peer, unproven, snapshots)
   }
 
-  /** What a branch from far below claims, hashed by nobody, if that is more work than our head has. */
+  /** Blocks of a branch above the height of our head. */
+  #above({ header }: HeaderTip): number {
+    return header.height - this.#deps.chain.head.header.height
+  }
+
+  /** What a branch from far below claims, if that is more work than our head has; none of it is hashed. */
   async #heavierBelow({ info }: Peer): Promise<Claim | null> {
     const walk = new HeaderWalk(this.#deps, info.id, { tip: undefined, deep: true })
     const first = await firstNew(walk, this.#waiting)
@@ -258,7 +268,9 @@ export class Synchroniser {
     if (isOther) await snapshots?.dropHeaders()
     const walk = new HeaderWalk(this.#deps, id, { tip: claim.base, sizes: claim.sizes })
     const first = await walk.next({ claimed: false })
-    return first.ok ? this.#prove(peer, { walk, first: first.value, claim }, snapshots) : 'failed'
+    const end = first.ok ? await this.#prove(peer, { walk, first: first.value, claim }, snapshots) : 'failed'
+    if (end === 'gave-way') this.#claims.put(id, claim)
+    return end
   }
 
   async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | null> {

@@ -281,3 +281,24 @@ describe('a liar', () => {
     await node.stop()
   }, 60_000)
 })
+
+it('one block that a peer withholds, and a snapshot that it makes up, do not leave a node behind', async () => {
+  const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
+  const door = new KeepingDoor()
+  const node = await SyncNode.open(hub, 'node', { door })
+  await importAll(node.test, blocksFrom(source, 1))
+  hub.connect(node.network, (await SyncNode.open(hub, 'honest', { test: source })).network)
+  const [secret] = headerBranch(source.ruleBook, headerTipOf(source.chain.database, source.chain.head), 1)
+  const { id, totalWork, bytes } = secret as HeaderTip
+  const far = { height: 1_000_000, mode: 2, bodiesFrom: 1_000_000, witnessesFrom: 1_000_000 } as const
+  const snapshots = [{ height: 500_000, id: 'ab'.repeat(32) as BlockId }]
+  const says = (status: Status): Status => ({ ...status, ...far, head: id, totalWork, snapshots })
+  const liar = await SyncNode.open(hub, 'liar', { test: source, says })
+  liar.peers.exchange.answer('headers', () => ({ reply: [bytes] }))
+  hub.connect(liar.network, node.network)
+  node.synchroniser.start()
+  await hub.time.pass(60_000)
+  expect(door.kept).toEqual([])
+  expect(node.synchroniser.progress().behind).toBe(false)
+  await node.stop()
+}, 60_000)

@@ -21,7 +21,7 @@ import { StateSnapshots } from '../../src/storage/state-snapshots.ts'
 import { fork } from '../support/branches.ts'
 import { TestChain } from '../support/chain.ts'
 import { freePow } from '../support/differential.ts'
-import { headerBranch } from '../support/header-branch.ts'
+import { childHeader, headerBranch } from '../support/header-branch.ts'
 import { testRuleBook } from '../support/network.ts'
 import { MemoryNetwork } from '../support/p2p/memory-network.ts'
 import { FallibleVerifier, SyncNode } from '../support/p2p/sync-node.ts'
@@ -297,7 +297,13 @@ describe('a node with one hostile peer among those that it chose', () => {
     return { hub, node, liar }
   }
 
-  it('is not kept waiting by true headers, one at a time, that end below what it once claimed', async () => {
+  const earlyBehind = (tip: HeaderTip, hub: MemoryNetwork): Uint8Array =>
+    childHeader(RULES, tip, { timeMs: hub.time.nowMs + 3_600_000 }).bytes
+
+  it.each([
+    ['that end below what it once claimed', false],
+    ['with one from the future behind it, which excuses the end', true],
+  ])('is not kept waiting by true headers, one at a time, %s', async (_name, isEarly) => {
     let isHuge = true
     const says = (status: Status): Status => ({
       ...status,
@@ -307,10 +313,14 @@ describe('a node with one hostile peer among those that it chose', () => {
     liar.peers.exchange.answer('headers', async (_, { locator, limit }) => {
       if (limit === 1) return { refusal: 'busy' }
       await pause(hub.time, 4_500)
-      return { reply: headersOf(own, locator, 1) }
+      const reply = headersOf(own, locator, 1)
+      const height = own.chain.database.entry(locator[0] as BlockId)?.header.height ?? 0
+      if (!isEarly || height === OWN) return { reply }
+      const shown = own.chain.database.entry(own.chain.database.idAt(height + 1) as BlockId) as BlockEntry
+      return { reply: [...reply, earlyBehind(headerTipOf(own.chain.database, shown), hub)] }
     })
     await hub.time.pass(100)
-    isHuge = false
+    isHuge = isEarly
     const { status } = node.peers.get('liar' as PeerId) as Peer
     void liar.peers.exchange.ask('node' as PeerId, 'status', says(status))
     await hub.time.pass(100)
@@ -319,6 +329,26 @@ describe('a node with one hostile peer among those that it chose', () => {
     expectHeavier(node)
     await node.stop()
   })
+
+  it('is not kept waiting by a proven branch whose pages end in the future where they are shown again', async () => {
+    const { hub, node, liar } = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))
+    const { database } = own.chain
+    const easy = headerBranch(
+      RULES,
+      headerTipOf(database, database.entry(own.chain.ruleBook.genesis.block.id) as BlockEntry),
+      150,
+    )
+    liar.peers.exchange.answer('headers', (_, { locator, limit }) => {
+      const from = easy.findIndex(({ id }) => id === locator[0]) + 1
+      const shown = easy.slice(from, from + limit - (limit <= easy.length ? 1 : 0))
+      const last = shown.at(-1) ?? (easy.at(-1) as HeaderTip)
+      return { reply: [...shown.map((tip) => tip.bytes), earlyBehind(last, hub)].slice(0, limit) }
+    })
+    node.synchroniser.start()
+    await hub.time.pass(600_000)
+    expectHeavier(node)
+    await node.stop()
+  }, 120_000)
 
   it('is not kept waiting by what that disputes while its own claim is collected page by page', async () => {
     const { hub, node, liar } = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))

@@ -161,6 +161,7 @@ export class Synchroniser {
     this.#candidates.looking(id)
     const height = this.#deps.chain.head.header.height
     const end = await this.#walk(peer)
+    const hasTakenState = this.#run instanceof SnapshotRun
     this.#run = null
     if (end === 'stopped' || end === 'collecting') return
     if (end === 'useless' || end === 'short')
@@ -170,7 +171,9 @@ export class Synchroniser {
       this.#failed = null
       this.#movedMs = this.#deps.clock.now()
     }
-    if (end === 'done' && moved) {
+    // One that led on by blocks, but not as far as it claimed, waits: a header from the future ends a branch, and blames no peer.
+    const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
+    if (end === 'done' && moved && isReached) {
       this.#isContested = false
       this.#candidates.unpark(id)
     } else if (end === 'gave-way') {
@@ -256,7 +259,7 @@ export class Synchroniser {
     if (claim?.proven === undefined) return this.#stopped ? 'stopped' : 'failed'
     const { tip, buried } = claim.proven
     const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork
-    if (!unproven.walk.early && this.#isShort(peer, tip.totalWork)) return 'short'
+    if (this.#isShort(peer, tip.totalWork)) return unproven.walk.early ? 'failed' : 'short'
     const kept = snapshots?.keptTip()
     const isOther = kept !== undefined && kept.id !== claim.base.id
     if (isLighter || (isOther && tip.totalWork <= kept.totalWork && !this.#isStuck)) return 'failed'

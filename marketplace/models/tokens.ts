@@ -1,4 +1,7 @@
-/** Longer texts are not read in whole, but in as many pieces of as many characters, evenly spread. */
+/**
+ * Longer texts are not read in whole, but in as many pieces of as many characters, each somewhere in its part of the text: a caller who
+ * knew where could put blanks there.
+ */
 const READ = { max: 131_072, pieces: 32, chars: 4_096 }
 
 /** Letters of one kind: up to which code they go, how many of a run cost one token, and what each further one costs. */
@@ -53,10 +56,10 @@ const KIND_OF = indexOfKinds()
  */
 export function estimatedTokens(text: string): number {
   if (text.length <= READ.max) return Math.ceil(tokensOf(text))
-  const step = (text.length - READ.chars) / (READ.pieces - 1)
+  const part = text.length / READ.pieces
   let tokens = 0
   for (let i = 0; i < READ.pieces; i++) {
-    const at = Math.floor(i * step)
+    const at = Math.floor(i * part + Math.random() * (part - READ.chars))
     tokens += tokensOf(text.slice(at, at + READ.chars))
   }
   return Math.ceil((tokens * text.length) / (READ.pieces * READ.chars))

@@ -61,6 +61,20 @@ describe('the estimate of tokens', () => {
     expect(Math.abs(estimatedTokens(`${text} `.repeat(times)) / (once * times) - 1)).toBeLessThan(0.05)
   })
 
+  it('sees what is between the places where a text was looked at before', () => {
+    const [length, piece, pieces] = [450_000, 4_096, 32]
+    const letters = Array.from({ length }, (_, i) => String.fromCharCode(0xa000 + (i % 1_000)))
+    for (let i = 0; i < pieces; i++)
+      letters.fill(
+        ' ',
+        Math.floor((i * (length - piece)) / (pieces - 1)),
+        Math.floor((i * (length - piece)) / (pieces - 1)) + piece,
+      )
+    const text = letters.join('')
+    const inParts = Array.from({ length: 4 }, (_, i) => estimatedTokens(text.slice(i * 112_500, (i + 1) * 112_500)))
+    expect(estimatedTokens(text)).toBeGreaterThan(inParts.reduce((sum, tokens) => sum + tokens) / 2)
+  })
+
   it('of nothing is nothing, and of anything else something', () => {
     expect(estimatedTokens('')).toBe(0)
     for (const text of ['a', '.', '\n', '你', '👋', '\ud800']) expect(estimatedTokens(text)).toBeGreaterThan(0)

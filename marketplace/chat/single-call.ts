@@ -1,6 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { DeltaSink, ModelSupport } from '../models/backend.ts'
+import { wholeTokensMax } from '../models/likelihoods.ts'
 import type { ModelRole } from '../outside/models.ts'
 import { type ChatCall, type ChatChoice, type ChatOutcome, type ChatSink, ENFORCEMENTS, type Enforced } from './call.ts'
 import type { DeskQuestion } from './desk.ts'
@@ -106,7 +107,7 @@ async function oneOf(
   context: Omit<StageContext, 'say'>,
   sink: ChatSink | null,
 ): Promise<Result<Single>> {
-  const question = questionOf(call, index)
+  const question = questionOf(sink === null ? shortened(call) : call, index)
   const say: DeltaSink | null =
     sink === null ? null : (delta, logprobs) => sink.take({ index, delta, ...(logprobs !== undefined && { logprobs }) })
   if (call.form.is !== 'text') return structuredAnswer(call.form, question, context, { say, ready: sink?.ready })
@@ -114,6 +115,12 @@ async function oneOf(
   if (!answered.ok) return answered
   const { message, finishReason, logprobs = null } = answered.value
   return ok({ choice: { message, finishReason, logprobs }, enforced: null })
+}
+
+/** A call of which no answer is written piece by piece: all likelihoods are written at once, which holds everything else up. */
+function shortened(call: ChatCall): ChatCall {
+  const most = Math.max(1, Math.floor(wholeTokensMax(call.extra) / call.count))
+  return { ...call, maxTokens: Math.min(call.maxTokens, most) }
 }
 
 function questionOf(call: ChatCall, index: number): DeskQuestion {

@@ -188,13 +188,19 @@ describe('an answer with twenty likelihoods for each of its tokens', () => {
   }
   const words = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => ` word${i}`)
 
-  it('comes to its end where it can be asked for in pieces', async () => {
+  it('comes to its end as a stream', async () => {
     server.world.fake.others = 20
     server.world.fake.pieces = words(1_400).map((content) => ({ content }))
-    const answer = await server.post(LIKELY)
-    expect([answer.status, server.world.hits]).toEqual([200, [1]])
-    expect(await likelihoods(answer)).toHaveLength(1_400)
+    const answer = await server.post({ ...LIKELY, stream: true })
+    expect((await readAll(answer)).isCut).toBe(false)
     expect(server.world.fake.questions[0]?.body).toMatchObject({ stream: true, max_tokens: 2_000 })
+  })
+
+  it('is asked for no longer than is written at once, several answers together', async () => {
+    server.world.fake.others = 20
+    server.world.fake.answer = ({ body }) => words(Number(body.max_tokens)).join('')
+    expect(await likelihoods(await server.post(LIKELY))).toHaveLength(595)
+    expect(await likelihoods(await server.post({ ...LIKELY, n: 5 }))).toHaveLength(119)
   })
 
   it('is asked for no longer than can be read, where it comes as a whole', async () => {

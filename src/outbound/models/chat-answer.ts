@@ -19,8 +19,6 @@ export interface AnswerPiece {
 const COUNT_MAX = 100_000_000
 /** Values of a long text of JSON: a thousand tokens with the likelihood of twenty others each are some hundred thousand. */
 const VALUES_MAX = 200_000
-/** Values that say how likely one token is: an object of three, and the bytes of the token, a dozen in Cyrillic letters. */
-const LIKELIHOOD_VALUES = 16
 /** Longest text that an answer may have. */
 const TEXT_CHARS_MAX = 1_000_000
 const REASON_CHARS_MAX = 160
@@ -52,12 +50,6 @@ export function readJson(text: string): Fields | 'too-much' | 'none' {
 export function jsonIn(text: string): Fields | null {
   const read = readJson(text)
   return typeof read === 'string' ? null : read
-}
-
-/** Tokens of the longest answer that can be read as a whole, with the likelihoods that are asked for. */
-export function wholeTokensMax({ logprobs, top_logprobs: others = 0 }: Fields): number {
-  if (logprobs !== true) return Number.POSITIVE_INFINITY
-  return Math.floor(VALUES_MAX / ((1 + Number(others)) * LIKELIHOOD_VALUES))
 }
 
 /** Detail of a fault that a question can bring about: callers could else have a backend left alone for everybody. */

@@ -42,6 +42,10 @@ interface Loaded {
 
 const REASON_CHARS_MAX = 160
 const NO_LOGPROBS = { reason: 'it does not tell how likely tokens are', status: 400 }
+const TOO_LONG = { reason: 'it is far longer than the window of this model', status: 400 }
+/** Characters for each token of the window, and messages: a prompt is cut into tokens on the main thread. Prose has four a token. */
+const CHARS_A_TOKEN_MAX = 8
+const MESSAGES_MAX = 1_000
 const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status: 400 }
 /** Largest schema of which a grammar is made, in values and the numbers among them. */
 const GRAMMAR_SIZE_MAX = 1_000
@@ -176,6 +180,9 @@ export class GgufBackend implements ModelBackend {
     const isInWords = wanted !== null && grammar === null
     if (extra.logprobs === true) return fail(fault('model/refused', { backend: this.id, ...NO_LOGPROBS }))
     if (isInWords && sink !== null) return fail(fault('model/refused', { backend: this.id, ...NO_GRAMMAR }))
+    const chars = messages.reduce((sum, { content }) => sum + textIn(content).length, 0)
+    if (chars > CHARS_A_TOKEN_MAX * this.#parts.context || messages.length > MESSAGES_MAX)
+      return fail(fault('model/refused', { backend: this.id, ...TOO_LONG }))
     const [history, prompt] = conversationOf(messages)
     const sequence = context.getSequence()
     try {

@@ -12,6 +12,7 @@ import type {
   PictureBytes,
   SpeechQuestion,
 } from '../../../marketplace/models/backend.ts'
+import { wholeTokensMax } from '../../../marketplace/models/likelihoods.ts'
 import { isTimeOver } from '../../../marketplace/models/silence.ts'
 import { isOfForm } from '../../../marketplace/outside/trouble.ts'
 import { textOf } from '../bounded-fetch.ts'
@@ -26,7 +27,6 @@ import {
   readJson,
   saidError,
   unusableAnswer,
-  wholeTokensMax,
 } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 import { idsListed, LIST_BYTES_MAX } from './model-list.ts'

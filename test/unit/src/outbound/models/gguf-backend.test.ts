@@ -128,6 +128,18 @@ it('a prompt that the model cannot be asked has nobody else go without the model
   expect(await ask('Hello')).toMatchObject({ ok: true, value: { text: ANSWER } })
 })
 
+it('a prompt far longer than the window is not cut into tokens, and has nobody else go without the model', async () => {
+  let asked = 0
+  const { pool, ask } = await poolOver(async (text, options) => {
+    asked += 1
+    return stops(text, options)
+  })
+  for (let i = 0; i < QUESTIONS; i++)
+    expect(await ask(' '.repeat(8 * MODEL.context + 1))).toMatchObject({ fault: { code: 'model/refused' } })
+  expect([asked, pool.readiness('general').available]).toEqual([0, true])
+  expect(await ask(' '.repeat(8 * MODEL.context - 5).concat('Hello'))).toMatchObject({ ok: true })
+})
+
 it('but a model that fails with every prompt is left alone', async () => {
   const { pool, ask } = await poolOver(async () => {
     throw new Error('Eval has failed')

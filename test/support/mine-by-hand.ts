@@ -14,8 +14,11 @@ const PAUSE_MS = 150
 /** Between two looks for transactions that wait. */
 const LOOK_MS = 100
 
-/** Mines one block over a node's API as an external miner does; its height. */
-export async function mineOne(url: string): Promise<number> {
+/**
+ * Mines one block over a node's API as an external miner does; its height. A node gives an empty job first and a full one soon after: a
+ * block that must carry something waits for a job with `transactionsMin`.
+ */
+export async function mineOne(url: string, { transactionsMin = 0 } = {}): Promise<number> {
   const owner = { address: MINER, text: formatAddress('dfar', MINER) }
   return until('a block by hand', async () => {
     const job = await askJob(url, owner)
@@ -25,6 +28,7 @@ export async function mineOne(url: string): Promise<number> {
         return undefined
       throw new Error(JSON.stringify(job.fault))
     }
+    if (job.value.transactions < transactionsMin) return undefined
     const search = { ...job.value, start: 0n, stride: 1n }
     const nonce = searchNonce(search, nativePowHasher, { stopped: () => false, onHash: () => {} }) as bigint
     const answer = await submitNonce(url, job.value.jobId, nonce)

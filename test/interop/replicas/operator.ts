@@ -118,7 +118,7 @@ export class TwoReplicas {
   async #mineWaiting(): Promise<void> {
     const [{ url }] = this.nodes
     for (let i = 0; i < BLOCKS_MAX; i++) {
-      await mineBlocks(url, 1)
+      await mineOne(url, { transactionsMin: 1 })
       const { body } = await ask<{ readonly mempool: { readonly count: number } }>(url, '/api/v1/status')
       if (body.mempool.count === 0) return
     }

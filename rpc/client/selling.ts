@@ -8,10 +8,9 @@ import { transactionFromJson } from '../../consensus/tx/json.ts'
 import { OUTCOME_DELIVERED, OUTCOME_FAILED } from '../../consensus/tx/payloads.ts'
 import { type AccountSigner, addressOfSigner, signText, signTransaction } from '../../consensus/tx/sign.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
-import { weightOf } from '../../consensus/tx/weight.ts'
 import { settlementText } from '../../marketplace/facilitator/settlement-text.ts'
 import { fieldsOf } from './http.ts'
-import { type ClientParams, FEE_MAX_DEFAULT } from './transactions.ts'
+import { type ClientParams, FEE_MAX_DEFAULT, feeOf } from './transactions.ts'
 
 /** How a paid call ended, as the seller has it on record. */
 export interface EndedCall {
@@ -63,8 +62,7 @@ export async function signReceipt(
     return other(`sender ${formatAddress(params.addressPrefix, body.sender)}`)
   if (body.chainId !== network.chainId) return other('chain')
   const tx = await signTransaction(body, signer, network)
-  const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
-  const fee = BigInt(weightOf(tx, rules.tx)) * body.maxFeeRate
+  const fee = feeOf(params, tx)
   if (fee > feeMax) return fail(fault('cli/fee-too-high', { fee: String(fee), limit: String(feeMax) }))
   return ok(tx as Transaction<'agent_receipt'>)
 }

@@ -14,7 +14,7 @@ export interface AdoptionPath {
 
 /**
  * How the kept header at a height can become the head. Faults: `chain/unknown-parent` where the kept headers stand on no stored
- * block, `chain/invalid-ancestor` where they stand on one that is invalid; `chain/snapshot-too-light` where the best chain has as much
+ * block, `chain/invalid-ancestor` where one of them is stored and invalid, or stands on such a block; `chain/snapshot-too-light` where the best chain has as much
  * work as that block, whatever stands on it: those blocks may never come; `chain/fork-too-deep` where the blocks above the fork cannot
  * be unwound.
  */
@@ -22,11 +22,11 @@ export function adoptionPath(database: ChainDatabase, height: number): Result<Ad
   const below = belowKept(database, height)
   if (!below.ok) return below
   const between = below.value.filter((entry) => !database.isCanonical(entry)).toReversed()
-  const invalid = between.find((entry) => entry.invalid)
+  const kept = keptAt(database, height)
+  const invalid = [...between, kept && database.entry(kept.id)].find((entry) => entry?.invalid)
   if (invalid !== undefined) return fail(fault('chain/invalid-ancestor', { id: invalid.id }))
   const { head } = database
-  const work = keptAt(database, height)?.totalWork ?? 0n
-  if (work <= head.totalWork) return fail(fault('chain/snapshot-too-light', { height }))
+  if ((kept?.totalWork ?? 0n) <= head.totalWork) return fail(fault('chain/snapshot-too-light', { height }))
   const fork = (below.value.at(-1) as BlockEntry).header.height
   if (!database.canUnwindTo(fork))
     return fail(fault('chain/fork-too-deep', { depth: head.header.height - fork, depthMax: UNDO_BLOCKS }))
@@ -42,15 +42,15 @@ export function provenPath(database: ChainDatabase, height: number): Result<Adop
 }
 
 /**
- * The newest stored block that a kept header stands on, and its ancestors down to the best chain. The search begins above the head
- * where a branch off it reaches higher, and ends where blocks can no longer be unwound.
+ * The newest stored block that a kept header stands on, and its ancestors down to the best chain. The search begins one above the head,
+ * whose child may be known to be invalid, or higher where a branch off it reaches higher. It ends where blocks can no longer be unwound.
  */
 function belowKept(database: ChainDatabase, height: number): Result<readonly BlockEntry[]> {
   const { head, side } = database
   let top = head.header.height
   for (const id of side.ids()) top = Math.max(top, database.entry(id)?.header.height ?? 0)
   const lowest = Math.max(0, head.header.height - UNDO_BLOCKS)
-  for (let at = Math.min(top, height - 1), lost: BlockId | undefined; at >= lowest; at--) {
+  for (let at = Math.min(top + 1, height - 1), lost: BlockId | undefined; at >= lowest; at--) {
     const parent = keptParent(database, at + 1)
     if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: lost ?? 'not stored' }))
     const entry = database.entry(parent)

@@ -68,6 +68,17 @@ export async function abandonAdoption(store: KeyValueStore): Promise<void> {
 }
 
 /**
+ * Gives up what was taken of a state and the headers that were kept for it: they were judged by other rules than those that hold now. Done
+ * again from the start after a crash.
+ */
+export async function abandonTake(store: KeyValueStore): Promise<void> {
+  if (adoptingHeight(store) !== undefined) await abandonAdoption(store)
+  const isTaking = [KEYS.meta('kept'), KEYS.meta('taking')].some((mark) => store.get(mark) !== undefined)
+  if (!isTaking) return
+  await store.batch([...DISCARD_WRITES, { key: KEYS.meta('kept') }, { key: KEYS.meta('keptBack') }], () => {})
+}
+
+/**
  * Makes the block of a snapshot the head of a store whose other room holds its state: first entries, canonical ids and history
  * of all headers up to it, out of those kept, then all that shows in one batch. Done again from the start after a crash. `onDone`
  * runs when the head has moved; false if there is nothing to adopt.

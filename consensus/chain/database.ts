@@ -34,7 +34,7 @@ import {
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 import { otherSpace, SpacedStore, spaceOf } from './spaced-store.ts'
-import { StagedState, takeUpAdoption } from './staged-state.ts'
+import { StagedState, takeUpAdoption, takeUpRules } from './staged-state.ts'
 import { StateCache } from './state-cache.ts'
 import { type StoredRecord, storedRange, storedRecords } from './state-reads.ts'
 import { storedEncodings, storedTransactionAt, storedTransactionIds, storedTransactions } from './stored-bodies.ts'
@@ -48,7 +48,6 @@ import {
   disconnectionWrites,
   genesisWrites,
   keysWrite,
-  rulesWrites,
 } from './writes.ts'
 
 /** Blocks that can be unwound; undo records older than this are dropped. */
@@ -106,8 +105,7 @@ export class ChainDatabase implements StateView, PageReader {
     else {
       const misfit = checkMarks({ store, folder, staleIndexes }, mark, ruleBook, genesis)
       if (misfit !== null) return misfit
-      const unsaid = rulesWrites(store, ruleBook)
-      if (unsaid.length > 0) await store.batch(unsaid, () => {})
+      await takeUpRules(store, ruleBook)
       await takeUpAdoption(store, ruleBook)
     }
     const database = new ChainDatabase(store, ruleBook)

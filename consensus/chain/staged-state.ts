@@ -2,13 +2,21 @@ import { assert } from '../primitives/assert.ts'
 import { fault } from '../primitives/fault.ts'
 import type { BlockId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
-import { abandonAdoption, adoptingHeight, adoptionWrite, DISCARD_WRITES, finishAdoption } from './adoption.ts'
+import {
+  abandonAdoption,
+  abandonTake,
+  adoptingHeight,
+  adoptionWrite,
+  DISCARD_WRITES,
+  finishAdoption,
+} from './adoption.ts'
 import type { KeyValueStore, Write } from './key-value.ts'
 import { type BlockEntry, decodeEntry, KEYS, prefixKey, type Space } from './layout.ts'
 import { UNPACED } from './ports.ts'
 import type { RuleBook } from './rule-book.ts'
 import { otherSpace, SpacedStore, spaceOf } from './spaced-store.ts'
 import { isStateOf, type StateCheck } from './state-proof.ts'
+import { rulesWrites } from './writes.ts'
 
 const [STATE] = prefixKey('state')
 const [PAGE] = prefixKey('page')
@@ -108,6 +116,14 @@ export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): 
   const proven = await new StagedState(store, ruleBook).prove(height, { pacer: UNPACED, stopped: () => false })
   if (proven.ok) await finishAdoption(store, () => {})
   else await abandonAdoption(store)
+}
+
+/** Says in the store by which rules it goes from now on; a take that other rules judged is given up. */
+export async function takeUpRules(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
+  const unsaid = rulesWrites(store, ruleBook)
+  if (unsaid.length === 0) return
+  await abandonTake(store)
+  await store.batch(unsaid, () => {})
 }
 
 function keptAt(store: KeyValueStore, height: number): BlockEntry | undefined {

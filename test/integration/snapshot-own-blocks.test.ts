@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { HeadChange } from '../../consensus/chain/events.ts'
 import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
+import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { auditState } from '../../src/cli/commands/audit.ts'
 import type { SnapshotRef } from '../../src/p2p/wire/messages.ts'
 import { seeded } from '../sim/miners.ts'
@@ -73,6 +75,19 @@ describe('a node that mined before it met others', () => {
     expect((await takeSnapshot(node, source, snapshot, { peers })).ok).toBe(true)
     expect(mined).toBeGreaterThan(4)
     await expectJoined(node)
+  })
+})
+
+describe('a node that knows a block of the branch to be invalid', () => {
+  it.each(['its next block', 'the block of the snapshot'])('does not adopt it: %s', async (which) => {
+    const node = await joiningNode(RULES, new MemoryKeyValueStore())
+    await connect(node, server)
+    const { database } = source.chain
+    const id = which === 'its next block' ? (database.idAt(1) as BlockId) : snapshot.id
+    await node.test.chain.database.markInvalid([database.entry(id) as BlockEntry])
+    const taken = await takeSnapshot(node, source, snapshot)
+    expect(taken).toMatchObject({ ok: false, fault: { code: 'chain/invalid-ancestor' } })
+    expect(node.test.height).toBe(0)
   })
 })
 

@@ -63,8 +63,8 @@ beforeAll(async () => {
 const newest = () => server.snapshots.refs()[0] as never
 const unproven = (height = source.height) => ({ ok: false, fault: fault('chain/state-unproven', { height }) })
 
-async function node(disk: KeyValueStore, name = 'joining'): Promise<JoiningNode> {
-  const joined = await joiningNode(RULES, disk, name)
+async function node(disk: KeyValueStore, name = 'joining', rules = RULES): Promise<JoiningNode> {
+  const joined = await joiningNode(rules, disk, name)
   await connect(joined, server)
   return joined
 }
@@ -208,6 +208,21 @@ describe('a folder of the first release', () => {
   it('that was adopting the right state finishes', async () => {
     const disk = await takenDisk(isAdopting)
     await expectJoined(await node(disk))
+  })
+})
+
+describe('a release with a further rule step', () => {
+  it.each([
+    ['in the middle of a take', STAGES.derived],
+    ['as its state is adopted', 'adopting'],
+  ])('goes on with nothing that the release before judged: %s', async (_, at) => {
+    const isAdopting = (disk: KeyValueStore): boolean => disk.get(KEYS.meta('adopting')) !== undefined
+    const disk = await (at === 'adopting' ? takenDisk(isAdopting) : takenDisk())
+    const joined = await node(disk, 'later', restlessRuleBook(9_000))
+    expect([joined.test.height, joined.sync.keptTip(), readTaking(disk)]).toEqual([0, undefined, undefined])
+    expect(disk.get(KEYS.entry(source.chain.head.id))).toBeUndefined()
+    expect(await takeSnapshot(joined, source, newest())).toEqual(OK)
+    await expectJoined(joined)
   })
 })
 

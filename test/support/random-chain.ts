@@ -36,12 +36,12 @@ export const TALLY: ChainIndex = {
   },
 }
 
-/** The program's rules and indexes with short terms, rewards that mature soon, and {@link TALLY}. */
-export function restlessRuleBook(): RuleBook {
+/** The program's rules and indexes with short terms, rewards that mature soon, and {@link TALLY}; again from the heights of further steps. */
+export function restlessRuleBook(...further: readonly number[]): RuleBook {
   const params = testParams()
   const { rules } = params.steps[0] as (typeof params.steps)[number]
   const change = { tx: { ...rules.tx, invokeTerms: TERMS }, coin: { ...rules.coin, rewardMaturity: 3 } }
-  const steps = [{ fromHeight: 0, rules: { ...rules, ...change } }]
+  const steps = [0, ...further].map((fromHeight) => ({ fromHeight, rules: { ...rules, ...change } }))
   return createRuleBook({ ...params, steps }, { ...PROTOCOL, indexes: [...PROTOCOL.indexes, TALLY] })
 }
 

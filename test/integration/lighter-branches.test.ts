@@ -5,7 +5,6 @@ import { targetOfWork } from '../../consensus/block/pow.ts'
 import { type HeaderTip, headerTipOf } from '../../consensus/chain/header-tip.ts'
 import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
-import { UNPACED } from '../../consensus/chain/ports.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../src/p2p/network.ts'
@@ -13,11 +12,9 @@ import type { Peer } from '../../src/p2p/peers/peers.ts'
 import { BlockRelay } from '../../src/p2p/relay/block-relay.ts'
 import { pause } from '../../src/p2p/relay/within.ts'
 import { serveState } from '../../src/p2p/serve/state.ts'
-import { SnapshotSync } from '../../src/p2p/snapshot/snapshot-sync.ts'
-import type { SnapshotDoor } from '../../src/p2p/sync/snapshot-door.ts'
 import { makeCompactBlock } from '../../src/p2p/wire/compact-block.ts'
 import type { Status } from '../../src/p2p/wire/messages.ts'
-import { StateSnapshots } from '../../src/storage/state-snapshots.ts'
+import type { StateSnapshots } from '../../src/storage/state-snapshots.ts'
 import { fork } from '../support/branches.ts'
 import { TestChain } from '../support/chain.ts'
 import { freePow } from '../support/differential.ts'
@@ -25,9 +22,9 @@ import { childHeader, headerBranch } from '../support/header-branch.ts'
 import { testRuleBook } from '../support/network.ts'
 import { MemoryNetwork } from '../support/p2p/memory-network.ts'
 import { FallibleVerifier, SyncNode } from '../support/p2p/sync-node.ts'
+import { slowly, snapshotsOf, takingNode } from '../support/p2p/taking-node.ts'
 import { VirtualTime } from '../support/sim/virtual-clock.ts'
-import { copiedPin } from '../support/snapshot-nodes.ts'
-import { IMPATIENT, SILENT } from '../support/wire.ts'
+import { SILENT } from '../support/wire.ts'
 
 // A chain whose blocks are dear, and branches of it whose first block came so late that all behind it are easy: longer than what can be
 // unwound, and of a sixth of the work. One is as the attacker would mine it from the beginning.
@@ -47,22 +44,13 @@ let lighter: TestChain
 let ownStates: StateSnapshots
 let lighterStates: StateSnapshots
 
-async function statesOf(test: TestChain, store: MemoryKeyValueStore): Promise<StateSnapshots> {
-  const pin = () => copiedPin(store, 500)
-  const states = new StateSnapshots({
-    ...{ chain: test.chain, clock: { now: () => test.nowMs }, timers: IMPATIENT, blocks: EVERY, pin },
-  })
-  states.start()
-  return states
-}
-
 beforeAll(async () => {
   const [store, lighterStore] = [new MemoryKeyValueStore(), new MemoryKeyValueStore()]
   own = await TestChain.open(RULES, store, PARTS)
   await own.mineTo(FORK)
   lighter = await fork(own, { store: lighterStore, parts: PARTS })
-  ownStates = await statesOf(own, store)
-  lighterStates = await statesOf(lighter, lighterStore)
+  ownStates = snapshotsOf(own, store, EVERY)
+  lighterStates = snapshotsOf(lighter, lighterStore, EVERY)
   await own.mineTo(OWN)
   await lighter.mine([], { afterMs: LATE_MS })
   await lighter.mineTo(LONG)
@@ -179,23 +167,8 @@ interface Case {
 }
 
 /** A node that takes states, and three honest peers that it chose, who have no old blocks and answer slowly. */
-async function takingNode(hub: MemoryNetwork): Promise<SyncNode> {
-  const verifier = new FallibleVerifier()
-  const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
-  let sync: SnapshotSync
-  const door: SnapshotDoor = {
-    keptTip: () => sync.keptTip(),
-    keptAt: (height) => sync.keptAt(height),
-    keepHeaders: (headers) => sync.keepHeaders(headers),
-    shortenHeaders: () => sync.shortenHeaders(),
-    dropHeaders: () => sync.dropHeaders(),
-    run: (plan) => sync.run(plan),
-  }
-  const node = await SyncNode.open(hub, 'node', { test, door, verifier })
-  const clock = { now: () => hub.time.nowMs }
-  sync = new SnapshotSync({
-    ...{ chain: test.chain, peers: node.peers, clock, timers: hub.time, pacer: UNPACED, log: SILENT },
-  })
+async function takingAmongSlow(hub: MemoryNetwork): Promise<SyncNode> {
+  const { node } = await takingNode(hub, { rules: RULES })
   for (let i = 0; i < 3; i++) {
     const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: ownStates.refs() })
     const honest = await SyncNode.open(hub, `honest ${i}`, { test: own, says })
@@ -203,28 +176,16 @@ async function takingNode(hub: MemoryNetwork): Promise<SyncNode> {
       if (limit > 1) await pause(hub.time, 3_000)
       return { reply: headersOf(own, locator, limit) }
     })
-    serveState(honest.peers.exchange, { states: slowly(hub), ruleBook: RULES, log: SILENT })
+    serveState(honest.peers.exchange, { states: slowly(ownStates, hub, 15_000), ruleBook: RULES, log: SILENT })
     hub.connect(node.network, honest.network)
   }
   return node
 }
 
-/** Snapshots of the heavier chain, each answer after some seconds. */
-function slowly({ time }: MemoryNetwork): Pick<StateSnapshots, 'use' | 'useNewest'> {
-  const later = async <T>(work: () => Promise<T>): Promise<T> => {
-    await pause(time, 15_000)
-    return work()
-  }
-  return {
-    use: (id, work) => later(() => ownStates.use(id, work)),
-    useNewest: (work) => later(() => ownStates.useNewest(work)),
-  }
-}
-
 describe('a node that takes a state', () => {
   it('is not led away by easy blocks that are gossiped meanwhile', async () => {
     const hub = hubNow()
-    const node = await takingNode(hub)
+    const node = await takingAmongSlow(hub)
     const relay = new BlockRelay({
       ...{ network: node.network, peers: node.peers, chain: node.test.chain, intake: node.intake, timers: hub.time },
       ...{ clock: { now: () => hub.time.nowMs }, log: SILENT, random: () => 7n, isSpread: () => true },
@@ -260,7 +221,7 @@ describe('a node that takes a state', () => {
     'is not kept from it, nor given another, by chosen peers that claim more and deny what others have: %s',
     async (way) => {
       const hub = hubNow()
-      const node = await takingNode(hub)
+      const node = await takingAmongSlow(hub)
       for (let i = 0; i < 2; i++) {
         const totalWork = own.chain.head.totalWork * 2n + BigInt(i)
         const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: lighterStates.refs(), totalWork })
@@ -349,6 +310,48 @@ describe('a node with one hostile peer among those that it chose', () => {
     expectHeavier(node)
     await node.stop()
   }, 120_000)
+
+  it.each([
+    ['one peer that disputes what others show, and leaves with its answer', 1, 1],
+    ['one that leaves after it', 1, 3],
+    ['two that take turns', 2, 1],
+  ])(
+    'is not kept waiting for long by %s',
+    async (_name, names, leavesMs) => {
+      const hub = new MemoryNetwork(new VirtualTime(own.nowMs + 120_000_000))
+      const verifier = new FallibleVerifier()
+      const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
+      const node = await SyncNode.open(hub, 'node', { test, verifier })
+      const take = node.intake.take.bind(node.intake)
+      node.intake.take = async (...block) => {
+        await pause(hub.time, 10)
+        return take(...block)
+      }
+      for (const peer of await honestPeers(hub, 1)) hub.connect(node.network, peer.network)
+      for (let i = 0; i < names; i++) {
+        const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
+        const liar = await SyncNode.open(hub, `liar ${i}`, { test: own, says })
+        let asked = 0
+        liar.peers.exchange.answer('headers', async (_, { limit }) => {
+          asked += 1
+          if (asked % 5 !== 0 || limit > 1) return { refusal: 'busy' }
+          // It comes again when the branch that it disputed is followed again.
+          void pause(hub.time, leavesMs).then(async () => {
+            liar.network.disconnect(node.network.self, 'it leaves')
+            await pause(hub.time, 5_300)
+            hub.connect(node.network, liar.network)
+          })
+          return { reply: headersOf(lighter, [own.chain.ruleBook.genesis.block.id], FORK + 1).slice(-1) }
+        })
+        hub.connect(node.network, liar.network)
+      }
+      node.synchroniser.start()
+      await hub.time.pass(240_000)
+      expectHeavier(node)
+      await node.stop()
+    },
+    120_000,
+  )
 
   it('is not kept waiting by what that disputes while its own claim is collected page by page', async () => {
     const { hub, node, liar } = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))

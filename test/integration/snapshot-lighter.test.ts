@@ -3,24 +3,22 @@ import { LAUNCH_RULES } from '../../config/networks/rules.ts'
 import { targetOfWork } from '../../consensus/block/pow.ts'
 import type { HeaderTip } from '../../consensus/chain/header-tip.ts'
 import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
-import { UNPACED } from '../../consensus/chain/ports.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../src/p2p/network.ts'
 import { pause } from '../../src/p2p/relay/within.ts'
 import { serveState } from '../../src/p2p/serve/state.ts'
-import { SnapshotSync } from '../../src/p2p/snapshot/snapshot-sync.ts'
-import type { SnapshotDoor } from '../../src/p2p/sync/snapshot-door.ts'
 import type { SnapshotRef, Status } from '../../src/p2p/wire/messages.ts'
-import { StateSnapshots } from '../../src/storage/state-snapshots.ts'
+import type { StateSnapshots } from '../../src/storage/state-snapshots.ts'
 import { fork, mineBranch } from '../support/branches.ts'
 import { TestChain } from '../support/chain.ts'
 import { freePow } from '../support/differential.ts'
 import { testRuleBook } from '../support/network.ts'
 import { MemoryNetwork } from '../support/p2p/memory-network.ts'
-import { FallibleVerifier, SyncNode } from '../support/p2p/sync-node.ts'
+import { SyncNode } from '../support/p2p/sync-node.ts'
+import { slowly, snapshotsOf, type TakingNode, takingNode } from '../support/p2p/taking-node.ts'
 import { VirtualTime } from '../support/sim/virtual-clock.ts'
-import { copiedPin, headersAbove } from '../support/snapshot-nodes.ts'
-import { IMPATIENT, SILENT } from '../support/wire.ts'
+import { headersAbove } from '../support/snapshot-nodes.ts'
+import { SILENT } from '../support/wire.ts'
 
 // A chain whose blocks are dear, and a branch of it whose first block came so late that all behind it are easy.
 const EASIEST = targetOfWork(2n ** 14n)
@@ -46,31 +44,13 @@ beforeAll(async () => {
   lighter = await fork(test, { store, parts: PARTS })
   own = test
   await own.mineTo(OWN)
-  const pin = () => copiedPin(store, 500)
-  snapshots = new StateSnapshots({
-    ...{ chain: lighter.chain, clock: { now: () => lighter.nowMs }, timers: IMPATIENT, blocks: EVERY, pin },
-  })
-  snapshots.start()
+  snapshots = snapshotsOf(lighter, store, EVERY)
   await lighter.mine([], { afterMs: LATE_MS })
   await lighter.mineTo(LONG)
 }, 180_000)
 
-/** Snapshots of the lighter branch, each answer after a time. */
-function slowly({ time }: MemoryNetwork, answerMs: number): Pick<StateSnapshots, 'use' | 'useNewest'> {
-  const later = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (answerMs > 0) await pause(time, answerMs)
-    return work()
-  }
-  return {
-    use: (id, work) => later(() => snapshots.use(id, work)),
-    useNewest: (work) => later(() => snapshots.useNewest(work)),
-  }
-}
-
-interface World {
+interface World extends TakingNode {
   readonly hub: MemoryNetwork
-  readonly node: SyncNode
-  readonly sync: SnapshotSync
   /** Serves nothing but snapshots of the lighter branch, and claims more work than that has. */
   readonly liar: SyncNode
 }
@@ -93,27 +73,14 @@ async function world({
   isTrue = false,
 }: Begin = {}): Promise<World> {
   const hub = new MemoryNetwork(new VirtualTime(lighter.nowMs + 1_000_000))
-  const verifier = new FallibleVerifier()
-  const parts = { ...PARTS, verifier }
-  const test = isFresh ? await TestChain.open(RULES, new MemoryKeyValueStore(), parts) : await fork(own, { parts })
-  let sync: SnapshotSync
-  const door: SnapshotDoor = {
-    keptTip: () => sync.keptTip(),
-    keptAt: (height) => sync.keptAt(height),
-    keepHeaders: (headers) => sync.keepHeaders(headers),
-    shortenHeaders: () => sync.shortenHeaders(),
-    dropHeaders: () => sync.dropHeaders(),
-    run: (plan) => sync.run(plan),
-  }
-  const node = await SyncNode.open(hub, 'node', { test, door, snapshotSetting, verifier, expectsPeers })
-  const clock = { now: () => hub.time.nowMs }
-  sync = new SnapshotSync({
-    ...{ chain: test.chain, peers: node.peers, clock, timers: hub.time, pacer: UNPACED, log: SILENT },
+  const { node, sync } = await takingNode(hub, {
+    ...{ rules: RULES, snapshotSetting, expectsPeers },
+    ...(!isFresh && { openChain: (parts) => fork(own, { parts }) }),
   })
   const { totalWork } = isTrue ? lighter.chain.head : { totalWork: own.chain.head.totalWork + 1n }
   const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: snapshots.refs(), totalWork })
   const liar = await SyncNode.open(hub, 'liar', { test: lighter, says })
-  serveState(liar.peers.exchange, { states: slowly(hub, answerMs), ruleBook: RULES, log: SILENT })
+  serveState(liar.peers.exchange, { states: slowly(snapshots, hub, answerMs), ruleBook: RULES, log: SILENT })
   return { hub, node, sync, liar }
 }
 
@@ -198,7 +165,7 @@ it('goes on with the state while others show newer blocks of the same branch', a
   const { hub, node } = all
   const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: snapshots.refs() })
   const honest = await SyncNode.open(hub, 'honest', { test: lighter, says })
-  serveState(honest.peers.exchange, { states: slowly(hub, 4_000), ruleBook: RULES, log: SILENT })
+  serveState(honest.peers.exchange, { states: slowly(snapshots, hub, 4_000), ruleBook: RULES, log: SILENT })
   hub.connect(node.network, honest.network)
   node.synchroniser.start()
   await hub.time.pass(7_000)
@@ -218,7 +185,7 @@ it('a chosen liar who shows nothing keeps no state from coming to its end, and t
   const { hub, node } = all
   const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: snapshots.refs() })
   const honest = await SyncNode.open(hub, 'honest', { test: lighter, says })
-  serveState(honest.peers.exchange, { states: slowly(hub, 25_000), ruleBook: RULES, log: SILENT })
+  serveState(honest.peers.exchange, { states: slowly(snapshots, hub, 25_000), ruleBook: RULES, log: SILENT })
   hub.connect(node.network, honest.network)
   const totalWork = lighter.chain.head.totalWork * 2n
   const staller = await SyncNode.open(hub, 'staller', { test: own, says: (status) => ({ ...status, totalWork }) })
@@ -245,7 +212,7 @@ it('who leads on from the headers of another peer onto a branch of his own does 
   const grown = await fork(lighter, { parts: PARTS })
   const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: snapshots.refs() })
   const honest = await SyncNode.open(hub, 'honest', { test: grown, says })
-  serveState(honest.peers.exchange, { states: slowly(hub, 25_000), ruleBook: RULES, log: SILENT })
+  serveState(honest.peers.exchange, { states: slowly(snapshots, hub, 25_000), ruleBook: RULES, log: SILENT })
   hub.connect(node.network, honest.network)
   node.synchroniser.start()
   await hub.time.pass(2_000)
@@ -257,11 +224,7 @@ it('who leads on from the headers of another peer onto a branch of his own does 
   const branch = await fork(lighter, { store, parts: PARTS })
   branch.nowMs = branch.chain.head.header.timeMs
   const at = LONG + 5
-  const states = new StateSnapshots({
-    ...{ chain: branch.chain, clock: { now: () => branch.nowMs }, timers: IMPATIENT, blocks: at },
-    pin: () => copiedPin(store, 500),
-  })
-  states.start()
+  const states = snapshotsOf(branch, store, at)
   await mineBranch(branch, 120, 9)
   const offer = { height: at, id: branch.chain.database.idAt(at) as BlockId }
   const lies = { ...PRUNED, snapshots: [offer], totalWork: totalWork * 2n }

@@ -36,7 +36,8 @@ export interface PeerListener {
   ready?(peer: Peer): void
   /** The peer has a new head. */
   news?(peer: Peer): void
-  gone?(id: PeerId): void
+  /** `last` is what was known of it. */
+  gone?(id: PeerId, last: Peer): void
   /** Something good was first heard of from a peer. */
   useful?(id: PeerId, what: News): void
 }
@@ -193,7 +194,7 @@ export class Peers implements Conduct {
     if (member === undefined) return
     member.cancel()
     this.#members.delete(id)
-    if (member.peer !== undefined) for (const listener of this.#listeners) listener.gone?.(id)
+    if (member.peer !== undefined) for (const listener of this.#listeners) listener.gone?.(id, member.peer)
   }
 
   /** Asks a peer how it stands, now and again. */

@@ -20,7 +20,11 @@ const WANTED_EVERY_MS = 2_000
 interface Parked {
   readonly untilMs: number
   readonly times: number
+  /** The most work that it has said it has, in connections that are over. */
+  readonly claimedWork: bigint
 }
+
+const NOT_PARKED: Parked = { untilMs: 0, times: 0, claimedWork: 0n }
 
 interface CandidatesDependencies {
   readonly chain: Chain
@@ -33,6 +37,8 @@ export class Candidates {
   readonly #deps: CandidatesDependencies
   readonly #parked = new LruMap<PeerId, Parked>(PARKED_MAX)
   readonly #wanted = new Set<PeerId>()
+  /** Peers that were asked for their branch, and have shown nothing of it yet. */
+  readonly #owing = new Set<PeerId>()
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
   constructor(dependencies: CandidatesDependencies) {
@@ -47,36 +53,51 @@ export class Candidates {
   /** A peer's branch is about to be looked at. */
   looking(id: PeerId): void {
     this.#wanted.delete(id)
+    this.#owing.delete(id)
     this.#lookedAt.set(id, { atMs: this.#deps.clock.now() })
   }
 
-  /** A peer is gone. */
-  forget(id: PeerId): void {
+  /** A peer is asked whether it shares a branch: it owes an answer, or a look at its own. */
+  asking(id: PeerId): void {
+    this.#owing.add(id)
+  }
+
+  /** A peer has shown that it shares a branch. */
+  shares(id: PeerId): void {
+    this.#owing.delete(id)
+  }
+
+  /** A peer is gone. One that holds others up with what it claims does not get out of that by leaving. */
+  forget(id: PeerId, claimedWork: bigint): void {
     this.#wanted.delete(id)
+    if (this.#owing.delete(id)) this.park(id)
+    const parked = this.#parked.get(id)
+    if (parked !== undefined && parked.claimedWork < claimedWork) this.#parked.set(id, { ...parked, claimedWork })
   }
 
   /** Leaves a peer's branch alone for a while, longer each time. */
   park(id: PeerId): void {
-    const times = this.#parked.get(id)?.times ?? 0
-    const untilMs = this.#deps.clock.now() + Math.min(PARK_MS_MAX, PARK_MS * 2 ** times)
-    this.#parked.set(id, { untilMs, times: Math.min(times + 1, TIMES_MAX) })
+    const parked = this.#parked.get(id) ?? NOT_PARKED
+    const untilMs = this.#deps.clock.now() + Math.min(PARK_MS_MAX, PARK_MS * 2 ** parked.times)
+    this.#parked.set(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX) })
   }
 
   /** Leaves a peer's branch alone until others were looked at, by no fault of it. */
   rest(id: PeerId): void {
-    const times = this.#parked.get(id)?.times ?? 0
-    this.#parked.set(id, { untilMs: this.#deps.clock.now() + PARK_MS, times })
+    const parked = this.#parked.get(id) ?? NOT_PARKED
+    this.#parked.set(id, { ...parked, untilMs: this.#deps.clock.now() + PARK_MS })
   }
 
   /** A peer has shown that it has less than it claims: its claim counts no more. */
   refute(id: PeerId): void {
-    this.#parked.set(id, { untilMs: this.#deps.clock.now() + PARK_MS_MAX, times: TIMES_MAX })
+    const parked = this.#parked.get(id) ?? NOT_PARKED
+    this.#parked.set(id, { ...parked, untilMs: this.#deps.clock.now() + PARK_MS_MAX, times: TIMES_MAX })
   }
 
   /** A peer claims more work and shows nothing of it: that holds nothing up any more. */
   discount(id: PeerId): void {
-    const { untilMs = 0, times = 0 } = this.#parked.get(id) ?? {}
-    this.#parked.set(id, { untilMs, times: Math.max(times, CHANCES_MAX) })
+    const parked = this.#parked.get(id) ?? NOT_PARKED
+    this.#parked.set(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX) })
   }
 
   /** A peer's branch may be looked at again at once; how often it led nowhere stays known. */
@@ -85,9 +106,11 @@ export class Candidates {
     if (parked !== undefined) this.#parked.set(id, { ...parked, untilMs: 0 })
   }
 
-  /** A peer's branch was good. */
+  /** A peer's branch was good: how often it led nowhere is forgotten once it has shown all that it ever claimed. */
   unpark(id: PeerId): void {
-    this.#parked.delete(id)
+    const { claimedWork } = this.#parked.get(id) ?? NOT_PARKED
+    if (claimedWork > this.#deps.chain.head.totalWork) this.free(id)
+    else this.#parked.delete(id)
   }
 
   /**

@@ -16,8 +16,11 @@ export interface Claim {
   readonly base: HeaderTip
   readonly sizes: readonly number[]
   readonly commitments: readonly Uint8Array[]
-  /** Set where the work of all of it was proven: its end, and a block so far below that all who follow this branch have it. */
-  readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockId }
+  /**
+   * Set where the work of all of it was proven: its end, a block so far below that all who follow this branch have it, and whether it
+   * ended at a header from the future.
+   */
+  readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockId; readonly isEarly: boolean }
 }
 
 const ID_BYTES = 32

@@ -122,13 +122,15 @@ export class Contest {
 
   async #ask(id: PeerId, block: BlockId): Promise<Answer> {
     const { peers, timers, chain } = this.#deps
+    this.#candidates.asking(id)
     const locator = locatorBehind(block, locatorOf(chain))
     const reply = await within(timers, PATIENCE_MS, peers.exchange.ask(id, 'headers', { locator, limit: 1 }))
-    if (reply?.ok !== true) return 'silent'
+    if (reply?.ok !== true || !peers.isReady(id)) return 'silent'
     const [first] = reply.value.map(decodeHeader)
     if (first?.ok !== true) return 'silent'
     if (first.value.header.parent === block) {
       this.#sharing.set(id, block)
+      this.#candidates.shares(id)
       return 'shares'
     }
     this.#candidates.free(id)

@@ -46,6 +46,6 @@ export class ProofRun implements Running {
     const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), take, this.#others)
     if (end !== 'complete' || base === undefined || tip === undefined) return null
     const buried = newest.length < BURIED_BLOCKS ? base.id : (newest[0] as BlockId)
-    return { base, sizes, commitments, proven: { tip, buried } }
+    return { base, sizes, commitments, proven: { tip, buried, isEarly: unproven.walk.early } }
   }
 }

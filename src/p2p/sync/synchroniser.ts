@@ -5,7 +5,7 @@ import type { Peer } from '../peers/peers.ts'
 import { holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
 import { Candidates } from './candidates.ts'
-import { type Claim, collectClaim, isClaimEnough } from './claim.ts'
+import { type Claim, collectClaim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
 import { type FirstPageMeans, firstNew } from './first-page.ts'
@@ -82,16 +82,18 @@ export class Synchroniser {
     dependencies.peers.onPeer({
       ready: () => this.#changed.wake(),
       news: () => this.#changed.wake(),
-      gone: (id) => {
-        this.#candidates.forget(id)
-        // Its claim holds others up while it is collected: leaving makes that no shorter than staying.
-        if (this.#claims.has(id)) this.#candidates.park(id)
+      gone: (id, { claimedWork }) => {
+        if (this.#claims.has(id)) this.#candidates.asking(id)
+        this.#candidates.forget(id, claimedWork)
         this.#contest.forget(id)
         this.#claims.forget(id)
         this.#changed.wake()
       },
     })
-    dependencies.chain.onHeadChange(({ connected }) => this.#reporter.connected(connected.length))
+    dependencies.chain.onHeadChange(({ connected }) => {
+      this.#movedMs = dependencies.clock.now()
+      this.#reporter.connected(connected.length)
+    })
   }
 
   /** Begins; call once. */
@@ -159,18 +161,15 @@ export class Synchroniser {
   async #look(peer: Peer): Promise<void> {
     const { id } = peer.info
     this.#candidates.looking(id)
-    const height = this.#deps.chain.head.header.height
+    const headBefore = this.#deps.chain.head.id
     const end = await this.#walk(peer)
     const hasTakenState = this.#run instanceof SnapshotRun
     this.#run = null
     if (end === 'stopped' || end === 'collecting') return
     if (end === 'useless' || end === 'short')
       this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
-    const moved = this.#deps.chain.head.header.height !== height
-    if (moved) {
-      this.#failed = null
-      this.#movedMs = this.#deps.clock.now()
-    }
+    const moved = this.#deps.chain.head.id !== headBefore
+    if (moved) this.#failed = null
     // One that led on by blocks, but not as far as it claimed, waits: a header from the future ends a branch, and blames no peer.
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
@@ -255,11 +254,13 @@ export class Synchroniser {
   /** Proves a branch to its end before anything is done about it, and follows it where it has the most work. */
   async #proveFirst(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
     const { id } = peer.info
-    const claim = unproven.claim?.proven === undefined ? await this.#proof(peer, unproven) : unproven.claim
+    const known = unproven.claim?.proven && unproven.claim
+    if (known && !keepsClaim(known, 0, unproven.first.headers)) return 'failed'
+    const claim = known ?? (await this.#proof(peer, unproven))
     if (claim?.proven === undefined) return this.#stopped ? 'stopped' : 'failed'
-    const { tip, buried } = claim.proven
+    const { tip, buried, isEarly } = claim.proven
     const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork
-    if (this.#isShort(peer, tip.totalWork)) return unproven.walk.early ? 'failed' : 'short'
+    if (this.#isShort(peer, tip.totalWork)) return isEarly ? 'failed' : 'short'
     const kept = snapshots?.keptTip()
     const isOther = kept !== undefined && kept.id !== claim.base.id
     if (isLighter || (isOther && tip.totalWork <= kept.totalWork && !this.#isStuck)) return 'failed'

@@ -12,6 +12,10 @@ export interface TokenCounts {
 const PENDING_CHARS_MAX = 16_384
 /** Sound and pictures come in base64, far longer than what a model needed for them. */
 const BINARY_CHARS_PER_TOKEN = 1_000
+/** Names that hold base64 and no words. */
+const BINARY: ReadonlySet<string> = new Set(['data', 'b64_json'])
+/** Longest beginning of a data URL, up to its base64. */
+const DATA_URL_HEAD_MAX = 256
 /** What frames an answer, and what servers add to it: no model made it. */
 const FRAME: ReadonlySet<string> = new Set([
   'role',
@@ -112,7 +116,7 @@ export class AnswerTally {
   }
 
   #takeText(key: string, text: string, place: string): void {
-    if (key === 'data' || text.startsWith('data:')) {
+    if (isBinary(key, text)) {
       this.#tokens += text.length / BINARY_CHARS_PER_TOKEN
       return
     }
@@ -126,6 +130,13 @@ export class AnswerTally {
     this.#tokens += estimatedTokens(this.#pending)
     this.#pending = ''
   }
+}
+
+/** By its name first: a model can be made to begin its words as data do. */
+function isBinary(key: string, text: string): boolean {
+  if (key !== 'url') return BINARY.has(key)
+  const head = text.slice(0, DATA_URL_HEAD_MAX).toLowerCase()
+  return head.startsWith('data:') && head.slice(0, head.indexOf(',') + 1).endsWith(';base64,')
 }
 
 /** Number by which a piece of a list is continued. */

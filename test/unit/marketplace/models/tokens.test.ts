@@ -49,6 +49,86 @@ const TEXTS = {
   'hex digits': Buffer.from(Array.from({ length: 600 }, (_, i) => (i * 7_919 + i * i * 31) % 256)).toString('hex'),
 }
 
+/** Ranges of letters, by the first and the last. */
+const RANGES: Readonly<Record<string, readonly [number, number]>> = {
+  'rare Cyrillic': [0x460, 0x52f],
+  Armenian: [0x531, 0x58f],
+  Hebrew: [0x591, 0x5f4],
+  Arabic: [0x600, 0x6ff],
+  Syriac: [0x700, 0x74f],
+  Thaana: [0x780, 0x7bf],
+  NKo: [0x7c0, 0x7ff],
+  'Samaritan and Mandaic': [0x800, 0x85f],
+  Devanagari: [0x900, 0x97f],
+  Bengali: [0x980, 0x9ff],
+  Punjabi: [0xa00, 0xa7f],
+  Oriya: [0xb00, 0xb7f],
+  Tamil: [0xb80, 0xbff],
+  Telugu: [0xc00, 0xc7f],
+  Malayalam: [0xd00, 0xd7f],
+  Sinhala: [0xd80, 0xdff],
+  Lao: [0xe80, 0xeff],
+  Tibetan: [0xf00, 0xfbf],
+  Burmese: [0x1000, 0x109f],
+  'parts of Korean letters': [0x1100, 0x11ff],
+  Ethiopic: [0x1200, 0x137f],
+  Cherokee: [0x13a0, 0x13ff],
+  'syllables of Canada': [0x1400, 0x167f],
+  Khmer: [0x1780, 0x17ff],
+  Mongolian: [0x1800, 0x18af],
+  'phonetic letters': [0x1d00, 0x1dbf],
+  'ancient Greek': [0x1f00, 0x1fff],
+  punctuation: [0x2010, 0x205e],
+  'letters as marks': [0x2100, 0x218f],
+  arrows: [0x2190, 0x21ff],
+  'marks of mathematics': [0x2200, 0x22ff],
+  'technical marks': [0x2300, 0x23ff],
+  'letters in circles': [0x2460, 0x24ff],
+  'lines and blocks': [0x2500, 0x259f],
+  shapes: [0x25a0, 0x25ff],
+  'small pictures': [0x2600, 0x27bf],
+  'marks from U+2190 to U+2FFF': [0x2190, 0x2fff],
+  braille: [0x2800, 0x28ff],
+  'more marks of mathematics': [0x2980, 0x2aff],
+  radicals: [0x2e80, 0x2fdf],
+  'Chinese marks': [0x3000, 0x303f],
+  'letters and months in circles': [0x3200, 0x33ff],
+  'rarest Chinese': [0x3400, 0x4dbf],
+  Chinese: [0x4e00, 0x9fff],
+  Yi: [0xa000, 0xa48f],
+  Korean: [0xac00, 0xd7a3],
+  "letters of one's own": [0xe000, 0xf8ff],
+  'forms of Chinese and Arabic letters': [0xf900, 0xfdff],
+  'wide letters': [0xff01, 0xff60],
+  'narrow Japanese and Korean': [0xff66, 0xffef],
+  'Chinese of the second plane': [0x20000, 0x2a6df],
+  'dead scripts': [0x10000, 0x1087f],
+}
+/** A few letters, or pieces, of a kind. */
+const FEW = {
+  'blanks and tabs': [' ', '\t'],
+  'blanks and tabs in turn': [' \t'],
+  tabs: ['\t'],
+  'both ends of lines': ['\n', '\r'],
+  'ends of lines of both sorts': ['\n', '\r\n'],
+  'returns alone': ['\r'],
+  'all blanks': [' ', '\t', '\n', '\r'],
+  controls: Array.from({ length: 8 }, (_, i) => String.fromCharCode(i)),
+  'common marks': [...'–—‘’“”•…€™←↑→↓√∞≈≤≥─│├█░■□▲▼◆○●★☆♥✓❤➡、。「」'],
+  'common Chinese': [...'的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年'],
+  'common Korean': [...'이다는을가에의고하한지사로기도자시대서리나인어아를정그부해'],
+}
+
+/** Letters at random, the same at every run. */
+function drawn(draw: (random: () => number) => string, count = 3_000): string {
+  let seed = 1
+  const random = (): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return seed / 2 ** 31
+  }
+  return Array.from({ length: count }, () => draw(random)).join('')
+}
+
 describe('the estimate of tokens', () => {
   it.each(Object.entries(TEXTS))('is within a quarter of what the encoding o200k_base counts: %s', (_, text) => {
     const counted = countTokens(text)
@@ -73,6 +153,58 @@ describe('the estimate of tokens', () => {
     const text = letters.join('')
     const inParts = Array.from({ length: 4 }, (_, i) => estimatedTokens(text.slice(i * 112_500, (i + 1) * 112_500)))
     expect(estimatedTokens(text)).toBeGreaterThan(inParts.reduce((sum, tokens) => sum + tokens) / 2)
+  })
+
+  it.each(Object.entries(RANGES))('counts at least half of letters at random: %s', (_, [first, last]) => {
+    const text = drawn((random) => String.fromCodePoint(first + Math.floor(random() * (last + 1 - first))))
+    expect(estimatedTokens(text)).toBeGreaterThan(countTokens(text) / 2)
+  })
+
+  it.each(Object.entries(FEW))('counts at least half of a few letters at random: %s', (_, letters) => {
+    const text = drawn((random) => letters[Math.floor(random() * letters.length)] as string)
+    expect(estimatedTokens(text)).toBeGreaterThan(countTokens(text) / 2)
+  })
+
+  it.each([
+    ['rare letters among common ones', '人人生而自由鱻鱻靐齉在尊严和权利上一律平等', 1.5],
+    ['Kazakh', 'Барлық адамдар тумысынан азат және қадір-қасиеті мен құқықтары тең болып дүниеге келеді.', 1.25],
+    ['Amharic', 'የሰው ልጅ ሁሉ ሲወለድ ነጻና በክብርና በመብትም እኩልነት ያለው ነው።', 1.25],
+    ['lines of a table', '┌──────────┬──────────┐\n│ name     │ value    │\n├──────────┼──────────┤\n', 1.6],
+    ['a tree of files', 'src\n├── main.ts\n├── models\n│   ├── tokens.ts\n│   └── usage.ts\n└── test\n', 1.6],
+    ['typographic marks', '“It’s a ‘quote’ — really…” • first • second → third ✓ done ★★★☆☆ €20 ™', 1.25],
+  ])('is not above it by much either: %s', (_, text, times) => {
+    expect(estimatedTokens(text)).toBeLessThan(countTokens(text) * times)
+  })
+
+  it.each(Object.entries(TEXTS))('counts as much with the ends of lines of Windows: %s', (_, text) => {
+    const lines = text.replaceAll('. ', '.\n')
+    expect(estimatedTokens(lines.replaceAll('\n', '\r\n'))).toBe(estimatedTokens(lines))
+  })
+
+  it.each([
+    [450_000, 512],
+    [450_000, 2_048],
+    [2_000_000, 2_048],
+  ])('sees what is at the borders of its parts: of %d letters, %d at each side', (length, width) => {
+    const part = length / 32
+    const isAtBorder = (at: number): boolean => at % part < width || at % part >= part - width
+    const text = Array.from({ length }, (_, at) => (isAtBorder(at) ? String.fromCharCode(0xa000 + (at % 999)) : ' '))
+    const pieces = Array.from({ length: Math.ceil(length / 100_000) }, (_, i) =>
+      estimatedTokens(text.slice(i * 100_000, (i + 1) * 100_000).join('')),
+    )
+    const exact = pieces.reduce((sum, tokens) => sum + tokens)
+    const whole = text.join('')
+    const drawn = Array.from({ length: 61 }, () => estimatedTokens(whole)).sort((one, other) => one - other)
+    expect((drawn[30] as number) / exact).toBeGreaterThan(1 / 1.5)
+    expect((drawn[30] as number) / exact).toBeLessThan(1.5)
+  })
+
+  it('reads the end of a text and its beginning as often as all else', () => {
+    for (const pad of ['padStart', 'padEnd'] as const) {
+      const text = 'ꀀꀁ'.repeat(2_048)[pad](131_073)
+      const mean = Array.from({ length: 200 }, () => estimatedTokens(text)).reduce((sum, tokens) => sum + tokens) / 200
+      expect(mean / estimatedTokens(text.trim())).toBeGreaterThan(0.6)
+    }
   })
 
   it('of nothing is nothing, and of anything else something', () => {

@@ -107,7 +107,7 @@ async function oneOf(
   context: Omit<StageContext, 'say'>,
   sink: ChatSink | null,
 ): Promise<Result<Single>> {
-  const question = questionOf(sink === null ? shortened(call) : call, index)
+  const question = questionOf(sink === null || call.form.is !== 'text' ? shortened(call) : call, index)
   const say: DeltaSink | null =
     sink === null ? null : (delta, logprobs) => sink.take({ index, delta, ...(logprobs !== undefined && { logprobs }) })
   if (call.form.is !== 'text') return structuredAnswer(call.form, question, context, { say, ready: sink?.ready })
@@ -117,7 +117,10 @@ async function oneOf(
   return ok({ choice: { message, finishReason, logprobs }, enforced: null })
 }
 
-/** A call of which no answer is written piece by piece: all likelihoods are written at once, which holds everything else up. */
+/**
+ * A call of which no answer is written piece by piece: all likelihoods are written at once, which holds everything else up. So it is with
+ * an answer that is shown once its form was checked.
+ */
 function shortened(call: ChatCall): ChatCall {
   const most = Math.max(1, Math.floor(wholeTokensMax(call.extra) / call.count))
   return { ...call, maxTokens: Math.min(call.maxTokens, most) }

@@ -2,7 +2,7 @@
 const VALUES_MAX = 200_000
 const LIKELIHOOD_VALUES = 16
 
-/** Tokens of the longest answer that is no stream, with the likelihoods that are asked for; of several answers, of all together. */
+/** Tokens of the longest answer that is no stream of plain text, with the likelihoods that are asked for; of several answers, of all together. */
 export function wholeTokensMax({ logprobs, top_logprobs: others = 0 }: Readonly<Record<string, unknown>>): number {
   if (logprobs !== true) return Number.POSITIVE_INFINITY
   return Math.floor(VALUES_MAX / ((1 + Number(others)) * LIKELIHOOD_VALUES))

@@ -203,6 +203,14 @@ describe('an answer with twenty likelihoods for each of its tokens', () => {
     expect(await likelihoods(await server.post({ ...LIKELY, n: 5 }))).toHaveLength(119)
   })
 
+  it('is asked for no longer where it is shown once its form was checked', async () => {
+    server.world.fake.others = 20
+    server.world.fake.answer = () => '{}'
+    const form = { stream: true, response_format: { type: 'json_object' } }
+    await readAll(await server.post({ ...LIKELY, ...form, n: 5 }))
+    expect(server.world.fake.questions.map(({ body }) => body.max_tokens)).toEqual(Array(5).fill(119))
+  })
+
   it('is asked for no longer than can be read, where it comes as a whole', async () => {
     await server.renew({ backends: [WHOLE_ALONE] })
     server.world.fake.others = 20

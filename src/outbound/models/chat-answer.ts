@@ -99,10 +99,12 @@ export class ChatAssembly {
   #index: unknown
   #usage: TokenCounts | null = null
   #toolCalls: Record<string, unknown>[] = []
+  readonly #keepsLikelihoods: boolean
   #logprobs: Record<string, unknown> | null = null
 
   /** `tally` hears of all that comes, other answers than the one that was asked for among it. */
-  constructor(backend: string, asked: string, tally?: AnswerTally) {
+  constructor(backend: string, asked: string, tally?: AnswerTally, keepsLikelihoods = true) {
+    this.#keepsLikelihoods = keepsLikelihoods
     this.#backend = backend
     this.#asked = asked
     this.#tally = tally
@@ -198,6 +200,7 @@ export class ChatAssembly {
     if (typeof reason === 'string' && reason !== '') this.#finishReason ??= reason.slice(0, MODEL_CHARS_MAX)
     const logprobs = fieldsOf(choice?.logprobs)
     if (logprobs === null) return undefined
+    if (!this.#keepsLikelihoods) return logprobs
     this.#logprobs ??= {}
     for (const [key, value] of Object.entries(logprobs)) {
       const before = this.#logprobs[key]

@@ -46,6 +46,8 @@ export interface OpenAiBackendParts {
 interface Reader {
   readonly sink: DeltaSink
   readonly heard: Heard
+  /** Whether its reader has all likelihoods of tokens piece by piece, so that they need not be held until the end. */
+  readonly hasLikelihoods?: true
 }
 
 /** Longest answer that is not a stream: reading much JSON holds up everything else. */
@@ -99,7 +101,7 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
-    this.#chat(request, inPieces(request), { sink, heard: NOBODY }, signal)
+    this.#chat(request, inPieces(request), { sink, heard: NOBODY, hasLikelihoods: true }, signal)
 
   readonly picture = async (
     model: ModelFacts,
@@ -184,10 +186,10 @@ export class OpenAiBackend implements ModelBackend {
   async #read(
     response: ServerAnswer,
     request: ChatRequest,
-    { sink, heard }: Reader,
+    { sink, heard, hasLikelihoods }: Reader,
     signal: AbortSignal,
   ): Promise<Result<ChatAnswer>> {
-    const assembly = new ChatAssembly(this.id, request.model.id, request.tally)
+    const assembly = new ChatAssembly(this.id, request.model.id, request.tally, hasLikelihoods !== true)
     const isStream = response.header('content-type')?.toLowerCase().startsWith('text/event-stream') === true
     // What is asked for as a whole may come as a stream all the same, and the other way round.
     if (isStream) return this.#late(await readChatStream(this.id, response, assembly, sink), signal)

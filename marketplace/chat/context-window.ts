@@ -1,9 +1,7 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ModelSupport } from '../models/backend.ts'
-import { estimatedTokens } from '../models/tokens.ts'
 import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatCall, ChatModelId } from './call.ts'
-import { textOfMessage } from './conversation.ts'
 import { type ChatModels, TEXT_ROLES } from './desk.ts'
 import { isSingleCall, needsOf } from './single-call.ts'
 
@@ -16,10 +14,14 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
 }
 
 /**
- * UTF-16 units of a conversation at most, whatever its tokens: some seven for each token of the largest window. A longer one would be
- * hundreds of questions for its summaries alone, most of which the window has no room for.
+ * UTF-16 units of a conversation at most, with all that goes to its model beside, whatever its tokens: some seven for each token of the
+ * largest window. A longer one would be hundreds of questions for its summaries alone, most of which the window has no room for, and
+ * counting its tokens would hold everything else up.
  */
 export const CONVERSATION_CHARS_MAX = 1_500_000
+
+/** Of English prose, by which so long a conversation is told to its caller: what is refused is not read. */
+const CHARS_PER_TOKEN = 4
 
 /** Room for an answer that there must be, where as much is wanted. */
 const ANSWER_TOKENS_MIN = 128
@@ -41,18 +43,37 @@ export function windowOf(
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }
 
+/** Whether a conversation is longer than that: its texts, fields that are known here to no stage, and tools, but for addresses of pictures. */
+export function isOverlong({ messages, extra }: Pick<ChatCall, 'messages' | 'extra'>): boolean {
+  return charsOf(messages, extra) > CONVERSATION_CHARS_MAX
+}
+
+function charsOf(messages: ChatCall['messages'], extra: ChatCall['extra']): number {
+  const bare = messages.map(({ content, ...others }) => charsIn(others) + charsIn(withoutPictures(content)))
+  return bare.reduce((sum, chars) => sum + chars, charsIn(extra))
+}
+
+function charsIn(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (value === null || typeof value !== 'object') return 0
+  return Object.entries(value).reduce((sum, [name, one]) => sum + name.length + charsIn(one), 0)
+}
+
+function withoutPictures(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  return content.map((part) =>
+    part?.type === 'image_url' ? { ...part, image_url: { ...part.image_url, url: null } } : part,
+  )
+}
+
 /**
  * Why a chat does not fit the window of its model; null where it does, and for the pipeline of model-4, which makes it fit where it
  * is not too long for that.
  */
 export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
   const { model, messages, maxTokens, extra } = call
-  const texts = messages.map(textOfMessage)
-  if (texts.reduce((sum, { length }) => sum + length, 0) > CONVERSATION_CHARS_MAX) {
-    // Of the whole at once, which is looked at here and there.
-    const about = estimatedTokens(texts.join('\n'))
-    return tooLongFor(model, about, models)
-  }
+  const chars = charsOf(messages, extra)
+  if (chars > CONVERSATION_CHARS_MAX) return tooLongFor(model, Math.ceil(chars / CHARS_PER_TOKEN), models)
   if (model === 'model-4' && !isSingleCall(call)) return null
   const tokens = estimatedPrompt(messages, extra)
   const window = windowOf(model, models, needsOf(call))

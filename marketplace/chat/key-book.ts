@@ -106,7 +106,7 @@ export class KeyBook implements ChatKeys {
     return view.state === 'live' ? ok(view) : invalid(WHY_NOT[view.state])
   }
 
-  admit({ id }: ChatKey, expectedTokens = 0): Result<ChatPass> {
+  admit({ id }: ChatKey, expectedTokens: () => number = () => 0): Result<ChatPass> {
     const entry = this.#entries.get(id)
     if (entry === undefined) return invalid('it was forgotten')
     const view = this.#view(entry.record)
@@ -120,7 +120,7 @@ export class KeyBook implements ChatKeys {
     }
     if ((view.owner === OPERATOR ? entry : owner).running >= this.bounds.concurrent)
       return limited(`the limit of ${this.bounds.concurrent} chats at once`, AT_ONCE_MS)
-    const held = soundCount(expectedTokens)
+    const held = soundCount(expectedTokens())
     const beganMs = this.#begin(entry, owner, held)
     return ok({ ...this.#left(entry, owner), ...this.#ending(entry, owner, { beganMs, held }) })
   }

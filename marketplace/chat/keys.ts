@@ -94,7 +94,7 @@ export interface ChatKeys {
    * Leave for one more chat, where anything is left of each limit. The tokens that it is expected to use (none unless said) are held
    * until it is over. Faults: `chat/rate-limited`, and `chat/invalid-key` where the key has ended meanwhile.
    */
-  readonly admit: (key: ChatKey, expectedTokens?: number) => Result<ChatPass>
+  readonly admit: (key: ChatKey, expectedTokens?: () => number) => Result<ChatPass>
   /** What is left for a key now, for the headers of an answer. */
   readonly allowances: (key: ChatKey) => Pick<ChatPass, 'requests' | 'tokens'>
   /** Makes a key and shows it, for the only time. Durable once it resolves. Faults: `chat/keys-full`, `chat/no-room`, `chat/invalid-request`. */

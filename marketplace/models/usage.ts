@@ -83,8 +83,17 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_ca
 const PART_FIELDS: ReadonlySet<string> = new Set(['type', 'text', 'image_url'])
 const IMAGE_FIELDS: ReadonlySet<string> = new Set(['url', 'detail'])
 
-/** Tokens of what is said in a message, and of what tools were asked for in it. */
+/** Messages go through many hands that each must know how long they are; long ones are looked at anew each time. */
+const COUNTED = new WeakMap<ChatMessage, number>()
+
 function messageTokens(message: ChatMessage): number {
+  const tokens = COUNTED.get(message) ?? countedTokens(message)
+  COUNTED.set(message, tokens)
+  return tokens
+}
+
+/** Tokens of what is said in a message, and of what tools were asked for in it. */
+function countedTokens(message: ChatMessage): number {
   const { content, tool_calls: calls } = message
   const called = Array.isArray(calls) ? estimatedTokens(JSON.stringify(calls)) : 0
   const beside = called + otherTokens(message, MESSAGE_FIELDS)

@@ -39,10 +39,10 @@ export class End {
 }
 
 /**
- * Lets a chat in that is expected to use so many tokens: its key may have one more, and so may the node. Faults: those of keys,
+ * Lets a chat in that is expected to use so many tokens, which are counted last: its key may have one more, and so may the node. Faults: those of keys,
  * `chat/busy`, `chat/stopping`.
  */
-export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: number): Result<Visit> {
+export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: () => number): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key
   const leave = chat.enter(end.stop)

@@ -24,7 +24,7 @@ export const createChatCompletion: Handler = async ({ chat, clock }, request) =>
   })
   if (!read.ok) return read.fault
   const end = new End(request.signal)
-  const visit = enter(chat, request, end, expectedTokens(read.value.call))
+  const visit = enter(chat, request, end, () => expectedTokens(read.value.call))
   if (!visit.ok) return visit.fault
   const { model } = read.value.call
   const head = { id: `chatcmpl-${randomUUID().replaceAll('-', '')}`, created: Math.floor(clock.now() / 1_000), model }

@@ -24,7 +24,7 @@ export const createSpeech: Handler = async ({ chat }, request) => {
   const read = readSpeechRequest(request.body)
   if (!read.ok) return read.fault
   const { input, wish, format } = read.value
-  const expected = spokenUsage(input).totalTokens
+  const expected = (): number => spokenUsage(input).totalTokens
   const done = await aloud(chat, { request, expected }, ({ signal, spent }) =>
     chat.voice.speak(input, wish, signal, spent),
   )
@@ -41,7 +41,8 @@ export const createVoice: Handler = async ({ chat, clock }, request) => {
   if (!read.ok) return read.fault
   const { call, wish } = read.value
   // The answer, and what of it is read out.
-  const expected = expectedTokens({ ...call, model: 'model-2' }) + Math.min(call.maxTokens, ANSWER_TOKENS_EXPECTED_MAX)
+  const expected = (): number =>
+    expectedTokens({ ...call, model: 'model-2' }) + Math.min(call.maxTokens, ANSWER_TOKENS_EXPECTED_MAX)
   const done = await aloud(chat, { request, expected }, ({ who, signal, spent }) =>
     chat.voice.answerAloud({ ...call, who }, wish, signal, spent),
   )
@@ -62,7 +63,7 @@ interface Made<T> {
 /** Has something made by the voice, within all that limits it; what was used is noted whatever becomes of it. */
 async function aloud<T>(
   chat: ChatApi,
-  { request, expected }: { readonly request: ApiRequest; readonly expected: number },
+  { request, expected }: { readonly request: ApiRequest; readonly expected: () => number },
   make: (means: {
     readonly who: string
     readonly signal: AbortSignal

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 
 describe('tokens of chats that are under way', () => {
   function admitted(book: ChatKeys, key: ChatKey, expected: number) {
-    const pass = book.admit(key, expected)
+    const pass = book.admit(key, () => expected)
     if (!pass.ok) throw new Error(JSON.stringify(pass.fault))
     return pass.value
   }
@@ -22,7 +22,7 @@ describe('tokens of chats that are under way', () => {
     const second = admitted(book, key, 600)
     expect(second.tokens.remaining).toBe(0)
     expect(book.allowances(key).tokens).toMatchObject({ remaining: 0, resetMs: DAY_MS })
-    const refused = book.admit(key, 1)
+    const refused = book.admit(key, () => 1)
     expect(refused).toMatchObject({ ok: false, fault: { code: 'chat/rate-limited', detail: { seconds: 1 } } })
     first.done(usage(10, 10))
     expect(book.allowances(key).tokens.remaining).toBe(380)
@@ -30,8 +30,18 @@ describe('tokens of chats that are under way', () => {
     expect(book.allowances(key).tokens.remaining).toBe(980)
     admitted(book, key, 600).done(usage(500, 480))
     // What is used, and not held, is there again tomorrow.
-    const late = book.admit(key, 1)
+    const late = book.admit(key, () => 1)
     expect(late).toMatchObject({ ok: false, fault: { detail: { seconds: DAY_MS / 1_000 } } })
+  })
+
+  it('are not counted for a chat that is refused', async () => {
+    const { book } = openBook()
+    const { key } = await made(book)
+    admitted(book, key, 1_000)
+    const unread = (): number => {
+      throw new Error('it was read')
+    }
+    expect(codeOf(book.admit(key, unread))).toBe('chat/rate-limited')
   })
 
   it('keep nobody out who is alone, however many they are said to be', async () => {
@@ -100,7 +110,7 @@ describe('tokens of chats that are under way', () => {
             under.shift()?.()
             continue
           }
-          const pass = book.admit(key, step.expected)
+          const pass = book.admit(key, () => step.expected)
           if (pass.ok) under.push(() => pass.value.done(usage(Math.floor(step.expected * step.share), 0)))
         }
         for (const end of under) end()

@@ -25,7 +25,7 @@ export interface Peer {
   readonly status: Status
   /** The heaviest head that it told of or sent. */
   readonly head: PeerHead
-  /** The most work that it has said it has. */
+  /** The most work that it has said or shown it has; of what it showed nothing need be proven. */
   readonly claimedWork: bigint
   /** Milliseconds of the last status exchange, null before the first that we asked for. */
   readonly latencyMs: number | null
@@ -155,10 +155,16 @@ export class Peers implements Conduct {
     if (consequence !== 'none') this.#deps.network.disconnect(id, offence, consequence === 'ban')
   }
 
-  /** Notes that a peer has a block: it sent or announced it. Heads count by work, the first seen on a tie. */
-  noteHead(id: PeerId, head: PeerHead): void {
+  /**
+   * Notes that a peer has a block: it sent or announced it. Heads count by work, the first seen on a tie. One that it shows as the end of
+   * its branch is a claim as good as its word: `isClaim`.
+   */
+  noteHead(id: PeerId, head: PeerHead, isClaim = false): void {
     const member = this.#members.get(id)
-    if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
+    if (member?.peer === undefined) return
+    if (isClaim && head.totalWork > member.peer.claimedWork)
+      member.peer = { ...member.peer, claimedWork: head.totalWork }
+    if (head.totalWork <= member.peer.head.totalWork) return
     member.peer = { ...member.peer, head }
     for (const listener of this.#listeners) listener.news?.(member.peer)
   }

@@ -49,16 +49,19 @@ export class Claims {
     return works.reduce((most, work) => (work > most ? work : most), 0n)
   }
 
-  /** Keeps a claim until the peer's branch is looked at again. */
+  /** Keeps a claim until the peer's branch was looked at again. */
   put(peer: PeerId, claim: Claim): void {
     this.#claims.set(peer, claim)
   }
 
-  /** A claim to be proven now; it is given once. */
-  take(peer: PeerId): Claim | undefined {
-    const claim = this.#claims.get(peer)
+  /** What a peer claimed. */
+  of(peer: PeerId): Claim | undefined {
+    return this.#claims.get(peer)
+  }
+
+  /** Lets go of a claim. */
+  drop(peer: PeerId): void {
     this.#claims.delete(peer)
-    return claim
   }
 
   /** A peer is gone. */

@@ -140,9 +140,10 @@ export class HeaderWalk {
         )
       : await this.#checked(raw.value, this.#deps.pacer)
     if (headers === null) return fail(fault('p2p/unreachable', { reason: 'the node stops' }))
-    if (headers.ok) this.#owed.note(0, (headers.value.headers.length / HEADERS_MAX) * PAGE_WORTH_MS)
+    if (!headers.ok) return headers
+    this.#owed.note(0, (headers.value.headers.length / HEADERS_MAX) * PAGE_WORTH_MS)
     this.#noteShown()
-    return headers.ok ? ok({ headers: headers.value.headers, more: full && headers.value.whole }) : headers
+    return ok({ headers: headers.value.headers, more: full && headers.value.whole })
   }
 
   async #arrival(others: () => boolean): Promise<Result<readonly Uint8Array[]>> {
@@ -160,11 +161,11 @@ export class HeaderWalk {
     }
   }
 
-  /** What it shows it has, which may be newer by far than what it said last of itself: its blocks are asked of it too. */
+  /** What it shows it has, which may be newer by far than what it said last of itself: its blocks are asked of it too, and its work. */
   #noteShown(): void {
     if (this.#tip === undefined) return
     const { id, header, totalWork } = this.#tip
-    this.#deps.peers.noteHead(this.#peer, { id, height: header.height, totalWork })
+    this.#deps.peers.noteHead(this.#peer, { id, height: header.height, totalWork }, true)
   }
 
   get #limit(): number {

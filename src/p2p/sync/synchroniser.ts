@@ -163,6 +163,7 @@ export class Synchroniser {
     this.#candidates.looking(id)
     const headBefore = this.#deps.chain.head.id
     const end = await this.#walk(peer)
+    if (end !== 'gave-way' || this.#claims.of(id)?.proven === undefined) this.#claims.drop(id)
     const hasTakenState = this.#run instanceof SnapshotRun
     this.#run = null
     if (end === 'stopped' || end === 'collecting') return
@@ -173,7 +174,7 @@ export class Synchroniser {
     // One that led on by blocks, but not as far as it claimed, waits: a header from the future ends a branch, and blames no peer.
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
-      this.#isContested = false
+      this.#isContested &&= !this.#candidates.heard().includes(peer)
       this.#candidates.unpark(id)
     } else if (end === 'gave-way') {
       this.#isContested = true
@@ -259,22 +260,21 @@ export class Synchroniser {
     const claim = known ?? (await this.#proof(peer, unproven))
     if (claim?.proven === undefined) return this.#stopped ? 'stopped' : 'failed'
     const { tip, buried, isEarly } = claim.proven
-    const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork
+    // Another branch that waits is proven to have more, and may still be given.
+    const isOutweighed = tip.totalWork < this.#claims.provenWork && !this.#isStuck
+    const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork || isOutweighed
     if (this.#isShort(peer, tip.totalWork)) return isEarly ? 'failed' : 'short'
     const kept = snapshots?.keptTip()
     const isOther = kept !== undefined && kept.id !== claim.base.id
     if (isLighter || (isOther && tip.totalWork <= kept.totalWork && !this.#isStuck)) return 'failed'
-    if (await this.#isDisputed(peer, buried, tip.totalWork, tip.header.height)) {
-      this.#claims.put(id, claim)
-      return 'gave-way'
-    }
+    // Known while others are asked: until then this node is behind, and follows nothing lighter.
+    this.#claims.put(id, claim)
+    if (await this.#isDisputed(peer, buried, tip.totalWork, tip.header.height)) return 'gave-way'
     if (this.#stopped) return 'stopped'
     if (isOther) await snapshots?.dropHeaders()
     const walk = new HeaderWalk(this.#deps, id, { tip: claim.base, sizes: claim.sizes })
     const first = await walk.next({ claimed: false })
-    const end = first.ok ? await this.#prove(peer, { walk, first: first.value, claim }, snapshots) : 'failed'
-    if (end === 'gave-way') this.#claims.put(id, claim)
-    return end
+    return first.ok ? this.#prove(peer, { walk, first: first.value, claim }, snapshots) : 'failed'
   }
 
   async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | null> {
@@ -298,10 +298,10 @@ export class Synchroniser {
 
   /** What a peer claimed, unless that stands on headers that were kept then and are not, or not the last ones, any more. */
   #claimOf(id: PeerId, kept: HeaderTip | undefined): Claim | undefined {
-    const claim = this.#claims.take(id)
-    if (claim === undefined) return undefined
-    const { database } = this.#deps.chain
-    return claim.base.id === kept?.id || database.entry(claim.base.id) !== undefined ? claim : undefined
+    const claim = this.#claims.of(id)
+    const isThere = claim?.base.id === kept?.id || (claim && this.#deps.chain.database.entry(claim.base.id))
+    if (!isThere) this.#claims.drop(id)
+    return isThere ? claim : undefined
   }
 
   /** With `snapshots`, for a state; else for blocks. */

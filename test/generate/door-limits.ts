@@ -1,5 +1,6 @@
 import { SETTINGS, type SettingName } from '../../config/settings.ts'
 import { NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
+import { CONVERSATION_CHARS_MAX } from '../../marketplace/chat/context-window.ts'
 import { NAME_CHARS_MAX, NAMES_MAX, VALUES_MAX } from '../../rpc/chat/body-values.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { NETWORK_FACTOR, PATIENCE_MS, PLACES_SHARE, UNREAD_SHARE } from '../../rpc/edge/places.ts'
@@ -24,6 +25,12 @@ export const DOOR_LIMITS: readonly Row[] = [
     'rpc/chat/body-values.ts',
   ],
   ['different names of members in it', NAMES_MAX, '', 'rpc/chat/body-values.ts'],
+  [
+    'characters of one chat, with all that goes to its model but pictures',
+    CONVERSATION_CHARS_MAX,
+    '',
+    'chat/context-window.ts',
+  ],
   ['name of a member, at every door', NAME_CHARS_MAX, 'characters', 'rpc/chat/body-values.ts'],
   ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
   ['of them, for all of an address', 'as many as are left', '', 'rpc/edge/places.ts'],

@@ -15,6 +15,13 @@ export const VISION_SIDE_MAX = 2_048
 /** Most bytes of one. */
 export const VISION_BYTES_MAX = 4_000_000
 
+/** A picture to be written anew for a model, and what it may have at most: bytes, and pixels across and down. */
+export interface VisionWish {
+  readonly bytes: Uint8Array
+  readonly bytesMax: number
+  readonly sideMax: number
+}
+
 /** A picture for a model to look at, without metadata. */
 export interface VisionImage {
   readonly bytes: Uint8Array
@@ -26,6 +33,6 @@ export interface VisionImage {
 /** Work on pictures. Bytes that are no picture are `engine/refused`. */
 export interface ImageTasks {
   readonly 'image/square-png': { readonly input: { readonly bytes: Uint8Array }; readonly output: SquarePng }
-  readonly 'image/vision': { readonly input: { readonly bytes: Uint8Array }; readonly output: VisionImage }
+  readonly 'image/vision': { readonly input: VisionWish; readonly output: VisionImage }
   readonly 'image/procedural': { readonly input: { readonly seed: string }; readonly output: SquarePng }
 }

@@ -2,6 +2,7 @@ import sharp, { type Sharp } from 'sharp'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { IMAGE_BYTES_MAX, imagePartsOf } from '../../marketplace/chat/vision/image-parts.ts'
+import { IMAGES_BYTES_MAX } from '../../marketplace/chat/vision/prepare-images.ts'
 import { VISION_BYTES_MAX, VISION_SIDE_MAX, type VisionImage } from '../../marketplace/outside/image-tasks.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
 import { asked, askingBeast, messagesIn, resetEnsemble, stageIn, textIn } from '../support/chat-ensemble.ts'
@@ -26,10 +27,11 @@ const UNREADABLE = `${REFUSED}it cannot be read as a picture, or is too large a 
 describe('a picture for a model', () => {
   const engines = new EnginePool(1)
   afterAll(() => engines.close())
-  const run = (bytes: Uint8Array): Promise<Result<VisionImage>> =>
-    engines.run('image/vision', { bytes }, AbortSignal.timeout(20_000))
-  const made = async (bytes: Uint8Array): Promise<VisionImage> => {
-    const result = await run(bytes)
+  const MOST = { bytesMax: VISION_BYTES_MAX, sideMax: VISION_SIDE_MAX }
+  const run = (bytes: Uint8Array, most = MOST): Promise<Result<VisionImage>> =>
+    engines.run('image/vision', { bytes, ...most }, AbortSignal.timeout(20_000))
+  const made = async (bytes: Uint8Array, most = MOST): Promise<VisionImage> => {
+    const result = await run(bytes, most)
     if (!result.ok) throw new Error(JSON.stringify(result.fault))
     return result.value
   }
@@ -57,6 +59,17 @@ describe('a picture for a model', () => {
     expect([width, height]).toEqual([VISION_SIDE_MAX, VISION_SIDE_MAX / 2])
     expect(mediaType).toBe('image/jpeg')
     expect(bytes.length).toBeLessThanOrEqual(VISION_BYTES_MAX)
+  })
+
+  it('is made smaller until it has the bytes that it may have', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
+    const create = { width: 1_600, height: 1_600, channels: 3, background: '#000', noise } as const
+    const bytes = await sharp({ create }).jpeg({ quality: 60 }).toBuffer()
+    for (const bytesMax of [90_000, 20_000]) {
+      const small = await made(bytes, { ...MOST, bytesMax })
+      expect(small.bytes.length).toBeLessThanOrEqual(bytesMax)
+      expect(small.bytes.length).toBeGreaterThan(bytesMax / 8)
+    }
   })
 
   it.each([
@@ -128,6 +141,26 @@ describe('images for model-4', () => {
     })
     expect(stageIn(outcome, 'Web search').reason).toBe('the question is about images')
   })
+
+  it('are small where they are asked for in low detail, and together no larger than is written at once', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
+    const create = { width: 1_800, height: 1_800, channels: 3, background: '#000', noise } as const
+    const url = dataUrl(await sharp({ create }).jpeg({ quality: 80 }).toBuffer())
+    const usual = { type: 'image_url', image_url: { url } }
+    await world.outcome(askingBeast([WORDS, image(url), ...Array(7).fill(usual)]))
+    const [low = '', ...others] = urlsIn(seen())
+    const bytesIn = (one: string): Uint8Array => Uint8Array.fromBase64(one.slice(one.indexOf(',') + 1))
+    expect((await sharp(bytesIn(low)).metadata()).width).toBe(512)
+    expect((await sharp(bytesIn(others[0] ?? '')).metadata()).width).toBeGreaterThan(800)
+    expect(others).toHaveLength(7)
+    const sum = [low, ...others].reduce((bytes, one) => bytes + bytesIn(one).length, 0)
+    expect(sum).toBeLessThanOrEqual(IMAGES_BYTES_MAX)
+    resetEnsemble(world, { plain: '{}' })
+    await world.ask({ ...askingBeast([WORDS, usual, usual]), form: { is: 'json' }, count: 4 })
+    const sent = (world.fakes[1]?.questions ?? []).flatMap(urlsIn)
+    expect(sent).toHaveLength(8)
+    expect(sent.reduce((bytes, one) => bytes + bytesIn(one).length, 0)).toBeLessThanOrEqual(IMAGES_BYTES_MAX)
+  }, 20_000)
 
   it('are read from the web by us, and of older turns too', async () => {
     const messages = [

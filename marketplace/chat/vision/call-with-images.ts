@@ -11,7 +11,7 @@ import { type ImageMeans, prepareImages } from './prepare-images.ts'
  */
 export async function callWithImages(
   call: ChatCall,
-  means: Pick<ChatMeans, 'models'> & Omit<ImageMeans, 'who'>,
+  means: Pick<ChatMeans, 'models'> & Omit<ImageMeans, 'who' | 'count'>,
   signal: AbortSignal,
 ): Promise<Result<ChatCall>> {
   if (!hasImages(call.messages)) return ok(call)
@@ -24,6 +24,6 @@ export async function callWithImages(
     const reason = 'no model that sees images is configured'
     return fail(fault('chat/no-backend', { model, reason, requires: ['models.file'] }))
   }
-  const messages = await prepareImages(call.messages, { ...means, who: call.who ?? '' }, signal)
+  const messages = await prepareImages(call.messages, { ...means, who: call.who ?? '', count: call.count }, signal)
   return messages.ok ? ok({ ...call, messages: messages.value }) : messages
 }

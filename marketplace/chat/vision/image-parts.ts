@@ -18,6 +18,8 @@ export interface ImagePart {
   /** The same as a request calls it. */
   readonly param: string
   readonly url: string
+  /** Whether it is asked for in low detail. */
+  readonly isLow: boolean
 }
 
 /** Images of a conversation in their order. */
@@ -25,8 +27,9 @@ export function imagePartsOf(messages: readonly ChatMessage[]): readonly ImagePa
   return messages.flatMap(({ content }, message) => {
     if (!Array.isArray(content)) return []
     return content.flatMap((value: unknown, part) => {
-      const url = imageUrlOf(value)
-      return url === null ? [] : [{ message, part, param: `messages[${message}].content[${part}].image_url.url`, url }]
+      const image = imageOf(value)
+      const param = `messages[${message}].content[${part}].image_url.url`
+      return image === null ? [] : [{ message, part, param, ...image }]
     })
   })
 }
@@ -38,7 +41,7 @@ export function hasImages(messages: readonly ChatMessage[]): boolean {
 
 /** Whether there is an image in a message. */
 export function bearsImage({ content }: ChatMessage): boolean {
-  return Array.isArray(content) && content.some((part) => imageUrlOf(part) !== null)
+  return Array.isArray(content) && content.some((part) => imageOf(part) !== null)
 }
 
 /**
@@ -79,11 +82,12 @@ export function someoneSees({ facts }: Pick<ChatModels, 'facts'>): boolean {
   return facts.some(({ models }) => models.some(({ supports }) => supports.has('vision')))
 }
 
-function imageUrlOf(part: unknown): string | null {
+/** The image of a part of a message; null where it is none. */
+export function imageOf(part: unknown): Pick<ImagePart, 'url' | 'isLow'> | null {
   const { type, image_url } = (part ?? {}) as { readonly type?: unknown; readonly image_url?: unknown }
   if (type !== 'image_url') return null
-  const { url } = (image_url ?? {}) as { readonly url?: unknown }
-  return typeof url === 'string' ? url : ''
+  const { url, detail } = (image_url ?? {}) as { readonly url?: unknown; readonly detail?: unknown }
+  return { url: typeof url === 'string' ? url : '', isLow: detail === 'low' }
 }
 
 function troubleOfData(url: string): string | null {

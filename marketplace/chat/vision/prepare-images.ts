@@ -2,22 +2,34 @@ import { fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatMessage } from '../../models/backend.ts'
 import type { FreePlaces } from '../../outside/free-places.ts'
+import { VISION_BYTES_MAX, VISION_SIDE_MAX } from '../../outside/image-tasks.ts'
 import type { ChatMeans } from '../stage.ts'
 import {
   base64Of,
   checkImages,
   IMAGE_BYTES_MAX,
   type ImagePart,
+  imageOf,
   imagePartsOf,
   isDataUrl,
   unusableImage,
 } from './image-parts.ts'
+
+/**
+ * Bytes of all images of a chat as they are written anew, for each time that they are sent: those of several answers at once are
+ * written into as many questions.
+ */
+export const IMAGES_BYTES_MAX = 6_000_000
+/** Pixels across and down of an image that is asked for in low detail, as which it counts. */
+const LOW_SIDE_MAX = 512
 
 /** What images are read with. */
 export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
   /** Places for reading images of strangers: the web is there for what is paid as well. */
   readonly pictures: FreePlaces
   readonly who: string
+  /** Questions that they are sent with. */
+  readonly count: number
 }
 
 const ACCEPT = 'image/png, image/jpeg, image/webp, image/gif'
@@ -35,12 +47,13 @@ export async function prepareImages(
   const trouble = checkImages(messages)
   if (trouble !== null) return fail(trouble)
   const parts = imagePartsOf(messages)
+  const bytesMax = Math.min(VISION_BYTES_MAX, Math.floor(IMAGES_BYTES_MAX / (parts.length * means.count)))
   const urls = new Map<string, string>()
   // Each that is wanted more than once is read once.
   const made = await Promise.all(
-    [...new Map(parts.map((part) => [part.url, part])).values()].map(async (part) => {
-      const url = await writtenAnew(part, means, signal)
-      if (url.ok) urls.set(part.url, url.value)
+    [...new Map(parts.map((part) => [nameOf(part), part])).values()].map(async (part) => {
+      const url = await writtenAnew(part, { ...means, bytesMax }, signal)
+      if (url.ok) urls.set(nameOf(part), url.value)
       return url
     }),
   )
@@ -51,12 +64,22 @@ export async function prepareImages(
   return ok(messages.map((message) => withUrls(message, urls)))
 }
 
-async function writtenAnew(part: ImagePart, means: ImageMeans, signal: AbortSignal): Promise<Result<string>> {
+/** By which an image is told from others that are wanted. */
+function nameOf({ url, isLow }: Pick<ImagePart, 'url' | 'isLow'>): string {
+  return `${isLow ? 'low' : 'usual'} ${url}`
+}
+
+async function writtenAnew(
+  part: ImagePart,
+  { bytesMax, ...means }: ImageMeans & { readonly bytesMax: number },
+  signal: AbortSignal,
+): Promise<Result<string>> {
   const bytes = isDataUrl(part.url) ? bytesOf(part) : await bytesAt(part, means, signal)
   if (!bytes.ok) return bytes
   if (bytes.value.length > IMAGE_BYTES_MAX)
     return fail(unusableImage(part, `it is larger than ${IMAGE_BYTES_MAX} bytes`))
-  const written = await means.engines.run('image/vision', { bytes: bytes.value }, signal)
+  const sideMax = part.isLow ? LOW_SIDE_MAX : VISION_SIDE_MAX
+  const written = await means.engines.run('image/vision', { bytes: bytes.value, bytesMax, sideMax }, signal)
   if (written.ok) return ok(`data:${written.value.mediaType};base64,${written.value.bytes.toBase64()}`)
   if (written.fault.code === 'engine/failed') return written
   return fail(unusableImage(part, faultMessage(written.fault)))
@@ -92,7 +115,8 @@ function withUrls(message: ChatMessage, urls: ReadonlyMap<string, string>): Chat
 }
 
 function withUrl(part: unknown, urls: ReadonlyMap<string, string>): unknown {
-  const { type, image_url } = (part ?? {}) as { readonly type?: unknown; readonly image_url?: { readonly url: string } }
-  const url = type === 'image_url' ? urls.get(image_url?.url ?? '') : undefined
-  return url === undefined ? part : { ...(part as object), image_url: { ...image_url, url } }
+  const image = imageOf(part)
+  const url = image === null ? undefined : urls.get(nameOf(image))
+  if (url === undefined) return part
+  return { ...(part as object), image_url: { ...(part as { readonly image_url: object }).image_url, url } }
 }

@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp'
-import { VISION_BYTES_MAX, VISION_SIDE_MAX, type VisionImage } from '../../../marketplace/outside/image-tasks.ts'
+import type { VisionImage, VisionWish } from '../../../marketplace/outside/image-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 
 /** Pixels of what is taken: small files can hold enormous pictures. */
@@ -7,6 +7,8 @@ const PIXELS_MAX = 40_000_000
 /** PNG is for drawings and screens; what is larger as such is a photograph. */
 const PNG_BYTES_MAX = 1_500_000
 const QUALITIES = [85, 60, 30]
+/** What is too large all the same is made smaller by half, down to this. */
+const SIDE_MIN = 128
 
 type Format = 'png' | 'jpeg' | 'webp' | 'gif'
 
@@ -22,16 +24,14 @@ sharp.concurrency(1)
 sharp.cache(false)
 
 /**
- * Writes a stranger's picture anew: its first frame, upright, at most {@link VISION_SIDE_MAX} pixels wide and high, without
- * metadata. Only PNG, JPEG, WebP and GIF reach the library: vector graphics can name files of this machine.
+ * Writes a stranger's picture anew: its first frame, upright, without metadata, within the bounds that are wished. Only PNG, JPEG, WebP and GIF reach the library: vector graphics can name files of this machine.
  */
-export async function visionImage({ bytes }: { readonly bytes: Uint8Array }): Promise<VisionImage> {
+export async function visionImage({ bytes, bytesMax, sideMax }: VisionWish): Promise<VisionImage> {
   const format = formatOf(bytes)
   if (format === null) throw new EngineRefusal('it is no PNG, JPEG, WebP or GIF')
   try {
     const picture = sharp(bytes, { limitInputPixels: PIXELS_MAX, failOn: 'truncated' })
-    const size = { width: VISION_SIDE_MAX, height: VISION_SIDE_MAX, fit: 'inside', withoutEnlargement: true } as const
-    return await written(picture.rotate().resize(size).toColourspace('srgb'), format)
+    return await written(picture.rotate().resize(within(sideMax)).toColourspace('srgb'), { format, bytesMax })
   } catch (error) {
     if (error instanceof EngineRefusal) throw error
     // What the library says names its own functions; that the bytes are to blame is all there is to say.
@@ -45,17 +45,26 @@ function formatOf(bytes: Uint8Array): Format | null {
   return found?.[0] ?? null
 }
 
-async function written(picture: Sharp, format: Format): Promise<VisionImage> {
+function within(side: number) {
+  return { width: side, height: side, fit: 'inside', withoutEnlargement: true } as const
+}
+
+async function written(
+  picture: Sharp,
+  { format, bytesMax }: { readonly format: Format; readonly bytesMax: number },
+): Promise<VisionImage> {
   const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true })
   const again = (): Sharp => sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } })
   const { width, height } = info
   if (format !== 'jpeg') {
     const png = await again().png({ compressionLevel: 6 }).toBuffer()
-    if (png.length <= PNG_BYTES_MAX) return { bytes: png, mediaType: 'image/png', width, height }
+    if (png.length <= Math.min(PNG_BYTES_MAX, bytesMax)) return { bytes: png, mediaType: 'image/png', width, height }
   }
   for (const quality of QUALITIES) {
     const jpeg = await again().flatten({ background: '#fff' }).jpeg({ quality }).toBuffer()
-    if (jpeg.length <= VISION_BYTES_MAX) return { bytes: jpeg, mediaType: 'image/jpeg', width, height }
+    if (jpeg.length <= bytesMax) return { bytes: jpeg, mediaType: 'image/jpeg', width, height }
   }
+  const side = Math.floor(Math.max(width, height) / 2)
+  if (side >= SIDE_MIN) return written(again().resize(within(side)), { format: 'jpeg', bytesMax })
   throw new EngineRefusal('it is too large a picture')
 }

@@ -384,5 +384,5 @@ export class ModelPool implements Models {
 }
 
 function asPoolRequest(request: ModelRequest | PoolRequest): PoolRequest {
-  return { ...request, messages: request.messages.map((message) => ({ ...message })) }
+  return { ...request, messages: request.messages as readonly ChatMessage[] }
 }

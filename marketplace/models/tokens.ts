@@ -117,14 +117,18 @@ const OTHERS: readonly Kind[] = [
   { ...TWO, below: 0x10000 },
 ]
 
-/** Letters that are more common than those around them: they have tokens of their own. */
-const COMMON: readonly (readonly [Kind, string])[] = [
+/** Letters of which there are more, or fewer, in texts than of those around them: they have tokens of their own, or none. */
+const APART: readonly (readonly [Kind, string])[] = [
   [
     SIGN,
     '\u200b\u200c\u200d\u200e\u200f\u2028\u20e3\u3000\ufe0e\ufe0f–—―‘’‚“”„‟†‡•․…‰′″‹›※₂₪€₹℃№™ⅠⅡⅤⅼ←↑→↓⇒∀∆−∙√∞∨≈≤≥≫①②③④⑤━│┃├┣║╗╝▀▄█▋░▒▓■□▪▫▬▲△▶▷►▼▽◆◇○◎●★☆☎☺♀♂♡♥♦♪♫✅✓✔✨❤➡⭐⭕、。々〇〈〉《》「」『』【】〒〔〕〖〗〜・｡｢｣､･',
   ],
   [{ ...LINE }, '─'],
   [{ ...LINE }, '═'],
+  [{ ...LETTER, each: 1.6 }, 'ẴẲẪẼỠỖỴỸ\u1efa\u1efb\u1efc\u1efd\u1efe\u1eff'],
+  [{ ...GREEK, each: 1.6 }, 'ΪΫΏΰΊΉΎ'],
+  [{ ...CYRILLIC, each: 1.6 }, 'ЀЍѐѝЃЌЏ'],
+  [TWO, 'ჱჴჶჺゐゑゎヷゟ＂＄｠ឥ\u17dd'],
   [{ ...CYRILLIC, each: 0.3 }, 'ҐґҒғҗҙҚқҡҢңҧҮүҰұҲҳҷҺһӘәӣӨөӯ'],
   [
     ARABIC,
@@ -202,7 +206,7 @@ const KINDS: readonly Kind[] = [
   CONTROL,
   LETTER,
   ...OTHERS,
-  ...COMMON.map(([kind]) => kind),
+  ...APART.map(([kind]) => kind),
 ]
 /** Index of the kind of each code unit. */
 const KIND_OF = indexOfKinds()
@@ -240,8 +244,9 @@ function tokensOf(text: string): number {
       next = end < text.length ? indexAt(text, end) : -1
     } while (next >= 0 && (next === index || isSameWord(kind, next)) && !begins(kind, text, end))
     if (end - at > 1 || !isBlank(kind)) sum += beside + 1 + Math.max(0, end - at - kind.whole) * kind.more
-    // A single blank belongs to the word after it; those that alternate are read two at a time.
+    // A single blank belongs to the word after it, but not to a number; those that alternate are read two at a time.
     else if (isBlank(KINDS[next])) sum += 0.5
+    else if (KINDS[next] === DIGIT) sum += 1
     at = end
     index = next
   }
@@ -286,7 +291,7 @@ function indexOfKinds(): Uint8Array {
     from = kind.below
   }
   for (let code = 0; code < 128; code++) indexes[code] = KINDS.indexOf(plainKind(String.fromCharCode(code)))
-  for (const [kind, letters] of COMMON)
+  for (const [kind, letters] of APART)
     for (const letter of letters) if (letter !== '\n') indexes[letter.charCodeAt(0)] = KINDS.indexOf(kind)
   return indexes
 }

@@ -95,7 +95,7 @@ function messageTokens(message: ChatMessage): number {
 /** Tokens of what is said in a message, and of what tools were asked for in it. */
 function countedTokens(message: ChatMessage): number {
   const { content, tool_calls: calls } = message
-  const called = Array.isArray(calls) ? estimatedTokens(JSON.stringify(calls)) : 0
+  const called = calls === undefined || calls === null ? 0 : valueTokens(calls)
   const beside = called + otherTokens(message, MESSAGE_FIELDS)
   if (typeof content === 'string') return beside + estimatedTokens(content)
   if (!Array.isArray(content)) return beside
@@ -104,8 +104,8 @@ function countedTokens(message: ChatMessage): number {
 
 function partTokens(part: Fields | null): number {
   if (part === null || typeof part !== 'object') return 0
-  const beside = otherTokens(part, PART_FIELDS)
-  if (typeof part.text === 'string') return beside + estimatedTokens(part.text)
+  const text = typeof part.text === 'string' ? estimatedTokens(part.text) : 0
+  const beside = text + otherTokens(part, PART_FIELDS)
   if (part.type !== 'image_url') return beside
   const image = (part.image_url ?? {}) as Fields
   return beside + otherTokens(image, IMAGE_FIELDS) + (image.detail === 'low' ? IMAGE_TOKENS.low : IMAGE_TOKENS.usual)

@@ -39,17 +39,22 @@ export class End {
 }
 
 /**
- * Lets a chat in that is expected to use so many tokens, which are counted last: its key may have one more, and so may the node. Faults: those of keys,
- * `chat/busy`, `chat/stopping`.
+ * Lets a chat in that is expected to use so many tokens, which are counted last: its key may have one more, and so may the node. Faults:
+ * those of keys, `chat/busy`, `chat/stopping`.
  */
 export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: () => number): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key
   const leave = chat.enter(end.stop)
   if (leave === null) return fail(end.faultOf(fault('chat/busy', { seconds: 1 })))
-  const pass = chat.keys.admit(key.value, expectedTokens)
-  const left = (): Pick<ChatPass, 'requests' | 'tokens'> => chat.keys.allowances(key.value)
-  if (pass.ok) return { ok: true, value: { pass: pass.value, left, who: limitedAs(key.value), leave } }
-  leave()
-  return pass
+  let isIn = false
+  try {
+    const pass = chat.keys.admit(key.value, expectedTokens)
+    if (!pass.ok) return pass
+    isIn = true
+    const left = (): Pick<ChatPass, 'requests' | 'tokens'> => chat.keys.allowances(key.value)
+    return { ok: true, value: { pass: pass.value, left, who: limitedAs(key.value), leave } }
+  } finally {
+    if (!isIn) leave()
+  }
 }

@@ -116,6 +116,12 @@ const FEW = {
   controls: Array.from({ length: 8 }, (_, i) => String.fromCharCode(i)),
   'common marks': [...'–—‘’“”•…€™←↑→↓√∞≈≤≥─│├█░■□▲▼◆○●★☆♥✓❤➡、。「」'],
   'common Chinese': [...'的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年'],
+  'rare Latin letters in words': [...'ẴẲẪẼỠỖỴỸỺỻỼỽ '],
+  'rare Georgian letters in words': [...'ჱჴჶჺ '],
+  'rare Cyrillic letters in words': [...'ЀЍѐѝЃЌЏ '],
+  'rare Greek letters in words': [...'ΪΫΏΰΊΉΎ '],
+  'rare Japanese letters': [...'ゐゑゎヷゟ'],
+  'numbers apart': ['1 ', '23 ', '456 '],
   'common Korean': [...'이다는을가에의고하한지사로기도자시대서리나인어아를정그부해'],
 }
 
@@ -224,6 +230,8 @@ describe('the estimate of a conversation', () => {
     expect(of(picture())).toBe(4 + 765)
     expect(of([...picture('high'), { type: 'text', text: 'Hello' }])).toBe(4 + 765 + 1)
     expect([of(null), of([null, 1, {}]), of({})]).toEqual([4, 4, 4])
+    // By its type, whatever else it says of itself.
+    expect(of(picture().map((part) => ({ ...part, text: 'Hello' })))).toBe(4 + 765 + 1)
   })
 
   it('counts the tools that are offered, and the calls of them', () => {
@@ -231,5 +239,8 @@ describe('the estimate of a conversation', () => {
     expect(estimatedPrompt([], { tools: [tool] })).toBeGreaterThan(100)
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: 'word '.repeat(100) } }]
     expect(estimatedPrompt([{ role: 'assistant', content: null, tool_calls: calls }])).toBeGreaterThan(100)
+    // What is no list of calls goes to the model all the same.
+    for (const unlike of [{ a: calls[0] }, 'word '.repeat(100)])
+      expect(estimatedPrompt([{ role: 'user', content: 'Hello', tool_calls: unlike }])).toBeGreaterThan(100)
   })
 })

@@ -9,7 +9,7 @@ const SLACK_BLOCKS = 144n
  * are fetched. Meanwhile the head stands still or far below, and any peer could lead it down a branch of easy blocks that is too deep
  * to come back from.
  */
-export function isNear(totalWork: bigint, head: BlockEntry, awaited: bigint): boolean {
+export function isNear(totalWork: bigint, head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): boolean {
   const best = awaited > head.totalWork ? awaited : head.totalWork
   return totalWork + workOfTarget(head.header.target) * SLACK_BLOCKS >= best
 }

@@ -8,6 +8,7 @@ import type { PeerId } from '../../src/p2p/network.ts'
 import type { Peer } from '../../src/p2p/peers/peers.ts'
 import { pause } from '../../src/p2p/relay/within.ts'
 import type { Status } from '../../src/p2p/wire/messages.ts'
+import { fork } from '../support/branches.ts'
 import { TestChain } from '../support/chain.ts'
 import { childHeader, headerBranch } from '../support/header-branch.ts'
 import {
@@ -47,6 +48,57 @@ describe('a node with one hostile peer among those that it chose', () => {
       for (const peer of others) hub.connect(node.network, peer.network)
     })
     return { hub, node, liar }
+  }
+
+  /** Lets the honest chain grow by a block every three seconds, while the node knows that it is behind until it is not. */
+  async function grow(
+    { hub, node, grown }: { readonly hub: MemoryNetwork; readonly node: SyncNode; readonly grown: TestChain },
+    seconds: number,
+    at: (second: number) => void,
+  ): Promise<void> {
+    for (let second = 0; second < seconds; second += 3) {
+      at(second)
+      await hub.time.pass(3_000)
+      // Right behind its parent, or it would be easy.
+      grown.nowMs = grown.chain.head.header.timeMs
+      await grown.mine()
+      grown.nowMs = hub.time.nowMs
+      expect(node.synchroniser.progress().behind || node.height >= OWN, `second ${second}`).toBe(true)
+    }
+  }
+
+  function expectOn(node: SyncNode, grown: TestChain): void {
+    expect(node.offences.filter(({ peer }) => peer.startsWith('honest'))).toEqual([])
+    expect(node.height).toBeGreaterThanOrEqual(OWN)
+    expect(grown.chain.database.entry(node.test.chain.head.id)).toBeDefined()
+  }
+
+  /** Has a peer show headers without work, page by page: each after nine times busy, each just in time. */
+  function collects({
+    hub,
+    node,
+    liar,
+  }: {
+    readonly hub: MemoryNetwork
+    readonly node: SyncNode
+    readonly liar: SyncNode
+  }): void {
+    const { database } = own.chain
+    const shared = headerTipOf(database, database.entry(database.idAt(10) as BlockId) as BlockEntry)
+    const late = headerBranch(RULES, shared, 1, { timeMs: shared.header.timeMs + 86_400_000 })
+    const untrue = [...late, ...headerBranch(RULES, late[0] as HeaderTip, 12_000)]
+    const bytesOf = new Set(untrue.map(({ bytes }) => toHex(bytes)))
+    node.isFalse = ({ bytes }) => bytesOf.has(toHex(bytes))
+    let asked = 0
+    liar.peers.exchange.answer('headers', async (_, { locator, limit }) => {
+      const from = untrue.findIndex(({ id }) => id === locator[0]) + 1
+      asked += 1
+      if (from > 0 && asked % 10 !== 0) {
+        await pause(hub.time, 14_500)
+        return { refusal: 'busy' }
+      }
+      return { reply: untrue.slice(from, from + limit).map(({ bytes }) => bytes) }
+    })
   }
 
   const earlyBehind = (tip: HeaderTip, hub: MemoryNetwork): Uint8Array =>
@@ -194,28 +246,60 @@ describe('a node with one hostile peer among those that it chose', () => {
     await node.stop()
   }, 120_000)
 
+  it.each([1, 3])(
+    'does not hold it against %d honest peers that their chain grew while it was disputed',
+    async (count) => {
+      const grown = await fork(own, { parts: PARTS })
+      const hub = new MemoryNetwork(new VirtualTime(Math.max(own.nowMs, world.lighter.nowMs) + 120_000_000))
+      const node = await freshNode(hub)
+      const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
+      const liar = await SyncNode.open(hub, 'liar', { ruleBook: RULES, says })
+      let asked = 0
+      liar.peers.exchange.answer('headers', (_, { limit }) => {
+        if (limit > 1) return { refusal: 'busy' }
+        asked += 1
+        const disputes = asked <= 10 && asked % 5 === 0
+        return disputes ? { reply: headersOf(world.lighter, [], FORK + 1).slice(-1) } : { refusal: 'busy' }
+      })
+      hub.connect(node.network, liar.network)
+      for (const honest of await honestPeers(hub, { own: grown }, { count })) hub.connect(node.network, honest.network)
+      // It came by itself, and leads down the easy branch.
+      const inbound = await SyncNode.open(hub, 'inbound', { test: world.lighter })
+      node.synchroniser.start()
+      await grow({ hub, node, grown }, 300, (second) => {
+        if (second === 60) hub.connect(inbound.network, node.network)
+      })
+      expectOn(node, grown)
+      await node.stop()
+    },
+    120_000,
+  )
+
   it('is not kept waiting by what that disputes while its own claim is collected page by page', async () => {
-    const { hub, node, liar } = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))
-    const { database } = own.chain
-    const shared = headerTipOf(database, database.entry(database.idAt(10) as BlockId) as BlockEntry)
-    const late = headerBranch(RULES, shared, 1, { timeMs: shared.header.timeMs + 86_400_000 })
-    const untrue = [...late, ...headerBranch(RULES, late[0] as HeaderTip, 12_000)]
-    const bytesOf = new Set(untrue.map(({ bytes }) => toHex(bytes)))
-    node.isFalse = ({ bytes }) => bytesOf.has(toHex(bytes))
-    let asked = 0
-    liar.peers.exchange.answer('headers', async (_, { locator, limit }) => {
-      const from = untrue.findIndex(({ id }) => id === locator[0]) + 1
-      asked += 1
-      // Each page comes after nine times busy, each just in time.
-      if (from > 0 && asked % 10 !== 0) {
-        await pause(hub.time, 14_500)
-        return { refusal: 'busy' }
-      }
-      return { reply: untrue.slice(from, from + limit).map(({ bytes }) => bytes) }
-    })
+    const parts = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))
+    collects(parts)
+    parts.node.synchroniser.start()
+    await parts.hub.time.pass(900_000)
+    expectHeavier(parts.node, world)
+    await parts.node.stop()
+  }, 120_000)
+
+  it('does not set honest peers against each other by that, so that none of them is heard any more', async () => {
+    const grown = await fork(own, { parts: PARTS })
+    const hub = new MemoryNetwork(new VirtualTime(Math.max(own.nowMs, world.lighter.nowMs) + 120_000_000))
+    const node = await freshNode(hub)
+    const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
+    const liar = await SyncNode.open(hub, 'liar', { ruleBook: RULES, says })
+    collects({ hub, node, liar })
+    hub.connect(node.network, liar.network)
+    for (const honest of await honestPeers(hub, { own: grown }, { count: 3 })) hub.connect(node.network, honest.network)
+    const inbound = await SyncNode.open(hub, 'inbound', { test: world.lighter })
     node.synchroniser.start()
-    await hub.time.pass(900_000)
-    expectHeavier(node, world)
+    await grow({ hub, node, grown }, 900, (second) => {
+      if (second === 300) liar.network.disconnect(node.network.self, 'it leaves')
+      if (second === 330) hub.connect(inbound.network, node.network)
+    })
+    expectOn(node, grown)
     await node.stop()
   }, 120_000)
 })

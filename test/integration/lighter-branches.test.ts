@@ -56,6 +56,10 @@ describe('a node that fetches blocks is not led down a branch of less work', () 
       { claims: more, busyMs: 7_000, honest: 1, came: true },
     ],
     ['by a peer that came before any was chosen', { claims: truth, isFirst: true, came: true, alone: 6_000 }],
+    [
+      'by the first peer that comes after it was alone',
+      { claims: truth, isFirst: true, came: true, offline: 60_000, alone: 20_000, importMs: 5 },
+    ],
     ['by the one chosen peer that there is at first', { claims: more, isFirst: true, alone: 6_000, importMs: 10 }],
     [
       'by a peer that came, and says that it leads on a little',
@@ -69,6 +73,7 @@ describe('a node that fetches blocks is not led down a branch of less work', () 
       busyMs = 0,
       honest = 3,
       came = false,
+      offline = 0,
       alone = 0,
       importMs = 0,
       height,
@@ -85,8 +90,10 @@ describe('a node that fetches blocks is not led down a branch of less work', () 
       const liar = await SyncNode.open(hub, 'liar', { test: lighter, says })
       const meetLiar = (): void =>
         came ? hub.connect(liar.network, node.network) : hub.connect(node.network, liar.network)
+      if (offline > 0) node.synchroniser.start()
+      await hub.time.pass(offline)
       if (isFirst) meetLiar()
-      if (alone > 0) node.synchroniser.start()
+      if (alone > 0 && offline === 0) node.synchroniser.start()
       await hub.time.pass(alone)
       for (const peer of await honestPeers(hub, world, { count: honest, busyMs }))
         hub.connect(node.network, peer.network)
@@ -108,6 +115,8 @@ interface Case {
   readonly honest?: number
   /** Whether the liar came by itself. */
   readonly came?: boolean
+  /** How long the node is alone. */
+  readonly offline?: number
   /** How long the liar is alone with the node. */
   readonly alone?: number
   /** What a block takes. */

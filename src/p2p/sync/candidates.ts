@@ -20,11 +20,15 @@ const WANTED_EVERY_MS = 2_000
 interface Parked {
   readonly untilMs: number
   readonly times: number
+  /** When it led nowhere last. */
+  readonly atMs: number
   /** The most work that it has said it has, in connections that are over. */
   readonly claimedWork: bigint
 }
 
-const NOT_PARKED: Parked = { untilMs: 0, times: 0, claimedWork: 0n }
+const NOT_PARKED: Parked = { untilMs: 0, times: 0, atMs: 0, claimedWork: 0n }
+/** So long after it led nowhere last that is forgotten: honest peers lead nowhere now and then too. */
+const FORGOTTEN_MS = 3_600_000
 
 interface CandidatesDependencies {
   readonly chain: Chain
@@ -77,27 +81,27 @@ export class Candidates {
 
   /** Leaves a peer's branch alone for a while, longer each time. */
   park(id: PeerId): void {
-    const parked = this.#parked.get(id) ?? NOT_PARKED
-    const untilMs = this.#deps.clock.now() + Math.min(PARK_MS_MAX, PARK_MS * 2 ** parked.times)
-    this.#parked.set(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX) })
+    const atMs = this.#deps.clock.now()
+    const parked = this.#standing(id)
+    const untilMs = atMs + Math.min(PARK_MS_MAX, PARK_MS * 2 ** parked.times)
+    this.#parked.set(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX), atMs })
   }
 
   /** Leaves a peer's branch alone until others were looked at, by no fault of it. */
   rest(id: PeerId): void {
-    const parked = this.#parked.get(id) ?? NOT_PARKED
-    this.#parked.set(id, { ...parked, untilMs: this.#deps.clock.now() + PARK_MS })
+    this.#parked.set(id, { ...this.#standing(id), untilMs: this.#deps.clock.now() + PARK_MS })
   }
 
   /** A peer has shown that it has less than it claims: its claim counts no more. */
   refute(id: PeerId): void {
-    const parked = this.#parked.get(id) ?? NOT_PARKED
-    this.#parked.set(id, { ...parked, untilMs: this.#deps.clock.now() + PARK_MS_MAX, times: TIMES_MAX })
+    const atMs = this.#deps.clock.now()
+    this.#parked.set(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
   }
 
   /** A peer claims more work and shows nothing of it: that holds nothing up any more. */
   discount(id: PeerId): void {
-    const parked = this.#parked.get(id) ?? NOT_PARKED
-    this.#parked.set(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX) })
+    const parked = this.#standing(id)
+    this.#parked.set(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
   }
 
   /** A peer's branch may be looked at again at once; how often it led nowhere stays known. */
@@ -108,7 +112,7 @@ export class Candidates {
 
   /** A peer's branch was good: how often it led nowhere is forgotten once it has shown all that it ever claimed. */
   unpark(id: PeerId): void {
-    const { claimedWork } = this.#parked.get(id) ?? NOT_PARKED
+    const { claimedWork } = this.#standing(id)
     if (claimedWork > this.#deps.chain.head.totalWork) this.free(id)
     else this.#parked.delete(id)
   }
@@ -128,9 +132,13 @@ export class Candidates {
     return peers.some(isChosen) ? peers.filter(isChosen) : peers
   }
 
+  isHeard(id: PeerId): boolean {
+    return this.heard().some(({ info }) => info.id === id)
+  }
+
   /** Those of them that claim more work than this, and have not led nowhere too often. */
   rivals(totalWork: bigint): readonly Peer[] {
-    const isOpen = (id: PeerId): boolean => (this.#parked.get(id)?.times ?? 0) < CHANCES_MAX
+    const isOpen = (id: PeerId): boolean => this.#standing(id).times < CHANCES_MAX
     return this.heard().filter(({ info, head }) => head.totalWork > totalWork && isOpen(info.id))
   }
 
@@ -147,8 +155,13 @@ export class Candidates {
   #promising(): readonly Peer[] {
     const { chain, peers } = this.#deps
     return peers.list().filter(({ info, head }) => {
-      return head.totalWork > chain.head.totalWork && (this.#parked.get(info.id)?.times ?? 0) < TRIES_MAX
+      return head.totalWork > chain.head.totalWork && this.#standing(info.id).times < TRIES_MAX
     })
+  }
+
+  #standing(id: PeerId): Parked {
+    const parked = this.#parked.get(id)
+    return parked !== undefined && this.#deps.clock.now() - parked.atMs < FORGOTTEN_MS ? parked : NOT_PARKED
   }
 
   readonly #isCandidate = ({ info, head }: Peer): boolean => {

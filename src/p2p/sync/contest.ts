@@ -19,13 +19,15 @@ export interface ContestDependencies {
   readonly expectsPeers: boolean
 }
 
-/** How long after the start no branch is followed far that came with a peer that we did not choose, while we have chosen none. */
+/** How long after the start, or after this node was alone or slept, no branch is followed far that came with a peer that we did not choose, while we have chosen none. */
 export const CHOSEN_MS = 30_000
 /** The same where we have chosen some, until there are a few: the first that answers may be a liar. */
 const OTHERS_MS = 5_000
 const CHOSEN_ENOUGH = 3
 const PATIENCE_MS = 5_000
 const LOOK_AGAIN_MS = 1_000
+/** Time between two looks that stands for sleep: no work of this node takes so long. */
+const SLEEP_MS = 20_000
 /** Times that a silent peer that we chose is asked, and the pause before each time: an honest one may be busy for a moment. */
 const QUESTIONS_MAX = 5
 const QUESTION_PAUSE_MS = 5_000
@@ -46,13 +48,16 @@ export class Contest {
   readonly #deps: ContestDependencies
   readonly #candidates: Candidates
   readonly #isCollected: (id: PeerId) => boolean
-  readonly #startedMs: number
+  /** When this node began to look for peers, and when it woke from sleep. */
+  #startedMs: number
+  #wokeMs = Number.NEGATIVE_INFINITY
   /** Since when peers hold others up whose claims are collected. */
   readonly #heldMs = new LruMap<PeerId, { readonly sinceMs: number }>(HELD_MAX)
   /** Peers that have a block that was asked about. */
   readonly #sharing = new Map<PeerId, BlockId>()
   #brokenMs = Number.NEGATIVE_INFINITY
   #stopped = false
+  #cancel: () => void = () => {}
 
   /** `isCollected` tells of whom a claim is being collected. */
   constructor(dependencies: ContestDependencies, candidates: Candidates, isCollected: (id: PeerId) => boolean) {
@@ -62,8 +67,23 @@ export class Contest {
     this.#startedMs = dependencies.clock.now()
   }
 
+  start(): void {
+    const beganMs = this.#deps.clock.now()
+    this.#cancel = this.#deps.timers.after(LOOK_AGAIN_MS, () => {
+      // This machine slept: connections may be dead, and what peers said of themselves is old.
+      if (this.#deps.clock.now() - beganMs > SLEEP_MS) this.#wokeMs = this.#deps.clock.now()
+      this.start()
+    })
+  }
+
   stop(): void {
     this.#stopped = true
+    this.#cancel()
+  }
+
+  /** The first peer came after there was none: others may be about to. */
+  met(): void {
+    this.#startedMs = this.#deps.clock.now()
   }
 
   /** A peer is gone. */
@@ -76,7 +96,9 @@ export class Contest {
     const { peers, clock, expectsPeers } = this.#deps
     const chosen = peers.list().filter(isChosen).length
     const waitMs = chosen > 0 ? OTHERS_MS : CHOSEN_MS
-    return expectsPeers && chosen < CHOSEN_ENOUGH && clock.now() - this.#startedMs < waitMs
+    if (!expectsPeers) return false
+    const nowMs = clock.now()
+    return nowMs - this.#wokeMs < CHOSEN_MS || (chosen < CHOSEN_ENOUGH && nowMs - this.#startedMs < waitMs)
   }
 
   /** Waits for them while a peer stays. */

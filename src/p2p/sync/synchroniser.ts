@@ -1,13 +1,15 @@
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import { isNear } from '../../../consensus/chain/near-head.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import { holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
 import { Candidates } from './candidates.ts'
-import { type Claim, collectClaim, isClaimEnough, keepsClaim } from './claim.ts'
+import { type Claim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
+import { claimFromBelow } from './deep-claim.ts'
 import { type FirstPageMeans, firstNew } from './first-page.ts'
 import { HeaderWalk } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
@@ -80,7 +82,10 @@ export class Synchroniser {
       () => this.#provenWork,
     )
     dependencies.peers.onPeer({
-      ready: () => this.#changed.wake(),
+      ready: () => {
+        if (dependencies.peers.list().length === 1) this.#contest.met()
+        this.#changed.wake()
+      },
       news: () => this.#changed.wake(),
       gone: (id, { claimedWork }) => {
         if (this.#claims.has(id)) this.#candidates.asking(id)
@@ -99,6 +104,7 @@ export class Synchroniser {
   /** Begins; call once. */
   start(): void {
     this.#reporter.start()
+    this.#contest.start()
     this.#loop = this.#follow().catch((error: unknown) => this.#deps.onFatal(error))
   }
 
@@ -174,12 +180,14 @@ export class Synchroniser {
     // One that led on by blocks, but not as far as it claimed, waits: a header from the future ends a branch, and blames no peer.
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
-      this.#isContested &&= !this.#candidates.heard().includes(peer)
+      this.#isContested &&= !this.#candidates.isHeard(id)
       this.#candidates.unpark(id)
     } else if (end === 'gave-way') {
       this.#isContested = true
       this.#candidates.rest(id)
     } else if (end === 'short') this.#candidates.refute(id)
+    // What it has came by gossip before.
+    else if (end === 'done' && isReached) this.#candidates.rest(id)
     else this.#candidates.park(id)
     this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
   }
@@ -232,23 +240,11 @@ export class Synchroniser {
     return header.height - this.#deps.chain.head.header.height
   }
 
-  /** What a branch from far below claims, if that is more work than our head has; none of it is hashed. */
-  async #heavierBelow({ info }: Peer): Promise<Claim | null> {
-    const walk = new HeaderWalk(this.#deps, info.id, { tip: undefined, deep: true })
-    const first = await firstNew(walk, this.#waiting)
-    if (first?.ok !== true) return null
-    const { ruleBook, head } = this.#deps.chain
-    const judge = { ruleBook, isNearHead: (totalWork: bigint) => totalWork > head.totalWork }
-    const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(info.id) }
-    const claim = await collectClaim(walk, first.value, judge, around)
-    return claim.ok ? claim.value : null
-  }
-
   /** Lets go of the newest kept headers, which may be stale, where a peer that is heard claims more; whether any were. */
   async #shortenKept(peer: Peer): Promise<boolean> {
     const { snapshots } = this.#deps
     const work = snapshots?.keptTip()?.totalWork ?? 0n
-    if (snapshots === null || peer.head.totalWork <= work || !this.#candidates.heard().includes(peer)) return false
+    if (snapshots === null || peer.head.totalWork <= work || !this.#candidates.isHeard(peer.info.id)) return false
     return snapshots.shortenHeaders()
   }
 
@@ -257,11 +253,13 @@ export class Synchroniser {
     const { id } = peer.info
     const known = unproven.claim?.proven && unproven.claim
     if (known && !keepsClaim(known, 0, unproven.first.headers)) return 'failed'
-    const claim = known ?? (await this.#proof(peer, unproven))
-    if (claim?.proven === undefined) return this.#stopped ? 'stopped' : 'failed'
+    // One whose branch has grown since is proven from there on; what it claims now is held against that.
+    const isWhole = known?.proven !== undefined && !this.#isShort(peer, known.proven.tip.totalWork)
+    const claim = isWhole ? known : await this.#proof(peer, unproven)
+    if (claim?.proven === undefined || !this.#deps.peers.isReady(id)) return this.#stopped ? 'stopped' : 'failed'
     const { tip, buried, isEarly } = claim.proven
     // Another branch that waits is proven to have more, and may still be given.
-    const isOutweighed = tip.totalWork < this.#claims.provenWork && !this.#isStuck
+    const isOutweighed = !isNear(tip.totalWork, tip, this.#claims.provenWork) && !this.#isStuck
     const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork || isOutweighed
     if (this.#isShort(peer, tip.totalWork)) return isEarly ? 'failed' : 'short'
     const kept = snapshots?.keptTip()
@@ -285,8 +283,9 @@ export class Synchroniser {
 
   /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */
   async #beyondReach(peer: Peer): Promise<RunEnd> {
-    if (!this.#candidates.heard().includes(peer)) return 'failed'
-    const claim = await this.#heavierBelow(peer)
+    if (!this.#candidates.isHeard(peer.info.id)) return 'failed'
+    const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(peer.info.id) }
+    const claim = await claimFromBelow(this.#deps, peer.info.id, this.#waiting, around)
     if (claim === null) return 'failed'
     const walk = new HeaderWalk(this.#deps, peer.info.id, { tip: claim.base, sizes: claim.sizes, deep: true })
     const first = await walk.next({ claimed: true })

@@ -6,8 +6,10 @@ import { Candidates } from '../../../../../src/p2p/sync/candidates.ts'
 const ID = 'rival' as PeerId
 const HEAD = 1_000n
 
-it('a peer that disputes and leaves has a say four times, until all is shown that it ever claimed', () => {
-  const [chain, connected, clock] = [{ head: { totalWork: HEAD } }, [] as Peer[], { now: () => 0 }]
+it('a peer that disputes and leaves has a say four times an hour, also where it shows a little in between', () => {
+  const [chain, connected] = [{ head: { totalWork: HEAD } }, [] as Peer[]]
+  let nowMs = 0
+  const clock = { now: () => nowMs }
   const candidates = new Candidates({ chain, clock, peers: { list: () => connected, isReady: () => true } } as never)
   const comes = (totalWork: bigint): void => {
     connected[0] = { info: { id: ID, direction: 'outbound' }, head: { totalWork }, claimedWork: totalWork } as Peer
@@ -32,7 +34,24 @@ it('a peer that disputes and leaves has a say four times, until all is shown tha
   leaves()
   comes(HEAD * 9n)
   expect(isHeard()).toBe(false)
+  nowMs += 3_599_999
+  expect(isHeard()).toBe(false)
+  nowMs += 1
+  expect(isHeard()).toBe(true)
+})
+
+it('a peer that shows all that it ever claimed is heard again', () => {
+  const chain = { head: { totalWork: HEAD } }
+  const peer = { info: { id: ID, direction: 'outbound' }, head: { totalWork: HEAD * 10n } } as Peer
+  const peers = { list: () => [peer], isReady: () => true }
+  const candidates = new Candidates({ chain, clock: { now: () => 0 }, peers } as never)
+  candidates.asking(ID)
+  candidates.forget(ID, HEAD * 9n)
+  for (let time = 0; time < 3; time++) candidates.park(ID)
+  expect(candidates.rivals(HEAD)).toEqual([])
+  candidates.unpark(ID)
+  expect(candidates.rivals(HEAD)).toEqual([])
   chain.head = { totalWork: HEAD * 9n }
   candidates.unpark(ID)
-  expect(isHeard()).toBe(true)
+  expect(candidates.rivals(HEAD)).toEqual([peer])
 })

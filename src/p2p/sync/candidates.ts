@@ -75,8 +75,9 @@ export class Candidates {
   forget(id: PeerId, claimedWork: bigint): void {
     this.#wanted.delete(id)
     if (this.#owing.delete(id)) this.park(id)
-    const parked = this.#parked.get(id)
-    if (parked !== undefined && parked.claimedWork < claimedWork) this.#parked.set(id, { ...parked, claimedWork })
+    const parked = this.#standing(id)
+    if (claimedWork > this.#deps.chain.head.totalWork && claimedWork > parked.claimedWork)
+      this.#parked.set(id, { ...parked, claimedWork, atMs: this.#deps.clock.now() })
   }
 
   /** Leaves a peer's branch alone for a while, longer each time. */
@@ -89,7 +90,9 @@ export class Candidates {
 
   /** Leaves a peer's branch alone until others were looked at, by no fault of it. */
   rest(id: PeerId): void {
-    this.#parked.set(id, { ...this.#standing(id), untilMs: this.#deps.clock.now() + PARK_MS })
+    const nowMs = this.#deps.clock.now()
+    const { atMs, ...parked } = this.#standing(id)
+    this.#parked.set(id, { ...parked, untilMs: nowMs + PARK_MS, atMs: parked.times > 0 ? atMs : nowMs })
   }
 
   /** A peer has shown that it has less than it claims: its claim counts no more. */

@@ -52,8 +52,11 @@ export async function collectClaim(
   const sizes: number[] = []
   const commitments: Uint8Array[] = []
   for (let page = first; ; ) {
-    sizes.push(page.headers.length)
-    commitments.push(commitmentTo(page.headers))
+    // A page of known headers, or behind a full one, is no page to ask for again.
+    if (page.headers.length > 0) {
+      sizes.push(page.headers.length)
+      commitments.push(commitmentTo(page.headers))
+    }
     const claimed = walk.tip?.totalWork ?? 0n
     if (isClaimEnough(judge, claimed)) return ok({ base: walk.base as HeaderTip, sizes, commitments })
     if (!page.more || stopped()) return fail(fault('p2p/claim', { work: claimed.toString() }))

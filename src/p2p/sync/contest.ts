@@ -71,7 +71,11 @@ export class Contest {
     const beganMs = this.#deps.clock.now()
     this.#cancel = this.#deps.timers.after(LOOK_AGAIN_MS, () => {
       // This machine slept: connections may be dead, and what peers said of themselves is old.
-      if (this.#deps.clock.now() - beganMs > SLEEP_MS) this.#wokeMs = this.#deps.clock.now()
+      const nowMs = this.#deps.clock.now()
+      if (nowMs - beganMs > SLEEP_MS) this.#wokeMs = nowMs
+      // The clock was set back.
+      this.#wokeMs = Math.min(this.#wokeMs, nowMs)
+      this.#startedMs = Math.min(this.#startedMs, nowMs)
       this.start()
     })
   }
@@ -81,9 +85,13 @@ export class Contest {
     this.#cancel()
   }
 
-  /** The first peer came after there was none: others may be about to. */
+  /**
+   * The first peer came after there was none, or the first or last one that we chose came or went: others may be about to come. One that
+   * comes and goes has this wait half of the time at most.
+   */
   met(): void {
-    this.#startedMs = this.#deps.clock.now()
+    const nowMs = this.#deps.clock.now()
+    if (nowMs - this.#startedMs >= 2 * CHOSEN_MS) this.#startedMs = nowMs
   }
 
   /** A peer is gone. */

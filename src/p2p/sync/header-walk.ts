@@ -129,7 +129,7 @@ export class HeaderWalk {
     if (!raw.ok) return raw
     if (raw.value.length > limit) return this.#refuse('unasked', fault('p2p/malformed', REASON_TOO_MANY))
     this.#page += 1
-    const full = raw.value.length === limit
+    const full = raw.value.length > 0 && raw.value.length === limit
     if (full) {
       const last = decodeHeader(raw.value.at(-1) as Uint8Array)
       if (last.ok) this.#ahead = this.#ask(last.value.id)

@@ -35,6 +35,8 @@ export class ProofRun implements Running {
     let newest: readonly BlockId[] = []
     let tip: HeaderTip | undefined
     const take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
+      // Behind a full page may be nothing: that is no page to ask for again.
+      if (headers.length === 0) return true
       sizes.push(headers.length)
       commitments.push(commitmentTo(headers))
       newest = [...newest, ...headers.map(({ id }) => id)].slice(-BURIED_BLOCKS)

@@ -5,7 +5,7 @@ import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import { holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
-import { Candidates } from './candidates.ts'
+import { Candidates, isChosen } from './candidates.ts'
 import { type Claim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
@@ -82,14 +82,16 @@ export class Synchroniser {
       () => this.#provenWork,
     )
     dependencies.peers.onPeer({
-      ready: () => {
-        if (dependencies.peers.list().length === 1) this.#contest.met()
+      ready: (peer) => {
+        const others = dependencies.peers.list().filter(({ info }) => info.id !== peer.info.id)
+        if (others.length === 0 || (isChosen(peer) && !others.some(isChosen))) this.#contest.met()
         this.#changed.wake()
       },
       news: () => this.#changed.wake(),
-      gone: (id, { claimedWork }) => {
+      gone: (id, last) => {
+        if (isChosen(last) && !dependencies.peers.list().some(isChosen)) this.#contest.met()
         if (this.#claims.has(id)) this.#candidates.asking(id)
-        this.#candidates.forget(id, claimedWork)
+        this.#candidates.forget(id, last.claimedWork)
         this.#contest.forget(id)
         this.#claims.forget(id)
         this.#changed.wake()
@@ -187,7 +189,7 @@ export class Synchroniser {
       this.#candidates.rest(id)
     } else if (end === 'short') this.#candidates.refute(id)
     // What it has came by gossip before.
-    else if (end === 'done' && isReached) this.#candidates.rest(id)
+    else if (end === 'done' && isReached && this.#candidates.isHeard(id)) this.#candidates.rest(id)
     else this.#candidates.park(id)
     this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
   }

@@ -43,20 +43,55 @@ export function windowOf(
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }
 
+/** The same as it is written for several answers at once, each with its question. */
+const WRITTEN_CHARS_MAX = 8_000_000
+
 /** Whether a conversation is longer than that: its texts, fields that are known here to no stage, and tools, but for addresses of pictures. */
-export function isOverlong({ messages, extra }: Pick<ChatCall, 'messages' | 'extra'>): boolean {
-  return charsOf(messages, extra) > CONVERSATION_CHARS_MAX
+export function isOverlong(call: Pick<ChatCall, 'messages' | 'extra' | 'count'>): boolean {
+  return charsOf(call) > charsMax(call)
 }
 
-function charsOf(messages: ChatCall['messages'], extra: ChatCall['extra']): number {
-  const bare = messages.map(({ content, ...others }) => charsIn(others) + charsIn(withoutPictures(content)))
-  return bare.reduce((sum, chars) => sum + chars, charsIn(extra))
+function charsMax({ count }: Pick<ChatCall, 'count'>): number {
+  return Math.min(CONVERSATION_CHARS_MAX, WRITTEN_CHARS_MAX / count)
 }
 
-function charsIn(value: unknown): number {
-  if (typeof value === 'string') return value.length
-  if (value === null || typeof value !== 'object') return 0
-  return Object.entries(value).reduce((sum, [name, one]) => sum + name.length + charsIn(one), 0)
+function charsOf({ messages, extra }: Pick<ChatCall, 'messages' | 'extra'>): number {
+  const bare = messages.map(({ content, ...others }) => [others, withoutPictures(content)])
+  let sum = 0
+  const take = (value: unknown): void => {
+    if (sum > CONVERSATION_CHARS_MAX) return
+    if (typeof value === 'string') sum += charsWritten(value)
+    else if (value !== null && typeof value === 'object')
+      for (const [name, one] of Object.entries(value)) {
+        if (!Array.isArray(value)) sum += name.length
+        take(one)
+      }
+  }
+  take([bare, extra])
+  return sum
+}
+
+/** UTF-16 units of a text as JSON has it: a control is six of them, or two, and so is half a letter. */
+function charsWritten(text: string): number {
+  if (text.length > CONVERSATION_CHARS_MAX) return text.length
+  const isWhole = text.isWellFormed()
+  let chars = text.length
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 32) chars += code === 9 || code === 10 || code === 13 ? 1 : 5
+    else if (!isWhole && isHalf(code) && !isPair(text, i)) chars += 5
+  }
+  return chars
+}
+
+function isHalf(code: number): boolean {
+  return code >= 0xd800 && code < 0xe000
+}
+
+/** Whether a half stands beside its other. */
+function isPair(text: string, at: number): boolean {
+  const first = text.charCodeAt(at) < 0xdc00 ? at : at - 1
+  return (text.codePointAt(first) ?? 0) > 0xffff
 }
 
 function withoutPictures(content: unknown): unknown {
@@ -72,8 +107,8 @@ function withoutPictures(content: unknown): unknown {
  */
 export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
   const { model, messages, maxTokens, extra } = call
-  const chars = charsOf(messages, extra)
-  if (chars > CONVERSATION_CHARS_MAX) return tooLongFor(model, Math.ceil(chars / CHARS_PER_TOKEN), models)
+  const chars = charsOf(call)
+  if (chars > charsMax(call)) return tooLongFor(model, Math.ceil(chars / CHARS_PER_TOKEN), models)
   if (model === 'model-4' && !isSingleCall(call)) return null
   const tokens = estimatedPrompt(messages, extra)
   const window = windowOf(model, models, needsOf(call))

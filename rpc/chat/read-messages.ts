@@ -6,6 +6,7 @@ const MESSAGES_MAX = 2_048
 const PARTS_MAX = 256
 const TOOL_CALLS_MAX = 128
 const NAME_CHARS_MAX = 256
+const DETAIL_CHARS_MAX = 16
 
 /** The messages of a chat, each with every field that came; those of a developer are of the system. `vision` says whether pictures may be among them. */
 export function readMessages(place: Checked, vision: boolean): readonly ChatMessage[] {
@@ -17,6 +18,7 @@ function readMessage(message: Checked, vision: boolean): ChatMessage {
   const content = message.field('content')
   const calls = role === 'assistant' ? message.field('tool_calls') : null
   message.field('name')?.text(NAME_CHARS_MAX)
+  message.field('tool_call_id')?.text(NAME_CHARS_MAX)
   if (role === 'tool') message.need('tool_call_id').text(NAME_CHARS_MAX, 1)
   if (calls !== null) for (const call of calls.list(1, TOOL_CALLS_MAX)) checkToolCall(call)
   if (content !== null) checkContent(content, vision && role === 'user')
@@ -40,6 +42,10 @@ function checkContent(content: Checked, vision: boolean): void {
 
 function checkPart(part: Checked, vision: boolean): void {
   const type = part.need('type').text(40)
+  // Some servers take whatever has it for a picture.
+  if (type !== 'image_url' && part.field('image_url') !== null)
+    throw unsupported(`${part.param}.image_url`, 'it is for parts of the type image_url')
+  part.field('image_url')?.field('detail')?.text(DETAIL_CHARS_MAX)
   if (type === 'text') part.need('text').text()
   else if (type === 'refusal') part.need('refusal').text()
   else if (type === 'image_url' && vision) part.need('image_url').need('url').text(undefined, 1)

@@ -74,7 +74,7 @@ class EngineProcesses {
     return new Promise((resolve) => {
       const giveUp = (): void => resolve(fail(KILLED))
       signal.addEventListener('abort', giveUp, { once: true })
-      const turn = this.#slots.run(sizeOf(job), () => this.#runNow(job, signal, resolve))
+      const turn = this.#slots.run(sizeOf(job), () => this.#runNow(job, signal, resolve), signal)
       turn
         .catch((error: unknown) => resolve(fail(failed(error instanceof Error ? error.message : 'unknown cause'))))
         .finally(() => signal.removeEventListener('abort', giveUp))

@@ -5,7 +5,7 @@ interface Waiting {
 
 /**
  * Places for work, given to the smallest that waits, of equal ones to the first: what costs much is large, and a few of that must
- * not make many others late. Who waits is bounded by who asks.
+ * not make many others late. Who waits is bounded by who asks, and waits no longer than that one does.
  */
 export class SizedSlots {
   #free: number
@@ -15,10 +15,10 @@ export class SizedSlots {
     this.#free = atOnce
   }
 
-  /** Runs work of a size (any unit, the same for all) as soon as there is a place for it. */
-  async run<T>(size: number, work: () => Promise<T>): Promise<T> {
+  /** Runs work of a size (any unit, the same for all) as soon as there is a place for it; null where the signal came before. */
+  async run<T>(size: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T | null> {
     if (this.#free > 0) this.#free -= 1
-    else await new Promise<void>((begin) => this.#wait({ size, begin }))
+    else if (!(await this.#turn(size, signal))) return null
     try {
       return await work()
     } finally {
@@ -27,6 +27,24 @@ export class SizedSlots {
       if (next === undefined) this.#free += 1
       else next.begin()
     }
+  }
+
+  /** What waits holds on to all that it is to work on: it is let go of as soon as it is given up. */
+  #turn(size: number, signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal?.aborted) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== one)
+        resolve(false)
+      }
+      const begin = (): void => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve(true)
+      }
+      const one = { size, begin }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#wait(one)
+    })
   }
 
   #wait(one: Waiting): void {

@@ -23,6 +23,11 @@ describe('a chat that is too long to be counted', () => {
     ['names of such fields', { messages: said(MANY, { x: { ['n'.repeat(1_000)]: UNREAD } }) }],
     ['refusals', { messages: said(MANY, { refusal: UNREAD }) }],
     [
+      'controls, which are written as six characters',
+      { messages: [{ role: 'user', content: '\u0001'.repeat(300_000) }] },
+    ],
+    ['halves of letters', { messages: [{ role: 'user', content: '\ud800'.repeat(300_000) }] }],
+    [
       'tools',
       {
         messages: said(1),

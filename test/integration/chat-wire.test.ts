@@ -248,6 +248,33 @@ describe('a request', () => {
       'invalid_value',
     ],
     [
+      'the id of a call of a tool, of a message that is none of a tool, without an end',
+      { ...HELLO, messages: [{ ...user, tool_call_id: 'x'.repeat(257) }] },
+      'messages[0].tool_call_id',
+      'invalid_value',
+    ],
+    [
+      'a picture in a part of text',
+      {
+        ...HELLO,
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'x', image_url: { url: 'https://x' } }] }],
+      },
+      'messages[0].content[0].image_url',
+      'unsupported_parameter',
+    ],
+    [
+      'a detail of a picture without an end',
+      {
+        ...HELLO,
+        model: 'model-4',
+        messages: [
+          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x', detail: 'x'.repeat(17) } }] },
+        ],
+      },
+      'messages[0].content[0].image_url.detail',
+      'invalid_value',
+    ],
+    [
       'sound',
       { ...HELLO, messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] },
       'messages[0].content[0]',

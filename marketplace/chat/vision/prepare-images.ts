@@ -23,9 +23,9 @@ export const IMAGES_BYTES_MAX = 6_000_000
 /** Pixels across and down of an image that is asked for in low detail, as which it counts. */
 const LOW_SIDE_MAX = 512
 
-/** What images are read with. */
+/** What images are read and written anew with. */
 export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
-  /** Places for reading images of strangers: the web is there for what is paid as well. */
+  /** Places for images of strangers, which are large: the web and the engines are there for what is paid as well. */
   readonly pictures: FreePlaces
   readonly who: string
   /** Questions that they are sent with. */
@@ -52,7 +52,7 @@ export async function prepareImages(
   // Each that is wanted more than once is read once.
   const made = await Promise.all(
     [...new Map(parts.map((part) => [nameOf(part), part])).values()].map(async (part) => {
-      const url = await writtenAnew(part, { ...means, bytesMax }, signal)
+      const url = await inTurn(part, means, signal, () => writtenAnew(part, { ...means, bytesMax }, signal))
       if (url.ok) urls.set(nameOf(part), url.value)
       return url
     }),
@@ -67,6 +67,19 @@ export async function prepareImages(
 /** By which an image is told from others that are wanted. */
 function nameOf({ url, isLow }: Pick<ImagePart, 'url' | 'isLow'>): string {
   return `${isLow ? 'low' : 'usual'} ${url}`
+}
+
+/** An image is held only where there is a place for it, from its first byte to its last. */
+async function inTurn<T>(
+  part: ImagePart,
+  { web, pictures, who }: ImageMeans,
+  signal: AbortSignal,
+  work: () => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const url = isDataUrl(part.url) ? null : web.check(part.url)
+  if (url?.ok === false) return fail(unusableImage(part, faultMessage(url.fault)))
+  const done = await pictures.run({ who, what: url?.value.host ?? `data of ${who}`, signal }, work)
+  return done ?? fail(fault('model/timeout', { backend: 'the images' }))
 }
 
 async function writtenAnew(
@@ -93,16 +106,11 @@ function bytesOf(part: ImagePart): Result<Uint8Array> {
   }
 }
 
-async function bytesAt(
-  part: ImagePart,
-  { web, pictures, who }: ImageMeans,
-  signal: AbortSignal,
-): Promise<Result<Uint8Array>> {
+async function bytesAt(part: ImagePart, { web }: ImageMeans, signal: AbortSignal): Promise<Result<Uint8Array>> {
   const url = web.check(part.url)
   if (!url.ok) return fail(unusableImage(part, faultMessage(url.fault)))
   const request = { accept: ACCEPT, bytesMax: IMAGE_BYTES_MAX, tooLong: 'fail' } as const
-  const page = await pictures.run({ who, what: url.value.host, signal }, () => web.read(url.value, request, signal))
-  if (page === null) return fail(fault('model/timeout', { backend: 'the images' }))
+  const page = await web.read(url.value, request, signal)
   if (!page.ok) return fail(unusableImage(part, faultMessage(page.fault)))
   const { status, body } = page.value
   return status === 200 ? ok(body) : fail(unusableImage(part, `its address answers with status ${status}`))

@@ -71,6 +71,7 @@ class EngineProcesses {
 
   /** Runs a job in its turn; the time limit begins with the work. Whoever gives up is answered at once. */
   run(job: EngineJob, signal: AbortSignal): Promise<Result<unknown>> {
+    if (signal.aborted) return Promise.resolve(fail(KILLED))
     return new Promise((resolve) => {
       const giveUp = (): void => resolve(fail(KILLED))
       signal.addEventListener('abort', giveUp, { once: true })

@@ -49,6 +49,15 @@ describe('a process of the engines', () => {
     },
   )
 
+  it('is not waited for by one who gave up before asking, though all places are taken', async () => {
+    const pool = poolOf(1)
+    const caller = new AbortController()
+    const first = tell(pool, 'wait', caller.signal)
+    expect(await tell(pool, 'pid', AbortSignal.abort())).toEqual(KILLED)
+    caller.abort()
+    expect(await first).toEqual(KILLED)
+  })
+
   it('that overflows its stack has failed, and does the next job', async () => {
     const pool = poolOf(1)
     const before = await pidOf(pool)

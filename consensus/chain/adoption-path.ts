@@ -14,9 +14,9 @@ export interface AdoptionPath {
 
 /**
  * How the kept header at a height can become the head. Faults: `chain/unknown-parent` where the kept headers stand on no stored
- * block, `chain/invalid-ancestor` where one of them is stored and invalid, or stands on such a block; `chain/snapshot-too-light` where the best chain has as much
- * work as that block, whatever stands on it: those blocks may never come; `chain/fork-too-deep` where the blocks above the fork cannot
- * be unwound.
+ * block, `chain/invalid-ancestor` where the block itself, or a stored one below it, is invalid; `chain/snapshot-too-light` where the
+ * best chain has as much work as that block, whatever stands on it: those blocks may never come; `chain/fork-too-deep` where the blocks
+ * above the fork cannot be unwound.
  */
 export function adoptionPath(database: ChainDatabase, height: number): Result<AdoptionPath> {
   const below = belowKept(database, height)

@@ -19,8 +19,10 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
  * counting its tokens would hold everything else up.
  */
 export const CONVERSATION_CHARS_MAX = 1_500_000
+/** UTF-16 units that are written at most for several answers at once: each is asked for with the whole conversation. */
+const WRITTEN_CHARS_MAX = 8_000_000
 
-/** Of English prose, by which so long a conversation is told to its caller: what is refused is not read. */
+/** About as many as English has: by that a caller is told how long a refused conversation is, without counting it. */
 const CHARS_PER_TOKEN = 4
 
 /** Room for an answer that there must be, where as much is wanted. */
@@ -43,10 +45,7 @@ export function windowOf(
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }
 
-/** The same as it is written for several answers at once, each with its question. */
-const WRITTEN_CHARS_MAX = 8_000_000
-
-/** Whether a conversation is longer than that: its texts, fields that are known here to no stage, and tools, but for addresses of pictures. */
+/** Whether a conversation is longer than that. All texts count that go to a model, but for addresses of pictures. */
 export function isOverlong(call: Pick<ChatCall, 'messages' | 'extra' | 'count'>): boolean {
   return charsOf(call) > charsMax(call)
 }
@@ -71,7 +70,7 @@ function charsOf({ messages, extra }: Pick<ChatCall, 'messages' | 'extra'>): num
   return sum
 }
 
-/** UTF-16 units of a text as JSON has it: a control is six of them, or two, and so is half a letter. */
+/** UTF-16 units of a text as JSON has it: a control character takes two or six, half of a surrogate pair six. */
 function charsWritten(text: string): number {
   if (text.length > CONVERSATION_CHARS_MAX) return text.length
   const isWhole = text.isWellFormed()
@@ -84,11 +83,12 @@ function charsWritten(text: string): number {
   return chars
 }
 
+/** Whether a code unit is half of a surrogate pair. */
 function isHalf(code: number): boolean {
   return code >= 0xd800 && code < 0xe000
 }
 
-/** Whether a half stands beside its other. */
+/** Whether the other half stands beside it. */
 function isPair(text: string, at: number): boolean {
   const first = text.charCodeAt(at) < 0xdc00 ? at : at - 1
   return (text.codePointAt(first) ?? 0) > 0xffff

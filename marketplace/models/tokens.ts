@@ -1,6 +1,6 @@
 /**
- * Longer texts are not read in whole, but in as many pieces of as many characters, each beginning somewhere in its part of the text: a caller who
- * knew where could put blanks there.
+ * Of a longer text only pieces are read: so many, of so many characters each. Each begins at a random place in its part of the text, for a
+ * caller who knew the places could put blanks there.
  */
 const READ = { max: 131_072, pieces: 32, chars: 4_096 }
 

@@ -83,7 +83,7 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_ca
 const PART_FIELDS: ReadonlySet<string> = new Set(['type', 'text', 'image_url'])
 const IMAGE_FIELDS: ReadonlySet<string> = new Set(['url', 'detail'])
 
-/** Messages go through many hands that each must know how long they are; long ones are looked at anew each time. */
+/** Tokens of messages that were counted: each stage and each question asks for them again. */
 const COUNTED = new WeakMap<ChatMessage, number>()
 
 function messageTokens(message: ChatMessage): number {

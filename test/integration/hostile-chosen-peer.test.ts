@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type HeaderTip, headerTipOf } from '../../consensus/chain/header-tip.ts'
-import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
@@ -9,7 +8,7 @@ import type { Peer } from '../../src/p2p/peers/peers.ts'
 import { pause } from '../../src/p2p/relay/within.ts'
 import type { Status } from '../../src/p2p/wire/messages.ts'
 import { fork } from '../support/branches.ts'
-import { TestChain } from '../support/chain.ts'
+import type { TestChain } from '../support/chain.ts'
 import { childHeader, headerBranch } from '../support/header-branch.ts'
 import {
   type EasyBranch,
@@ -25,7 +24,7 @@ import {
   RULES,
 } from '../support/p2p/easy-branch.ts'
 import { MemoryNetwork } from '../support/p2p/memory-network.ts'
-import { FallibleVerifier, SyncNode } from '../support/p2p/sync-node.ts'
+import { SyncNode } from '../support/p2p/sync-node.ts'
 import { VirtualTime } from '../support/sim/virtual-clock.ts'
 
 let world: EasyBranch
@@ -35,6 +34,8 @@ beforeAll(async () => {
   world = await easyBranch()
   own = world.own
 }, 280_000)
+
+const saysTooMuch = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
 
 describe('a node with one hostile peer among those that it chose', () => {
   /** A node and honest peers, with a peer that claims more work than there is, and is alone with the node for a while. */
@@ -48,6 +49,18 @@ describe('a node with one hostile peer among those that it chose', () => {
       for (const peer of others) hub.connect(node.network, peer.network)
     })
     return { hub, node, liar }
+  }
+
+  /** The same where the honest chain grows, with a peer that leads down the easy branch and is to come by itself. */
+  async function besetOnGrowing(count: number) {
+    const grown = await fork(own, { parts: PARTS })
+    const hub = new MemoryNetwork(new VirtualTime(Math.max(own.nowMs, world.lighter.nowMs) + 120_000_000))
+    const node = await freshNode(hub)
+    const liar = await SyncNode.open(hub, 'liar', { ruleBook: RULES, says: saysTooMuch })
+    hub.connect(node.network, liar.network)
+    for (const honest of await honestPeers(hub, { own: grown }, { count })) hub.connect(node.network, honest.network)
+    const inbound = await SyncNode.open(hub, 'inbound', { test: world.lighter })
+    return { hub, node, liar, grown, inbound }
   }
 
   /** Lets the honest chain grow by a block every three seconds, while the node knows that it is behind until it is not. */
@@ -135,7 +148,7 @@ describe('a node with one hostile peer among those that it chose', () => {
   })
 
   it('is not kept waiting by a proven branch whose pages end in the future where they are shown again', async () => {
-    const { hub, node, liar } = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))
+    const { hub, node, liar } = await beset(saysTooMuch)
     const { database } = own.chain
     const easy = headerBranch(
       RULES,
@@ -162,9 +175,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     'is not kept waiting for long by %s',
     async (_name, names, leavesMs) => {
       const hub = new MemoryNetwork(new VirtualTime(own.nowMs + 120_000_000))
-      const verifier = new FallibleVerifier()
-      const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
-      const node = await SyncNode.open(hub, 'node', { test, verifier })
+      const node = await freshNode(hub)
       const take = node.intake.take.bind(node.intake)
       node.intake.take = async (...block) => {
         await pause(hub.time, 10)
@@ -172,8 +183,7 @@ describe('a node with one hostile peer among those that it chose', () => {
       }
       for (const peer of await honestPeers(hub, world, { count: 1 })) hub.connect(node.network, peer.network)
       for (let i = 0; i < names; i++) {
-        const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
-        const liar = await SyncNode.open(hub, `liar ${i}`, { test: own, says })
+        const liar = await SyncNode.open(hub, `liar ${i}`, { test: own, says: saysTooMuch })
         let asked = 0
         liar.peers.exchange.answer('headers', async (_, { limit }) => {
           asked += 1
@@ -227,8 +237,7 @@ describe('a node with one hostile peer among those that it chose', () => {
   })
 
   it('knows that it is behind for as long as what is proven is disputed', async () => {
-    const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
-    const { hub, node, liar } = await beset(says, { honest: 1 })
+    const { hub, node, liar } = await beset(saysTooMuch, { honest: 1 })
     let asked = 0
     liar.peers.exchange.answer('headers', (_, { limit }) => {
       if (limit > 1) return { refusal: 'busy' }
@@ -247,13 +256,10 @@ describe('a node with one hostile peer among those that it chose', () => {
   }, 120_000)
 
   it.each([1, 3])(
-    'does not hold it against %d honest peers that their chain grew while it was disputed',
+    'does not hold against %d honest peers that their chain grew while it was disputed',
     async (count) => {
-      const grown = await fork(own, { parts: PARTS })
-      const hub = new MemoryNetwork(new VirtualTime(Math.max(own.nowMs, world.lighter.nowMs) + 120_000_000))
-      const node = await freshNode(hub)
-      const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
-      const liar = await SyncNode.open(hub, 'liar', { ruleBook: RULES, says })
+      const parts = await besetOnGrowing(count)
+      const { hub, node, liar, grown, inbound } = parts
       let asked = 0
       liar.peers.exchange.answer('headers', (_, { limit }) => {
         if (limit > 1) return { refusal: 'busy' }
@@ -261,12 +267,8 @@ describe('a node with one hostile peer among those that it chose', () => {
         const disputes = asked <= 10 && asked % 5 === 0
         return disputes ? { reply: headersOf(world.lighter, [], FORK + 1).slice(-1) } : { refusal: 'busy' }
       })
-      hub.connect(node.network, liar.network)
-      for (const honest of await honestPeers(hub, { own: grown }, { count })) hub.connect(node.network, honest.network)
-      // It came by itself, and leads down the easy branch.
-      const inbound = await SyncNode.open(hub, 'inbound', { test: world.lighter })
       node.synchroniser.start()
-      await grow({ hub, node, grown }, 300, (second) => {
+      await grow(parts, 300, (second) => {
         if (second === 60) hub.connect(inbound.network, node.network)
       })
       expectOn(node, grown)
@@ -276,7 +278,7 @@ describe('a node with one hostile peer among those that it chose', () => {
   )
 
   it('is not kept waiting by what that disputes while its own claim is collected page by page', async () => {
-    const parts = await beset((status) => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n }))
+    const parts = await beset(saysTooMuch)
     collects(parts)
     parts.node.synchroniser.start()
     await parts.hub.time.pass(900_000)
@@ -285,17 +287,11 @@ describe('a node with one hostile peer among those that it chose', () => {
   }, 120_000)
 
   it('does not set honest peers against each other by that, so that none of them is heard any more', async () => {
-    const grown = await fork(own, { parts: PARTS })
-    const hub = new MemoryNetwork(new VirtualTime(Math.max(own.nowMs, world.lighter.nowMs) + 120_000_000))
-    const node = await freshNode(hub)
-    const says = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
-    const liar = await SyncNode.open(hub, 'liar', { ruleBook: RULES, says })
-    collects({ hub, node, liar })
-    hub.connect(node.network, liar.network)
-    for (const honest of await honestPeers(hub, { own: grown }, { count: 3 })) hub.connect(node.network, honest.network)
-    const inbound = await SyncNode.open(hub, 'inbound', { test: world.lighter })
+    const parts = await besetOnGrowing(3)
+    const { hub, node, liar, grown, inbound } = parts
+    collects(parts)
     node.synchroniser.start()
-    await grow({ hub, node, grown }, 900, (second) => {
+    await grow(parts, 900, (second) => {
       if (second === 300) liar.network.disconnect(node.network.self, 'it leaves')
       if (second === 330) hub.connect(inbound.network, node.network)
     })

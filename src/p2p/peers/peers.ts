@@ -155,16 +155,19 @@ export class Peers implements Conduct {
     if (consequence !== 'none') this.#deps.network.disconnect(id, offence, consequence === 'ban')
   }
 
-  /**
-   * Notes that a peer has a block: it sent or announced it. Heads count by work, the first seen on a tie. One that it shows as the end of
-   * its branch is a claim as good as its word: `isClaim`.
-   */
-  noteHead(id: PeerId, head: PeerHead, isClaim = false): void {
+  /** Notes what a peer shows as the end of its branch, of which nothing need be proven: it is held to that as to what it says. */
+  noteClaim(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined) return
-    if (isClaim && head.totalWork > member.peer.claimedWork)
-      member.peer = { ...member.peer, claimedWork: head.totalWork }
-    if (head.totalWork <= member.peer.head.totalWork) return
+    const { claimedWork } = member.peer
+    if (head.totalWork > claimedWork) member.peer = { ...member.peer, claimedWork: head.totalWork }
+    this.noteHead(id, head)
+  }
+
+  /** Notes that a peer has a block: it sent or announced it. Heads count by work, the first seen on a tie. */
+  noteHead(id: PeerId, head: PeerHead): void {
+    const member = this.#members.get(id)
+    if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
     member.peer = { ...member.peer, head }
     for (const listener of this.#listeners) listener.news?.(member.peer)
   }

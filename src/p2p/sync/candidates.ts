@@ -27,7 +27,7 @@ interface Parked {
 }
 
 const NOT_PARKED: Parked = { untilMs: 0, times: 0, atMs: 0, claimedWork: 0n }
-/** So long after it led nowhere last that is forgotten: honest peers lead nowhere now and then too. */
+/** An hour after a peer led nowhere last, that is forgotten: honest peers lead nowhere now and then too. */
 const FORGOTTEN_MS = 3_600_000
 
 interface CandidatesDependencies {
@@ -41,7 +41,7 @@ export class Candidates {
   readonly #deps: CandidatesDependencies
   readonly #parked = new LruMap<PeerId, Parked>(PARKED_MAX)
   readonly #wanted = new Set<PeerId>()
-  /** Peers that were asked for their branch, and have shown nothing of it yet. */
+  /** Peers that owe an answer about their branch. */
   readonly #owing = new Set<PeerId>()
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
@@ -61,7 +61,7 @@ export class Candidates {
     this.#lookedAt.set(id, { atMs: this.#deps.clock.now() })
   }
 
-  /** A peer is asked whether it shares a branch: it owes an answer, or a look at its own. */
+  /** A peer is asked whether it shares a branch, or for its own: it owes an answer. */
   asking(id: PeerId): void {
     this.#owing.add(id)
   }
@@ -71,7 +71,7 @@ export class Candidates {
     this.#owing.delete(id)
   }
 
-  /** A peer is gone. One that holds others up with what it claims does not get out of that by leaving. */
+  /** A peer is gone. Where it owed an answer it has led nowhere, and `claimedWork`, the most that it claimed, stays known. */
   forget(id: PeerId, claimedWork: bigint): void {
     this.#wanted.delete(id)
     if (this.#owing.delete(id)) this.park(id)
@@ -135,6 +135,7 @@ export class Candidates {
     return peers.some(isChosen) ? peers.filter(isChosen) : peers
   }
 
+  /** Whether a peer is one of them. */
   isHeard(id: PeerId): boolean {
     return this.heard().some(({ info }) => info.id === id)
   }

@@ -19,7 +19,7 @@ export interface ContestDependencies {
   readonly expectsPeers: boolean
 }
 
-/** How long after the start, or after this node was alone or slept, no branch is followed far that came with a peer that we did not choose, while we have chosen none. */
+/** How long after the start, after this node had no peer, and after sleep no branch is followed far that came with a peer that we did not choose, while we have chosen none. */
 export const CHOSEN_MS = 30_000
 /** The same where we have chosen some, until there are a few: the first that answers may be a liar. */
 const OTHERS_MS = 5_000
@@ -67,13 +67,13 @@ export class Contest {
     this.#startedMs = dependencies.clock.now()
   }
 
+  /** Begins to watch the clock: after sleep connections may be dead, and what peers said of themselves is old. */
   start(): void {
     const beganMs = this.#deps.clock.now()
     this.#cancel = this.#deps.timers.after(LOOK_AGAIN_MS, () => {
-      // This machine slept: connections may be dead, and what peers said of themselves is old.
       const nowMs = this.#deps.clock.now()
       if (nowMs - beganMs > SLEEP_MS) this.#wokeMs = nowMs
-      // The clock was set back.
+      // Where the clock was set back, no wait becomes longer by that.
       this.#wokeMs = Math.min(this.#wokeMs, nowMs)
       this.#startedMs = Math.min(this.#startedMs, nowMs)
       this.start()
@@ -85,18 +85,16 @@ export class Contest {
     this.#cancel()
   }
 
-  /**
-   * The first peer came after there was none, or the first or last one that we chose came or went: others may be about to come. One that
-   * comes and goes has this wait half of the time at most.
-   */
-  met(): void {
-    const nowMs = this.#deps.clock.now()
-    if (nowMs - this.#startedMs >= 2 * CHOSEN_MS) this.#startedMs = nowMs
+  /** A peer is there. Behind the first one, and the first one that we chose, others may come. */
+  came(peer: Peer): void {
+    const others = this.#deps.peers.list().filter(({ info }) => info.id !== peer.info.id)
+    if (others.length === 0 || (isChosen(peer) && !others.some(isChosen))) this.#waitAnew()
   }
 
-  /** A peer is gone. */
-  forget(id: PeerId): void {
-    this.#sharing.delete(id)
+  /** A peer is gone. Where it was the last one that we chose, it may come again, or others. */
+  left(peer: Peer): void {
+    this.#sharing.delete(peer.info.id)
+    if (isChosen(peer) && !this.#deps.peers.list().some(isChosen)) this.#waitAnew()
   }
 
   /** Whether peers that we choose may still come, who had no time to show their branches. */
@@ -148,6 +146,12 @@ export class Contest {
     const { sinceMs } = this.#heldMs.get(id) ?? { sinceMs: nowMs }
     this.#heldMs.set(id, { sinceMs })
     return nowMs - sinceMs < HOLD_MS
+  }
+
+  /** A peer that comes and goes makes this node wait half of the time at most. */
+  #waitAnew(): void {
+    const nowMs = this.#deps.clock.now()
+    if (nowMs - this.#startedMs >= 2 * CHOSEN_MS) this.#startedMs = nowMs
   }
 
   async #ask(id: PeerId, block: BlockId): Promise<Answer> {

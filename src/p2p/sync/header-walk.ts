@@ -161,11 +161,11 @@ export class HeaderWalk {
     }
   }
 
-  /** What it shows it has, which may be newer by far than what it said last of itself: its blocks are asked of it too, and its work. */
+  /** What it shows it has, which may be newer by far than what it said last of itself: it is asked for its blocks, and held to its work. */
   #noteShown(): void {
     if (this.#tip === undefined) return
     const { id, header, totalWork } = this.#tip
-    this.#deps.peers.noteHead(this.#peer, { id, height: header.height, totalWork }, true)
+    this.#deps.peers.noteClaim(this.#peer, { id, height: header.height, totalWork })
   }
 
   get #limit(): number {

@@ -5,7 +5,7 @@ import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import { holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
-import { Candidates, isChosen } from './candidates.ts'
+import { Candidates } from './candidates.ts'
 import { type Claim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
@@ -83,16 +83,14 @@ export class Synchroniser {
     )
     dependencies.peers.onPeer({
       ready: (peer) => {
-        const others = dependencies.peers.list().filter(({ info }) => info.id !== peer.info.id)
-        if (others.length === 0 || (isChosen(peer) && !others.some(isChosen))) this.#contest.met()
+        this.#contest.came(peer)
         this.#changed.wake()
       },
       news: () => this.#changed.wake(),
       gone: (id, last) => {
-        if (isChosen(last) && !dependencies.peers.list().some(isChosen)) this.#contest.met()
         if (this.#claims.has(id)) this.#candidates.asking(id)
         this.#candidates.forget(id, last.claimedWork)
-        this.#contest.forget(id)
+        this.#contest.left(last)
         this.#claims.forget(id)
         this.#changed.wake()
       },
@@ -300,7 +298,8 @@ export class Synchroniser {
   /** What a peer claimed, unless that stands on headers that were kept then and are not, or not the last ones, any more. */
   #claimOf(id: PeerId, kept: HeaderTip | undefined): Claim | undefined {
     const claim = this.#claims.of(id)
-    const isThere = claim?.base.id === kept?.id || (claim && this.#deps.chain.database.entry(claim.base.id))
+    const isThere =
+      claim && (claim.base.id === kept?.id || this.#deps.chain.database.entry(claim.base.id) !== undefined)
     if (!isThere) this.#claims.drop(id)
     return isThere ? claim : undefined
   }

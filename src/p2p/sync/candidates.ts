@@ -1,7 +1,7 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
-import type { PeerId } from '../network.ts'
+import type { PeerId, PeerInfo } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 
 /** Peers that are remembered for having led nowhere. */
@@ -40,6 +40,8 @@ interface CandidatesDependencies {
 export class Candidates {
   readonly #deps: CandidatesDependencies
   readonly #parked = new LruMap<PeerId, Parked>(PARKED_MAX)
+  /** The same of places that we dialled, when the last connection there was over: a new name at an old place is no new peer. */
+  readonly #places = new LruMap<string, Parked>(PARKED_MAX)
   readonly #wanted = new Set<PeerId>()
   /** Peers that owe an answer about their branch. */
   readonly #owing = new Set<PeerId>()
@@ -47,6 +49,12 @@ export class Candidates {
 
   constructor(dependencies: CandidatesDependencies) {
     this.#deps = dependencies
+  }
+
+  /** A peer is there. One that we chose, and that has no standing yet, has that of its place. */
+  came({ info }: Peer): void {
+    const parked = isChosen({ info }) ? this.#places.get(placeOf(info)) : undefined
+    if (parked !== undefined && this.#parked.get(info.id) === undefined) this.#parked.set(info.id, parked)
   }
 
   /** A peer showed a header whose parent is not here. */
@@ -71,13 +79,15 @@ export class Candidates {
     this.#owing.delete(id)
   }
 
-  /** A peer is gone. Where it owed an answer it has led nowhere, and `claimedWork`, the most that it claimed, stays known. */
-  forget(id: PeerId, claimedWork: bigint): void {
-    this.#wanted.delete(id)
-    if (this.#owing.delete(id)) this.park(id)
-    const parked = this.#standing(id)
+  /** A peer is gone. Where it owed an answer it has led nowhere, and the most that it claimed stays known. */
+  forget(last: Peer): void {
+    const { info, claimedWork } = last
+    this.#wanted.delete(info.id)
+    if (this.#owing.delete(info.id)) this.park(info.id)
+    const parked = this.#standing(info.id)
     if (claimedWork > this.#deps.chain.head.totalWork && claimedWork > parked.claimedWork)
-      this.#parked.set(id, { ...parked, claimedWork, atMs: this.#deps.clock.now() })
+      this.#parked.set(info.id, { ...parked, claimedWork, atMs: this.#deps.clock.now() })
+    if (isChosen(last)) this.#places.set(placeOf(info), this.#standing(info.id))
   }
 
   /** Leaves a peer's branch alone for a while, longer each time. */
@@ -179,8 +189,13 @@ export class Candidates {
 }
 
 /** Whether we chose a peer; any number of those that came to us may be one. */
-export function isChosen({ info }: Peer): boolean {
+export function isChosen({ info }: Pick<Peer, 'info'>): boolean {
   return info.direction === 'outbound'
+}
+
+/** Where a peer listens, without its name. */
+function placeOf({ address }: PeerInfo): string {
+  return address.split('/p2p/', 1)[0] as string
 }
 
 function byPromise(a: Peer, b: Peer): number {

@@ -83,13 +83,14 @@ export class Synchroniser {
     )
     dependencies.peers.onPeer({
       ready: (peer) => {
+        this.#candidates.came(peer)
         this.#contest.came(peer)
         this.#changed.wake()
       },
       news: () => this.#changed.wake(),
       gone: (id, last) => {
         if (this.#claims.has(id)) this.#candidates.asking(id)
-        this.#candidates.forget(id, last.claimedWork)
+        this.#candidates.forget(last)
         this.#contest.left(last)
         this.#claims.forget(id)
         this.#changed.wake()

@@ -108,7 +108,10 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
   const events = new CompletionEvents(head, tellsUsage)
   const line = new Line(events)
   const outcome = talk.run({ ready: () => line.open(), take: (piece) => line.take(piece) })
-  const early = await Promise.race([line.opened, outcome])
+  const early = await Promise.race([line.opened, outcome]).catch((error: unknown) => {
+    talk.leave()
+    throw error
+  })
   if (early !== 'opened' && !early.ok) {
     talk.leave()
     return early.fault

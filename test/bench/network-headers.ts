@@ -1,6 +1,7 @@
 import type { HeaderTip } from '../../consensus/chain/header-tip.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { Peers } from '../../src/p2p/peers/peers.ts'
+import { Denials } from '../../src/p2p/sync/denials.ts'
 import { HeaderWalk } from '../../src/p2p/sync/header-walk.ts'
 import { Prover, proveBranch } from '../../src/p2p/sync/prove.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
@@ -66,7 +67,10 @@ async function walkFrom(
   if (!dialled.ok) throw new Error(dialled.fault.code)
   const peer = dialled.value
   await until('hands are shaken', () => peers.isReady(peer), { everyMs: 5 })
-  const deps = { chain, peers, clock: systemClock, timers: systemTimers, pacer: eventLoopPacer(), workVerifier }
+  const deps = {
+    ...{ chain, peers, clock: systemClock, timers: systemTimers, pacer: eventLoopPacer(), workVerifier },
+    denials: new Denials(peers),
+  }
   const headers: HeaderTip[] = []
   const ms = await time(async () => {
     const walk = new HeaderWalk(deps, peer, { tip: undefined })

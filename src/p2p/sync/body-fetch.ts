@@ -16,7 +16,7 @@ const AHEAD_BYTES = 32 * 1_048_576
 /** A batch at the front that takes longer than this, or twice the median, is given to another peer too. */
 const SLOW_MS_MAX = 8_000
 const SLOW_MS_MIN = 500
-/** Peers that work on the same block at most. */
+/** Peers that work on the same block at most; one place among them is for the owner of the branch. */
 const TWINS_MAX = 3
 const BUSY_REST_MS = 1_000
 const REST_MS = 10_000
@@ -43,6 +43,7 @@ interface Slot {
 export class BodyFetch {
   readonly #deps: BodyFetchDependencies
   readonly #branch: ProvenBranch
+  readonly #owner: PeerId
   readonly #changed: Signal
   readonly #sources: BodySources
   readonly #slots = new Map<BlockId, Slot>()
@@ -50,10 +51,11 @@ export class BodyFetch {
   #bytesHere = 0
   #closed = false
 
-  /** `changed` is woken whenever a batch ends. */
-  constructor(dependencies: BodyFetchDependencies, branch: ProvenBranch, changed: Signal) {
+  /** `owner` is the peer whose branch it is; `changed` is woken whenever a batch ends. */
+  constructor(dependencies: BodyFetchDependencies, branch: ProvenBranch, owner: PeerId, changed: Signal) {
     this.#deps = dependencies
     this.#branch = branch
+    this.#owner = owner
     this.#changed = changed
     this.#sources = new BodySources(dependencies.peers, dependencies.clock)
   }
@@ -64,10 +66,10 @@ export class BodyFetch {
     return header && this.#slots.get(header.id)?.block
   }
 
-  /** Whether any connected peer says that it holds the first block. */
-  get hasSource(): boolean {
+  /** Whether the owner of the branch says that it holds the first block: where others are slow with that, it is asked. */
+  get isOwnerAsked(): boolean {
     const header = this.#branch.at(0)
-    return header === undefined || this.#sources.anyFor(header.height)
+    return header === undefined || this.#sources.mayGive(this.#owner, header.height)
   }
 
   /** Forgets the first block; call before the branch lets go of its header. */
@@ -91,12 +93,21 @@ export class BodyFetch {
       if (this.#closed || (index > 0 && !this.#hasRoom)) return
       const slot = this.#slotAt(index)
       if (slot.block !== undefined || !this.#wantsAnother(slot, index)) continue
-      const peer = this.#sources.pick(slot.header.height, new Set(slot.askedAt.keys()))
+      const peer = this.#next(slot)
       if (peer === undefined) continue
-      // Whoever keeps the front waiting gets nothing more for now.
-      for (const slow of slot.askedAt.keys()) this.#sources.rest(slow, REST_MS)
+      // A peer that keeps the front waiting gets nothing more for now.
+      for (const slow of slot.askedAt.keys()) this.#sources.late(slow, REST_MS)
       void this.#fetch(peer, this.#batchFrom(index, peer))
     }
+  }
+
+  /** The peer that is asked for a block next. Where others are slow with it that is the owner of the branch, who need not be quick, but is to blame. */
+  #next({ header: { height }, askedAt }: Slot): PeerId | undefined {
+    const isOwnerLeft = askedAt.size > 0 && !askedAt.has(this.#owner) && this.#sources.mayGive(this.#owner, height)
+    if (isOwnerLeft && this.#sources.isRested(this.#owner)) return this.#owner
+    return isOwnerLeft && askedAt.size === TWINS_MAX - 1
+      ? undefined
+      : this.#sources.pick(height, new Set(askedAt.keys()))
   }
 
   get #hasRoom(): boolean {

@@ -11,6 +11,8 @@ const TIMES_KEPT = 32
 
 interface Source {
   running: number
+  /** Times that the import waited for it. */
+  late: number
   restUntilMs: number
   excluded: boolean
 }
@@ -39,16 +41,30 @@ export class BodySources {
     return [...this.#times].sort((a, b) => a - b)[this.#times.length >> 1]
   }
 
-  /** A peer with time that says it holds the block at a height: the one with the least to do, then the quickest. */
+  /**
+   * A peer with time that says it holds the block at a height: the one for which the import waited least often, then the one with the
+   * least to do, then the quickest.
+   */
   pick(height: number, not: ReadonlySet<PeerId>): PeerId | undefined {
     const usable = this.#peers.list().filter((peer) => !not.has(peer.info.id) && this.#isUsable(peer, height))
-    const load = ({ info }: Peer): number => this.#of(info.id).running
-    return usable.sort((a, b) => load(a) - load(b) || (a.latencyMs ?? 1_000) - (b.latencyMs ?? 1_000))[0]?.info.id
+    return usable.sort((a, b) => this.#order(a, b))[0]?.info.id
   }
 
-  /** Whether anybody connected could ever give the block at a height. */
-  anyFor(height: number): boolean {
-    return this.#peers.list().some((peer) => holds(peer, height) && !this.#of(peer.info.id).excluded)
+  /** Whether a peer could ever give the block at a height. */
+  mayGive(id: PeerId, height: number): boolean {
+    const peer = this.#peers.get(id)
+    return peer !== undefined && holds(peer, height) && !this.#of(id).excluded
+  }
+
+  /** Whether a peer may be asked now, however much it has to do. */
+  isRested(id: PeerId): boolean {
+    return this.#clock.now() >= this.#of(id).restUntilMs
+  }
+
+  /** Notes that the import waits for a peer, which is asked nothing for a while. */
+  late(id: PeerId, restMs: number): void {
+    this.#of(id).late += 1
+    this.rest(id, restMs)
   }
 
   started(id: PeerId): void {
@@ -80,12 +96,18 @@ export class BodySources {
 
   #isUsable(peer: Peer, height: number): boolean {
     const source = this.#of(peer.info.id)
-    if (source.excluded || source.running >= BATCHES_EACH || this.#clock.now() < source.restUntilMs) return false
+    if (source.excluded || source.running >= BATCHES_EACH || !this.isRested(peer.info.id)) return false
     return holds(peer, height)
   }
 
+  #order(a: Peer, b: Peer): number {
+    const [one, other] = [this.#of(a.info.id), this.#of(b.info.id)]
+    const waited = one.late - other.late || one.running - other.running
+    return waited || (a.latencyMs ?? 1_000) - (b.latencyMs ?? 1_000)
+  }
+
   #of(id: PeerId): Source {
-    const source = this.#sources.get(id) ?? { running: 0, restUntilMs: 0, excluded: false }
+    const source = this.#sources.get(id) ?? { running: 0, late: 0, restUntilMs: 0, excluded: false }
     this.#sources.set(id, source)
     return source
   }

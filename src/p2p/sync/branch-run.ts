@@ -80,7 +80,7 @@ export class BranchRun implements Running {
     this.#peer = peer
     this.#changed = changed
     this.#around = around
-    this.#bodies = new BodyFetch(dependencies, this.#branch, changed)
+    this.#bodies = new BodyFetch(dependencies, this.#branch, peer, changed)
     this.#movedMs = dependencies.clock.now()
   }
 
@@ -166,7 +166,7 @@ export class BranchRun implements Running {
     this.#waitedMs += clock.now() - beganMs
     const stalled = clock.now() - this.#movedMs > STALLED_MS
     if (!stalled && !(this.#waitedMs > WAITED_MS_MAX && this.#around.others())) return
-    this.#end ??= this.#branch.length > 0 && this.#bodies.hasSource ? 'useless' : 'failed'
+    this.#end ??= this.#branch.length > 0 && this.#bodies.isOwnerAsked ? 'useless' : 'failed'
   }
 
   /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */

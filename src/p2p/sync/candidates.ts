@@ -193,7 +193,12 @@ export function isChosen({ info }: Pick<Peer, 'info'>): boolean {
   return info.direction === 'outbound'
 }
 
-/** Where a peer listens, without its name. */
+/** What is known of a peer by: where we chose it its place, which costs more to change than its id. */
+export function nameOf({ info }: Pick<Peer, 'info'>): string {
+  return isChosen({ info }) ? placeOf(info) : info.id
+}
+
+/** Where a peer listens, without its id. */
 function placeOf({ address }: PeerInfo): string {
   return address.split('/p2p/', 1)[0] as string
 }

@@ -7,6 +7,7 @@ import type { PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { pause, within } from '../relay/within.ts'
 import { type Candidates, isChosen } from './candidates.ts'
+import type { Denials } from './denials.ts'
 import { locatorBehind, locatorOf } from './locator.ts'
 
 /** What is asked of other peers with. */
@@ -15,6 +16,7 @@ export interface ContestDependencies {
   readonly peers: Peers
   readonly clock: Clock
   readonly timers: Timers
+  readonly denials: Denials
   /** Whether peers or seeds are configured, or have been met before. */
   readonly expectsPeers: boolean
 }
@@ -155,7 +157,7 @@ export class Contest {
   }
 
   async #ask(id: PeerId, block: BlockId): Promise<Answer> {
-    const { peers, timers, chain } = this.#deps
+    const { peers, timers, chain, denials } = this.#deps
     this.#candidates.asking(id)
     const locator = locatorBehind(block, locatorOf(chain))
     const reply = await within(timers, PATIENCE_MS, peers.exchange.ask(id, 'headers', { locator, limit: 1 }))
@@ -168,6 +170,7 @@ export class Contest {
       return 'shares'
     }
     this.#candidates.free(id)
+    denials.note(id, block)
     return 'lacks'
   }
 }

@@ -14,6 +14,7 @@ import { askPatiently, Owed } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import { within } from '../relay/within.ts'
 import { HEADERS_MAX } from '../wire/messages.ts'
+import type { Denials } from './denials.ts'
 import { locatorBehind, locatorOf } from './locator.ts'
 
 /** What headers are checked with. */
@@ -23,6 +24,7 @@ export interface WalkDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly pacer: Pacer
+  readonly denials: Denials
 }
 
 /** Times that a busy peer is asked for the same page. */
@@ -141,6 +143,8 @@ export class HeaderWalk {
       : await this.#checked(raw.value, this.#deps.pacer)
     if (headers === null) return fail(fault('p2p/unreachable', { reason: 'the node stops' }))
     if (!headers.ok) return headers
+    if (this.#deps.denials.takeBack(this.#peer, headers.value.headers))
+      return fail(fault('p2p/unreachable', { reason: 'it shows a block that it said it lacks' }))
     this.#owed.note(0, (headers.value.headers.length / HEADERS_MAX) * PAGE_WORTH_MS)
     this.#noteShown()
     return ok({ headers: headers.value.headers, more: full && headers.value.whole })

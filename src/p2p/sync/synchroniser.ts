@@ -10,6 +10,7 @@ import { type Claim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
 import { claimFromBelow } from './deep-claim.ts'
+import { Denials } from './denials.ts'
 import { type FirstPageMeans, firstNew } from './first-page.ts'
 import { HeaderWalk } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
@@ -44,7 +45,7 @@ const STUCK_MS = 600_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
-  readonly #deps: SynchroniserDependencies
+  readonly #deps: SynchroniserDependencies & { readonly denials: Denials }
   readonly #candidates: Candidates
   readonly #changed: Signal
   readonly #claims: Claims
@@ -66,11 +67,11 @@ export class Synchroniser {
   #loop: Promise<void> = Promise.resolve()
 
   constructor(dependencies: SynchroniserDependencies) {
-    this.#deps = dependencies
+    this.#deps = { ...dependencies, denials: new Denials(dependencies.peers) }
     this.#changed = new Signal(dependencies.timers)
     this.#candidates = new Candidates(dependencies)
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
-    this.#contest = new Contest(dependencies, this.#candidates, (id) => this.#claims.has(id))
+    this.#contest = new Contest(this.#deps, this.#candidates, (id) => this.#claims.has(id))
     this.#clearHeight = dependencies.chain.head.header.height
     this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped }
     this.#movedMs = dependencies.clock.now()
@@ -307,8 +308,7 @@ export class Synchroniser {
 
   /** With `snapshots`, for a state; else for blocks. */
   async #prove(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
-    const { peers, log } = this.#deps
-    const { id } = peer.info
+    const [{ peers, log }, { id }] = [this.#deps, peer.info]
     const around = {
       stopped: () => this.#stopped,
       others: () => this.#isAnotherWaiting(id),

@@ -4,6 +4,7 @@ import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
 import { UNPACED } from '../../../../../consensus/chain/ports.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'
 import { type Claim, collectClaim } from '../../../../../src/p2p/sync/claim.ts'
+import { Denials } from '../../../../../src/p2p/sync/denials.ts'
 import { type HeaderPage, HeaderWalk } from '../../../../../src/p2p/sync/header-walk.ts'
 import { ProofRun } from '../../../../../src/p2p/sync/proof-run.ts'
 import { headerBranch } from '../../../../support/header-branch.ts'
@@ -31,7 +32,10 @@ async function world(count: number) {
   await hub.time.pass(100)
   const clock = { now: () => hub.time.nowMs }
   const workVerifier = { verifyWork: async (jobs: readonly unknown[]) => jobs.map(() => true) }
-  const deps = { chain: node.test.chain, peers: node.peers, clock, timers: hub.time, pacer: UNPACED, workVerifier }
+  const deps = {
+    ...{ chain: node.test.chain, peers: node.peers, clock, timers: hub.time, pacer: UNPACED, workVerifier },
+    denials: new Denials(node.peers),
+  }
   const walk = (claim?: Claim) =>
     new HeaderWalk(
       deps as never,

@@ -78,7 +78,7 @@ export class ModelDesk {
   async ask({ roles, sink, ...question }: DeskQuestion, signal = this.#signal): Promise<Result<PoolAnswer>> {
     const [role, ...orRoles] = [...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
     const who = this.#who === undefined ? {} : { who: this.#who }
-    const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: true, wasted: this.#note }
+    const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: true, wasted: this.note }
     if (!sink) return this.#noted(await this.#models.complete(request, signal))
     const heard = new Listener(sink)
     const answer = await this.#models.stream(request, heard.take, signal)
@@ -90,12 +90,13 @@ export class ModelDesk {
 
   #noted(answer: Result<PoolAnswer>): Result<PoolAnswer> {
     if (!answer.ok) return answer
-    this.#note(answer.value.usage)
+    this.note(answer.value.usage)
     this.#answered.push(answer.value.model)
     return answer
   }
 
-  readonly #note = (usage: ModelUsage): void => {
+  /** Counts what this call used beside its questions, too. */
+  readonly note = (usage: ModelUsage): void => {
     this.#usage = addUsage(this.#usage, usage)
   }
 

@@ -2,6 +2,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { LatencyBook } from '../models/latencies.ts'
 import { IMAGE_TOKENS } from '../models/usage.ts'
+import type { Engines } from '../outside/engines.ts'
 import { FreePlaces } from '../outside/free-places.ts'
 import type { ModelUsage } from '../outside/models.ts'
 import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
@@ -72,10 +73,11 @@ export class ChatPlatform {
     const beganMs = this.#means.clock.now()
     const limit = AbortSignal.timeout(this.#means.budgetMs)
     const until = AbortSignal.any([signal, limit])
-    const seen = await callWithImages(call, { ...this.#means, pictures: this.#pictures }, until)
+    const means = { ...this.#means, engines: enginesOf(this.#means.engines, call.who ?? '') }
+    const seen = await callWithImages(call, { ...means, pictures: this.#pictures }, until)
     if (!seen.ok && !isUnbegun(seen.fault) && seen.fault.code !== 'chat/unsupported') spent(usageOfImages(call))
     if (!seen.ok) return fail(signal.aborted ? fault('chat/aborted') : asChatFault(seen.fault, call.model))
-    const context = this.#context(seen.value, until)
+    const context = this.#context(seen.value, means, until)
     const outcome = await this.#run(seen.value, context, sink).finally(() => spent(context.desk.usage))
     if (outcome.ok) {
       this.#noteTime(outcome.value.report, beganMs)
@@ -90,13 +92,13 @@ export class ChatPlatform {
     if (tier !== undefined) this.latencies.note(`${model}/${tier}`, nowMs - beganMs, nowMs)
   }
 
-  #context(call: ChatCall, signal: AbortSignal): Omit<StageContext, 'say'> {
-    const { clock, budgetMs, models } = this.#means
+  #context(call: ChatCall, means: ChatMeans, signal: AbortSignal): Omit<StageContext, 'say'> {
+    const { clock, budgetMs, models } = means
     const endMs = clock.now() + budgetMs
     return {
       call,
       desk: new ModelDesk(models, signal, { resumes: call.resumes, ...(call.who !== undefined && { who: call.who }) }),
-      means: this.#means,
+      means,
       signal,
       remainingMs: () => endMs - clock.now(),
     }
@@ -135,6 +137,11 @@ export class ChatPlatform {
     }
     return ok({ choices: [choice], usage: context.desk.usage, report })
   }
+}
+
+/** The engines, asked for one caller. */
+function enginesOf(engines: Engines, who: string): Engines {
+  return { run: (task, input, signal) => engines.run(task, input, signal, who) }
 }
 
 /** What images that could not be used count: a server was asked for them all the same. */

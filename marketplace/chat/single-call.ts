@@ -6,7 +6,7 @@ import type { ModelRole } from '../outside/models.ts'
 import { type ChatCall, type ChatChoice, type ChatOutcome, type ChatSink, ENFORCEMENTS, type Enforced } from './call.ts'
 import type { DeskQuestion } from './desk.ts'
 import type { StageContext } from './stage.ts'
-import { structuredAnswer } from './structured.ts'
+import { structuredAnswer, unusableForm } from './structured.ts'
 
 /** Most answers to one chat. */
 const ANSWERS_MAX = 8
@@ -59,6 +59,8 @@ export async function runSingleCall(
       }),
     )
   const beganMs = means.clock.now()
+  const unusable = await unusableForm(call.form, context)
+  if (unusable !== null) return fail(unusable)
   const singles = await allOf(call, context, sink)
   if (!singles.ok) return singles
   const stage = { stage: 'Answer', ran: true, models: desk.answered(), ms: Math.round(means.clock.now() - beganMs) }

@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { PoolAnswer } from '../models/pool.ts'
+import { spokenUsage } from '../models/usage.ts'
 import type { SchemaCheck } from '../outside/chat-tasks.ts'
 import { isOfForm } from '../outside/trouble.ts'
 import { schemaTrouble } from './answer-schema.ts'
@@ -28,7 +29,7 @@ const ANY_OBJECT = { type: 'object' }
 
 /**
  * An answer in a form. One whose server holds it to the form is read along as it comes; any other is shown once it was checked, and
- * one that is wrong is asked for once more. Faults: `chat/schema`, `chat/invalid-request`, `model/*`.
+ * one that is wrong is asked for once more. Faults: `chat/schema`, `model/*`.
  */
 export async function structuredAnswer(
   form: Form,
@@ -36,8 +37,6 @@ export async function structuredAnswer(
   context: Context,
   reader: Reader,
 ): Promise<Result<Structured>> {
-  const unusable = await unusableForm(form, context)
-  if (unusable !== null) return fail(unusable)
   const asked = { ...question, ...(form.is === 'schema' ? { jsonSchema: form.schema } : { json: true }) }
   if (reader.say !== null) {
     const live = await readLive(form, asked, context, reader.say)
@@ -46,14 +45,19 @@ export async function structuredAnswer(
   return readChecked(form, asked, context, reader)
 }
 
-/** What is wrong with a schema, before any model is asked. */
-async function unusableForm(form: Form, { means, signal }: Context): Promise<Fault | null> {
-  if (form.is === 'json') return null
+/**
+ * What is wrong with the form of a chat, before any model is asked; null where nothing is. A schema that cannot be used counts its
+ * tokens all the same: to find that out can take as long as a good one takes at most. Faults: `chat/invalid-request`, `chat/schema`,
+ * `model/timeout`.
+ */
+export async function unusableForm(form: AnswerForm, { desk, means, signal }: Context): Promise<Fault | null> {
+  if (form.is !== 'schema') return null
   const wrong = (reason: string): Fault => fault('chat/invalid-request', { param: 'response_format', reason })
   const trouble = schemaTrouble(form.schema.schema)
   if (trouble !== null) return wrong(trouble)
   const compiled = await means.engines.run('chat/check-schema', { schema: form.schema.schema, text: null }, signal)
   if (compiled.ok) return null
+  desk.note(spokenUsage(JSON.stringify(form.schema.schema)))
   const { code, detail } = compiled.fault
   if (signal.aborted) return fault('model/timeout', { backend: 'the check' })
   return code === 'engine/refused' ? wrong(`the schema cannot be used: ${detail.reason}`) : uncheckable()

@@ -79,7 +79,7 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
 export const NO_USAGE: ModelUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0, estimated: false }
 
 /** Fields of messages and of their parts that are counted by what is in them, or name what cost next to nothing. */
-const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'name', 'tool_call_id'])
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls'])
 const PART_FIELDS: ReadonlySet<string> = new Set(['type', 'text', 'image_url'])
 const IMAGE_FIELDS: ReadonlySet<string> = new Set(['url', 'detail'])
 

@@ -14,12 +14,13 @@ export type EngineTask = keyof EngineTasks
 /**
  * Processes for work on content of strangers, and for work that would hold up the event loop. Each piece of work has limits of
  * time and memory of its own; what exceeds them is ended with its process, and is a fault (`engine/killed`, `engine/failed`,
- * `engine/refused` where the input is to blame).
+ * `engine/refused` where the input is to blame). Those who ask for free work, each with a name in `who`, take turns.
  */
 export interface Engines {
   run<Name extends EngineTask>(
     task: Name,
     input: EngineTasks[Name]['input'],
     signal: AbortSignal,
+    who?: string,
   ): Promise<Result<EngineTasks[Name]['output']>>
 }

@@ -1,3 +1,5 @@
+import { LruMap } from '../../consensus/primitives/lru.ts'
+
 /**
  * Of so many places that free work and paid work share, how many free work may hold: one in four, and at least one, is kept for what
  * is paid. Where there is a single place, what is paid is next.
@@ -5,6 +7,9 @@
 export function freeOf(places: number): number {
   return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
 }
+
+/** Callers of whom it is known when they had a place last. */
+const SERVED_MAX = 1_024
 
 /** How much free work is under way at once. */
 export interface FreeBounds {
@@ -28,13 +33,17 @@ interface Waiter extends FreeWish {
 
 /**
  * Where free work waits before it comes to what paid work needs as well: however much of it comes, only so much gets through at once,
- * and the rest of the places is left to what is paid. A free place goes to who has the fewest. Who waits is bounded by who asks.
+ * and the rest of the places is left to what is paid. A free place goes to who has the fewest, and of those to who had one the
+ * longest time ago: one who always has more waiting takes turns with the others. Who waits is bounded by who asks.
  */
 export class FreePlaces {
   readonly #bounds: FreeBounds
   readonly #waiting = new Set<Waiter>()
   readonly #byWho = new Map<string, number>()
   readonly #byWhat = new Map<string, number>()
+  /** In which turn each had a place last. */
+  readonly #served = new LruMap<string, number>(SERVED_MAX)
+  #turns = 0
   #inside = 0
 
   constructor(bounds: FreeBounds) {
@@ -74,8 +83,7 @@ export class FreePlaces {
 
   #startNext(): void {
     let next: Waiter | null = null
-    for (const one of this.#waiting)
-      if (this.#isFree(one) && (next === null || this.#heldBy(one) < this.#heldBy(next))) next = one
+    for (const one of this.#waiting) if (this.#isFree(one) && (next === null || this.#isBefore(one, next))) next = one
     next?.start()
   }
 
@@ -85,12 +93,18 @@ export class FreePlaces {
     return isRoom && (this.#byWho.get(who) ?? 0) < perWho
   }
 
+  #isBefore(one: FreeWish, other: FreeWish): boolean {
+    const more = this.#heldBy(one) - this.#heldBy(other)
+    return more < 0 || (more === 0 && (this.#served.get(one.who) ?? 0) < (this.#served.get(other.who) ?? 0))
+  }
+
   #heldBy({ who }: FreeWish): number {
     return this.#byWho.get(who) ?? 0
   }
 
   #count({ who, what }: FreeWish, by: number): void {
     this.#inside += by
+    if (by > 0) this.#served.set(who, ++this.#turns)
     add(this.#byWho, who, by)
     add(this.#byWhat, what, by)
   }

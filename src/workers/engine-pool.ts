@@ -1,6 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Engines, EngineTask, EngineTasks } from '../../marketplace/outside/engines.ts'
+import { FreePlaces } from '../../marketplace/outside/free-places.ts'
 import type { EngineJob, EngineOutcome } from './engine-worker.ts'
 import { KillableProcess, type ProcessEnding } from './killable-process.ts'
 import { programPaths } from './program-paths.ts'
@@ -48,6 +49,9 @@ export interface EnginePoolOptions {
   readonly readable?: readonly string[]
 }
 
+/** Does work as soon as there is a place for it, unless the signal comes before. */
+type Turn = (job: EngineJob, work: () => Promise<void>, signal: AbortSignal, who: string) => Promise<unknown>
+
 interface Idle {
   readonly child: KillableProcess
   readonly jobs: number
@@ -57,26 +61,25 @@ interface Idle {
 /** Processes for one kind of work. */
 class EngineProcesses {
   readonly #options: Required<EnginePoolOptions>
-  readonly #slots: SizedSlots
+  readonly #turn: Turn
   readonly #readable: readonly string[]
   readonly #children = new Set<KillableProcess>()
   readonly #idle: Idle[] = []
   #closed = false
 
-  constructor(atOnce: number, options: EnginePoolOptions) {
-    this.#slots = new SizedSlots(atOnce)
+  constructor(turn: Turn, options: EnginePoolOptions) {
+    this.#turn = turn
     this.#options = { entry: ENTRY, idleMs: IDLE_MS, startMs: START_MS, readable: [], ...options }
     this.#readable = [...programPaths(this.#options.entry), ...this.#options.readable]
   }
 
   /** Runs a job in its turn; the time limit begins with the work. Whoever gives up is answered at once. */
-  run(job: EngineJob, signal: AbortSignal): Promise<Result<unknown>> {
+  run(job: EngineJob, signal: AbortSignal, who: string): Promise<Result<unknown>> {
     if (signal.aborted) return Promise.resolve(fail(KILLED))
     return new Promise((resolve) => {
       const giveUp = (): void => resolve(fail(KILLED))
       signal.addEventListener('abort', giveUp, { once: true })
-      const turn = this.#slots.run(sizeOf(job), () => this.#runNow(job, signal, resolve), signal)
-      turn
+      this.#turn(job, () => this.#runNow(job, signal, resolve), signal, who)
         .catch((error: unknown) => resolve(fail(failed(error instanceof Error ? error.message : 'unknown cause'))))
         .finally(() => signal.removeEventListener('abort', giveUp))
     })
@@ -127,7 +130,7 @@ class EngineProcesses {
 
 /**
  * Engines in processes of their own. Work on what strangers wrote has some for itself: it must not hold up the rest. So has the chat,
- * which is free of charge: what is checked for it must not hold up what is paid for.
+ * which is free of charge: what is checked for it must not hold up what is paid for, and who asks for most of it not the others.
  */
 export class EnginePool implements Engines {
   readonly #chat: EngineProcesses
@@ -135,18 +138,19 @@ export class EnginePool implements Engines {
   readonly #own: EngineProcesses
 
   constructor(atOnce: number, options: EnginePoolOptions = {}) {
-    this.#chat = new EngineProcesses(atOnce, options)
-    this.#strangers = new EngineProcesses(atOnce, options)
-    this.#own = new EngineProcesses(atOnce, options)
+    this.#chat = new EngineProcesses(inTurns(atOnce), options)
+    this.#strangers = new EngineProcesses(bySize(atOnce), options)
+    this.#own = new EngineProcesses(bySize(atOnce), options)
   }
 
   async run<Name extends EngineTask>(
     task: Name,
     input: EngineTasks[Name]['input'],
     signal: AbortSignal,
+    who = '',
   ): Promise<Result<EngineTasks[Name]['output']>> {
     const processes = isOfChat(task) ? this.#chat : isOfStrangers(task) ? this.#strangers : this.#own
-    return (await processes.run({ task, input }, signal)) as Result<EngineTasks[Name]['output']>
+    return (await processes.run({ task, input }, signal, who)) as Result<EngineTasks[Name]['output']>
   }
 
   /** Ends all processes, with the work in them. */
@@ -163,6 +167,17 @@ function isOfChat(task: EngineTask): boolean {
 /** Whether it is on what strangers wrote, or had models write. */
 function isOfStrangers(task: EngineTask): boolean {
   return task.startsWith('page/') || task === 'image/square-png'
+}
+
+/** Work of callers who pay for none of it: each has as many turns as the others. */
+function inTurns(atOnce: number): Turn {
+  const places = new FreePlaces({ atOnce, perWho: atOnce, perWhat: atOnce })
+  return (_, work, signal, who) => places.run({ who, what: who, signal }, work)
+}
+
+function bySize(atOnce: number): Turn {
+  const slots = new SizedSlots(atOnce)
+  return (job, work, signal) => slots.run(sizeOf(job), work, signal)
 }
 
 /** Bytes of the page or picture that a job is on; other jobs are small. */

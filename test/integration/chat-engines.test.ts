@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CodeFinding } from '../../marketplace/outside/chat-tasks.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
@@ -159,6 +160,29 @@ describe('hostile code', () => {
 })
 
 describe('checks that take all the time there is', () => {
+  it('do not hold up what others ask for, however many of them one caller has', async () => {
+    const schema = { properties: { a: { type: 'string', pattern: '^(a|a)*$' } } }
+    const text = JSON.stringify({ a: `${'a'.repeat(40)}!` })
+    const gone = new AbortController()
+    let ended = 0
+    const checks = Array.from({ length: 8 }, async () => {
+      await pool.run('chat/check-schema', { schema, text }, gone.signal, 'greedy')
+      ended += 1
+    })
+    const bytes = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer()
+    const picture = { bytes: new Uint8Array(bytes), bytesMax: 1_000_000, sideMax: 512 }
+    const [seen, checked] = await Promise.all([
+      pool.run('image/vision', picture, never, 'other'),
+      pool.run('chat/check-schema', { schema: {}, text: '1' }, never, 'third'),
+    ])
+    expect([seen.ok, checked.ok]).toEqual([true, true])
+    expect(ended).toBeLessThan(3)
+    gone.abort()
+    await Promise.all(checks)
+  })
+
   it('do not hold up the work on pages', async () => {
     const schema = { properties: { a: { type: 'string', pattern: '^(a|a)*$' } } }
     const text = JSON.stringify({ a: `${'a'.repeat(40)}!` })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { estimatedTokens } from '../../marketplace/models/tokens.ts'
 import { ChatServer, HELLO, readAll } from '../support/chat-server.ts'
 
@@ -178,6 +178,16 @@ describe('the tokens of a day see what a model says', () => {
     await server.settled()
     const [key] = server.keys.list('operator')
     expect(key?.usedToday.promptTokens).toBeGreaterThan(1_000)
+  })
+
+  it('the schema of several answers, which is looked at once, also where it cannot be used', async () => {
+    const looks = vi.spyOn(server.world.engines, 'run')
+    const schema = { type: 'object', description: LONG.slice(0, 8_000), properties: { a: { $ref: '#/$defs/none' } } }
+    const response_format = { type: 'json_schema', json_schema: { name: 'nothing', schema } }
+    expect((await server.post({ ...HELLO, n: 8, response_format })).status).toBe(400)
+    await server.settled()
+    expect(looks).toHaveBeenCalledTimes(1)
+    expect(server.keys.list('operator')[0]?.usedToday.promptTokens).toBeGreaterThan(1_000)
   })
 })
 

@@ -6,7 +6,7 @@ import { EngineRefusal } from '../refusal.ts'
 
 /**
  * Formats are words of a caller, and of no standard; what a schema says beside what is known is its own affair. Own properties alone:
- * else every object has a `constructor` and a `toString`.
+ * else every object has a `constructor` and a `toString`. What is named often is compiled once.
  */
 const OPTIONS = {
   strict: false,
@@ -14,6 +14,7 @@ const OPTIONS = {
   validateSchema: false,
   logger: false,
   ownProperties: true,
+  inlineRefs: false,
 } as const
 const ERRORS_MAX = 3
 const REASON_CHARS_MAX = 300

@@ -243,4 +243,11 @@ describe('the estimate of a conversation', () => {
     for (const unlike of [{ a: calls[0] }, 'word '.repeat(100)])
       expect(estimatedPrompt([{ role: 'user', content: 'Hello', tool_calls: unlike }])).toBeGreaterThan(100)
   })
+
+  it('counts names, of which there can be more than of words', () => {
+    const rare = 'ѪѬѮѰ'.repeat(16)
+    const least = 0.8 * estimatedTokens(rare)
+    expect(estimatedPrompt([{ role: 'user', content: '', name: rare }])).toBeGreaterThan(least)
+    expect(estimatedPrompt([{ role: 'tool', content: '', tool_call_id: rare }])).toBeGreaterThan(least)
+  })
 })

@@ -69,7 +69,7 @@ async function walkFrom(
   await until('hands are shaken', () => peers.isReady(peer), { everyMs: 5 })
   const deps = {
     ...{ chain, peers, clock: systemClock, timers: systemTimers, pacer: eventLoopPacer(), workVerifier },
-    denials: new Denials(peers),
+    denials: new Denials((id) => id),
   }
   const headers: HeaderTip[] = []
   const ms = await time(async () => {

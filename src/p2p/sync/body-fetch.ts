@@ -6,7 +6,7 @@ import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
 import { blockOf } from './body.ts'
-import { BodySources } from './body-sources.ts'
+import { BATCH_BYTES, type BodySources } from './body-sources.ts'
 import type { BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Signal } from './signal.ts'
 
@@ -27,6 +27,7 @@ export interface BodyFetchDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly pacer: Pacer
+  readonly sources: BodySources
 }
 
 interface Slot {
@@ -34,6 +35,8 @@ interface Slot {
   block: Block | undefined
   bytes: number
   readonly askedAt: Map<PeerId, number>
+  /** Whether the owner of the branch was asked for it before all others, and did not give it. */
+  isRefused: boolean
 }
 
 /**
@@ -47,6 +50,8 @@ export class BodyFetch {
   readonly #changed: Signal
   readonly #sources: BodySources
   readonly #slots = new Map<BlockId, Slot>()
+  /** The block that the import waits for, and since when. */
+  #front: { readonly id: BlockId; readonly sinceMs: number } | undefined
   #running = 0
   #bytesHere = 0
   #closed = false
@@ -57,7 +62,7 @@ export class BodyFetch {
     this.#branch = branch
     this.#owner = owner
     this.#changed = changed
-    this.#sources = new BodySources(dependencies.peers, dependencies.clock)
+    this.#sources = dependencies.sources
   }
 
   /** The block of the branch's first header, if it is here. */
@@ -66,10 +71,11 @@ export class BodyFetch {
     return header && this.#slots.get(header.id)?.block
   }
 
-  /** Whether the owner of the branch says that it holds the first block: where others are slow with that, it is asked. */
-  get isOwnerAsked(): boolean {
+  /** Whether the owner of the branch was asked for the first block, and has not given it. */
+  get isOwnerToBlame(): boolean {
     const header = this.#branch.at(0)
-    return header === undefined || this.#sources.mayGive(this.#owner, header.height)
+    const slot = header && this.#slots.get(header.id)
+    return slot !== undefined && (slot.isRefused || slot.askedAt.has(this.#owner))
   }
 
   /** Forgets the first block; call before the branch lets go of its header. */
@@ -89,10 +95,14 @@ export class BodyFetch {
 
   /** Gives work to every peer that has time for it. */
   fill(): void {
+    const front = this.#branch.at(0)
+    if (front !== undefined && front.id !== this.#front?.id)
+      this.#front = { id: front.id, sinceMs: this.#deps.clock.now() }
     for (let index = 0; index < Math.min(AHEAD_BLOCKS, this.#branch.length); index++) {
       if (this.#closed || (index > 0 && !this.#hasRoom)) return
       const slot = this.#slotAt(index)
       if (slot.block !== undefined || !this.#wantsAnother(slot, index)) continue
+      if (index > 0 && !this.#sources.isAnyFree) return
       const peer = this.#next(slot)
       if (peer === undefined) continue
       // A peer that keeps the front waiting gets nothing more for now.
@@ -101,9 +111,14 @@ export class BodyFetch {
     }
   }
 
-  /** The peer that is asked for a block next. Where others are slow with it that is the owner of the branch, who need not be quick, but is to blame. */
-  #next({ header: { height }, askedAt }: Slot): PeerId | undefined {
-    const isOwnerLeft = askedAt.size > 0 && !askedAt.has(this.#owner) && this.#sources.mayGive(this.#owner, height)
+  /**
+   * The peer that is asked for a block next. Where the import has waited for that, the owner of the branch is asked, who need not be
+   * quick, but is to blame; it has the last place.
+   */
+  #next({ header: { id, height }, askedAt }: Slot): PeerId | undefined {
+    const { clock } = this.#deps
+    const isLate = id === this.#front?.id && clock.now() - this.#front.sinceMs >= this.#slowMs
+    const isOwnerLeft = isLate && !askedAt.has(this.#owner) && this.#sources.mayGive(this.#owner, height)
     if (isOwnerLeft && this.#sources.isRested(this.#owner)) return this.#owner
     return isOwnerLeft && askedAt.size === TWINS_MAX - 1
       ? undefined
@@ -116,7 +131,8 @@ export class BodyFetch {
 
   #slotAt(index: number): Slot {
     const header = this.#branch.at(index) as BranchHeader
-    const slot = this.#slots.get(header.id) ?? { header, block: undefined, bytes: 0, askedAt: new Map() }
+    const unasked = { header, block: undefined, bytes: 0, askedAt: new Map(), isRefused: false }
+    const slot = this.#slots.get(header.id) ?? unasked
     this.#slots.set(header.id, slot)
     return slot
   }
@@ -125,8 +141,11 @@ export class BodyFetch {
   #wantsAnother({ askedAt }: Slot, index: number): boolean {
     if (askedAt.size === 0) return true
     if (index > 0 || askedAt.size >= TWINS_MAX) return false
-    const slowMs = Math.max(SLOW_MS_MIN, Math.min(SLOW_MS_MAX, 2 * (this.#sources.medianMs ?? SLOW_MS_MAX)))
-    return this.#deps.clock.now() - Math.max(...askedAt.values()) >= slowMs
+    return this.#deps.clock.now() - Math.max(...askedAt.values()) >= this.#slowMs
+  }
+
+  get #slowMs(): number {
+    return Math.max(SLOW_MS_MIN, Math.min(SLOW_MS_MAX, 2 * (this.#sources.medianMs ?? SLOW_MS_MAX)))
   }
 
   /** Blocks in a row from one on that lack the same as it. */
@@ -150,9 +169,13 @@ export class BodyFetch {
     this.#sources.started(peer)
     const ids = batch.map(({ header }) => header.id)
     const reply = await peers.exchange.ask(peer, 'bodies', ids)
-    this.#sources.ended(peer, reply.ok ? clock.now() - startedMs : null)
+    const isWhole = reply.ok && reply.value.length >= batch.length
+    this.#sources.ended(peer, isWhole ? clock.now() - startedMs : null)
     if (reply.ok) await this.#take(peer, batch, reply.value)
     else this.#sources.rest(peer, isBusy(reply.fault) ? BUSY_REST_MS : REST_MS)
+    const [first] = batch
+    const isNothing = reply.ok ? reply.value.length === 0 : !isBusy(reply.fault)
+    if (first !== undefined && peer === this.#owner && isNothing) first.isRefused = true
     this.#running -= 1
     for (const slot of batch) slot.askedAt.delete(peer)
     this.#changed.wake()
@@ -161,8 +184,9 @@ export class BodyFetch {
   async #take(peer: PeerId, batch: readonly Slot[], bodies: readonly (readonly Uint8Array[])[]): Promise<void> {
     const { peers, pacer } = this.#deps
     if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that nobody named')
-    // An answer without any would be asked for again at once.
-    if (bodies.length === 0) this.#sources.rest(peer, REST_MS)
+    // An honest answer ends where it would become too large, which is seldom so soon. One without a body would be asked for again at once.
+    const bytes = bodies.flat().reduce((sum, { length }) => sum + length, 0)
+    if (bodies.length < batch.length && bytes < BATCH_BYTES) this.#sources.late(peer, bodies.length === 0 ? REST_MS : 0)
     for (const [i, slot] of batch.entries()) {
       const body = bodies[i]
       if (this.#closed || body === undefined) return

@@ -1,27 +1,37 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
+import { isChosen } from './candidates.ts'
 
 /** Batches that a peer works on at once: the next one is on its way while the last one travels. */
 const BATCHES_EACH = 2
 /** Bytes that a batch is meant to have. */
-const BATCH_BYTES = 512 * 1_024
+export const BATCH_BYTES = 512 * 1_024
 const BATCH_BLOCKS_MAX = 32
 const TIMES_KEPT = 32
+/** Peers that are remembered. */
+const SOURCES_MAX = 4_096
+/** Times that the import waits for a peer until others come first; ten minutes after the last time that is forgotten. */
+const LATE_MAX = 2
+const LATE_FORGOTTEN_MS = 600_000
+/** A peer that gave a false body is asked for none for so long. */
+const EXCLUDED_MS = 600_000
 
 interface Source {
   running: number
-  /** Times that the import waited for it. */
+  /** Times that the import waited for it, and when last. */
   late: number
+  lateMs: number
   restUntilMs: number
-  excluded: boolean
+  excludedUntilMs: number
 }
 
-/** Which peers blocks are fetched from, how much at once, and how long it takes. */
+/** Which peers blocks are fetched from, how much at once, and how long it takes: known from one branch to the next. */
 export class BodySources {
   readonly #peers: Peers
   readonly #clock: Clock
-  readonly #sources = new Map<PeerId, Source>()
+  readonly #sources = new LruMap<PeerId, Source>(SOURCES_MAX)
   readonly #times: number[] = []
   #bytesPerBlock = 32_768
 
@@ -42,18 +52,25 @@ export class BodySources {
   }
 
   /**
-   * A peer with time that says it holds the block at a height: the one for which the import waited least often, then the one with the
-   * least to do, then the quickest.
+   * A peer with time that says it holds the block at a height: one that we chose before those that chose us, the one for which the
+   * import waited least often, then the one with the least to do, then the quickest. Peers that chose us, and are late, are asked only
+   * where no better one has the block.
    */
   pick(height: number, not: ReadonlySet<PeerId>): PeerId | undefined {
-    const usable = this.#peers.list().filter((peer) => !not.has(peer.info.id) && this.#isUsable(peer, height))
-    return usable.sort((a, b) => this.#order(a, b))[0]?.info.id
+    const holding = this.#peers.list().filter((peer) => this.#mayGive(peer, height))
+    const free = this.#freeOf(holding).filter(({ info }) => !not.has(info.id))
+    return free.sort((a, b) => this.#order(a, b))[0]?.info.id
+  }
+
+  /** Whether any peer has time, whatever it holds. */
+  get isAnyFree(): boolean {
+    return this.#freeOf(this.#peers.list()).length > 0
   }
 
   /** Whether a peer could ever give the block at a height. */
   mayGive(id: PeerId, height: number): boolean {
     const peer = this.#peers.get(id)
-    return peer !== undefined && holds(peer, height) && !this.#of(id).excluded
+    return peer !== undefined && this.#mayGive(peer, height)
   }
 
   /** Whether a peer may be asked now, however much it has to do. */
@@ -61,9 +78,10 @@ export class BodySources {
     return this.#clock.now() >= this.#of(id).restUntilMs
   }
 
-  /** Notes that the import waits for a peer, which is asked nothing for a while. */
+  /** Notes that the import waits for a peer, or that it gave less than it could; it is asked nothing for a while. */
   late(id: PeerId, restMs: number): void {
-    this.#of(id).late += 1
+    const late = this.#lateOf(id) + 1
+    Object.assign(this.#of(id), { late, lateMs: this.#clock.now() })
     this.rest(id, restMs)
   }
 
@@ -71,9 +89,10 @@ export class BodySources {
     this.#of(id).running += 1
   }
 
-  /** Notes how long an answer took, null where there was none. */
+  /** Notes how long a whole answer took, null where there was none. */
   ended(id: PeerId, ms: number | null): void {
-    this.#of(id).running -= 1
+    const source = this.#of(id)
+    source.running = Math.max(0, source.running - 1)
     if (ms === null) return
     this.#times.push(ms)
     if (this.#times.length > TIMES_KEPT) this.#times.shift()
@@ -86,28 +105,48 @@ export class BodySources {
 
   /** Asks a peer nothing for a while. */
   rest(id: PeerId, ms: number): void {
-    this.#of(id).restUntilMs = this.#clock.now() + ms
+    const source = this.#of(id)
+    source.restUntilMs = Math.max(source.restUntilMs, this.#clock.now() + ms)
   }
 
-  /** Asks a peer nothing more. */
+  /** Asks a peer nothing for long. */
   exclude(id: PeerId): void {
-    this.#of(id).excluded = true
+    this.#of(id).excludedUntilMs = this.#clock.now() + EXCLUDED_MS
   }
 
-  #isUsable(peer: Peer, height: number): boolean {
-    const source = this.#of(peer.info.id)
-    if (source.excluded || source.running >= BATCHES_EACH || !this.isRested(peer.info.id)) return false
-    return holds(peer, height)
+  #mayGive(peer: Peer, height: number): boolean {
+    return holds(peer, height) && this.#clock.now() >= this.#of(peer.info.id).excludedUntilMs
+  }
+
+  #freeOf(peers: readonly Peer[]): Peer[] {
+    const isBetterThere = peers.some((peer) => this.#isBest(peer))
+    return peers.filter((peer) => {
+      const { id } = peer.info
+      const isLast = isBetterThere && !isChosen(peer) && this.#lateOf(id) >= LATE_MAX
+      return !isLast && this.#of(id).running < BATCHES_EACH && this.isRested(id)
+    })
+  }
+
+  #lateOf(id: PeerId): number {
+    const { late, lateMs } = this.#of(id)
+    return this.#clock.now() - lateMs < LATE_FORGOTTEN_MS ? late : 0
+  }
+
+  #isBest(peer: Peer): boolean {
+    return isChosen(peer) && this.#lateOf(peer.info.id) < LATE_MAX
   }
 
   #order(a: Peer, b: Peer): number {
-    const [one, other] = [this.#of(a.info.id), this.#of(b.info.id)]
-    const waited = one.late - other.late || one.running - other.running
-    return waited || (a.latencyMs ?? 1_000) - (b.latencyMs ?? 1_000)
+    const best = Number(this.#isBest(b)) - Number(this.#isBest(a))
+    const waited = best || this.#lateOf(a.info.id) - this.#lateOf(b.info.id)
+    const first = waited || this.#of(a.info.id).running - this.#of(b.info.id).running
+    return first || (a.latencyMs ?? 1_000) - (b.latencyMs ?? 1_000)
   }
 
   #of(id: PeerId): Source {
-    const source = this.#sources.get(id) ?? { running: 0, late: 0, restUntilMs: 0, excluded: false }
+    const known = this.#sources.get(id)
+    if (known !== undefined) return known
+    const source = { running: 0, late: 0, lateMs: 0, restUntilMs: 0, excludedUntilMs: 0 }
     this.#sources.set(id, source)
     return source
   }

@@ -4,10 +4,11 @@ import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, faultRow } from '../../../consensus/primitives/fault.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { BodyFetch } from './body-fetch.ts'
+import type { BodySources } from './body-sources.ts'
+import type { BlockRef } from './denials.ts'
 import type { RunSurroundings } from './header-walk.ts'
 import type { BlockIntake } from './intake.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
@@ -24,6 +25,7 @@ export interface BranchRunDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly pacer: Pacer
+  readonly sources: BodySources
 }
 
 /**
@@ -36,7 +38,7 @@ export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave
 /** What a run must know of other branches besides: what is followed too far cannot be left again for one that forks below. */
 export interface BranchSurroundings extends RunSurroundings {
   /** Whether a peer that claims more work than this shows a branch without that block; `height` is that of the branch's end. */
-  readonly isDisputed: (block: BlockId, totalWork: bigint, height: number) => Promise<boolean>
+  readonly isDisputed: (block: BlockRef, totalWork: bigint, height: number) => Promise<boolean>
 }
 
 /** A run that waits for so long without a new block ends. */
@@ -65,6 +67,8 @@ export class BranchRun implements Running {
   readonly #around: BranchSurroundings
   readonly #bodies: BodyFetch
   #end: RunEnd | null = null
+  /** Whether it ended because blocks did not come, whoever is to blame. */
+  lacksBlocks = false
   #movedMs: number
   #waitedMs = 0
   #retries = 0
@@ -153,7 +157,7 @@ export class BranchRun implements Running {
     const { length } = this.#branch
     if (this.#asked === undefined || this.#asked.height < height + CLEAR_BLOCKS)
       this.#asked = this.#branch.at(Math.max(0, length - BURIED_BLOCKS)) as BranchHeader
-    if (await this.#around.isDisputed(this.#asked.id, this.totalWork, this.#branch.height)) this.#end ??= 'gave-way'
+    if (await this.#around.isDisputed(this.#asked, this.totalWork, this.#branch.height)) this.#end ??= 'gave-way'
     this.#clearHeight = height + CLEAR_BLOCKS - 1
     this.#movedMs = this.#deps.clock.now()
     return this.#end === null
@@ -166,7 +170,8 @@ export class BranchRun implements Running {
     this.#waitedMs += clock.now() - beganMs
     const stalled = clock.now() - this.#movedMs > STALLED_MS
     if (!stalled && !(this.#waitedMs > WAITED_MS_MAX && this.#around.others())) return
-    this.#end ??= this.#branch.length > 0 && this.#bodies.isOwnerAsked ? 'useless' : 'failed'
+    this.lacksBlocks = this.#end === null && this.#branch.length > 0
+    this.#end ??= this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
   }
 
   /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */

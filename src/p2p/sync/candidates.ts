@@ -3,6 +3,7 @@ import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId, PeerInfo } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
+import { Denials } from './denials.ts'
 
 /** Peers that are remembered for having led nowhere. */
 const PARKED_MAX = 1_024
@@ -39,9 +40,12 @@ interface CandidatesDependencies {
 /** Chooses whose branch is followed. */
 export class Candidates {
   readonly #deps: CandidatesDependencies
-  readonly #parked = new LruMap<PeerId, Parked>(PARKED_MAX)
-  /** The same of places that we dialled, when the last connection there was over: a new name at an old place is no new peer. */
-  readonly #places = new LruMap<string, Parked>(PARKED_MAX)
+  /** By name: that of a peer that we chose is its place, which costs more to change than its id. Ids of any number wash away no place. */
+  readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
+  /** Places of peers that were chosen. */
+  readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
+  /** What peers said of blocks of others. */
+  readonly denials = new Denials((id) => this.nameOf(id))
   readonly #wanted = new Set<PeerId>()
   /** Peers that owe an answer about their branch. */
   readonly #owing = new Set<PeerId>()
@@ -49,12 +53,17 @@ export class Candidates {
 
   constructor(dependencies: CandidatesDependencies) {
     this.#deps = dependencies
+    for (const peer of dependencies.peers.list()) this.came(peer)
   }
 
-  /** A peer is there. One that we chose, and that has no standing yet, has that of its place. */
-  came({ info }: Peer): void {
-    const parked = isChosen({ info }) ? this.#places.get(placeOf(info)) : undefined
-    if (parked !== undefined && this.#parked.get(info.id) === undefined) this.#parked.set(info.id, parked)
+  /** A peer is there. */
+  came({ info }: Pick<Peer, 'info'>): void {
+    if (isChosen({ info })) this.#places.set(info.id, placeOf(info))
+  }
+
+  /** By what a peer is known, also after it is gone, or came to us itself. */
+  nameOf(id: PeerId): string {
+    return this.#places.get(id) ?? id
   }
 
   /** A peer showed a header whose parent is not here. */
@@ -80,14 +89,12 @@ export class Candidates {
   }
 
   /** A peer is gone. Where it owed an answer it has led nowhere, and the most that it claimed stays known. */
-  forget(last: Peer): void {
-    const { info, claimedWork } = last
-    this.#wanted.delete(info.id)
-    if (this.#owing.delete(info.id)) this.park(info.id)
-    const parked = this.#standing(info.id)
+  forget({ info: { id }, claimedWork }: Peer): void {
+    this.#wanted.delete(id)
+    if (this.#owing.delete(id)) this.park(id)
+    const parked = this.#standing(id)
     if (claimedWork > this.#deps.chain.head.totalWork && claimedWork > parked.claimedWork)
-      this.#parked.set(info.id, { ...parked, claimedWork, atMs: this.#deps.clock.now() })
-    if (isChosen(last)) this.#places.set(placeOf(info), this.#standing(info.id))
+      this.#note(id, { ...parked, claimedWork, atMs: this.#deps.clock.now() })
   }
 
   /** Leaves a peer's branch alone for a while, longer each time. */
@@ -95,39 +102,39 @@ export class Candidates {
     const atMs = this.#deps.clock.now()
     const parked = this.#standing(id)
     const untilMs = atMs + Math.min(PARK_MS_MAX, PARK_MS * 2 ** parked.times)
-    this.#parked.set(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX), atMs })
+    this.#note(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX), atMs })
   }
 
   /** Leaves a peer's branch alone until others were looked at, by no fault of it. */
   rest(id: PeerId): void {
     const nowMs = this.#deps.clock.now()
     const { atMs, ...parked } = this.#standing(id)
-    this.#parked.set(id, { ...parked, untilMs: nowMs + PARK_MS, atMs: parked.times > 0 ? atMs : nowMs })
+    this.#note(id, { ...parked, untilMs: nowMs + PARK_MS, atMs: parked.times > 0 ? atMs : nowMs })
   }
 
   /** A peer has shown that it has less than it claims: its claim counts no more. */
   refute(id: PeerId): void {
     const atMs = this.#deps.clock.now()
-    this.#parked.set(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
+    this.#note(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
   }
 
   /** A peer claims more work and shows nothing of it: that holds nothing up any more. */
   discount(id: PeerId): void {
     const parked = this.#standing(id)
-    this.#parked.set(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
+    this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
   }
 
   /** A peer's branch may be looked at again at once; how often it led nowhere stays known. */
   free(id: PeerId): void {
-    const parked = this.#parked.get(id)
-    if (parked !== undefined) this.#parked.set(id, { ...parked, untilMs: 0 })
+    const parked = this.#parkedOf(id).get(this.nameOf(id))
+    if (parked !== undefined) this.#note(id, { ...parked, untilMs: 0 })
   }
 
   /** A peer's branch was good: how often it led nowhere is forgotten once it has shown all that it ever claimed. */
   unpark(id: PeerId): void {
     const { claimedWork } = this.#standing(id)
     if (claimedWork > this.#deps.chain.head.totalWork) this.free(id)
-    else this.#parked.delete(id)
+    else this.#parkedOf(id).delete(this.nameOf(id))
   }
 
   /**
@@ -173,14 +180,22 @@ export class Candidates {
     })
   }
 
+  #note(id: PeerId, parked: Parked): void {
+    this.#parkedOf(id).set(this.nameOf(id), parked)
+  }
+
+  #parkedOf(id: PeerId): LruMap<string, Parked> {
+    return this.#places.get(id) === undefined ? this.#parked.ids : this.#parked.places
+  }
+
   #standing(id: PeerId): Parked {
-    const parked = this.#parked.get(id)
+    const parked = this.#parkedOf(id).get(this.nameOf(id))
     return parked !== undefined && this.#deps.clock.now() - parked.atMs < FORGOTTEN_MS ? parked : NOT_PARKED
   }
 
   readonly #isCandidate = ({ info, head }: Peer): boolean => {
     const now = this.#deps.clock.now()
-    const parked = this.#parked.get(info.id)
+    const parked = this.#parkedOf(info.id).get(this.nameOf(info.id))
     if (parked !== undefined && now < parked.untilMs) return false
     if (head.totalWork > this.#deps.chain.head.totalWork) return true
     const looked = this.#lookedAt.get(info.id)
@@ -191,11 +206,6 @@ export class Candidates {
 /** Whether we chose a peer; any number of those that came to us may be one. */
 export function isChosen({ info }: Pick<Peer, 'info'>): boolean {
   return info.direction === 'outbound'
-}
-
-/** What is known of a peer by: where we chose it its place, which costs more to change than its id. */
-export function nameOf({ info }: Pick<Peer, 'info'>): string {
-  return isChosen({ info }) ? placeOf(info) : info.id
 }
 
 /** Where a peer listens, without its id. */

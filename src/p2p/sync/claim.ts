@@ -3,8 +3,8 @@ import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { shortSha256 } from '../../../consensus/crypto/hash.ts'
 import { equal, writeHex } from '../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { BlockRef } from './denials.ts'
 import type { HeaderPage, HeaderWalk, RunSurroundings } from './header-walk.ts'
 
 /**
@@ -20,7 +20,7 @@ export interface Claim {
    * Set where the work of all of it was proven: its end, a block so far below that all who follow this branch have it, and whether it
    * ended at a header from the future.
    */
-  readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockId; readonly isEarly: boolean }
+  readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockRef; readonly isEarly: boolean }
 }
 
 const ID_BYTES = 32

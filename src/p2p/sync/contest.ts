@@ -7,7 +7,7 @@ import type { PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { pause, within } from '../relay/within.ts'
 import { type Candidates, isChosen } from './candidates.ts'
-import type { Denials } from './denials.ts'
+import type { BlockRef } from './denials.ts'
 import { locatorBehind, locatorOf } from './locator.ts'
 
 /** What is asked of other peers with. */
@@ -16,11 +16,12 @@ export interface ContestDependencies {
   readonly peers: Peers
   readonly clock: Clock
   readonly timers: Timers
-  readonly denials: Denials
   /** Whether peers or seeds are configured, or have been met before. */
   readonly expectsPeers: boolean
 }
 
+/** Blocks that a branch may lead on without being contested: as many can always be unwound again. */
+const NEAR_BLOCKS = 600
 /** How long after the start, after this node had no peer, and after sleep no branch is followed far that came with a peer that we did not choose, while we have chosen none. */
 export const CHOSEN_MS = 30_000
 /** The same where we have chosen some, until there are a few: the first that answers may be a liar. */
@@ -54,9 +55,11 @@ export class Contest {
   #startedMs: number
   #wokeMs = Number.NEGATIVE_INFINITY
   /** Since when peers hold others up whose claims are collected. */
-  readonly #heldMs = new LruMap<PeerId, { readonly sinceMs: number }>(HELD_MAX)
+  readonly #heldMs = new LruMap<string, { readonly sinceMs: number }>(HELD_MAX)
   /** Peers that have a block that was asked about. */
   readonly #sharing = new Map<PeerId, BlockId>()
+  /** Height up to which no peer with more work disputes what was followed. */
+  #clearHeight: number
   #brokenMs = Number.NEGATIVE_INFINITY
   #stopped = false
   #cancel: () => void = () => {}
@@ -67,6 +70,7 @@ export class Contest {
     this.#candidates = candidates
     this.#isCollected = isCollected
     this.#startedMs = dependencies.clock.now()
+    this.#clearHeight = dependencies.chain.head.header.height
   }
 
   /** Begins to watch the clock: after sleep connections may be dead, and what peers said of themselves is old. */
@@ -110,23 +114,53 @@ export class Contest {
   }
 
   /** Waits for them while a peer stays. */
-  async othersCame(peer: Peer): Promise<void> {
+  async #othersCame(peer: Peer): Promise<void> {
     const { peers, timers } = this.#deps
     while (!this.#stopped && peers.isReady(peer.info.id) && this.isEarly) await pause(timers, LOOK_AGAIN_MS)
   }
 
+  /** Whether a block that is passed on may be taken: beyond that only branches are followed, and contested. */
+  get mayExtend(): boolean {
+    return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
+  }
+
+  /** Whether a branch leads farther than what can be left again, or a peer that is heard claims to be farther. */
+  isFar(peer: Peer, height: number): boolean {
+    const claimed = [peer, ...this.#candidates.heard()].map(({ head }) => head.height)
+    return Math.max(height, ...claimed) - this.#clearHeight > NEAR_BLOCKS
+  }
+
   /**
-   * Whether a peer that claims more work than this shows a branch without a block; then its branch is looked at next. With `isPatient`
-   * peers that say nothing are asked again for a while. Peers on the same branch are always ahead, and have the block.
+   * Whether another peer that claims more work than a branch is proven to have shows one without a block; then its branch is looked at
+   * next. `height` is that of the branch's end: what is near can be left again, and is not disputed. Peers that say nothing are asked
+   * again for a while. Peers on the same branch are always ahead, and have the block.
    */
-  async isDisputed(block: BlockId, totalWork: bigint, isPatient = true): Promise<boolean> {
+  async isDisputed(owner: Peer, block: BlockRef, totalWork: bigint, height: number): Promise<boolean> {
+    if (!this.isFar(owner, height)) return false
+    await this.#othersCame(owner)
+    if (await this.#isDenied(owner.info.id, block, totalWork, true)) return true
+    this.clear()
+    return false
+  }
+
+  /** The same, however near, and without asking silent peers again. */
+  isDisputedNow(owner: PeerId, block: BlockRef, totalWork: bigint): Promise<boolean> {
+    return this.#isDenied(owner, block, totalWork, false)
+  }
+
+  /** No peer disputes what was followed so far. */
+  clear(): void {
+    this.#clearHeight = this.#deps.chain.head.header.height
+  }
+
+  async #isDenied(owner: PeerId, block: BlockRef, totalWork: bigint, isPatient: boolean): Promise<boolean> {
     const { peers, clock, timers } = this.#deps
     if (!isPatient && !peers.list().some(isChosen) && clock.now() - this.#brokenMs < BREAK_MS) return false
     for (let question = 1; !this.#stopped; question++) {
-      const rivals = this.#candidates.rivals(totalWork)
+      const rivals = this.#candidates.rivals(totalWork).filter(({ info }) => info.id !== owner)
       // What they have is being looked at.
       if (rivals.some(({ info: { id } }) => this.#isCollected(id) && this.#mayHold(id))) return true
-      const isOpen = (id: PeerId): boolean => this.#sharing.get(id) !== block && !this.#isCollected(id)
+      const isOpen = (id: PeerId): boolean => this.#sharing.get(id) !== block.id && !this.#isCollected(id)
       const open = rivals.filter(({ info }) => isOpen(info.id))
       const answers = await Promise.all(open.map(({ info }) => this.#ask(info.id, block)))
       if (answers.includes('lacks')) {
@@ -145,8 +179,9 @@ export class Contest {
 
   #mayHold(id: PeerId): boolean {
     const nowMs = this.#deps.clock.now()
-    const { sinceMs } = this.#heldMs.get(id) ?? { sinceMs: nowMs }
-    this.#heldMs.set(id, { sinceMs })
+    const name = this.#candidates.nameOf(id)
+    const { sinceMs } = this.#heldMs.get(name) ?? { sinceMs: nowMs }
+    this.#heldMs.set(name, { sinceMs })
     return nowMs - sinceMs < HOLD_MS
   }
 
@@ -156,21 +191,21 @@ export class Contest {
     if (nowMs - this.#startedMs >= 2 * CHOSEN_MS) this.#startedMs = nowMs
   }
 
-  async #ask(id: PeerId, block: BlockId): Promise<Answer> {
-    const { peers, timers, chain, denials } = this.#deps
+  async #ask(id: PeerId, block: BlockRef): Promise<Answer> {
+    const { peers, timers, chain } = this.#deps
     this.#candidates.asking(id)
-    const locator = locatorBehind(block, locatorOf(chain))
+    const locator = locatorBehind(block.id, locatorOf(chain))
     const reply = await within(timers, PATIENCE_MS, peers.exchange.ask(id, 'headers', { locator, limit: 1 }))
     if (reply?.ok !== true || !peers.isReady(id)) return 'silent'
     const [first] = reply.value.map(decodeHeader)
     if (first?.ok !== true) return 'silent'
-    if (first.value.header.parent === block) {
-      this.#sharing.set(id, block)
+    if (first.value.header.parent === block.id) {
+      this.#sharing.set(id, block.id)
       this.#candidates.shares(id)
       return 'shares'
     }
     this.#candidates.free(id)
-    denials.note(id, block)
+    this.#candidates.denials.note(id, block)
     return 'lacks'
   }
 }

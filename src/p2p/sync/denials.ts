@@ -1,43 +1,39 @@
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
-import type { Peers } from '../peers/peers.ts'
-import { nameOf } from './candidates.ts'
+import type { SnapshotRef } from '../wire/messages.ts'
 
 /** Peers whose denials are known, and blocks of each. */
 const NAMES_MAX = 1_024
 const BLOCKS_MAX = 32
+
+/** A block that peers are asked about. */
+export type BlockRef = SnapshotRef
 
 /**
  * Blocks that peers said they lack, when they were asked about the branch of another one. A peer that then shows such a block on its own
  * branch disputed that one for nothing.
  */
 export class Denials {
-  readonly #peers: Pick<Peers, 'get'>
-  readonly #blocks = new LruMap<string, readonly BlockId[]>(NAMES_MAX)
+  readonly #nameOf: (id: PeerId) => string
+  readonly #blocks = new LruMap<string, readonly BlockRef[]>(NAMES_MAX)
 
-  constructor(peers: Pick<Peers, 'get'>) {
-    this.#peers = peers
+  /** `nameOf` tells by what a peer is known, also after it is gone. */
+  constructor(nameOf: (id: PeerId) => string) {
+    this.#nameOf = nameOf
   }
 
   /** A peer says that it lacks a block. */
-  note(id: PeerId, block: BlockId): void {
-    const name = this.#nameOf(id)
-    const before = (this.#blocks.get(name) ?? []).filter((other) => other !== block)
-    this.#blocks.set(name, [...before, block].slice(-BLOCKS_MAX))
+  note(peer: PeerId, { id, height }: BlockRef): void {
+    const name = this.#nameOf(peer)
+    const before = (this.#blocks.get(name) ?? []).filter((other) => other.id !== id)
+    this.#blocks.set(name, [...before, { id, height }].slice(-BLOCKS_MAX))
   }
 
-  /** Whether a peer that shows these headers said that it lacks one of them. That is forgotten then. */
-  takeBack(id: PeerId, shown: readonly { readonly id: BlockId }[]): boolean {
+  /** Whether a peer said that it lacks a block that it shows. What it said is forgotten then. */
+  takeBack(id: PeerId, isShown: (block: BlockRef) => boolean): boolean {
     const name = this.#nameOf(id)
-    const denied = this.#blocks.get(name)
-    if (denied === undefined || !shown.some((header) => denied.includes(header.id))) return false
+    if (this.#blocks.get(name)?.some(isShown) !== true) return false
     this.#blocks.delete(name)
     return true
-  }
-
-  #nameOf(id: PeerId): string {
-    const peer = this.#peers.get(id)
-    return peer === undefined ? id : nameOf(peer)
   }
 }

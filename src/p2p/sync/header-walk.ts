@@ -143,7 +143,8 @@ export class HeaderWalk {
       : await this.#checked(raw.value, this.#deps.pacer)
     if (headers === null) return fail(fault('p2p/unreachable', { reason: 'the node stops' }))
     if (!headers.ok) return headers
-    if (this.#deps.denials.takeBack(this.#peer, headers.value.headers))
+    const { headers: shown } = headers.value
+    if (this.#deps.denials.takeBack(this.#peer, (block) => shown.some(({ id }) => id === block.id)))
       return fail(fault('p2p/unreachable', { reason: 'it shows a block that it said it lacks' }))
     this.#owed.note(0, (headers.value.headers.length / HEADERS_MAX) * PAGE_WORTH_MS)
     this.#noteShown()

@@ -1,7 +1,7 @@
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
 import { type Claim, commitmentTo } from './claim.ts'
+import type { BlockRef } from './denials.ts'
 import { type ProveDependencies, Prover, proveBranch, type Unproven } from './prove.ts'
 import type { Running } from './reporter.ts'
 
@@ -32,14 +32,14 @@ export class ProofRun implements Running {
     const { base } = unproven.walk
     const commitments: Uint8Array[] = []
     const sizes: number[] = []
-    let newest: readonly BlockId[] = []
+    let newest: readonly BlockRef[] = []
     let tip: HeaderTip | undefined
     const take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
       // Behind a full page may be nothing: that is no page to ask for again.
       if (headers.length === 0) return true
       sizes.push(headers.length)
       commitments.push(commitmentTo(headers))
-      newest = [...newest, ...headers.map(({ id }) => id)].slice(-BURIED_BLOCKS)
+      newest = [...newest, ...headers.map(({ id, header }) => ({ id, height: header.height }))].slice(-BURIED_BLOCKS)
       tip = headers.at(-1) ?? tip
       this.headersHeight = tip?.header.height ?? 0
       this.totalWork = tip?.totalWork ?? 0n
@@ -47,7 +47,7 @@ export class ProofRun implements Running {
     }
     const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), take, this.#others)
     if (end !== 'complete' || base === undefined || tip === undefined) return null
-    const buried = newest.length < BURIED_BLOCKS ? base.id : (newest[0] as BlockId)
+    const buried = newest.length < BURIED_BLOCKS ? { id: base.id, height: base.header.height } : (newest[0] as BlockRef)
     return { base, sizes, commitments, proven: { tip, buried, isEarly: unproven.walk.early } }
   }
 }

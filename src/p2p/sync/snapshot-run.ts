@@ -1,13 +1,13 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { pause } from '../relay/within.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 import { holds } from './body-sources.ts'
 import type { BranchRunDependencies, BranchSurroundings, RunEnd } from './branch-run.ts'
+import type { BlockRef } from './denials.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
 import type { Running } from './reporter.ts'
 import type { SnapshotChoice } from './snapshot-choice.ts'
@@ -24,7 +24,7 @@ export interface SnapshotSurroundings extends BranchSurroundings {
   /** Whether its peer claims more work than this, which is all that it has. */
   readonly isShort: (totalWork: bigint) => boolean
   /** The same as `isDisputed`, without asking silent peers again. */
-  readonly isDisputedNow: (block: BlockId, totalWork: bigint) => Promise<boolean>
+  readonly isDisputedNow: (block: BlockRef, totalWork: bigint) => Promise<boolean>
   /** Hears of a proven branch with more work than ours that this node cannot follow: its fork cannot be unwound to. */
   readonly onUnreachable: (tip: HeaderTip) => void
 }
@@ -122,17 +122,17 @@ export class SnapshotRun implements Running {
     if (tip !== undefined && this.#around.isShort(tip.totalWork)) return 'short'
     const snapshot = tip && this.#best(tip)
     if (tip === undefined || snapshot === undefined) return 'failed'
-    if (await this.#around.isDisputed(snapshot.id, tip.totalWork, tip.header.height)) return 'gave-way'
+    if (await this.#around.isDisputed(snapshot, tip.totalWork, tip.header.height)) return 'gave-way'
     if (this.#around.stopped()) return 'stopped'
     return this.#take(snapshot, tip)
   }
 
   /** Asks about the block of the state for as long as that is taken. */
-  async #watch({ id }: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
+  async #watch(snapshot: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
     const { stopped, isDisputedNow } = this.#around
     while (this.#taking && !this.#gaveWay && !stopped()) {
       await pause(this.#deps.timers, WATCH_MS)
-      if (this.#taking && (await isDisputedNow(id, totalWork))) this.#gaveWay = true
+      if (this.#taking && (await isDisputedNow(snapshot, totalWork))) this.#gaveWay = true
     }
   }
 

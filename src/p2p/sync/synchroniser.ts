@@ -3,16 +3,17 @@ import { isNear } from '../../../consensus/chain/near-head.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
-import { holds } from './body-sources.ts'
-import { BranchRun, type BranchRunDependencies, type RunEnd } from './branch-run.ts'
+import type { BodyFetchDependencies } from './body-fetch.ts'
+import { BodySources, holds } from './body-sources.ts'
+import { BranchRun, type BranchRunDependencies, type BranchSurroundings, type RunEnd } from './branch-run.ts'
 import { Candidates } from './candidates.ts'
 import { type Claim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
 import { claimFromBelow } from './deep-claim.ts'
-import { Denials } from './denials.ts'
+import type { BlockRef } from './denials.ts'
 import { type FirstPageMeans, firstNew } from './first-page.ts'
-import { HeaderWalk } from './header-walk.ts'
+import { HeaderWalk, type WalkDependencies } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
 import { ProofRun } from './proof-run.ts'
 import type { Unproven } from './prove.ts'
@@ -20,10 +21,10 @@ import { Reporter } from './reporter.ts'
 import { Signal } from './signal.ts'
 import { SnapshotChoice } from './snapshot-choice.ts'
 import type { SnapshotDoor, SnapshotSetting } from './snapshot-door.ts'
-import { SnapshotRun } from './snapshot-run.ts'
+import { SnapshotRun, type SnapshotSurroundings } from './snapshot-run.ts'
 
 /** What the synchroniser works with. */
-export interface SynchroniserDependencies extends BranchRunDependencies {
+export interface SynchroniserDependencies extends Omit<BranchRunDependencies, 'sources'> {
   readonly log: NetworkLog
   /** Null where this node takes no snapshots. */
   readonly snapshots: SnapshotDoor | null
@@ -38,14 +39,12 @@ const LOOK_AGAIN_MS = 1_000
 /** The newest blocks come by gossip; those that it lost are fetched after this. */
 const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
-/** Blocks that a branch may lead on without being contested: as many can always be unwound again. */
-const NEAR_BLOCKS = 600
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
-  readonly #deps: SynchroniserDependencies & { readonly denials: Denials }
+  readonly #deps: SynchroniserDependencies & WalkDependencies & BodyFetchDependencies
   readonly #candidates: Candidates
   readonly #changed: Signal
   readonly #claims: Claims
@@ -60,19 +59,17 @@ export class Synchroniser {
   /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
   #isContested = false
   #movedMs: number
-  /** Height up to which no peer with more work disputes what was followed. */
-  #clearHeight: number
   readonly #waiting: FirstPageMeans
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
 
   constructor(dependencies: SynchroniserDependencies) {
-    this.#deps = { ...dependencies, denials: new Denials(dependencies.peers) }
     this.#changed = new Signal(dependencies.timers)
     this.#candidates = new Candidates(dependencies)
+    const sources = new BodySources(dependencies.peers, dependencies.clock)
+    this.#deps = { ...dependencies, sources, denials: this.#candidates.denials }
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
-    this.#contest = new Contest(this.#deps, this.#candidates, (id) => this.#claims.has(id))
-    this.#clearHeight = dependencies.chain.head.header.height
+    this.#contest = new Contest(dependencies, this.#candidates, (id) => this.#claims.has(id))
     this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped }
     this.#movedMs = dependencies.clock.now()
     dependencies.chain.awaitedWork = () => this.#awaitedWork()
@@ -128,7 +125,7 @@ export class Synchroniser {
 
   /** Whether a block that is passed on may be taken: beyond that only branches are followed, and contested. */
   get mayExtend(): boolean {
-    return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
+    return this.#contest.mayExtend
   }
 
   progress(): SyncProgress {
@@ -144,8 +141,7 @@ export class Synchroniser {
     while (!this.#stopped) {
       this.#reporter.refresh()
       const { head } = this.#deps.chain
-      if (!this.#contest.isEarly && this.#candidates.rivals(head.totalWork).length === 0)
-        this.#clearHeight = head.header.height
+      if (!this.#contest.isEarly && this.#candidates.rivals(head.totalWork).length === 0) this.#contest.clear()
       const peer = this.#candidates.best((id) => this.#claims.has(id))
       if (peer === undefined) this.#ahead = null
       const waitMs = peer === undefined ? LOOK_AGAIN_MS : this.#leftToGossip(peer)
@@ -213,6 +209,9 @@ export class Synchroniser {
       if (kept === undefined || first.fault.code !== 'chain/unknown-parent') return 'failed'
       return this.#walk(peer, !(await this.#shortenKept(peer)))
     }
+    // It builds on the kept headers, and shows them by that.
+    const isKeptShown = kept !== undefined && (walk.early || first.value.headers.length > 0)
+    if (isKeptShown && this.#candidates.denials.takeBack(id, this.#isKept)) return 'failed'
     const { tip } = walk
     // It has nothing behind the newest block that both have, which is one of ours.
     if (tip === undefined) return this.#isShort(peer, this.#deps.chain.head.totalWork) ? 'useless' : 'failed'
@@ -231,11 +230,13 @@ export class Synchroniser {
       isBeside ||
       kept !== keptTip ||
       claim?.proven !== undefined ||
-      (snapshots === null && this.#isContested && this.#isFar(peer, tip.header.height))
+      (snapshots === null && this.#isContested && this.#contest.isFar(peer, tip.header.height))
     )
       return this.#proveFirst(peer, unproven, snapshots)
     return this.#prove(peer, unproven, snapshots)
   }
+
+  readonly #isKept = ({ id, height }: BlockRef): boolean => this.#deps.snapshots?.keptAt(height)?.id === id
 
   /** Blocks of a branch above the height of our head. */
   #above({ header }: HeaderTip): number {
@@ -269,7 +270,7 @@ export class Synchroniser {
     if (isLighter || (isOther && tip.totalWork <= kept.totalWork && !this.#isStuck)) return 'failed'
     // Known while others are asked: until then this node is behind, and follows nothing lighter.
     this.#claims.put(id, claim)
-    if (await this.#isDisputed(peer, buried, tip.totalWork, tip.header.height)) return 'gave-way'
+    if (await this.#contest.isDisputed(peer, buried, tip.totalWork, tip.header.height)) return 'gave-way'
     if (this.#stopped) return 'stopped'
     if (isOther) await snapshots?.dropHeaders()
     const walk = new HeaderWalk(this.#deps, id, { tip: claim.base, sizes: claim.sizes })
@@ -309,17 +310,16 @@ export class Synchroniser {
   /** With `snapshots`, for a state; else for blocks. */
   async #prove(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
     const [{ peers, log }, { id }] = [this.#deps, peer.info]
-    const around = {
+    const around: BranchSurroundings = {
       stopped: () => this.#stopped,
       others: () => this.#isAnotherWaiting(id),
-      isDisputed: (block: BlockId, totalWork: bigint, height: number) =>
-        this.#isDisputed(peer, block, totalWork, height),
+      isDisputed: (block, totalWork, height) => this.#contest.isDisputed(peer, block, totalWork, height),
     }
-    const surroundings = {
+    const surroundings: SnapshotSurroundings = {
       ...around,
-      isShort: (totalWork: bigint) => !unproven.walk.early && this.#isShort(peer, totalWork),
-      isDisputedNow: (block: BlockId, totalWork: bigint) => this.#contest.isDisputed(block, totalWork, false),
-      onUnreachable: (tip: HeaderTip) => this.#reporter.noteUnreachable(tip),
+      isShort: (totalWork) => !unproven.walk.early && this.#isShort(peer, totalWork),
+      isDisputedNow: (block, totalWork) => this.#contest.isDisputedNow(id, block, totalWork),
+      onUnreachable: (tip) => this.#reporter.noteUnreachable(tip),
     }
     const run =
       snapshots !== null
@@ -333,28 +333,13 @@ export class Synchroniser {
     this.#run = run
     const end = await run.run(unproven)
     if (run instanceof SnapshotRun && run.proven && end === 'failed') this.#failed = 'snapshot'
-    if (run instanceof BranchRun && end === 'useless') this.#failed = 'blocks'
+    if (run instanceof BranchRun && run.lacksBlocks) this.#failed = 'blocks'
     return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'short' : end
   }
 
   /** Whether another peer's branch could be followed in place of this one's. */
   #isAnotherWaiting(id: PeerId): boolean {
     return this.#candidates.best((other) => other === id || this.#claims.has(other)) !== undefined
-  }
-
-  /** Whether a peer with more work disputes what this one leads to, `height` being its end; where that is near, it can be left again. */
-  async #isDisputed(peer: Peer, block: BlockId, totalWork: bigint, height: number): Promise<boolean> {
-    if (!this.#isFar(peer, height)) return false
-    await this.#contest.othersCame(peer)
-    if (await this.#contest.isDisputed(block, totalWork)) return true
-    this.#clearHeight = this.#deps.chain.head.header.height
-    return false
-  }
-
-  /** Whether a branch leads farther than what can be left again, or a peer that is heard claims to be farther. */
-  #isFar(peer: Peer, height: number): boolean {
-    const claimed = [peer, ...this.#candidates.heard()].map(({ head }) => head.height)
-    return Math.max(height, ...claimed) - this.#clearHeight > NEAR_BLOCKS
   }
 
   get #isStuck(): boolean {

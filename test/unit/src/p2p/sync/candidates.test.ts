@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'
 import type { Peer } from '../../../../../src/p2p/peers/peers.ts'
 import { Candidates } from '../../../../../src/p2p/sync/candidates.ts'
@@ -61,23 +62,87 @@ it('a peer that shows all that it ever claimed is heard again', () => {
   expect(candidates.rivals(HEAD)).toEqual([peer])
 })
 
-it('a peer that disputes, leaves and comes with a new name at the same place has a say four times an hour', () => {
-  const connected: Peer[] = []
-  const peers = { list: () => connected, isReady: () => true }
-  const candidates = new Candidates({ chain: { head: { totalWork: HEAD } }, clock: { now: () => 0 }, peers } as never)
-  const comes = (name: string, place = PLACE): void => {
-    const info = { id: name as PeerId, direction: 'outbound', address: `${place}/p2p/${name}` } as const
-    connected[0] = { info, head: { totalWork: HEAD * 9n }, claimedWork: HEAD * 9n } as Peer
-    candidates.came(connected[0])
+describe('a peer that disputes and comes with a new name at the same place', () => {
+  const OTHER_PLACE = '/ip4/203.0.113.8/tcp/9333'
+  function world() {
+    const connected: Peer[] = []
+    const peers = { list: () => connected, isReady: () => true }
+    const candidates = new Candidates({ chain: { head: { totalWork: HEAD } }, clock: { now: () => 0 }, peers } as never)
+    const comes = (id: string, { place = PLACE, direction = 'outbound' } = {}): PeerId => {
+      const info = { id: id as PeerId, direction: direction as 'outbound', address: `${place}/p2p/${id}` }
+      connected[0] = { info, head: { totalWork: HEAD * 9n }, claimedWork: HEAD * 9n } as Peer
+      candidates.came(connected[0])
+      return info.id
+    }
+    const leaves = (): void => candidates.forget(connected.pop() as Peer)
+    return { candidates, comes, leaves, isHeard: () => candidates.rivals(HEAD).length > 0 }
   }
-  for (let time = 0; time < 4; time++) {
-    comes(`name ${time}`)
-    expect(candidates.rivals(HEAD), `time ${time}`).toHaveLength(1)
-    candidates.asking(connected[0]?.info.id as PeerId)
-    candidates.forget(connected.pop() as Peer)
-  }
-  comes('another name')
-  expect(candidates.rivals(HEAD)).toEqual([])
-  comes('an honest one', '/ip4/203.0.113.8/tcp/9333')
-  expect(candidates.rivals(HEAD)).toHaveLength(1)
+
+  it.each(['before it is looked at', 'while it is looked at'])('and leaves %s has a say four times an hour', (when) => {
+    const { candidates, comes, leaves, isHeard } = world()
+    for (let time = 0; time < 4; time++) {
+      const id = comes(`name ${time}`)
+      expect(isHeard(), `time ${time}`).toBe(true)
+      candidates.asking(id)
+      if (when === 'while it is looked at') candidates.looking(id)
+      leaves()
+      if (when === 'while it is looked at') candidates.park(id)
+    }
+    comes('another name')
+    expect(isHeard()).toBe(false)
+    comes('an honest one', { place: OTHER_PLACE })
+    expect(isHeard()).toBe(true)
+  })
+
+  it('is not forgotten for any number of strangers that came and left', () => {
+    const { candidates, comes, leaves, isHeard } = world()
+    for (let time = 0; time < 4; time++) {
+      candidates.asking(comes(`name ${time}`))
+      leaves()
+    }
+    for (let stranger = 0; stranger < 3_000; stranger++) {
+      comes(`stranger ${stranger}`, { direction: 'inbound' })
+      leaves()
+    }
+    comes('another name')
+    expect(isHeard()).toBe(false)
+  })
+
+  it('is not heard more often for coming back as one that chose us, while it is looked at', () => {
+    const { candidates, comes, leaves, isHeard } = world()
+    for (let time = 0; time < 4; time++) {
+      const id = comes(`name ${time}`)
+      candidates.asking(id)
+      candidates.looking(id)
+      leaves()
+      comes(id, { direction: 'inbound' })
+      candidates.park(id)
+      leaves()
+    }
+    comes('another name')
+    expect(isHeard()).toBe(false)
+  })
+
+  it('is not heard more often for having come to us with that name before', () => {
+    const { candidates, comes, leaves, isHeard } = world()
+    comes('prepared', { direction: 'inbound' })
+    leaves()
+    for (let time = 0; time < 4; time++) {
+      candidates.asking(comes(`name ${time}`))
+      leaves()
+    }
+    comes('prepared')
+    expect(isHeard()).toBe(false)
+  })
+
+  it('is found by its denials', () => {
+    const { candidates, comes, leaves } = world()
+    const block = { id: 'block' as BlockId, height: 7 }
+    candidates.denials.note(comes('one name'), block)
+    leaves()
+    const id = comes('another name')
+    expect(candidates.denials.takeBack(id, () => false)).toBe(false)
+    expect(candidates.denials.takeBack(id, ({ height }) => height === 7)).toBe(true)
+    expect(candidates.denials.takeBack(id, () => true)).toBe(false)
+  })
 })

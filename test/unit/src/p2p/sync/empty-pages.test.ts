@@ -34,7 +34,7 @@ async function world(count: number) {
   const workVerifier = { verifyWork: async (jobs: readonly unknown[]) => jobs.map(() => true) }
   const deps = {
     ...{ chain: node.test.chain, peers: node.peers, clock, timers: hub.time, pacer: UNPACED, workVerifier },
-    denials: new Denials(node.peers),
+    denials: new Denials((id) => id),
   }
   const walk = (claim?: Claim) =>
     new HeaderWalk(

@@ -10,7 +10,7 @@ import type { SnapshotDoor, SnapshotPlan, SnapshotSetting } from '../../../../..
 import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { blocksFrom, importAll } from '../../../../support/branches.ts'
 import { TestChain } from '../../../../support/chain.ts'
-import { headerBranch } from '../../../../support/header-branch.ts'
+import { childHeader, headerBranch } from '../../../../support/header-branch.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
 import { SyncNode } from '../../../../support/p2p/sync-node.ts'
 import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
@@ -79,7 +79,11 @@ class KeepingDoor implements SnapshotDoor {
   }
 }
 
-async function world(setting: SnapshotSetting, bodiesFrom: number, before?: (hub: MemoryNetwork) => Promise<SyncNode>) {
+async function world(
+  setting: SnapshotSetting,
+  bodiesFrom: number,
+  before?: (hub: MemoryNetwork) => Promise<SyncNode[]>,
+) {
   const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
   const snapshots = [500, 1_100, 1_250].map((height) => ({ height, id: idAt(height) }))
   const says = (status: Status): Status => ({ ...status, mode: 2, bodiesFrom, witnessesFrom: bodiesFrom, snapshots })
@@ -87,8 +91,7 @@ async function world(setting: SnapshotSetting, bodiesFrom: number, before?: (hub
   const door = new KeepingDoor()
   const node = await SyncNode.open(hub, 'node', { door, snapshotSetting: setting })
   door.chain = node.test
-  const first = await before?.(hub)
-  if (first !== undefined) hub.connect(node.network, first.network)
+  for (const first of (await before?.(hub)) ?? []) hub.connect(node.network, first.network)
   hub.connect(node.network, pruned.network)
   node.synchroniser.start()
   return { hub, node, door }
@@ -107,6 +110,27 @@ describe('a node that finds no peer with all blocks', () => {
     expect(node.offences).toEqual([])
     await node.stop()
   }, 60_000)
+
+  it.each([
+    ['an empty answer', { reply: [] }],
+    ['busy', { refusal: 'busy' }],
+    ['that it lacks them', { refusal: 'not-held' }],
+  ] as const)(
+    'takes one where a stranger says it has all, and gives %s',
+    async (_, answer) => {
+      const { hub, node, door } = await world('auto', 1_050)
+      const says = (status: Status): Status => ({ ...status, bodiesFrom: 0, witnessesFrom: 0, totalWork: 0n })
+      const stranger = await SyncNode.open(hub, 'stranger', { test: source, says })
+      stranger.peers.exchange.answer('bodies', () => answer)
+      hub.connect(stranger.network, node.network)
+      await hub.time.pass(300_000)
+      expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
+      expect(node.height).toBe(BLOCKS)
+      expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
+      await node.stop()
+    },
+    60_000,
+  )
 
   it('waits and says so where snapshots are off', async () => {
     const { hub, node, door } = await world('never', 1_050)
@@ -151,7 +175,7 @@ async function drip(hub: MemoryNetwork): Promise<SyncNode> {
 
 describe('a peer that drips true headers', () => {
   it('gives way to others, and is not blamed', async () => {
-    const { hub, node, door } = await world('auto', 1_050, drip)
+    const { hub, node, door } = await world('auto', 1_050, async (hub) => [await drip(hub)])
     // What it has shown so far is proven to have more work: it is waited for a while.
     await hub.time.pass(900_000)
     expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
@@ -172,6 +196,38 @@ describe('a peer that drips true headers', () => {
     expect(dripping.network.requests.filter(({ protocol }) => protocol === 'headers').length).toBeLessThan(15)
     await node.stop()
   }, 60_000)
+})
+
+/** A peer that shows a chain with a header from the future on it, claims more work, and lacks every block that it is asked about. */
+async function denier(hub: MemoryNetwork, name: string): Promise<SyncNode> {
+  const shown = headersAbove(source, 0)
+  const tip = shown.at(-1) as HeaderTip
+  const early = childHeader(source.ruleBook, tip, { timeMs: hub.time.nowMs + 3_600_000 })
+  const more = { height: BLOCKS + 5, totalWork: tip.totalWork * 2n, mode: 2, bodiesFrom: 1_050, witnessesFrom: 1_050 }
+  const peer = await SyncNode.open(hub, name, { test: source, says: (status) => ({ ...status, ...more }) })
+  peer.peers.exchange.answer('headers', (_, { locator, limit }) => {
+    const from = limit === 1 ? 0 : shown.findIndex(({ id }) => id === locator[0]) + 1
+    return { reply: [...shown, early].slice(from, from + limit).map(({ bytes }) => bytes) }
+  })
+  return peer
+}
+
+describe('peers that were chosen, build on what is kept and deny blocks of it', () => {
+  it.each([1, 2, 3])(
+    'do not keep a node from a state: %d',
+    async (count) => {
+      const liars = async (hub: MemoryNetwork): Promise<SyncNode[]> => {
+        return Promise.all(Array.from({ length: count }, (_, i) => denier(hub, `liar ${i}`)))
+      }
+      const { hub, node, door } = await world('auto', 1_050, liars)
+      await hub.time.pass(600_000)
+      expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
+      expect(node.height).toBe(BLOCKS)
+      expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
+      await node.stop()
+    },
+    60_000,
+  )
 })
 
 describe('kept headers whose end is stale', () => {

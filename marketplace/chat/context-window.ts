@@ -101,16 +101,21 @@ function withoutPictures(content: unknown): unknown {
   )
 }
 
+/** Rough number of tokens of what a model is asked with: the conversation, its tools, and the form of its answer. */
+export function promptTokens({ messages, extra, form }: ChatCall): number {
+  return estimatedPrompt(messages, extra, form.is === 'schema' ? form.schema : undefined)
+}
+
 /**
  * Why a chat does not fit the window of its model; null where it does, and for the pipeline of model-4, which makes it fit where it
  * is not too long for that.
  */
 export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
-  const { model, messages, maxTokens, extra } = call
+  const { model, maxTokens } = call
   const chars = charsOf(call)
   if (chars > charsMax(call)) return tooLongFor(model, Math.ceil(chars / CHARS_PER_TOKEN), models)
   if (model === 'model-4' && !isSingleCall(call)) return null
-  const tokens = estimatedPrompt(messages, extra)
+  const tokens = promptTokens(call)
   const window = windowOf(model, models, needsOf(call))
   // Where no model at all can do it, a shorter conversation would not help.
   if (window === 0 || tokens + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= window) return null

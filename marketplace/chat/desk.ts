@@ -49,6 +49,7 @@ export class ModelDesk {
   readonly #resumes: boolean
   readonly #who: string | undefined
   #usage: ModelUsage = NO_USAGE
+  #isAnswered = false
   #answered: string[] = []
   #resumed: Resumption | null = null
 
@@ -62,6 +63,11 @@ export class ModelDesk {
   /** Tokens of all questions so far, those among them whose answers were given up before their end. */
   get usage(): ModelUsage {
     return this.#usage
+  }
+
+  /** Whether a question had an answer, or a part of one. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
   }
 
   /** The answer that was continued; null where none was. */
@@ -78,7 +84,7 @@ export class ModelDesk {
   async ask({ roles, sink, ...question }: DeskQuestion, signal = this.#signal): Promise<Result<PoolAnswer>> {
     const [role, ...orRoles] = [...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
     const who = this.#who === undefined ? {} : { who: this.#who }
-    const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: true, wasted: this.note }
+    const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: true, wasted: this.#used }
     if (!sink) return this.#noted(await this.#models.complete(request, signal))
     const heard = new Listener(sink)
     const answer = await this.#models.stream(request, heard.take, signal)
@@ -90,14 +96,19 @@ export class ModelDesk {
 
   #noted(answer: Result<PoolAnswer>): Result<PoolAnswer> {
     if (!answer.ok) return answer
-    this.note(answer.value.usage)
+    this.#used(answer.value.usage)
     this.#answered.push(answer.value.model)
     return answer
   }
 
   /** Counts what this call used beside its questions, too. */
-  readonly note = (usage: ModelUsage): void => {
+  note(usage: ModelUsage): void {
     this.#usage = addUsage(this.#usage, usage)
+  }
+
+  readonly #used = (usage: ModelUsage): void => {
+    this.#isAnswered = true
+    this.note(usage)
   }
 
   /** Once, and only what is text and nothing else: half a call of a tool, or half a JSON object, is not continued by anybody. */

@@ -1,6 +1,5 @@
-import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatCall, ChatModelId } from './call.ts'
-import { isOverlong } from './context-window.ts'
+import { isOverlong, promptTokens } from './context-window.ts'
 import { isSingleCall } from './single-call.ts'
 
 /** Tokens that one answer is expected to have at most: clients name numbers that hardly any answer comes near. */
@@ -13,8 +12,8 @@ const ROUNDS: Readonly<Record<ChatModelId, number>> = { 'model-1': 1, 'model-2':
  * refused for its length is not read for that.
  */
 export function expectedTokens(call: ChatCall): number {
-  const { model, messages, extra, maxTokens, count } = call
+  const { model, maxTokens, count } = call
   const rounds = isSingleCall(call) ? count : ROUNDS[model]
-  const prompt = isOverlong(call) ? 0 : estimatedPrompt(messages, extra)
+  const prompt = isOverlong(call) ? 0 : promptTokens(call)
   return rounds * (prompt + Math.min(maxTokens, ANSWER_TOKENS_EXPECTED_MAX))
 }

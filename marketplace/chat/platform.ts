@@ -1,8 +1,8 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { LatencyBook } from '../models/latencies.ts'
-import { IMAGE_TOKENS } from '../models/usage.ts'
-import type { Engines } from '../outside/engines.ts'
+import { addUsage, IMAGE_TOKENS } from '../models/usage.ts'
+import { enginesFor } from '../outside/engines.ts'
 import { FreePlaces } from '../outside/free-places.ts'
 import type { ModelUsage } from '../outside/models.ts'
 import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
@@ -15,6 +15,7 @@ import { PIPELINES } from './pipelines/table.ts'
 import { firstState, runPipeline } from './run-pipeline.ts'
 import { isSingleCall, runSingleCall } from './single-call.ts'
 import type { ChatMeans, StageContext } from './stage.ts'
+import { refusedForm } from './structured.ts'
 import { asChatFault, isUnbegun, wholeSeconds } from './upstream-fault.ts'
 import { callWithImages } from './vision/call-with-images.ts'
 import { imagePartsOf } from './vision/image-parts.ts'
@@ -68,12 +69,12 @@ export class ChatPlatform {
       const seconds = requires.length > 0 ? {} : { seconds: this.restSeconds }
       return fail(fault('chat/no-backend', { model: call.model, reason, requires, ...seconds }))
     }
-    const tooLong = fitsWindow(call, this.#means.models)
-    if (tooLong !== null) return fail(tooLong)
+    const refused = refusedForm(call.form) ?? fitsWindow(call, this.#means.models)
+    if (refused !== null) return fail(refused)
     const beganMs = this.#means.clock.now()
     const limit = AbortSignal.timeout(this.#means.budgetMs)
     const until = AbortSignal.any([signal, limit])
-    const means = { ...this.#means, engines: enginesOf(this.#means.engines, call.who ?? '') }
+    const means = { ...this.#means, engines: enginesFor(this.#means.engines, call.who ?? '') }
     const seen = await callWithImages(call, { ...means, pictures: this.#pictures }, until)
     if (!seen.ok && !isUnbegun(seen.fault) && seen.fault.code !== 'chat/unsupported') spent(usageOfImages(call))
     if (!seen.ok) return fail(signal.aborted ? fault('chat/aborted') : asChatFault(seen.fault, call.model))
@@ -83,6 +84,10 @@ export class ChatPlatform {
       this.#noteTime(outcome.value.report, beganMs)
       return outcome
     }
+    // Images were read for a call that is to blame for it that no model was asked with them.
+    const isToBlame = signal.aborted || outcome.fault.code.startsWith('chat/')
+    if (isToBlame && !context.desk.isAnswered && imagePartsOf(call.messages).length > 0)
+      spent(addUsage(context.desk.usage, usageOfImages(call)))
     return fail(signal.aborted ? fault('chat/aborted') : asChatFault(outcome.fault, call.model))
   }
 
@@ -137,11 +142,6 @@ export class ChatPlatform {
     }
     return ok({ choices: [choice], usage: context.desk.usage, report })
   }
-}
-
-/** The engines, asked for one caller. */
-function enginesOf(engines: Engines, who: string): Engines {
-  return { run: (task, input, signal) => engines.run(task, input, signal, who) }
 }
 
 /** What images that could not be used count: a server was asked for them all the same. */

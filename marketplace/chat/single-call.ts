@@ -6,7 +6,7 @@ import type { ModelRole } from '../outside/models.ts'
 import { type ChatCall, type ChatChoice, type ChatOutcome, type ChatSink, ENFORCEMENTS, type Enforced } from './call.ts'
 import type { DeskQuestion } from './desk.ts'
 import type { StageContext } from './stage.ts'
-import { structuredAnswer, unusableForm } from './structured.ts'
+import { formUsage, structuredAnswer, unusableForm } from './structured.ts'
 
 /** Most answers to one chat. */
 const ANSWERS_MAX = 8
@@ -62,7 +62,11 @@ export async function runSingleCall(
   const unusable = await unusableForm(call.form, context)
   if (unusable !== null) return fail(unusable)
   const singles = await allOf(call, context, sink)
-  if (!singles.ok) return singles
+  if (!singles.ok) {
+    // A caller who goes away before a model is asked has had the form looked at, which took time.
+    if (context.signal.aborted && call.form.is === 'schema' && !desk.isAnswered) desk.note(formUsage(call.form.schema))
+    return singles
+  }
   const stage = { stage: 'Answer', ran: true, models: desk.answered(), ms: Math.round(means.clock.now() - beganMs) }
   const enforced = ENFORCEMENTS.findLast((one) => singles.value.some((single) => single.enforced === one))
   return ok({

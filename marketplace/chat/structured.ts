@@ -1,9 +1,10 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { ChatMessage, DeltaSink } from '../models/backend.ts'
+import type { AnswerSchema, ChatMessage, DeltaSink } from '../models/backend.ts'
 import type { PoolAnswer } from '../models/pool.ts'
 import { spokenUsage } from '../models/usage.ts'
 import type { SchemaCheck } from '../outside/chat-tasks.ts'
+import type { ModelUsage } from '../outside/models.ts'
 import { isOfForm } from '../outside/trouble.ts'
 import { schemaTrouble } from './answer-schema.ts'
 import type { AnswerForm, ChatChoice, Enforced } from './call.ts'
@@ -45,6 +46,16 @@ export async function structuredAnswer(
   return readChecked(form, asked, context, reader)
 }
 
+/** Why the form of a chat is not taken at all, which is seen at once; null where it is. The fault is `chat/invalid-request`. */
+export function refusedForm(form: AnswerForm): Fault | null {
+  const trouble = form.is === 'schema' ? schemaTrouble(form.schema.schema) : null
+  return trouble === null ? null : wrongForm(trouble)
+}
+
+function wrongForm(reason: string): Fault {
+  return fault('chat/invalid-request', { param: 'response_format', reason })
+}
+
 /**
  * What is wrong with the form of a chat, before any model is asked; null where nothing is. A schema that cannot be used counts its
  * tokens all the same: to find that out can take as long as a good one takes at most. Faults: `chat/invalid-request`, `chat/schema`,
@@ -52,15 +63,17 @@ export async function structuredAnswer(
  */
 export async function unusableForm(form: AnswerForm, { desk, means, signal }: Context): Promise<Fault | null> {
   if (form.is !== 'schema') return null
-  const wrong = (reason: string): Fault => fault('chat/invalid-request', { param: 'response_format', reason })
-  const trouble = schemaTrouble(form.schema.schema)
-  if (trouble !== null) return wrong(trouble)
   const compiled = await means.engines.run('chat/check-schema', { schema: form.schema.schema, text: null }, signal)
   if (compiled.ok) return null
-  desk.note(spokenUsage(JSON.stringify(form.schema.schema)))
   const { code, detail } = compiled.fault
+  if (code !== 'engine/failed') desk.note(formUsage(form.schema))
   if (signal.aborted) return fault('model/timeout', { backend: 'the check' })
-  return code === 'engine/refused' ? wrong(`the schema cannot be used: ${detail.reason}`) : uncheckable()
+  return code === 'engine/refused' ? wrongForm(`the schema cannot be used: ${detail.reason}`) : uncheckable()
+}
+
+/** What the form of an answer counts, where no model was asked with it. */
+export function formUsage(schema: AnswerSchema): ModelUsage {
+  return spokenUsage(JSON.stringify(schema))
 }
 
 /** Null where no server holds its models to the form, or none of those can be asked: then nothing was said yet. */

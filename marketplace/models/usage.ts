@@ -19,10 +19,10 @@ export function spokenUsage(text: string): ModelUsage {
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }
 }
 
-/** Rough number of tokens of a conversation, with the tools that are offered in it and the schema of its answer. */
+/** Rough number of tokens of a conversation, with the tools that are offered in it and the form of its answer. */
 export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields = {}, form?: AnswerSchema): number {
   const tools = Array.isArray(extra.tools) ? estimatedTokens(JSON.stringify(extra.tools)) : 0
-  const schema = form === undefined ? 0 : estimatedTokens(JSON.stringify(form.schema))
+  const schema = form === undefined ? 0 : estimatedTokens(JSON.stringify(form))
   return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools + schema)
 }
 

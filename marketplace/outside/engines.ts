@@ -24,3 +24,8 @@ export interface Engines {
     who?: string,
   ): Promise<Result<EngineTasks[Name]['output']>>
 }
+
+/** The engines, asked for one who pays for none of it. */
+export function enginesFor(engines: Engines, who: string): Engines {
+  return { run: (task, input, signal) => engines.run(task, input, signal, who) }
+}

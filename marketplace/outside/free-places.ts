@@ -8,7 +8,7 @@ export function freeOf(places: number): number {
   return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
 }
 
-/** Callers of whom it is known when they had a place last. */
+/** Callers of whom it is known how long they had places. */
 const SERVED_MAX = 1_024
 
 /** How much free work is under way at once. */
@@ -33,21 +33,29 @@ interface Waiter extends FreeWish {
 
 /**
  * Where free work waits before it comes to what paid work needs as well: however much of it comes, only so much gets through at once,
- * and the rest of the places is left to what is paid. A free place goes to who has the fewest, and of those to who had one the
- * longest time ago: one who always has more waiting takes turns with the others. Who waits is bounded by who asks.
+ * and the rest of the places is left to what is paid. A free place goes to who has the fewest, and of those to who had places for the
+ * shortest time: one who always has more waiting takes turns with the others, the less often the longer they are. Who waits is bounded
+ * by who asks.
+ *
+ * Time is counted as in start-time fair queueing (Goyal, Vin and Cheng, 1996): work begins at the time that its caller has had, or
+ * at which the last work began where that is later, so that a caller who was away saves up nothing.
  */
 export class FreePlaces {
   readonly #bounds: FreeBounds
+  readonly #now: () => number
   readonly #waiting = new Set<Waiter>()
   readonly #byWho = new Map<string, number>()
   readonly #byWhat = new Map<string, number>()
-  /** In which turn each had a place last. */
-  readonly #served = new LruMap<string, number>(SERVED_MAX)
-  #turns = 0
+  /** Up to which time each has had places, ms. */
+  readonly #hadMs = new LruMap<string, number>(SERVED_MAX)
+  /** At which time the last work began, ms. */
+  #beganMs = 0
   #inside = 0
 
-  constructor(bounds: FreeBounds) {
+  /** `now` is a clock that never goes back, ms. */
+  constructor(bounds: FreeBounds, now: () => number = () => performance.now()) {
     this.#bounds = bounds
+    this.#now = now
   }
 
   /** Does work in its turn; null where the signal came before its turn. */
@@ -55,9 +63,14 @@ export class FreePlaces {
     if (wish.signal.aborted) return null
     if (this.#isFree(wish)) this.#count(wish, 1)
     else if (!(await this.#turn(wish))) return null
+    const startedMs = this.#now()
+    const beganMs = this.#beginOf(wish)
+    this.#beganMs = beganMs
     try {
       return await work()
     } finally {
+      const hadMs = Math.max(beganMs, this.#hadMs.get(wish.who) ?? 0)
+      this.#hadMs.set(wish.who, hadMs + this.#now() - startedMs)
       this.#count(wish, -1)
       this.#startNext()
     }
@@ -81,10 +94,9 @@ export class FreePlaces {
     })
   }
 
+  /** An end can make room for two: one who waits for a place of its own, and one for a place by what is asked for. */
   #startNext(): void {
-    let next: Waiter | null = null
-    for (const one of this.#waiting) if (this.#isFree(one) && (next === null || this.#isBefore(one, next))) next = one
-    next?.start()
+    for (let next = this.#next(); next !== null; next = this.#next()) next.start()
   }
 
   #isFree({ who, what }: FreeWish): boolean {
@@ -93,9 +105,21 @@ export class FreePlaces {
     return isRoom && (this.#byWho.get(who) ?? 0) < perWho
   }
 
+  #next(): Waiter | null {
+    if (this.#inside >= this.#bounds.atOnce) return null
+    let next: Waiter | null = null
+    for (const one of this.#waiting) if (this.#isFree(one) && (next === null || this.#isBefore(one, next))) next = one
+    return next
+  }
+
   #isBefore(one: FreeWish, other: FreeWish): boolean {
     const more = this.#heldBy(one) - this.#heldBy(other)
-    return more < 0 || (more === 0 && (this.#served.get(one.who) ?? 0) < (this.#served.get(other.who) ?? 0))
+    return more < 0 || (more === 0 && this.#beginOf(one) < this.#beginOf(other))
+  }
+
+  /** At which time work of a caller begins. */
+  #beginOf({ who }: FreeWish): number {
+    return Math.max(this.#beganMs, this.#hadMs.get(who) ?? 0)
   }
 
   #heldBy({ who }: FreeWish): number {
@@ -104,7 +128,6 @@ export class FreePlaces {
 
   #count({ who, what }: FreeWish, by: number): void {
     this.#inside += by
-    if (by > 0) this.#served.set(who, ++this.#turns)
     add(this.#byWho, who, by)
     add(this.#byWhat, what, by)
   }

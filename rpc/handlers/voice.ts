@@ -25,8 +25,8 @@ export const createSpeech: Handler = async ({ chat }, request) => {
   if (!read.ok) return read.fault
   const { input, wish, format } = read.value
   const expected = (): number => spokenUsage(input).totalTokens
-  const done = await aloud(chat, { request, expected }, ({ signal, spent }) =>
-    chat.voice.speak(input, wish, signal, spent),
+  const done = await aloud(chat, { request, expected }, ({ who, signal, spent }) =>
+    chat.voice.speak(input, { ...wish, who }, signal, spent),
   )
   if (!done.ok) return done.fault
   const { made, headers, sent } = done.value

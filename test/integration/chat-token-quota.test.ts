@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { estimatedTokens } from '../../marketplace/models/tokens.ts'
 import { ChatServer, HELLO, readAll } from '../support/chat-server.ts'
@@ -178,6 +179,21 @@ describe('the tokens of a day see what a model says', () => {
     await server.settled()
     const [key] = server.keys.list('operator')
     expect(key?.usedToday.promptTokens).toBeGreaterThan(1_000)
+  })
+
+  it('images that are read for a chat that no model takes', async () => {
+    const supports = new Set(['vision'] as const)
+    await server.renew({
+      backends: [{ models: [{ supports }] }, { models: [{ supports: new Set(['tools'] as const) }] }],
+    })
+    const bytes = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer()
+    const image_url = { url: `data:image/png;base64,${bytes.toString('base64')}` }
+    const messages = [{ role: 'user', content: [{ type: 'image_url', image_url }] }]
+    expect((await server.post({ model: 'model-4', messages, tools: TOOLS })).status).toBe(400)
+    await server.settled()
+    expect(server.keys.list('operator')[0]?.usedToday.promptTokens).toBe(765)
   })
 
   it('the schema of several answers, which is looked at once, also where it cannot be used', async () => {

@@ -2,7 +2,7 @@ import type { Clock, Pacer } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { addUsage, NO_USAGE, spokenUsage } from '../../models/usage.ts'
-import type { Engines } from '../../outside/engines.ts'
+import { type Engines, enginesFor } from '../../outside/engines.ts'
 import type { ModelUsage } from '../../outside/models.ts'
 import type { Readiness } from '../../outside/readiness.ts'
 import type { Speech } from '../../outside/speech.ts'
@@ -32,6 +32,8 @@ export interface SpeechWish {
   readonly voice: string | null
   /** 1 is as usual. */
   readonly speed: number
+  /** Who asks, who takes turns with others. */
+  readonly who?: string
 }
 
 /** A text as a WAV file: 24 kHz, 16 bit, mono. */
@@ -59,6 +61,8 @@ type Answered = Extract<Awaited<ReturnType<ChatPlatform['answer']>>, { ok: true 
 
 /** For whom a text is spoken. */
 interface Speaking {
+  /** Who asks; empty where that is not said. */
+  readonly who: string
   /** Aborted where its caller went away. */
   readonly gone: AbortSignal
   /** The same, and the end of the time there is. */
@@ -107,7 +111,8 @@ export class VoicePlatform {
   ): Promise<Result<SpokenAudio>> {
     const trouble = this.#troubleWith(wish, this.#means.speech.readiness())
     if (trouble !== null) return fail(trouble)
-    const spoken = await this.#speak(text, wish, { gone: signal, until: this.#until(signal), spent })
+    const speaking = { who: wish.who ?? '', gone: signal, until: this.#until(signal), spent }
+    const spoken = await this.#speak(text, wish, speaking)
     return spoken.ok ? spoken : fail(signal.aborted ? fault('chat/aborted') : asChatFault(spoken.fault, MODEL))
   }
 
@@ -131,7 +136,7 @@ export class VoicePlatform {
     }
     const answered = await platform.answer({ ...call, model: 'model-2' }, null, until, noted)
     const spentBeside = (usage: ModelUsage): void => spent(addUsage(used, usage))
-    const speaking = { gone: signal, until, spent: spentBeside }
+    const speaking = { who: call.who ?? '', gone: signal, until, spent: spentBeside }
     const outcome = answered.ok ? await this.#aloud(answered.value, wish, speaking) : answered
     if (outcome.ok) {
       platform.latencies.note(MODEL, clock.now() - beganMs, clock.now())
@@ -157,13 +162,20 @@ export class VoicePlatform {
     return ok({ text, audio: audio.value, usage, report: told })
   }
 
-  async #speak(text: string, wish: SpeechWish, { gone, until, spent }: Speaking): Promise<Result<SpokenAudio>> {
+  async #speak(
+    text: string,
+    { voice, speed }: SpeechWish,
+    { who, gone, until, spent }: Speaking,
+  ): Promise<Result<SpokenAudio>> {
     const { speech, engines, clock, pacer } = this.#means
     let parts = ''
     const heard = (part: string): void => {
       parts += part
     }
-    const means = { speech, engines, clock, pacer: pacer(), ...wish, signal: until, spoken: heard }
+    const means = {
+      ...{ speech, engines: enginesFor(engines, who), clock, pacer: pacer() },
+      ...{ voice, speed, signal: until, spoken: heard },
+    }
     const spoken = await speakText(text, means)
     // A model has spoken for a caller who went away, and a text that fails at its end was spoken until then.
     const counted = spoken.ok || gone.aborted ? text : parts

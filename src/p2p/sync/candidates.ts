@@ -139,11 +139,12 @@ export class Candidates {
 
   /**
    * The peer whose branch is to be followed next, undefined if nobody claims more work than our head has. Peers that we
-   * chose come before those that chose us: whoever wants to waste our time can make many of the latter.
+   * chose come before those that chose us: whoever wants to waste our time can make many of the latter. Those without a say, which led
+   * nowhere too often, come behind their like, whatever they claim.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
-    return free.filter(this.#isCandidate).sort(byPromise)[0]
+    return free.filter(this.#isCandidate).sort(this.#byPromise)[0]
   }
 
   /** Peers whose claims hold others up: where we chose peers, those that came to us, which can be any number, have no say. */
@@ -159,8 +160,7 @@ export class Candidates {
 
   /** Those of them that claim more work than this, and have not led nowhere too often. */
   rivals(totalWork: bigint): readonly Peer[] {
-    const isOpen = (id: PeerId): boolean => this.#standing(id).times < CHANCES_MAX
-    return this.heard().filter(({ info, head }) => head.totalWork > totalWork && isOpen(info.id))
+    return this.heard().filter(({ info, head }) => head.totalWork > totalWork && this.#hasSay(info.id))
   }
 
   /** Whether a peer claims more work than our head has, leaving out those that were tried in vain more than once. */
@@ -193,6 +193,15 @@ export class Candidates {
     return parked !== undefined && this.#deps.clock.now() - parked.atMs < FORGOTTEN_MS ? parked : NOT_PARKED
   }
 
+  readonly #byPromise = (a: Peer, b: Peer): number => {
+    const order = (peer: Peer): number => (isChosen(peer) ? 0 : 2) + (this.#hasSay(peer.info.id) ? 0 : 1)
+    return order(a) - order(b) || byWork(a, b)
+  }
+
+  #hasSay(id: PeerId): boolean {
+    return this.#standing(id).times < CHANCES_MAX
+  }
+
   readonly #isCandidate = ({ info, head }: Peer): boolean => {
     const now = this.#deps.clock.now()
     const parked = this.#parkedOf(info.id).get(this.nameOf(info.id))
@@ -213,8 +222,7 @@ function placeOf({ address }: PeerInfo): string {
   return address.split('/p2p/', 1)[0] as string
 }
 
-function byPromise(a: Peer, b: Peer): number {
-  if (isChosen(a) !== isChosen(b)) return isChosen(a) ? -1 : 1
+function byWork(a: Peer, b: Peer): number {
   if (a.head.totalWork === b.head.totalWork) return a.connectedAtMs - b.connectedAtMs
   return a.head.totalWork > b.head.totalWork ? -1 : 1
 }

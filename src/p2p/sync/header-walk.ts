@@ -34,6 +34,9 @@ const BUSY_TIMES = 10
 export const PAGE_WORTH_MS = 5_000
 /** Wait beyond what was given after which the branch gives way to others: each page may come just in time. */
 export const HEADERS_OWED_MS_MAX = 30_000
+/** The same in all, where a full page makes up for less: what comes just in time, page by page, may not last for hours. */
+const PAGE_PACE_MS = 2_000
+const HEADERS_HELD_MS_MAX = 600_000
 const LOOK_AGAIN_MS = 1_000
 
 /** Headers of a peer's branch, oldest first, each checked on the one before by everything but its hash. */
@@ -86,6 +89,7 @@ export class HeaderWalk {
   #fresh: boolean
   #early = false
   readonly #owed = new Owed(HEADERS_OWED_MS_MAX)
+  readonly #held = new Owed(HEADERS_HELD_MS_MAX)
   #slow = false
 
   constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes, deep = false }: WalkStart) {
@@ -146,7 +150,9 @@ export class HeaderWalk {
     const { headers: shown } = headers.value
     if (this.#deps.denials.takeBack(this.#peer, (block) => shown.some(({ id }) => id === block.id)))
       return fail(fault('p2p/unreachable', { reason: 'it shows a block that it said it lacks' }))
-    this.#owed.note(0, (headers.value.headers.length / HEADERS_MAX) * PAGE_WORTH_MS)
+    const pages = headers.value.headers.length / HEADERS_MAX
+    this.#owed.note(0, pages * PAGE_WORTH_MS)
+    this.#held.note(0, pages * PAGE_PACE_MS)
     this.#noteShown()
     return ok({ headers: headers.value.headers, more: full && headers.value.whole })
   }
@@ -158,9 +164,12 @@ export class HeaderWalk {
       const lookedMs = clock.now()
       const raw = await within(timers, LOOK_AGAIN_MS, this.#ahead)
       // Where this machine slept meanwhile, that was no wait for the peer.
-      this.#owed.note(Math.min(clock.now() - lookedMs, LOOK_AGAIN_MS), 0)
+      const waitedMs = Math.min(clock.now() - lookedMs, LOOK_AGAIN_MS)
+      this.#owed.note(waitedMs, 0)
+      this.#held.note(waitedMs, 0)
       if (raw !== undefined) return raw
-      if (this.#owed.ms <= HEADERS_OWED_MS_MAX || !others()) continue
+      const isSlow = this.#owed.ms > HEADERS_OWED_MS_MAX || this.#held.ms > HEADERS_HELD_MS_MAX
+      if (!isSlow || !others()) continue
       this.#slow = true
       return fail(fault('p2p/timeout', { protocol: 'headers', ms: clock.now() - beganMs }))
     }

@@ -41,6 +41,7 @@ const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
+const HELD_UP_MS = 60_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
@@ -281,14 +282,23 @@ export class Synchroniser {
   async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | null> {
     const run = new ProofRun(this.#deps, info.id, () => this.#isAnotherWaiting(info.id))
     this.#run = run
-    return run.run(unproven)
+    return this.#heldUp(info.id, run.run(unproven))
+  }
+
+  /** A peer that holds all others up for a minute and shows nothing by that has no say any more. */
+  async #heldUp<T>(id: PeerId, work: Promise<T | null>): Promise<T | null> {
+    const { clock } = this.#deps
+    const beganMs = clock.now()
+    const shown = await work
+    if (shown === null && clock.now() - beganMs > HELD_UP_MS) this.#candidates.discount(id)
+    return shown
   }
 
   /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */
   async #beyondReach(peer: Peer): Promise<RunEnd> {
     if (!this.#candidates.isHeard(peer.info.id)) return 'failed'
     const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(peer.info.id) }
-    const claim = await claimFromBelow(this.#deps, peer.info.id, this.#waiting, around)
+    const claim = await this.#heldUp(peer.info.id, claimFromBelow(this.#deps, peer.info.id, this.#waiting, around))
     if (claim === null) return 'failed'
     const walk = new HeaderWalk(this.#deps, peer.info.id, { tip: claim.base, sizes: claim.sizes, deep: true })
     const first = await walk.next({ claimed: true })

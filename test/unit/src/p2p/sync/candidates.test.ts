@@ -62,6 +62,34 @@ it('a peer that shows all that it ever claimed is heard again', () => {
   expect(candidates.rivals(HEAD)).toEqual([peer])
 })
 
+it('a peer that led nowhere too often comes behind its like, whatever it claims', () => {
+  const peerOf = (id: string, direction: 'outbound' | 'inbound', totalWork: bigint): Peer =>
+    ({
+      info: { id, direction, address: `/ip4/203.0.113.7/tcp/${id.length}` },
+      head: { totalWork },
+      connectedAtMs: 0,
+    }) as Peer
+  const [liar, honest, stranger] = [
+    peerOf('liar', 'outbound', HEAD * 9n),
+    peerOf('honest', 'outbound', HEAD * 2n),
+    peerOf('a stranger', 'inbound', HEAD * 10n),
+  ]
+  let nowMs = 0
+  const peers = { list: () => [liar, honest, stranger], isReady: () => true }
+  const candidates = new Candidates({
+    chain: { head: { totalWork: HEAD } },
+    clock: { now: () => nowMs },
+    peers,
+  } as never)
+  const best = (busy: readonly Peer[] = []) => candidates.best((id) => busy.some(({ info }) => info.id === id))
+  expect(best()).toBe(liar)
+  candidates.discount(liar.info.id)
+  nowMs += 600_000
+  expect(best()).toBe(honest)
+  expect(best([honest])).toBe(liar)
+  expect(best([honest, liar])).toBe(stranger)
+})
+
 describe('a peer that disputes and comes with a new name at the same place', () => {
   const OTHER_PLACE = '/ip4/203.0.113.8/tcp/9333'
   function world() {

@@ -23,6 +23,14 @@ import { imagePartsOf } from './vision/image-parts.ts'
 const TRIED_AGAIN = 'no model can answer right now; its servers failed a moment ago and are tried again'
 const NO_SPEECH = notConfigured('speech', 'models.file', 'chat.espeak')
 
+/** What callers are to blame for: no model takes what they ask. */
+const UNTAKEN: ReadonlySet<string> = new Set([
+  'chat/invalid-request',
+  'chat/unsupported',
+  'chat/schema',
+  'chat/refused',
+])
+
 /** Images of strangers that are read at once; of one who asks, and of one host. */
 export const PICTURES = { atOnce: 4, perWho: 2, perWhat: 2 }
 
@@ -74,8 +82,11 @@ export class ChatPlatform {
     const beganMs = this.#means.clock.now()
     const limit = AbortSignal.timeout(this.#means.budgetMs)
     const until = AbortSignal.any([signal, limit])
-    const means = { ...this.#means, engines: enginesFor(this.#means.engines, call.who ?? '') }
-    const seen = await callWithImages(call, { ...means, pictures: this.#pictures }, until)
+    const { engines } = this.#means
+    const means = { ...this.#means, engines: enginesFor(engines, call.who ?? '') }
+    // An image has a place while it waits, and must not wait for other work of its caller.
+    const imageMeans = { engines: enginesFor(engines, `images of ${call.who ?? ''}`), pictures: this.#pictures }
+    const seen = await callWithImages(call, { ...this.#means, ...imageMeans }, until)
     if (!seen.ok && !isUnbegun(seen.fault) && seen.fault.code !== 'chat/unsupported') spent(usageOfImages(call))
     if (!seen.ok) return fail(signal.aborted ? fault('chat/aborted') : asChatFault(seen.fault, call.model))
     const context = this.#context(seen.value, means, until)
@@ -85,10 +96,11 @@ export class ChatPlatform {
       return outcome
     }
     // Images were read for a call that is to blame for it that no model was asked with them.
-    const isToBlame = signal.aborted || outcome.fault.code.startsWith('chat/')
+    const cause = asChatFault(outcome.fault, call.model)
+    const isToBlame = signal.aborted || UNTAKEN.has(cause.code)
     if (isToBlame && !context.desk.isAnswered && imagePartsOf(call.messages).length > 0)
       spent(addUsage(context.desk.usage, usageOfImages(call)))
-    return fail(signal.aborted ? fault('chat/aborted') : asChatFault(outcome.fault, call.model))
+    return fail(signal.aborted ? fault('chat/aborted') : cause)
   }
 
   #noteTime({ model, tier }: PlatformReport, beganMs: number): void {

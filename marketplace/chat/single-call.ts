@@ -64,7 +64,8 @@ export async function runSingleCall(
   const singles = await allOf(call, context, sink)
   if (!singles.ok) {
     // A caller who goes away before a model is asked has had the form looked at, which took time.
-    if (context.signal.aborted && call.form.is === 'schema' && !desk.isAnswered) desk.note(formUsage(call.form.schema))
+    const isGone = context.signal.aborted && context.remainingMs() > 0
+    if (isGone && call.form.is === 'schema' && !desk.isAnswered) desk.note(formUsage(call.form.schema))
     return singles
   }
   const stage = { stage: 'Answer', ran: true, models: desk.answered(), ms: Math.round(means.clock.now() - beganMs) }

@@ -12,7 +12,7 @@ import type { DeskQuestion } from './desk.ts'
 import type { StageContext } from './stage.ts'
 
 type Form = Exclude<AnswerForm, { readonly is: 'text' }>
-type Context = Pick<StageContext, 'desk' | 'means' | 'signal'>
+type Context = Pick<StageContext, 'desk' | 'means' | 'signal' | 'remainingMs'>
 
 /** Who reads along. */
 interface Reader {
@@ -61,12 +61,16 @@ function wrongForm(reason: string): Fault {
  * tokens all the same: to find that out can take as long as a good one takes at most. Faults: `chat/invalid-request`, `chat/schema`,
  * `model/timeout`.
  */
-export async function unusableForm(form: AnswerForm, { desk, means, signal }: Context): Promise<Fault | null> {
+export async function unusableForm(
+  form: AnswerForm,
+  { desk, means, signal, remainingMs }: Context,
+): Promise<Fault | null> {
   if (form.is !== 'schema') return null
   const compiled = await means.engines.run('chat/check-schema', { schema: form.schema.schema, text: null }, signal)
   if (compiled.ok) return null
   const { code, detail } = compiled.fault
-  if (code !== 'engine/failed') desk.note(formUsage(form.schema))
+  // That this node has no process, or no time, for it is no fault of its caller.
+  if (code !== 'engine/failed' && remainingMs() > 0) desk.note(formUsage(form.schema))
   if (signal.aborted) return fault('model/timeout', { backend: 'the check' })
   return code === 'engine/refused' ? wrongForm(`the schema cannot be used: ${detail.reason}`) : uncheckable()
 }

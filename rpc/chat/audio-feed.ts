@@ -1,4 +1,5 @@
 import { soundMs } from '../../marketplace/chat/voice/speaking.ts'
+import type { Share } from '../../marketplace/outside/shared-room.ts'
 import type { Feed, FeedOut } from '../answer.ts'
 
 /** Bytes that are written at once: a multiple of three, which base64 takes together. */
@@ -6,17 +7,13 @@ const PIECE_BYTES = 49_152
 /** Nobody needs longer to take a sound than to listen to it, and this: until it is taken, it is in memory. */
 const GRACE_MS = 30_000
 
-/** A file that is sent as it is. `sent` is called once nothing of it is needed any more. */
-export function fileFeed(
-  file: readonly Uint8Array[],
-  headers: Readonly<Record<string, string>>,
-  sent: () => void,
-): Feed {
+/** A file that is sent as it is; it leaves its room once nothing of it is needed any more. */
+export function fileFeed(file: readonly Uint8Array[], headers: Readonly<Record<string, string>>, room: Share): Feed {
   const length = { 'content-length': String(sizeOf(file)) }
   return {
     headers: { ...headers, ...length },
     isFile: true,
-    write: writing(() => piecesOf(file), GRACE_MS + soundMs(sizeOf(file)), sent),
+    write: writing(() => piecesOf(file), GRACE_MS + soundMs(sizeOf(file)), room),
   }
 }
 
@@ -25,7 +22,7 @@ export function base64Feed(
   [before, after]: readonly [string, string],
   file: readonly Uint8Array[],
   headers: Readonly<Record<string, string>>,
-  sent: () => void,
+  room: Share,
 ): Feed {
   const bytes = Buffer.byteLength(before) + 4 * Math.ceil(sizeOf(file) / 3) + Buffer.byteLength(after)
   const told = { 'content-type': 'application/json; charset=utf-8', 'content-length': String(bytes) }
@@ -37,21 +34,23 @@ export function base64Feed(
   return {
     headers: { ...headers, ...told },
     isFile: true,
-    write: writing(pieces, GRACE_MS + soundMs(sizeOf(file)), sent),
+    write: writing(pieces, GRACE_MS + soundMs(sizeOf(file)), room),
   }
 }
 
-function writing(pieces: () => Iterable<string | Uint8Array>, ms: number, sent: () => void): Feed['write'] {
+function writing(pieces: () => Iterable<string | Uint8Array>, ms: number, room: Share): Feed['write'] {
   return async (out: FeedOut) => {
     const endMs = performance.now() + ms
+    const cut = Promise.withResolvers<'cut'>()
+    room.yields(() => cut.resolve('cut'))
     try {
       for (const piece of pieces()) {
-        await out.write(piece)
-        if (performance.now() > endMs) return false
+        const written = await Promise.race([out.write(piece), cut.promise])
+        if (written === 'cut' || performance.now() > endMs) return false
       }
       return true
     } finally {
-      sent()
+      room.leave()
     }
   }
 }

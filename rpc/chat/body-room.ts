@@ -1,33 +1,27 @@
+import { type Share, SharedRoom } from '../../marketplace/outside/shared-room.ts'
+
 /** Bodies up to this length are as those of any route, whose number is bounded with the requests at once. */
 const SMALL_BYTES = 1_048_576
 /** Bytes of longer bodies at once: each is in memory a few times over while it is read, checked and passed on. */
 const BYTES_MAX = 96 * 1_048_576
 /** Of one owner of keys. */
 const OWNER_BYTES_MAX = 40 * 1_048_576
+/** A body that is not here after this makes room for others. */
+const PATIENCE_MS = 1_000
+
+const SMALL: Share = { leave: () => {}, yields: () => {} }
 
 /** Room for bodies with pictures in them. */
 export class BodyRoom {
-  readonly #owners = new Map<string, number>()
-  #bytes = 0
+  readonly #room: SharedRoom
 
-  /** Room for a body until what is given back is called, once or more; null where there is none now. */
-  enter(owner: string, bytes: number): (() => void) | null {
-    if (bytes <= SMALL_BYTES) return () => {}
-    const own = (this.#owners.get(owner) ?? 0) + bytes
-    if (own > OWNER_BYTES_MAX || this.#bytes + bytes > BYTES_MAX) return null
-    this.#owners.set(owner, own)
-    this.#bytes += bytes
-    let isInside = true
-    return () => {
-      if (isInside) this.#leave(owner, bytes)
-      isInside = false
-    }
+  /** `now` is a clock that never goes back, ms. */
+  constructor(now?: () => number) {
+    this.#room = new SharedRoom({ max: BYTES_MAX, ownMax: OWNER_BYTES_MAX, patienceMs: PATIENCE_MS }, now)
   }
 
-  #leave(owner: string, bytes: number): void {
-    this.#bytes -= bytes
-    const left = (this.#owners.get(owner) ?? 0) - bytes
-    if (left > 0) this.#owners.set(owner, left)
-    else this.#owners.delete(owner)
+  /** Room for a body; null where there is none now. */
+  enter(owner: string, bytes: number): Share | null {
+    return bytes <= SMALL_BYTES ? SMALL : this.#room.enter(owner, bytes)
   }
 }

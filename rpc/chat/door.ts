@@ -38,9 +38,12 @@ export class ChatDoor {
     const bytes = length === undefined ? (bodyBytesMax ?? 0) : Number(length)
     // What is too long is refused by its length alone.
     if (!(bytes <= (bodyBytesMax ?? 0))) return null
-    const leave = this.#bodies.enter(limitedAs(key.value), bytes)
-    if (leave === null) return fault('chat/busy', { seconds: 1 })
-    raw.once('close', leave)
+    const share = this.#bodies.enter(limitedAs(key.value), bytes)
+    if (share === null) return fault('chat/busy', { seconds: 1 })
+    raw.once('close', share.leave)
+    // A body that does not come makes room for others until it is here.
+    share.yields(() => raw.req.destroy())
+    raw.req.once('end', () => share.yields(null))
     return null
   }
 

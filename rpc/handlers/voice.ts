@@ -7,6 +7,7 @@ import type { AloudOutcome } from '../../marketplace/chat/voice/voice-platform.t
 import { VOICE_FORMAT } from '../../marketplace/chat/voice/wav.ts'
 import { NO_USAGE, spokenUsage } from '../../marketplace/models/usage.ts'
 import type { ModelUsage } from '../../marketplace/outside/models.ts'
+import type { Share } from '../../marketplace/outside/shared-room.ts'
 import type { ApiRequest, Handler } from '../answer.ts'
 import { base64Feed, fileFeed } from '../chat/audio-feed.ts'
 import { usageHeaders, usageJson } from '../chat/completion.ts'
@@ -29,9 +30,9 @@ export const createSpeech: Handler = async ({ chat }, request) => {
     chat.voice.speak(input, { ...wish, who }, signal, spent),
   )
   if (!done.ok) return done.fault
-  const { made, headers, sent } = done.value
+  const { made, headers, room } = done.value
   const file = format === 'wav' ? made.file : made.file.slice(1)
-  return { feed: fileFeed(file, { ...headers, 'content-type': TYPES[format] }, sent) }
+  return { feed: fileFeed(file, { ...headers, 'content-type': TYPES[format] }, room) }
 }
 
 /** Answers a chat, and reads the answer out. */
@@ -47,17 +48,17 @@ export const createVoice: Handler = async ({ chat, clock }, request) => {
     chat.voice.answerAloud({ ...call, who }, wish, signal, spent),
   )
   if (!done.ok) return done.fault
-  const { made, headers, sent } = done.value
+  const { made, headers, room } = done.value
   const around = voiceJson(made, Math.floor(clock.now() / 1_000))
-  return { feed: base64Feed(around, made.audio.file, { ...headers, ...usageHeaders(made.usage) }, sent) }
+  return { feed: base64Feed(around, made.audio.file, { ...headers, ...usageHeaders(made.usage) }, room) }
 }
 
 /** What was made, and what goes with it. */
 interface Made<T> {
   readonly made: T
   readonly headers: Readonly<Record<string, string>>
-  /** To be called once, when its sound has been sent. */
-  readonly sent: () => void
+  /** Its sound takes it until it has been sent. */
+  readonly room: Share
 }
 
 /** Has something made by the voice, within all that limits it; what was used is noted whatever becomes of it. */
@@ -74,13 +75,13 @@ async function aloud<T>(
   const visit = enter(chat, request, end, expected)
   if (!visit.ok) return visit
   const { pass, left, who, leave } = visit.value
-  const sent = chat.voice.enter(who)
+  const room = chat.voice.enter(who)
   const beganMs = performance.now()
   let usage = NO_USAGE
   let made: Result<T> = fail(fault('chat/busy', { model: MODEL, seconds: 1 }))
   let status = 500
   try {
-    if (sent !== null)
+    if (room !== null)
       made = await make({
         who,
         signal: end.signal,
@@ -94,12 +95,12 @@ async function aloud<T>(
   } finally {
     leave()
     pass.done(usage)
-    if (!made.ok) sent?.()
+    if (!made.ok) room?.leave()
     const seconds = (performance.now() - beganMs) / 1_000
     chat.onChat({ requestId: request.requestId, model: MODEL, status, seconds, firstPieceSeconds: null, usage })
   }
-  if (!made.ok || sent === null) return made as Result<never>
-  return ok({ made: made.value, headers: allowanceHeaders(left()), sent })
+  if (!made.ok || room === null) return made as Result<never>
+  return ok({ made: made.value, headers: allowanceHeaders(left()), room })
 }
 
 function statusOf(cause: Fault): number {

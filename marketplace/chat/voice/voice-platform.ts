@@ -5,6 +5,7 @@ import { addUsage, NO_USAGE, spokenUsage } from '../../models/usage.ts'
 import { type Engines, enginesFor } from '../../outside/engines.ts'
 import type { ModelUsage } from '../../outside/models.ts'
 import type { Readiness } from '../../outside/readiness.ts'
+import { type Share, SharedRoom } from '../../outside/shared-room.ts'
 import type { Speech } from '../../outside/speech.ts'
 import type { ChatCall, PlatformReport, StageReport } from '../call.ts'
 import type { ChatPlatform } from '../platform.ts'
@@ -71,32 +72,27 @@ interface Speaking {
 }
 
 const MODEL = 'model-voice'
+/** So long a sound is sent before it yields to others. */
+const SENDING_MS = 30_000
 
 /** model-voice: texts read out, and answers of model-2 read out. */
 export class VoicePlatform {
   readonly #means: VoiceMeans
-  /** How many are under way for each who asks. */
-  readonly #inside = new Map<string, number>()
+  readonly #room: SharedRoom
 
-  constructor(means: VoiceMeans) {
+  constructor(means: VoiceMeans, now?: () => number) {
     this.#means = means
+    const { atOnceMax } = means
+    const bounds = { max: atOnceMax, ownMax: Math.ceil(atOnceMax / 2), patienceMs: SENDING_MS }
+    this.#room = new SharedRoom(bounds, now)
   }
 
   /**
-   * Leave for one text of somebody, whose sound takes room until it was sent; null where too many are under way, or too many of
-   * his: who reads slowly keeps his room for long. To be called once.
+   * Room for one text of a caller, whose sound takes it until it was sent; null where too many are under way, or too many of that
+   * caller. One who reads slowly keeps room for long: of several sounds of one caller the oldest yields to others, if it may.
    */
-  enter(who: string): (() => void) | null {
-    const { atOnceMax } = this.#means
-    const all = [...this.#inside.values()].reduce((sum, count) => sum + count, 0)
-    const own = this.#inside.get(who) ?? 0
-    if (all >= atOnceMax || own >= Math.ceil(atOnceMax / 2)) return null
-    this.#inside.set(who, own + 1)
-    let isInside = true
-    return () => {
-      if (isInside) this.#leave(who)
-      isInside = false
-    }
+  enter(who: string): Share | null {
+    return this.#room.enter(who, 1)
   }
 
   /**
@@ -143,12 +139,6 @@ export class VoicePlatform {
       return outcome
     }
     return fail(signal.aborted ? fault('chat/aborted') : asAloudFault(outcome.fault))
-  }
-
-  #leave(who: string): void {
-    const left = (this.#inside.get(who) ?? 0) - 1
-    if (left > 0) this.#inside.set(who, left)
-    else this.#inside.delete(who)
   }
 
   async #aloud(answered: Answered, wish: SpeechWish, speaking: Speaking): Promise<Result<AloudOutcome>> {

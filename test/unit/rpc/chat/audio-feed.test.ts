@@ -20,8 +20,8 @@ function reader(pieceMs: number) {
 
 describe('a sound on its way', () => {
   it.each([
-    ['as a file', (sent: () => void) => fileFeed(FILE, {}, sent)],
-    ['in JSON', (sent: () => void) => base64Feed(['{"data":"', '"}'], FILE, {}, sent)],
+    ['as a file', (leave: () => void) => fileFeed(FILE, {}, { leave, yields: () => {} })],
+    ['in JSON', (leave: () => void) => base64Feed(['{"data":"', '"}'], FILE, {}, { leave, yields: () => {} })],
   ])('is sent %s to whoever listens meanwhile, and cut off for who takes it slower', async (_, feed) => {
     const sent = vi.fn()
     const listener = reader(1_000)
@@ -32,10 +32,20 @@ describe('a sound on its way', () => {
     expect(sent).toHaveBeenCalledTimes(2)
   })
 
+  it('is cut at once where others need its room, also while its reader takes nothing', async () => {
+    const ends: ((() => void) | null)[] = []
+    const leave = vi.fn()
+    const room = { leave, yields: (end: (() => void) | null) => void ends.push(end) }
+    const whole = fileFeed(FILE, {}, room).write({ write: () => new Promise(() => {}) })
+    ends[0]?.()
+    expect(await whole).toBe(false)
+    expect(leave).toHaveBeenCalledTimes(1)
+  })
+
   it('is whole in base64', async () => {
     const all = reader(1)
     const odd = [Uint8Array.from([1, 2]), new Uint8Array(100_001).fill(5), Uint8Array.from([9])]
-    await base64Feed(['<', '>'], odd, {}, () => {}).write(all.out)
+    await base64Feed(['<', '>'], odd, {}, { leave: () => {}, yields: () => {} }).write(all.out)
     const text = all.taken.join('')
     expect(Buffer.from(text.slice(1, -1), 'base64')).toEqual(Buffer.concat(odd))
   })

@@ -73,14 +73,31 @@ describe('room for bodies', () => {
     // Those that are as short as others' have room in any case.
     expect(enter('a', 1)).not.toBe(null)
     expect([enter('b', 20), enter('b', 20), enter('c', 17)].map((leave) => leave !== null)).toEqual([true, true, false])
-    first?.()
-    first?.()
+    first?.leave()
+    first?.leave()
     expect([enter('a', 20), enter('c', 17)].map((leave) => leave !== null)).toEqual([true, false])
+  })
+
+  it('that do not come is given to others', () => {
+    let nowMs = 0
+    const room = new BodyRoom(() => nowMs)
+    const ended: string[] = []
+    const enter = (owner: string, mib: number) => {
+      const share = room.enter(owner, mib * MIB)
+      share?.yields(() => ended.push(owner))
+      return share
+    }
+    for (const owner of ['a', 'a', 'b', 'b']) enter(owner, 20)
+    enter('c', 16)?.yields(null)
+    expect(enter('d', 2)).toBeNull()
+    nowMs += 1_000
+    expect(enter('d', 2)).not.toBeNull()
+    expect(ended).toEqual(['a'])
   })
 
   it('is forgotten with the last body of an owner', () => {
     const room = new BodyRoom()
-    for (let i = 0; i < 100; i++) room.enter(`owner ${i}`, 40 * MIB)?.()
+    for (let i = 0; i < 100; i++) room.enter(`owner ${i}`, 40 * MIB)?.leave()
     expect(room.enter('owner 0', 40 * MIB)).not.toBe(null)
   })
 })

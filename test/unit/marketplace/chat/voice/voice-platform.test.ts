@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ok } from '../../../../../consensus/primitives/result.ts'
 import { type VoiceMeans, VoicePlatform } from '../../../../../marketplace/chat/voice/voice-platform.ts'
 import { type SoundFormat, wavHeader } from '../../../../../marketplace/chat/voice/wav.ts'
@@ -10,14 +10,22 @@ const SMALLEST: SoundFormat = { rate: 8_000, bits: 8, channels: 1 }
 
 describe('room for texts that are spoken', () => {
   it('is for half of them one’s own, and given back once', () => {
-    const voice = new VoicePlatform({ atOnceMax: 8 } as VoiceMeans)
+    let nowMs = 0
+    const voice = new VoicePlatform({ atOnceMax: 8 } as VoiceMeans, () => nowMs)
     const mine = Array.from({ length: 8 }, () => voice.enter('one'))
     expect(mine.map((leave) => leave !== null)).toEqual([true, true, true, true, false, false, false, false])
     const others = Array.from({ length: 5 }, (_, i) => voice.enter(`other ${i}`))
     expect(others.map((leave) => leave !== null)).toEqual([true, true, true, true, false])
-    for (let i = 0; i < 3; i++) mine[0]?.()
+    for (let i = 0; i < 3; i++) mine[0]?.leave()
     expect(voice.enter('other 4')).not.toBeNull()
     expect(voice.enter('other 5')).toBeNull()
+    // Of several sounds of one caller that are taken slowly the oldest makes room.
+    const cut = vi.fn()
+    for (const one of [...mine.slice(1), others[0]]) one?.yields(cut)
+    expect(voice.enter('other 5')).toBeNull()
+    nowMs += 30_000
+    expect([voice.enter('other 5'), voice.enter('other 6')].map((share) => share !== null)).toEqual([true, true])
+    expect([cut.mock.calls.length, voice.enter('other 7')]).toEqual([2, null])
   })
 
   it('is there for one even where there is room for one alone', () => {

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { type Share, SharedRoom } from '../../../../marketplace/outside/shared-room.ts'
+
+const BOUNDS = { max: 8, ownMax: 4, patienceMs: 1_000 }
+
+describe('room that owners share', () => {
+  function world() {
+    let nowMs = 0
+    const room = new SharedRoom(BOUNDS, () => nowMs)
+    const ended: string[] = []
+    const enter = (owner: string, { size = 1, yields = true } = {}): Share | null => {
+      const share = room.enter(owner, size)
+      if (yields) share?.yields(() => ended.push(owner))
+      return share
+    }
+    const isIn = (owner: string, yields = true): boolean => enter(owner, { yields }) !== null
+    const pass = (ms: number): void => {
+      nowMs += ms
+    }
+    return { room, ended, enter, isIn, pass }
+  }
+
+  it('makes room for others where two hold all of it, and for no more than they may have', () => {
+    const { ended, isIn, pass } = world()
+    expect(Array.from({ length: 5 }, () => isIn('a'))).toEqual([true, true, true, true, false])
+    expect(Array.from({ length: 5 }, () => isIn('b'))).toEqual([true, true, true, true, false])
+    expect(isIn('c')).toBe(false)
+    pass(1_000)
+    expect([isIn('c'), isIn('d'), isIn('c')]).toEqual([true, true, true])
+    expect(ended).toEqual(['a', 'b', 'a'])
+    // Each has two now: a share is not ended for another like it.
+    expect([isIn('d'), isIn('c'), isIn('e')]).toEqual([true, false, true])
+    pass(1_000)
+    expect(isIn('f')).toBe(true)
+    expect([isIn('f'), isIn('e')]).toEqual([false, false])
+  })
+
+  it('leaves what does not yield alone, and what does no more', () => {
+    const { room, ended, isIn, pass } = world()
+    const shares = Array.from({ length: 4 }, () => room.enter('a', 1))
+    for (let i = 0; i < 4; i++) isIn('b', false)
+    pass(1_000)
+    expect(isIn('c')).toBe(false)
+    shares[0]?.yields(() => ended.push('first'))
+    shares[1]?.yields(() => ended.push('second'))
+    shares[1]?.yields(null)
+    expect(isIn('c')).toBe(false)
+    pass(1_000)
+    expect([isIn('c'), isIn('c')]).toEqual([true, false])
+    expect(ended).toEqual(['first'])
+  })
+
+  it('ends no more than one share of many where that is enough, and nothing that is left', () => {
+    const { ended, enter, isIn, pass } = world()
+    const large = enter('a', { size: 3 })
+    enter('a')
+    for (let i = 0; i < 4; i++) isIn('b')
+    pass(1_000)
+    large?.leave()
+    large?.leave()
+    expect(enter('c', { size: 3 })).not.toBeNull()
+    expect(ended).toEqual([])
+    expect(isIn('c')).toBe(false)
+  })
+})

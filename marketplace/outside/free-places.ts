@@ -33,9 +33,8 @@ interface Waiter extends FreeWish {
 
 /**
  * Where free work waits before it comes to what paid work needs as well: however much of it comes, only so much gets through at once,
- * and the rest of the places is left to what is paid. A free place goes to who has the fewest, and of those to who had places for the
- * shortest time: one who always has more waiting takes turns with the others, the less often the longer they are. Who waits is bounded
- * by who asks.
+ * and the rest of the places is left to what is paid. A free place goes to the caller who has the fewest, and among equals to the one
+ * who had places for the shortest time. So callers take turns, however much work each has waiting. How many wait is bounded by who asks.
  *
  * Time is counted as in start-time fair queueing (Goyal, Vin and Cheng, 1996): work begins at the time that its caller has had, or
  * at which the last work began where that is later, so that a caller who was away saves up nothing.

@@ -22,9 +22,9 @@ interface Held {
 }
 
 /**
- * Room that owners share, who wait for others to read or to send. Where there is none left, the oldest share that may be ended makes
- * room, of the owner who has most: but only of one who has no less than the newcomer then, so that one share is never ended for another
- * like it.
+ * Room that owners share, and that a slow one would hold for long. If there is none left for a newcomer, a share that may be ended is
+ * ended: the oldest one of the owner who has most. That owner must still have as much as the newcomer afterwards, so that a share is
+ * never ended only to give another owner the same.
  */
 export class SharedRoom {
   readonly #bounds: RoomBounds

@@ -130,7 +130,7 @@ class EngineProcesses {
 
 /**
  * Engines in processes of their own. Work on what strangers wrote has some for itself: it must not hold up the rest. So has the chat,
- * which is free of charge: what is checked for it must not hold up what is paid for, and who asks for most of it not the others.
+ * which is free: it must not hold up what is paid for. In it callers take turns, so that none holds up the others.
  */
 export class EnginePool implements Engines {
   readonly #chat: EngineProcesses
@@ -169,7 +169,7 @@ function isOfStrangers(task: EngineTask): boolean {
   return task.startsWith('page/') || task === 'image/square-png'
 }
 
-/** Work of callers who pay for none of it: each has as many turns as the others. */
+/** Free work: each caller has as much time as the others. */
 function inTurns(atOnce: number): Turn {
   const places = new FreePlaces({ atOnce, perWho: atOnce, perWhat: atOnce })
   return (_, work, signal, who) => places.run({ who, what: who, signal }, work)

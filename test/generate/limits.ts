@@ -67,8 +67,15 @@ import {
 import { SERVING } from '../../src/p2p/peers/serving.ts'
 import { WANTED } from '../../src/p2p/relay/puller.ts'
 import { MIB_WORTH_MS, OWED_MS_MAX, OWED_MS_MAX_ALL } from '../../src/p2p/snapshot/waits.ts'
+import { LATE_MAX } from '../../src/p2p/sync/body-sources.ts'
 import { CHOSEN_MS } from '../../src/p2p/sync/contest.ts'
-import { HEADERS_OWED_MS_MAX, PAGE_WORTH_MS } from '../../src/p2p/sync/header-walk.ts'
+import {
+  HEADERS_HELD_MS_MAX,
+  HEADERS_OWED_MS_MAX,
+  PAGE_PACE_MS,
+  PAGE_WORTH_MS,
+} from '../../src/p2p/sync/header-walk.ts'
+import { HELD_UP_MS } from '../../src/p2p/sync/synchroniser.ts'
 import {
   BODIES_MAX,
   HEADERS_MAX,
@@ -250,6 +257,10 @@ const NETWORK: readonly Row[] = [
   ['wait for a chosen peer before a state is taken of one that came', CHOSEN_MS, 'ms', 'p2p/sync/contest.ts'],
   ['wait for headers that a full page of them makes up for', PAGE_WORTH_MS, 'ms', 'p2p/sync/header-walk.ts'],
   ['wait beyond that after which a peer gives way to others', HEADERS_OWED_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
+  ['wait that a full page makes up for, over a whole branch', PAGE_PACE_MS, 'ms', 'p2p/sync/header-walk.ts'],
+  ['wait beyond that, over a whole branch', HEADERS_HELD_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
+  ['wait for a peer that shows nothing, after which it has no say', HELD_UP_MS, 'ms', 'p2p/sync/synchroniser.ts'],
+  ['times that the import waits for a peer until all others come first', LATE_MAX, '', 'p2p/sync/body-sources.ts'],
   ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'storage/pruning.ts'],
   ...(Object.keys(ALLOWANCES) as Resource[]).map((resource): Row => {
     const [what, unit] = RESOURCES[resource]

@@ -105,15 +105,16 @@ export class BodyFetch {
       if (index > 0 && !this.#sources.isAnyFree) return
       const peer = this.#next(slot)
       if (peer === undefined) continue
-      // A peer that keeps the front waiting gets nothing more for now.
-      for (const slow of slot.askedAt.keys()) this.#sources.late(slow, REST_MS)
+      // The one that was asked last is slow; those before it were noted when it was asked.
+      const slow = [...slot.askedAt.keys()].at(-1)
+      if (slow !== undefined) this.#sources.late(slow, REST_MS)
       void this.#fetch(peer, this.#batchFrom(index, peer))
     }
   }
 
   /**
-   * The peer that is asked for a block next. Where the import has waited for that, the owner of the branch is asked, who need not be
-   * quick, but is to blame; it has the last place.
+   * The peer that is asked for a block next. Where the import waits for that for too long, it is the owner of the branch: only the owner
+   * can be blamed for the block. If the owner rests, the last of the places is kept for it.
    */
   #next({ header: { id, height }, askedAt }: Slot): PeerId | undefined {
     const { clock } = this.#deps

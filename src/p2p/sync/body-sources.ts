@@ -13,7 +13,7 @@ const TIMES_KEPT = 32
 /** Peers that are remembered. */
 const SOURCES_MAX = 4_096
 /** Times that the import waits for a peer until others come first; ten minutes after the last time that is forgotten. */
-const LATE_MAX = 2
+export const LATE_MAX = 2
 const LATE_FORGOTTEN_MS = 600_000
 /** A peer that gave a false body is asked for none for so long. */
 const EXCLUDED_MS = 600_000

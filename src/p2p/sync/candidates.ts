@@ -40,7 +40,7 @@ interface CandidatesDependencies {
 /** Chooses whose branch is followed. */
 export class Candidates {
   readonly #deps: CandidatesDependencies
-  /** By name: that of a peer that we chose is its place, which costs more to change than its id. Ids of any number wash away no place. */
+  /** By name. A chosen peer has its place as name, which is dearer to change than an id. Places have a table of their own, which no number of ids fills. */
   readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
   /** Places of peers that were chosen. */
   readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
@@ -61,7 +61,7 @@ export class Candidates {
     if (isChosen({ info })) this.#places.set(info.id, placeOf(info))
   }
 
-  /** By what a peer is known, also after it is gone, or came to us itself. */
+  /** The name of a peer: the place where we dialled it last, also after it is gone or when it comes back by itself; else its id. */
   nameOf(id: PeerId): string {
     return this.#places.get(id) ?? id
   }

@@ -34,9 +34,10 @@ const BUSY_TIMES = 10
 export const PAGE_WORTH_MS = 5_000
 /** Wait beyond what was given after which the branch gives way to others: each page may come just in time. */
 export const HEADERS_OWED_MS_MAX = 30_000
-/** The same in all, where a full page makes up for less: what comes just in time, page by page, may not last for hours. */
-const PAGE_PACE_MS = 2_000
-const HEADERS_HELD_MS_MAX = 600_000
+/** Wait that a full page makes up for over a whole branch: pages that all come just in time would take hours. */
+export const PAGE_PACE_MS = 2_000
+/** Wait beyond that, over the whole branch, after which it gives way to others. */
+export const HEADERS_HELD_MS_MAX = 600_000
 const LOOK_AGAIN_MS = 1_000
 
 /** Headers of a peer's branch, oldest first, each checked on the one before by everything but its hash. */

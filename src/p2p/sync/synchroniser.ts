@@ -41,7 +41,8 @@ const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
-const HELD_UP_MS = 60_000
+/** A peer that holds up all others for longer, and shows nothing, has no say any more. */
+export const HELD_UP_MS = 60_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
@@ -282,11 +283,11 @@ export class Synchroniser {
   async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | null> {
     const run = new ProofRun(this.#deps, info.id, () => this.#isAnotherWaiting(info.id))
     this.#run = run
-    return this.#heldUp(info.id, run.run(unproven))
+    return this.#waitFor(info.id, run.run(unproven))
   }
 
-  /** A peer that holds all others up for a minute and shows nothing by that has no say any more. */
-  async #heldUp<T>(id: PeerId, work: Promise<T | null>): Promise<T | null> {
+  /** Waits for what a peer shows, null where it shows nothing; all others wait meanwhile. */
+  async #waitFor<T>(id: PeerId, work: Promise<T | null>): Promise<T | null> {
     const { clock } = this.#deps
     const beganMs = clock.now()
     const shown = await work
@@ -298,7 +299,7 @@ export class Synchroniser {
   async #beyondReach(peer: Peer): Promise<RunEnd> {
     if (!this.#candidates.isHeard(peer.info.id)) return 'failed'
     const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(peer.info.id) }
-    const claim = await this.#heldUp(peer.info.id, claimFromBelow(this.#deps, peer.info.id, this.#waiting, around))
+    const claim = await this.#waitFor(peer.info.id, claimFromBelow(this.#deps, peer.info.id, this.#waiting, around))
     if (claim === null) return 'failed'
     const walk = new HeaderWalk(this.#deps, peer.info.id, { tip: claim.base, sizes: claim.sizes, deep: true })
     const first = await walk.next({ claimed: true })

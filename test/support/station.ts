@@ -25,7 +25,7 @@ export class Station {
 
   private constructor(
     settings: Partial<PeerManagerSettings>,
-    parts: { records: MemoryRecords; anchors: Anchors; writer: RecordWriter; seed: number },
+    parts: { records: MemoryRecords; anchors: Anchors; writer: RecordWriter; seed: number; self: number },
   ) {
     const { time, node } = virtualTime()
     const random = seeded(parts.seed)
@@ -33,7 +33,7 @@ export class Station {
     this.time = time
     this.records = parts.records
     this.writer = parts.writer
-    this.dialer = new FakeDialer(time)
+    this.dialer = new FakeDialer(time, peerId(parts.self))
     this.book = new AddressBook({ clock: node, writer: parts.writer, allowPrivate: all.allowPrivate, random })
     this.bans = new Bans(node, parts.writer)
     this.manager = new PeerManager({
@@ -54,6 +54,7 @@ export class Station {
     settings: Partial<PeerManagerSettings> = {},
     entries?: Map<string, string>,
     seed = 1,
+    self = 0,
   ): Promise<Station> {
     const records = new MemoryRecords(entries)
     const writer = new RecordWriter(records, (error) => {
@@ -61,7 +62,7 @@ export class Station {
     })
     const anchors = new Anchors(writer)
     await anchors.load(records)
-    const station = new Station(settings, { records, anchors, writer, seed })
+    const station = new Station(settings, { records, anchors, writer, seed, self })
     await station.book.load(records)
     return station
   }

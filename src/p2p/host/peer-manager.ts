@@ -62,6 +62,11 @@ export class PeerManager implements Gate {
   readonly #members = new Map<string, Member>()
   readonly #ready = new Set<PeerId>()
   readonly #merits = new Map<PeerId, { blockMs: number; transactionMs: number }>()
+  /**
+   * Where the connected peers that we dialled were dialled at. They count as ours to their end: of two connections the one that the peer
+   * dialled may be kept, and a peer must not get us to choose another beside it by dialling back.
+   */
+  readonly #dialled = new Map<PeerId, string>()
   /** Addresses that we are dialling by our own choice. */
   readonly #dials = new Map<string, NodeAddress>()
   #anchors: NodeAddress[] = []
@@ -138,11 +143,11 @@ export class PeerManager implements Gate {
     }
   }
 
-  /** Whether a peer stays whoever else wants in: outbound, configured, or protected by its merits. */
+  /** Whether a peer stays when others want in: dialled by us, configured, or protected by its merits. */
   isProtected(peer: PeerId): boolean {
     const own = this.#connections().filter((connection) => connection.peer === peer)
     const stays = protectedOf(this.#inbound(), (each) => this.#meritsOf(each))
-    return this.#isConfigured(peer) || own.some((each) => each.direction === 'outbound' || stays.has(each))
+    return this.#isOurs(peer) || own.some((each) => stays.has(each))
   }
 
   /** Whether connections are missing, so that waiting long for one that may be back would be wrong. */
@@ -191,12 +196,11 @@ export class PeerManager implements Gate {
     const { dialer, clock, settings } = this.#deps
     const now = clock.now()
     for (const { id } of surplusOf(this.#connections(), dialer.self, now)) dialer.hangUp(id, 'duplicate')
-    const kept = ipsOf(
-      this.#connections().filter(({ direction, peer }) => direction === 'outbound' && this.#isConfigured(peer)),
-    )
+    const configured = [...this.#dialled].filter(([peer]) => this.#isConfigured(peer))
+    const kept = configured.map(([, address]) => ipOf(address)).filter((ip) => ip !== undefined)
     let count = 0
-    for (const { id, address, openedAtMs } of this.#sought()) {
-      const ip = ipOf(address)
+    for (const { id, peer, openedAtMs } of this.#sought()) {
+      const ip = ipOf(this.#dialled.get(peer) as string)
       const fits = ip === undefined || mayReachOut(kept, ip, settings.allowPrivate)
       if (fits && count < settings.outbound) {
         count += 1
@@ -204,8 +208,7 @@ export class PeerManager implements Gate {
       } else if (now - openedAtMs >= STRAY_MS) dialer.hangUp(id, 'not needed')
     }
     const inbound = this.#inbound().toSorted((a, b) => a.openedAtMs - b.openedAtMs)
-    for (const { id, peer } of inbound.slice(settings.inboundMax))
-      if (!this.#isConfigured(peer)) dialer.hangUp(id, 'full')
+    for (const { id, peer } of inbound.slice(settings.inboundMax)) if (!this.#isOurs(peer)) dialer.hangUp(id, 'full')
   }
 
   /** Dials configured peers that are not connected, always again. */
@@ -245,8 +248,8 @@ export class PeerManager implements Gate {
     if (peer === null || peer === dialer.self || this.#isConnected(peer) || this.#isConfigured(peer)) return false
     const dials = [...this.#dials.values()]
     if (dials.some((dial) => dial.peer === peer) || !this.mayDial(peer, text)) return false
-    const outbound = this.#connections().filter(({ direction }) => direction === 'outbound')
-    const others = [...ipsOf(outbound), ...dials.map((dial) => dial.ip).filter((each) => each !== null)]
+    const connected = [...this.#dialled.values()].map(ipOf)
+    const others = [...connected, ...dials.map((dial) => dial.ip)].filter((each) => each != null)
     return ip === null || mayReachOut(others, ip, settings.allowPrivate)
   }
 
@@ -284,6 +287,7 @@ export class PeerManager implements Gate {
     const [found] = direction === 'outbound' ? addressesIn([address]) : []
     const text = found === undefined ? null : withPeer(found, peer).text
     this.#members.set(connection.id, { connection, text })
+    if (direction === 'outbound' && !this.#dialled.has(peer)) this.#dialled.set(peer, address)
     if (text !== null && this.#ready.has(peer)) this.#deps.book.succeeded(text)
   }
 
@@ -295,6 +299,7 @@ export class PeerManager implements Gate {
     const livedMs = this.#ready.has(peer) ? this.#deps.clock.now() - openedAtMs : 0
     this.#ready.delete(peer)
     this.#merits.delete(peer)
+    this.#dialled.delete(peer)
     for (const pin of this.#pins) if (pin.peer === peer) pin.lost(livedMs)
   }
 
@@ -303,7 +308,7 @@ export class PeerManager implements Gate {
     const { dialer, settings } = this.#deps
     const inbound = this.#inbound()
     if (inbound.length < settings.inboundMax) return true
-    const others = inbound.filter((each) => each.peer !== peer && !this.#isConfigured(each.peer))
+    const others = inbound.filter((each) => each.peer !== peer && !this.#isOurs(each.peer))
     const victim = victimOf(others, (each) => this.#meritsOf(each))
     if (victim === undefined) return false
     dialer.hangUp(victim.id, 'made room for another')
@@ -324,11 +329,15 @@ export class PeerManager implements Gate {
     return [...this.#members.values()].map(({ connection }) => connection)
   }
 
-  /** Outbound connections beside those to configured peers, the oldest first. */
+  /** One connection to each peer that we dialled, beside the configured ones: ours if it is there. The oldest come first. */
   #sought(): readonly Connection[] {
-    return this.#connections()
-      .filter(({ direction, peer }) => direction === 'outbound' && !this.#isConfigured(peer))
-      .toSorted((a, b) => a.openedAtMs - b.openedAtMs)
+    const sought = this.#connections().filter(({ peer }) => this.#dialled.has(peer) && !this.#isConfigured(peer))
+    const outboundFirst = sought.toSorted(
+      (a, b) => Number(a.direction === 'inbound') - Number(b.direction === 'inbound'),
+    )
+    const one = new Map<PeerId, Connection>()
+    for (const connection of outboundFirst) if (!one.has(connection.peer)) one.set(connection.peer, connection)
+    return [...one.values()].toSorted((a, b) => a.openedAtMs - b.openedAtMs)
   }
 
   #inbound(): readonly Connection[] {
@@ -337,6 +346,10 @@ export class PeerManager implements Gate {
 
   #isConnected(peer: PeerId | null): boolean {
     return peer !== null && this.#connections().some((connection) => connection.peer === peer)
+  }
+
+  #isOurs(peer: PeerId): boolean {
+    return this.#isConfigured(peer) || this.#dialled.has(peer)
   }
 
   #isConfigured(peer: PeerId): boolean {

@@ -9,7 +9,7 @@ import { holderOf, limitKeyOf } from './edge/client-key.ts'
 import { Overload, WORK_OF, type WorkKind } from './edge/overload.ts'
 import { type Guest, type NoPlace, Places } from './edge/places.ts'
 import { RateCounter, RateLimiter } from './edge/rate-limiter.ts'
-import { refuseOn } from './edge/unreadable.ts'
+import { giveUp } from './edge/unreadable.ts'
 import { KNOWN_PAYMENT_RATE } from './limits.ts'
 import type { NodeApi } from './node.ts'
 import { Refusal, type ServerOptions, sendFault } from './server-edges.ts'
@@ -217,10 +217,7 @@ export class Gates {
 
   /** Ends a request whose client is waited for, since its place is needed. */
   #giveUp({ request, reply }: Visit): void {
-    const { raw } = reply
-    // An answer has its socket while it is the next to go out: then nothing is in the way of a refusal.
-    if (raw.socket !== null && !raw.headersSent) refuseOn(raw.socket, fault('rpc/busy', { seconds: 1 }))
-    else request.raw.socket.destroy()
+    giveUp(reply.raw, request.raw.socket, fault('rpc/busy', { seconds: 1 }))
     this.settle(request)
   }
 

@@ -75,7 +75,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   }
   const restsOn = trustProxy !== false && node.publicUrl === null ? ['x-forwarded-proto'] : []
   const library = { documents: new Documents(), restsOn }
-  const wiring = { app, node, gates, room, library, door: new ChatDoor(node) }
+  const wiring = { app, node, gates, room, library, door: new ChatDoor(node, limits.receiveTimeoutMs) }
   for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)
   return app
 }

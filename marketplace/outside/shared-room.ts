@@ -12,6 +12,11 @@ export interface Share {
   readonly leave: () => void
   /** From now on `end` is called where another owner needs the room, and the share is over; null takes that back. */
   readonly yields: (end: (() => void) | null) => void
+  /**
+   * From now on `end` is called where an owner needs the room while this share `isBehind` the pace that is expected of it, whoever has
+   * most; the share is over then.
+   */
+  readonly yieldsIf: (isBehind: () => boolean, end: () => void) => void
 }
 
 interface Held {
@@ -19,12 +24,15 @@ interface Held {
   readonly size: number
   sinceMs: number
   end: (() => void) | null
+  behind: { readonly is: () => boolean; readonly end: () => void } | null
 }
 
+type Ends = ReadonlyMap<Held, () => void>
+
 /**
- * Room that owners share, and that a slow one would hold for long. If there is none left for a newcomer, a share that may be ended is
- * ended: the oldest one of the owner who has most. That owner must still have as much as the newcomer afterwards, so that a share is
- * never ended only to give another owner the same.
+ * Room that owners share, and that a slow one would hold for long. If there is none left for a newcomer, shares that may be ended are
+ * ended until there is: first those that are behind their pace, then the oldest one of the owner who has most. That owner must still
+ * have as much as the newcomer afterwards, so that a share that keeps its pace is never ended only to give another owner the same.
  */
 export class SharedRoom {
   readonly #bounds: RoomBounds
@@ -37,36 +45,53 @@ export class SharedRoom {
     this.#now = now
   }
 
-  /** A share of so much room; null where there is none. `leave` may be called more than once. */
+  /** A share of so much room; null where there is none, and then none is ended. `leave` may be called more than once. */
   enter(owner: string, size: number): Share | null {
     const { max, ownMax } = this.#bounds
     const own = this.#of(owner) + size
     if (own > ownMax) return null
-    while (this.#sum([...this.#held]) + size > max) {
-      const last = this.#toEnd(own)
-      if (last === undefined) return null
-      this.#held.delete(last)
-      last.end?.()
+    const ends = new Map<Held, () => void>()
+    while (this.#sum(this.#heldBut(ends)) + size > max) {
+      const next = this.#behind(ends) ?? this.#toEnd(own, ends)
+      if (next === undefined) return null
+      ends.set(...next)
     }
-    const held: Held = { owner, size, sinceMs: 0, end: null }
+    for (const [held, end] of ends) {
+      this.#held.delete(held)
+      end()
+    }
+    const held: Held = { owner, size, sinceMs: 0, end: null, behind: null }
     this.#held.add(held)
     return {
       leave: () => void this.#held.delete(held),
       yields: (end) => Object.assign(held, { end, sinceMs: this.#now() }),
+      yieldsIf: (is, end) => Object.assign(held, { behind: { is, end } }),
     }
   }
 
-  /** What makes room for an owner who has so much then. */
-  #toEnd(own: number): Held | undefined {
-    const endMs = this.#now() - this.#bounds.patienceMs
-    const open = [...this.#held].filter(({ owner, size, end, sinceMs }) => {
-      return end !== null && sinceMs <= endMs && this.#of(owner) - size >= own
-    })
-    return open.toSorted((a, b) => this.#of(b.owner) - this.#of(a.owner) || a.sinceMs - b.sinceMs)[0]
+  /** The oldest share that is behind its pace. */
+  #behind(but: Ends): readonly [Held, () => void] | undefined {
+    const held = this.#heldBut(but).find(({ behind }) => behind?.is() === true)
+    return held?.behind ? [held, held.behind.end] : undefined
   }
 
-  #of(owner: string): number {
-    return this.#sum([...this.#held].filter((held) => held.owner === owner))
+  /** What makes room for an owner who has so much then. */
+  #toEnd(own: number, but: Ends): readonly [Held, () => void] | undefined {
+    const endMs = this.#now() - this.#bounds.patienceMs
+    const open = this.#heldBut(but).filter(({ owner, size, end, sinceMs }) => {
+      return end !== null && sinceMs <= endMs && this.#of(owner, but) - size >= own
+    })
+    const of = (held: Held): number => this.#of(held.owner, but)
+    const [held] = open.toSorted((a, b) => of(b) - of(a) || a.sinceMs - b.sinceMs)
+    return held?.end ? [held, held.end] : undefined
+  }
+
+  #of(owner: string, but?: Ends): number {
+    return this.#sum(this.#heldBut(but).filter((held) => held.owner === owner))
+  }
+
+  #heldBut(but?: Ends): readonly Held[] {
+    return [...this.#held].filter((held) => !but?.has(held))
   }
 
   #sum(held: readonly Held[]): number {

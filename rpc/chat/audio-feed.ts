@@ -6,6 +6,8 @@ import type { Feed, FeedOut } from '../answer.ts'
 const PIECE_BYTES = 49_152
 /** Nobody needs longer to take a sound than to listen to it, and this: until it is taken, it is in memory. */
 const GRACE_MS = 30_000
+/** A reader who is so far behind a listener makes room for others. */
+const BEHIND_MS = 10_000
 
 /** A file that is sent as it is; it leaves its room once nothing of it is needed any more. */
 export function fileFeed(file: readonly Uint8Array[], headers: Readonly<Record<string, string>>, room: Share): Feed {
@@ -40,13 +42,17 @@ export function base64Feed(
 
 function writing(pieces: () => Iterable<string | Uint8Array>, ms: number, room: Share): Feed['write'] {
   return async (out: FeedOut) => {
-    const endMs = performance.now() + ms
+    const beganMs = performance.now()
     const cut = Promise.withResolvers<'cut'>()
-    room.yields(() => cut.resolve('cut'))
+    const end = (): void => cut.resolve('cut')
+    let taken = 0
+    room.yields(end)
+    room.yieldsIf(() => performance.now() - beganMs > BEHIND_MS + taken * soundMs(PIECE_BYTES), end)
     try {
       for (const piece of pieces()) {
         const written = await Promise.race([out.write(piece), cut.promise])
-        if (written === 'cut' || performance.now() > endMs) return false
+        if (written === 'cut' || performance.now() - beganMs > ms) return false
+        taken += 1
       }
       return true
     } finally {

@@ -9,19 +9,41 @@ const OWNER_BYTES_MAX = 40 * 1_048_576
 /** A body that is not here after this makes room for others. */
 const PATIENCE_MS = 1_000
 
-const SMALL: Share = { leave: () => {}, yields: () => {} }
+const SMALL: Share = { leave: () => {}, yields: () => {}, yieldsIf: () => {} }
+
+/** A body that arrives. */
+export interface Arrival {
+  readonly bytes: number
+  /** Bytes that are here. */
+  readonly received: () => number
+  /** Time in which a body must arrive, ms. */
+  readonly withinMs: number
+}
 
 /** Room for bodies with pictures in them. */
 export class BodyRoom {
   readonly #room: SharedRoom
+  readonly #now: () => number
 
   /** `now` is a clock that never goes back, ms. */
-  constructor(now?: () => number) {
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
     this.#room = new SharedRoom({ max: BYTES_MAX, ownMax: OWNER_BYTES_MAX, patienceMs: PATIENCE_MS }, now)
   }
 
   /** Room for a body; null where there is none now. */
   enter(owner: string, bytes: number): Share | null {
-    return bytes <= SMALL_BYTES ? SMALL : this.#room.enter(owner, bytes)
+    return this.isShort(bytes) ? SMALL : this.#room.enter(owner, bytes)
+  }
+
+  /** Whether there is always room for it. */
+  isShort(bytes: number): boolean {
+    return bytes <= SMALL_BYTES
+  }
+
+  /** Tells whether a body comes too slowly to be here in time. */
+  paceOf({ bytes, received, withinMs }: Arrival): () => boolean {
+    const beganMs = this.#now()
+    return () => received() * withinMs < bytes * (this.#now() - beganMs - PATIENCE_MS)
   }
 }

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Allowance, ChatPass } from '../../marketplace/chat/keys.ts'
+import type { Share } from '../../marketplace/outside/shared-room.ts'
 import type { Route } from '../contract/route.ts'
 import { limitedAs } from '../edge/client-key.ts'
+import { giveUp } from '../edge/unreadable.ts'
 import type { NodeApi } from '../node.ts'
 import { BodyRoom } from './body-room.ts'
 
@@ -21,9 +23,12 @@ interface Answering {
 export class ChatDoor {
   readonly #node: Pick<NodeApi, 'chat'>
   readonly #bodies = new BodyRoom()
+  readonly #receiveMs: number
 
-  constructor(node: Pick<NodeApi, 'chat'>) {
+  /** `receiveMs` is the time in which a request must arrive. */
+  constructor(node: Pick<NodeApi, 'chat'>, receiveMs: number) {
     this.#node = node
+    this.#receiveMs = receiveMs
   }
 
   /** Why a request gets no further, before anything of its body is read; null where it does. */
@@ -38,13 +43,27 @@ export class ChatDoor {
     const bytes = length === undefined ? (bodyBytesMax ?? 0) : Number(length)
     // What is too long is refused by its length alone.
     if (!(bytes <= (bodyBytesMax ?? 0))) return null
-    const share = this.#bodies.enter(limitedAs(key.value), bytes)
+    // Behind another answer of its connection, which may have no end, it would be held until that is taken.
+    const isNext = raw.socket !== null || this.#bodies.isShort(bytes)
+    const share = isNext ? this.#bodies.enter(limitedAs(key.value), bytes) : null
     if (share === null) return fault('chat/busy', { seconds: 1 })
     raw.once('close', share.leave)
-    // A body that does not come makes room for others until it is here.
-    share.yields(() => raw.req.destroy())
-    raw.req.once('end', () => share.yields(null))
+    this.#yield(share, raw, bytes)
     return null
+  }
+
+  /** Has a body make room for others that does not come, or whose answer is not taken. */
+  #yield(share: Share, raw: ServerResponse, bytes: number): void {
+    const { socket } = raw.req
+    const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
+    const before = socket.bytesRead
+    const arrival = { bytes, received: () => socket.bytesRead - before, withinMs: this.#receiveMs }
+    share.yields(end)
+    share.yieldsIf(this.#bodies.paceOf(arrival), end)
+    raw.req.once('end', () => {
+      share.yields(null)
+      share.yieldsIf(() => raw.writableLength > 0, end)
+    })
   }
 
   /** Tells how much is left for the key that was shown, on whatever answer it is; nothing where none is known. */

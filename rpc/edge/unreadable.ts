@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { maxHeaderSize, STATUS_CODES } from 'node:http'
+import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { errorBody, errorHeaders, errorType } from '../faults.ts'
@@ -47,6 +47,13 @@ export function refuseOn(socket: Socket, cause: Fault): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
   socket.destroySoon()
+}
+
+/** Ends a request whose client is waited for: with a refusal, where nothing is in the way of one. */
+export function giveUp(response: ServerResponse, socket: Socket, cause: Fault): void {
+  // An answer has its socket while it is the next to go out.
+  if (response.socket !== null && !response.headersSent) refuseOn(socket, cause)
+  else socket.destroy()
 }
 
 function faultOf({ code, message }: NodeJS.ErrnoException): Fault {

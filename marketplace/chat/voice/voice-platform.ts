@@ -89,7 +89,7 @@ export class VoicePlatform {
 
   /**
    * Room for one text of a caller, whose sound takes it until it was sent; null where too many are under way, or too many of that
-   * caller. One who reads slowly keeps room for long: of several sounds of one caller the oldest yields to others, if it may.
+   * caller. A sound whose reader is behind a listener yields to others, and of several sounds of one caller the oldest, if it may.
    */
   enter(who: string): Share | null {
     return this.#room.enter(who, 1)

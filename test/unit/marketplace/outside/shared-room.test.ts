@@ -62,4 +62,29 @@ describe('room that owners share', () => {
     expect(ended).toEqual([])
     expect(isIn('c')).toBe(false)
   })
+
+  it('ends those that are behind their pace before any other, whoever has them, and the oldest first', () => {
+    const { ended, enter, isIn } = world()
+    const late = new Set<string>()
+    for (const owner of 'abcdefgh')
+      enter(owner, { yields: false })?.yieldsIf(
+        () => late.has(owner),
+        () => ended.push(owner),
+      )
+    expect(isIn('z')).toBe(false)
+    late.add('f').add('c')
+    expect([isIn('y'), isIn('y'), isIn('y')]).toEqual([true, true, false])
+    expect(ended).toEqual(['c', 'f'])
+  })
+
+  it('ends none where that would not be enough', () => {
+    const { ended, enter, pass } = world()
+    enter('a')
+    enter('a')
+    for (const owner of 'bcdefg') enter(owner)
+    pass(1_000)
+    expect(enter('z', { size: 2 })).toBeNull()
+    enter('z')?.leave()
+    expect(ended).toEqual(['a'])
+  })
 })

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Share } from '../../../../marketplace/outside/shared-room.ts'
 import { base64Feed, fileFeed } from '../../../../rpc/chat/audio-feed.ts'
 
 const SECOND_BYTES = 48_000
 const FILE = [new Uint8Array(44), new Uint8Array(20 * SECOND_BYTES).fill(7)]
+
+const ROOM = { leave: () => {}, yields: () => {}, yieldsIf: () => {} }
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -20,8 +23,8 @@ function reader(pieceMs: number) {
 
 describe('a sound on its way', () => {
   it.each([
-    ['as a file', (leave: () => void) => fileFeed(FILE, {}, { leave, yields: () => {} })],
-    ['in JSON', (leave: () => void) => base64Feed(['{"data":"', '"}'], FILE, {}, { leave, yields: () => {} })],
+    ['as a file', (leave: () => void) => fileFeed(FILE, {}, { ...ROOM, leave })],
+    ['in JSON', (leave: () => void) => base64Feed(['{"data":"', '"}'], FILE, {}, { ...ROOM, leave })],
   ])('is sent %s to whoever listens meanwhile, and cut off for who takes it slower', async (_, feed) => {
     const sent = vi.fn()
     const listener = reader(1_000)
@@ -35,17 +38,35 @@ describe('a sound on its way', () => {
   it('is cut at once where others need its room, also while its reader takes nothing', async () => {
     const ends: ((() => void) | null)[] = []
     const leave = vi.fn()
-    const room = { leave, yields: (end: (() => void) | null) => void ends.push(end) }
+    const room = { ...ROOM, leave, yields: (end: (() => void) | null) => void ends.push(end) }
     const whole = fileFeed(FILE, {}, room).write({ write: () => new Promise(() => {}) })
     ends[0]?.()
     expect(await whole).toBe(false)
     expect(leave).toHaveBeenCalledTimes(1)
   })
 
+  it.each([
+    ['plays it as it comes', 1_024, false],
+    ['stops for a while', 4_000, true],
+  ])('yields to others, if its reader %s: after %d ms a piece that is %s', async (_, pieceMs, isCut) => {
+    let isBehind = (): boolean => true
+    let end = (): void => {}
+    const yieldsIf: Share['yieldsIf'] = (...[is, cut]) => {
+      isBehind = is
+      end = cut
+    }
+    const slow = reader(pieceMs)
+    const write = (piece: string | Uint8Array): Promise<void> => {
+      if (isBehind()) end()
+      return slow.out.write(piece)
+    }
+    expect(await fileFeed(FILE, {}, { ...ROOM, yieldsIf }).write({ write })).toBe(!isCut)
+  })
+
   it('is whole in base64', async () => {
     const all = reader(1)
     const odd = [Uint8Array.from([1, 2]), new Uint8Array(100_001).fill(5), Uint8Array.from([9])]
-    await base64Feed(['<', '>'], odd, {}, { leave: () => {}, yields: () => {} }).write(all.out)
+    await base64Feed(['<', '>'], odd, {}, ROOM).write(all.out)
     const text = all.taken.join('')
     expect(Buffer.from(text.slice(1, -1), 'base64')).toEqual(Buffer.concat(odd))
   })

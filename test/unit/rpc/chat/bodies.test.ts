@@ -95,6 +95,28 @@ describe('room for bodies', () => {
     expect(ended).toEqual(['a'])
   })
 
+  it('that come too slowly to be here in time make room for any other', () => {
+    let nowMs = 0
+    const room = new BodyRoom(() => nowMs)
+    const received = new Map<string, number>()
+    const ended: string[] = []
+    for (const owner of ['a', 'b', 'c', 'd']) {
+      const pace = { bytes: 20 * MIB, received: () => received.get(owner) ?? 0, withinMs: 30_000 }
+      room.enter(owner, 20 * MIB)?.yieldsIf(room.paceOf(pace), () => ended.push(owner))
+    }
+    room.enter('e', 16 * MIB)
+    nowMs = 1_000
+    expect(room.enter('z', 2 * MIB)).toBeNull()
+    nowMs = 4_000
+    for (const owner of ['a', 'b', 'd']) received.set(owner, 2 * MIB)
+    expect(room.enter('z', 20 * MIB)).not.toBeNull()
+    expect(ended).toEqual(['c'])
+    expect(room.enter('y', 20 * MIB)).toBeNull()
+    nowMs = 4_001
+    expect(room.enter('y', 20 * MIB)).not.toBeNull()
+    expect(ended).toEqual(['c', 'a'])
+  })
+
   it('is forgotten with the last body of an owner', () => {
     const room = new BodyRoom()
     for (let i = 0; i < 100; i++) room.enter(`owner ${i}`, 40 * MIB)?.leave()

@@ -259,7 +259,12 @@ const NETWORK: readonly Row[] = [
   ['wait beyond that after which a peer gives way to others', HEADERS_OWED_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
   ['wait that a full page makes up for, over a whole branch', PAGE_PACE_MS, 'ms', 'p2p/sync/header-walk.ts'],
   ['wait beyond that, over a whole branch', HEADERS_HELD_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
-  ['wait for a peer that shows nothing, after which it has no say', HELD_UP_MS, 'ms', 'p2p/sync/synchroniser.ts'],
+  [
+    'wait for a peer that shows no more work than is proven, after which it has no say',
+    HELD_UP_MS,
+    'ms',
+    'p2p/sync/synchroniser.ts',
+  ],
   ['times that the import waits for a peer until all others come first', LATE_MAX, '', 'p2p/sync/body-sources.ts'],
   ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'storage/pruning.ts'],
   ...(Object.keys(ALLOWANCES) as Resource[]).map((resource): Row => {

@@ -169,7 +169,7 @@ export class BranchRun implements Running {
     await this.#changed.wait(LOOK_AGAIN_MS)
     this.#waitedMs += clock.now() - beganMs
     const stalled = clock.now() - this.#movedMs > STALLED_MS
-    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX && this.#around.others())) return
+    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX && this.#around.others(true))) return
     this.lacksBlocks = this.#end === null && this.#branch.length > 0
     this.#end ??= this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
   }

@@ -147,6 +147,15 @@ export class Candidates {
     return free.filter(this.#isCandidate).sort(this.#byPromise)[0]
   }
 
+  /**
+   * Whether another peer's branch could be followed in place of one's. Where that peer has a say, those that have none for they came to
+   * us do not count, unless it was waited for long: they may be any number, and all it takes of them is to claim more.
+   */
+  mayReplace(id: PeerId, isLong: boolean, isBusy: (id: PeerId) => boolean): boolean {
+    const isEqual = isLong || !this.isHeard(id) || !this.#hasSay(id)
+    return this.best((other) => other === id || isBusy(other) || !(isEqual || this.isHeard(other))) !== undefined
+  }
+
   /** Peers whose claims hold others up: where we chose peers, those that came to us, which can be any number, have no say. */
   heard(): readonly Peer[] {
     const peers = this.#deps.peers.list()

@@ -45,7 +45,12 @@ export class Claims {
 
   /** Work of the heaviest claim that is proven and waits to be followed. */
   get provenWork(): bigint {
-    const works = [...this.#claims.values()].map(({ proven }) => proven?.tip.totalWork ?? 0n)
+    return this.provenBeside(null)
+  }
+
+  /** The same, without that of one peer. */
+  provenBeside(peer: PeerId | null): bigint {
+    const works = [...this.#claims].map(([owner, { proven }]) => (owner === peer ? 0n : (proven?.tip.totalWork ?? 0n)))
     return works.reduce((most, work) => (work > most ? work : most), 0n)
   }
 

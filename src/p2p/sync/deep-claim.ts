@@ -1,14 +1,24 @@
-import type { PeerId } from '../network.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
+import type { Peer } from '../peers/peers.ts'
 import { type Claim, collectClaim } from './claim.ts'
 import { type FirstPageMeans, firstNew } from './first-page.ts'
-import { HeaderWalk, type RunSurroundings, type WalkDependencies } from './header-walk.ts'
+import { type HeaderPage, HeaderWalk, type RunSurroundings, type WalkDependencies } from './header-walk.ts'
 
-/** What a branch claims that forks where this node cannot go back to, if that is more work than our head has; none of it is hashed. */
+/**
+ * What a branch claims that forks where this node cannot go back to, null if that is no more work than our head has, with the time
+ * waited for it, ms; none of it is hashed.
+ */
 export async function claimFromBelow(
-  ...[deps, peer, waiting, around]: [WalkDependencies, PeerId, FirstPageMeans, RunSurroundings]
+  ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageMeans, RunSurroundings]
+): Promise<{ readonly claim: Claim | null; readonly waitedMs: number }> {
+  const walk = new HeaderWalk(deps, peer.info.id, { tip: undefined, deep: true })
+  const claim = await collected(deps, walk, await firstNew(walk, peer, waiting), around)
+  return { claim, waitedMs: walk.waitedMs }
+}
+
+async function collected(
+  ...[deps, walk, first, around]: [WalkDependencies, HeaderWalk, Result<HeaderPage> | null, RunSurroundings]
 ): Promise<Claim | null> {
-  const walk = new HeaderWalk(deps, peer, { tip: undefined, deep: true })
-  const first = await firstNew(walk, waiting)
   if (first?.ok !== true) return null
   const { ruleBook, head } = deps.chain
   const judge = { ruleBook, isNearHead: (totalWork: bigint) => totalWork > head.totalWork }

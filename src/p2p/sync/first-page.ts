@@ -1,21 +1,23 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import type { Peers } from '../peers/peers.ts'
+import type { Peer } from '../peers/peers.ts'
+import { isChosen } from './candidates.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { Signal } from './signal.ts'
 
 /** What a peer's first headers are waited for with. */
 export interface FirstPageMeans {
-  readonly peers: Peers
   readonly clock: Clock
   /** Told whenever there is something to look at. */
   readonly changed: Signal
   readonly stopped: () => boolean
+  /** Whether other peers are there. */
+  readonly others: () => boolean
 }
 
 const LOOK_AGAIN_MS = 1_000
-/** A peer that takes longer for its first headers gives way to others. */
-const PATIENCE_MS = 5_000
+/** A peer that takes longer for its first headers gives way to others. The chosen are few, and a full page takes 5 s on a line of a Mbit/s. */
+const PATIENCE_MS = { chosen: 10_000, other: 5_000 }
 /** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and its own. */
 const KNOWN_PAGES_MAX = 3
 
@@ -24,7 +26,11 @@ const KNOWN_PAGES_MAX = 3
  * a peer has may come pages of blocks that are stored here, below the fork and on the peer's branch. They are waited for
  * together no longer than one is; null where that is too long while others wait, or the node stops.
  */
-export async function firstNew(walk: HeaderWalk, means: FirstPageMeans): Promise<Result<HeaderPage> | null> {
+export async function firstNew(
+  walk: HeaderWalk,
+  peer: Peer,
+  means: FirstPageMeans,
+): Promise<Result<HeaderPage> | null> {
   let isOver = false
   const pages = async (): Promise<Result<HeaderPage>> => {
     let page = await walk.next({ claimed: true })
@@ -34,14 +40,15 @@ export async function firstNew(walk: HeaderWalk, means: FirstPageMeans): Promise
     }
     return page
   }
-  const first = await patiently(pages(), means)
+  const first = await patiently(pages(), isChosen(peer) ? PATIENCE_MS.chosen : PATIENCE_MS.other, means)
   isOver = true
   return first
 }
 
 async function patiently(
   page: Promise<Result<HeaderPage>>,
-  { peers, clock, changed, stopped }: FirstPageMeans,
+  patienceMs: number,
+  { clock, changed, stopped, others }: FirstPageMeans,
 ): Promise<Result<HeaderPage> | null> {
   const startedMs = clock.now()
   let came = false
@@ -52,7 +59,7 @@ async function patiently(
   void page.then(note, note)
   while (!came) {
     await changed.wait(LOOK_AGAIN_MS)
-    const slow = clock.now() - startedMs >= PATIENCE_MS && peers.list().length > 1
+    const slow = clock.now() - startedMs >= patienceMs && others()
     // What it is checked with may be closed by then: a page that is given up fails unheard.
     if (stopped() || (!came && slow)) return null
   }

@@ -47,17 +47,19 @@ export interface HeaderPage {
   readonly more: boolean
 }
 
+/** Whether another peer's branch could be followed in place of one; of one that `isLong` held up, whoever the others are. */
+export type Others = (isLong: boolean) => boolean
+
 /** How a page is asked for: see {@link HeaderWalk.next}. */
 interface PageWish {
   readonly claimed: boolean
-  readonly others?: () => boolean
+  readonly others?: Others
 }
 
 /** What a walk, or a run along it, must know of the world around it. */
 export interface RunSurroundings {
   readonly stopped: () => boolean
-  /** Whether another peer's branch could be followed in its place. */
-  readonly others: () => boolean
+  readonly others: Others
 }
 
 /** Where a walk begins. */
@@ -92,6 +94,7 @@ export class HeaderWalk {
   readonly #owed = new Owed(HEADERS_OWED_MS_MAX)
   readonly #held = new Owed(HEADERS_HELD_MS_MAX)
   #slow = false
+  #waitedMs = 0
 
   constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes, deep = false }: WalkStart) {
     this.#deps = dependencies
@@ -118,6 +121,11 @@ export class HeaderWalk {
   /** Whether the walk gave way to others because pages came too slowly, which is no offence. */
   get slow(): boolean {
     return this.#slow
+  }
+
+  /** Time waited for pages; that in which this machine slept or worked on them is none, ms. */
+  get waitedMs(): number {
+    return this.#waitedMs
   }
 
   /** What the first new header stands on. */
@@ -158,7 +166,7 @@ export class HeaderWalk {
     return ok({ headers: headers.value.headers, more: full && headers.value.whole })
   }
 
-  async #arrival(others: () => boolean): Promise<Result<readonly Uint8Array[]>> {
+  async #arrival(others: Others): Promise<Result<readonly Uint8Array[]>> {
     const { clock, timers } = this.#deps
     const beganMs = clock.now()
     for (;;) {
@@ -168,9 +176,11 @@ export class HeaderWalk {
       const waitedMs = Math.min(clock.now() - lookedMs, LOOK_AGAIN_MS)
       this.#owed.note(waitedMs, 0)
       this.#held.note(waitedMs, 0)
+      this.#waitedMs += waitedMs
       if (raw !== undefined) return raw
-      const isSlow = this.#owed.ms > HEADERS_OWED_MS_MAX || this.#held.ms > HEADERS_HELD_MS_MAX
-      if (!isSlow || !others()) continue
+      const isLong = this.#held.ms > HEADERS_HELD_MS_MAX
+      if (!isLong && this.#owed.ms <= HEADERS_OWED_MS_MAX) continue
+      if (!others(isLong)) continue
       this.#slow = true
       return fail(fault('p2p/timeout', { protocol: 'headers', ms: clock.now() - beganMs }))
     }

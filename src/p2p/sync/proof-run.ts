@@ -2,6 +2,7 @@ import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { PeerId } from '../network.ts'
 import { type Claim, commitmentTo } from './claim.ts'
 import type { BlockRef } from './denials.ts'
+import type { Others } from './header-walk.ts'
 import { type ProveDependencies, Prover, proveBranch, type Unproven } from './prove.ts'
 import type { Running } from './reporter.ts'
 
@@ -19,9 +20,9 @@ export class ProofRun implements Running {
   totalWork = 0n
   readonly #deps: ProveDependencies
   readonly #peer: PeerId
-  readonly #others: () => boolean
+  readonly #others: Others
 
-  constructor(dependencies: ProveDependencies, peer: PeerId, others: () => boolean) {
+  constructor(dependencies: ProveDependencies, peer: PeerId, others: Others) {
     this.#deps = dependencies
     this.#peer = peer
     this.#others = others

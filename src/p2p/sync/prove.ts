@@ -4,7 +4,7 @@ import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { type Claim, keepsClaim } from './claim.ts'
-import type { HeaderPage, HeaderWalk } from './header-walk.ts'
+import type { HeaderPage, HeaderWalk, Others } from './header-walk.ts'
 
 /** One hash on one core, for the budget of whoever sent the header. */
 const HASH_MS = 0.125
@@ -93,7 +93,7 @@ export async function proveBranch(
   { walk, first, claim }: Unproven,
   prover: Prover,
   take: (headers: readonly HeaderTip[]) => Promise<boolean>,
-  others: () => boolean = () => false,
+  others: Others = () => false,
 ): Promise<ProvenEnd> {
   let page = first
   for (let index = 0; ; index++) {

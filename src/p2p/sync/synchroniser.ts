@@ -13,7 +13,7 @@ import { Contest } from './contest.ts'
 import { claimFromBelow } from './deep-claim.ts'
 import type { BlockRef } from './denials.ts'
 import { type FirstPageMeans, firstNew } from './first-page.ts'
-import { HeaderWalk, type WalkDependencies } from './header-walk.ts'
+import { HeaderWalk, type Others, type WalkDependencies } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
 import { ProofRun } from './proof-run.ts'
 import type { Unproven } from './prove.ts'
@@ -41,7 +41,7 @@ const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
-/** A peer that holds up all others for longer, and shows nothing, has no say any more. */
+/** A peer that is waited for longer while all others wait, and shows no more than they did, has no say any more. */
 export const HELD_UP_MS = 60_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
@@ -72,7 +72,8 @@ export class Synchroniser {
     this.#deps = { ...dependencies, sources, denials: this.#candidates.denials }
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
     this.#contest = new Contest(dependencies, this.#candidates, (id) => this.#claims.has(id))
-    this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped }
+    const others = (): boolean => dependencies.peers.list().length > 1
+    this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped, others }
     this.#movedMs = dependencies.clock.now()
     dependencies.chain.awaitedWork = () => this.#awaitedWork()
     this.#reporter = new Reporter(
@@ -204,7 +205,7 @@ export class Synchroniser {
       id,
       claim === undefined ? { tip: kept } : { tip: claim.base, sizes: claim.sizes },
     )
-    const first = await firstNew(walk, this.#waiting)
+    const first = await firstNew(walk, peer, this.#waiting)
     if (first === null) return this.#stopped ? 'stopped' : 'failed'
     if (!first.ok) {
       if (first.fault.code === 'chain/fork-too-deep') return this.#beyondReach(peer)
@@ -281,26 +282,29 @@ export class Synchroniser {
   }
 
   async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | null> {
-    const run = new ProofRun(this.#deps, info.id, () => this.#isAnotherWaiting(info.id))
+    const run = new ProofRun(this.#deps, info.id, this.#othersOf(info.id))
     this.#run = run
-    return this.#waitFor(info.id, run.run(unproven))
+    const claim = await run.run(unproven)
+    // An honest one that broke off has shown more by then than a lighter branch that waits.
+    if (claim === null && run.totalWork <= this.#claims.provenBeside(info.id))
+      this.#heldUp(info.id, unproven.walk.waitedMs)
+    return claim
   }
 
-  /** Waits for what a peer shows, null where it shows nothing; all others wait meanwhile. */
-  async #waitFor<T>(id: PeerId, work: Promise<T | null>): Promise<T | null> {
-    const { clock } = this.#deps
-    const beganMs = clock.now()
-    const shown = await work
-    if (shown === null && clock.now() - beganMs > HELD_UP_MS) this.#candidates.discount(id)
-    return shown
+  /** A peer was waited for, and showed nothing. */
+  #heldUp(id: PeerId, waitedMs: number): void {
+    if (waitedMs > HELD_UP_MS) this.#candidates.discount(id)
   }
 
   /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */
   async #beyondReach(peer: Peer): Promise<RunEnd> {
     if (!this.#candidates.isHeard(peer.info.id)) return 'failed'
-    const around = { stopped: () => this.#stopped, others: () => this.#isAnotherWaiting(peer.info.id) }
-    const claim = await this.#waitFor(peer.info.id, claimFromBelow(this.#deps, peer.info.id, this.#waiting, around))
-    if (claim === null) return 'failed'
+    const around = { stopped: () => this.#stopped, others: this.#othersOf(peer.info.id) }
+    const { claim, waitedMs } = await claimFromBelow(this.#deps, peer, this.#waiting, around)
+    if (claim === null) {
+      this.#heldUp(peer.info.id, waitedMs)
+      return 'failed'
+    }
     const walk = new HeaderWalk(this.#deps, peer.info.id, { tip: claim.base, sizes: claim.sizes, deep: true })
     const first = await walk.next({ claimed: true })
     const proven = first.ok ? (await this.#proof(peer, { walk, first: first.value, claim }))?.proven : undefined
@@ -323,7 +327,7 @@ export class Synchroniser {
     const [{ peers, log }, { id }] = [this.#deps, peer.info]
     const around: BranchSurroundings = {
       stopped: () => this.#stopped,
-      others: () => this.#isAnotherWaiting(id),
+      others: this.#othersOf(id),
       isDisputed: (block, totalWork, height) => this.#contest.isDisputed(peer, block, totalWork, height),
     }
     const surroundings: SnapshotSurroundings = {
@@ -349,8 +353,8 @@ export class Synchroniser {
   }
 
   /** Whether another peer's branch could be followed in place of this one's. */
-  #isAnotherWaiting(id: PeerId): boolean {
-    return this.#candidates.best((other) => other === id || this.#claims.has(other)) !== undefined
+  #othersOf(id: PeerId): Others {
+    return (isLong) => this.#candidates.mayReplace(id, isLong, (other) => this.#claims.has(other))
   }
 
   get #isStuck(): boolean {

@@ -1,3 +1,9 @@
+import { LruMap } from '../../consensus/primitives/lru.ts'
+
+/** Owners that are remembered for what they left before it was over, and how long. */
+const LATE_MAX = 8_192
+const LATE_MS = 3_600_000
+
 /** How much room there is. */
 export interface RoomBounds {
   readonly max: number
@@ -9,7 +15,10 @@ export interface RoomBounds {
 
 /** What an owner has of a room. */
 export interface Share {
-  readonly leave: () => void
+  /** The share is over; `isUnfinished` where its owner broke off what it was taken for. */
+  readonly leave: (isUnfinished?: boolean) => void
+  /** Whether its owner broke off another lately, or was too slow with one: then it is waited for no longer. */
+  readonly wasLate: boolean
   /** From now on `end` is called where another owner needs the room, and the share is over; null takes that back. */
   readonly yields: (end: (() => void) | null) => void
   /**
@@ -38,6 +47,8 @@ export class SharedRoom {
   readonly #bounds: RoomBounds
   readonly #now: () => number
   readonly #held = new Set<Held>()
+  /** When owners were late last: a new share must not be left alone for a while as often as an owner takes one. */
+  readonly #late = new LruMap<string, number>(LATE_MAX)
 
   /** `now` is a clock that never goes back, ms. */
   constructor(bounds: RoomBounds, now: () => number = () => performance.now()) {
@@ -58,12 +69,16 @@ export class SharedRoom {
     }
     for (const [held, end] of ends) {
       this.#held.delete(held)
+      if (held.behind?.is() === true) this.#late.set(held.owner, this.#now())
       end()
     }
     const held: Held = { owner, size, sinceMs: 0, end: null, behind: null }
     this.#held.add(held)
     return {
-      leave: () => void this.#held.delete(held),
+      wasLate: this.#now() - (this.#late.get(owner) ?? Number.NEGATIVE_INFINITY) < LATE_MS,
+      leave: (isUnfinished = false) => {
+        if (this.#held.delete(held) && isUnfinished) this.#late.set(owner, this.#now())
+      },
       yields: (end) => Object.assign(held, { end, sinceMs: this.#now() }),
       yieldsIf: (is, end) => Object.assign(held, { behind: { is, end } }),
     }

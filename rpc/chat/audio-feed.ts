@@ -8,6 +8,8 @@ const PIECE_BYTES = 49_152
 const GRACE_MS = 30_000
 /** A reader who is so far behind a listener makes room for others. */
 const BEHIND_MS = 10_000
+/** The caller of a reader who was so far behind, and may have gone before that, has no such time with the next sound. */
+const LATE_MS = 2_000
 
 /** A file that is sent as it is; it leaves its room once nothing of it is needed any more. */
 export function fileFeed(file: readonly Uint8Array[], headers: Readonly<Record<string, string>>, room: Share): Feed {
@@ -45,18 +47,22 @@ function writing(pieces: () => Iterable<string | Uint8Array>, ms: number, room: 
     const beganMs = performance.now()
     const cut = Promise.withResolvers<'cut'>()
     const end = (): void => cut.resolve('cut')
+    const graceMs = room.wasLate ? 0 : BEHIND_MS
     let taken = 0
+    let lateMs = 0
+    const behindMs = (): number => performance.now() - beganMs - taken * soundMs(PIECE_BYTES)
     room.yields(end)
-    room.yieldsIf(() => performance.now() - beganMs > BEHIND_MS + taken * soundMs(PIECE_BYTES), end)
+    room.yieldsIf(() => behindMs() > graceMs, end)
     try {
       for (const piece of pieces()) {
         const written = await Promise.race([out.write(piece), cut.promise])
+        lateMs = Math.max(lateMs, behindMs())
         if (written === 'cut' || performance.now() - beganMs > ms) return false
         taken += 1
       }
       return true
     } finally {
-      room.leave()
+      room.leave(lateMs > LATE_MS)
     }
   }
 }

@@ -9,7 +9,7 @@ const OWNER_BYTES_MAX = 40 * 1_048_576
 /** A body that is not here after this makes room for others. */
 const PATIENCE_MS = 1_000
 
-const SMALL: Share = { leave: () => {}, yields: () => {}, yieldsIf: () => {} }
+const SMALL: Share = { wasLate: false, leave: () => {}, yields: () => {}, yieldsIf: () => {} }
 
 /** A body that arrives. */
 export interface Arrival {
@@ -18,6 +18,8 @@ export interface Arrival {
   readonly received: () => number
   /** Time in which a body must arrive, ms. */
   readonly withinMs: number
+  /** Whether its caller broke off another lately. */
+  readonly wasLate: boolean
 }
 
 /** Room for bodies with pictures in them. */
@@ -42,8 +44,8 @@ export class BodyRoom {
   }
 
   /** Tells whether a body comes too slowly to be here in time. */
-  paceOf({ bytes, received, withinMs }: Arrival): () => boolean {
-    const beganMs = this.#now()
-    return () => received() * withinMs < bytes * (this.#now() - beganMs - PATIENCE_MS)
+  paceOf({ bytes, received, withinMs, wasLate }: Arrival): () => boolean {
+    const beganMs = this.#now() + (wasLate ? 0 : PATIENCE_MS)
+    return () => received() * withinMs < bytes * (this.#now() - beganMs)
   }
 }

@@ -47,7 +47,7 @@ export class ChatDoor {
     const isNext = raw.socket !== null || this.#bodies.isShort(bytes)
     const share = isNext ? this.#bodies.enter(limitedAs(key.value), bytes) : null
     if (share === null) return fault('chat/busy', { seconds: 1 })
-    raw.once('close', share.leave)
+    raw.once('close', () => share.leave(!raw.req.complete))
     this.#yield(share, raw, bytes)
     return null
   }
@@ -57,7 +57,8 @@ export class ChatDoor {
     const { socket } = raw.req
     const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
     const before = socket.bytesRead
-    const arrival = { bytes, received: () => socket.bytesRead - before, withinMs: this.#receiveMs }
+    const { wasLate } = share
+    const arrival = { bytes, received: () => socket.bytesRead - before, withinMs: this.#receiveMs, wasLate }
     share.yields(end)
     share.yieldsIf(this.#bodies.paceOf(arrival), end)
     raw.req.once('end', () => {

@@ -81,6 +81,11 @@ export class Connections {
   admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#all.get(socket)
     if (connection === undefined || connection.isOver) return false
+    // It was reset before it was accepted: there is no client, and no address to hold anything against.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy()
+      return false
+    }
     const { owed } = connection
     const isOver = owed.size >= this.#limits.unansweredMax
     if (owed.size === 0) this.#busy(connection)

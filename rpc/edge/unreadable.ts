@@ -52,7 +52,8 @@ export function refuseOn(socket: Socket, cause: Fault): void {
 /** Ends a request whose client is waited for: with a refusal, where nothing is in the way of one. */
 export function giveUp(response: ServerResponse, socket: Socket, cause: Fault): void {
   // An answer has its socket while it is the next to go out.
-  if (response.socket !== null && !response.headersSent) refuseOn(socket, cause)
+  const isNext = response.socket !== null && !response.headersSent
+  if (isNext && socket.writableLength === 0) refuseOn(socket, cause)
   else socket.destroy()
 }
 

@@ -87,4 +87,25 @@ describe('room that owners share', () => {
     enter('z')?.leave()
     expect(ended).toEqual(['a'])
   })
+
+  it('remembers for an hour who broke off a share, or was ended for being behind', () => {
+    const { room, enter, pass } = world()
+    enter('gone', { yields: false })?.leave(true)
+    enter('whole', { yields: false })?.leave(false)
+    for (let i = 0; i < 8; i++)
+      enter(`slow ${i}`, { yields: false })?.yieldsIf(
+        () => true,
+        () => {},
+      )
+    enter('fair', { size: 1 })
+    const late = (): readonly (boolean | undefined)[] =>
+      ['gone', 'whole', 'slow 0', 'slow 7', 'fair'].map((owner) => {
+        const share = room.enter(owner, 1)
+        share?.leave()
+        return share?.wasLate
+      })
+    expect(late()).toEqual([true, false, true, false, false])
+    pass(3_600_000)
+    expect(late()).toEqual([false, false, false, false, false])
+  })
 })

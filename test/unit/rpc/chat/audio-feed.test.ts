@@ -5,7 +5,7 @@ import { base64Feed, fileFeed } from '../../../../rpc/chat/audio-feed.ts'
 const SECOND_BYTES = 48_000
 const FILE = [new Uint8Array(44), new Uint8Array(20 * SECOND_BYTES).fill(7)]
 
-const ROOM = { leave: () => {}, yields: () => {}, yieldsIf: () => {} }
+const ROOM = { wasLate: false, leave: () => {}, yields: () => {}, yieldsIf: () => {} }
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -61,6 +61,27 @@ describe('a sound on its way', () => {
       return slow.out.write(piece)
     }
     expect(await fileFeed(FILE, {}, { ...ROOM, yieldsIf }).write({ write })).toBe(!isCut)
+  })
+
+  it.each([
+    [1_024, false],
+    [9_000, true],
+  ])('is of a caller who is late, if its reader goes after %d ms without a byte: %s', async (pieceMs, isLate) => {
+    const leave = vi.fn()
+    await fileFeed(FILE.slice(0, 1), {}, { ...ROOM, leave }).write(reader(pieceMs).out)
+    expect(leave.mock.calls).toEqual([[isLate]])
+  })
+
+  it('yields at once if its caller was late before', async () => {
+    const isCut = vi.fn()
+    const yieldsIf: Share['yieldsIf'] = (isBehind) => isCut.mockImplementation(isBehind)
+    const slow = reader(1_500)
+    const write = (piece: string | Uint8Array): Promise<void> => {
+      isCut()
+      return slow.out.write(piece)
+    }
+    await fileFeed(FILE, {}, { ...ROOM, wasLate: true, yieldsIf }).write({ write })
+    expect(isCut.mock.results.slice(0, 3).map(({ value }) => value)).toEqual([false, true, true])
   })
 
   it('is whole in base64', async () => {

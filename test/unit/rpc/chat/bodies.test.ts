@@ -101,7 +101,7 @@ describe('room for bodies', () => {
     const received = new Map<string, number>()
     const ended: string[] = []
     for (const owner of ['a', 'b', 'c', 'd']) {
-      const pace = { bytes: 20 * MIB, received: () => received.get(owner) ?? 0, withinMs: 30_000 }
+      const pace = { bytes: 20 * MIB, received: () => received.get(owner) ?? 0, withinMs: 30_000, wasLate: false }
       room.enter(owner, 20 * MIB)?.yieldsIf(room.paceOf(pace), () => ended.push(owner))
     }
     room.enter('e', 16 * MIB)
@@ -115,6 +115,25 @@ describe('room for bodies', () => {
     nowMs = 4_001
     expect(room.enter('y', 20 * MIB)).not.toBeNull()
     expect(ended).toEqual(['c', 'a'])
+  })
+
+  it('that are announced anew, again and again, are waited for once', () => {
+    let nowMs = 0
+    const room = new BodyRoom(() => nowMs)
+    const announce = (owner: string, mib: number) => {
+      const share = room.enter(owner, mib * MIB)
+      const pace = { bytes: mib * MIB, received: () => 0, withinMs: 30_000, wasLate: share?.wasLate === true }
+      share?.yieldsIf(room.paceOf(pace), () => {})
+      return share
+    }
+    const held = ['a', 'b', 'c', 'd'].map((owner) => announce(owner, 20))
+    announce('e', 16)
+    nowMs = 850
+    expect(room.enter('z', 2 * MIB)).toBeNull()
+    for (const share of held) share?.leave(true)
+    for (const owner of ['a', 'b', 'c', 'd']) announce(owner, 20)
+    nowMs = 860
+    expect(room.enter('z', 2 * MIB)).not.toBeNull()
   })
 
   it('is forgotten with the last body of an owner', () => {

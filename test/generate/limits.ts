@@ -68,6 +68,7 @@ import { SERVING } from '../../src/p2p/peers/serving.ts'
 import { WANTED } from '../../src/p2p/relay/puller.ts'
 import { MIB_WORTH_MS, OWED_MS_MAX, OWED_MS_MAX_ALL } from '../../src/p2p/snapshot/waits.ts'
 import { LATE_MAX } from '../../src/p2p/sync/body-sources.ts'
+import { HELD_UP_MS } from '../../src/p2p/sync/candidates.ts'
 import { CHOSEN_MS } from '../../src/p2p/sync/contest.ts'
 import {
   HEADERS_HELD_MS_MAX,
@@ -75,7 +76,6 @@ import {
   PAGE_PACE_MS,
   PAGE_WORTH_MS,
 } from '../../src/p2p/sync/header-walk.ts'
-import { HELD_UP_MS } from '../../src/p2p/sync/synchroniser.ts'
 import {
   BODIES_MAX,
   HEADERS_MAX,
@@ -263,7 +263,7 @@ const NETWORK: readonly Row[] = [
     'wait for a peer that shows no more work than is proven, after which it has no say',
     HELD_UP_MS,
     'ms',
-    'p2p/sync/synchroniser.ts',
+    'p2p/sync/candidates.ts',
   ],
   ['times that the import waits for a peer until all others come first', LATE_MAX, '', 'p2p/sync/body-sources.ts'],
   ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'storage/pruning.ts'],

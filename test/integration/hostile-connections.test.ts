@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
@@ -56,6 +57,29 @@ async function deafened({ server, raw }: Place, more: string): Promise<RawConnec
   connection.socket.write(more)
   return connection
 }
+
+/** Connects so often, asks, and resets at once. */
+const RESETS = `
+  const [host, port, count, asked] = process.argv.slice(1)
+  const next = (left) => {
+    if (left === 0) return
+    const socket = require('node:net').connect(Number(port), host, () => {
+      socket.write(asked)
+      socket.resetAndDestroy()
+    })
+    socket.on('error', () => {}).once('close', () => next(left - 1))
+  }
+  next(Number(count))
+`
+
+it('connections that are reset before they are accepted are no fault of ours', async () => {
+  const { server } = await opened()
+  const { hostname, port } = new URL(server.url)
+  // Nothing is accepted meanwhile: this process waits. The afterEach sees what was logged as a bug.
+  const { status } = spawnSync(process.execPath, ['-e', RESETS, hostname, port, '100', HEALTH])
+  expect(status).toBe(0)
+  expect(await areAnswered(server.url)).toBe(true)
+})
 
 describe('a connection that asks and never reads', () => {
   it('with 40 documents and 1,200 health checks in its pipeline takes nothing from others', async () => {

@@ -15,19 +15,23 @@ const TIMES_MAX = 16
 const CHANCES_MAX = 4
 /** A peer that led nowhere so often is no sign any more that we are behind. */
 const TRIES_MAX = 2
+/** A peer that is waited for longer while all others wait, and shows no more than they did, has no say any more. */
+export const HELD_UP_MS = 60_000
 /** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
 const WANTED_EVERY_MS = 2_000
 
 interface Parked {
   readonly untilMs: number
   readonly times: number
+  /** Looks at it that came to nothing, by whatever fault. */
+  readonly looks: number
   /** When it led nowhere last. */
   readonly atMs: number
   /** The most work that it has said it has, in connections that are over. */
   readonly claimedWork: bigint
 }
 
-const NOT_PARKED: Parked = { untilMs: 0, times: 0, atMs: 0, claimedWork: 0n }
+const NOT_PARKED: Parked = { untilMs: 0, times: 0, looks: 0, atMs: 0, claimedWork: 0n }
 /** An hour after a peer led nowhere last, that is forgotten: honest peers lead nowhere now and then too. */
 const FORGOTTEN_MS = 3_600_000
 
@@ -102,14 +106,15 @@ export class Candidates {
     const atMs = this.#deps.clock.now()
     const parked = this.#standing(id)
     const untilMs = atMs + Math.min(PARK_MS_MAX, PARK_MS * 2 ** parked.times)
-    this.#note(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX), atMs })
+    this.#note(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX), looks: parked.looks + 1, atMs })
   }
 
-  /** Leaves a peer's branch alone until others were looked at, by no fault of it. */
-  rest(id: PeerId): void {
+  /** Leaves a peer's branch alone until others were looked at, by no fault of it; `isInVain` where its branch was not followed. */
+  rest(id: PeerId, isInVain: boolean): void {
     const nowMs = this.#deps.clock.now()
     const { atMs, ...parked } = this.#standing(id)
-    this.#note(id, { ...parked, untilMs: nowMs + PARK_MS, atMs: parked.times > 0 ? atMs : nowMs })
+    const looks = parked.looks + (isInVain ? 1 : 0)
+    this.#note(id, { ...parked, looks, untilMs: nowMs + PARK_MS, atMs: parked.times > 0 ? atMs : nowMs })
   }
 
   /** A peer has shown that it has less than it claims: its claim counts no more. */
@@ -122,6 +127,11 @@ export class Candidates {
   discount(id: PeerId): void {
     const parked = this.#standing(id)
     this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
+  }
+
+  /** A peer was waited for while all others waited, and showed nothing. */
+  heldUp(id: PeerId, waitedMs: number): void {
+    if (waitedMs > HELD_UP_MS) this.discount(id)
   }
 
   /** A peer's branch may be looked at again at once; how often it led nowhere stays known. */
@@ -140,7 +150,8 @@ export class Candidates {
   /**
    * The peer whose branch is to be followed next, undefined if nobody claims more work than our head has. Peers that we
    * chose come before those that chose us: whoever wants to waste our time can make many of the latter. Those without a say, which led
-   * nowhere too often, come behind their like, whatever they claim.
+   * nowhere too often, come behind their like, whatever they claim, and of the others those that were looked at in vain more often: a few
+   * that claim most must not take turns.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -204,7 +215,8 @@ export class Candidates {
 
   readonly #byPromise = (a: Peer, b: Peer): number => {
     const order = (peer: Peer): number => (isChosen(peer) ? 0 : 2) + (this.#hasSay(peer.info.id) ? 0 : 1)
-    return order(a) - order(b) || byWork(a, b)
+    const looks = ({ info }: Peer): number => this.#standing(info.id).looks
+    return order(a) - order(b) || looks(a) - looks(b) || byWork(a, b)
   }
 
   #hasSay(id: PeerId): boolean {

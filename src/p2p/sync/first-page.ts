@@ -1,18 +1,17 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import type { Peer } from '../peers/peers.ts'
+import type { Peer, Peers } from '../peers/peers.ts'
 import { isChosen } from './candidates.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { Signal } from './signal.ts'
 
 /** What a peer's first headers are waited for with. */
 export interface FirstPageMeans {
+  readonly peers: Peers
   readonly clock: Clock
   /** Told whenever there is something to look at. */
   readonly changed: Signal
   readonly stopped: () => boolean
-  /** Whether other peers are there. */
-  readonly others: () => boolean
 }
 
 const LOOK_AGAIN_MS = 1_000
@@ -48,7 +47,7 @@ export async function firstNew(
 async function patiently(
   page: Promise<Result<HeaderPage>>,
   patienceMs: number,
-  { clock, changed, stopped, others }: FirstPageMeans,
+  { peers, clock, changed, stopped }: FirstPageMeans,
 ): Promise<Result<HeaderPage> | null> {
   const startedMs = clock.now()
   let came = false
@@ -59,7 +58,7 @@ async function patiently(
   void page.then(note, note)
   while (!came) {
     await changed.wait(LOOK_AGAIN_MS)
-    const slow = clock.now() - startedMs >= patienceMs && others()
+    const slow = clock.now() - startedMs >= patienceMs && peers.list().length > 1
     // What it is checked with may be closed by then: a page that is given up fails unheard.
     if (stopped() || (!came && slow)) return null
   }

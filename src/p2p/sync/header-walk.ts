@@ -37,7 +37,7 @@ export const HEADERS_OWED_MS_MAX = 30_000
 /** Wait that a full page makes up for over a whole branch: pages that all come just in time would take hours. */
 export const PAGE_PACE_MS = 2_000
 /** Wait beyond that, over the whole branch, after which it gives way to others. */
-export const HEADERS_HELD_MS_MAX = 600_000
+export const HEADERS_HELD_MS_MAX = 120_000
 const LOOK_AGAIN_MS = 1_000
 
 /** Headers of a peer's branch, oldest first, each checked on the one before by everything but its hash. */
@@ -70,6 +70,8 @@ export interface WalkStart {
   readonly sizes?: readonly number[]
   /** Whether it also goes along a branch whose fork is older than what can be unwound. */
   readonly deep?: boolean
+  /** By how much longer than usual it may be waited for while others wait. */
+  readonly patience?: number
 }
 
 /**
@@ -92,15 +94,17 @@ export class HeaderWalk {
   #fresh: boolean
   #early = false
   readonly #owed = new Owed(HEADERS_OWED_MS_MAX)
-  readonly #held = new Owed(HEADERS_HELD_MS_MAX)
+  readonly #held = new Owed(HEADERS_OWED_MS_MAX)
+  readonly #patience: number
   #slow = false
   #waitedMs = 0
 
-  constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes, deep = false }: WalkStart) {
+  constructor(dependencies: WalkDependencies, peer: PeerId, { tip, sizes, deep = false, patience = 1 }: WalkStart) {
     this.#deps = dependencies
     this.#peer = peer
     this.#sizes = sizes
     this.#isDeep = deep
+    this.#patience = patience
     this.#tip = tip
     this.#base = tip
     this.#fresh = tip !== undefined
@@ -178,8 +182,8 @@ export class HeaderWalk {
       this.#held.note(waitedMs, 0)
       this.#waitedMs += waitedMs
       if (raw !== undefined) return raw
-      const isLong = this.#held.ms > HEADERS_HELD_MS_MAX
-      if (!isLong && this.#owed.ms <= HEADERS_OWED_MS_MAX) continue
+      const isLong = this.#held.ms > HEADERS_HELD_MS_MAX * this.#patience
+      if (!isLong && this.#owed.ms <= HEADERS_OWED_MS_MAX * this.#patience) continue
       if (!others(isLong)) continue
       this.#slow = true
       return fail(fault('p2p/timeout', { protocol: 'headers', ms: clock.now() - beganMs }))

@@ -41,8 +41,8 @@ const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
-/** A peer that is waited for longer while all others wait, and shows no more than they did, has no say any more. */
-export const HELD_UP_MS = 60_000
+/** By how much longer than usual headers are waited for at most. */
+const PATIENCE_MAX = 64
 
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
@@ -60,6 +60,8 @@ export class Synchroniser {
   #failed: 'blocks' | 'snapshot' | null = null
   /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
   #isContested = false
+  /** How patiently headers are waited for: where the line of this node is slow, all peers are, and none is to blame. */
+  #patience = 1
   #movedMs: number
   readonly #waiting: FirstPageMeans
   #stopped = false
@@ -72,8 +74,7 @@ export class Synchroniser {
     this.#deps = { ...dependencies, sources, denials: this.#candidates.denials }
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
     this.#contest = new Contest(dependencies, this.#candidates, (id) => this.#claims.has(id))
-    const others = (): boolean => dependencies.peers.list().length > 1
-    this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped, others }
+    this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped }
     this.#movedMs = dependencies.clock.now()
     dependencies.chain.awaitedWork = () => this.#awaitedWork()
     this.#reporter = new Reporter(
@@ -182,13 +183,14 @@ export class Synchroniser {
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
       this.#isContested &&= !this.#candidates.isHeard(id)
+      this.#patience = 1
       this.#candidates.unpark(id)
     } else if (end === 'gave-way') {
       this.#isContested = true
-      this.#candidates.rest(id)
+      this.#candidates.rest(id, true)
     } else if (end === 'short') this.#candidates.refute(id)
     // What it has came by gossip before.
-    else if (end === 'done' && isReached && this.#candidates.isHeard(id)) this.#candidates.rest(id)
+    else if (end === 'done' && isReached && this.#candidates.isHeard(id)) this.#candidates.rest(id, false)
     else this.#candidates.park(id)
     this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
   }
@@ -200,11 +202,9 @@ export class Synchroniser {
     const keptTip = isSnapshotWanted && !isBeside ? this.#deps.snapshots?.keptTip() : undefined
     const claim = this.#claimOf(id, keptTip)
     const kept = claim === undefined || claim.base.id === keptTip?.id ? keptTip : undefined
-    const walk = new HeaderWalk(
-      this.#deps,
-      id,
-      claim === undefined ? { tip: kept } : { tip: claim.base, sizes: claim.sizes },
-    )
+    const patience = this.#patience
+    const start = claim === undefined ? { tip: kept, patience } : { tip: claim.base, sizes: claim.sizes, patience }
+    const walk = new HeaderWalk(this.#deps, id, start)
     const first = await firstNew(walk, peer, this.#waiting)
     if (first === null) return this.#stopped ? 'stopped' : 'failed'
     if (!first.ok) {
@@ -227,7 +227,10 @@ export class Synchroniser {
     }
     const unproven = { walk, first: first.value, claim }
     // How far behind we are is shown, not claimed: headers that are kept make this node behind.
-    const isShown = keptTip !== undefined || first.value.more || SnapshotRun.isFar(this.#above(tip))
+    const isShown =
+      keptTip !== undefined ||
+      first.value.more ||
+      SnapshotRun.isFar(tip.header.height - this.#deps.chain.head.header.height)
     const snapshots = isSnapshotWanted && isShown ? this.#deps.snapshots : null
     if (
       isBeside ||
@@ -240,11 +243,6 @@ export class Synchroniser {
   }
 
   readonly #isKept = ({ id, height }: BlockRef): boolean => this.#deps.snapshots?.keptAt(height)?.id === id
-
-  /** Blocks of a branch above the height of our head. */
-  #above({ header }: HeaderTip): number {
-    return header.height - this.#deps.chain.head.header.height
-  }
 
   /** Lets go of the newest kept headers, which may be stale, where a peer that is heard claims more; whether any were. */
   async #shortenKept(peer: Peer): Promise<boolean> {
@@ -262,7 +260,8 @@ export class Synchroniser {
     // One whose branch has grown since is proven from there on; what it claims now is held against that.
     const isWhole = known?.proven !== undefined && !this.#isShort(peer, known.proven.tip.totalWork)
     const claim = isWhole ? known : await this.#proof(peer, unproven)
-    if (claim?.proven === undefined || !this.#deps.peers.isReady(id)) return this.#stopped ? 'stopped' : 'failed'
+    if (typeof claim === 'string') return claim
+    if (claim.proven === undefined || !this.#deps.peers.isReady(id)) return 'failed'
     const { tip, buried, isEarly } = claim.proven
     // Another branch that waits is proven to have more, and may still be given.
     const isOutweighed = !isNear(tip.totalWork, tip, this.#claims.provenWork) && !this.#isStuck
@@ -281,19 +280,19 @@ export class Synchroniser {
     return first.ok ? this.#prove(peer, { walk, first: first.value, claim }, snapshots) : 'failed'
   }
 
-  async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | null> {
+  /** What a peer's branch is proven to be, or how it ended before its end. */
+  async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | RunEnd> {
     const run = new ProofRun(this.#deps, info.id, this.#othersOf(info.id))
     this.#run = run
     const claim = await run.run(unproven)
+    if (claim !== null) return claim
+    if (this.#stopped) return 'stopped'
+    const { slow, waitedMs } = unproven.walk
     // An honest one that broke off has shown more by then than a lighter branch that waits.
-    if (claim === null && run.totalWork <= this.#claims.provenBeside(info.id))
-      this.#heldUp(info.id, unproven.walk.waitedMs)
-    return claim
-  }
-
-  /** A peer was waited for, and showed nothing. */
-  #heldUp(id: PeerId, waitedMs: number): void {
-    if (waitedMs > HELD_UP_MS) this.#candidates.discount(id)
+    const isMore = run.totalWork > this.#claims.provenBeside(info.id)
+    if (isMore && slow) this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
+    if (!isMore) this.#candidates.heldUp(info.id, waitedMs)
+    return isMore && slow ? 'gave-way' : 'failed'
   }
 
   /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */
@@ -302,13 +301,14 @@ export class Synchroniser {
     const around = { stopped: () => this.#stopped, others: this.#othersOf(peer.info.id) }
     const { claim, waitedMs } = await claimFromBelow(this.#deps, peer, this.#waiting, around)
     if (claim === null) {
-      this.#heldUp(peer.info.id, waitedMs)
+      this.#candidates.heldUp(peer.info.id, waitedMs)
       return 'failed'
     }
     const walk = new HeaderWalk(this.#deps, peer.info.id, { tip: claim.base, sizes: claim.sizes, deep: true })
     const first = await walk.next({ claimed: true })
-    const proven = first.ok ? (await this.#proof(peer, { walk, first: first.value, claim }))?.proven : undefined
-    if (proven === undefined) return 'failed'
+    const proof = first.ok ? await this.#proof(peer, { walk, first: first.value, claim }) : 'failed'
+    if (typeof proof === 'string' || proof.proven === undefined) return 'failed'
+    const { proven } = proof
     if (proven.tip.totalWork > this.#deps.chain.head.totalWork) this.#reporter.noteUnreachable(proven.tip)
     return !walk.early && this.#isShort(peer, proven.tip.totalWork) ? 'short' : 'failed'
   }

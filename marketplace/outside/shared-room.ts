@@ -17,6 +17,8 @@ export interface RoomBounds {
 export interface Share {
   /** The share is over; `isUnfinished` where its owner broke off what it was taken for. */
   readonly leave: (isUnfinished?: boolean) => void
+  /** So much of it is enough from now on. */
+  readonly shrink: (size: number) => void
   /** Whether its owner broke off another lately, or was too slow with one: then it is waited for no longer. */
   readonly wasLate: boolean
   /** From now on `end` is called where another owner needs the room, and the share is over; null takes that back. */
@@ -30,7 +32,8 @@ export interface Share {
 
 interface Held {
   readonly owner: string
-  readonly size: number
+  size: number
+  readonly wasLate: boolean
   sinceMs: number
   end: (() => void) | null
   behind: { readonly is: () => boolean; readonly end: () => void } | null
@@ -69,13 +72,16 @@ export class SharedRoom {
     }
     for (const [held, end] of ends) {
       this.#held.delete(held)
-      if (held.behind?.is() === true) this.#late.set(held.owner, this.#now())
+      // One that was waited for no longer has not been late once more by that.
+      if (!held.wasLate && held.behind?.is() === true) this.#late.set(held.owner, this.#now())
       end()
     }
-    const held: Held = { owner, size, sinceMs: 0, end: null, behind: null }
+    const wasLate = this.#now() - (this.#late.get(owner) ?? Number.NEGATIVE_INFINITY) < LATE_MS
+    const held: Held = { owner, size, wasLate, sinceMs: 0, end: null, behind: null }
     this.#held.add(held)
     return {
-      wasLate: this.#now() - (this.#late.get(owner) ?? Number.NEGATIVE_INFINITY) < LATE_MS,
+      wasLate,
+      shrink: (enough) => Object.assign(held, { size: Math.min(held.size, enough) }),
       leave: (isUnfinished = false) => {
         if (this.#held.delete(held) && isUnfinished) this.#late.set(owner, this.#now())
       },

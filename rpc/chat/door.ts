@@ -47,7 +47,6 @@ export class ChatDoor {
     const isNext = raw.socket !== null || this.#bodies.isShort(bytes)
     const share = isNext ? this.#bodies.enter(limitedAs(key.value), bytes) : null
     if (share === null) return fault('chat/busy', { seconds: 1 })
-    raw.once('close', () => share.leave(!raw.req.complete))
     this.#yield(share, raw, bytes)
     return null
   }
@@ -55,13 +54,20 @@ export class ChatDoor {
   /** Has a body make room for others that does not come, or whose answer is not taken. */
   #yield(share: Share, raw: ServerResponse, bytes: number): void {
     const { socket } = raw.req
-    const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
-    const before = socket.bytesRead
     const { wasLate } = share
-    const arrival = { bytes, received: () => socket.bytesRead - before, withinMs: this.#receiveMs, wasLate }
+    const before = socket.bytesRead
+    const received = (): number => socket.bytesRead - before
+    const arrival = { bytes, received, withinMs: this.#receiveMs, wasLate }
+    const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
+    const wasHeldBack = this.#bodies.heldBack(arrival)
+    let isLate = false
+    // What was answered before it was here was not broken off.
+    raw.once('close', () => share.leave(isLate || !(raw.req.complete || raw.headersSent)))
     share.yields(end)
     share.yieldsIf(this.#bodies.paceOf(arrival), end)
     raw.req.once('end', () => {
+      isLate = wasHeldBack()
+      share.shrink(received())
       share.yields(null)
       share.yieldsIf(() => raw.writableLength > 0, end)
     })

@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 /** Says that a body comes, and sends none of it. */
-function announce(key: string, bytes: number, before = ''): Socket {
+function announce(key: string, bytes: number | null, before = ''): Socket {
   const { hostname, port } = new URL(server.url)
   const socket = connect(Number(port), hostname)
   const head = [
@@ -29,7 +29,7 @@ function announce(key: string, bytes: number, before = ''): Socket {
     'host: 127.0.0.1',
     'content-type: application/json',
     `authorization: Bearer ${key}`,
-    `content-length: ${bytes}`,
+    bytes === null ? 'transfer-encoding: chunked' : `content-length: ${bytes}`,
   ]
   socket.on('error', () => {})
   socket.resume()
@@ -85,4 +85,17 @@ it('long bodies behind an answer without an end have no room at all', async () =
     expect(await (await server.post(LONG)).json()).toMatchObject({ error: { code: 'context_length_exceeded' } })
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
+})
+
+it('callers whose bodies without a length come late and are next to nothing are not waited for again', async () => {
+  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((owner) => server.newKey(owner)))
+  const held = [a, a, b, b].map((key) => announce(key as string, null))
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  const answers = held.map((socket) => once(socket, 'data'))
+  for (const socket of held) socket.write('2\r\n{}\r\n0\r\n\r\n')
+  for (const [bytes] of await Promise.all(answers)) expect(String(bytes)).toMatch(/^HTTP\/1.1 400 /)
+  for (const key of [a, a, b, b]) announce(key as string, null)
+  announce(c as string, 16 * MIB)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(await (await server.post(LONG)).json()).toMatchObject({ error: { code: 'context_length_exceeded' } })
 })

@@ -55,11 +55,15 @@ interface WorldParts {
   readonly busyAt?: number
   /** Chosen peers that claim most, give headers of the honest branch just in time, and never the last page. */
   readonly liars?: number
+  /** Chosen peers that claim most, deny every block, and are busy where their own are asked for. */
+  readonly deniers?: number
+  readonly honest?: number
 }
 
 describe('a node that a liar with a lighter branch came to first', () => {
   /** Honest peers, dialled a second later, have headers of far more work. */
-  async function world({ headers, pageMs, busyAt = Number.POSITIVE_INFINITY, liars = 0 }: WorldParts) {
+  async function world(parts: WorldParts) {
+    const { headers, pageMs, busyAt = Number.POSITIVE_INFINITY, liars = 0, deniers = 0, honest = 3 } = parts
     const { lighter } = await easyBranch()
     const { database } = lighter.chain
     const genesis = headerTipOf(database, database.entry(database.idAt(0) as BlockId) as BlockEntry)
@@ -70,7 +74,8 @@ describe('a node that a liar with a lighter branch came to first', () => {
     const node = await freshNode(hub)
     const looks: string[] = []
     let whole = 0
-    const open = async (name: string, totalWork: bigint, isLiar: boolean): Promise<SyncNode> => {
+    let followed = false
+    const open = async (name: string, totalWork: bigint, isLiar: boolean, isDenier = false): Promise<SyncNode> => {
       const says = (status: Status): Status => ({ ...status, head: end.id, height: headers, totalWork })
       const peer = await SyncNode.open(hub, name, { ruleBook: RULES, says })
       let busyUntilMs = 0
@@ -79,26 +84,38 @@ describe('a node that a liar with a lighter branch came to first', () => {
         const isLast = from + limit >= headers
         if (limit > 1 && from === 0) looks.push(name)
         if (!isLiar && from >= busyAt && busyUntilMs === 0) busyUntilMs = hub.time.nowMs + BUSY_MS
-        if (hub.time.nowMs < busyUntilMs || (isLiar && isLast)) return { refusal: 'busy' }
+        const isKeptBack = isLiar && (isLast || isDenier) && limit > 1
+        if (hub.time.nowMs < busyUntilMs || isKeptBack) return { refusal: 'busy' }
+        if (isDenier) return { reply: heavier.slice(0, 1).map(({ bytes }) => bytes) }
         await pause(hub.time, ((isLiar ? PAGE_MS : pageMs) * Math.min(limit, headers - from)) / 2_000)
         if (limit > 1 && isLast) whole += 1
         return { reply: heavier.slice(from, from + limit).map(({ bytes }) => bytes) }
       })
+      peer.peers.exchange.answer('bodies', async (_, blocks) => {
+        followed ||= blocks.some((id) => heights.has(id))
+        return { refusal: 'busy' }
+      })
       return peer
     }
-    const honest = ['a', 'b', 'c'].map((name) => open(name, end.totalWork, false))
-    const hostile = Array.from({ length: liars }, (_, i) => open(`liar ${i}`, 2n ** 200n, true))
-    const peers = await Promise.all([...hostile, ...honest])
+    const many = (count: number, one: (i: number) => Promise<SyncNode>) =>
+      Array.from({ length: count }, (_, i) => one(i))
+    const peers = await Promise.all([
+      ...many(liars, (i) => open(`liar ${i}`, 2n ** 200n, true)),
+      ...many(deniers, (i) => open(`denier ${i}`, 2n ** 200n, true, true)),
+      ...many(honest, (i) => open(`honest ${i}`, end.totalWork, false)),
+    ])
     const first = await SyncNode.open(hub, 'first', { test: lighter })
     hub.connect(node.network, first.network)
     await hub.time.pass(100)
     node.synchroniser.start()
     await hub.time.pass(1_000)
     for (const { network } of peers) hub.connect(node.network, network)
-    for (let s = 0; s < 1_800 && whole === 0 && node.height === 0; s += 10) await hub.time.pass(10_000)
+    const isOver = (): boolean => (deniers > 0 ? followed : whole > 0) || node.height > 0
+    let seconds = 0
+    for (; seconds < 1_800 && !isOver(); seconds += 10) await hub.time.pass(10_000)
     // It may be waiting for a page.
     await Promise.all([node.stop(), hub.time.pass(30_000)])
-    return { node, whole, looks }
+    return { node, whole, looks, followed, seconds }
   }
 
   it.each([
@@ -113,6 +130,12 @@ describe('a node that a liar with a lighter branch came to first', () => {
   it('looks at honest peers before it looks twice at any that claims more', async () => {
     const { node, whole, looks } = await world({ headers: 32_000, pageMs: 100, liars: 2 })
     expect([node.height, whole > 0, node.offences]).toEqual([0, true, []])
-    expect(looks.slice(0, 3)).toEqual(['liar 0', 'liar 1', 'a'])
+    expect(looks.slice(0, 3)).toEqual(['liar 0', 'liar 1', 'honest 0'])
+  })
+
+  it('follows the honest branch soon where a peer that shows nothing denies every block of it', async () => {
+    const { node, followed, seconds } = await world({ headers: 16_000, pageMs: 4_600, deniers: 1, honest: 6 })
+    expect([node.height, followed]).toEqual([0, true])
+    expect(seconds).toBeLessThanOrEqual(200)
   })
 })

@@ -72,8 +72,8 @@ interface Speaking {
 }
 
 const MODEL = 'model-voice'
-/** So long a sound is sent before it yields to others. */
-const SENDING_MS = 30_000
+/** So long one of several sounds of a caller is sent before it yields to others. */
+const SENDING_MS = 5_000
 
 /** model-voice: texts read out, and answers of model-2 read out. */
 export class VoicePlatform {

@@ -53,6 +53,8 @@ export class Candidates {
   readonly #wanted = new Set<PeerId>()
   /** Peers that owe an answer about their branch. */
   readonly #owing = new Set<PeerId>()
+  /** Peers that disputed another's branch, whose own was not looked at since. */
+  readonly #denying = new Set<PeerId>()
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
   constructor(dependencies: CandidatesDependencies) {
@@ -79,12 +81,19 @@ export class Candidates {
   looking(id: PeerId): void {
     this.#wanted.delete(id)
     this.#owing.delete(id)
+    this.#denying.delete(id)
     this.#lookedAt.set(id, { atMs: this.#deps.clock.now() })
   }
 
   /** A peer is asked whether it shares a branch, or for its own: it owes an answer. */
   asking(id: PeerId): void {
     this.#owing.add(id)
+  }
+
+  /** A peer disputes another's branch: its own is looked at next. */
+  denies(id: PeerId): void {
+    this.#denying.add(id)
+    this.free(id)
   }
 
   /** A peer has shown that it shares a branch. */
@@ -95,6 +104,7 @@ export class Candidates {
   /** A peer is gone. Where it owed an answer it has led nowhere, and the most that it claimed stays known. */
   forget({ info: { id }, claimedWork }: Peer): void {
     this.#wanted.delete(id)
+    this.#denying.delete(id)
     if (this.#owing.delete(id)) this.park(id)
     const parked = this.#standing(id)
     if (claimedWork > this.#deps.chain.head.totalWork && claimedWork > parked.claimedWork)
@@ -150,8 +160,8 @@ export class Candidates {
   /**
    * The peer whose branch is to be followed next, undefined if nobody claims more work than our head has. Peers that we
    * chose come before those that chose us: whoever wants to waste our time can make many of the latter. Those without a say, which led
-   * nowhere too often, come behind their like, whatever they claim, and of the others those that were looked at in vain more often: a few
-   * that claim most must not take turns.
+   * nowhere too often, come behind their like, whatever they claim. Of the others those that dispute a branch come first, and then those
+   * that were looked at in vain less often: a few that claim most must not take turns.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -215,7 +225,7 @@ export class Candidates {
 
   readonly #byPromise = (a: Peer, b: Peer): number => {
     const order = (peer: Peer): number => (isChosen(peer) ? 0 : 2) + (this.#hasSay(peer.info.id) ? 0 : 1)
-    const looks = ({ info }: Peer): number => this.#standing(info.id).looks
+    const looks = ({ info }: Peer): number => (this.#denying.has(info.id) ? -1 : this.#standing(info.id).looks)
     return order(a) - order(b) || looks(a) - looks(b) || byWork(a, b)
   }
 

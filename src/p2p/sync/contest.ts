@@ -204,7 +204,7 @@ export class Contest {
       this.#candidates.shares(id)
       return 'shares'
     }
-    this.#candidates.free(id)
+    this.#candidates.denies(id)
     this.#candidates.denials.note(id, block)
     return 'lacks'
   }

@@ -144,8 +144,10 @@ export class Synchroniser {
   async #follow(): Promise<void> {
     while (!this.#stopped) {
       this.#reporter.refresh()
-      const { head } = this.#deps.chain
-      if (!this.#contest.isEarly && this.#candidates.rivals(head.totalWork).length === 0) this.#contest.clear()
+      if (!this.#contest.isEarly && this.#candidates.rivals(this.#deps.chain.head.totalWork).length === 0) {
+        this.#contest.clear()
+        this.#patience = 1
+      }
       const peer = this.#candidates.best((id) => this.#claims.has(id))
       if (peer === undefined) this.#ahead = null
       const waitMs = peer === undefined ? LOOK_AGAIN_MS : this.#leftToGossip(peer)
@@ -183,7 +185,6 @@ export class Synchroniser {
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
       this.#isContested &&= !this.#candidates.isHeard(id)
-      this.#patience = 1
       this.#candidates.unpark(id)
     } else if (end === 'gave-way') {
       this.#isContested = true
@@ -290,7 +291,7 @@ export class Synchroniser {
     const { slow, waitedMs } = unproven.walk
     // An honest one that broke off has shown more by then than a lighter branch that waits.
     const isMore = run.totalWork > this.#claims.provenBeside(info.id)
-    if (isMore && slow) this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
+    if (isMore && slow && this.#candidates.isHeard(info.id)) this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
     if (!isMore) this.#candidates.heldUp(info.id, waitedMs)
     return isMore && slow ? 'gave-way' : 'failed'
   }
@@ -352,7 +353,6 @@ export class Synchroniser {
     return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'short' : end
   }
 
-  /** Whether another peer's branch could be followed in place of this one's. */
   #othersOf(id: PeerId): Others {
     return (isLong) => this.#candidates.mayReplace(id, isLong, (other) => this.#claims.has(other))
   }

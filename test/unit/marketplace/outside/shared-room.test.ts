@@ -108,4 +108,33 @@ describe('room that owners share', () => {
     pass(3_600_000)
     expect(late()).toEqual([false, false, false, false, false])
   })
+
+  it('holds no more than is needed of a share that shrinks', () => {
+    const { enter, isIn } = world()
+    enter('a', { size: 4, yields: false })?.shrink(1)
+    enter('b', { size: 4, yields: false })?.shrink(9)
+    expect([enter('c', { size: 4 }), isIn('a'), isIn('a'), isIn('a'), isIn('d')].map(Boolean)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      false,
+    ])
+  })
+
+  it('holds nothing more against who was ended because it was not waited for', () => {
+    const { room, enter, pass } = world()
+    enter('a', { yields: false })?.leave(true)
+    pass(3_599_000)
+    for (const owner of 'abcdefgh')
+      enter(owner, { yields: false })?.yieldsIf(
+        () => owner === 'a',
+        () => {},
+      )
+    expect(enter('z')).not.toBeNull()
+    pass(2_000)
+    enter('b')?.leave()
+    room.enter('z', 1)?.leave()
+    expect(enter('a', { yields: false })).toBeNull()
+  })
 })

@@ -23,7 +23,7 @@ describe('room for texts that are spoken', () => {
     const cut = vi.fn()
     for (const one of [...mine.slice(1), others[0]]) one?.yields(cut)
     expect(voice.enter('other 5')).toBeNull()
-    nowMs += 30_000
+    nowMs += 5_000
     expect([voice.enter('other 5'), voice.enter('other 6')].map((share) => share !== null)).toEqual([true, true])
     expect([cut.mock.calls.length, voice.enter('other 7')]).toEqual([2, null])
   })

@@ -19,6 +19,8 @@ export interface Share {
   readonly leave: (isUnfinished?: boolean) => void
   /** So much of it is enough from now on. */
   readonly shrink: (size: number) => void
+  /** Whether an owner found no room since it was taken. */
+  readonly isInTheWay: () => boolean
   /** Whether its owner broke off another lately, or was too slow with one: then it is waited for no longer. */
   readonly wasLate: boolean
   /** From now on `end` is called where another owner needs the room, and the share is over; null takes that back. */
@@ -52,6 +54,8 @@ export class SharedRoom {
   readonly #held = new Set<Held>()
   /** When owners were late last: a new share must not be left alone for a while as often as an owner takes one. */
   readonly #late = new LruMap<string, number>(LATE_MAX)
+  /** When an owner found no room last. */
+  #refusedMs = Number.NEGATIVE_INFINITY
 
   /** `now` is a clock that never goes back, ms. */
   constructor(bounds: RoomBounds, now: () => number = () => performance.now()) {
@@ -67,7 +71,10 @@ export class SharedRoom {
     const ends = new Map<Held, () => void>()
     while (this.#sum(this.#heldBut(ends)) + size > max) {
       const next = this.#behind(ends) ?? this.#toEnd(own, ends)
-      if (next === undefined) return null
+      if (next === undefined) {
+        this.#refusedMs = this.#now()
+        return null
+      }
       ends.set(...next)
     }
     for (const [held, end] of ends) {
@@ -77,10 +84,12 @@ export class SharedRoom {
       end()
     }
     const wasLate = this.#now() - (this.#late.get(owner) ?? Number.NEGATIVE_INFINITY) < LATE_MS
+    const enteredMs = this.#now()
     const held: Held = { owner, size, wasLate, sinceMs: 0, end: null, behind: null }
     this.#held.add(held)
     return {
       wasLate,
+      isInTheWay: () => this.#refusedMs >= enteredMs,
       shrink: (enough) => Object.assign(held, { size: Math.min(held.size, enough) }),
       leave: (isUnfinished = false) => {
         if (this.#held.delete(held) && isUnfinished) this.#late.set(owner, this.#now())

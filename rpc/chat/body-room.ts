@@ -9,10 +9,8 @@ const OWNER_BYTES_MAX = 40 * 1_048_576
 /** A body that is not here after this makes room for others. */
 const PATIENCE_MS = 1_000
 
-/** A body that took no longer to come was not held back, however short it is. */
-const PROMPT_MS = 250
-
-const SMALL: Share = { wasLate: false, leave: () => {}, shrink: () => {}, yields: () => {}, yieldsIf: () => {} }
+const NOTHING = { leave: () => {}, shrink: () => {}, yields: () => {}, yieldsIf: () => {} }
+const SMALL: Share = { ...NOTHING, wasLate: false, isInTheWay: () => false }
 
 /** A body that arrives. */
 export interface Arrival {
@@ -44,15 +42,6 @@ export class BodyRoom {
   /** Whether there is always room for it. */
   isShort(bytes: number): boolean {
     return bytes <= SMALL_BYTES
-  }
-
-  /** Tells, once a body is here, whether it was held back: room for the longest was taken, and next to nothing came. */
-  heldBack({ bytes, received, withinMs }: Arrival): () => boolean {
-    const beganMs = this.#now()
-    return () => {
-      const tookMs = this.#now() - beganMs
-      return tookMs > PROMPT_MS && received() * withinMs < bytes * tookMs
-    }
   }
 
   /** Tells whether a body comes too slowly to be here in time. */

@@ -59,14 +59,14 @@ export class ChatDoor {
     const received = (): number => socket.bytesRead - before
     const arrival = { bytes, received, withinMs: this.#receiveMs, wasLate }
     const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
-    const wasHeldBack = this.#bodies.heldBack(arrival)
     let isLate = false
     // What was answered before it was here was not broken off.
     raw.once('close', () => share.leave(isLate || !(raw.req.complete || raw.headersSent)))
     share.yields(end)
     share.yieldsIf(this.#bodies.paceOf(arrival), end)
     raw.req.once('end', () => {
-      isLate = wasHeldBack()
+      // It took room for much more than it is, and others had none.
+      isLate = share.isInTheWay() && 2 * received() < bytes
       share.shrink(received())
       share.yields(null)
       share.yieldsIf(() => raw.writableLength > 0, end)

@@ -87,15 +87,17 @@ it('long bodies behind an answer without an end have no room at all', async () =
   }
 })
 
-it('callers whose bodies without a length come late and are next to nothing are not waited for again', async () => {
-  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((owner) => server.newKey(owner)))
+it('callers whose bodies without a length take room that others need, and are next to nothing, are not waited for again', async () => {
+  const [a, b, c, d] = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => server.newKey(owner)))
   const held = [a, a, b, b].map((key) => announce(key as string, null))
-  await new Promise((resolve) => setTimeout(resolve, 600))
+  const filler = announce(c as string, 16 * MIB)
+  await until('the room is full', async () => (await server.post(LONG)).status === 429 || undefined)
+  filler.destroy()
   const answers = held.map((socket) => once(socket, 'data'))
   for (const socket of held) socket.write('2\r\n{}\r\n0\r\n\r\n')
   for (const [bytes] of await Promise.all(answers)) expect(String(bytes)).toMatch(/^HTTP\/1.1 400 /)
   for (const key of [a, a, b, b]) announce(key as string, null)
-  announce(c as string, 16 * MIB)
+  announce(d as string, 16 * MIB)
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(await (await server.post(LONG)).json()).toMatchObject({ error: { code: 'context_length_exceeded' } })
 })

@@ -31,12 +31,14 @@ export interface BranchRunDependencies {
 /**
  * How a run ended: everything is imported; the peer did not give what it claimed; its branch was proven to have less work than it
  * claimed; it came to nothing for another reason, of which whoever is to blame was told; the node stops; another branch is looked at
- * first.
+ * first; it led on, but so slowly that others are looked at.
  */
-export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way'
+export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way' | 'slow'
 
 /** What a run must know of other branches besides: what is followed too far cannot be left again for one that forks below. */
 export interface BranchSurroundings extends RunSurroundings {
+  /** By how much longer than usual blocks are waited for while others wait. */
+  readonly patience: number
   /** Whether a peer that claims more work than this shows a branch without that block; `height` is that of the branch's end. */
   readonly isDisputed: (block: BlockRef, totalWork: bigint, height: number) => Promise<boolean>
 }
@@ -71,6 +73,7 @@ export class BranchRun implements Running {
   lacksBlocks = false
   #movedMs: number
   #waitedMs = 0
+  #hasMoved = false
   #retries = 0
   /** Up to here no peer with more work disputes the branch. */
   #clearHeight = -1
@@ -169,9 +172,11 @@ export class BranchRun implements Running {
     await this.#changed.wait(LOOK_AGAIN_MS)
     this.#waitedMs += clock.now() - beganMs
     const stalled = clock.now() - this.#movedMs > STALLED_MS
-    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX && this.#around.others(true))) return
+    const { patience, others } = this.#around
+    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX * patience && others(true))) return
     this.lacksBlocks = this.#end === null && this.#branch.length > 0
-    this.#end ??= this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
+    const end = this.#hasMoved && !stalled ? 'slow' : 'failed'
+    this.#end ??= this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : end
   }
 
   /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */
@@ -198,6 +203,7 @@ export class BranchRun implements Running {
 
   async #import(block: Block): Promise<void> {
     const outcome = await this.#deps.intake.take(block, this.#peer, this.totalWork)
+    this.#hasMoved ||= outcome.ok
     if (outcome.ok || outcome.fault.code === 'chain/known-block') this.#next()
     else await this.#refused(outcome.fault)
   }

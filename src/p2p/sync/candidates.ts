@@ -17,6 +17,8 @@ const CHANCES_MAX = 4
 const TRIES_MAX = 2
 /** A peer that is waited for longer while all others wait, and shows no more than they did, has no say any more. */
 export const HELD_UP_MS = 60_000
+/** By how much longer than usual peers are waited for at most. */
+const PATIENCE_MAX = 16
 /** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
 const WANTED_EVERY_MS = 2_000
 
@@ -55,6 +57,8 @@ export class Candidates {
   readonly #owing = new Set<PeerId>()
   /** Peers that disputed another's branch, whose own was not looked at since. */
   readonly #denying = new Set<PeerId>()
+  /** How patiently headers and blocks are waited for: where the line of this node is slow, all peers are, and none is to blame. */
+  #patience = 1
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
   constructor(dependencies: CandidatesDependencies) {
@@ -137,6 +141,24 @@ export class Candidates {
   discount(id: PeerId): void {
     const parked = this.#standing(id)
     this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
+  }
+
+  /** By how much longer than usual peers are waited for. */
+  get patience(): number {
+    return this.#patience
+  }
+
+  /** No peer is waited for. */
+  calm(): void {
+    this.#patience = 1
+  }
+
+  /** A peer gave way because it was slow, and had shown or given something: that is held against it where it was waited for long. */
+  slow(id: PeerId): void {
+    if (this.#patience < PATIENCE_MAX && this.isHeard(id)) {
+      this.#patience *= 2
+      this.rest(id, true)
+    } else this.park(id)
   }
 
   /** A peer was waited for while all others waited, and showed nothing. */

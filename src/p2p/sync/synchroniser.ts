@@ -41,8 +41,6 @@ const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
-/** By how much longer than usual headers are waited for at most. */
-const PATIENCE_MAX = 64
 
 /** Keeps this node at the heaviest proven branch of its peers. */
 export class Synchroniser {
@@ -60,8 +58,6 @@ export class Synchroniser {
   #failed: 'blocks' | 'snapshot' | null = null
   /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
   #isContested = false
-  /** How patiently headers are waited for: where the line of this node is slow, all peers are, and none is to blame. */
-  #patience = 1
   #movedMs: number
   readonly #waiting: FirstPageMeans
   #stopped = false
@@ -146,7 +142,7 @@ export class Synchroniser {
       this.#reporter.refresh()
       if (!this.#contest.isEarly && this.#candidates.rivals(this.#deps.chain.head.totalWork).length === 0) {
         this.#contest.clear()
-        this.#patience = 1
+        this.#candidates.calm()
       }
       const peer = this.#candidates.best((id) => this.#claims.has(id))
       if (peer === undefined) this.#ahead = null
@@ -173,7 +169,8 @@ export class Synchroniser {
     this.#candidates.looking(id)
     const headBefore = this.#deps.chain.head.id
     const end = await this.#walk(peer)
-    if (end !== 'gave-way' || this.#claims.of(id)?.proven === undefined) this.#claims.drop(id)
+    const isPutOff = end === 'gave-way' || end === 'slow'
+    if (!isPutOff || this.#claims.of(id)?.proven === undefined) this.#claims.drop(id)
     const hasTakenState = this.#run instanceof SnapshotRun
     this.#run = null
     if (end === 'stopped' || end === 'collecting') return
@@ -189,7 +186,8 @@ export class Synchroniser {
     } else if (end === 'gave-way') {
       this.#isContested = true
       this.#candidates.rest(id, true)
-    } else if (end === 'short') this.#candidates.refute(id)
+    } else if (end === 'slow') this.#candidates.slow(id)
+    else if (end === 'short') this.#candidates.refute(id)
     // What it has came by gossip before.
     else if (end === 'done' && isReached && this.#candidates.isHeard(id)) this.#candidates.rest(id, false)
     else this.#candidates.park(id)
@@ -203,7 +201,7 @@ export class Synchroniser {
     const keptTip = isSnapshotWanted && !isBeside ? this.#deps.snapshots?.keptTip() : undefined
     const claim = this.#claimOf(id, keptTip)
     const kept = claim === undefined || claim.base.id === keptTip?.id ? keptTip : undefined
-    const patience = this.#patience
+    const { patience } = this.#candidates
     const start = claim === undefined ? { tip: kept, patience } : { tip: claim.base, sizes: claim.sizes, patience }
     const walk = new HeaderWalk(this.#deps, id, start)
     const first = await firstNew(walk, peer, this.#waiting)
@@ -290,10 +288,11 @@ export class Synchroniser {
     if (this.#stopped) return 'stopped'
     const { slow, waitedMs } = unproven.walk
     // An honest one that broke off has shown more by then than a lighter branch that waits.
-    const isMore = run.totalWork > this.#claims.provenBeside(info.id)
-    if (isMore && slow && this.#candidates.isHeard(info.id)) this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
+    const kept = this.#deps.snapshots?.keptTip()
+    const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
+    const isMore = !isBeside && run.totalWork > this.#claims.provenBeside(info.id)
     if (!isMore) this.#candidates.heldUp(info.id, waitedMs)
-    return isMore && slow ? 'gave-way' : 'failed'
+    return isMore && slow ? 'slow' : 'failed'
   }
 
   /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */
@@ -328,6 +327,7 @@ export class Synchroniser {
     const [{ peers, log }, { id }] = [this.#deps, peer.info]
     const around: BranchSurroundings = {
       stopped: () => this.#stopped,
+      patience: this.#candidates.patience,
       others: this.#othersOf(id),
       isDisputed: (block, totalWork, height) => this.#contest.isDisputed(peer, block, totalWork, height),
     }

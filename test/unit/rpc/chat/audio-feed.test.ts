@@ -5,7 +5,14 @@ import { base64Feed, fileFeed } from '../../../../rpc/chat/audio-feed.ts'
 const SECOND_BYTES = 48_000
 const FILE = [new Uint8Array(44), new Uint8Array(20 * SECOND_BYTES).fill(7)]
 
-const ROOM = { wasLate: false, leave: () => {}, shrink: () => {}, yields: () => {}, yieldsIf: () => {} }
+const ROOM = {
+  wasLate: false,
+  isInTheWay: () => false,
+  leave: () => {},
+  shrink: () => {},
+  yields: () => {},
+  yieldsIf: () => {},
+}
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -18,7 +18,9 @@ const TRIES_MAX = 2
 /** A peer that is waited for longer while all others wait, and shows no more than they did, has no say any more. */
 export const HELD_UP_MS = 60_000
 /** By how much longer than usual peers are waited for at most. */
-const PATIENCE_MAX = 16
+const PATIENCE_MAX = 64
+/** The same beside headers that are kept, which a branch must outrun before it is seen to be more. */
+const BESIDE_PATIENCE_MAX = 16
 /** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
 const WANTED_EVERY_MS = 2_000
 
@@ -146,6 +148,11 @@ export class Candidates {
   /** By how much longer than usual peers are waited for. */
   get patience(): number {
     return this.#patience
+  }
+
+  /** Whether a slow peer may be waited for longer beside headers that are kept. */
+  get mayWaitBeside(): boolean {
+    return this.#patience < BESIDE_PATIENCE_MAX
   }
 
   /** No peer is waited for. */

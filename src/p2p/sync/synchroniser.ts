@@ -169,14 +169,14 @@ export class Synchroniser {
     this.#candidates.looking(id)
     const headBefore = this.#deps.chain.head.id
     const end = await this.#walk(peer)
-    const isPutOff = end === 'gave-way' || end === 'slow'
+    const moved = this.#deps.chain.head.id !== headBefore
+    const isPutOff = end === 'gave-way' || (end === 'slow' && !moved)
     if (!isPutOff || this.#claims.of(id)?.proven === undefined) this.#claims.drop(id)
     const hasTakenState = this.#run instanceof SnapshotRun
     this.#run = null
     if (end === 'stopped' || end === 'collecting') return
     if (end === 'useless' || end === 'short')
       this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
-    const moved = this.#deps.chain.head.id !== headBefore
     if (moved) this.#failed = null
     // One that led on by blocks, but not as far as it claimed, waits: a header from the future ends a branch, and blames no peer.
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
@@ -284,15 +284,15 @@ export class Synchroniser {
     const run = new ProofRun(this.#deps, info.id, this.#othersOf(info.id))
     this.#run = run
     const claim = await run.run(unproven)
-    if (claim !== null) return claim
-    if (this.#stopped) return 'stopped'
+    if (claim !== null || this.#stopped) return claim ?? 'stopped'
     const { slow, waitedMs } = unproven.walk
     // An honest one that broke off has shown more by then than a lighter branch that waits.
     const kept = this.#deps.snapshots?.keptTip()
     const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
-    const isMore = !isBeside && run.totalWork > this.#claims.provenBeside(info.id)
-    if (!isMore) this.#candidates.heldUp(info.id, waitedMs)
-    return isMore && slow ? 'slow' : 'failed'
+    const isMore = run.totalWork > this.#claims.provenBeside(info.id)
+    const isWorthIt = isMore && (!isBeside || this.#candidates.mayWaitBeside)
+    if (!isMore || (slow && !isWorthIt)) this.#candidates.heldUp(info.id, waitedMs)
+    return isWorthIt && slow ? 'slow' : 'failed'
   }
 
   /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */

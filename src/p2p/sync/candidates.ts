@@ -19,8 +19,6 @@ const TRIES_MAX = 2
 export const HELD_UP_MS = 60_000
 /** By how much longer than usual peers are waited for at most. */
 const PATIENCE_MAX = 64
-/** The same beside headers that are kept, which a branch must outrun before it is seen to be more. */
-const BESIDE_PATIENCE_MAX = 16
 /** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
 const WANTED_EVERY_MS = 2_000
 
@@ -29,13 +27,15 @@ interface Parked {
   readonly times: number
   /** Looks at it that came to nothing, by whatever fault. */
   readonly looks: number
+  /** Whether others were looked at because it was slow. */
+  readonly wasSlow: boolean
   /** When it led nowhere last. */
   readonly atMs: number
   /** The most work that it has said it has, in connections that are over. */
   readonly claimedWork: bigint
 }
 
-const NOT_PARKED: Parked = { untilMs: 0, times: 0, looks: 0, atMs: 0, claimedWork: 0n }
+const NOT_PARKED: Parked = { untilMs: 0, times: 0, looks: 0, wasSlow: false, atMs: 0, claimedWork: 0n }
 /** An hour after a peer led nowhere last, that is forgotten: honest peers lead nowhere now and then too. */
 const FORGOTTEN_MS = 3_600_000
 
@@ -145,14 +145,9 @@ export class Candidates {
     this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
   }
 
-  /** By how much longer than usual peers are waited for. */
-  get patience(): number {
-    return this.#patience
-  }
-
-  /** Whether a slow peer may be waited for longer beside headers that are kept. */
-  get mayWaitBeside(): boolean {
-    return this.#patience < BESIDE_PATIENCE_MAX
+  /** By how much longer than usual a peer is waited for. */
+  patienceFor(id: PeerId): number {
+    return this.isHeard(id) ? this.#patience : 1
   }
 
   /** No peer is waited for. */
@@ -160,10 +155,16 @@ export class Candidates {
     this.#patience = 1
   }
 
-  /** A peer gave way because it was slow, and had shown or given something: that is held against it where it was waited for long. */
+  /** Whether it may be our own line where a peer is slow: once, or a few peers would have us wait ever longer. */
+  mayBeSlow(id: PeerId): boolean {
+    return this.isHeard(id) && !this.#standing(id).wasSlow
+  }
+
+  /** A peer gave way because it was slow, and had shown or given something. */
   slow(id: PeerId): void {
-    if (this.#patience < PATIENCE_MAX && this.isHeard(id)) {
-      this.#patience *= 2
+    if (this.mayBeSlow(id)) {
+      this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
+      this.#note(id, { ...this.#standing(id), wasSlow: true, atMs: this.#deps.clock.now() })
       this.rest(id, true)
     } else this.park(id)
   }

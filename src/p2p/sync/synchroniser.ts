@@ -201,7 +201,7 @@ export class Synchroniser {
     const keptTip = isSnapshotWanted && !isBeside ? this.#deps.snapshots?.keptTip() : undefined
     const claim = this.#claimOf(id, keptTip)
     const kept = claim === undefined || claim.base.id === keptTip?.id ? keptTip : undefined
-    const { patience } = this.#candidates
+    const patience = this.#candidates.patienceFor(id)
     const start = claim === undefined ? { tip: kept, patience } : { tip: claim.base, sizes: claim.sizes, patience }
     const walk = new HeaderWalk(this.#deps, id, start)
     const first = await firstNew(walk, peer, this.#waiting)
@@ -290,8 +290,8 @@ export class Synchroniser {
     const kept = this.#deps.snapshots?.keptTip()
     const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
     const isMore = run.totalWork > this.#claims.provenBeside(info.id)
-    const isWorthIt = isMore && (!isBeside || this.#candidates.mayWaitBeside)
-    if (!isMore || (slow && !isWorthIt)) this.#candidates.heldUp(info.id, waitedMs)
+    const isWorthIt = isMore && (!isBeside || this.#candidates.mayBeSlow(info.id))
+    if (!isMore || (isBeside && !(slow && isWorthIt))) this.#candidates.heldUp(info.id, waitedMs)
     return isWorthIt && slow ? 'slow' : 'failed'
   }
 
@@ -327,7 +327,7 @@ export class Synchroniser {
     const [{ peers, log }, { id }] = [this.#deps, peer.info]
     const around: BranchSurroundings = {
       stopped: () => this.#stopped,
-      patience: this.#candidates.patience,
+      patience: this.#candidates.patienceFor(id),
       others: this.#othersOf(id),
       isDisputed: (block, totalWork, height) => this.#contest.isDisputed(peer, block, totalWork, height),
     }

@@ -174,3 +174,51 @@ describe('a peer that disputes and comes with a new name at the same place', () 
     expect(candidates.denials.takeBack(id, () => true)).toBe(false)
   })
 })
+
+describe('slow peers', () => {
+  const peerOf = (id: string, direction: 'outbound' | 'inbound' = 'outbound'): Peer =>
+    ({
+      info: { id, direction, address: `/memory/${id}` },
+      head: { totalWork: HEAD * 2n },
+      connectedAtMs: 0,
+    }) as Peer
+  const [a, b, stranger] = [peerOf('a'), peerOf('b'), peerOf('stranger', 'inbound')]
+  const world = () => {
+    const parts = { chain: { head: { totalWork: HEAD } }, clock: { now: () => 0 } }
+    const peers = { list: () => [a, b, stranger], isReady: () => true }
+    return new Candidates({ ...parts, peers } as never)
+  }
+
+  it('have the chosen waited for longer once each, and strangers never', () => {
+    const candidates = world()
+    const patience = (): readonly number[] => [a, b, stranger].map(({ info }) => candidates.patienceFor(info.id))
+    for (let time = 0; time < 5; time++) candidates.slow(a.info.id)
+    candidates.slow(stranger.info.id)
+    expect(patience()).toEqual([2, 2, 1])
+    candidates.slow(b.info.id)
+    expect(patience()).toEqual([4, 4, 1])
+    candidates.calm()
+    expect(patience()).toEqual([1, 1, 1])
+  })
+
+  it('keep their say the first time, and lose it by four more', () => {
+    const candidates = world()
+    const sayings: boolean[] = []
+    for (let time = 0; time < 5; time++) {
+      candidates.slow(a.info.id)
+      sayings.push(candidates.rivals(HEAD).includes(a))
+    }
+    expect(sayings).toEqual([true, true, true, true, false])
+  })
+
+  it('come behind those of their kind that were looked at less often, but for one that disputes a branch', () => {
+    const candidates = world()
+    candidates.slow(a.info.id)
+    candidates.free(a.info.id)
+    expect(candidates.best(() => false)).toBe(b)
+    candidates.denies(a.info.id)
+    expect(candidates.best(() => false)).toBe(a)
+    candidates.looking(a.info.id)
+    expect(candidates.best(() => false)).toBe(b)
+  })
+})

@@ -1,7 +1,8 @@
 import { LruMap } from '../../consensus/primitives/lru.ts'
 
-/** Owners that are remembered for what they left before it was over, and how long. */
+/** Late owners that are remembered. */
 const LATE_MAX = 8_192
+/** How long an owner stays late. */
 const LATE_MS = 3_600_000
 
 /** How much room there is. */
@@ -15,19 +16,19 @@ export interface RoomBounds {
 
 /** What an owner has of a room. */
 export interface Share {
-  /** The share is over; `isUnfinished` where its owner broke off what it was taken for. */
+  /** The share is over. Its owner is late from now on where it `isUnfinished`: broken off by the owner. */
   readonly leave: (isUnfinished?: boolean) => void
-  /** So much of it is enough from now on. */
+  /** The share needs no more than `size` from now on. */
   readonly shrink: (size: number) => void
-  /** Whether an owner found no room since it was taken. */
+  /** Whether another share was refused for lack of room since this one was taken. */
   readonly isInTheWay: () => boolean
-  /** Whether its owner broke off another lately, or was too slow with one: then it is waited for no longer. */
+  /** Whether its owner was late when it was taken. Then it gets no time in which it may be behind its pace. */
   readonly wasLate: boolean
   /** From now on `end` is called where another owner needs the room, and the share is over; null takes that back. */
   readonly yields: (end: (() => void) | null) => void
   /**
-   * From now on `end` is called where an owner needs the room while this share `isBehind` the pace that is expected of it, whoever has
-   * most; the share is over then.
+   * From now on `end` is called where any owner needs the room while `isBehind` is true, however little this owner has. The share is
+   * over then, and its owner is late.
    */
   readonly yieldsIf: (isBehind: () => boolean, end: () => void) => void
 }
@@ -41,7 +42,12 @@ interface Held {
   behind: { readonly is: () => boolean; readonly end: () => void } | null
 }
 
-type Ends = ReadonlyMap<Held, () => void>
+/** A share that makes room for another, and what tells its owner. */
+interface Ended {
+  readonly held: Held
+  readonly end: () => void
+  readonly isBehind: boolean
+}
 
 /**
  * Room that owners share, and that a slow one would hold for long. If there is none left for a newcomer, shares that may be ended are
@@ -52,9 +58,8 @@ export class SharedRoom {
   readonly #bounds: RoomBounds
   readonly #now: () => number
   readonly #held = new Set<Held>()
-  /** When owners were late last: a new share must not be left alone for a while as often as an owner takes one. */
+  /** When owners became late. Without that, an owner would have the time of a new share again with each that it takes. */
   readonly #late = new LruMap<string, number>(LATE_MAX)
-  /** When an owner found no room last. */
   #refusedMs = Number.NEGATIVE_INFINITY
 
   /** `now` is a clock that never goes back, ms. */
@@ -63,33 +68,23 @@ export class SharedRoom {
     this.#now = now
   }
 
-  /** A share of so much room; null where there is none, and then none is ended. `leave` may be called more than once. */
+  /** A share of so much room; null where there is none, and then no other is ended. `leave` may be called more than once. */
   enter(owner: string, size: number): Share | null {
-    const { max, ownMax } = this.#bounds
-    const own = this.#of(owner) + size
-    if (own > ownMax) return null
-    const ends = new Map<Held, () => void>()
-    while (this.#sum(this.#heldBut(ends)) + size > max) {
-      const next = this.#behind(ends) ?? this.#toEnd(own, ends)
-      if (next === undefined) {
-        this.#refusedMs = this.#now()
-        return null
-      }
-      ends.set(...next)
-    }
-    for (const [held, end] of ends) {
+    const nowMs = this.#now()
+    const ended = this.#roomFor(owner, size)
+    if (ended === null) return null
+    for (const { held, end, isBehind } of ended) {
       this.#held.delete(held)
-      // One that was waited for no longer has not been late once more by that.
-      if (!held.wasLate && held.behind?.is() === true) this.#late.set(held.owner, this.#now())
+      // It was given no time to catch up, so that being behind makes it no later.
+      if (isBehind && !held.wasLate) this.#late.set(held.owner, nowMs)
       end()
     }
-    const wasLate = this.#now() - (this.#late.get(owner) ?? Number.NEGATIVE_INFINITY) < LATE_MS
-    const enteredMs = this.#now()
+    const wasLate = nowMs - (this.#late.get(owner) ?? Number.NEGATIVE_INFINITY) < LATE_MS
     const held: Held = { owner, size, wasLate, sinceMs: 0, end: null, behind: null }
     this.#held.add(held)
     return {
       wasLate,
-      isInTheWay: () => this.#refusedMs >= enteredMs,
+      isInTheWay: () => this.#refusedMs >= nowMs,
       shrink: (enough) => Object.assign(held, { size: Math.min(held.size, enough) }),
       leave: (isUnfinished = false) => {
         if (this.#held.delete(held) && isUnfinished) this.#late.set(owner, this.#now())
@@ -99,32 +94,45 @@ export class SharedRoom {
     }
   }
 
-  /** The oldest share that is behind its pace. */
-  #behind(but: Ends): readonly [Held, () => void] | undefined {
-    const held = this.#heldBut(but).find(({ behind }) => behind?.is() === true)
-    return held?.behind ? [held, held.behind.end] : undefined
+  /** The shares to end so that there is room for one more; null where even that is not enough. */
+  #roomFor(owner: string, size: number): readonly Ended[] | null {
+    const { max, ownMax } = this.#bounds
+    const left = new Set(this.#held)
+    const sizes = new Map<string, number>()
+    const count = (held: Held, by: number): void => void sizes.set(held.owner, (sizes.get(held.owner) ?? 0) + by)
+    for (const held of left) count(held, held.size)
+    let total = [...left].reduce((sum, held) => sum + held.size, 0)
+    const own = (sizes.get(owner) ?? 0) + size
+    if (own > ownMax) return null
+    const ended: Ended[] = []
+    while (total + size > max) {
+      const next = behindIn(left) ?? this.#inTurn(left, sizes, own)
+      if (next === undefined) {
+        this.#refusedMs = this.#now()
+        return null
+      }
+      ended.push(next)
+      left.delete(next.held)
+      count(next.held, -next.held.size)
+      total -= next.held.size
+    }
+    return ended
   }
 
   /** What makes room for an owner who has so much then. */
-  #toEnd(own: number, but: Ends): readonly [Held, () => void] | undefined {
+  #inTurn(left: ReadonlySet<Held>, sizes: ReadonlyMap<string, number>, own: number): Ended | undefined {
     const endMs = this.#now() - this.#bounds.patienceMs
-    const open = this.#heldBut(but).filter(({ owner, size, end, sinceMs }) => {
-      return end !== null && sinceMs <= endMs && this.#of(owner, but) - size >= own
-    })
-    const of = (held: Held): number => this.#of(held.owner, but)
-    const [held] = open.toSorted((a, b) => of(b) - of(a) || a.sinceMs - b.sinceMs)
-    return held?.end ? [held, held.end] : undefined
+    const sizeOf = ({ owner }: Held): number => sizes.get(owner) as number
+    const open = [...left].filter(
+      (held) => held.end !== null && held.sinceMs <= endMs && sizeOf(held) - held.size >= own,
+    )
+    const [held] = open.toSorted((a, b) => sizeOf(b) - sizeOf(a) || a.sinceMs - b.sinceMs)
+    return held?.end ? { held, end: held.end, isBehind: false } : undefined
   }
+}
 
-  #of(owner: string, but?: Ends): number {
-    return this.#sum(this.#heldBut(but).filter((held) => held.owner === owner))
-  }
-
-  #heldBut(but?: Ends): readonly Held[] {
-    return [...this.#held].filter((held) => !but?.has(held))
-  }
-
-  #sum(held: readonly Held[]): number {
-    return held.reduce((sum, { size }) => sum + size, 0)
-  }
+/** The oldest share that is behind its pace. */
+function behindIn(left: ReadonlySet<Held>): Ended | undefined {
+  for (const held of left) if (held.behind?.is()) return { held, end: held.behind.end, isBehind: true }
+  return undefined
 }

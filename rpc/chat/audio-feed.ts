@@ -6,9 +6,9 @@ import type { Feed, FeedOut } from '../answer.ts'
 const PIECE_BYTES = 49_152
 /** Nobody needs longer to take a sound than to listen to it, and this: until it is taken, it is in memory. */
 const GRACE_MS = 30_000
-/** A reader who is so far behind a listener makes room for others. */
+/** A sound makes room for others where its reader is so far behind a listener. */
 const BEHIND_MS = 10_000
-/** The caller of a reader who was so far behind, and may have gone before that, has no such time with the next sound. */
+/** A reader who was ever so far behind makes its caller late: the next sound yields as soon as its reader is behind at all. */
 const LATE_MS = 2_000
 
 /** A file that is sent as it is; it leaves its room once nothing of it is needed any more. */

@@ -43,7 +43,7 @@ export class ChatDoor {
     const bytes = length === undefined ? (bodyBytesMax ?? 0) : Number(length)
     // What is too long is refused by its length alone.
     if (!(bytes <= (bodyBytesMax ?? 0))) return null
-    // Behind another answer of its connection, which may have no end, it would be held until that is taken.
+    // An earlier answer of the same connection may have no end. A long body behind it would be held for as long.
     const isNext = raw.socket !== null || this.#bodies.isShort(bytes)
     const share = isNext ? this.#bodies.enter(limitedAs(key.value), bytes) : null
     if (share === null) return fault('chat/busy', { seconds: 1 })
@@ -51,7 +51,7 @@ export class ChatDoor {
     return null
   }
 
-  /** Has a body make room for others that does not come, or whose answer is not taken. */
+  /** Says when a body makes room for others: while it comes too slowly, and while its answer is not taken. */
   #yield(share: Share, raw: ServerResponse, bytes: number): void {
     const { socket } = raw.req
     const { wasLate } = share
@@ -60,12 +60,12 @@ export class ChatDoor {
     const arrival = { bytes, received, withinMs: this.#receiveMs, wasLate }
     const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
     let isLate = false
-    // What was answered before it was here was not broken off.
+    // A body that was answered before all of it was here was not broken off by its caller.
     raw.once('close', () => share.leave(isLate || !(raw.req.complete || raw.headersSent)))
     share.yields(end)
     share.yieldsIf(this.#bodies.paceOf(arrival), end)
     raw.req.once('end', () => {
-      // It took room for much more than it is, and others had none.
+      // It took room for twice its length or more, while another body was refused.
       isLate = share.isInTheWay() && 2 * received() < bytes
       share.shrink(received())
       share.yields(null)

@@ -63,8 +63,8 @@ export class PeerManager implements Gate {
   readonly #ready = new Set<PeerId>()
   readonly #merits = new Map<PeerId, { blockMs: number; transactionMs: number }>()
   /**
-   * Where the connected peers that we dialled were dialled at. They count as ours to their end: of two connections the one that the peer
-   * dialled may be kept, and a peer must not get us to choose another beside it by dialling back.
+   * Addresses at which the connected peers that we dialled were dialled. Such a peer counts as ours until it is gone, also where only the
+   * connection that it dialled is left. Otherwise it would get us to choose one more peer by dialling back.
    */
   readonly #dialled = new Map<PeerId, string>()
   /** Addresses that we are dialling by our own choice. */
@@ -332,12 +332,9 @@ export class PeerManager implements Gate {
   /** One connection to each peer that we dialled, beside the configured ones: ours if it is there. The oldest come first. */
   #sought(): readonly Connection[] {
     const sought = this.#connections().filter(({ peer }) => this.#dialled.has(peer) && !this.#isConfigured(peer))
-    const outboundFirst = sought.toSorted(
-      (a, b) => Number(a.direction === 'inbound') - Number(b.direction === 'inbound'),
-    )
-    const one = new Map<PeerId, Connection>()
-    for (const connection of outboundFirst) if (!one.has(connection.peer)) one.set(connection.peer, connection)
-    return [...one.values()].toSorted((a, b) => a.openedAtMs - b.openedAtMs)
+    const ofPeers = [...Map.groupBy(sought, ({ peer }) => peer).values()]
+    const one = ofPeers.map((all) => all.find(({ direction }) => direction === 'outbound') ?? (all[0] as Connection))
+    return one.toSorted((a, b) => a.openedAtMs - b.openedAtMs)
   }
 
   #inbound(): readonly Connection[] {

@@ -175,8 +175,9 @@ export class BranchRun implements Running {
     const { patience, others } = this.#around
     if (!stalled && !(this.#waitedMs > WAITED_MS_MAX * patience && others(true))) return
     this.lacksBlocks = this.#end === null && this.#branch.length > 0
-    const end = this.#hasMoved && !stalled ? 'slow' : 'failed'
-    this.#end ??= this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : end
+    // Blocks came, and may have come as quickly as our own line takes them.
+    if (this.#hasMoved && !stalled) this.#end ??= 'slow'
+    else this.#end ??= this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
   }
 
   /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */

@@ -150,12 +150,12 @@ export class Candidates {
     return this.isHeard(id) ? this.#patience : 1
   }
 
-  /** No peer is waited for. */
+  /** No peer with a say claims more than we have: from now on peers are waited for as usual. */
   calm(): void {
     this.#patience = 1
   }
 
-  /** Whether it may be our own line where a peer is slow: once, or a few peers would have us wait ever longer. */
+  /** Whether a peer may be slow at no cost, for it may be our own line. It may once, or a few peers would have us wait ever longer. */
   mayBeSlow(id: PeerId): boolean {
     return this.isHeard(id) && !this.#standing(id).wasSlow
   }
@@ -199,8 +199,8 @@ export class Candidates {
   }
 
   /**
-   * Whether another peer's branch could be followed in place of one's. Where that peer has a say, those that have none for they came to
-   * us do not count, unless it was waited for long: they may be any number, and all it takes of them is to claim more.
+   * Whether another peer's branch could be followed in place of a peer's. A peer that we chose, and that has a say, gives way to others
+   * that we chose. Strangers count only where it was waited for long: they can be any number, and claim whatever they like.
    */
   mayReplace(id: PeerId, isLong: boolean, isBusy: (id: PeerId) => boolean): boolean {
     const isEqual = isLong || !this.isHeard(id) || !this.#hasSay(id)

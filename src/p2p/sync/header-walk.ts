@@ -47,7 +47,7 @@ export interface HeaderPage {
   readonly more: boolean
 }
 
-/** Whether another peer's branch could be followed in place of one; of one that `isLong` held up, whoever the others are. */
+/** Tells whether another peer's branch could be followed instead. `isLong`: this one was waited for so long that strangers count too. */
 export type Others = (isLong: boolean) => boolean
 
 /** How a page is asked for: see {@link HeaderWalk.next}. */

@@ -286,13 +286,13 @@ export class Synchroniser {
     const claim = await run.run(unproven)
     if (claim !== null || this.#stopped) return claim ?? 'stopped'
     const { slow, waitedMs } = unproven.walk
-    // An honest one that broke off has shown more by then than a lighter branch that waits.
+    // An honest peer that breaks off has shown more than any lighter branch that waits. It may not have outrun kept headers yet.
     const kept = this.#deps.snapshots?.keptTip()
     const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
     const isMore = run.totalWork > this.#claims.provenBeside(info.id)
-    const isWorthIt = isMore && (!isBeside || this.#candidates.mayBeSlow(info.id))
-    if (!isMore || (isBeside && !(slow && isWorthIt))) this.#candidates.heldUp(info.id, waitedMs)
-    return isWorthIt && slow ? 'slow' : 'failed'
+    const isWorthMore = isMore && (!isBeside || (slow && this.#candidates.mayBeSlow(info.id)))
+    if (!isWorthMore) this.#candidates.heldUp(info.id, waitedMs)
+    return slow && isWorthMore ? 'slow' : 'failed'
   }
 
   /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */

@@ -31,14 +31,16 @@ export interface BranchRunDependencies {
 /**
  * How a run ended: everything is imported; the peer did not give what it claimed; its branch was proven to have less work than it
  * claimed; it came to nothing for another reason, of which whoever is to blame was told; the node stops; another branch is looked at
- * first; it led on, but so slowly that others are looked at.
+ * first; it led on, but so slowly that others are looked at; others did not give what they said they have of it.
  */
-export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way' | 'slow'
+export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way' | 'slow' | 'ungiven'
 
 /** What a run must know of other branches besides: what is followed too far cannot be left again for one that forks below. */
 export interface BranchSurroundings extends RunSurroundings {
   /** By how much longer than usual blocks are waited for while others wait. */
   readonly patience: number
+  /** Whether a state could be taken in place of its blocks. */
+  readonly mayTakeState: () => boolean
   /** Whether a peer that claims more work than this shows a branch without that block; `height` is that of the branch's end. */
   readonly isDisputed: (block: BlockRef, totalWork: bigint, height: number) => Promise<boolean>
 }
@@ -172,12 +174,24 @@ export class BranchRun implements Running {
     await this.#changed.wait(LOOK_AGAIN_MS)
     this.#waitedMs += clock.now() - beganMs
     const stalled = clock.now() - this.#movedMs > STALLED_MS
-    const { patience, others } = this.#around
-    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX * patience && others(true))) return
+    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX * this.#around.patience && this.#isAnotherWay)) return
     this.lacksBlocks = this.#end === null && this.#branch.length > 0
+    this.#end ??= this.#endOfWait(stalled)
+  }
+
+  /** Whether another branch waits to be followed, or a state is there in place of this one's blocks. */
+  get #isAnotherWay(): boolean {
+    return this.#around.others(true) || (this.#isWorthBlocks && this.#around.mayTakeState())
+  }
+
+  #endOfWait(stalled: boolean): RunEnd {
+    const front = this.#branch.at(0)
+    if (front !== undefined && this.#isWorthBlocks && !this.#bodies.isOwnerToBlame) {
+      if (!this.#deps.sources.mayGive(this.#peer, front.height)) return 'ungiven'
+    }
     // Blocks came, and may have come as quickly as our own line takes them.
-    if (this.#hasMoved && !stalled) this.#end ??= 'slow'
-    else this.#end ??= this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
+    if (this.#hasMoved && !stalled) return 'slow'
+    return this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
   }
 
   /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */

@@ -9,6 +9,8 @@ import { Denials } from './denials.ts'
 const PARKED_MAX = 1_024
 const PARK_MS = 5_000
 const PARK_MS_MAX = 600_000
+/** A peer that is not to blame is left alone for so long at most. */
+const SPARED_MS_MAX = 60_000
 /** Times that are counted. */
 const TIMES_MAX = 16
 /** Looks at a peer that led nowhere until its claim holds nothing up any more: half a minute and more of an honest one that is busy. */
@@ -22,6 +24,9 @@ const PATIENCE_MAX = 64
 /** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
 const WANTED_EVERY_MS = 2_000
 
+/** The two ways to follow a branch: to import all its blocks, or to take the state of a snapshot on it first. */
+export type Way = 'blocks' | 'snapshot'
+
 interface Parked {
   readonly untilMs: number
   readonly times: number
@@ -29,13 +34,23 @@ interface Parked {
   readonly looks: number
   /** Whether others were looked at because it was slow. */
   readonly wasSlow: boolean
+  /** The way that came to nothing last on its branch. */
+  readonly failed: Way | null
   /** When it led nowhere last. */
   readonly atMs: number
   /** The most work that it has said it has, in connections that are over. */
   readonly claimedWork: bigint
 }
 
-const NOT_PARKED: Parked = { untilMs: 0, times: 0, looks: 0, wasSlow: false, atMs: 0, claimedWork: 0n }
+const NOT_PARKED: Parked = {
+  untilMs: 0,
+  times: 0,
+  looks: 0,
+  wasSlow: false,
+  failed: null,
+  atMs: 0,
+  claimedWork: 0n,
+}
 /** An hour after a peer led nowhere last, that is forgotten: honest peers lead nowhere now and then too. */
 const FORGOTTEN_MS = 3_600_000
 
@@ -114,7 +129,7 @@ export class Candidates {
     if (this.#owing.delete(id)) this.park(id)
     const parked = this.#standing(id)
     if (claimedWork > this.#deps.chain.head.totalWork && claimedWork > parked.claimedWork)
-      this.#note(id, { ...parked, claimedWork, atMs: this.#deps.clock.now() })
+      this.#note(id, { ...parked, claimedWork, atMs: this.#sinceMs(parked) })
   }
 
   /** Leaves a peer's branch alone for a while, longer each time. */
@@ -127,10 +142,26 @@ export class Candidates {
 
   /** Leaves a peer's branch alone until others were looked at, by no fault of it; `isInVain` where its branch was not followed. */
   rest(id: PeerId, isInVain: boolean): void {
-    const nowMs = this.#deps.clock.now()
-    const { atMs, ...parked } = this.#standing(id)
-    const looks = parked.looks + (isInVain ? 1 : 0)
-    this.#note(id, { ...parked, looks, untilMs: nowMs + PARK_MS, atMs: parked.times > 0 ? atMs : nowMs })
+    const parked = this.#standing(id)
+    this.#rest(id, { ...parked, looks: parked.looks + (isInVain ? 1 : 0) }, PARK_MS)
+  }
+
+  /** Leaves a peer's branch alone for a while, longer each time: it was shown, and what is needed of it nobody gave who said he had it. */
+  spare(id: PeerId): void {
+    const parked = this.#standing(id)
+    const forMs = Math.min(SPARED_MS_MAX, PARK_MS * 2 ** Math.min(TIMES_MAX, parked.looks))
+    this.#rest(id, { ...parked, looks: parked.looks + 1 }, forMs)
+  }
+
+  /** The way that came to nothing last on a peer's branch: the other one is tried next, or one liar who offers it would keep us from both. */
+  failedOf(id: PeerId): Way | null {
+    return this.#standing(id).failed
+  }
+
+  /** A way came to nothing on a peer's branch. */
+  failed(id: PeerId, way: Way): void {
+    const parked = this.#standing(id)
+    this.#note(id, { ...parked, failed: way, atMs: this.#sinceMs(parked) })
   }
 
   /** A peer has shown that it has less than it claims: its claim counts no more. */
@@ -160,13 +191,14 @@ export class Candidates {
     return this.isHeard(id) && !this.#standing(id).wasSlow
   }
 
-  /** A peer gave way because it was slow, and had shown or given something. */
-  slow(id: PeerId): void {
+  /** A peer gave way because it was slow, and had shown something. Where that led us further it is not left alone for long, but may lose its say. */
+  slow(id: PeerId, isFurther: boolean): void {
     if (this.mayBeSlow(id)) {
       this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
       this.#note(id, { ...this.#standing(id), wasSlow: true, atMs: this.#deps.clock.now() })
       this.rest(id, true)
     } else this.park(id)
+    if (isFurther) this.#rest(id, this.#standing(id), PARK_MS)
   }
 
   /** A peer was waited for while all others waited, and showed nothing. */
@@ -182,8 +214,8 @@ export class Candidates {
 
   /** A peer's branch was good: how often it led nowhere is forgotten once it has shown all that it ever claimed. */
   unpark(id: PeerId): void {
-    const { claimedWork } = this.#standing(id)
-    if (claimedWork > this.#deps.chain.head.totalWork) this.free(id)
+    const parked = this.#standing(id)
+    if (parked.claimedWork > this.#deps.chain.head.totalWork) this.#note(id, { ...parked, untilMs: 0, failed: null })
     else this.#parkedOf(id).delete(this.nameOf(id))
   }
 
@@ -191,7 +223,8 @@ export class Candidates {
    * The peer whose branch is to be followed next, undefined if nobody claims more work than our head has. Peers that we
    * chose come before those that chose us: whoever wants to waste our time can make many of the latter. Those without a say, which led
    * nowhere too often, come behind their like, whatever they claim. Of the others those that dispute a branch come first, and then those
-   * that were looked at in vain less often: a few that claim most must not take turns.
+   * that were looked at in vain less often: a few that claim most must not take turns. Behind those are peers that only showed a header
+   * without a parent, which costs nothing; they take turns.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -240,6 +273,16 @@ export class Candidates {
     })
   }
 
+  /** Leaves a branch alone for so long, by no fault of its peer. */
+  #rest(id: PeerId, parked: Parked, ms: number): void {
+    this.#note(id, { ...parked, untilMs: this.#deps.clock.now() + ms, atMs: this.#sinceMs(parked) })
+  }
+
+  /** When a standing began to count that is noted anew: what led nowhere is not remembered for longer by what came later. */
+  #sinceMs({ times, atMs }: Parked): number {
+    return times > 0 ? atMs : this.#deps.clock.now()
+  }
+
   #note(id: PeerId, parked: Parked): void {
     this.#parkedOf(id).set(this.nameOf(id), parked)
   }
@@ -254,9 +297,13 @@ export class Candidates {
   }
 
   readonly #byPromise = (a: Peer, b: Peer): number => {
-    const order = (peer: Peer): number => (isChosen(peer) ? 0 : 2) + (this.#hasSay(peer.info.id) ? 0 : 1)
+    const isMore = ({ head }: Peer): boolean => head.totalWork > this.#deps.chain.head.totalWork
+    const order = (peer: Peer): number =>
+      (isChosen(peer) ? 0 : 3) + (isMore(peer) ? (this.#hasSay(peer.info.id) ? 0 : 1) : 2)
     const looks = ({ info }: Peer): number => (this.#denying.has(info.id) ? -1 : this.#standing(info.id).looks)
-    return order(a) - order(b) || looks(a) - looks(b) || byWork(a, b)
+    const lookedMs = ({ info }: Peer): number => this.#lookedAt.get(info.id)?.atMs ?? 0
+    const turn = isMore(a) ? looks(a) - looks(b) : lookedMs(a) - lookedMs(b)
+    return order(a) - order(b) || turn || byWork(a, b)
   }
 
   #hasSay(id: PeerId): boolean {

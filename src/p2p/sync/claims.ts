@@ -1,3 +1,4 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { PeerId } from '../network.ts'
 import { type Claim, type ClaimJudge, collectClaim } from './claim.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
@@ -15,7 +16,11 @@ export type ClaimOutcome = 'enough' | 'too-little' | 'unknown'
 export interface ClaimsDependencies {
   readonly chain: ClaimJudge
   readonly onFatal: (error: unknown) => void
+  readonly clock: Clock
 }
+
+/** So long the work of a branch is known that was proven, and whose peer left: it may come again, and others may have it. */
+const LEFT_MS = 600_000
 
 /** Collects what branches claim that are too light to be hashed so far, beside everything else. */
 export class Claims {
@@ -26,6 +31,8 @@ export class Claims {
   /** Peers that came while as many claims as may be were collected. */
   readonly #waiting = new Set<PeerId>()
   readonly #claims = new Map<PeerId, Claim>()
+  /** The peer that left with the most proven work, and when. */
+  #left: { readonly peer: PeerId; readonly work: bigint; readonly atMs: number } | null = null
   #stopped = false
 
   /** `collected` hears what became of a claim. */
@@ -43,7 +50,7 @@ export class Claims {
     return this.#collecting.has(peer) || this.#waiting.has(peer)
   }
 
-  /** Work of the heaviest claim that is proven and waits to be followed. */
+  /** Work of the heaviest claim that is proven and waits to be followed, also if its peer left a while ago. */
   get provenWork(): bigint {
     return this.provenBeside(null)
   }
@@ -51,7 +58,13 @@ export class Claims {
   /** The same, without that of one peer. */
   provenBeside(peer: PeerId | null): bigint {
     const works = [...this.#claims].map(([owner, { proven }]) => (owner === peer ? 0n : (proven?.tip.totalWork ?? 0n)))
-    return works.reduce((most, work) => (work > most ? work : most), 0n)
+    const left = this.#left?.peer === peer ? 0n : this.#leftWork
+    return works.reduce((most, work) => (work > most ? work : most), left)
+  }
+
+  get #leftWork(): bigint {
+    const { work, atMs } = this.#left ?? { work: 0n, atMs: 0 }
+    return this.#deps.clock.now() - atMs < LEFT_MS ? work : 0n
   }
 
   /** Keeps a claim until the peer's branch was looked at again. */
@@ -71,6 +84,8 @@ export class Claims {
 
   /** A peer is gone. */
   forget(peer: PeerId): void {
+    const work = this.#claims.get(peer)?.proven?.tip.totalWork ?? 0n
+    if (work > 0n && work >= this.#leftWork) this.#left = { peer, work, atMs: this.#deps.clock.now() }
     this.#claims.delete(peer)
     this.#waiting.delete(peer)
     if (this.#collecting.delete(peer)) this.#waiting.clear()

@@ -35,7 +35,7 @@ export const PAGE_WORTH_MS = 5_000
 /** Wait beyond what was given after which the branch gives way to others: each page may come just in time. */
 export const HEADERS_OWED_MS_MAX = 30_000
 /** Wait that a full page makes up for over a whole branch: pages that all come just in time would take hours. */
-export const PAGE_PACE_MS = 2_000
+export const PAGE_PACE_MS = 3_000
 /** Wait beyond that, over the whole branch, after which it gives way to others. */
 export const HEADERS_HELD_MS_MAX = 120_000
 const LOOK_AGAIN_MS = 1_000

@@ -7,6 +7,7 @@ import { pause } from '../relay/within.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 import { holds } from './body-sources.ts'
 import type { BranchRunDependencies, BranchSurroundings, RunEnd } from './branch-run.ts'
+import type { Way } from './candidates.ts'
 import type { BlockRef } from './denials.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
 import type { Running } from './reporter.ts'
@@ -69,7 +70,7 @@ export class SnapshotRun implements Running {
    * Whether a node that far behind begins from a snapshot: where it may, and must or wants to. What peers offer is a claim: after
    * one way came to nothing the other one is taken where there is one.
    */
-  static isWanted(wish: Wish, { head }: Peer, failed: 'blocks' | 'snapshot' | null): boolean {
+  static isWanted(wish: Wish, { head }: Peer, failed: Way | null): boolean {
     const { chain, peers, snapshots, snapshotSetting } = wish
     if (snapshots === null || snapshotSetting === 'never') return false
     const { height } = chain.head.header
@@ -111,7 +112,8 @@ export class SnapshotRun implements Running {
     const prover = new Prover(this.#deps, this.#peer)
     const end = await proveBranch(unproven, prover, this.#keep, this.#around.others)
     if (this.#around.stopped()) return 'stopped'
-    if (end !== 'complete') return 'failed'
+    // What it has shown so far is kept.
+    if (end !== 'complete') return unproven.walk.slow ? 'slow' : 'failed'
     this.proven = true
     const tip = this.#door.keptTip()
     if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
@@ -146,7 +148,7 @@ export class SnapshotRun implements Running {
   #best(tip: HeaderTip): SnapshotRef | undefined {
     const { chain, peers, choice } = this.#deps
     const { header, totalWork } = chain.head
-    return choice.best(peers.list(), ({ height, id }) => {
+    return choice.best(peers.list(), this.#peer, ({ height, id }) => {
       if (height <= header.height || height + BURIED_BLOCKS > tip.header.height) return false
       const kept = this.#door.keptAt(height)
       return kept?.id === id && kept.totalWork > totalWork
@@ -157,14 +159,11 @@ export class SnapshotRun implements Running {
     this.#taking = true
     this.#deps.log.info({ snapshot: snapshot.id, height: snapshot.height }, 'taking the state of a snapshot')
     void this.#watch(snapshot, tip)
+    const offerers = this.#offerers(snapshot)
     const taken = await this.#door.run({
       snapshot,
       tip,
-      peers: () =>
-        this.#deps.peers
-          .list()
-          .filter(({ status }) => status.snapshots.some(({ id }) => id === snapshot.id))
-          .map(({ info }) => info.id),
+      peers: () => this.#offerers(snapshot),
       stopped: this.#around.stopped,
       givesWay: () => this.#gaveWay,
       report: (part) => {
@@ -178,7 +177,15 @@ export class SnapshotRun implements Running {
     if (taken.fault.code === 'chain/fork-too-deep') this.#around.onUnreachable(tip)
     // What is there of the state is gone on with where the other branch turns out to be this one.
     if (this.#gaveWay) return 'gave-way'
-    this.#deps.choice.failed(snapshot)
+    this.#deps.choice.failed(offerers)
     return 'failed'
+  }
+
+  /** Peers that say they have a snapshot. */
+  #offerers(snapshot: SnapshotRef): readonly PeerId[] {
+    const peers = this.#deps.peers.list()
+    return peers
+      .filter(({ status }) => status.snapshots.some(({ id }) => id === snapshot.id))
+      .map(({ info }) => info.id)
   }
 }

@@ -1,6 +1,5 @@
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { isNear } from '../../../consensus/chain/near-head.ts'
-import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import type { BodyFetchDependencies } from './body-fetch.ts'
@@ -13,6 +12,7 @@ import { Contest } from './contest.ts'
 import { claimFromBelow } from './deep-claim.ts'
 import type { BlockRef } from './denials.ts'
 import { type FirstPageMeans, firstNew } from './first-page.ts'
+import { GossipWait } from './gossip-wait.ts'
 import { HeaderWalk, type Others, type WalkDependencies } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
 import { ProofRun } from './proof-run.ts'
@@ -36,9 +36,6 @@ export interface SynchroniserDependencies extends Omit<BranchRunDependencies, 's
 }
 
 const LOOK_AGAIN_MS = 1_000
-/** The newest blocks come by gossip; those that it lost are fetched after this. */
-const GOSSIP_MS = 1_500
-const GOSSIP_BLOCKS = 2
 /** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
 const STUCK_MS = 600_000
 
@@ -49,13 +46,10 @@ export class Synchroniser {
   readonly #changed: Signal
   readonly #claims: Claims
   readonly #reporter: Reporter
-  readonly #choice = new SnapshotChoice()
+  readonly #choice = new SnapshotChoice((id) => this.#candidates.nameOf(id))
   readonly #contest: Contest
+  readonly #gossip: GossipWait
   #run: BranchRun | SnapshotRun | ProofRun | null = null
-  /** Since when somebody is ahead of our head. */
-  #ahead: { readonly of: BlockId; readonly sinceMs: number } | null = null
-  /** What came to nothing last: the other way is tried next, or one liar who offers it would keep us from both. */
-  #failed: 'blocks' | 'snapshot' | null = null
   /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
   #isContested = false
   #movedMs: number
@@ -70,6 +64,7 @@ export class Synchroniser {
     this.#deps = { ...dependencies, sources, denials: this.#candidates.denials }
     this.#claims = new Claims(dependencies, (peer, outcome) => this.#claimed(peer, outcome))
     this.#contest = new Contest(dependencies, this.#candidates, (id) => this.#claims.has(id))
+    this.#gossip = new GossipWait(dependencies.chain, dependencies.clock)
     this.#waiting = { ...dependencies, changed: this.#changed, stopped: () => this.#stopped }
     this.#movedMs = dependencies.clock.now()
     dependencies.chain.awaitedWork = () => this.#awaitedWork()
@@ -145,31 +140,21 @@ export class Synchroniser {
         this.#candidates.calm()
       }
       const peer = this.#candidates.best((id) => this.#claims.has(id))
-      if (peer === undefined) this.#ahead = null
-      const waitMs = peer === undefined ? LOOK_AGAIN_MS : this.#leftToGossip(peer)
-      if (peer === undefined || waitMs > 0) await this.#changed.wait(Math.max(1, waitMs))
+      const waitMs = this.#gossip.leftMs(peer, this.#reporter.behind)
+      if (peer === undefined) await this.#changed.wait(LOOK_AGAIN_MS)
+      else if (waitMs > 0) await this.#changed.wait(Math.max(1, waitMs))
       else await this.#look(peer)
     }
-  }
-
-  /**
-   * How long gossip may still take for a block or two that a peer has and we have not. The time runs from our own head on:
-   * whoever claims another head every moment must not begin it anew.
-   */
-  #leftToGossip({ head }: Peer): number {
-    const { chain, clock } = this.#deps
-    if (this.#reporter.behind || head.height - chain.head.header.height > GOSSIP_BLOCKS) return 0
-    if (this.#ahead?.of !== chain.head.id) this.#ahead = { of: chain.head.id, sinceMs: clock.now() }
-    return this.#ahead.sinceMs + GOSSIP_MS - clock.now()
   }
 
   /** Looks at a peer's branch, and follows it as far as it is worth it. */
   async #look(peer: Peer): Promise<void> {
     const { id } = peer.info
     this.#candidates.looking(id)
-    const headBefore = this.#deps.chain.head.id
+    const [headBefore, keptBefore] = [this.#deps.chain.head.id, this.#keptTip?.id]
     const end = await this.#walk(peer)
     const moved = this.#deps.chain.head.id !== headBefore
+    const isFurther = moved || this.#keptTip?.id !== keptBefore
     const isPutOff = end === 'gave-way' || (end === 'slow' && !moved)
     if (!isPutOff || this.#claims.of(id)?.proven === undefined) this.#claims.drop(id)
     const hasTakenState = this.#run instanceof SnapshotRun
@@ -177,7 +162,6 @@ export class Synchroniser {
     if (end === 'stopped' || end === 'collecting') return
     if (end === 'useless' || end === 'short')
       this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
-    if (moved) this.#failed = null
     // One that led on by blocks, but not as far as it claimed, waits: a header from the future ends a branch, and blames no peer.
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
@@ -186,7 +170,8 @@ export class Synchroniser {
     } else if (end === 'gave-way') {
       this.#isContested = true
       this.#candidates.rest(id, true)
-    } else if (end === 'slow') this.#candidates.slow(id)
+    } else if (end === 'slow') this.#candidates.slow(id, isFurther)
+    else if (end === 'ungiven') this.#candidates.spare(id)
     else if (end === 'short') this.#candidates.refute(id)
     // What it has came by gossip before.
     else if (end === 'done' && isReached && this.#candidates.isHeard(id)) this.#candidates.rest(id, false)
@@ -197,8 +182,8 @@ export class Synchroniser {
   /** `isBeside`: without what is kept, which gives way only to what is proven to have more work. */
   async #walk(peer: Peer, isBeside = false): Promise<RunEnd | 'collecting'> {
     const { id } = peer.info
-    const isSnapshotWanted = SnapshotRun.isWanted(this.#deps, peer, this.#failed)
-    const keptTip = isSnapshotWanted && !isBeside ? this.#deps.snapshots?.keptTip() : undefined
+    const isSnapshotWanted = SnapshotRun.isWanted(this.#deps, peer, this.#candidates.failedOf(id))
+    const keptTip = isSnapshotWanted && !isBeside ? this.#keptTip : undefined
     const claim = this.#claimOf(id, keptTip)
     const kept = claim === undefined || claim.base.id === keptTip?.id ? keptTip : undefined
     const patience = this.#candidates.patienceFor(id)
@@ -287,7 +272,7 @@ export class Synchroniser {
     if (claim !== null || this.#stopped) return claim ?? 'stopped'
     const { slow, waitedMs } = unproven.walk
     // An honest peer that breaks off has shown more than any lighter branch that waits. It may not have outrun kept headers yet.
-    const kept = this.#deps.snapshots?.keptTip()
+    const kept = this.#keptTip
     const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
     const isMore = run.totalWork > this.#claims.provenBeside(info.id)
     const isWorthMore = isMore && (!isBeside || (slow && this.#candidates.mayBeSlow(info.id)))
@@ -329,6 +314,7 @@ export class Synchroniser {
       stopped: () => this.#stopped,
       patience: this.#candidates.patienceFor(id),
       others: this.#othersOf(id),
+      mayTakeState: () => SnapshotRun.isWanted(this.#deps, peer, 'blocks'),
       isDisputed: (block, totalWork, height) => this.#contest.isDisputed(peer, block, totalWork, height),
     }
     const surroundings: SnapshotSurroundings = {
@@ -344,17 +330,25 @@ export class Synchroniser {
     const next = (unproven.walk.base?.header.height ?? 0) + 1
     if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
       log.warn({ height: next, peers: peers.list().length }, 'no connected peer holds the next blocks; waiting for one')
-      return 'failed'
+      return 'ungiven'
     }
     this.#run = run
     const end = await run.run(unproven)
-    if (run instanceof SnapshotRun && run.proven && end === 'failed') this.#failed = 'snapshot'
-    if (run instanceof BranchRun && run.lacksBlocks) this.#failed = 'blocks'
+    if (run instanceof BranchRun && run.lacksBlocks) this.#candidates.failed(id, 'blocks')
+    if (run instanceof SnapshotRun && run.proven && end === 'failed') {
+      this.#candidates.failed(id, 'snapshot')
+      return unproven.walk.early ? 'failed' : 'ungiven'
+    }
     return end === 'done' && !unproven.walk.early && this.#isShort(peer, run.totalWork) ? 'short' : end
   }
 
   #othersOf(id: PeerId): Others {
     return (isLong) => this.#candidates.mayReplace(id, isLong, (other) => this.#claims.has(other))
+  }
+
+  /** Last of the headers that are kept for a state. */
+  get #keptTip(): HeaderTip | undefined {
+    return this.#deps.snapshots?.keptTip()
   }
 
   get #isStuck(): boolean {
@@ -372,7 +366,7 @@ export class Synchroniser {
 
   /** Work of the heaviest branch that is proven and waits to be followed. */
   get #provenWork(): bigint {
-    const [kept, claimed] = [this.#deps.snapshots?.keptTip()?.totalWork ?? 0n, this.#claims.provenWork]
+    const [kept, claimed] = [this.#keptTip?.totalWork ?? 0n, this.#claims.provenWork]
     return kept > claimed ? kept : claimed
   }
 

@@ -192,10 +192,10 @@ describe('slow peers', () => {
   it('have the chosen waited for longer once each, and strangers never', () => {
     const candidates = world()
     const patience = (): readonly number[] => [a, b, stranger].map(({ info }) => candidates.patienceFor(info.id))
-    for (let time = 0; time < 5; time++) candidates.slow(a.info.id)
-    candidates.slow(stranger.info.id)
+    for (let time = 0; time < 5; time++) candidates.slow(a.info.id, false)
+    candidates.slow(stranger.info.id, false)
     expect(patience()).toEqual([2, 2, 1])
-    candidates.slow(b.info.id)
+    candidates.slow(b.info.id, false)
     expect(patience()).toEqual([4, 4, 1])
     candidates.calm()
     expect(patience()).toEqual([1, 1, 1])
@@ -205,15 +205,30 @@ describe('slow peers', () => {
     const candidates = world()
     const sayings: boolean[] = []
     for (let time = 0; time < 5; time++) {
-      candidates.slow(a.info.id)
+      candidates.slow(a.info.id, false)
       sayings.push(candidates.rivals(HEAD).includes(a))
     }
     expect(sayings).toEqual([true, true, true, true, false])
   })
 
+  it.each([
+    [true, 5_000],
+    [false, 80_000],
+  ])('are left alone for long only where they led no further: %s', (isFurther, restsMs) => {
+    const clock = { nowMs: 0, now: () => clock.nowMs }
+    const peers = { list: () => [a], isReady: () => true }
+    const candidates = new Candidates({ chain: { head: { totalWork: HEAD } }, clock, peers } as never)
+    for (let time = 0; time < 6; time++) candidates.slow(a.info.id, isFurther)
+    clock.nowMs += restsMs - 1
+    expect(candidates.best(() => false)).toBeUndefined()
+    clock.nowMs += 1
+    expect(candidates.best(() => false)).toBe(a)
+    expect(candidates.rivals(HEAD)).toEqual([])
+  })
+
   it('come behind those of their kind that were looked at less often, but for one that disputes a branch', () => {
     const candidates = world()
-    candidates.slow(a.info.id)
+    candidates.slow(a.info.id, false)
     candidates.free(a.info.id)
     expect(candidates.best(() => false)).toBe(b)
     candidates.denies(a.info.id)
@@ -221,4 +236,67 @@ describe('slow peers', () => {
     candidates.looking(a.info.id)
     expect(candidates.best(() => false)).toBe(b)
   })
+})
+
+describe('peers whose branch others do not give', () => {
+  const peer = {
+    info: { id: ID, direction: 'outbound', address: PLACE },
+    head: { totalWork: HEAD * 2n },
+    connectedAtMs: 0,
+  } as Peer
+  const clock = { nowMs: 0, now: () => clock.nowMs }
+  const peers = { list: () => [peer], isReady: () => true }
+  const world = () => new Candidates({ chain: { head: { totalWork: HEAD } }, clock, peers } as never)
+
+  it('are left alone for longer each time, a minute at most, and keep their say', () => {
+    const candidates = world()
+    const rests = Array.from({ length: 8 }, () => {
+      const beganMs = clock.nowMs
+      candidates.spare(ID)
+      while (candidates.best(() => false) === undefined) clock.nowMs += 1_000
+      return clock.nowMs - beganMs
+    })
+    expect(rests).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000, 60_000])
+    expect(candidates.rivals(HEAD)).toEqual([peer])
+  })
+
+  it('have the way that came to nothing known until their branch was followed', () => {
+    const candidates = world()
+    candidates.failed(ID, 'blocks')
+    candidates.spare(ID)
+    expect(candidates.failedOf(ID)).toBe('blocks')
+    expect(candidates.failedOf('another' as PeerId)).toBeNull()
+    candidates.unpark(ID)
+    expect(candidates.failedOf(ID)).toBeNull()
+  })
+})
+
+it('peers that only showed a header without a parent come behind all of their kind that claim more, and take turns', () => {
+  const clock = { nowMs: 0, now: () => clock.nowMs }
+  const peerOf = (id: string, totalWork: bigint): Peer =>
+    ({
+      info: { id, direction: 'outbound', address: `/memory/${id}` },
+      head: { totalWork },
+      connectedAtMs: 0,
+    }) as Peer
+  const honest = peerOf('honest', HEAD * 2n)
+  const showing = ['one', 'two', 'three'].map((id) => peerOf(id, HEAD))
+  const listed = [honest, ...showing]
+  const peers = { list: () => listed, isReady: () => true }
+  const candidates = new Candidates({ chain: { head: { totalWork: HEAD } }, clock, peers } as never)
+  // It has no say any more, and was looked at in vain.
+  candidates.discount(honest.info.id)
+  candidates.rest(honest.info.id, true)
+  const looked: Peer[] = []
+  for (let look = 0; look < 9; look++) {
+    for (const { info } of showing) candidates.want(info.id)
+    const best = candidates.best(() => false) as Peer
+    candidates.looking(best.info.id)
+    clock.nowMs += 10_000
+    candidates.rest(best.info.id, false)
+    looked.push(best)
+    clock.nowMs += 2_000
+  }
+  expect(looked.filter((peer) => peer === honest).length).toBeGreaterThanOrEqual(4)
+  expect(new Set(looked.filter((peer) => peer !== honest)).size).toBe(3)
 })

@@ -132,6 +132,53 @@ describe('a node that finds no peer with all blocks', () => {
     60_000,
   )
 
+  it.each([
+    ['a block each 20 seconds', 20_000],
+    ['a block each 45 seconds', 45_000],
+  ])(
+    'takes one where a stranger says it has all, and gives %s',
+    async (_, everyMs) => {
+      const { hub, node, door } = await world('auto', 1_050)
+      const says = (status: Status): Status => ({ ...status, bodiesFrom: 0, witnessesFrom: 0, totalWork: 0n })
+      const stranger = await SyncNode.open(hub, 'stranger', { test: source, says })
+      let givenMs = 0
+      stranger.peers.exchange.answer('bodies', (_peer, [first]) => {
+        if (hub.time.nowMs - givenMs < everyMs) return { refusal: 'busy' }
+        givenMs = hub.time.nowMs
+        return { reply: [source.chain.database.encodedTransactions(first as BlockId) ?? []] }
+      })
+      hub.connect(stranger.network, node.network)
+      await hub.time.pass(600_000)
+      expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
+      expect(node.height).toBe(BLOCKS)
+      expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
+      await node.stop()
+    },
+    60_000,
+  )
+
+  it('takes one though a stranger shows a part of the branch alone, on which no snapshot lies deep enough', async () => {
+    const { hub, node, door } = await world('auto', 1_050)
+    const says = (status: Status): Status => ({ ...status, bodiesFrom: 0, witnessesFrom: 0, totalWork: 0n })
+    const archive = await SyncNode.open(hub, 'archive', { test: source, says })
+    archive.peers.exchange.answer('bodies', () => ({ reply: [] }))
+    const shown = headersAbove(source, 0).slice(0, 1_201)
+    const end = shown.at(-1) as HeaderTip
+    const head = { head: end.id, height: end.header.height, totalWork: end.totalWork, snapshots: [] }
+    const far = { mode: 2, bodiesFrom: 1_200, witnessesFrom: 1_200 }
+    const part = await SyncNode.open(hub, 'part', { says: (status) => ({ ...status, ...far, ...head }) })
+    part.peers.exchange.answer('headers', (_peer, { locator, limit }) => {
+      const from = shown.findIndex(({ id }) => id === locator[0]) + 1
+      return { reply: shown.slice(from, from + limit).map(({ bytes }) => bytes) }
+    })
+    for (const { network } of [archive, part]) hub.connect(network, node.network)
+    await hub.time.pass(600_000)
+    expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
+    expect(node.height).toBe(BLOCKS)
+    expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
+    await node.stop()
+  }, 60_000)
+
   it('waits and says so where snapshots are off', async () => {
     const { hub, node, door } = await world('never', 1_050)
     await hub.time.pass(30_000)

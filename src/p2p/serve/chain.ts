@@ -21,26 +21,28 @@ export function serveChain(exchange: Exchange, dependencies: ServeChainDependenc
   exchange.answer('bodies', (_, ids, turn) => bodiesOf(dependencies, ids, turn))
 }
 
-/** Headers of the best chain after the first id that lies on it. */
+/** Headers of the best chain after the first id that lies on it. While that moves there are none: what ends early looks like a short chain. */
 async function headersAfter(
-  { chain: { database } }: ServeChainDependencies,
+  { chain }: ServeChainDependencies,
   { locator, limit }: RequestOf<'headers'>,
   turn: Turn,
 ): Promise<Answer<'headers'>> {
+  const { database } = chain
   const start = commonBlock(database, locator)
+  if (chain.moving) return { refusal: 'busy' }
   if (start === undefined) return { refusal: 'unknown' }
   const headers: Uint8Array[] = []
   let parent = start.id
   for (let height = start.header.height + 1; headers.length < Math.min(limit, HEADERS_MAX); height++) {
     const id = database.idAt(height)
     const entry = id === undefined ? undefined : database.entry(id)
-    // The head may move while others have their turn: what was collected is a branch still, and the rest is another.
-    if (entry === undefined || entry.header.parent !== parent) break
+    if (entry === undefined) break
+    if (entry.header.parent !== parent) return { refusal: 'busy' }
     headers.push(entry.bytes)
     parent = entry.id
     if (turn.due()) await turn.pause()
   }
-  return { reply: headers }
+  return chain.moving ? { refusal: 'busy' } : { reply: headers }
 }
 
 function commonBlock(database: Chain['database'], locator: readonly BlockId[]): BlockEntry | undefined {

@@ -212,10 +212,17 @@ export class Candidates {
     if (parked !== undefined) this.#note(id, { ...parked, untilMs: 0 })
   }
 
-  /** A peer's branch was good: how often it led nowhere is forgotten once it has shown all that it ever claimed. */
+  /**
+   * A peer's branch was good: how often it led nowhere is forgotten once it has shown all that it ever claimed. Where others claim more, it
+   * was looked at all the same, and comes behind them: a chain can be shown a block at a time.
+   */
   unpark(id: PeerId): void {
     const parked = this.#standing(id)
-    if (parked.claimedWork > this.#deps.chain.head.totalWork) this.#note(id, { ...parked, untilMs: 0, failed: null })
+    const { totalWork } = this.#deps.chain.head
+    const isLeft = this.rivals(totalWork).some(({ info }) => info.id !== id)
+    const good = { ...parked, untilMs: 0, failed: null, looks: parked.looks + (isLeft ? 1 : 0) }
+    if (parked.claimedWork > totalWork) this.#note(id, good)
+    else if (isLeft) this.#rest(id, { ...NOT_PARKED, looks: good.looks }, 0)
     else this.#parkedOf(id).delete(this.nameOf(id))
   }
 

@@ -26,7 +26,7 @@ interface Offer {
  */
 export class SnapshotChoice {
   readonly #nameOf: (peer: PeerId) => string
-  readonly #failures = new LruMap<string, number>(FAILED_MAX)
+  #failures = new LruMap<string, number>(FAILED_MAX)
 
   /** `nameOf` names peers so that a name is dear to change. */
   constructor(nameOf: (peer: PeerId) => string) {
@@ -50,6 +50,11 @@ export class SnapshotChoice {
     const order = (a: Offer, b: Offer): number =>
       b.weight - a.weight || Number(b.isOwn) - Number(a.isOwn) || b.ref.height - a.ref.height
     return [...offers.values()].sort(order)[0]?.ref
+  }
+
+  /** Notes that a snapshot was taken: what came to nothing before is forgotten. */
+  succeeded(): void {
+    this.#failures = new LruMap(FAILED_MAX)
   }
 
   /** Notes that what these peers offered was not taken. */

@@ -74,12 +74,17 @@ export class SnapshotRun implements Running {
     const { chain, peers, snapshots, snapshotSetting } = wish
     if (snapshots === null || snapshotSetting === 'never') return false
     const { height } = chain.head.header
-    if (!peers.list().some(({ status }) => status.snapshots.some((ref) => ref.height > height))) return false
+    if (!SnapshotRun.isOffered(peers.list(), height)) return false
     const blocks = peers.list().some((peer) => holds(peer, height + 1))
     if (failed === 'snapshot' && blocks) return false
     if ((snapshots.keptTip()?.header.height ?? 0) > height) return true
     if (!SnapshotRun.isFar(head.height - height)) return false
     return snapshotSetting === 'always' || failed === 'blocks' || !blocks
+  }
+
+  /** Whether one of these peers says it has a snapshot above a height. */
+  static isOffered(peers: readonly Peer[], height: number): boolean {
+    return peers.some(({ status }) => status.snapshots.some((ref) => ref.height > height))
   }
 
   /** Whether so many blocks are worth a snapshot. */
@@ -171,7 +176,10 @@ export class SnapshotRun implements Running {
       },
     })
     this.#taking = false
-    if (taken.ok) return 'done'
+    if (taken.ok) {
+      this.#deps.choice.succeeded()
+      return 'done'
+    }
     this.#deps.log.warn({ snapshot: snapshot.id, reason: faultMessage(taken.fault) }, 'the snapshot was not taken')
     if (this.#around.stopped()) return 'stopped'
     if (taken.fault.code === 'chain/fork-too-deep') this.#around.onUnreachable(tip)

@@ -151,10 +151,10 @@ export class Synchroniser {
   async #look(peer: Peer): Promise<void> {
     const { id } = peer.info
     this.#candidates.looking(id)
-    const [headBefore, keptBefore] = [this.#deps.chain.head.id, this.#keptTip?.id]
+    const [headBefore, keptBefore] = [this.#deps.chain.head.id, this.#keptTip?.totalWork ?? 0n]
     const end = await this.#walk(peer)
     const moved = this.#deps.chain.head.id !== headBefore
-    const isFurther = moved || this.#keptTip?.id !== keptBefore
+    const isFurther = moved || (this.#keptTip?.totalWork ?? 0n) > keptBefore
     const isPutOff = end === 'gave-way' || (end === 'slow' && !moved)
     if (!isPutOff || this.#claims.of(id)?.proven === undefined) this.#claims.drop(id)
     const hasTakenState = this.#run instanceof SnapshotRun
@@ -314,7 +314,9 @@ export class Synchroniser {
       stopped: () => this.#stopped,
       patience: this.#candidates.patienceFor(id),
       others: this.#othersOf(id),
-      mayTakeState: () => SnapshotRun.isWanted(this.#deps, peer, 'blocks'),
+      mayTakeState: () =>
+        SnapshotRun.isWanted(this.#deps, peer, 'blocks') &&
+        SnapshotRun.isOffered(this.#candidates.heard(), this.#deps.chain.head.header.height),
       isDisputed: (block, totalWork, height) => this.#contest.isDisputed(peer, block, totalWork, height),
     }
     const surroundings: SnapshotSurroundings = {

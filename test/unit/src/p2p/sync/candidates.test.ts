@@ -300,3 +300,29 @@ it('peers that only showed a header without a parent come behind all of their ki
   expect(looked.filter((peer) => peer === honest).length).toBeGreaterThanOrEqual(4)
   expect(new Set(looked.filter((peer) => peer !== honest)).size).toBe(3)
 })
+
+it('a peer that shows the chain a block at a time keeps no peer that claims more from its turn', () => {
+  const clock = { nowMs: 0, now: () => clock.nowMs }
+  const peerOf = (id: string): { -readonly [K in keyof Peer]: Peer[K] } =>
+    ({ info: { id, direction: 'outbound', address: `/memory/${id}` }, connectedAtMs: 0 }) as Peer
+  const [crumbs, honest] = [peerOf('crumbs'), peerOf('honest')]
+  const chain = { head: { totalWork: HEAD } }
+  honest.head = { totalWork: HEAD * 2n } as Peer['head']
+  crumbs.head = { totalWork: HEAD + 1n } as Peer['head']
+  const peers = { list: () => [crumbs, honest], isReady: () => true }
+  const candidates = new Candidates({ chain, clock, peers } as never)
+  const looked: string[] = []
+  for (let look = 0; look < 10; look++) {
+    const { info } = candidates.best(() => false) as Peer
+    candidates.looking(info.id)
+    clock.nowMs += 30_000
+    looked.push(info.id)
+    if (info.id === honest.info.id) candidates.spare(info.id)
+    else {
+      chain.head = { totalWork: chain.head.totalWork + 1n }
+      crumbs.head = { totalWork: chain.head.totalWork + 1n } as Peer['head']
+      candidates.unpark(info.id)
+    }
+  }
+  expect(looked.filter((id) => id === honest.info.id).length).toBeGreaterThanOrEqual(4)
+})

@@ -97,6 +97,15 @@ async function world(
   return { hub, node, door }
 }
 
+/** Within so long the node takes the snapshot of the pruned peer, goes on from there, and blames that peer for nothing. */
+async function takesState({ hub, node, door }: Awaited<ReturnType<typeof world>>, withinMs: number): Promise<void> {
+  await hub.time.pass(withinMs)
+  expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
+  expect(node.height).toBe(BLOCKS)
+  expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
+  await node.stop()
+}
+
 describe('a node that finds no peer with all blocks', () => {
   it('proves the headers, takes the newest snapshot that is buried deep enough, and goes on with blocks', async () => {
     const { hub, node, door } = await world('auto', 1_050)
@@ -123,11 +132,7 @@ describe('a node that finds no peer with all blocks', () => {
       const stranger = await SyncNode.open(hub, 'stranger', { test: source, says })
       stranger.peers.exchange.answer('bodies', () => answer)
       hub.connect(stranger.network, node.network)
-      await hub.time.pass(300_000)
-      expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
-      expect(node.height).toBe(BLOCKS)
-      expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
-      await node.stop()
+      await takesState({ hub, node, door }, 300_000)
     },
     60_000,
   )
@@ -148,11 +153,7 @@ describe('a node that finds no peer with all blocks', () => {
         return { reply: [source.chain.database.encodedTransactions(first as BlockId) ?? []] }
       })
       hub.connect(stranger.network, node.network)
-      await hub.time.pass(600_000)
-      expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
-      expect(node.height).toBe(BLOCKS)
-      expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
-      await node.stop()
+      await takesState({ hub, node, door }, 600_000)
     },
     60_000,
   )
@@ -172,11 +173,7 @@ describe('a node that finds no peer with all blocks', () => {
       return { reply: shown.slice(from, from + limit).map(({ bytes }) => bytes) }
     })
     for (const { network } of [archive, part]) hub.connect(network, node.network)
-    await hub.time.pass(600_000)
-    expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
-    expect(node.height).toBe(BLOCKS)
-    expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
-    await node.stop()
+    await takesState({ hub, node, door }, 600_000)
   }, 60_000)
 
   it('waits and says so where snapshots are off', async () => {
@@ -267,11 +264,7 @@ describe('peers that were chosen, build on what is kept and deny blocks of it', 
         return Promise.all(Array.from({ length: count }, (_, i) => denier(hub, `liar ${i}`)))
       }
       const { hub, node, door } = await world('auto', 1_050, liars)
-      await hub.time.pass(600_000)
-      expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
-      expect(node.height).toBe(BLOCKS)
-      expect(node.offences.filter(({ peer }) => peer === 'pruned')).toEqual([])
-      await node.stop()
+      await takesState({ hub, node, door }, 600_000)
     },
     60_000,
   )

@@ -53,6 +53,8 @@ const STALLED_MS = 30_000
  */
 const WAITED_MS_MAX = 30_000
 const WAIT_PAID_MS = 500
+/** The same where a state could be taken in place of the blocks: that is quicker than blocks that come less than ten times a second. */
+const STATE_PAID_MS = 100
 const LOOK_AGAIN_MS = 250
 /** Blocks on one that all who follow its branch have, whatever the newest of them are. */
 const BURIED_BLOCKS = 100
@@ -75,6 +77,7 @@ export class BranchRun implements Running {
   lacksBlocks = false
   #movedMs: number
   #waitedMs = 0
+  #stateWaitedMs = 0
   #hasMoved = false
   #retries = 0
   /** Up to here no peer with more work disputes the branch. */
@@ -172,16 +175,21 @@ export class BranchRun implements Running {
     const { clock } = this.#deps
     const beganMs = clock.now()
     await this.#changed.wait(LOOK_AGAIN_MS)
-    this.#waitedMs += clock.now() - beganMs
+    const waitedMs = clock.now() - beganMs
+    this.#waitedMs += waitedMs
+    this.#stateWaitedMs += waitedMs
     const stalled = clock.now() - this.#movedMs > STALLED_MS
-    if (!stalled && !(this.#waitedMs > WAITED_MS_MAX * this.#around.patience && this.#isAnotherWay)) return
+    if (!stalled && !this.#givesWay) return
     this.lacksBlocks = this.#end === null && this.#branch.length > 0
     this.#end ??= this.#endOfWait(stalled)
   }
 
-  /** Whether another branch waits to be followed, or a state is there in place of this one's blocks. */
-  get #isAnotherWay(): boolean {
-    return this.#around.others(true) || (this.#isWorthBlocks && this.#around.mayTakeState())
+  /** Whether it was waited for so long that another branch is followed first, or a state is taken in place of this one's blocks. */
+  get #givesWay(): boolean {
+    const { patience, others, mayTakeState } = this.#around
+    const mostMs = WAITED_MS_MAX * patience
+    if (this.#waitedMs > mostMs && others(true)) return true
+    return this.#stateWaitedMs > mostMs && this.#isWorthBlocks && mayTakeState()
   }
 
   #endOfWait(stalled: boolean): RunEnd {
@@ -228,6 +236,7 @@ export class BranchRun implements Running {
     this.#branch.shift()
     this.#movedMs = this.#deps.clock.now()
     this.#waitedMs = Math.max(0, this.#waitedMs - WAIT_PAID_MS)
+    this.#stateWaitedMs = Math.max(0, this.#stateWaitedMs - STATE_PAID_MS)
     this.#retries = 0
     this.#changed.wake()
   }

@@ -8,6 +8,8 @@ import type { SnapshotRef } from '../wire/messages.ts'
 const FAILED_MAX = 1_024
 /** An offer of a peer that we chose counts as so many of peers that came to us, who may be one: more than can be connected. */
 const CHOSEN_WEIGHT = 4_096
+/** A take that lasts for longer gives way to a snapshot that as much speaks for; the next one may last twice as long. */
+const TAKE_MS = 600_000
 /** Failures of a peer that are counted. */
 const FAILURES_MAX = 64
 
@@ -27,6 +29,8 @@ interface Offer {
 export class SnapshotChoice {
   readonly #nameOf: (peer: PeerId) => string
   #failures = new LruMap<string, number>(FAILED_MAX)
+  /** How long a take may last where another snapshot could be taken, in ms. */
+  takeMsMax = TAKE_MS
 
   /** `nameOf` names peers so that a name is dear to change. */
   constructor(nameOf: (peer: PeerId) => string) {
@@ -35,6 +39,17 @@ export class SnapshotChoice {
 
   /** The usable snapshot that most speaks for; on a tie one that `owner` offers, who shows that branch, then the newest. */
   best(peers: readonly Peer[], owner: PeerId, isUsable: (ref: SnapshotRef) => boolean): SnapshotRef | undefined {
+    return this.#offers(peers, owner, isUsable)[0]?.ref
+  }
+
+  /** Whether at least half as much speaks for another snapshot as for the one that is taken, which may be a liar's alone. */
+  hasRival(peers: readonly Peer[], { id }: SnapshotRef, isUsable: (ref: SnapshotRef) => boolean): boolean {
+    const offers = this.#offers(peers, null, isUsable)
+    const own = offers.find(({ ref }) => ref.id === id)?.weight ?? 0
+    return offers.some(({ ref, weight }) => ref.id !== id && 2 * weight >= own)
+  }
+
+  #offers(peers: readonly Peer[], owner: PeerId | null, isUsable: (ref: SnapshotRef) => boolean): readonly Offer[] {
     const offers = new Map<BlockId, Offer>()
     for (const { info, status } of peers) {
       const failures = this.#failures.get(this.#nameOf(info.id)) ?? 0
@@ -49,12 +64,18 @@ export class SnapshotChoice {
     }
     const order = (a: Offer, b: Offer): number =>
       b.weight - a.weight || Number(b.isOwn) - Number(a.isOwn) || b.ref.height - a.ref.height
-    return [...offers.values()].sort(order)[0]?.ref
+    return [...offers.values()].sort(order)
   }
 
   /** Notes that a snapshot was taken: what came to nothing before is forgotten. */
   succeeded(): void {
     this.#failures = new LruMap(FAILED_MAX)
+    this.takeMsMax = TAKE_MS
+  }
+
+  /** Notes that a take lasted too long and gave way to another snapshot. */
+  tookTooLong(): void {
+    this.takeMsMax *= 2
   }
 
   /** Notes that what these peers offered was not taken. */

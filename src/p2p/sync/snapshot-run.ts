@@ -149,15 +149,16 @@ export class SnapshotRun implements Running {
     return !this.#around.stopped()
   }
 
-  /** A snapshot on the kept headers that enough stands on, and that has more work itself than our head: what stands on it may never come. */
   #best(tip: HeaderTip): SnapshotRef | undefined {
-    const { chain, peers, choice } = this.#deps
-    const { header, totalWork } = chain.head
-    return choice.best(peers.list(), this.#peer, ({ height, id }) => {
-      if (height <= header.height || height + BURIED_BLOCKS > tip.header.height) return false
-      const kept = this.#door.keptAt(height)
-      return kept?.id === id && kept.totalWork > totalWork
-    })
+    return this.#deps.choice.best(this.#deps.peers.list(), this.#peer, (ref) => this.#isUsable(ref, tip))
+  }
+
+  /** Whether a snapshot is on the kept headers, enough stands on it, and it has more work itself than our head: what stands on it may never come. */
+  #isUsable({ height, id }: SnapshotRef, tip: HeaderTip): boolean {
+    const { header, totalWork } = this.#deps.chain.head
+    if (height <= header.height || height + BURIED_BLOCKS > tip.header.height) return false
+    const kept = this.#door.keptAt(height)
+    return kept?.id === id && kept.totalWork > totalWork
   }
 
   async #take(snapshot: SnapshotRef, tip: HeaderTip): Promise<RunEnd> {
@@ -165,19 +166,27 @@ export class SnapshotRun implements Running {
     this.#deps.log.info({ snapshot: snapshot.id, height: snapshot.height }, 'taking the state of a snapshot')
     void this.#watch(snapshot, tip)
     const offerers = this.#offerers(snapshot)
+    const { choice, clock, peers } = this.#deps
+    const beganMs = clock.now()
+    let isTooLong = false
+    const givesWay = (): boolean => {
+      if (clock.now() - beganMs > choice.takeMsMax)
+        isTooLong ||= choice.hasRival(peers.list(), snapshot, (ref) => this.#isUsable(ref, tip))
+      return this.#gaveWay || isTooLong
+    }
     const taken = await this.#door.run({
       snapshot,
       tip,
       peers: () => this.#offerers(snapshot),
       stopped: this.#around.stopped,
-      givesWay: () => this.#gaveWay,
+      givesWay,
       report: (part) => {
         this.#part = part
       },
     })
     this.#taking = false
     if (taken.ok) {
-      this.#deps.choice.succeeded()
+      choice.succeeded()
       return 'done'
     }
     this.#deps.log.warn({ snapshot: snapshot.id, reason: faultMessage(taken.fault) }, 'the snapshot was not taken')
@@ -185,7 +194,8 @@ export class SnapshotRun implements Running {
     if (taken.fault.code === 'chain/fork-too-deep') this.#around.onUnreachable(tip)
     // What is there of the state is gone on with where the other branch turns out to be this one.
     if (this.#gaveWay) return 'gave-way'
-    this.#deps.choice.failed(offerers)
+    if (isTooLong) choice.tookTooLong()
+    choice.failed(offerers)
     return 'failed'
   }
 

@@ -39,3 +39,18 @@ it('what came to nothing for all who offer it is taken again before what a stran
   choice.failed([HONEST])
   expect(best([offering('stranger', 1_200, 'inbound'), offering(HONEST, 1_100)])).toBe(1_100)
 })
+
+it('a snapshot has a rival where at least half as much speaks for another one', () => {
+  const { choice } = world()
+  const taken = { height: 1_200, id: '1200' as BlockId }
+  const hasRival = (peers: readonly Peer[]): boolean => choice.hasRival(peers, taken, () => true)
+  const liar = offering('liar', 1_200)
+  expect(hasRival([liar])).toBe(false)
+  expect(hasRival([liar, offering('stranger', 1_100, 'inbound')])).toBe(false)
+  expect(hasRival([liar, offering(HONEST, 1_100)])).toBe(true)
+  expect(hasRival([liar, ...['a', 'b'].map((id) => offering(id, 1_200)), offering(HONEST, 1_100)])).toBe(false)
+  choice.failed([HONEST])
+  expect(hasRival([liar, offering(HONEST, 1_100)])).toBe(true)
+  choice.failed([HONEST])
+  expect(hasRival([liar, offering(HONEST, 1_100)])).toBe(false)
+})

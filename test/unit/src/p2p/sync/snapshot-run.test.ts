@@ -1,16 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
 import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
-import { fault } from '../../../../../consensus/primitives/fault.ts'
 import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
-import { fail, ok } from '../../../../../consensus/primitives/result.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'
 import { pause } from '../../../../../src/p2p/relay/within.ts'
-import type { SnapshotDoor, SnapshotPlan, SnapshotSetting } from '../../../../../src/p2p/sync/snapshot-door.ts'
+import type { SnapshotSetting } from '../../../../../src/p2p/sync/snapshot-door.ts'
 import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { blocksFrom, importAll } from '../../../../support/branches.ts'
 import { TestChain } from '../../../../support/chain.ts'
 import { childHeader, headerBranch } from '../../../../support/header-branch.ts'
+import { KeepingDoor } from '../../../../support/p2p/keeping-door.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
 import { SyncNode } from '../../../../support/p2p/sync-node.ts'
 import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
@@ -36,49 +35,6 @@ function idAt(height: number): BlockId {
   return source.chain.database.idAt(height) as BlockId
 }
 
-/**
- * A door that keeps what it is given; taking a snapshot that the honest peer has puts the blocks up to it into the chain, and any
- * other one comes to nothing.
- */
-class KeepingDoor implements SnapshotDoor {
-  readonly kept: HeaderTip[] = []
-  readonly plans: SnapshotPlan[] = []
-  chain: TestChain | undefined
-  isShortened = false
-
-  keptTip(): HeaderTip | undefined {
-    return this.kept.at(-1)
-  }
-
-  keptAt(height: number): HeaderTip | undefined {
-    return this.kept.find(({ header }) => header.height === height)
-  }
-
-  async dropHeaders(): Promise<void> {
-    this.kept.length = 0
-  }
-
-  async keepHeaders(headers: readonly HeaderTip[]): Promise<void> {
-    this.kept.push(...headers)
-  }
-
-  async shortenHeaders(): Promise<boolean> {
-    if (this.isShortened) return false
-    this.kept.length = Math.max(0, this.kept.length - 100)
-    this.isShortened = true
-    return true
-  }
-
-  async run(plan: SnapshotPlan) {
-    this.plans.push(plan)
-    if (!plan.peers().includes('pruned' as PeerId))
-      return fail(fault('p2p/snapshot-unserved', { height: plan.snapshot.height }))
-    await importAll(this.chain as TestChain, blocksFrom(source, 1).slice(0, plan.snapshot.height), plan.tip.totalWork)
-    this.kept.length = 0
-    return ok(undefined)
-  }
-}
-
 async function world(
   setting: SnapshotSetting,
   bodiesFrom: number,
@@ -88,7 +44,7 @@ async function world(
   const snapshots = [500, 1_100, 1_250].map((height) => ({ height, id: idAt(height) }))
   const says = (status: Status): Status => ({ ...status, mode: 2, bodiesFrom, witnessesFrom: bodiesFrom, snapshots })
   const pruned = await SyncNode.open(hub, 'pruned', { test: source, says })
-  const door = new KeepingDoor()
+  const door = new KeepingDoor(source, hub.time)
   const node = await SyncNode.open(hub, 'node', { door, snapshotSetting: setting })
   door.chain = node.test
   for (const first of (await before?.(hub)) ?? []) hub.connect(node.network, first.network)
@@ -138,6 +94,7 @@ describe('a node that finds no peer with all blocks', () => {
   )
 
   it.each([
+    ['two blocks a second', 500],
     ['a block each 20 seconds', 20_000],
     ['a block each 45 seconds', 45_000],
   ])(
@@ -231,7 +188,7 @@ describe('a peer that drips true headers', () => {
   it('is waited for where there is no other', async () => {
     const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
     const dripping = await drip(hub)
-    const door = new KeepingDoor()
+    const door = new KeepingDoor(source, hub.time)
     const node = await SyncNode.open(hub, 'node', { door })
     hub.connect(node.network, dripping.network)
     node.synchroniser.start()
@@ -273,7 +230,7 @@ describe('peers that were chosen, build on what is kept and deny blocks of it', 
 describe('kept headers whose end is stale', () => {
   it('are gone on with from before that', async () => {
     const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
-    const door = new KeepingDoor()
+    const door = new KeepingDoor(source, hub.time)
     const kept = headersAbove(source, 0).slice(0, 600)
     const stale = headerBranch(source.ruleBook, kept.at(-1) as HeaderTip, 1, { extra: new Uint8Array(32).fill(9) })
     await door.keepHeaders([...kept, ...stale])
@@ -295,7 +252,7 @@ describe('kept headers whose end is stale', () => {
 
   it('are let go of by the word of peers that the node chose alone, where it chose some', async () => {
     const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
-    const door = new KeepingDoor()
+    const door = new KeepingDoor(source, hub.time)
     const kept = headersAbove(source, 0).slice(0, 600)
     await door.keepHeaders(kept)
     const node = await SyncNode.open(hub, 'node', { door, snapshotSetting: 'always' })
@@ -329,7 +286,7 @@ describe('a liar', () => {
 
   it('that says that it has a snapshot keeps nobody from the blocks of others', async () => {
     const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
-    const door = new KeepingDoor()
+    const door = new KeepingDoor(source, hub.time)
     // Headers of a snapshot that was begun and that nobody serves any more.
     await door.keepHeaders(headersAbove(source, 0).slice(0, 600))
     const node = await SyncNode.open(hub, 'node', { door })
@@ -363,6 +320,21 @@ describe('a liar', () => {
     await node.stop()
   }, 60_000)
 
+  it('that gives its own snapshot a little at a time keeps no peer from that of others', async () => {
+    const { hub, node, door } = await world('auto', 1_050)
+    door.crawls = (plan) => plan.peers().includes('liar' as PeerId)
+    const snapshots = [{ height: 1_200, id: idAt(1_200) }]
+    const held = { mode: 2, bodiesFrom: 1_050, witnessesFrom: 1_050, snapshots } as const
+    for (const name of ['liar', 'liar at another place']) {
+      const liar = await SyncNode.open(hub, name, { test: source, says: (status) => ({ ...status, ...held }) })
+      hub.connect(node.network, liar.network)
+    }
+    await hub.time.pass(2_400_000)
+    expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_200, 1_200, 1_100])
+    expect(node.height).toBe(BLOCKS)
+    await node.stop()
+  }, 60_000)
+
   it('that comes under many names is not asked for a newer snapshot that no chosen peer has', async () => {
     const { hub, node, door } = await world('auto', 1_050)
     const snapshots = [{ height: 1_200, id: idAt(1_200) }]
@@ -380,7 +352,7 @@ describe('a liar', () => {
 
 it('one block that a peer withholds, and a snapshot that it makes up, do not leave a node behind', async () => {
   const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
-  const door = new KeepingDoor()
+  const door = new KeepingDoor(source, hub.time)
   const node = await SyncNode.open(hub, 'node', { door })
   await importAll(node.test, blocksFrom(source, 1))
   hub.connect(node.network, (await SyncNode.open(hub, 'honest', { test: source })).network)

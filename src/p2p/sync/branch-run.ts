@@ -41,6 +41,8 @@ export interface BranchSurroundings extends RunSurroundings {
   readonly patience: number
   /** Whether a state could be taken in place of its blocks. */
   readonly mayTakeState: () => boolean
+  /** Wait for blocks that each one makes up for, before that is done, in ms. */
+  readonly stateWorthMs: number
   /** Whether a peer that claims more work than this shows a branch without that block; `height` is that of the branch's end. */
   readonly isDisputed: (block: BlockRef, totalWork: bigint, height: number) => Promise<boolean>
 }
@@ -53,8 +55,6 @@ const STALLED_MS = 30_000
  */
 const WAITED_MS_MAX = 30_000
 const WAIT_PAID_MS = 500
-/** The same where a state could be taken in place of the blocks: that is quicker than blocks that come less than ten times a second. */
-const STATE_PAID_MS = 100
 const LOOK_AGAIN_MS = 250
 /** Blocks on one that all who follow its branch have, whatever the newest of them are. */
 const BURIED_BLOCKS = 100
@@ -179,17 +179,18 @@ export class BranchRun implements Running {
     this.#waitedMs += waitedMs
     this.#stateWaitedMs += waitedMs
     const stalled = clock.now() - this.#movedMs > STALLED_MS
-    if (!stalled && !this.#givesWay) return
+    const givesWay = this.#givesWay
+    if (!stalled && givesWay === null) return
     this.lacksBlocks = this.#end === null && this.#branch.length > 0
-    this.#end ??= this.#endOfWait(stalled)
+    this.#end ??= !stalled && givesWay === 'state' ? 'ungiven' : this.#endOfWait(stalled)
   }
 
-  /** Whether it was waited for so long that another branch is followed first, or a state is taken in place of this one's blocks. */
-  get #givesWay(): boolean {
+  /** What it gives way to after so long a wait: another branch, a state in place of this one's blocks, or nothing. */
+  get #givesWay(): 'branch' | 'state' | null {
     const { patience, others, mayTakeState } = this.#around
     const mostMs = WAITED_MS_MAX * patience
-    if (this.#waitedMs > mostMs && others(true)) return true
-    return this.#stateWaitedMs > mostMs && this.#isWorthBlocks && mayTakeState()
+    if (this.#waitedMs > mostMs && others(true)) return 'branch'
+    return this.#stateWaitedMs > mostMs && this.#isWorthBlocks && mayTakeState() ? 'state' : null
   }
 
   #endOfWait(stalled: boolean): RunEnd {
@@ -236,7 +237,7 @@ export class BranchRun implements Running {
     this.#branch.shift()
     this.#movedMs = this.#deps.clock.now()
     this.#waitedMs = Math.max(0, this.#waitedMs - WAIT_PAID_MS)
-    this.#stateWaitedMs = Math.max(0, this.#stateWaitedMs - STATE_PAID_MS)
+    this.#stateWaitedMs = Math.max(0, this.#stateWaitedMs - this.#around.stateWorthMs)
     this.#retries = 0
     this.#changed.wake()
   }

@@ -34,8 +34,9 @@ interface Parked {
   readonly looks: number
   /** Whether others were looked at because it was slow. */
   readonly wasSlow: boolean
-  /** The way that came to nothing last on its branch. */
+  /** The way that came to nothing last on its branch, and whether a state ever did. */
   readonly failed: Way | null
+  readonly failedState: boolean
   /** When it led nowhere last. */
   readonly atMs: number
   /** The most work that it has said it has, in connections that are over. */
@@ -48,6 +49,7 @@ const NOT_PARKED: Parked = {
   looks: 0,
   wasSlow: false,
   failed: null,
+  failedState: false,
   atMs: 0,
   claimedWork: 0n,
 }
@@ -158,10 +160,16 @@ export class Candidates {
     return this.#standing(id).failed
   }
 
+  /** Whether a state on a peer's branch came to nothing in the last hour. */
+  hasFailedState(id: PeerId): boolean {
+    return this.#standing(id).failedState
+  }
+
   /** A way came to nothing on a peer's branch. */
   failed(id: PeerId, way: Way): void {
     const parked = this.#standing(id)
-    this.#note(id, { ...parked, failed: way, atMs: this.#sinceMs(parked) })
+    const failedState = parked.failedState || way === 'snapshot'
+    this.#note(id, { ...parked, failed: way, failedState, atMs: this.#sinceMs(parked) })
   }
 
   /** A peer has shown that it has less than it claims: its claim counts no more. */
@@ -220,7 +228,7 @@ export class Candidates {
     const parked = this.#standing(id)
     const { totalWork } = this.#deps.chain.head
     const isLeft = this.rivals(totalWork).some(({ info }) => info.id !== id)
-    const good = { ...parked, untilMs: 0, failed: null, looks: parked.looks + (isLeft ? 1 : 0) }
+    const good = { ...parked, untilMs: 0, failed: null, failedState: false, looks: parked.looks + (isLeft ? 1 : 0) }
     if (parked.claimedWork > totalWork) this.#note(id, good)
     else if (isLeft) this.#rest(id, { ...NOT_PARKED, looks: good.looks }, 0)
     else this.#parkedOf(id).delete(this.nameOf(id))

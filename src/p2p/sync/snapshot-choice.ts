@@ -42,11 +42,14 @@ export class SnapshotChoice {
     return this.#offers(peers, owner, isUsable)[0]?.ref
   }
 
-  /** Whether at least half as much speaks for another snapshot as for the one that is taken, which may be a liar's alone. */
+  /**
+   * Whether peers that do not offer the snapshot that is taken, which may be a liar's alone, offer another one, for which at least half as
+   * much speaks.
+   */
   hasRival(peers: readonly Peer[], { id }: SnapshotRef, isUsable: (ref: SnapshotRef) => boolean): boolean {
-    const offers = this.#offers(peers, null, isUsable)
-    const own = offers.find(({ ref }) => ref.id === id)?.weight ?? 0
-    return offers.some(({ ref, weight }) => ref.id !== id && 2 * weight >= own)
+    const own = this.#offers(peers, null, (ref) => ref.id === id)[0]?.weight ?? 0
+    const others = peers.filter(({ status }) => status.snapshots.every((ref) => ref.id !== id))
+    return this.#offers(others, null, isUsable).some(({ weight }) => 2 * weight >= own)
   }
 
   #offers(peers: readonly Peer[], owner: PeerId | null, isUsable: (ref: SnapshotRef) => boolean): readonly Offer[] {

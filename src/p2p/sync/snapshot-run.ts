@@ -7,7 +7,7 @@ import { pause } from '../relay/within.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 import { holds } from './body-sources.ts'
 import type { BranchRunDependencies, BranchSurroundings, RunEnd } from './branch-run.ts'
-import type { Way } from './candidates.ts'
+import { isChosen, type Way } from './candidates.ts'
 import type { BlockRef } from './denials.ts'
 import { Prover, proveBranch, type Unproven } from './prove.ts'
 import type { Running } from './reporter.ts'
@@ -39,6 +39,8 @@ interface Wish {
 
 /** A snapshot that saves fewer blocks than this is not worth it. */
 const FAR_BEHIND_BLOCKS = 1_200
+/** A node that begins takes a state rather than blocks that come less than ten times a second. */
+const BLOCK_WORTH_MS = 100
 /** Blocks that must stand on a snapshot: a reorganisation below it would take a whole new state. */
 const BURIED_BLOCKS = 100
 /** How often those are asked whether they have its block, while a state is taken, who claim more work. */
@@ -75,11 +77,24 @@ export class SnapshotRun implements Running {
     if (snapshots === null || snapshotSetting === 'never') return false
     const { height } = chain.head.header
     if (!SnapshotRun.isOffered(peers.list(), height)) return false
-    const blocks = peers.list().some((peer) => holds(peer, height + 1))
-    if (failed === 'snapshot' && blocks) return false
+    const isHeld = (among: readonly Peer[]): boolean => among.some((peer) => holds(peer, height + 1))
+    if (failed === 'snapshot' && isHeld(peers.list())) return false
     if ((snapshots.keptTip()?.header.height ?? 0) > height) return true
     if (!SnapshotRun.isFar(head.height - height)) return false
+    // Where peers that we chose offer a state, the word of strangers that they have the blocks does not count against that.
+    const chosen = peers.list().filter(isChosen)
+    const blocks = isHeld(SnapshotRun.isOffered(chosen, height) ? chosen : peers.list())
     return snapshotSetting === 'always' || failed === 'blocks' || !blocks
+  }
+
+  /**
+   * The wait that a block makes up for, in ms, before a state is taken in place of blocks. With a state what this node knows of the past
+   * ends, so one that has more blocks than it lacks, or failed to take one, does so only where blocks hardly come quicker than the chain
+   * grows.
+   */
+  static worthMs({ head: { header }, ruleBook }: Chain, { head }: Peer, hasFailed: boolean): number {
+    const isBeginning = head.height - header.height > header.height && !hasFailed
+    return isBeginning ? BLOCK_WORTH_MS : ruleBook.at(header.height).block.spacingMs / 2
   }
 
   /** Whether one of these peers says it has a snapshot above a height. */

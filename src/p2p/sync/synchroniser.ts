@@ -317,6 +317,7 @@ export class Synchroniser {
       mayTakeState: () =>
         SnapshotRun.isWanted(this.#deps, peer, 'blocks') &&
         SnapshotRun.isOffered(this.#candidates.heard(), this.#deps.chain.head.header.height),
+      stateWorthMs: SnapshotRun.worthMs(this.#deps.chain, peer, this.#candidates.hasFailedState(id)),
       isDisputed: (block, totalWork, height) => this.#contest.isDisputed(peer, block, totalWork, height),
     }
     const surroundings: SnapshotSurroundings = {

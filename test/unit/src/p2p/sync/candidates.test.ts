@@ -266,8 +266,12 @@ describe('peers whose branch others do not give', () => {
     candidates.spare(ID)
     expect(candidates.failedOf(ID)).toBe('blocks')
     expect(candidates.failedOf('another' as PeerId)).toBeNull()
+    expect(candidates.hasFailedState(ID)).toBe(false)
+    candidates.failed(ID, 'snapshot')
+    candidates.failed(ID, 'blocks')
+    expect([candidates.failedOf(ID), candidates.hasFailedState(ID)]).toEqual(['blocks', true])
     candidates.unpark(ID)
-    expect(candidates.failedOf(ID)).toBeNull()
+    expect([candidates.failedOf(ID), candidates.hasFailedState(ID)]).toEqual([null, false])
   })
 })
 

@@ -49,6 +49,9 @@ it('a snapshot has a rival where at least half as much speaks for another one', 
   expect(hasRival([liar, offering('stranger', 1_100, 'inbound')])).toBe(false)
   expect(hasRival([liar, offering(HONEST, 1_100)])).toBe(true)
   expect(hasRival([liar, ...['a', 'b'].map((id) => offering(id, 1_200)), offering(HONEST, 1_100)])).toBe(false)
+  const older = { height: 1_100, id: '1100' }
+  const both = { ...offering(HONEST, 1_100), status: { snapshots: [taken, older] } } as unknown as Peer
+  expect(hasRival([both])).toBe(false)
   choice.failed([HONEST])
   expect(hasRival([liar, offering(HONEST, 1_100)])).toBe(true)
   choice.failed([HONEST])

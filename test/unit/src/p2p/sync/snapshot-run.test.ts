@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Chain } from '../../../../../consensus/chain/chain.ts'
 import { type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
 import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
 import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'
+import type { Peer } from '../../../../../src/p2p/peers/peers.ts'
 import { pause } from '../../../../../src/p2p/relay/within.ts'
 import type { SnapshotSetting } from '../../../../../src/p2p/sync/snapshot-door.ts'
+import { SnapshotRun } from '../../../../../src/p2p/sync/snapshot-run.ts'
 import type { Status } from '../../../../../src/p2p/wire/messages.ts'
 import { blocksFrom, importAll } from '../../../../support/branches.ts'
 import { TestChain } from '../../../../support/chain.ts'
@@ -158,6 +161,21 @@ describe('a node whose peer has all blocks', () => {
     await always.node.stop()
   }, 60_000)
 })
+
+it.each([
+  [0, 10_000, false, 100],
+  [4_900, 10_000, false, 100],
+  [5_000, 10_000, false, 1_500],
+  [10_000_000, 10_050_000, false, 1_500],
+  [0, 10_000, true, 1_500],
+])(
+  'at block %d of %d, with a state that failed before: %s, a block makes up for %d ms of waiting',
+  (height, end, hasFailed, ms) => {
+    const ruleBook = { at: () => ({ block: { spacingMs: 3_000 } }) }
+    const chain = { head: { header: { height } }, ruleBook } as unknown as Chain
+    expect(SnapshotRun.worthMs(chain, { head: { height: end } } as Peer, hasFailed)).toBe(ms)
+  },
+)
 
 /** A peer whose branch of headers comes a page each 14 s but for the first. */
 async function drip(hub: MemoryNetwork): Promise<SyncNode> {

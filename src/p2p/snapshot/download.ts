@@ -53,6 +53,11 @@ export class Download {
     this.#waits = new Waits(source)
   }
 
+  /** How long peers made us wait beyond what a slow line takes, in ms. */
+  get slowMs(): number {
+    return this.#waits.slowMs
+  }
+
   /** Faults: `p2p/snapshot-unserved`, `chain/stopped`. */
   async follow<P extends ProtocolName>(course: Course<P>): Promise<Result<void>> {
     let ahead: Asked<P> | undefined

@@ -140,9 +140,9 @@ export class SnapshotSync implements SnapshotDoor {
     const staging = staged.store()
     const { stopped, givesWay } = plan
     const parts = { staging, pacer, stopped }
-    const isBrokenOff = (): boolean => stopped() || givesWay()
+    const isBrokenOff = (): boolean => stopped() || givesWay(download.slowMs)
     await this.#begin(staging, entry)
-    const download = new Download({
+    const download: Download = new Download({
       ...this.#deps,
       candidates: plan.peers,
       stopped: isBrokenOff,

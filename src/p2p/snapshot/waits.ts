@@ -18,6 +18,8 @@ export const OWED_MS_MAX = 120_000
 export const OWED_MS_MAX_ALL = 600_000
 /** Wait that a MiB makes up for in the order in which peers are asked: quick ones come before those that were not asked yet. */
 const MIB_QUICK_MS = 4_000
+/** Wait that a MiB makes up for before other snapshots are looked at: a line of a Mbit/s owes nothing. */
+const MIB_SLOW_MS = 8_000
 const MIB = 1_048_576
 const PEERS_KEPT = 1_024
 
@@ -33,6 +35,7 @@ export class Waits {
   readonly #clock: Clock
   readonly #accounts = new LruMap<PeerId, Account>(PEERS_KEPT)
   readonly #all = new Owed(OWED_MS_MAX)
+  readonly #slow = new Owed(0)
   #turn = 0
 
   constructor({ peers, clock }: { readonly peers: Peers; readonly clock: Clock }) {
@@ -43,6 +46,11 @@ export class Waits {
   /** Whether all peers together made us wait for too long. */
   get areOver(): boolean {
     return this.#all.ms > OWED_MS_MAX_ALL
+  }
+
+  /** How long all peers together made us wait beyond what a slow line takes, in ms. */
+  get slowMs(): number {
+    return this.#slow.ms
   }
 
   /** Whether one peer made us wait for too long. */
@@ -65,6 +73,7 @@ export class Waits {
     const mib = bytes / MIB
     for (const account of [owed, this.#all]) account.note(waitedMs, mib * MIB_WORTH_MS)
     slow.note(waitedMs, mib * MIB_QUICK_MS)
+    this.#slow.note(waitedMs, mib * MIB_SLOW_MS)
   }
 
   /** The quickest of some peers so far; those that are as quick, in turn. */

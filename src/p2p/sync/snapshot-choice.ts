@@ -8,8 +8,6 @@ import type { SnapshotRef } from '../wire/messages.ts'
 const FAILED_MAX = 1_024
 /** An offer of a peer that we chose counts as so many of peers that came to us, who may be one: more than can be connected. */
 const CHOSEN_WEIGHT = 4_096
-/** A take that lasts for longer gives way to a snapshot that as much speaks for; the next one may last twice as long. */
-const TAKE_MS = 600_000
 /** Failures of a peer that are counted. */
 const FAILURES_MAX = 64
 
@@ -29,8 +27,6 @@ interface Offer {
 export class SnapshotChoice {
   readonly #nameOf: (peer: PeerId) => string
   #failures = new LruMap<string, number>(FAILED_MAX)
-  /** How long a take may last where another snapshot could be taken, in ms. */
-  takeMsMax = TAKE_MS
 
   /** `nameOf` names peers so that a name is dear to change. */
   constructor(nameOf: (peer: PeerId) => string) {
@@ -73,12 +69,6 @@ export class SnapshotChoice {
   /** Notes that a snapshot was taken: what came to nothing before is forgotten. */
   succeeded(): void {
     this.#failures = new LruMap(FAILED_MAX)
-    this.takeMsMax = TAKE_MS
-  }
-
-  /** Notes that a take lasted too long and gave way to another snapshot. */
-  tookTooLong(): void {
-    this.takeMsMax *= 2
   }
 
   /** Notes that what these peers offered was not taken. */

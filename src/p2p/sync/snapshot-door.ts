@@ -26,8 +26,11 @@ export interface SnapshotPlan {
   readonly peers: () => readonly PeerId[]
   /** Whether the node is about to stop: then what was taken is kept for the next start. */
   readonly stopped: () => boolean
-  /** Whether another branch is to be looked at first. What was taken is kept; once all of it is there nothing gives way any more. */
-  readonly givesWay: () => boolean
+  /**
+   * Whether another branch, or another snapshot, is to be looked at first; `slowMs` is how long was waited beyond what a slow line takes.
+   * What was taken is kept; once all of it is there nothing gives way any more.
+   */
+  readonly givesWay: (slowMs: number) => boolean
   /** Hears how much of the state is there, 0 to 1. */
   readonly report: (part: number) => void
 }

@@ -39,8 +39,11 @@ interface Wish {
 
 /** A snapshot that saves fewer blocks than this is not worth it. */
 const FAR_BEHIND_BLOCKS = 1_200
-/** A node that begins takes a state rather than blocks that come less than ten times a second. */
+/** A node that begins takes a state rather than blocks that come less than ten times a second, or so that it waits for more than four hours in all. */
 const BLOCK_WORTH_MS = 100
+const BLOCKS_MS_MAX = 14_400_000
+/** A take that waited for so long beyond what a slow line takes gives way to a snapshot of others. */
+const SLOW_MS_MAX = 600_000
 /** Blocks that must stand on a snapshot: a reorganisation below it would take a whole new state. */
 const BURIED_BLOCKS = 100
 /** How often those are asked whether they have its block, while a state is taken, who claim more work. */
@@ -93,8 +96,11 @@ export class SnapshotRun implements Running {
    * grows.
    */
   static worthMs({ head: { header }, ruleBook }: Chain, { head }: Peer, hasFailed: boolean): number {
-    const isBeginning = head.height - header.height > header.height && !hasFailed
-    return isBeginning ? BLOCK_WORTH_MS : ruleBook.at(header.height).block.spacingMs / 2
+    const lacking = head.height - header.height
+    const isBeginning = lacking > header.height && !hasFailed
+    return isBeginning
+      ? Math.min(BLOCK_WORTH_MS, BLOCKS_MS_MAX / lacking)
+      : ruleBook.at(header.height).block.spacingMs / 2
   }
 
   /** Whether one of these peers says it has a snapshot above a height. */
@@ -181,13 +187,11 @@ export class SnapshotRun implements Running {
     this.#deps.log.info({ snapshot: snapshot.id, height: snapshot.height }, 'taking the state of a snapshot')
     void this.#watch(snapshot, tip)
     const offerers = this.#offerers(snapshot)
-    const { choice, clock, peers } = this.#deps
-    const beganMs = clock.now()
-    let isTooLong = false
-    const givesWay = (): boolean => {
-      if (clock.now() - beganMs > choice.takeMsMax)
-        isTooLong ||= choice.hasRival(peers.list(), snapshot, (ref) => this.#isUsable(ref, tip))
-      return this.#gaveWay || isTooLong
+    const { choice, peers } = this.#deps
+    let isTooSlow = false
+    const givesWay = (slowMs: number): boolean => {
+      isTooSlow ||= slowMs > SLOW_MS_MAX && choice.hasRival(peers.list(), snapshot, (ref) => this.#isUsable(ref, tip))
+      return this.#gaveWay || isTooSlow
     }
     const taken = await this.#door.run({
       snapshot,
@@ -209,9 +213,9 @@ export class SnapshotRun implements Running {
     if (taken.fault.code === 'chain/fork-too-deep') this.#around.onUnreachable(tip)
     // What is there of the state is gone on with where the other branch turns out to be this one.
     if (this.#gaveWay) return 'gave-way'
-    if (isTooLong) choice.tookTooLong()
     choice.failed(offerers)
-    return 'failed'
+    // Another state is taken next, and the peer that shows the branch is not to blame.
+    return isTooSlow ? 'ungiven' : 'failed'
   }
 
   /** Peers that say they have a snapshot. */

@@ -52,7 +52,8 @@ export class KeepingDoor implements SnapshotDoor {
 
   async run(plan: SnapshotPlan) {
     this.plans.push(plan)
-    while (this.crawls(plan) && !plan.givesWay() && !plan.stopped()) await pause(this.#timers, 1_000)
+    for (let slowMs = 0; this.crawls(plan) && !plan.givesWay(slowMs) && !plan.stopped(); slowMs += 1_000)
+      await pause(this.#timers, 1_000)
     if (!plan.peers().includes('pruned' as PeerId))
       return fail(fault('p2p/snapshot-unserved', { height: plan.snapshot.height }))
     await importAll(

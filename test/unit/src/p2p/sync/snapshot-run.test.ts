@@ -164,6 +164,7 @@ describe('a node whose peer has all blocks', () => {
 
 it.each([
   [0, 10_000, false, 100],
+  [0, 1_000_000, false, 14.4],
   [4_900, 10_000, false, 100],
   [5_000, 10_000, false, 1_500],
   [10_000_000, 10_050_000, false, 1_500],

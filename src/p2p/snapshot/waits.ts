@@ -35,7 +35,7 @@ export class Waits {
   readonly #clock: Clock
   readonly #accounts = new LruMap<PeerId, Account>(PEERS_KEPT)
   readonly #all = new Owed(OWED_MS_MAX)
-  readonly #slow = new Owed(0)
+  readonly #slow = new Owed(OWED_MS_MAX)
   #turn = 0
 
   constructor({ peers, clock }: { readonly peers: Peers; readonly clock: Clock }) {

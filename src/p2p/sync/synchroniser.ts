@@ -333,7 +333,8 @@ export class Synchroniser {
     const next = (unproven.walk.base?.header.height ?? 0) + 1
     if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
       log.warn({ height: next, peers: peers.list().length }, 'no connected peer holds the next blocks; waiting for one')
-      return 'ungiven'
+      // Strangers can be any number, and nothing of it is proven yet.
+      return this.#candidates.isHeard(id) ? 'ungiven' : 'failed'
     }
     this.#run = run
     const end = await run.run(unproven)

@@ -95,7 +95,7 @@ export const SETTINGS = {
     /^\/(ip4|ip6|dns|dns4|dns6)\/[^\s,/]+\/tcp\/[1-9][0-9]{0,4}$/,
   ),
   'sync.snapshot': choice(
-    'How a new node gets the state; auto: by its blocks where a peer has them all, else from a snapshot',
+    'How a new node gets the state; auto: by its blocks where a peer has them all and gives them quickly, else from a snapshot',
     'auto',
     ['auto', 'always', 'never'],
   ),

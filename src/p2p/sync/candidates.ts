@@ -148,7 +148,7 @@ export class Candidates {
     this.#rest(id, { ...parked, looks: parked.looks + (isInVain ? 1 : 0) }, PARK_MS)
   }
 
-  /** Leaves a peer's branch alone for a while, longer each time: it was shown, and what is needed of it nobody gave who said he had it. */
+  /** Leaves a peer's branch alone for a while, longer each time, by no fault of the peer: others did not give what they said they have of it. */
   spare(id: PeerId): void {
     const parked = this.#standing(id)
     const forMs = Math.min(SPARED_MS_MAX, PARK_MS * 2 ** Math.min(TIMES_MAX, parked.looks))

@@ -13,7 +13,7 @@ export interface HeldRange {
   readonly snapshots: readonly SnapshotRef[]
 }
 
-/** When a node begins from a snapshot: if no peer has all blocks from its own height on; whenever it is far behind; never. */
+/** When a node begins from a snapshot: if no peer has all blocks from its own height on, or gives them quickly; whenever it is far behind; never. */
 export type SnapshotSetting = 'auto' | 'always' | 'never'
 
 /** A state to be taken. */

@@ -39,7 +39,7 @@ interface Wish {
 
 /** A snapshot that saves fewer blocks than this is not worth it. */
 const FAR_BEHIND_BLOCKS = 1_200
-/** A node that begins takes a state rather than blocks that come less than ten times a second, or so that it waits for more than four hours in all. */
+/** A node that begins takes a state rather than blocks that come less than ten times a second, or so slowly that all of them would take four hours. */
 const BLOCK_WORTH_MS = 100
 const BLOCKS_MS_MAX = 14_400_000
 /** A take that waited for so long beyond what a slow line takes gives way to a snapshot of others. */

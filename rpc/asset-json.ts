@@ -85,7 +85,7 @@ export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null)
     supply: row.supply.toString(),
     supplyText: formatAmount(row.supply, decimals),
     maxSupply: row.maxSupply?.toString() ?? null,
-    headroom: row.headroom.toString(),
+    headroom: row.maxSupply === null ? null : row.headroom.toString(),
     holders,
     price: priceJson(chain, row, price),
   }

@@ -7,6 +7,7 @@ import { chainPrice, pricedPoolName } from '../marketplace/checkout/price.ts'
 import { serviceRecord } from '../marketplace/facts/reputation.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../marketplace/ledger/statistics.ts'
 import { MAJORS, type Major } from '../marketplace/outside/crypto-prices.ts'
+import type { Readiness } from '../marketplace/outside/readiness.ts'
 import type { StableRail } from '../marketplace/stable/rail.ts'
 import { stableDollars } from '../marketplace/stable/terms.ts'
 import { offerState } from './cashier/offer-state.ts'
@@ -106,7 +107,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
     services,
     nodeOperatedCount: services.length,
     priceFeed: priceFeed(node, usd),
-    resources: services.map(({ endpoint }) => `POST ${endpoint}`),
+    resources: services.map(({ endpoint }) => endpoint),
   }
 }
 
@@ -114,13 +115,20 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
 function priceFeed({ chain, market }: NodeApi, usd: number | null): object {
   const { epochBlocks } = chain.ruleBook.at(0).market
   const source = `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`
-  const told = market?.shop.context.outside.prices.latest() ?? null
+  const prices = market?.shop.context.outside.prices
+  const told = prices?.latest() ?? null
   const majors = MAJORS.map((major) => [major, told?.value.majors[major]?.usd ?? null])
   return {
     source: told === null ? source : `${source}; majors: ${told.source.name}`,
-    live: usd !== null && told?.source.stale !== true,
+    live: usd !== null && (prices === undefined || isWell(prices.readiness())),
+    asOf: told?.source.fetchedAt ?? null,
     majors: Object.fromEntries(majors) as Record<Major, number | null>,
   }
+}
+
+/** Whether providers of prices can be asked, or the operator chose none. The age of the last prices says nothing of that: an idle node asks rarely. */
+function isWell(readiness: Readiness): boolean {
+  return readiness.available || readiness.requires.length > 0
 }
 
 function paymentSteps(baseUrl: string, ticker: string): object {

@@ -148,7 +148,7 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
         return done(new Refusal(mediaTypeFault(request)))
       // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
       if (route.body !== undefined && !isFreeForm(route)) request.body ??= {}
-      coerceQuery(route, request)
+      readQuery(route, request)
       done()
     },
     handler: async (request, reply) => {
@@ -185,9 +185,11 @@ function bodySchema({ body, takesBytes = false }: Route): object {
   return takesBytes ? { content: { 'application/json': { schema: { type: 'object' } } } } : (body as object)
 }
 
-function coerceQuery({ query }: Route, request: FastifyRequest): void {
+/** Makes numbers of a query numbers. A document ignores parameters that it does not know: links carry words for others, like `utm_source`. */
+function readQuery({ query, isDocument }: Route, request: FastifyRequest): void {
   const values = request.query as Record<string, unknown>
   const properties = (query as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {}
+  if (isDocument) for (const name of Object.keys(values)) if (!Object.hasOwn(properties, name)) delete values[name]
   for (const [name, { type }] of Object.entries(properties)) {
     const value = values[name]
     if (type === 'integer' && typeof value === 'string' && /^[0-9]{1,9}$/.test(value)) values[name] = Number(value)

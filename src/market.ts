@@ -25,6 +25,7 @@ import type { MarketApi } from '../rpc/node.ts'
 import { nativePowHasher } from './crypto/native-pow.ts'
 import { halfVerdicts, signatureFacts } from './crypto/signature-facts.ts'
 import type { WalletKey } from './crypto/wallet-key.ts'
+import { callersUrl } from './own-url.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 
 /** What the market is built from. */
@@ -113,6 +114,7 @@ function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Op
     agentId: (market.agentId ?? defaultAgentId(owner.value)) as AgentId,
     name: market.agentName,
     endpoint: rpc.publicUrl ?? '',
+    url: callersUrl(rpc),
     owner: owner.value,
     payout: payout.value,
     settler: wallet,

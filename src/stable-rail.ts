@@ -1,4 +1,3 @@
-import type { Config } from '../config/settings.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
 import { type Fault, fault, faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
@@ -18,6 +17,7 @@ import type { Market } from './market.ts'
 import { EvmRpc } from './outbound/evm-rpc.ts'
 import { HttpFacilitator } from './outbound/facilitator-http.ts'
 import type { Checkable, ProviderFacts } from './outbound/providers/provider.ts'
+import { localUrl } from './own-url.ts'
 import { watchProviders } from './provider-log.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 import { facilitatorAuth, refundWallet, stableTerms } from './stable-terms.ts'
@@ -128,7 +128,7 @@ async function build(
   const told = (cause: Fault): void => onFault(`stablecoin refund to ${String(cause.detail.payer)}`, cause)
   const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
   const { shop, workshop, settings } = market
-  const urlOf = (serviceId: string): string => resourceUrl(baseUrlOf(config), serviceId, 'stable')
+  const urlOf = (serviceId: string): string => resourceUrl(config.rpc.publicUrl ?? localUrl(config.rpc), serviceId, 'stable')
   const offerOf = (serviceId: string): OwnOffer => ownOffer(shop.offer(serviceId)?.definition, urlOf(serviceId))
   const seller = { terms, offerOf }
   // Each is money that did not come: one line for every one of them.
@@ -144,9 +144,6 @@ function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOf
   return { resource: offerResource(definition, url), extensions: offerExtensions(definition) }
 }
 
-function baseUrlOf({ rpc: { publicUrl, host, port } }: Config): string {
-  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
 
 /** An offer that runs out before the slowest service is through could never be paid. */
 function tooShort({ maxTimeoutSeconds }: StableTerms, services: readonly ServiceDefinition[]): Fault | null {

@@ -23,7 +23,10 @@ export interface TransactionSink {
 export interface Operator {
   readonly agentId: AgentId
   readonly name: string
+  /** Its public URL, as it is registered; empty without one. */
   readonly endpoint: string
+  /** Where callers reach it: the public URL, or where it listens. Null where it listens on every address. */
+  readonly url: string | null
   readonly owner: Address
   readonly payout: Address
   /** Signs receipts, and registrations where it is the owner too. */
@@ -81,7 +84,7 @@ export class Shop {
       const offer = this.#offers.get(serviceId)
       return offer && this.availability(offer).available
     }
-    return { agentId: this.operator.agentId, isAvailable }
+    return { agentId: this.operator.agentId, url: this.operator.url, isAvailable }
   }
 
   /** Everything this operator could sell, in the order of the table. */

@@ -40,13 +40,24 @@ export function ratioText({ numerator, denominator }: Ratio, decimals: number): 
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** Decimal text of at least so many digits from the first that is not 0, cut: small prices keep their digits. */
+/** Decimal text with at most so many decimals, rounded half up, without trailing zeros. */
+export function roundedText({ numerator, denominator }: Ratio, decimals: number): string {
+  // Half a unit of the last decimal is added, and the rest is cut.
+  const half = ratio(2n * numerator * 10n ** BigInt(decimals) + denominator, 2n * denominator * 10n ** BigInt(decimals))
+  return ratioText(half, decimals)
+}
+
+/** Decimal text of so many digits from the first that is not 0, rounded half up: small prices keep their digits, whole units are never rounded away. */
 export function significantText(value: Ratio, digits: number): string {
-  const { numerator, denominator } = value
-  if (numerator === 0n) return '0'
-  // The quotient of the lengths tells the place of the first digit, or the one before.
+  if (value.numerator === 0n) return '0'
+  return roundedText(value, Math.max(0, digits - 1 - placeOf(value)))
+}
+
+/** Place of the first digit that is not 0: 0 for ones, 1 for tens, -1 for tenths. */
+function placeOf({ numerator, denominator }: Ratio): number {
   const place = numerator.toString().length - denominator.toString().length
-  return ratioText(value, Math.max(0, digits - place))
+  const [up, down] = place < 0 ? [10n ** BigInt(-place), 1n] : [1n, 10n ** BigInt(place)]
+  return numerator * up < denominator * down ? place - 1 : place
 }
 
 function greatestCommonDivisor(a: bigint, b: bigint): bigint {

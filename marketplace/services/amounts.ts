@@ -47,7 +47,7 @@ export function usd<T extends bigint | null>(micros: T): T extends null ? null :
   return (micros === null ? null : Number(formatAmount(micros, USD_DECIMALS))) as never
 }
 
-/** Dollars for one whole unit, cut after 10 significant digits; null where no price is known. */
+/** Dollars for one whole unit, rounded to 10 significant digits; null where no price is known. */
 export function usdPrice(
   { decimals }: Pick<AssetFacts, 'decimals'>,
   price: Pick<PriceFacts, 'microsPerUnit'> | null,

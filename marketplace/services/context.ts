@@ -31,6 +31,8 @@ export interface HalfVerdicts {
 /** What the operator of this node sells. */
 export interface Shelf {
   readonly agentId: AgentId
+  /** Where callers reach this node; null where it does not know. */
+  readonly url: string | null
   /** Whether a service of this operator can be sold now; undefined for one that it does not have. */
   readonly isAvailable: (serviceId: ServiceId) => boolean | undefined
 }

@@ -7,7 +7,7 @@ import { ASSET_AMOUNT, assetAmount, orNull } from './amounts.ts'
 
 /** Per cent that may be below 0, cut after 4 decimals towards 0. */
 export const CHANGE_PCT = Type.Number()
-/** A price as a number, cut after 10 significant digits; null where it is unknown. */
+/** A price as a number, rounded to 10 significant digits; null where it is unknown. */
 export const PRICE = orNull(Type.Number({ exclusiveMinimum: 0 }))
 /** A pool by id and name, with its fee. */
 export const POOL_NAME = {
@@ -36,7 +36,7 @@ export function poolHoldings(row: PoolRow): Static<typeof POOL_HOLDINGS> {
   return { ...poolName(row), reserves: [assetAmount(x, pool.reserveX), assetAmount(y, pool.reserveY)] }
 }
 
-/** Whole units of one asset for one whole unit of the other, from base units of both: cut after 10 significant digits. */
+/** Whole units of one asset for one whole unit of the other, from base units of both: rounded to 10 significant digits. */
 export function wholePrice(
   perUnit: Ratio,
   of: Pick<AssetFacts, 'decimals'>,
@@ -53,7 +53,7 @@ export function changePct(now: Ratio, before: Ratio): number {
   return Number((part * 1_000_000n) / (before.numerator * now.denominator)) / 10_000
 }
 
-/** now - before as whole units, cut after 10 significant digits. */
+/** now - before as whole units, rounded to 10 significant digits. */
 export function changeAbs(
   [now, before]: readonly [Ratio, Ratio],
   of: Pick<AssetFacts, 'decimals'>,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { AGENT_SERVICES_MAX, type AgentFacts, agentNamed, listAgents, withServices } from '../facts/agents.ts'
+import { agentEndpoint } from './agent-endpoint.ts'
 import { orNull, PERCENT, percent, UNKNOWN } from './amounts.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
@@ -22,7 +23,7 @@ const RESULT = Type.Object({
     Type.Object({
       id: Type.String(),
       name: Type.String(),
-      endpoint: Type.String(),
+      endpoint: orNull(Type.String()),
       capabilities: Type.Array(Type.String()),
       services: Type.Integer(),
       provenCalls: Type.Integer(),
@@ -42,25 +43,23 @@ const RESULT = Type.Object({
 })
 
 const BASIS =
-  'Calls that an agent pays to itself do not count. Refunds are calls reported failed or expired; distinctPayers counts a caller once per service. Calls on stable rails of other chains leave no trace here.'
+  'Calls that an agent pays to itself do not count. Refunds are calls reported failed or expired; distinctPayers counts a caller once, however many services of the agent it has called. Calls on stable rails of other chains leave no trace here.'
 
-function rosterRow(
-  context: ServiceContext,
-  { agentId, agent, capabilities, statistics, services, record }: AgentFacts,
-) {
+function rosterRow(context: ServiceContext, facts: AgentFacts) {
+  const { agentId, agent, capabilities, statistics, services, record } = facts
   const { successPpm, failed, expired } = record
   const since = entryAt(context.chain, agent.registeredAt).header
   return {
     id: agentId,
     name: agent.name,
-    endpoint: agent.endpoint,
+    endpoint: agentEndpoint(context, facts),
     capabilities: [...capabilities],
     services: services.filter(({ service }) => !service.retired).length,
     provenCalls: statistics.calls,
     provenCallsStable: null,
     volumeNative: coins(context, statistics.volume),
     volumeStable: null,
-    distinctPayers: statistics.payers,
+    distinctPayers: record.payers,
     successRatePct: successPpm === null ? null : percent(successPpm, PPM),
     refunds: failed + expired,
     firstSeen: { height: agent.registeredAt, time: new Date(since.timeMs).toISOString() },
@@ -78,15 +77,17 @@ async function roster(context: ServiceContext) {
   for (const row of listed) rows.push(row === own ? own : await withServices(chain, row))
   const since = indexedFrom(chain.database)
   const partial = rows.filter(({ truncated }) => truncated)
+  const shown = rows.map((row) => rosterRow(context, row))
   return {
     symbol: chain.ruleBook.params.ticker,
-    agents: rows.map((row) => rosterRow(context, row)),
+    agents: shown,
     truncated: next !== null || rows.length < others.length + (own === undefined ? 0 : 1),
     basis: BASIS,
     unknown: [
       'provenCallsStable',
       'volumeStable',
-      ...(since === 0 ? [] : [`successRatePct and refunds of calls that ended before height ${since}`]),
+      ...shown.flatMap(({ id, endpoint }) => (endpoint === null ? [`endpoint of ${id}`] : [])),
+      ...(since === 0 ? [] : [`successRatePct, refunds and distinctPayers of calls that ended before height ${since}`]),
       ...partial.map(({ agentId }) => `services of ${agentId} beyond ${AGENT_SERVICES_MAX}`),
     ],
   }

@@ -71,7 +71,7 @@ export const ensResolve = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'ENS lookup',
   description:
-    'Address of a .eth name, or the name of an address where that name leads back to it, with resolver and avatar record where set. Names are normalised by ENSIP-15. Names answered off chain are not followed: such a call is refunded.',
+    'Address of a .eth name, or name of an address. A name that is answered off chain is not followed: the call is refunded. The name of an address counts only where it leads back to it. With resolver, and avatar record where set; names are normalised by ENSIP-15.',
   capability: 'explorer',
   priceUsdMicros: 4_000n,
   ...FORMAT,

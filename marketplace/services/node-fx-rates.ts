@@ -37,7 +37,7 @@ const RESULT = Type.Object({
 
 const WORDS = {
   published: 'on working days at about 16:00 in Frankfurt',
-  note: 'Reference rates of the European Central Bank, not tradable. Rates have at least 10 significant digits, cut; a result is the exact product, rounded half up to 6 decimals.',
+  note: 'Reference rates of the European Central Bank, not tradable. Rates have 10 significant digits, rounded half up; a result is the exact product, rounded half up to 6 decimals.',
 }
 
 /** A conversion, or the rates against one currency. */

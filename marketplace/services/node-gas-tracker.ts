@@ -36,12 +36,19 @@ const RESULT = Type.Object({
     highFromPct: Type.Number(),
     lowBelowPct: Type.Number(),
   }),
-  suggestedFee: Type.Object({ maxFeeRate: Type.String(), tip: Type.String(), transferCost: COIN_AMOUNT }),
+  suggestedFee: Type.Object({
+    maxFeeRate: Type.String(),
+    tip: Type.String(),
+    transferCost: COIN_AMOUNT,
+    paidCallCost: COIN_AMOUNT,
+    rule: Type.String(),
+  }),
   unknown: Type.Array(Type.String()),
 })
 
-/** Weight of a later transfer of a single-key account: the yardstick of the suggested fee. */
-const TRANSFER_WEIGHT = 3_480n
+/** Weight of a transfer, and of a payment for a call whose two ids have 40 characters together, by a single-key account that has sent before. */
+const WEIGHTS = { transfer: 3_432n, paidCall: 4_719n } as const
+const FEE_RULE = `transferCost and paidCallCost are coins at the suggested rate, for a weight of ${WEIGHTS.transfer} and ${WEIGHTS.paidCall}: a plain transfer and the payment of a call, by a single-key account that has sent before. A first transaction carries its keys and weighs more.`
 
 function receiptsAt(
   { chain: { database } }: ServiceContext,
@@ -103,7 +110,9 @@ function track(context: ServiceContext) {
     suggestedFee: {
       maxFeeRate: (2n * mempool.suggestedRate).toString(),
       tip: (mempool.suggestedRate - next).toString(),
-      transferCost: coins(context, mempool.suggestedRate * TRANSFER_WEIGHT),
+      transferCost: coins(context, mempool.suggestedRate * WEIGHTS.transfer),
+      paidCallCost: coins(context, mempool.suggestedRate * WEIGHTS.paidCall),
+      rule: FEE_RULE,
     },
     unknown: fees === null ? ['fees'] : [],
   }
@@ -114,7 +123,7 @@ export const gasTracker = defineService({
   serviceId: ID,
   name: 'Gas tracker',
   description:
-    'Mempool pressure, fees over the last 20 blocks, burn rate, congestion level with its rule, and a suggested fee.',
+    'Mempool pressure, fees over the last 20 blocks, burn rate, congestion level with its rule, and a suggested fee, also as coins for a transfer and for a paid call.',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
   requestFormat: '',
@@ -133,7 +142,7 @@ export const gasTracker = defineService({
     burn: { last20: '0.0512', perBlock: '0.00256' },
     congestion: 'low',
     congestionRule: { averageBlockFullnessPct: 0.4, highFromPct: 75, lowBelowPct: 25 },
-    suggestedFee: { maxFeeRate: '66', tip: '1', transferCost: '0.0011484' },
+    suggestedFee: { maxFeeRate: '66', tip: '1', transferCost: '0.00113256', paidCallCost: '0.00155727', rule: FEE_RULE },
     unknown: [],
   },
   timeoutMs: 2_000,

@@ -7,6 +7,7 @@ import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { type AgentFacts, agentNamed, listAgents, type ServiceRow, withServices } from '../facts/agents.ts'
 import { bm25, wordsOf } from '../facts/bm25.ts'
 import { priceInEpoch } from '../ledger/agents.ts'
+import { agentEndpoint } from './agent-endpoint.ts'
 import { orNull, UNKNOWN, usd } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins, rounded } from './envelope.ts'
@@ -41,7 +42,7 @@ const RESULT = Type.Object({
       priceNative: orNull(COIN_AMOUNT),
       priceUsd: Type.Number({ minimum: 0 }),
       available: orNull(Type.Boolean()),
-      endpoint: Type.String(),
+      endpoint: orNull(Type.String()),
       score: Type.Number({ minimum: 0 }),
     }),
     { maxItems: RESULTS_MAX },
@@ -112,7 +113,7 @@ function hit(context: ServiceContext, { agent, row }: Entry, score: number) {
     priceUsd: usd(priceInEpoch(service, epochOf(height, chain.ruleBook.at(height).market))),
     // Only its own operator knows whether another one's service is up.
     available: own ? (shelf.isAvailable(serviceId) ?? false) : null,
-    endpoint: agent.agent.endpoint,
+    endpoint: agentEndpoint(context, agent),
     score: rounded(score, SCORE_DECIMALS),
   }
 }
@@ -135,6 +136,7 @@ async function search(context: ServiceContext, query: string) {
     unknown: [
       ...(results.some(({ priceNative }) => priceNative === null) ? ['priceNative'] : []),
       ...(results.some(({ available }) => available === null) ? ['available of other operators'] : []),
+      ...(results.some(({ endpoint }) => endpoint === null) ? ['endpoint of agents that registered none'] : []),
     ],
   }
 }

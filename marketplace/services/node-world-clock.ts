@@ -39,7 +39,23 @@ const NANOSECONDS_OF_MINUTE = 60_000_000_000
 const SUMMER_DAYS_MAX = 300
 const MS_OF_DAY = 86_400_000
 /** Where English has a name for a zone's time: each English names the zones around it. */
-const ENGLISHES = ['en-US', 'en-GB', 'en-IE', 'en-AU', 'en-IN', 'en-ZA', 'en-NZ']
+const ENGLISHES = ['US', 'GB', 'IE', 'AU', 'IN', 'ZA', 'NZ', 'CA', 'HK', 'ID', 'SG', 'GU'].map((place) => `en-${place}`)
+/** Names that no English has and the time zone database does, by the zone's offset in minutes: the summer's and the winter's differ. Source: IANA tzdata 2026c. */
+const ZONE_NAMES: readonly (readonly [name: string, offsetMinutes: number, zones: readonly string[]])[] = [
+  ['JST', 540, ['Asia/Tokyo']],
+  ['KST', 540, ['Asia/Seoul', 'Asia/Pyongyang']],
+  ['CST', 480, ['Asia/Shanghai', 'Asia/Taipei', 'Asia/Macau']],
+  ['PST', 480, ['Asia/Manila']],
+  ['PKT', 300, ['Asia/Karachi']],
+  ['IST', 120, ['Asia/Jerusalem']],
+  ['IDT', 180, ['Asia/Jerusalem']],
+  ['MSK', 180, ['Europe/Moscow', 'Europe/Kirov', 'Europe/Simferopol', 'Europe/Volgograd']],
+  ['BST', 60, ['Europe/Guernsey', 'Europe/Isle_of_Man', 'Europe/Jersey']],
+  ['CST', -300, ['America/Havana']],
+  ['CDT', -240, ['America/Havana']],
+  ['MST', -420, ['America/Dawson', 'America/Hermosillo', 'America/Mazatlan', 'America/Whitehorse']],
+  ['SST', -660, ['Pacific/Pago_Pago', 'Pacific/Midway']],
+]
 
 function parse(request: string): Result<string> {
   const name = request.trim()
@@ -55,6 +71,7 @@ function parse(request: string): Result<string> {
 function clockFacts(zone: string, nowMs: number) {
   const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone)
   const next = now.getTimeZoneTransition('next')
+  const offsetMinutes = Math.round(now.offsetNanoseconds / NANOSECONDS_OF_MINUTE)
   return {
     timezone: now.timeZoneId,
     iso: now.toString({ timeZoneName: 'never', fractionalSecondDigits: 3 }),
@@ -62,8 +79,8 @@ function clockFacts(zone: string, nowMs: number) {
     time: now.toPlainTime().toString({ smallestUnit: 'second' }),
     weekday: now.toLocaleString('en-US', { weekday: 'long' }),
     utcOffset: now.offset,
-    offsetMinutes: Math.round(now.offsetNanoseconds / NANOSECONDS_OF_MINUTE),
-    abbreviation: abbreviation(zone, nowMs),
+    offsetMinutes,
+    abbreviation: abbreviation(zone, offsetMinutes, nowMs),
     dst: isSummerTime(now, next),
     nextTransition: next === null ? null : { at: instantText(next), offsetAfter: next.offset },
     unix: Math.floor(nowMs / 1_000),
@@ -86,9 +103,15 @@ function isSummerTime(now: Temporal.ZonedDateTime, next: Temporal.ZonedDateTime 
 }
 
 /** Short name of the zone's time; its offset where it has none. */
-function abbreviation(zone: string, nowMs: number): string {
+function abbreviation(zone: string, offsetMinutes: number, nowMs: number): string {
   const names = ENGLISHES.map((locale) => shortName(locale, zone, nowMs))
-  return names.find((name) => !/^GMT[+-]/.test(name)) ?? (names[0] as string)
+  const named = ZONE_NAMES.find(([, offset, zones]) => offset === offsetMinutes && zones.includes(zoneOf(zone)))
+  return names.find((name) => !/^GMT[+-]/.test(name)) ?? named?.[0] ?? (names[0] as string)
+}
+
+/** The name that a zone goes by today: Japan is Asia/Tokyo. */
+function zoneOf(zone: string): string {
+  return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone
 }
 
 function shortName(locale: string, timeZone: string, nowMs: number): string {

@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { OwnOffer } from '../../marketplace/stable/requirements.ts'
+import { shortened } from '../shortened.ts'
 
 /** Longest sample request that goes into the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
 const SAMPLE_CHARS_MAX = 80
@@ -12,9 +13,9 @@ const SERVICE_NAME_CHARS_MAX = 32
 export function offerResource({ name, description, capability }: ServiceDefinition, url: string): OwnOffer['resource'] {
   return {
     url,
-    description: description.slice(0, DESCRIPTION_CHARS_MAX),
+    description: shortened(description, DESCRIPTION_CHARS_MAX),
     mimeType: 'application/json',
-    serviceName: name.slice(0, SERVICE_NAME_CHARS_MAX),
+    serviceName: shortened(name, SERVICE_NAME_CHARS_MAX),
     tags: [capability],
   }
 }

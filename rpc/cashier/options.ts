@@ -6,6 +6,7 @@ import type { NativeQuote } from '../../marketplace/checkout/quote.ts'
 import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
 import { coinNumber, usdNumber } from '../json.ts'
 import type { MarketApi } from '../node.ts'
+import { shortened } from '../shortened.ts'
 import type { OfferState, StableState } from './offer-state.ts'
 
 /** Scheme of the native rail, as every document names it. */
@@ -25,6 +26,8 @@ export function nativeNetwork({ network }: Pick<Chain, 'network'>): string {
 
 /** A payment option in the form of both generations: of generation 1 for the body, of generation 2 for the header. */
 export interface PaymentOption {
+  /** Whether it can be paid now. */
+  readonly isPayable: boolean
   readonly v1: Readonly<Record<string, unknown>>
   readonly v2: Readonly<Record<string, unknown>>
 }
@@ -58,12 +61,24 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
   return options
 }
 
+/** Options in one form, as answers have them: a stock client pays whatever stands in `accepts`, so what cannot be paid now stands beside it. */
+export function shownOptions(options: readonly PaymentOption[], form: 'v1' | 'v2'): Shown {
+  const offers = options.filter(({ isPayable }) => !isPayable).map((option) => option[form])
+  const accepts = options.filter(({ isPayable }) => isPayable).map((option) => option[form])
+  return offers.length === 0 ? { accepts } : { accepts, offers }
+}
+
+interface Shown {
+  readonly accepts: readonly Readonly<Record<string, unknown>>[]
+  readonly offers?: readonly Readonly<Record<string, unknown>>[]
+}
+
 /** Letters of a reason where it is said again: all of it is in the body, and headers must stay small enough for everybody. */
 const REASON_CHARS_MAX = 40
 
 /** A reason as it is said again beside the whole one. */
 export function shortReason(reason: string): string {
-  return reason.length <= REASON_CHARS_MAX ? reason : `${reason.slice(0, REASON_CHARS_MAX - 3)}...`
+  return shortened(reason, REASON_CHARS_MAX)
 }
 
 /** Whether an option can be paid now, in its `extra`. */
@@ -80,6 +95,7 @@ function stableOption(
   const paid = { asset: asset.contract, payTo, maxTimeoutSeconds }
   const extra = { ...asset.domain, ...(reason === null ? {} : availability(reason)) }
   return {
+    isPayable: reason === null,
     v1: {
       scheme: STABLE_SCHEME,
       network: network.word,
@@ -147,6 +163,7 @@ export function nativeOption(chain: Chain, terms: NativeTerms): PaymentOption {
     ...availability(reason),
   }
   return {
+    isPayable: reason === null,
     v1: {
       scheme: NATIVE_SCHEME,
       network: NATIVE_NETWORK_WORD,

@@ -4,9 +4,10 @@ import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
 import { moment } from '../json.ts'
 import type { MarketApi } from '../node.ts'
+import { shortened } from '../shortened.ts'
 import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
-import { paymentOptions, type Rail, resourceUrl, shortReason } from './options.ts'
+import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
 
 /** The parts of a 402 answer that stay the same for all callers while the head does; texts of JSON. */
 interface QuoteText {
@@ -110,12 +111,12 @@ export class QuoteBook {
       available: reason === null,
       ...(reason === null ? {} : { unavailableReason: reason }),
       expiresAt: moment(this.#expiryMs(state.native.quote?.validUntil)),
-      accepts: options.map(({ v1 }) => v1),
+      ...shownOptions(options, 'v1'),
     }
     const stable = this.#market.stable !== null && rail !== 'native'
     const terms = {
       resource: offerResource(offer.definition, resourceUrl(baseUrl, serviceId, stable ? 'stable' : undefined)),
-      accepts: options.map(({ v2 }) => v2),
+      ...shownOptions(options, 'v2'),
       extensions: offerExtensions(offer.definition),
     }
     const rest = JSON.stringify(terms).slice(1)
@@ -156,7 +157,7 @@ function termsText(error: string, terms: string): string {
 
 /** An error as JSON, short enough for a header; the body has all of it. */
 function inHeader(error: string): string {
-  return JSON.stringify(error.length > ERROR_CHARS_MAX ? `${error.slice(0, ERROR_CHARS_MAX - 1)}…` : error)
+  return JSON.stringify(shortened(error, ERROR_CHARS_MAX))
 }
 
 function base64(text: string): string {

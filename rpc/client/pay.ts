@@ -9,6 +9,7 @@ import { requestCommitment } from '../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import { fieldsOf, type NodeAnswer, refusal, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
+import { nativeOffer } from './sdk/quotes.ts'
 import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction, rulesOf } from './transactions.ts'
 
 /** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
@@ -140,8 +141,7 @@ function isPassing({ status, body }: NodeAnswer): boolean {
 }
 
 function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote> {
-  const offers = Array.isArray(body.accepts) ? body.accepts.map(fieldsOf) : []
-  const offer = offers.find(({ scheme }) => scheme === 'native-x402')
+  const offer = nativeOffer(body)
   const { agentId, serviceId, term, validUntil, confirmations } = fieldsOf(offer?.extra)
   const amountText = textOf(offer?.maxAmountRequired, '')
   const sound =

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
+import { orNull } from './amounts.ts'
 import { RECORD } from './reputation.ts'
 import {
   ADDRESS_TEXT,
@@ -72,6 +73,7 @@ export const QUOTE = Type.Object(
     ),
     expiresAt: MOMENT,
     accepts: Type.Array(OPTION),
+    offers: Type.Optional(Type.Array(OPTION)),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
   { additionalProperties: true },
@@ -230,6 +232,7 @@ export const PROTOCOL = Type.Object(
     priceFeed: Type.Object({
       source: Type.String(),
       live: Type.Boolean(),
+      asOf: orNull(Type.String({ format: 'date-time' })),
       majors: Type.Object({ BTC: USD, ETH: USD, SOL: USD, BNB: USD, LTC: USD }),
     }),
     resources: Type.Array(Type.String()),

@@ -19,7 +19,7 @@ export const TOKEN = Type.Object({
   supply: UINT_TEXT,
   supplyText: DECIMAL_TEXT,
   maxSupply: orNull(UINT_TEXT),
-  headroom: UINT_TEXT,
+  headroom: orNull(UINT_TEXT),
   holders: COUNT,
   price: orNull(PRICE),
 })

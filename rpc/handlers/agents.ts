@@ -71,7 +71,8 @@ function summaryJson(chain: Chain, { agentId, agent, capabilities, statistics, s
   const { name, endpoint, registeredAt } = agent
   return {
     ...{ agentId, name, endpoint, capabilities, registeredAt },
-    ...provenJson(chain, statistics),
+    // A caller of several of its services is one payer.
+    ...provenJson(chain, { ...statistics, payers: record.payers }),
     serviceCount: services.length,
     record: recordJson(chain, record),
   }

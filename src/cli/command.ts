@@ -5,6 +5,7 @@ import { parseAmount } from '../../consensus/primitives/amount.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { FEE_MAX_DEFAULT } from '../../rpc/client/transactions.ts'
+import { localUrl } from '../own-url.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /** Everything a command may use. */
@@ -46,8 +47,7 @@ export interface Command {
 
 /** Base address of the node that commands talk to. */
 export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flags'>): string {
-  const host = config.rpc.host === '0.0.0.0' || config.rpc.host === '::' ? '127.0.0.1' : config.rpc.host
-  return (flags.rpc ?? `http://${host.includes(':') ? `[${host}]` : host}:${config.rpc.port}`).replace(/\/+$/, '')
+  return (flags.rpc ?? localUrl(config.rpc)).replace(/\/+$/, '')
 }
 
 /** The flag that names the node, for commands that talk to one. */

@@ -100,12 +100,12 @@ function termsOf(result: unknown): Fields | undefined {
   const said = fieldsOf(result)
   if (said.isError !== true) return undefined
   const content = contentOf(said)
-  return content.x402Version !== undefined && nativeOffer(content.accepts) !== undefined ? content : undefined
+  return content.x402Version !== undefined && nativeOffer(content) !== undefined ? content : undefined
 }
 
 /** The native offer as a quote. Tools of a Farthing node are named after their service, and take its request as an argument. */
 function quoteOf(terms: Fields, params: Fields, { payer }: PaidFetchParts): Quote | undefined {
-  const offer = nativeOffer(terms.accepts) as Fields
+  const offer = nativeOffer(terms) as Fields
   const { request = '' } = fieldsOf(params.arguments)
   const isOurs = fieldsOf(offer.extra).serviceId === params.name && typeof request === 'string'
   const url = textOf(fieldsOf(terms.resource).url, `mcp://tool/${String(params.name)}`)

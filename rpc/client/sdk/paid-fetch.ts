@@ -58,9 +58,9 @@ interface Asked extends NativeTerms {
 async function readTerms(response: Response, sent: SentRequest, { payer }: PaidFetchParts): Promise<Asked | undefined> {
   const body = await readRefusal(response)
   const newer = decodeTerms(response.headers.get('payment-required'))
-  const version = nativeOffer(newer?.accepts) === undefined ? 1 : 2
+  const version = newer === undefined || nativeOffer(newer) === undefined ? 1 : 2
   const terms = version === 2 ? (newer as NonNullable<typeof newer>) : body
-  const offer = nativeOffer(terms.accepts)
+  const offer = nativeOffer(terms)
   if (offer === undefined) return undefined
   const requestText = requestOf(sent, body)
   const basis = {
@@ -81,7 +81,7 @@ async function readTerms(response: Response, sent: SentRequest, { payer }: PaidF
  * part the seller takes for it, so that payment is locked to its secret alone.
  */
 function requestOf({ body }: SentRequest, answer: Readonly<Record<string, unknown>>): string | undefined {
-  if (answer.x402 !== true || nativeOffer(answer.accepts)?.scheme !== NATIVE_SCHEME) return undefined
+  if (answer.x402 !== true || nativeOffer(answer)?.scheme !== NATIVE_SCHEME) return undefined
   const { request = '' } = body === null ? {} : jsonOf(new TextDecoder().decode(body))
   return typeof request === 'string' ? request : undefined
 }

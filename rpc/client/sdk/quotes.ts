@@ -21,10 +21,10 @@ export interface QuoteBasis {
   readonly nowMs: number
 }
 
-/** The native option of a list of x402 options of either generation; undefined where there is none. */
-export function nativeOffer(accepts: unknown): Fields | undefined {
-  const offers = Array.isArray(accepts) ? accepts.map(fieldsOf) : []
-  return offers.find(({ scheme }) => scheme === NATIVE_SCHEME)
+/** The native option of x402 terms of either generation, also one that cannot be paid now; undefined where there is none. */
+export function nativeOffer({ accepts, offers }: Fields): Fields | undefined {
+  const options = [accepts, offers].flatMap((list) => (Array.isArray(list) ? list.map(fieldsOf) : []))
+  return options.find(({ scheme }) => scheme === NATIVE_SCHEME)
 }
 
 /** Reads a native option of either generation; undefined where it is not one that this client understands. */
@@ -66,7 +66,7 @@ function unitsIn({ maxAmountRequired, amount }: Fields): string {
 
 /** Reads the 402 answer of a Farthing node. Errors: `no_native_offer`. */
 export function readQuote(body: Fields, serviceId: string, basis: QuoteBasis): Quote {
-  const offer = nativeOffer(body.accepts)
+  const offer = nativeOffer(body)
   const quote = offer === undefined ? undefined : readOffer(offer, basis)
   if (quote === undefined || quote.serviceId !== serviceId) {
     const reason = body.available === false ? `: ${textOf(body.unavailableReason, 'it is unavailable')}` : ''

@@ -40,8 +40,6 @@ export interface DocumentSheet {
   readonly notes: string | null
   /** How the figures were worked out. */
   readonly rule: string
-  /** At the foot of every page. */
-  readonly footer: string
 }
 
 /** A font file of the operator, with the code points that are set with it: ranges in hexadecimal, `20-7e a0-ff`. */

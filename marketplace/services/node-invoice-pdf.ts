@@ -10,7 +10,7 @@ export const invoicePdf = documentService(INVOICE, {
   serviceId: ID,
   name: 'Invoice PDF',
   description:
-    'An A4 invoice as tagged PDF (base64), with exact totals: lines rounded half up to the minor unit, VAT once on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today. Every figure is also given as text.',
+    'An A4 invoice as tagged PDF (base64), with exact totals: halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today. Every figure is also given as text.',
   priceUsdMicros: 8_000n,
   requestFormat:
     'JSON text: {invoiceNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, dueDate?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

@@ -10,7 +10,7 @@ export const invoiceProforma = documentService(PROFORMA, {
   serviceId: ID,
   name: 'Pro forma invoice PDF',
   description:
-    'A pro forma invoice as tagged A4 PDF (base64), with exact totals and, if given, the day until which it is valid. Lines are rounded half up, VAT once on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+    'A pro forma invoice as tagged A4 PDF (base64), with exact totals and, if given, the day until which it is valid. Halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
   priceUsdMicros: 8_000n,
   requestFormat:
     'JSON text: {proformaNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, validUntil?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decimalText, divideHalfUp, parseDecimal } from '../../marketplace/services/documents/decimal.ts'
+import { decimalText, divideNearest, parseDecimal } from '../../marketplace/services/documents/decimal.ts'
 import { computeTotals, currencyDigits } from '../../marketplace/services/documents/totals.ts'
 
 const decimal = (max: bigint, scaleMax: number, min = 0n) =>
@@ -62,8 +62,8 @@ describe('totals of any document', () => {
   it('are divided so that a tie is told from what is near it', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.bigInt({ min: 1n, max: 10n ** 20n }), (numerator, denominator) => {
-        expect(isNearest(divideHalfUp(numerator, denominator), numerator, denominator)).toBe(true)
-        expect(divideHalfUp(numerator * 2n * denominator + denominator, 2n * denominator)).toBe(
+        expect(isNearest(divideNearest(numerator, denominator), numerator, denominator)).toBe(true)
+        expect(divideNearest(numerator * 2n * denominator + denominator, 2n * denominator)).toBe(
           numerator >= 0n ? numerator + 1n : numerator,
         )
       }),

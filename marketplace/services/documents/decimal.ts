@@ -22,7 +22,7 @@ export function compareToWhole({ units, scale }: Decimal, whole: bigint): number
 }
 
 /** numerator / denominator, halves away from zero, so that a credit note mirrors its invoice; the denominator is above 0. */
-export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+export function divideNearest(numerator: bigint, denominator: bigint): bigint {
   const size = numerator < 0n ? -numerator : numerator
   const rounded = (2n * size + denominator) / (2n * denominator)
   return numerator < 0n ? -rounded : rounded

@@ -13,7 +13,6 @@ export interface DocumentTerms {
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-const FOOTER = 'Generated from data supplied by the caller, who answers for it.'
 
 /** A document as it will be set. */
 export function sheetOf(
@@ -46,7 +45,6 @@ export function sheetOf(
     sections: [...paymentSection(request.payment), ...bankSection(kind, request)],
     notes,
     rule: ruleOf(kind, terms),
-    footer: FOOTER,
   }
 }
 
@@ -99,7 +97,7 @@ function bankSection({ asksForMoney }: DocumentKind, { seller, number }: Documen
 
 function ruleOf({ notice }: DocumentKind, { currency, digits }: DocumentTerms): string {
   const unit: Decimal = { units: 1n, scale: digits }
-  const rule = `Each line is rounded half up to ${currency} ${printedDecimal(unit)}; VAT is worked out once, on the net total.`
+  const rule = `Each line is rounded to the nearest ${currency} ${printedDecimal(unit)}, halves away from zero; VAT is worked out once, on the net total.`
   return notice === null ? rule : `${notice} ${rule}`
 }
 

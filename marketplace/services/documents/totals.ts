@@ -1,4 +1,4 @@
-import { type Decimal, divideHalfUp } from './decimal.ts'
+import { type Decimal, divideNearest } from './decimal.ts'
 
 /** How much of something at which price. */
 export interface PricedItem {
@@ -22,16 +22,16 @@ export function currencyDigits(currency: string): number {
 }
 
 /**
- * Each line is quantity times price, rounded half up to the minor unit; VAT is worked out once, on the sum of the lines.
+ * Each line is quantity times price, rounded to the minor unit, halves away from zero; VAT is worked out once, on the sum of the lines.
  * Rounding VAT line by line would tell the buyer a tax that is not the rate of the net total.
  */
 export function computeTotals(items: readonly PricedItem[], vatRate: Decimal, digits: number): Totals {
   const lines = items.map((item) => lineNet(item, digits))
   const net = lines.reduce((sum, line) => sum + line, 0n)
-  const vat = divideHalfUp(net * vatRate.units, 100n * 10n ** BigInt(vatRate.scale))
+  const vat = divideNearest(net * vatRate.units, 100n * 10n ** BigInt(vatRate.scale))
   return { lines, net, vat, gross: net + vat }
 }
 
 function lineNet({ qty, unitPrice }: PricedItem, digits: number): bigint {
-  return divideHalfUp(qty.units * unitPrice.units * 10n ** BigInt(digits), 10n ** BigInt(qty.scale + unitPrice.scale))
+  return divideNearest(qty.units * unitPrice.units * 10n ** BigInt(digits), 10n ** BigInt(qty.scale + unitPrice.scale))
 }

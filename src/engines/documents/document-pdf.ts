@@ -36,7 +36,7 @@ export async function setDocument({ sheet, fonts }: DocumentJob): Promise<Docume
   drawHead(canvas, sheet)
   new SheetTable(canvas, sheet).draw()
   drawClose(canvas, sheet)
-  canvas.onEveryPage((page) => drawFooter(canvas, sheet.footer, page))
+  canvas.onEveryPage((page) => drawPageNumber(canvas, page))
   doc.end()
   const file = await bytes
   if (file.length > DOCUMENT_BYTES_MAX)
@@ -81,7 +81,6 @@ function drawRunningHead(canvas: Canvas, { heading, number }: DocumentSheet): vo
   canvas.rule(58)
 }
 
-function drawFooter(canvas: Canvas, footer: string, page: number): void {
-  canvas.type.draw(footer, { x: GRID.left, y: GRID.footer }, STYLE.small)
+function drawPageNumber(canvas: Canvas, page: number): void {
   canvas.type.drawRight(`Page ${page} of ${canvas.pages}`, { x: GRID.right, y: GRID.footer }, STYLE.small)
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type Decimal,
   decimalText,
-  divideHalfUp,
+  divideNearest,
   parseDecimal,
   printedDecimal,
 } from '../../../../../marketplace/services/documents/decimal.ts'
@@ -65,7 +65,7 @@ describe('totals of documents', () => {
   })
 
   it('rounds halves away from zero', () => {
-    expect([-25n, -15n, -14n, 14n, 15n, 25n].map((tenths) => divideHalfUp(tenths, 10n))).toEqual([
+    expect([-25n, -15n, -14n, 14n, 15n, 25n].map((tenths) => divideNearest(tenths, 10n))).toEqual([
       -3n,
       -2n,
       -1n,

@@ -1,5 +1,5 @@
 import type { AccountKeys } from '../../consensus/crypto/account-keys.ts'
-import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
 import { type AssetView, amountOf } from '../../rpc/client/ledger-views.ts'
@@ -26,11 +26,35 @@ export async function rehearse(
   if (!tx.ok) return tx.fault
   const simulated = await client.simulate(tx.value)
   if (!simulated.ok) return simulated.fault
-  const { wouldMine, success, fee } = simulated.value
   if (context.flags.json !== undefined) context.printJson(factsOf(session, proposal, simulated.value))
   else for (const line of await linesOf(session, proposal, simulated.value)) context.print(line)
-  if (success) return EXIT.ok
-  const reason = printable(reasonOf(proposal, simulated.value))
+  return failureOf(session, proposal, simulated.value) ?? EXIT.ok
+}
+
+/**
+ * Why a transaction with that nonce would fail as the chain is now, or null. Nothing is signed. Where others of its sender wait before
+ * it, they may change that; where the node does not simulate, it is not known: then it is sent.
+ */
+export async function failureBefore(
+  session: Session,
+  keys: AccountKeys,
+  proposal: Proposal,
+  { intent, nonce }: { readonly intent: Intent; readonly nonce: bigint },
+): Promise<Fault | null> {
+  const { client, context } = session
+  const tx = await rehearseTransaction(client, context.params, keys, intent)
+  if (!tx.ok) return tx.fault
+  if (tx.value.body.nonce !== nonce) return null
+  const simulated = await client.simulate(tx.value)
+  if (simulated.ok) return failureOf(session, proposal, simulated.value)
+  context.note(`not tried before it is sent: ${faultMessage(simulated.fault)}`)
+  return null
+}
+
+function failureOf({ context }: Session, proposal: Proposal, simulated: SimulationView): Fault | null {
+  const { wouldMine, success, fee } = simulated
+  if (success) return null
+  const reason = printable(reasonOf(proposal, simulated))
   if (!wouldMine) return fault('cli/would-not-mine', { reason })
   return fault('cli/would-fail', { reason, fee: amountText(fee, nativeAsset(context)) })
 }

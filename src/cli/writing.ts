@@ -6,7 +6,7 @@ import type { WalletKey } from '../crypto/wallet-key.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, RPC_FLAG, WALLET_FLAG } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Proposal } from './proposal.ts'
-import { rehearse } from './rehearsal.ts'
+import { failureBefore, rehearse } from './rehearsal.ts'
 import { openKey, openSession, type Session } from './session.ts'
 import { sentBlind, submit } from './submitting.ts'
 import { awaitOutcome } from './waiting.ts'
@@ -23,6 +23,7 @@ const WRITE_FLAGS = {
   ...RPC_FLAG,
   ...FEE_FLAG,
   'dry-run': 'Show what would happen; nothing is signed or sent',
+  'no-check': 'Send it without trying it first: what fails costs its fee all the same',
   'no-wait': 'Do not wait for the block; the outcome is not known then',
   json: 'Print one JSON object for each transaction',
 }
@@ -84,6 +85,9 @@ async function carryOutOne(
   const tx = await prepareTransaction(client, context.params, key, intent)
   if (!tx.ok) return tx.fault
   context.note(proposal.says)
+  const isTried = context.flags['no-check'] === undefined
+  const failure = isTried ? await failureBefore(session, key.keys, proposal, { intent, nonce: tx.value.body.nonce }) : null
+  if (failure !== null) return failure
   const submitted = await submit(client, tx.value)
   if (typeof submitted === 'object') return submitted
   const waits = context.flags['no-wait'] === undefined

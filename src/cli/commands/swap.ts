@@ -7,6 +7,7 @@ import type { AssetView, HopView } from '../../../rpc/client/ledger-views.ts'
 import { assetLie } from '../assets.ts'
 import type { CommandContext } from '../command.ts'
 import { atLeast, atMost, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
+import { IMPACT_FLAG, withImpact } from '../impact.ts'
 import { findPool, poolText, seenFrom } from '../pools.ts'
 import { type Proposal, propose } from '../proposal.ts'
 import { findAsset, readAmount, type Session } from '../session.ts'
@@ -37,6 +38,7 @@ export const swapCommand = writingCommand<SwapAsked>({
     route: 'Pools to go through, comma-separated: FAR-SALT-30,SALT-WOOL-100; default: the best that the node finds',
     limit: 'Least that you get, or with --exact-out most that you give, whatever the node quotes',
     ...SLIPPAGE_FLAG,
+    ...IMPACT_FLAG,
   },
   read: readSwap,
   propose: async (session, asked) => {
@@ -97,9 +99,11 @@ async function proposeExactIn(
   const limit = least.value !== null && least.value > tolerable ? least.value : tolerable
   if (limit === 0n) return usage(`${amountText(given.value, from)} are too little for these pools to pay anything`)
   const payload = { assetIn: from.symbol, exactOut: false, amount: given.value, limit, hops: hops.map(hopOf) }
-  const says = `swap ${amountText(given.value, from)} for at least ${amountText(limit, to)} over ${wayText(from, hops)}`
+  const said = `swap ${amountText(given.value, from)} for at least ${amountText(limit, to)} over ${wayText(from, hops)}`
+  const says = await withImpact(session, said, { from, given: given.value, hops })
+  if (!says.ok) return says
   const got = hops.map(({ out }, i) => ({ label: i === hops.length - 1 ? 'received' : 'through', asset: out }))
-  return propose('swap', payload, says, [{ label: 'paid', asset: from }, ...got])
+  return propose('swap', payload, says.value, [{ label: 'paid', asset: from }, ...got])
 }
 
 async function proposeExactOut(
@@ -123,12 +127,14 @@ async function proposeExactOut(
   const tolerable = atMost(given, asked.slippage)
   const limit = most.value !== null && most.value < tolerable ? most.value : tolerable
   const payload = { assetIn: from.symbol, exactOut: true, amount: wanted.value, limit, hops: hops.map(hopOf) }
-  const says = `swap at most ${amountText(limit, from)} for ${amountText(wanted.value, to)} over ${wayText(from, hops)}`
+  const said = `swap at most ${amountText(limit, from)} for ${amountText(wanted.value, to)} over ${wayText(from, hops)}`
+  const says = await withImpact(session, said, { from, given, hops })
+  if (!says.ok) return says
   const amounts = [
     { label: 'paid', asset: from },
     { label: 'received', asset: to },
   ]
-  return propose('swap', payload, says, amounts)
+  return propose('swap', payload, says.value, amounts)
 }
 
 function hopOf({ out, feeBps }: HopView) {

@@ -2,6 +2,12 @@ import { runCommandLine } from './cli/run.ts'
 import { COMMANDS } from './cli/table.ts'
 import { endProcess } from './end-process.ts'
 
+// A reader that closes the pipe, like head, wants no more; what is under way, which may be a payment, goes on to its end.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+
 runCommandLine(COMMANDS, process.argv.slice(2)).then(endProcess, (error: unknown) => {
   process.stderr.write(
     `farthing: unexpected error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,

@@ -13,6 +13,7 @@ import { VERSION } from '../version.ts'
 import { type CommandLine, parseCommandLine } from './args.ts'
 import type { Command, CommandContext } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { likest } from './likeness.ts'
 import { withPlace } from './place.ts'
 
 /** Flags that every command takes. */
@@ -30,6 +31,11 @@ const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
 ])
 /** Environment variables of ours that are no settings. */
 const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
+
+/** Commands that are suggested for one that there is not. */
+const SUGGESTIONS = 3
+/** Letters of a mistyped word that are looked at. */
+const TYPED_CHARS_MAX = 30
 
 /** Networks by the names that the `network` setting takes. */
 export type Networks = Readonly<Record<NetworkName, NetworkParams>>
@@ -153,10 +159,13 @@ function groupOf(commands: readonly Command[], word: string | undefined): readon
 }
 
 function unknownCommand(commands: readonly Command[], words: readonly string[]): Fault {
-  const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `)).map(({ name }) => name)
-  const known = group.length > 0 ? group : commands.map(({ name }) => name)
+  const [first = '', second] = words.map((word) => word.slice(0, TYPED_CHARS_MAX))
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)
+  const isGroup = group.length > 0
+  const typed = isGroup && second !== undefined ? `${first} ${second}` : first
+  const meant = likest(typed, isGroup ? group : commands.map(({ name }) => name), SUGGESTIONS)
   return fault('cli/usage', {
-    reason: `there is no command "${words.slice(0, 2).join(' ').slice(0, 60)}"; there are: ${known.join(', ')}`,
+    reason: `there is no command "${typed}"; did you mean ${meant.join(', ')}? farthing help shows all`,
   })
 }
 

@@ -18,6 +18,7 @@ import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG
 import { EXIT } from '../exit-codes.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
+const USAGE = 'usage: farthing call <service> [request]'
 const SECRET_BYTES = 32
 /** Most coins that a call may cost unless its caller allows more: the price is the word of whoever sells. */
 const PRICE_MAX_DEFAULT = '100'
@@ -42,6 +43,8 @@ export const callCommand: Command = {
   },
   run: async (context) => {
     useNativeSha256()
+    if (context.words.length === 0 && context.flags.tx === undefined)
+      return fault('cli/usage', { reason: `${USAGE}; npx --no farthing services lists them, call --help shows the flags` })
     const client = new NodeClient(nodeUrl(context))
     const misplaced = await checkNetwork(client, context)
     if (misplaced !== null) return misplaced
@@ -74,7 +77,7 @@ async function checkNetwork(client: NodeClient, { params }: CommandContext): Pro
 async function quote(client: NodeClient, { words, note, params, flags }: CommandContext): Promise<Result<ClientQuote>> {
   const [serviceId, request = '', ...rest] = words
   if (serviceId === undefined || rest.length > 0)
-    return fail(fault('cli/usage', { reason: 'usage: farthing call <service> [request]' }))
+    return fail(fault('cli/usage', { reason: USAGE }))
   const quoted = await quoteCall(client, serviceId, request)
   if (!quoted.ok) return quoted
   const price = `${formatAmount(quoted.value.amount, params.decimals)} ${params.ticker}`

@@ -36,6 +36,7 @@ export const STAKE = Type.Object({
   stakedAt: HEIGHT,
   unlocksAt: HEIGHT,
   unlocked: Type.Boolean(),
+  valueUsd: USD,
 })
 
 /** `Holdings` of the OpenAPI document. */

@@ -8,6 +8,8 @@ import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
 import type { TxBody } from '../../consensus/tx/transaction.ts'
 import { type Holdings, holdingsOf, type Valued, type ValuedPosition } from '../../marketplace/facts/accounts.ts'
+import type { PriceFacts } from '../../marketplace/facts/prices.ts'
+import { scaledDown } from '../../marketplace/facts/ratio.ts'
 import type { StakeFacts } from '../../marketplace/facts/staking.ts'
 import { type HistoryEntry, historyOf } from '../../marketplace/ledger/history.ts'
 import type { Handler } from '../answer.ts'
@@ -83,7 +85,7 @@ function holdingsJson(chain: Chain, holdings: Holdings): object {
     native: valuedJson(chain, native),
     tokens: tokens.map((token) => valuedJson(chain, token)),
     positions: positions.map(positionJson),
-    stakes: stakes.map((stake) => stakeJson(chain, stake)),
+    stakes: stakes.map((stake) => stakeJson(chain, stake, staked.price)),
     staked: valuedJson(chain, staked),
     pendingRewards: valuedJson(chain, pendingRewards),
     totalUsd: usdText(holdings.totalUsdMicros),
@@ -107,7 +109,12 @@ function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): ob
   }
 }
 
-function stakeJson(chain: Chain, { stakeId, stake, pending, unlocked }: StakeFacts): object {
+function stakeJson(
+  chain: Chain,
+  { stakeId, stake, pending, unlocked }: StakeFacts,
+  price: PriceFacts | null,
+): object {
+  const value = price === null ? null : scaledDown(stake.amount + pending, price.microsPerUnit)
   const { tier, stakedAt, unlocksAt } = stake
   return {
     stakeId,
@@ -115,5 +122,6 @@ function stakeJson(chain: Chain, { stakeId, stake, pending, unlocked }: StakeFac
     staked: assetAmountJson(chain, NATIVE_ASSET, stake.amount),
     pending: assetAmountJson(chain, NATIVE_ASSET, pending),
     ...{ stakedAt, unlocksAt, unlocked },
+    valueUsd: usdText(value),
   }
 }

@@ -14,7 +14,7 @@ export interface ReadingCommand extends Omit<Command, 'run'> {
   /** Path of the document under `/api/v1`. */
   readonly path: (context: CommandContext) => Result<string> | Promise<Result<string>>
   /** Rows of a table for people, its heads first; absent: the document itself. */
-  readonly rows?: (document: Fields) => readonly (readonly string[])[]
+  readonly rows?: (document: Fields, context: CommandContext) => readonly (readonly string[])[]
 }
 
 /** Flags of lists that come in pages. */
@@ -30,7 +30,7 @@ export function readingCommand({ path, rows, flags, ...words }: ReadingCommand):
     if (!document.ok) return document.fault
     if (rows === undefined) context.printJson(document.value, 2)
     else if (context.flags.json !== undefined) context.printJson(document.value)
-    else showTable(context, rows(document.value), document.value)
+    else showTable(context, rows(document.value, context), document.value)
     return EXIT.ok
   }
   return { ...words, flags: { ...flags, ...RPC_FLAG, ...table }, run }

@@ -86,6 +86,8 @@ function eventText({ event, kind, payload }: Fields, { decimals, ticker }: Comma
 
 /** How it ended. A payment that succeeded is a call that is not answered yet. */
 function outcomeOf({ event, kind, success, outcome }: Fields): string {
-  if (kind !== CALL || success !== true) return success === true ? 'success' : cellOf(outcome)
-  return CALL_ENDS[String(event)] ?? 'paid'
+  const end = kind === CALL ? CALL_ENDS[String(event)] : undefined
+  if (end !== undefined) return end
+  if (success !== true) return cellOf(outcome)
+  return kind === CALL ? 'paid' : 'success'
 }

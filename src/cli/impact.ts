@@ -1,4 +1,6 @@
 import { createInterface } from 'node:readline/promises'
+import { priceImpactPpm } from '../../amm/math.ts'
+import type { Amount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { AssetView, HopView } from '../../rpc/client/ledger-views.ts'
@@ -11,8 +13,6 @@ import type { Session } from './session.ts'
 const ASKED_FROM = 50_000n
 /** Beyond so much nothing is sent unless the command line says that it may. */
 const REFUSED_FROM = 150_000n
-const ALL_PARTS = 1_000_000n
-const BPS = 10_000n
 
 /** The flag that lets a swap of great impact through. */
 export const IMPACT_FLAG = {
@@ -22,30 +22,25 @@ export const IMPACT_FLAG = {
 /** What goes into the first pool of a way, and what comes out of each. */
 interface Traded {
   readonly from: AssetView
-  readonly given: bigint
+  readonly given: Amount
   readonly hops: readonly HopView[]
 }
 
-/**
- * How much worse than at the prices of its pools a swap is, their fees aside, in parts per million, rounded up: 1 - out / (in x
- * product of reserveOut / reserveIn x (1 - fee)).
- */
+/** How much worse than at the prices of its pools a swap is, fees included, in parts per million. */
 async function impactOf(session: Session, { from, given, hops }: Traded): Promise<Result<bigint>> {
-  // What would come out at the prices of the pools, as a fraction.
-  let [ideal, whole] = [given, 1n]
+  let [reserveIn, reserveOut] = [1n, 1n]
   let symbol = from.symbol
-  for (const { pool: name, feeBps, out } of hops) {
+  for (const { pool: name, out } of hops) {
     const pool = await findPool(session, name)
     if (!pool.ok) return pool
     const side = seenFrom(pool.value, symbol)
     if (!side.ok) return side
-    const { reserveA, reserveB } = side.value.funds
-    ideal *= reserveB * (BPS - BigInt(feeBps))
-    whole *= reserveA * BPS
+    reserveIn *= side.value.funds.reserveA
+    reserveOut *= side.value.funds.reserveB
     symbol = out.symbol
   }
-  const lost = ideal - (hops.at(-1) as HopView).out.units * whole
-  return ok(lost <= 0n ? 0n : (lost * ALL_PARTS + ideal - 1n) / ideal)
+  const { units } = (hops.at(-1) as HopView).out
+  return ok(priceImpactPpm(reserveIn as Amount, reserveOut as Amount, given, units as Amount))
 }
 
 /**

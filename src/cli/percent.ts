@@ -55,6 +55,6 @@ export function percentText(parts: bigint): string {
 }
 
 /** Basis points as a percentage: 30 is `0.3 %`. */
-export function bpsText(bps: number): string {
+export function bpsText(bps: number | bigint): string {
   return percentText(BigInt(bps) * 100n)
 }

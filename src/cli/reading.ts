@@ -5,6 +5,7 @@ import { NodeClient } from '../../rpc/client/node-client.ts'
 import { printable } from '../telemetry/terminal.ts'
 import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from './command.ts'
 import { EXIT } from './exit-codes.ts'
+import { bpsText } from './percent.ts'
 
 /** An answer of a node, or one object in it. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -72,6 +73,12 @@ export function cellOf(value: unknown): string {
 export function unitsCell(value: unknown): string {
   const { text, symbol } = fieldsOf(value)
   return `${cellOf(text)} ${cellOf(symbol)}`
+}
+
+/** Basis points in an answer as a percentage: `0.3 %`. */
+export function bpsCell(value: unknown): string {
+  const text = cellOf(value)
+  return /^[0-9]{1,15}$/.test(text) ? bpsText(BigInt(text)) : text
 }
 
 /** The flags named, as a query; empty where none is given. */

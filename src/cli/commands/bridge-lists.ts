@@ -1,6 +1,6 @@
 import { ok } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
-import { cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
+import { bpsCell, cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { readId, usage } from '../values.ts'
 
 /** `farthing bridge status`: the networks of the bridge and what their vaults hold. */
@@ -13,9 +13,9 @@ export const bridgeStatusCommand = readingCommand({
   flags: {},
   path: ({ words: [network] }) => ok(network === undefined ? '/bridge' : `/bridge/${encodeURIComponent(network)}`),
   rows: (bridge) => [
-    ['NETWORK', 'STATUS', 'HOLDS', 'PENDING', 'FEE BPS', 'LEAST'],
+    ['NETWORK', 'STATUS', 'HOLDS', 'PENDING', 'FEE', 'LEAST'],
     ...networksOf(bridge).map(({ key, status, float, pending, feeBps, minimum }) => [
-      ...[cellOf(key), cellOf(status), unitsCell(float), unitsCell(pending), cellOf(feeBps), unitsCell(minimum)],
+      ...[cellOf(key), cellOf(status), unitsCell(float), unitsCell(pending), bpsCell(feeBps), unitsCell(minimum)],
     ]),
   ],
 })

@@ -1,6 +1,6 @@
 import { ok } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
-import { cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
+import { bpsCell, cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
 import { readSymbol, usage } from '../values.ts'
 
 /** `farthing token list`: all tokens that are not hidden. */
@@ -65,10 +65,10 @@ export const stableListCommand = readingCommand({
   example: 'stable list',
   flags: {},
   path: () => ok('/stables'),
-  rows: ({ stables }) => [['SUPPLY', 'RESERVE', 'SURPLUS', 'BACKING BPS', 'STATE'], ...itemsOf(stables).map(stableRow)],
+  rows: ({ stables }) => [['SUPPLY', 'RESERVE', 'SURPLUS', 'BACKING', 'STATE'], ...itemsOf(stables).map(stableRow)],
 })
 
 function stableRow({ supply, reserve, surplus, backingBps, frozen }: Fields): readonly string[] {
   const state = frozen === true ? 'frozen' : 'open'
-  return [unitsCell(supply), unitsCell(reserve), unitsCell(surplus), cellOf(backingBps), state]
+  return [unitsCell(supply), unitsCell(reserve), unitsCell(surplus), bpsCell(backingBps), state]
 }

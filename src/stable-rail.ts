@@ -128,7 +128,8 @@ async function build(
   const told = (cause: Fault): void => onFault(`stablecoin refund to ${String(cause.detail.payer)}`, cause)
   const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
   const { shop, workshop, settings } = market
-  const urlOf = (serviceId: string): string => resourceUrl(config.rpc.publicUrl ?? localUrl(config.rpc), serviceId, 'stable')
+  const urlOf = (serviceId: string): string =>
+    resourceUrl(config.rpc.publicUrl ?? localUrl(config.rpc), serviceId, 'stable')
   const offerOf = (serviceId: string): OwnOffer => ownOffer(shop.offer(serviceId)?.definition, urlOf(serviceId))
   const seller = { terms, offerOf }
   // Each is money that did not come: one line for every one of them.
@@ -143,7 +144,6 @@ function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOf
   if (definition === undefined) return { resource: { url }, extensions: {} }
   return { resource: offerResource(definition, url), extensions: offerExtensions(definition) }
 }
-
 
 /** An offer that runs out before the slowest service is through could never be paid. */
 function tooShort({ maxTimeoutSeconds }: StableTerms, services: readonly ServiceDefinition[]): Fault | null {

@@ -254,7 +254,11 @@ export const FAULT_TABLE = {
     409,
     'the transaction {txId} was mined at height {height} and failed with {outcome}; only its fee of {fee} was charged',
   ),
-  'cli/impact': sender('impact', 409, 'this moves the price by {impact}: nothing was sent; trade less, or say --accept-impact'),
+  'cli/impact': sender(
+    'impact',
+    409,
+    'this moves the price by {impact}: nothing was sent; trade less, or say --accept-impact',
+  ),
   'cli/declined': sender('declined', 409, 'nothing was sent'),
   'cli/would-fail': nobody('would_fail', 409, 'this would fail with {reason}; its fee of {fee} would be charged'),
   'cli/would-not-mine': nobody(

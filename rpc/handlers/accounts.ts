@@ -109,11 +109,7 @@ function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): ob
   }
 }
 
-function stakeJson(
-  chain: Chain,
-  { stakeId, stake, pending, unlocked }: StakeFacts,
-  price: PriceFacts | null,
-): object {
+function stakeJson(chain: Chain, { stakeId, stake, pending, unlocked }: StakeFacts, price: PriceFacts | null): object {
   const value = price === null ? null : scaledDown(stake.amount + pending, price.microsPerUnit)
   const { tier, stakedAt, unlocksAt } = stake
   return {

@@ -86,7 +86,9 @@ async function carryOutOne(
   if (!tx.ok) return tx.fault
   context.note(proposal.says)
   const isTried = context.flags['no-check'] === undefined
-  const failure = isTried ? await failureBefore(session, key.keys, proposal, { intent, nonce: tx.value.body.nonce }) : null
+  const failure = isTried
+    ? await failureBefore(session, key.keys, proposal, { intent, nonce: tx.value.body.nonce })
+    : null
   if (failure !== null) return failure
   const submitted = await submit(client, tx.value)
   if (typeof submitted === 'object') return submitted

@@ -119,7 +119,7 @@ export class TestMarket {
     const verifier = createInlineVerifier(NATIVE_BACKEND)
     this.mempool = new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
     const key = wallet(2)
-    const names = { agentId: SHOP, name: 'Shop', endpoint: '' }
+    const names = { agentId: SHOP, name: 'Shop', endpoint: '', url: null }
     this.operator = { ...names, owner: key.address, payout: key.address, settler: key, ...parts.operator }
     const { services = TEST_SERVICES, prices = {}, settings = {} } = parts
     const offers = services.map((definition): Offer => {

@@ -73,7 +73,11 @@ function contextOf({ chain }: TestChain, mempool: Mempool): ServiceContext {
     signatureFacts: (tx) => signatureFacts(chain, tx),
     halfVerdicts,
     powHasher: nativePowHasher,
-    shelf: { agentId: SHOP, isAvailable: (serviceId) => (serviceId === 'node-price-feed' ? true : undefined) },
+    shelf: {
+      agentId: SHOP,
+      url: 'http://127.0.0.1:8545',
+      isAvailable: (serviceId) => (serviceId === 'node-price-feed' ? true : undefined),
+    },
     outside: outsideOf(),
   }
 }

@@ -44,7 +44,9 @@ export const callCommand: Command = {
   run: async (context) => {
     useNativeSha256()
     if (context.words.length === 0 && context.flags.tx === undefined)
-      return fault('cli/usage', { reason: `${USAGE}; npx --no farthing services lists them, call --help shows the flags` })
+      return fault('cli/usage', {
+        reason: `${USAGE}; npx --no farthing services lists them, call --help shows the flags`,
+      })
     const client = new NodeClient(nodeUrl(context))
     const misplaced = await checkNetwork(client, context)
     if (misplaced !== null) return misplaced
@@ -76,8 +78,7 @@ async function checkNetwork(client: NodeClient, { params }: CommandContext): Pro
 
 async function quote(client: NodeClient, { words, note, params, flags }: CommandContext): Promise<Result<ClientQuote>> {
   const [serviceId, request = '', ...rest] = words
-  if (serviceId === undefined || rest.length > 0)
-    return fail(fault('cli/usage', { reason: USAGE }))
+  if (serviceId === undefined || rest.length > 0) return fail(fault('cli/usage', { reason: USAGE }))
   const quoted = await quoteCall(client, serviceId, request)
   if (!quoted.ok) return quoted
   const price = `${formatAmount(quoted.value.amount, params.decimals)} ${params.ticker}`

@@ -6,7 +6,7 @@ import { concat, fromHex, readUintBE, uintBE } from '../consensus/primitives/byt
 import { container, decodeOwn, encode, uint32, uint128, uint256, type ValueOf } from '../consensus/primitives/codec.ts'
 import type { PoolId, TokenSymbol } from '../consensus/primitives/ids.ts'
 import { feeOf, spotPrice } from './math.ts'
-import { POOLS, type Pool } from './pool.ts'
+import { POOLS, type Pool, poolOfKey } from './pool.ts'
 import { type Trade, tradesOf } from './trades.ts'
 
 /** Milliseconds of one candle. */
@@ -81,7 +81,7 @@ const EMPTY: Candle = {
 function changedPools({ changes }: ConnectedBlock): readonly (readonly [PoolId, Pool])[] {
   return changes.flatMap(({ table, key, after }) =>
     table.prefix === POOLS.prefix && after !== undefined
-      ? [[key.slice(2) as PoolId, decodeOwn(POOLS.codec, after)] as const]
+      ? [[poolOfKey(key), decodeOwn(POOLS.codec, after)] as const]
       : [],
   )
 }

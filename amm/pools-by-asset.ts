@@ -4,7 +4,7 @@ import { fromHex, toHex, writeHex } from '../consensus/primitives/bytes.ts'
 import { decodeOwn } from '../consensus/primitives/codec.ts'
 import type { Hash, PoolId } from '../consensus/primitives/ids.ts'
 import type { StateChange } from '../consensus/state/view.ts'
-import { POOLS } from './pool.ts'
+import { POOLS, poolOfKey } from './pool.ts'
 
 const ASSET_BYTES = 32
 const AMOUNT_BYTES = 16
@@ -32,7 +32,7 @@ export function poolOfEntry({ key }: IndexEntry): PoolId {
 function changesOf(changes: readonly StateChange[]): readonly IndexWrite[] {
   return changes.flatMap(({ table, key, before, after }) => {
     if (table.prefix !== POOLS.prefix) return []
-    const poolId = key.slice(2) as PoolId
+    const poolId = poolOfKey(key)
     const [had, has] = [placesOf(poolId, before), placesOf(poolId, after)]
     // An asset whose reserve stayed has its place still.
     const left = had.filter((place) => !has.includes(place)).map((place) => ({ key: fromHex(place) }))

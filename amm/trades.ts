@@ -4,7 +4,7 @@ import type { IndexRange } from '../consensus/chain/index-reads.ts'
 import { assetOf } from '../consensus/ledger/asset.ts'
 import { OUTCOME_OK } from '../consensus/ledger/outcome.ts'
 import type { ReceiptOf } from '../consensus/ledger/receipt.ts'
-import type { Amount } from '../consensus/primitives/amount.ts'
+import { type Amount, amount, ZERO } from '../consensus/primitives/amount.ts'
 import { concat, fromHex, uintBE } from '../consensus/primitives/bytes.ts'
 import {
   container,
@@ -19,8 +19,8 @@ import {
   type ValueOf,
 } from '../consensus/primitives/codec.ts'
 import type { Address, Hash, PoolId, TokenSymbol, TxId } from '../consensus/primitives/ids.ts'
-import type { PayloadOf } from '../consensus/tx/kinds.ts'
-import { poolIdOf } from './pool.ts'
+import type { PayloadOf, TxKind } from '../consensus/tx/kinds.ts'
+import { POOLS, poolIdOf, poolOfKey } from './pool.ts'
 
 const TRADE = container('Trade', {
   poolId: hex32<PoolId>(),
@@ -30,32 +30,94 @@ const TRADE = container('Trade', {
   assetOut: hex32<Hash>(),
   amountIn: uint128,
   amountOut: uint128,
+  reserveIn: uint128,
+  reserveOut: uint128,
   height: uint32,
   index: uint16,
   hop: uint8,
   timeMs: safeUint64,
 })
 
-/** What a swap did in one pool: every hop is a trade of its own. */
+/** What a swap did in one pool: every hop is a trade of its own. The reserves are those that it met. */
 export type Trade = ValueOf<typeof TRADE>
 
 /** Place of a trade on the best chain: height, index in the block, hop. */
 export type TradePlace = Pick<Trade, 'height' | 'index' | 'hop'>
 
-/** The trades of a block in order, from its swaps and the amounts that their receipts tell. */
+/**
+ * The trades of a block in order, from the amounts that receipts tell and the pools as they were before the block. Swaps and
+ * liquidity move reserves by just these amounts, so each trade's reserves are those before the block and what came between.
+ */
 export function tradesOf(
-  { block, receipts }: Pick<ConnectedBlock, 'block' | 'receipts'>,
+  { block, receipts, changes }: Pick<ConnectedBlock, 'block' | 'receipts' | 'changes'>,
   symbol: TokenSymbol,
 ): readonly Trade[] {
   const outcomes = new Map<TxId, ReceiptOf<'transaction'>>()
   for (const receipt of receipts) if (receipt.type === 'transaction') outcomes.set(receipt.txId, receipt)
   const { height, timeMs } = block.header
+  const reserves = new Reserves(changes)
   return block.transactions.flatMap(({ txId, body }, index) => {
     const outcome = outcomes.get(txId)
-    if (body.kind !== 'swap' || outcome?.code !== OUTCOME_OK) return []
-    const { sender, payload } = body
-    return hopsOf(payload, outcome.amounts, symbol).map((hop) => ({ ...hop, txId, sender, height, index, timeMs }))
+    if (outcome?.code !== OUTCOME_OK) return []
+    const { amounts } = outcome
+    if (body.kind === 'swap') {
+      const { sender, payload } = body
+      const place = { txId, sender, height, index, timeMs }
+      return hopsOf(payload, amounts, symbol).map((hop) => ({ ...hop, ...reserves.trade(hop), ...place }))
+    }
+    const sign = LIQUIDITY_SIGNS[body.kind]
+    if (sign !== undefined) reserves.move(body.payload as PoolPayload, sign, amounts, symbol)
+    return []
   })
+}
+
+type PoolPayload = PayloadOf<'pool_create' | 'liquidity_add' | 'liquidity_remove'>
+
+/** Which way the first two amounts of these receipts move the reserves. */
+const LIQUIDITY_SIGNS: Partial<Record<TxKind, bigint>> = { pool_create: 1n, liquidity_add: 1n, liquidity_remove: -1n }
+
+/** Reserves of a block's pools as its transactions come one after the other. */
+class Reserves {
+  /** By pool and asset. */
+  readonly #reserves = new Map<string, bigint>()
+
+  constructor(changes: ConnectedBlock['changes']) {
+    for (const { table, key, before } of changes) {
+      if (table.prefix !== POOLS.prefix || before === undefined) continue
+      const { assetX, assetY, reserveX, reserveY } = decodeOwn(POOLS.codec, before)
+      const poolId = poolOfKey(key)
+      this.#add(poolId, assetX, reserveX)
+      this.#add(poolId, assetY, reserveY)
+    }
+  }
+
+  /** What a trade meets; it then moves the reserves. */
+  trade({ poolId, assetIn, assetOut, amountIn, amountOut }: HopOutcome): Pick<Trade, 'reserveIn' | 'reserveOut'> {
+    const met = { reserveIn: this.#of(poolId, assetIn), reserveOut: this.#of(poolId, assetOut) }
+    this.#add(poolId, assetIn, amountIn)
+    this.#add(poolId, assetOut, -amountOut)
+    return met
+  }
+
+  move(
+    name: PoolPayload,
+    sign: bigint,
+    [amountA = ZERO, amountB = ZERO]: readonly Amount[],
+    symbol: TokenSymbol,
+  ): void {
+    const [a, b] = [assetOf(name.assetA, { symbol }), assetOf(name.assetB, { symbol })]
+    const poolId = poolIdOf(a, b, name.feeBps)
+    this.#add(poolId, a, sign * amountA)
+    this.#add(poolId, b, sign * amountB)
+  }
+
+  #of(poolId: PoolId, asset: Hash): Amount {
+    return amount(this.#reserves.get(poolId + asset) ?? 0n)
+  }
+
+  #add(poolId: PoolId, asset: Hash, moved: bigint): void {
+    this.#reserves.set(poolId + asset, this.#of(poolId, asset) + moved)
+  }
 }
 
 type HopOutcome = Pick<Trade, 'poolId' | 'assetIn' | 'assetOut' | 'amountIn' | 'amountOut' | 'hop'>
@@ -86,7 +148,7 @@ const BY_POOL = Uint8Array.of(1)
 /** Trades of the best chain, all and by pool. `symbol` is that of the native coin. */
 export function tradeIndex(symbol: TokenSymbol): BlockIndex {
   return {
-    name: 'trades',
+    name: 'trades-2',
     prefix: 0x04,
     entriesOf: (connected) => tradesOf(connected, symbol).flatMap(entriesOfTrade),
   }

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { priceImpactPpm } from '../../amm/math.ts'
 import type { Trade } from '../../amm/trades.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
@@ -8,7 +9,6 @@ import { type Market, readMarket } from '../facts/market-pools.ts'
 import { nativeMarket } from '../facts/native-market.ts'
 import type { PoolValues } from '../facts/pool-values.ts'
 import { poolNamed } from '../facts/pools.ts'
-import { priceImpacts } from '../facts/trade-impact.ts'
 import { listTrades } from '../facts/trading.ts'
 import { amountText, DECIMAL_AMOUNT, orNull, SYMBOL, UNKNOWN, USD, usd, usdPrice } from './amounts.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
@@ -41,7 +41,7 @@ const SWAP = Type.Object({
   to: SYMBOL,
   amountIn: DECIMAL_AMOUNT,
   amountOut: DECIMAL_AMOUNT,
-  priceImpactPct: orNull(Type.Number({ minimum: 0, maximum: 100 })),
+  priceImpactPct: Type.Number({ minimum: 0, maximum: 100 }),
 })
 
 /** Fields of the summary beside its envelope. */
@@ -95,7 +95,6 @@ export async function marketSummaryFacts(chain: Chain, market: Market): Promise<
       ...unknownIn(price).map((name) => `price.${name}`),
       ...unknownIn(sums),
       ...(latestSwaps.length < LATEST_SWAPS && knownFromHour(chain) > 0 ? ['latestSwaps before those listed'] : []),
-      ...(latestSwaps.some(({ priceImpactPct }) => priceImpactPct === null) ? ['latestSwaps.priceImpactPct'] : []),
     ],
   }
 }
@@ -112,12 +111,11 @@ function topPool({ row, day, tvlUsdMicros, volumeUsdMicros }: PoolValues) {
 
 async function swapsOf(chain: Chain): Promise<Static<typeof SWAP>[]> {
   const trades = await listTrades(chain, { limit: LATEST_SWAPS })
-  const impacts = await priceImpacts(chain, trades)
-  return trades.map((trade, i) => swapFacts(chain, trade, impacts[i] ?? null))
+  return trades.map((trade) => swapFacts(chain, trade))
 }
 
-function swapFacts(chain: Chain, trade: Trade, impactPpm: bigint | null): Static<typeof SWAP> {
-  const { txId, height, timeMs, poolId, assetIn, assetOut, amountIn, amountOut } = trade
+function swapFacts(chain: Chain, trade: Trade): Static<typeof SWAP> {
+  const { txId, height, timeMs, poolId, assetIn, assetOut, amountIn, amountOut, reserveIn, reserveOut } = trade
   const [from, to] = [recordedAsset(chain, assetIn), recordedAsset(chain, assetOut)]
   return {
     ...{ txId, height, time: new Date(timeMs).toISOString() },
@@ -126,7 +124,7 @@ function swapFacts(chain: Chain, trade: Trade, impactPpm: bigint | null): Static
     to: to.symbol,
     amountIn: amountText(from, amountIn),
     amountOut: amountText(to, amountOut),
-    priceImpactPct: impactPpm === null ? null : pctOfPpm(impactPpm),
+    priceImpactPct: pctOfPpm(priceImpactPpm(reserveIn, reserveOut, amountIn, amountOut)),
   }
 }
 

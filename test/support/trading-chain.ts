@@ -143,6 +143,9 @@ export interface SeenTrade {
   readonly feeBps: bigint
   readonly amountIn: bigint
   readonly amountOut: bigint
+  /** What the trade met. */
+  readonly reserveIn: bigint
+  readonly reserveOut: bigint
 }
 
 /** What a block left in a pool that it touched. */
@@ -244,7 +247,7 @@ export class Onlooker {
       pool[xIn ? 'x' : 'y'] += amountIn
       pool[xIn ? 'y' : 'x'] -= amountOut
       const place = { poolId, txId, height, index, hop, timeMs }
-      this.trades.push({ ...place, xIn, feeBps: BigInt(feeBps), amountIn, amountOut })
+      this.trades.push({ ...place, xIn, feeBps: BigInt(feeBps), amountIn, amountOut, reserveIn: rin, reserveOut: rout })
       from = to
       value = amountOut
       return poolId

@@ -70,7 +70,7 @@ export const marketReport = defineService({
   serviceId: ID,
   name: 'Market report',
   description:
-    'Markdown report of one block in a fixed order: price, market, pools, latest swaps, arbitrage, stable tokens, bridge and what is not known, with the same numbers as data.',
+    'Markdown report of one block in a fixed order: a summary in sentences, price, market, pools, latest swaps, arbitrage, stable tokens, bridge and what is not known. Its figures are rounded; data has the same numbers exactly.',
   capability: 'reports',
   priceUsdMicros: 50_000n,
   requestFormat: '',

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import { priceImpactPpm } from '../../amm/math.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
@@ -56,14 +56,16 @@ export async function withImpact(session: Session, said: string, traded: Traded)
 }
 
 async function impactRefusal(
-  { flags }: Pick<CommandContext, 'flags'>,
+  { flags, note }: Pick<CommandContext, 'flags' | 'note'>,
   says: string,
   impact: bigint,
 ): Promise<Fault | null> {
   if (flags['accept-impact'] !== undefined || flags['dry-run'] !== undefined) return null
   if (impact > REFUSED_FROM) return fault('cli/impact', { impact: percentText(roundedUp(impact)) })
   if (impact <= ASKED_FROM || !process.stdin.isTTY) return null
-  return (await isConfirmed(`${says}\nGo on? [y/N] `)) ? null : fault('cli/declined')
+  note(says)
+  note('Go on? [y/N]')
+  return (await readAnswer()) ? null : fault('cli/declined')
 }
 
 /** Parts per million as hundredths of a percent are shown. */
@@ -71,11 +73,9 @@ function roundedUp(parts: bigint): bigint {
   return ((parts + 99n) / 100n) * 100n
 }
 
-async function isConfirmed(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim())
-  } finally {
-    terminal.close()
-  }
+/** Whether the next line of the terminal says yes; its end says no. */
+async function readAnswer(): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin })
+  for await (const line of terminal) return /^y(es)?$/i.test(line.trim())
+  return false
 }

@@ -94,7 +94,9 @@ describe('services of a node that began from a snapshot', () => {
       expect(await resultOf(id, '', young)).toMatchObject({ window })
     }
     const { unknown } = await resultOf<Stats>('node-agent-roster', '', young)
-    expect(unknown).toContain(`successRatePct and refunds of calls that ended before height ${BEFORE + 1}`)
+    expect(unknown).toContain(
+      `successRatePct, refunds and distinctPayers of calls that ended before height ${BEFORE + 1}`,
+    )
   })
 
   it('refuse what was pruned', async () => {

@@ -74,7 +74,7 @@ const PARTS = {
   bridgeStatus: 'node-bridge-status',
   poolAnalytics: 'node-pool-analytics',
 }
-const SECTIONS = ['price', 'market', 'pools', 'swaps', 'arbitrage', 'stables', 'bridge', 'unknown']
+const SECTIONS = ['summary', 'price', 'market', 'pools', 'swaps', 'arbitrage', 'stables', 'bridge', 'unknown']
 
 interface Report {
   readonly markdown: string

@@ -40,7 +40,7 @@ const SUMMER_DAYS_MAX = 300
 const MS_OF_DAY = 86_400_000
 /** Where English has a name for a zone's time: each English names the zones around it. */
 const ENGLISHES = ['US', 'GB', 'IE', 'AU', 'IN', 'ZA', 'NZ', 'CA', 'HK', 'ID', 'SG', 'GU'].map((place) => `en-${place}`)
-/** Names that no English has and the time zone database does, by the zone's offset in minutes: the summer's and the winter's differ. Source: IANA tzdata 2026c. */
+/** Names of the time zone database where no English has one, or another, by the zone's offset in minutes: the summer's and the winter's differ. Source: IANA tzdata 2026c. */
 const ZONE_NAMES: readonly (readonly [name: string, offsetMinutes: number, zones: readonly string[]])[] = [
   ['JST', 540, ['Asia/Tokyo']],
   ['KST', 540, ['Asia/Seoul', 'Asia/Pyongyang']],
@@ -55,6 +55,8 @@ const ZONE_NAMES: readonly (readonly [name: string, offsetMinutes: number, zones
   ['CDT', -240, ['America/Havana']],
   ['MST', -420, ['America/Dawson', 'America/Hermosillo', 'America/Mazatlan', 'America/Whitehorse']],
   ['SST', -660, ['Pacific/Pago_Pago', 'Pacific/Midway']],
+  ['HST', -600, ['America/Adak']],
+  ['HDT', -540, ['America/Adak']],
 ]
 
 function parse(request: string): Result<string> {
@@ -106,7 +108,7 @@ function isSummerTime(now: Temporal.ZonedDateTime, next: Temporal.ZonedDateTime 
 function abbreviation(zone: string, offsetMinutes: number, nowMs: number): string {
   const names = ENGLISHES.map((locale) => shortName(locale, zone, nowMs))
   const named = ZONE_NAMES.find(([, offset, zones]) => offset === offsetMinutes && zones.includes(zoneOf(zone)))
-  return names.find((name) => !/^GMT[+-]/.test(name)) ?? named?.[0] ?? (names[0] as string)
+  return named?.[0] ?? names.find((name) => !/^GMT[+-]/.test(name)) ?? (names[0] as string)
 }
 
 /** The name that a zone goes by today: Japan is Asia/Tokyo. */

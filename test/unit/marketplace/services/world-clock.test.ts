@@ -79,6 +79,35 @@ describe('the world clock', () => {
     expect(await at(zone, '2026-11-20T12:00:00Z')).toMatchObject({ utcOffset, offsetMinutes, abbreviation, dst })
   })
 
+  // What `TZ=zone date +%Z` says with tzdata 2026b.
+  it.for([
+    ['Asia/Tokyo', 'JST', 'JST'],
+    ['Japan', 'JST', 'JST'],
+    ['Asia/Seoul', 'KST', 'KST'],
+    ['Asia/Shanghai', 'CST', 'CST'],
+    ['Asia/Manila', 'PST', 'PST'],
+    ['Asia/Karachi', 'PKT', 'PKT'],
+    ['Asia/Jakarta', 'WIB', 'WIB'],
+    ['Asia/Hong_Kong', 'HKT', 'HKT'],
+    ['Asia/Jerusalem', 'IST', 'IDT'],
+    ['Europe/Moscow', 'MSK', 'MSK'],
+    ['Europe/London', 'GMT', 'BST'],
+    ['Europe/Jersey', 'GMT', 'BST'],
+    ['Africa/Johannesburg', 'SAST', 'SAST'],
+    ['Africa/Lagos', 'WAT', 'WAT'],
+    ['Africa/Nairobi', 'EAT', 'EAT'],
+    ['America/Havana', 'CST', 'CDT'],
+    ['America/St_Johns', 'NST', 'NDT'],
+    ['America/Hermosillo', 'MST', 'MST'],
+    ['America/Adak', 'HST', 'HDT'],
+    ['Pacific/Auckland', 'NZDT', 'NZST'],
+    ['Pacific/Guam', 'ChST', 'ChST'],
+    ['Australia/Perth', 'AWST', 'AWST'],
+  ] as const)('calls the time of %s %s in January and %s in July', async ([zone, january, july]) => {
+    expect(await at(zone, '2026-01-15T12:00:00Z')).toMatchObject({ abbreviation: january })
+    expect(await at(zone, '2026-07-15T12:00:00Z')).toMatchObject({ abbreviation: july })
+  })
+
   it('shows as its sample what it says of its example', async () => {
     const { example, sample } = serviceNamed('node-world-clock')
     expect({ ...(await at<object>(example, '2026-11-20T12:00:00Z')), tzVersion: '' }).toEqual({

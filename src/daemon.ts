@@ -17,6 +17,7 @@ import { openMining } from './mining.ts'
 import { openOutside, type RunningOutside } from './outside.ts'
 import { openPeerNetwork, type PeerNetwork } from './peer-network.ts'
 import { askedBy, watchProviders } from './provider-log.ts'
+import { startPulse } from './pulse.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 import { openStableRail, type RunningRail } from './stable-rail.ts'
 import { folderPaths, storageFault } from './storage/folder.ts'
@@ -115,9 +116,20 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   })
   network.value?.node.synchroniser.onProgress(({ behind }) => mining.value.work(!behind))
   mining.value.work(!standing.behind)
-  const { height } = chain.head.header
-  options.logger.info({ network: options.params.name, height, url: url.value }, 'ready')
+  stops.push(sayReady(options, node, url.value, { metrics, standing }))
   return ok({ node, url: url.value, peerAddresses: network.value?.addresses() ?? [] })
+}
+
+/** Logs that the node is ready, and from then on a line a minute. */
+function sayReady(
+  { logger, params }: DaemonOptions,
+  node: NodeApi,
+  url: string,
+  { metrics, standing }: Pick<Core, 'metrics'> & { readonly standing: Standing },
+): Stop {
+  logger.info({ network: params.name, height: node.chain.head.header.height, url }, 'ready')
+  const mined = (): number => metrics.minedCount
+  return startPulse({ logger, timers: systemTimers, node, mined, behind: () => standing.behind })
 }
 
 /** The token of the data folder that lets its operator in. */

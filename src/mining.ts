@@ -63,7 +63,7 @@ function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core): R
       extra: new Uint8Array(randomBytes(32)),
       onMined: ({ header, id, transactions }) => {
         metrics.mined()
-        logger.info({ height: header.height, id, transactions: transactions.length }, 'mined')
+        logger.debug({ height: header.height, id, transactions: transactions.length }, 'mined')
       },
       onRefused: (block, cause) => logger.warn({ height: block.header.height, code: cause.code }, 'own block refused'),
       onFatal,
@@ -100,7 +100,7 @@ function openRemoteWork(
     notReadyBecause: () => notReadyBecause().filter((reason) => NOTHING_TO_MINE.test(reason)),
     onMined: ({ header, id, transactions }) => {
       metrics.mined()
-      logger.info({ height: header.height, id, transactions: transactions.length }, 'mined by an external miner')
+      logger.debug({ height: header.height, id, transactions: transactions.length }, 'mined by an external miner')
     },
     onRefused: (block, cause) =>
       logger.warn({ height: block.header.height, code: cause.code }, 'block of an external miner refused'),

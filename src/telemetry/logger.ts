@@ -55,6 +55,8 @@ function destination(pretty: boolean): DestinationStream {
   const text = PinoPretty({
     destination: 2,
     sync: true,
+    // What is logged takes one line of the screen; the stack of an error still has its own.
+    singleLine: true,
     colorize: process.stderr.isTTY === true,
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss',

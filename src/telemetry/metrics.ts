@@ -28,6 +28,7 @@ export class Metrics {
   readonly #chats = new ChatMetrics(this.#registry)
   readonly #reorganisations: Counter
   readonly #deepReorganisations: Counter
+  #minedCount = 0
   readonly #blocksMined: Counter
   readonly #staleBlocks: Counter
 
@@ -124,7 +125,13 @@ export class Metrics {
 
   /** Counts a block of our own. */
   mined(): void {
+    this.#minedCount++
     this.#blocksMined.inc()
+  }
+
+  /** Blocks of our own since the node started. */
+  get minedCount(): number {
+    return this.#minedCount
   }
 
   /** Counts a reorganisation that paused the market. */

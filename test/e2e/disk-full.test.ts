@@ -18,7 +18,7 @@ afterAll(() => {
 const KIB = 1_024
 const STORAGE_CODE = 74
 const FATAL = 60
-const env = { TEST_FAST_BLOCKS: '1' }
+const env = { TEST_FAST_BLOCKS: '1', FARTHING_LOG_LEVEL: 'debug' }
 const options = { entry: WITH_TEST_SERVICES, env }
 const AMONG_OTHERS = {
   ...{ FARTHING_P2P_ENABLED: 'true', FARTHING_P2P_PORT: '0', FARTHING_P2P_MDNS: 'false', FARTHING_P2P_DHT: 'false' },

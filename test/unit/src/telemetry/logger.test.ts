@@ -73,6 +73,14 @@ describe('a log', () => {
     expect(text).toContain('\\u001b end')
   })
 
+  it('for people is one line for each thing said, with its facts', async () => {
+    const { text } = await logged(
+      `log.info({ height: 7, id: 'ab', peers: 2 }, 'running')`,
+      '{ level: "info", format: "pretty" }',
+    )
+    expect(text.trimEnd().split('\n')).toEqual([expect.stringMatching(/running \{"height":7,"id":"ab","peers":2\}$/)])
+  })
+
   it.each([
     ['trace', 6],
     ['info', 4],

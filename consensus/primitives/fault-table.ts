@@ -260,6 +260,7 @@ export const FAULT_TABLE = {
     'this moves the price by {impact}: nothing was sent; trade less, or say --accept-impact',
   ),
   'cli/declined': sender('declined', 409, 'nothing was sent'),
+  'cli/not-sent': nobody('not_sent', 409, 'this would fail with {reason}; it was not sent, so it costs nothing'),
   'cli/would-fail': nobody('would_fail', 409, 'this would fail with {reason}; its fee of {fee} would be charged'),
   'cli/would-not-mine': nobody(
     'would_not_mine',

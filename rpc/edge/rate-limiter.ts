@@ -93,7 +93,8 @@ export class RateCounter {
     const window = this.#windowOf(key, nowMs)
     const allowed = window.count < this.#max
     if (allowed) window.count += 1
-    const seconds = Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000))
+    // A clock that was set back would make a window longer than it is.
+    const seconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)))
     const limit = `"${this.#name}";r=${this.#max - window.count};t=${seconds}`
     return { allowed, seconds, policy: this.#policy, limit }
   }

@@ -28,7 +28,10 @@ export async function rehearse(
   if (!simulated.ok) return simulated.fault
   if (context.flags.json !== undefined) context.printJson(factsOf(session, proposal, simulated.value))
   else for (const line of await linesOf(session, proposal, simulated.value)) context.print(line)
-  return failureOf(session, proposal, simulated.value) ?? EXIT.ok
+  const reason = failureOf(proposal, simulated.value)
+  if (reason === null) return EXIT.ok
+  if (!simulated.value.wouldMine) return fault('cli/would-not-mine', { reason })
+  return fault('cli/would-fail', { reason, fee: amountText(simulated.value.fee, nativeAsset(context)) })
 }
 
 /**
@@ -46,17 +49,17 @@ export async function failureBefore(
   if (!tx.ok) return tx.fault
   if (tx.value.body.nonce !== nonce) return null
   const simulated = await client.simulate(tx.value)
-  if (simulated.ok) return failureOf(session, proposal, simulated.value)
+  if (simulated.ok) {
+    const reason = failureOf(proposal, simulated.value)
+    return reason === null ? null : fault('cli/not-sent', { reason })
+  }
   context.note(`not tried before it is sent: ${faultMessage(simulated.fault)}`)
   return null
 }
 
-function failureOf({ context }: Session, proposal: Proposal, simulated: SimulationView): Fault | null {
-  const { wouldMine, success, fee } = simulated
-  if (success) return null
-  const reason = printable(reasonOf(proposal, simulated))
-  if (!wouldMine) return fault('cli/would-not-mine', { reason })
-  return fault('cli/would-fail', { reason, fee: amountText(fee, nativeAsset(context)) })
+/** Why it fails, or null where it does not. */
+function failureOf(proposal: Proposal, simulated: SimulationView): string | null {
+  return simulated.success ? null : printable(reasonOf(proposal, simulated))
 }
 
 /** The code of what it fails with and its sentence. */

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../consensus/primitives/result.ts'
 import type { Outside } from '../../marketplace/outside/outside.ts'
+import type { Readiness } from '../../marketplace/outside/readiness.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { NodeApi } from '../../rpc/node.ts'
 import { protocolDocument } from '../../rpc/registry.ts'
@@ -144,20 +145,23 @@ describe('the price feed of the protocol document', () => {
     expect(feed(prices)).toEqual({
       source: `${before.source}; majors: coingecko`,
       live: true,
+      asOf: prices.latest()?.source.fetchedAt,
       majors: { BTC: 67187.3358936566, ETH: 3484.12, SOL: 182.4, BNB: 571.01, LTC: 88.4 },
     })
     prices.stop()
     await upstream.close()
   })
 
-  it('is not live with old prices', async () => {
+  it('is live where the provider is well, however old the last prices of an idle node are', async () => {
     const upstream = await Upstream.open(coingeckoUpstream)
     const prices = coingeckoAt(upstream.url)
     const told = await until('prices', () => prices.latest(), { everyMs: 5 })
-    const old = { ...told, source: { ...told.source, stale: true } }
-    expect(feed({ readiness: prices.readiness, majors: prices.majors, latest: () => old })).toMatchObject({
-      live: false,
-    })
+    const fetchedAt = '2026-11-20T16:30:00.000Z'
+    const old = { ...told, source: { ...told.source, fetchedAt, stale: true } }
+    const idle = { readiness: prices.readiness, majors: prices.majors, latest: () => old }
+    expect(feed(idle)).toMatchObject({ live: true, asOf: fetchedAt })
+    const ill = (): Readiness => ({ available: false, reason: 'the provider refuses', requires: [] })
+    expect(feed({ ...idle, readiness: ill })).toMatchObject({ live: false, asOf: fetchedAt })
     prices.stop()
     await upstream.close()
   })
@@ -179,10 +183,10 @@ describe('exchange rates', () => {
   it.each([
     ['1 EUR to USD', { amount: '1', from: 'EUR', to: 'USD', rate: '1.0452', result: '1.0452' }],
     // 100 / 1.0452 = 95.67546880979...
-    ['100 usd TO eur', { amount: '100', from: 'USD', to: 'EUR', rate: '0.956754688', result: '95.675469' }],
+    ['100 usd TO eur', { amount: '100', from: 'USD', to: 'EUR', rate: '0.9567546881', result: '95.675469' }],
     // 161.86 / 1.0452 = 154.8603138155...
-    ['2.50 USD to JPY', { amount: '2.5', from: 'USD', to: 'JPY', rate: '154.86031381', result: '387.150785' }],
-    ['0 USD to JPY', { amount: '0', from: 'USD', to: 'JPY', rate: '154.86031381', result: '0' }],
+    ['2.50 USD to JPY', { amount: '2.5', from: 'USD', to: 'JPY', rate: '154.8603138', result: '387.150785' }],
+    ['0 USD to JPY', { amount: '0', from: 'USD', to: 'JPY', rate: '154.8603138', result: '0' }],
     ['7 CHF to CHF', { amount: '7', from: 'CHF', to: 'CHF', rate: '1', result: '7' }],
     // 1.0452 / 16605.4 = 0.0000629433798...
     ['0.1 IDR to USD', { amount: '0.1', from: 'IDR', to: 'USD', rate: '0.00006294337986', result: '0.000006' }],
@@ -199,7 +203,7 @@ describe('exchange rates', () => {
     expect(result).toMatchObject({
       base: 'GBP',
       rateDate: '2026-11-20',
-      rates: { EUR: '1.200869429', USD: '1.255148727' },
+      rates: { EUR: '1.200869429', USD: '1.255148728' },
     })
     expect(Object.keys(result.rates)).toHaveLength(29)
     expect(Object.keys(result.rates)).not.toContain('GBP')

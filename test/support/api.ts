@@ -48,6 +48,7 @@ export interface CallView {
   readonly requestValid?: boolean
   readonly requestError?: { readonly reason: string; readonly example: string; readonly requestFormat: string }
   readonly accepts?: readonly OptionView[]
+  readonly offers?: readonly OptionView[]
   readonly paid?: boolean
   readonly result?: JsonBody
   readonly receipt?: JsonBody

@@ -103,7 +103,9 @@ export class Caller {
   /** Makes the payload of an order, asking for what it leaves out. */
   async invoke(order: Order, secret: Uint8Array): Promise<PayloadOf<'agent_invoke'>> {
     const { serviceId, request, lock = 'none', term = LONG_TERM } = order
-    const offer = (await this.quote(serviceId, request)).body.accepts?.[0]
+    const { accepts = [], offers = [] } = (await this.quote(serviceId, request)).body
+    // A service that is closed has its option among the offers: this caller pays all the same.
+    const [offer] = [...accepts, ...offers]
     const agentId = (order.agentId ?? offer?.extra.agentId) as AgentId
     const commitment = requestCommitment(secret, { agentId, serviceId: serviceId as ServiceId, request })
     return {

@@ -262,7 +262,7 @@ describe.concurrent('farthing', () => {
     const redeemed = await holder.does('stable', 'redeem', '100', 'FUSD')
     expect(redeemed.payload).toMatchObject({ minPaid: '99500000' })
     expect((await holder.held('XUSD')) - before).toBe(100_000_000n)
-    expect((await holder.run('stable', 'list')).stdout).toMatch(/^\d+ FUSD +\d+ XUSD +0 XUSD +10000 +open$/m)
+    expect((await holder.run('stable', 'list')).stdout).toMatch(/^\d+ FUSD +\d+ XUSD +0 XUSD +100 % +open$/m)
   })
 
   it('agent: an agent and its service are registered, changed and retired', async () => {

@@ -37,6 +37,8 @@ export interface DaemonOptions {
   readonly openClaims: OpenClaims
   /** Wallet of the market; null where there is none, then nothing is sold. */
   readonly wallet: WalletKey | null
+  /** Whether every node of the network may hold the key of that wallet, as on a devnet: then at most one sells by it. */
+  readonly sharesKey?: boolean | undefined
   readonly logger: Logger
   /** How this node tells others of transactions, by gossip unless said: not a setting, for measuring. */
   readonly transactionMode?: TransactionMode

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Fault, faultMessage } from '../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
@@ -41,6 +42,7 @@ export interface Daemon {
  */
 const CALLS_GRACE_MS = 800
 const PRUNE_MS = 600_000
+const MARK_BYTES = 8
 /** A node that has run for less may meet a heavier branch without anything being odd. */
 const SETTLED_MS = 60_000
 
@@ -200,6 +202,11 @@ class Standing {
   }
 }
 
+/** Tells one data folder from others, and nothing of its token. */
+function folderMark(token: string): Uint8Array {
+  return createHash('sha256').update(`mark of a folder: ${token}`).digest().subarray(0, MARK_BYTES)
+}
+
 /** A node whose claims cannot be reached sells nothing: a balancer should send its callers to another. */
 function storeReasons(market: Market | null): readonly string[] {
   const away = market?.store.shared?.awayBecause ?? null
@@ -277,12 +284,15 @@ async function openMarket(
   }
   stops.push(() => store.close())
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
+  const token = await operatorTokenOf(options)
+  if (!token.ok) return token
   const market = createMarket({
     config,
     chain,
     mempool,
     store,
     wallet,
+    sharedKeyMark: options.sharesKey === true ? folderMark(token.value) : null,
     services,
     peerCount: () => standing.peerCount,
     outside,

@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
 import { parseAddress } from '../consensus/crypto/address.ts'
 import { formatAmount } from '../consensus/primitives/amount.ts'
-import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../consensus/primitives/fault.ts'
 import type { Address, AgentId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { fitsText } from '../consensus/primitives/text.ts'
@@ -16,6 +16,7 @@ import { Sender } from '../marketplace/checkout/sender.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../marketplace/checkout/settings.ts'
 import { Settler } from '../marketplace/checkout/settler.ts'
 import { Takeover } from '../marketplace/checkout/takeover.ts'
+import { Twin } from '../marketplace/checkout/twin.ts'
 import { Workshop } from '../marketplace/checkout/workshop.ts'
 import type { Outside } from '../marketplace/outside/outside.ts'
 import type { ServiceContext } from '../marketplace/services/context.ts'
@@ -35,6 +36,8 @@ export interface MarketParts {
   readonly mempool: Mempool
   readonly store: NativeClaimStore
   readonly wallet: WalletKey
+  /** Marks this folder's registration where other nodes hold the key of the wallet too; else null. */
+  readonly sharedKeyMark: Uint8Array | null
   readonly services: readonly ServiceDefinition[]
   readonly peerCount: () => number
   readonly outside: Outside
@@ -95,7 +98,9 @@ export function createMarket(parts: MarketParts): Result<Market> {
   })
   takeover?.join(checkout)
   shop.closeWhile(() => takeover?.heldBecause ?? null)
-  const registrar = new Registrar({ chain, shop, sender, onFault: (cause) => onFault('registration', cause) })
+  const twin = parts.sharedKeyMark === null ? null : new Twin(chain, shop, parts.sharedKeyMark)
+  shop.closeWhile(() => (twin?.sells === true ? faultMessage(fault('market/shared-keys')) : null))
+  const registrar = new Registrar({ chain, shop, sender, twin, onFault: (cause) => onFault('registration', cause) })
   return ok({ shop, checkout, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
 }
 

@@ -67,6 +67,11 @@ export const MARKET_FAULTS = {
     409,
     'nothing is sold before the payout address {address} has coins: send it some, or mine to it; a node that still catches up may not have seen them yet',
   ),
+  'market/shared-keys': nobody(
+    'shared_keys',
+    503,
+    'another node of this devnet sells by the keys that every devnet has, so this one sells nothing: a new --data-dir with --dev-key 3 (to 6) has its own',
+  ),
   'market/registration-failed': nobody(
     'registration_failed',
     409,

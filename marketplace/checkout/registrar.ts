@@ -12,6 +12,7 @@ import { capabilityNumber, capabilitySet } from '../ledger/capabilities.ts'
 import { MinedCalls } from './mined-calls.ts'
 import type { Offer, Operator, Shop } from './operator.ts'
 import type { Sender } from './sender.ts'
+import type { Twin } from './twin.ts'
 
 /** Least blocks between two changes of a price: an hour. */
 const PRICE_HOLD_BLOCKS = 1_200
@@ -27,6 +28,8 @@ export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop
   readonly sender: Sender
+  /** Where other nodes hold the settler key too: one that sells by it is left alone. */
+  readonly twin?: Twin | null
   /** Hears of a registration that could not be sent; it is tried again. */
   readonly onFault: (fault: Fault) => void
 }
@@ -61,9 +64,10 @@ export class Registrar {
   }
 
   async #publish(): Promise<void> {
-    const { shop, sender, chain } = this.#deps
+    const { shop, sender, chain, twin } = this.#deps
     const { owner, settler } = shop.operator
     if (this.#stopped || chain.moving || owner !== settler.address) return
+    if (twin?.sells) return this.#deps.onFault(fault('market/shared-keys'))
     // What was sent is waited for: its expiry, not impatience, decides when it is sent again.
     if (sender.waiting.some(isRegistration)) return
     const { payout } = shop.operator
@@ -78,7 +82,7 @@ export class Registrar {
   async #registered({ agent, operator, offers }: Shop): Promise<boolean> {
     if (agent === undefined) {
       const record = { agentId: operator.agentId, ...registration(operator, offers) }
-      return this.#send('agent', 'agent_register', record)
+      return this.#send('agent', 'agent_register', record, this.#deps.twin?.mark)
     }
     if (agent.owner !== operator.owner) return false
     return matches(agent, operator, offers) || this.#send('agent', 'agent_update', updated(agent, operator, offers))
@@ -88,7 +92,7 @@ export class Registrar {
    * Sends a part of the registration. One that was mined and failed would fail again: that is told, and not paid for again
    * at once.
    */
-  async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>): Promise<boolean> {
+  async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>, memo?: Uint8Array): Promise<boolean> {
     const { chain, sender, onFault } = this.#deps
     const { height } = chain.head.header
     const last = this.#attempts.get(part)
@@ -97,7 +101,7 @@ export class Registrar {
       onFault(fault('market/registration-failed', { part, outcome: outcomeCode(outcome) ?? `code ${outcome}` }))
       return false
     }
-    const sent = await sender.send(kind, payload)
+    const sent = await sender.send(kind, payload, memo)
     if (sent.ok) this.#attempts.set(part, { txId: sent.value.txId, height })
     else onFault(sent.fault)
     return sent.ok

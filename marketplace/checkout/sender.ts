@@ -17,6 +17,7 @@ const TIP_RATE = 1n
 const PATIENCE_BLOCKS = 3
 /** A replacement must offer a tenth more for both rates; an eighth leaves room for rounding. */
 const BUMP_DIVISOR = 8n
+const NO_MEMO = new Uint8Array(0)
 
 /** Signs and submits the operator's transactions one after another, so that two never take the same nonce. */
 export class Sender {
@@ -51,8 +52,8 @@ export class Sender {
   }
 
   /** Sends one transaction; the fault says why the mempool did not take it. */
-  send<K extends TxKind>(kind: K, payload: PayloadOf<K>): Promise<Result<Transaction>> {
-    return this.#inTurn(() => this.#send(kind, payload))
+  send<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array = NO_MEMO): Promise<Result<Transaction>> {
+    return this.#inTurn(() => this.#send(kind, payload, memo))
   }
 
   /**
@@ -84,7 +85,7 @@ export class Sender {
     return turn
   }
 
-  async #send<K extends TxKind>(kind: K, payload: PayloadOf<K>): Promise<Result<Transaction>> {
+  async #send<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array): Promise<Result<Transaction>> {
     const { network } = this.#chain
     const body = {
       version: TX_VERSION,
@@ -96,7 +97,7 @@ export class Sender {
       maxFeeRate: this.#baseFee() * FEE_ROOM + TIP_RATE,
       tip: TIP_RATE,
       validUntil: this.#nextHeight() + VALID_BLOCKS,
-      memo: new Uint8Array(0),
+      memo,
     } as unknown as TxBody
     return this.#submit(body)
   }

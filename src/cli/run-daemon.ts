@@ -47,7 +47,8 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   if (!marked.ok) return marked.fault
   const imported = await importDevWallets(joined.value, params)
   if (!imported.ok) return imported.fault
-  const config = await withOwnKeys(joined.value, context)
+  const shared = await sharedKey(joined.value, context)
+  const config = shared === null ? joined.value : withoutSelling(joined.value, context, shared)
   if (params.name !== 'devnet' && params.seeds.length + config.p2p.peers.length === 0) {
     logger.warn(`no public seeds of ${params.name} exist yet: this node runs alone`)
   }
@@ -55,7 +56,8 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   if (wallet !== null && !wallet.ok) return wallet.fault
   const onFatal = fatalHandler(logger, config.dataDir)
   const told = toldToStop(logger)
-  const options = { config, params, ...parts, wallet: wallet === null ? null : wallet.value, logger, onFatal }
+  const key = { wallet: wallet === null ? null : wallet.value, sharesKey: shared !== null }
+  const options = { config, params, ...parts, ...key, logger, onFatal }
   const daemon = await startDaemon(options).catch(onFatal)
   if (!daemon.ok) return daemon.fault
   greet({ ...context, config }, daemon.value)
@@ -75,15 +77,19 @@ function withPeers({ config, flags }: CommandContext): Result<Config> {
   return ok({ ...config, p2p: { ...config.p2p, peers } })
 }
 
-/**
- * The keys of the devnet are everybody's: two nodes that sell by the same one would each work for the same payment, so one that
- * joins others sells only with a key of its own, or with one that it was told to use. Mining may pay the shared one.
- */
-async function withOwnKeys(config: Config, { params, resolution, note }: CommandContext): Promise<Config> {
-  if (config.p2p.peers.length === 0) return config
-  const shared = await sharedMarketAddress(config, params)
+/** Address of the market wallet where every new folder of the devnet has its key, and no flag asked for it; else null. */
+async function sharedKey(config: Config, { params, resolution }: CommandContext): Promise<string | null> {
   const { value, origin } = resolution['dev-key']
-  if (shared === null || (origin !== 'default' && value === SETTINGS['dev-key'].default)) return config
+  if (origin !== 'default' && value === SETTINGS['dev-key'].default) return null
+  return sharedMarketAddress(config, params)
+}
+
+/**
+ * Two nodes that sell by one key would each work for the same payment, so one that is told to join others sells nothing by the
+ * key that all have. Mining may pay it. One that finds others by itself learns from the chain whether one of them sells.
+ */
+function withoutSelling(config: Config, { note }: CommandContext, shared: string): Config {
+  if (config.p2p.peers.length === 0) return config
   if (config.market.enabled)
     note(
       'This node sells nothing, as its keys are those of every devnet: a new --data-dir with --dev-key 3 (to 6) has its own',

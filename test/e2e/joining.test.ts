@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ask } from '../support/api.ts'
-import { Workshop } from '../support/daemon.ts'
+import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { until } from '../support/processes.ts'
 
 const workshop = new Workshop()
@@ -71,5 +71,46 @@ describe('a node of the devnet that joins others', () => {
       expect(await factsOf(node.url)).toMatchObject({ market: { enabled: sells } })
       expect((await node.stop()).code).toBe(0)
     }
+  })
+})
+
+interface Registry {
+  readonly services: readonly { readonly available: boolean; readonly unavailableReason?: string }[]
+}
+
+describe('a node of the devnet that finds another by itself', () => {
+  const sells = async (url: string): Promise<boolean> =>
+    (await ask<Registry>(url, '/services.json')).body.services.some(({ available }) => available)
+  const told = (node: RunningDaemon): readonly string[] =>
+    node.program.stderr.split('\n').filter((line) => line.includes('another node of this devnet sells by the keys'))
+
+  it('leaves the selling to it, and says so in one line; the other goes on, also after a restart', async () => {
+    const folders = [workshop.folder(), workshop.folder()] as const
+    const first = await workshop.start(folders[0], { env })
+    await until('the first sells', () => sells(first.url))
+    const [, address = ''] = /--peer (\S+)/.exec(first.program.stderr) ?? []
+    // The second comes to know the first, and is then started as the first was.
+    const joined = await workshop.start(folders[1], { env, mine: 0, flags: ['--peer', address] })
+    await until('it follows', async () => (await factsOf(joined.url)).height > 2)
+    expect((await joined.stop()).code).toBe(0)
+    const second = await workshop.start(folders[1], { env, mine: 0 })
+    await until('it is connected', async () => (await factsOf(second.url)).height >= (await factsOf(first.url)).height)
+    await until('it has said so', async () => told(second).length > 0)
+    const { body } = await ask<Registry>(second.url, '/services.json')
+    expect(body.services.map(({ unavailableReason }) => unavailableReason)).toEqual(
+      body.services.map(() => expect.stringContaining('another node of this devnet sells')),
+    )
+    expect(await sells(first.url)).toBe(true)
+    await until(
+      'some blocks later',
+      async () => (await factsOf(second.url)).height > (await factsOf(first.url)).height - 1,
+    )
+    expect(told(second)).toHaveLength(1)
+    expect((await second.stop()).code).toBe(0)
+    expect((await first.stop()).code).toBe(0)
+    const again = await workshop.start(folders[0], { env })
+    await until('the first sells again', () => sells(again.url))
+    expect(told(again)).toEqual([])
+    expect((await again.stop()).code).toBe(0)
   })
 })

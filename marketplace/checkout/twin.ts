@@ -1,0 +1,48 @@
+import type { Block } from '../../consensus/block/block.ts'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { equal } from '../../consensus/primitives/bytes.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
+import type { Shop } from './operator.ts'
+
+/**
+ * Tells a node whose key other nodes hold too, as every devnet does, whether one of them sells by it: two that sell by one key
+ * would each work for the same payment. The registration of the agent has the mark of the node that sent it as its memo.
+ */
+export class Twin {
+  /** Memo of this node's registration. */
+  readonly mark: Uint8Array
+  readonly #chain: Chain
+  readonly #shop: Shop
+  #seen: { readonly id: BlockId; readonly sells: boolean } | null = null
+
+  constructor(chain: Chain, shop: Shop, mark: Uint8Array) {
+    this.#chain = chain
+    this.#shop = shop
+    this.mark = mark
+  }
+
+  /**
+   * Whether another node registered the agent. A registration without a memo was made by hand, for any node. One whose block is
+   * not here is another's where this node took the state of others from after it; else it was pruned, and is its own.
+   */
+  get sells(): boolean {
+    const { agent } = this.#shop
+    if (agent === undefined) return false
+    const { database } = this.#chain
+    const id = database.idAt(agent.registeredAt)
+    if (this.#seen !== null && this.#seen.id === id) return this.#seen.sells
+    const block = id === undefined ? undefined : database.block(id)
+    if (id === undefined || block === undefined) return executedFrom(database) > agent.registeredAt
+    const memo = this.#memoIn(block)
+    const sells = memo.length > 0 && !equal(memo, this.mark)
+    this.#seen = { id, sells }
+    return sells
+  }
+
+  #memoIn({ transactions }: Block): Uint8Array {
+    const { agentId } = this.#shop.operator
+    const sent = transactions.find(({ body }) => body.kind === 'agent_register' && body.payload.agentId === agentId)
+    return sent?.body.memo ?? new Uint8Array(0)
+  }
+}

@@ -1,3 +1,5 @@
+import { formOf } from './word-forms.ts'
+
 /**
  * How good or bad English words are, from -4 to 4: our own judgement of common words in their base form. Ambiguous words are
  * left out rather than guessed, and so is what is merely technical on a chain.
@@ -153,37 +155,7 @@ function valences(): ReadonlyMap<string, number> {
   return map
 }
 
-/** Endings of English forms, longest first, and what stands in the base form in their place. */
-const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] = [
-  ['iest', ['y']],
-  ['ness', ['']],
-  ['ies', ['y']],
-  ['ied', ['y']],
-  ['ing', ['', 'e']],
-  ['ily', ['y']],
-  ['est', ['', 'e']],
-  ['ly', ['']],
-  ['ed', ['', 'e']],
-  ['er', ['', 'e']],
-  ['es', ['', 'e']],
-  ['s', ['']],
-]
-/** Shorter bases are other words. */
-const BASE_CHARS_MIN = 4
-
 /** Valence of a word in lower case, by its base form where it is not known itself; 0 of an unknown one. */
 export function valenceOf(word: string): number {
-  return VALENCES.get(word) ?? baseValence(word) ?? 0
-}
-
-function baseValence(word: string): number | undefined {
-  for (const [ending, bases] of ENDINGS) {
-    if (!word.endsWith(ending)) continue
-    for (const base of bases) {
-      const candidate = word.slice(0, word.length - ending.length) + base
-      const valence = candidate.length < BASE_CHARS_MIN ? undefined : VALENCES.get(candidate)
-      if (valence !== undefined) return valence
-    }
-  }
-  return undefined
+  return formOf(VALENCES, word) ?? 0
 }

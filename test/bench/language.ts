@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ROOT } from '../support/source-tree.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../support/labelled/moods.ts'
 import { moodScore, subjectsScore, summaryScore } from '../support/labelled/scores.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../support/labelled/summaries.ts'
+import { ROOT } from '../support/source-tree.ts'
 
 // node test/bench/language.ts [root of another working tree]: scores of the engines for texts on the labelled texts. With
 // another tree, such as one of an older commit, they are the scores of its engines on the same texts.

@@ -36,7 +36,11 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
       marvelous paradise party perfect proud pride sing sang singing splendid stunning superb terrific thank thankful thanks
       victory win winning won wonderful excellent relief relieved sunny treat glorious magical magic`),
   ],
-  ['joy', 0.4, listed('good nice pleasant relaxed relaxing success successful sweet welcome warm best favourite favorite')],
+  [
+    'joy',
+    0.4,
+    listed('good nice pleasant relaxed relaxing success successful sweet welcome warm best favourite favorite'),
+  ],
   [
     'joy',
     1.5,
@@ -47,7 +51,7 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
   [
     'sadness',
     1,
-    listed(`aching anguish bereaved bereavement bleak blue crestfallen cried cries cry crying dejected depressed
+    listed(`aching anguish bereaved bereavement bleak crestfallen cried cries cry crying dejected depressed
       depressing depression desolate despair despairing despondent devastated devastating disappoint disappointed
       disappointing disappointment disheartened disheartening dismal dismay dismayed downcast downhearted forlorn
       gloom gloomy grief grieve grieving heartache heartbreak heartbreaking heartbroken helpless homesick hopeless hopelessness
@@ -73,7 +77,7 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
   [
     'anger',
     1,
-    listed(`aggravate aggravated aggravating anger angered angrily angry annoy annoyance annoyed annoying cross
+    listed(`aggravate aggravated aggravating anger angered angrily angry annoy annoyance annoyed annoying
       enraged enraging exasperated exasperating fume fumed fuming furious furiously fury grudge hate hated hates
       hating hatred hateful hostile hostility incensed indignant indignation infuriate infuriated infuriating irate ire irritate
       irritated irritating irritation livid mad outrage outraged outrageous pissed rage raging resent resentful
@@ -92,7 +96,9 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
   [
     'anger',
     0.4,
-    listed('awful garbage horrible terrible terribly useless worst refund rubbish waste wasted wasting refuse refused ignored ignore ignoring joke'),
+    listed(
+      'awful garbage horrible terrible terribly useless worst refund rubbish waste wasted wasting refuse refused ignored ignore ignoring joke',
+    ),
   ],
   [
     'anger',
@@ -118,7 +124,13 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
       terrorist terrorists threat threaten threatened threatening threats tense unsafe unstable vulnerable warn warned warning
       warnings horrific sinister ominous`),
   ],
-  ['fear', 0.4, listed('attack attacked bomb collapse crisis risk stress stressed war weapon victim killed kill violent violence disaster uncertain uncertainty')],
+  [
+    'fear',
+    0.4,
+    listed(
+      'attack attacked bomb collapse crisis risk stress stressed war weapon victim killed kill violent violence disaster uncertain uncertainty',
+    ),
+  ],
   [
     'fear',
     1.5,
@@ -143,7 +155,13 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
       greasy hideous immoral infested mould mold perverse perverted pus rat rats scum sewage shoddy sordid sticky stained
       sweaty ugly unclean vermin wretched rot dirt grimy grime smelly greed`),
   ],
-  ['disgust', 1.5, listed('turns ones stomach|turned ones stomach|makes me sick|made me sick|made me gag|feel sick|felt sick|want to throw up|wanted to throw up')],
+  [
+    'disgust',
+    1.5,
+    listed(
+      'turns ones stomach|turned ones stomach|makes me sick|made me sick|made me gag|feel sick|felt sick|want to throw up|wanted to throw up',
+    ),
+  ],
   [
     'surprise',
     1,
@@ -153,7 +171,13 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
       stupefied surprise surprised surprises surprising surprisingly thunderstruck unbelievable unbelievably unexpected
       unexpectedly unforeseen unpredicted wow whoa woah disbelief miracle miraculous miraculously`),
   ],
-  ['surprise', 0.7, listed('abrupt abruptly astray oddly shock sudden suddenly curious inexplicable inexplicably mysterious mysteriously strangely unannounced unusual plot-twist')],
+  [
+    'surprise',
+    0.7,
+    listed(
+      'abrupt abruptly astray oddly shock sudden suddenly curious inexplicable inexplicably mysterious mysteriously strangely unannounced unusual plot-twist',
+    ),
+  ],
   [
     'surprise',
     1.5,
@@ -205,7 +229,26 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
       'look forward|looks forward|looking forward|looked forward|cant wait|cannot wait|can not wait|can hardly wait|could not wait|couldnt wait|counting the days|count the days|counting down|fingers crossed|more days until|days to go|days until|about to|any day now|just around the corner|bated breath|on tenterhooks',
     ),
   ],
-  ['joy', 1, ['\u{1f600}', '\u{1f603}', '\u{1f604}', '\u{1f60a}', '\u{1f60d}', '\u{1f970}', '\u{2764}', '\u{1f389}', ':)', ':-)', ':d', ':-d', '<3', 'xd']],
+  [
+    'joy',
+    1,
+    [
+      '\u{1f600}',
+      '\u{1f603}',
+      '\u{1f604}',
+      '\u{1f60a}',
+      '\u{1f60d}',
+      '\u{1f970}',
+      '\u{2764}',
+      '\u{1f389}',
+      ':)',
+      ':-)',
+      ':d',
+      ':-d',
+      '<3',
+      'xd',
+    ],
+  ],
   ['sadness', 1, ['\u{1f61e}', '\u{1f622}', '\u{1f62d}', '\u{1f494}', ':(', ':-(', ":'("]],
   ['anger', 1, ['\u{1f620}', '\u{1f621}', '\u{1f92c}', '\u{1f624}', '>:(']],
   ['fear', 1, ['\u{1f628}', '\u{1f630}', '\u{1f631}']],
@@ -247,7 +290,10 @@ export function emotionsOfPhrase(
 ): { readonly signs: readonly EmotionSign[]; readonly length: number } | null {
   if (!PHRASE_STARTS.has(words[at] as string)) return null
   for (let length = EMOTION_PHRASE_WORDS_MAX; length > 1; length--) {
-    const phrase = words.slice(at, at + length).map(impersonal).join(' ')
+    const phrase = words
+      .slice(at, at + length)
+      .map(impersonal)
+      .join(' ')
     const found = SIGNS.get(phrase)
     if (found !== undefined) return { signs: found, length }
   }

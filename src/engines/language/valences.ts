@@ -123,6 +123,30 @@ const GROUPS: readonly (readonly [valence: number, words: string])[] = [
      torture tortured worst`,
   ],
   [
+    1.9,
+    `amazement cheery confidence contented contentment credible devoted ecstasy elation enthralled exhilarated
+     exhilarating exuberant faithful gleeful glee grin grinning hurray integrity jovial jubilant jubilation rejoice
+     reassure reassured reassuring reputable sincerity steadfast truthful yippee giggle chuckle beaming`,
+  ],
+  [
+    -1.9,
+    `aching aggravate aggravated aggravating apprehension apprehensive bereaved bereavement bleak cockroach creepy
+     crestfallen cried cries daunting dejected demoralised demoralized desolate despondent disheartened disheartening
+     dismay dismayed downcast downhearted eerie enraging exasperated exasperating filth forlorn fright fuming fury
+     gloom grieve grieving grudge heartache heartbreak homesick hostility incensed indignant indignation infuriate
+     infuriated infuriating intimidated intimidating irate irritation livid loneliness lonesome maddening maggot
+     maggots melancholy menacing mouldy moldy mournful outrageous panicked panicking panicky petrified phobia pissed
+     remorse resentful resentment sadden saddened sadder saddest seething smelly sob sobbed sobbing sorrow sorrowful
+     spite spiteful spooky stench tearful terrify terrifying tragically trembling uneasy uneasiness unhappiness
+     unnerving unsettling vengeful wept woeful wrath yell yelled yelling yuck yucky`,
+  ],
+  [
+    -2.4,
+    `abhor cringeworthy detestable grotesque hatred icky loathsome nauseated nauseating nauseous nausea obscene odious
+     putrid rancid repellent repugnant repulsed repulsion revolted revulsion sickened slimy squalid vomit vomited
+     vomiting`,
+  ],
+  [
     2.2,
     ':) :-) :d :-d =) ;) ;-) :] <3 xd \u{1f600} \u{1f603} \u{1f604} \u{1f60a} \u{1f60d} \u{1f970} \u{2764} \u{1f389} \u{1f44d} \u{1f44f} \u{1f525} \u{1f64f}',
   ],
@@ -143,7 +167,7 @@ const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burn
   demanded demands challenge challenged challenging dreams friended topped penalties penalised excused
   ideally drag dragged
   argument arguments latest later true special active actively able natural naturally play plays demand wondering goods stables resolver
-  resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel`
+  resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel please`
 
 /** Valence by word, without the words that are neutral here. */
 const VALENCES: ReadonlyMap<string, number> = valences()

@@ -61,7 +61,8 @@ export function summaryScore(texts: readonly LabelledSummary[], engine: SummaryE
     ),
     main: share(
       found,
-      ({ labels, headline, points }) => labels.main.includes(headline) && points.some((one) => labels.main.includes(one)),
+      ({ labels, headline, points }) =>
+        labels.main.includes(headline) && points.some((one) => labels.main.includes(one)),
     ),
   }
 }

@@ -13,7 +13,7 @@ const SCORE_DECIMALS = 3
 /** How much more a phrase says than a word, and a name than a phrase. */
 const WEIGHTS = { word: 1, phrase: 1.5, name: 1.4 }
 /** What stands first in a text counts so much more than what stands last. */
-const FIRST_MORE = 0.4
+const FIRST_MORE = 0.5
 /** How much the words of a phrase count where they stand elsewhere. */
 const ELSEWHERE = 0.35
 /** Things that every text has. */
@@ -47,10 +47,11 @@ interface Candidate {
  */
 export function keyPhrases(words: readonly TaggedWord[]): Pick<Subjects, 'keywords' | 'topics'> {
   const stems = words.map(({ lower }) => stem(lower))
-  const candidates = candidatesOf(nounPhrases(words), stems)
+  const phrases = nounPhrases(words)
+  const candidates = candidatesOf(phrases.length > 0 ? phrases : wordsAlone(words), stems)
   const counts = count(words, stems, candidates)
   const scored = [...candidates.values()]
-    .filter(({ text, isDoing, count }) => isOfKeywordLength(text) && (!isDoing || count > 1))
+    .filter(({ text, isDoing, count }) => isOfKeywordLength(text) && (!isDoing || count > 1 || candidates.size === 1))
     .map((candidate) => ({ candidate, score: scoreOf(candidate, counts, words.length) }))
     .sort((a, b) => b.score - a.score || a.candidate.at - b.candidate.at)
   const chosen = withoutRepeats(scored)
@@ -82,6 +83,11 @@ function isOfKeywordLength(text: string): boolean {
 function stem(word: string): string {
   if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word
   return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/(?<=x|ch|sh|ss)es$|s$/, '')
+}
+
+/** A text without nouns, such as a search for "running", is told by its other words. */
+function wordsAlone(words: readonly TaggedWord[]): readonly NounPhrase[] {
+  return words.flatMap((word, at) => (word.kind === 'other' ? [] : [{ words: [word], isName: false, at }]))
 }
 
 function candidatesOf(phrases: readonly NounPhrase[], stems: readonly string[]): ReadonlyMap<string, Candidate> {

@@ -46,6 +46,50 @@ describe('a summary', () => {
     expect(summarise({ text: sentences.join(' ') }).keyPoints).toEqual(sentences)
   })
 
+  it.for([
+    'It holds the water of the river.',
+    'They measured the river.',
+    'This is why the river rose.',
+    'However, the river rose again.',
+    'The latter is deeper than the river.',
+    'For example, the river carries sand.',
+    'Some of them live by the river.',
+    'In the second year its water rose.',
+    'In such cases the river floods.',
+    'The town pays a tenth of that price.',
+  ])('has %j only with the sentence before it', (leaning) => {
+    const text = [
+      'The dam was built above the town.',
+      leaning,
+      'The river floods the town every spring.',
+      'The river rose over the dam of the town in March.',
+      'The dam of the river holds back water for the town.',
+      'A wider river would hold more water of a flood.',
+      'The town wants to widen the river below the dam.',
+    ].join(' ')
+    const { tldr, keyPoints } = summarise({ text })
+    expect(tldr).not.toBe(leaning)
+    const at = keyPoints.indexOf(leaning)
+    if (at >= 0) expect(keyPoints[at - 1]).toBe('The dam was built above the town.')
+  })
+
+  it('takes the sentence that names the thing too, where one that points back is needed', () => {
+    const sentences = ['The river rose on Monday.', 'It flooded the cellars of the town.', 'It took a bridge with it.']
+    expect(summarise({ text: sentences.join(' ') }).keyPoints).toEqual(sentences)
+  })
+
+  it('may begin with words that point at nothing in the text', () => {
+    const first = 'It is clear that the river needs a wider bed below the town.'
+    const text = `${first} The town widens the river below the bridge. The bridge over the river was closed by the town.`
+    expect(summarise({ text }).keyPoints).toContain(first)
+  })
+
+  it('does not cut a sentence after a title or the initial of a name', () => {
+    const one = 'Dr. Lin Wei and John F. Smith measured the river.'
+    const text = `${one} The river rose in May. The town closed the bridge.`
+    expect(summarise({ text }).keyPoints).toContain(one)
+  })
+
   it('of any text stands in it, if there is one', () => {
     const part = fc.constantFrom(
       'The',

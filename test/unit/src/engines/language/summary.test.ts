@@ -47,30 +47,30 @@ describe('a summary', () => {
   })
 
   it.for([
-    'It holds the water of the river.',
-    'They measured the river.',
-    'This is why the river rose.',
-    'However, the river rose again.',
-    'The latter is deeper than the river.',
-    'For example, the river carries sand.',
-    'Some of them live by the river.',
-    'In the second year its water rose.',
-    'In such cases the river floods.',
-    'The town pays a tenth of that price.',
+    'It holds the water of the river above the town in spring.',
+    'They hold the water of the river above the town in spring.',
+    'This holds the water of the river above the town in spring.',
+    'However, the dam holds the water of the river above the town in spring.',
+    'The latter holds the water of the river above the town in spring.',
+    'For example, the dam holds the water of the river above the town in spring.',
+    'Some of them hold the water of the river above the town in spring.',
+    'In the second year its water rose over the dam of the river above the town in spring.',
+    'In such cases the dam holds the water of the river above the town in spring.',
+    'The dam holds the water of the river above the town in spring for half of that price.',
   ])('has %j only with the sentence before it', (leaning) => {
     const text = [
-      'The dam was built above the town.',
+      'Monks built a wall long ago.',
       leaning,
       'The river floods the town every spring.',
-      'The river rose over the dam of the town in March.',
-      'The dam of the river holds back water for the town.',
-      'A wider river would hold more water of a flood.',
+      'The water of the river rose over the dam in March.',
+      'The dam above the town is made of stone.',
+      'A wider river would carry more water in spring.',
       'The town wants to widen the river below the dam.',
     ].join(' ')
     const { tldr, keyPoints } = summarise({ text })
     expect(tldr).not.toBe(leaning)
     const at = keyPoints.indexOf(leaning)
-    if (at >= 0) expect(keyPoints[at - 1]).toBe('The dam was built above the town.')
+    if (at >= 0) expect(keyPoints[at - 1]).toBe('Monks built a wall long ago.')
   })
 
   it('takes the sentence that names the thing too, where one that points back is needed', () => {

@@ -1,18 +1,16 @@
 import type { ENTITY_TYPES, Subjects } from '../../../marketplace/outside/language-tasks.ts'
 import { keyPhrases } from './keywords.ts'
 import { nounPhrases } from './noun-phrases.ts'
-import { piecesOf, type TaggedPiece, type TaggedWord, tagged, taggedWords } from './tagged-words.ts'
+import { type TaggedWord, type TextPiece, taggedPieces, taggedWords } from './tagged-words.ts'
 
 const ENTITIES_MAX = 30
 const NAME_CHARS = { min: 3, max: 80 }
-/** Names are looked for at the beginning: what a text is about has been named by then. */
-const ENTITY_PIECES_MAX = 10
 
 type Entity = Subjects['entities'][number]
 
 /** Tells what a text is about: noun phrases and names by a part-of-speech tagger, and the things that come up most. */
 export function subjectsOf({ text }: { readonly text: string }): Subjects {
-  const pieces = piecesOf(text).map(tagged)
+  const pieces = taggedPieces(text)
   const words = taggedWords(pieces)
   const flat = flattened(text)
   const { keywords, topics } = keyPhrases(words)
@@ -33,7 +31,7 @@ function isOfNameLength(text: string): boolean {
 }
 
 /** Names of people, places, organisations and other things, each once, whole, and as the text writes it. */
-function entities(text: string, pieces: readonly TaggedPiece[], words: readonly TaggedWord[]): readonly Entity[] {
+function entities(text: string, pieces: readonly TextPiece[], words: readonly TaggedWord[]): readonly Entity[] {
   const found = new Map<string, Entity>()
   const add = (entity: Entity): void => {
     const key = entity.text.toLowerCase()
@@ -43,7 +41,7 @@ function entities(text: string, pieces: readonly TaggedPiece[], words: readonly 
     .filter(({ isName }) => isName)
     .map(({ words: name }) => name.map((word) => word.text).join(' '))
   const whole = new Set(runs.slice(0, RUNS_MAX))
-  for (const piece of pieces.slice(0, ENTITY_PIECES_MAX)) for (const entity of namesIn(piece)) add(entity)
+  for (const { document } of pieces) for (const entity of namesIn(document)) add(entity)
   for (const name of whole) {
     const parts = [...found.values()].filter((entity) => isPart(entity.text, name))
     for (const part of parts) found.delete(part.text.toLowerCase())
@@ -66,7 +64,8 @@ function typeOf({ type }: Entity): Entity['type'] {
   return type === 'place' ? 'other' : type
 }
 
-function namesIn(document: TaggedPiece): readonly Entity[] {
+function namesIn(document: TextPiece['document']): readonly Entity[] {
+  if (document === null) return []
   const as = (names: readonly string[], type: (typeof ENTITY_TYPES)[number]): readonly Entity[] =>
     names.map((name) => ({ text: bare(name), type })).filter((entity) => isName(entity.text))
   return [

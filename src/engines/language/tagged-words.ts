@@ -32,6 +32,8 @@ interface Draft {
 
 /** The tagger's work grows faster than what it reads: it reads pieces. */
 const PIECE_CHARS = 2_000
+/** Short lines cost it the most: ten pieces of them take it more than a second. */
+const TAGGED_PIECES_MAX = 10
 /** A text with more capital letters than this has titles everywhere: they are no sign of a name. */
 const CAPITALS_MAX = 0.5
 /** Words that join the parts of a name, as in "Bank of England". */
@@ -39,7 +41,7 @@ const LINKS: ReadonlySet<string> = new Set(['of', 'de', 'del', 'da', 'van', 'von
 const NO_TAGS: ReadonlySet<string> = new Set()
 
 /** Pieces of a text that the tagger can read, cut between words. */
-export function piecesOf(text: string): readonly string[] {
+function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
     const piece = text.slice(at, at + PIECE_CHARS)
@@ -51,17 +53,25 @@ export function piecesOf(text: string): readonly string[] {
   return pieces
 }
 
-/** What the tagger makes of a piece of a text. */
-export type TaggedPiece = ReturnType<typeof nlp>
-
-/** Has the tagger read a piece. */
-export function tagged(piece: string): TaggedPiece {
-  return nlp(piece)
+/** A piece of a text, with what the tagger makes of it where it has read it. */
+export interface TextPiece {
+  readonly text: string
+  readonly document: ReturnType<typeof nlp> | null
 }
 
-/** Words of a text with what they can be, in order. */
-export function taggedWords(pieces: readonly TaggedPiece[]): readonly TaggedWord[] {
-  const drafts = pieces.flatMap(({ docs }) => (docs as readonly (readonly Term[])[]).flatMap(draftsOf))
+/** Pieces of a text. The tagger reads so many of them as it has time for, the first one and others from all over the text. */
+export function taggedPieces(text: string): readonly TextPiece[] {
+  const pieces = piecesOf(text)
+  const read = Math.min(pieces.length, TAGGED_PIECES_MAX)
+  const places = new Set(Array.from({ length: read }, (_, i) => Math.floor((i * pieces.length) / read)))
+  return pieces.map((piece, place) => ({ text: piece, document: places.has(place) ? nlp(piece) : null }))
+}
+
+/** Words of a text with what they can be, in order. Where the tagger has not read, only names are known. */
+export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[] {
+  const drafts = pieces.flatMap(({ text, document }) =>
+    document === null ? plainDrafts(text) : (document.docs as readonly (readonly Term[])[]).flatMap(draftsOf),
+  )
   const lowers = new Set(drafts.filter(({ text }) => !isCapital(text)).map(({ lower }) => lower))
   const inside = new Set(drafts.filter(({ text, isFirst }) => isCapital(text) && !isFirst).map(({ lower }) => lower))
   const capitals = drafts.filter(({ text }) => isCapital(text)).length
@@ -74,6 +84,20 @@ export function taggedWords(pieces: readonly TaggedPiece[]): readonly TaggedWord
     words.push({ text: draft.text, lower: draft.lower, kind, isApart: draft.isApart })
   }
   return words
+}
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*/gu
+const OPENS_SENTENCE = /[.!?:"\u201c(]|\n\s*\n/
+
+/** Words as they stand, without tags. */
+function plainDrafts(piece: string): readonly Draft[] {
+  let end = 0
+  return [...piece.matchAll(WORD)].map(({ 0: text, index }): Draft => {
+    const between = piece.slice(end, index)
+    const isFirst = end === 0 || OPENS_SENTENCE.test(between)
+    end = index + text.length
+    return { text, lower: text.toLowerCase(), tags: NO_TAGS, isApart: isFirst || between.trim() !== '', isFirst }
+  })
 }
 
 /** Words of a sentence; what a hyphen joins is one. */

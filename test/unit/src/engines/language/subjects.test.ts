@@ -54,6 +54,16 @@ describe('what a text is about', () => {
     expect(texts).toEqual(expect.arrayContaining(['market', 'services', 'agents', 'servers', 'validators']))
   })
 
+  it('is told by what stands late in a long text too', () => {
+    const early = 'The ferry leaves the harbour at noon. '.repeat(600)
+    const late = 'Then Grace Hopper wrote a compiler for the navy. '.repeat(400)
+    const { keywords, topics } = subjectsOf({ text: `${early}${late}` })
+    expect(keywords.map((keyword) => keyword.text)).toEqual(
+      expect.arrayContaining(['ferry', 'Grace Hopper', 'compiler']),
+    )
+    expect(topics).toContain('Grace Hopper')
+  })
+
   it('is told by a phrase without its parts, unless they stand alone as often', () => {
     const text =
       'Machine learning needs data. Good machine learning needs clean data, and the team behind machine learning needs time for data.'

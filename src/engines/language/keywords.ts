@@ -70,7 +70,7 @@ function topics(candidates: readonly Candidate[]): readonly string[] {
     .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
     .slice(0, TOPICS_MAX * 4)
   return most
-    .filter((one) => !most.some((other) => contains(other, one) && (other.isName || other.count === one.count)))
+    .filter((one) => !candidates.some((all) => contains(all, one) && (all.isName || all.count === one.count)))
     .slice(0, TOPICS_MAX)
     .map(({ text }) => text)
 }

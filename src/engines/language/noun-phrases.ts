@@ -44,6 +44,18 @@ function nameEnd(words: readonly TaggedWord[], start: number): number {
   return end
 }
 
+const TITLES: ReadonlySet<string> = new Set(
+  'ceo chairman chairwoman chancellor director governor judge mayor minister president professor secretary senator'.split(
+    ' ',
+  ),
+)
+
+/** Where a name of two words begins behind a title: "Finance Minister Paul Henderson". */
+function afterTitle(words: readonly TaggedWord[], start: number, end: number): number {
+  for (let at = end - 3; at >= start; at--) if (TITLES.has((words[at] as TaggedWord).lower)) return at + 1
+  return start
+}
+
 const IN_RUNS: ReadonlySet<WordKind> = new Set(['noun', 'adjective', 'gerund'])
 
 function runEnd(words: readonly TaggedWord[], start: number): number {
@@ -58,7 +70,10 @@ function runEnd(words: readonly TaggedWord[], start: number): number {
 
 /** The phrase of a run, without what does not belong to it; none where there is no noun. */
 function phraseOf(words: readonly TaggedWord[], start: number, end: number): readonly NounPhrase[] {
-  if (words[start]?.kind === 'name') return [{ words: words.slice(start, end), isName: true, at: start }]
+  if (words[start]?.kind === 'name') {
+    const at = afterTitle(words, start, end)
+    return [{ words: words.slice(at, end), isName: true, at }]
+  }
   let [first, last] = [start, end]
   while (last > first && words[last - 1]?.kind === 'adjective') last -= 1
   while (first < last && last - first > PHRASE_WORDS_MAX) first += 1

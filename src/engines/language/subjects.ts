@@ -80,7 +80,9 @@ function bare(name: string): string {
   return /[\p{L}\p{N}](?:.*[\p{L}\p{M}\p{N}])?/su.exec(name)?.[0]?.replace(/['\u2019]s$/, '') ?? ''
 }
 
-/** English names begin with a large letter. */
+/** English names begin with a large letter, and so does another of their words. */
 function isName(text: string): boolean {
-  return text.length <= NAME_CHARS.max && /^[\p{Lu}\p{N}]/u.test(text) && /\p{Lu}/u.test(text)
+  if (text.length > NAME_CHARS.max || !/^[\p{Lu}\p{N}]/u.test(text) || !/\p{Lu}/u.test(text)) return false
+  const words = text.split(/\s+/)
+  return words.length === 1 || words.slice(1).some((word) => /^[\p{Lu}\p{N}]/u.test(word))
 }

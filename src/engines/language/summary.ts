@@ -22,6 +22,10 @@ const FIRST_SENTENCE_WEIGHT = 1.25
 /** Sentences in a row that only the first of them can be understood without. */
 const CHAIN_MAX = 3
 
+/** Two words with large letters, of which the second may be a last name; and such a word that begins a sentence. */
+const FULL_NAME = /(?<!\S)\p{Lu}[\p{L}\p{M}'\u2019.-]* (?=(\p{Lu}[\p{L}\p{M}-]+))/gu
+const CAPITAL_WORD = /^\p{Lu}[\p{L}\p{M}-]+/u
+
 /** A sentence with its score and its place among the others. */
 interface Ranked extends Sentence {
   readonly place: number
@@ -51,8 +55,20 @@ export function summarise({ text }: { readonly text: string }): Summary {
       }),
     )
     .sort((a, b) => b.score - a.score || a.place - b.place)
-  const headline = ranked.find(({ chain }) => chain?.length === 1) ?? (ranked[0] as Ranked)
+  const headline = headlineOf(text, ranked)
   return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
+}
+
+/** The best sentence that stands alone. One that calls a person by the last name only is left for those who know the first. */
+function headlineOf(text: string, ranked: readonly Ranked[]): Ranked {
+  const fullNames = new Map<string, number>()
+  for (const { index, 1: last } of text.matchAll(FULL_NAME)) {
+    if (!fullNames.has(last as string)) fullNames.set(last as string, index)
+  }
+  const isShortName = ({ start, text }: Ranked): boolean =>
+    (fullNames.get(CAPITAL_WORD.exec(text)?.[0] ?? '') ?? start) < start
+  const alone = ranked.filter(({ chain }) => chain?.length === 1)
+  return alone.find((one) => !isShortName(one)) ?? alone[0] ?? (ranked[0] as Ranked)
 }
 
 /** For each sentence the places of those that it is understood by. A sentence leans on the one that stands right before it. */

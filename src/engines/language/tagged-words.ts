@@ -144,7 +144,10 @@ function isNameAt(
   }
   if (!isFirst) return true
   if (lowers.has(lower)) return false
-  if (inside.has(lower) || tags.has('ProperNoun')) return true
+  if (inside.has(lower)) return true
+  // The tagger takes "Customer service" at the beginning of a sentence for an organisation.
+  if (tags.has('ProperNoun'))
+    return !(tags.has('Organization') && next?.tags.has('Organization') === true && !isCapital(next.text))
   const isBeforeName = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
   return isBeforeName && tags.has('Noun')
 }

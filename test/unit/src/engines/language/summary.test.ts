@@ -73,6 +73,12 @@ describe('a summary', () => {
     if (at >= 0) expect(keyPoints[at - 1]).toBe('Monks built a wall long ago.')
   })
 
+  it('has no headline that calls a person by the last name only', () => {
+    const first = 'The minister Paul Henderson announced a tax on diesel.'
+    const text = `${first} Henderson says the tax on diesel pays for buses and for roads. Drivers say the tax is too high. Buses need roads.`
+    expect(summarise({ text }).tldr).not.toMatch(/^Henderson/)
+  })
+
   it('takes the sentence that names the thing too, where one that points back is needed', () => {
     const sentences = ['The river rose on Monday.', 'It flooded the cellars of the town.', 'It took a bridge with it.']
     expect(summarise({ text: sentences.join(' ') }).keyPoints).toEqual(sentences)

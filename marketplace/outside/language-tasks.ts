@@ -8,6 +8,9 @@ export interface Summary {
 /** Moods that a text can have. */
 export const SENTIMENTS = ['negative', 'neutral', 'positive'] as const
 
+/** Emotions that a text can show (R. Plutchik, 1980). */
+export const EMOTIONS = ['joy', 'trust', 'anticipation', 'surprise', 'sadness', 'fear', 'anger', 'disgust'] as const
+
 /** Mood of a text. */
 export interface Mood {
   readonly sentiment: (typeof SENTIMENTS)[number]
@@ -15,6 +18,8 @@ export interface Mood {
   readonly polarity: number
   /** From 0 to 1. */
   readonly confidence: number
+  /** The strongest first; shares above 0, 1 in all but for rounding. None where the text shows none. */
+  readonly emotions: readonly { readonly emotion: (typeof EMOTIONS)[number]; readonly share: number }[]
 }
 
 /** What named things of a text can be. */

@@ -51,7 +51,7 @@ const WORK: TextWork<typeof ANSWER, 'text/subjects'> = {
   schema: ANSWER,
   maxTokens: 1_200,
   isSound: (answer, text) => answer.keywords.some(isIn(text)),
-  own: { task: 'text/subjects', engine: 'extractive-rake' },
+  own: { task: 'text/subjects', engine: 'extractive-phrases' },
 }
 
 /** Whether a text has something in it, in any case: models like to add what they know. */
@@ -84,25 +84,24 @@ export const keywords = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Keywords',
   description:
-    'Keywords with scores, named persons, places and organisations (best effort), and topics of a text. By the model of the node where there is one, in many languages; else by RAKE and a tagger for English. The engine is named.',
+    'Keywords with scores, named persons, places and organisations (best effort), and topics of a text. By the model of the node where there is one, in many languages; else for English the noun phrases and whole names that a tagger finds. The engine is named.',
   capability: 'analytics',
   priceUsdMicros: 4_000n,
   ...FORMAT,
   sample: {
     service: ID,
     asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'extractive-rake',
+    engine: 'extractive-phrases',
     language: 'en',
     languageAssumed: false,
     keywords: [
-      { text: 'market sells services', score: 1 },
-      { text: 'agents pay', score: 0.466 },
-      { text: 'proof-of-work chain', score: 0.466 },
-      { text: 'agents', score: 0.244 },
-      { text: 'chain', score: 0.244 },
-      { text: 'berlin', score: 0.111 },
-      { text: 'coin', score: 0.111 },
-      { text: 'farthing', score: 0.111 },
+      { text: 'proof-of-work chain', score: 1 },
+      { text: 'agents', score: 0.97 },
+      { text: 'Berlin', score: 0.675 },
+      { text: 'farthing', score: 0.596 },
+      { text: 'market', score: 0.539 },
+      { text: 'services', score: 0.52 },
+      { text: 'coin', score: 0.435 },
     ],
     entities: [{ text: 'Berlin', type: 'place' }],
     topics: ['agents', 'chain'],

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import { SENTIMENTS } from '../outside/language-tasks.ts'
+import { EMOTIONS, SENTIMENTS } from '../outside/language-tasks.ts'
 import { UNKNOWN } from './amounts.ts'
 import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
@@ -20,7 +20,6 @@ const FORMAT = {
   example: 'The wallet is fast and easy to use, but the support was terrible.',
 }
 const TEXT_CHARS_MAX = 10_000
-const EMOTIONS = ['joy', 'trust', 'anticipation', 'surprise', 'sadness', 'fear', 'anger', 'disgust'] as const
 const EMOTION = Type.Unsafe<(typeof EMOTIONS)[number]>({ type: 'string', enum: [...EMOTIONS] })
 
 const MOOD = {
@@ -30,7 +29,17 @@ const MOOD = {
   emotions: Type.Array(EMOTION, { maxItems: EMOTIONS.length }),
 }
 const ANSWER = Type.Object(MOOD)
-const RESULT = Type.Object({ ...TEXT_ENVELOPE, ...MOOD, unknown: UNKNOWN })
+const RESULT = Type.Object({
+  ...TEXT_ENVELOPE,
+  ...MOOD,
+  /** Of the lexicon alone: a model is asked for labels. */
+  emotionShares: Type.Optional(
+    Type.Array(Type.Object({ emotion: EMOTION, share: Type.Number({ minimum: 0, maximum: 1 }) }), {
+      maxItems: EMOTIONS.length,
+    }),
+  ),
+  unknown: UNKNOWN,
+})
 
 const WORK: TextWork<typeof ANSWER, 'text/mood'> = {
   serviceId: ID,
@@ -54,12 +63,12 @@ function parse(request: string): Result<string> {
   return text === '' ? unusable('there is no text', FORMAT) : ok(text)
 }
 
-/** Whether a text is friendly or not. */
+/** Whether a text is friendly or not, and what it feels. */
 export const sentiment = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Sentiment',
   description:
-    'Sentiment of a text with polarity from -1 to 1 and confidence. By the model of the node where there is one, with emotions in many languages; else by rules and a lexicon for English (VADER), which tells no emotions. The engine is named.',
+    'Sentiment of a text with polarity from -1 to 1, confidence and up to eight emotions, the strongest first. By the model of the node where there is one, in many languages; else by rules (VADER) and lexicons of this project for English, with the share of each emotion. The engine is named.',
   capability: 'analytics',
   priceUsdMicros: 4_000n,
   ...FORMAT,
@@ -72,8 +81,9 @@ export const sentiment = defineService<string, typeof RESULT>({
     sentiment: 'negative',
     polarity: -0.6428,
     confidence: 0.3223,
-    emotions: [],
-    unknown: ['emotions'],
+    emotions: ['anger'],
+    emotionShares: [{ emotion: 'anger', share: 1 }],
+    unknown: [],
   },
   timeoutMs: TEXT_TIMEOUT_MS,
   resultBytesMax: 4_096,
@@ -86,8 +96,10 @@ export const sentiment = defineService<string, typeof RESULT>({
   resultSchema: RESULT,
   execute: async (text, context, signal) => {
     const { envelope, finding } = await workOnText(context, WORK, text, signal)
-    if (finding.by === 'engine') return { ...envelope, ...finding.value, emotions: [], unknown: ['emotions'] }
-    const { sentiment, polarity, confidence, emotions } = finding.value
-    return { ...envelope, sentiment, polarity, confidence, emotions: [...new Set(emotions)], unknown: [] }
+    const { sentiment, polarity, confidence } = finding.value
+    const mood = { ...envelope, sentiment, polarity, confidence }
+    if (finding.by === 'model') return { ...mood, emotions: [...new Set(finding.value.emotions)], unknown: [] }
+    const emotionShares = finding.value.emotions.map(({ emotion, share }) => ({ emotion, share }))
+    return { ...mood, emotions: emotionShares.map(({ emotion }) => emotion), emotionShares, unknown: [] }
   },
 })

@@ -44,6 +44,11 @@ const WORST: readonly (readonly [string, (chars: number) => string])[] = [
   ['empty lines', (chars) => '\n'.repeat(chars)],
   ['flames', (chars) => '\u{1f525}'.repeat(chars / 2)],
   ['marks on one letter', (chars) => `a${'\u0301'.repeat(chars - 1)}`],
+  [
+    'initials without spaces, then a name',
+    (chars) => `${'AA.'.repeat(chars / 3 - 20)} Tim. ${'The river rose. It fell. '.repeat(2)}`,
+  ],
+  ['titles', (chars) => 'Dr. '.repeat(chars / 4)],
   ['numbers', (chars) => '12.5 '.repeat(chars / 5)],
 ]
 

@@ -1,4 +1,5 @@
 import type { Mood } from '../../../marketplace/outside/language-tasks.ts'
+import { EMOTIONS, type Emotion } from './emotion-words.ts'
 import { type SentenceMood, sentenceMood } from './sentence-mood.ts'
 
 /** Beyond this a text is not neutral (VADER). */
@@ -16,7 +17,48 @@ export function moodOf({ text }: { readonly text: string }): Mood {
   const sentences = [...SEGMENTER.segment(text)].map(({ segment }) => sentenceMood(segment))
   const polarity = rounded(mean(sentences))
   const sentiment = polarity > NEUTRAL_MAX ? 'positive' : polarity < -NEUTRAL_MAX ? 'negative' : 'neutral'
-  return { sentiment, polarity, confidence: rounded(confidence(sentences, sentiment === 'neutral')) }
+  return {
+    sentiment,
+    polarity,
+    confidence: rounded(confidence(sentences, sentiment === 'neutral')),
+    emotions: emotions(sentences, polarity),
+  }
+}
+
+/** Less of this a sentence, and a text only mentions emotions. */
+const EMOTION_WEIGHT_MIN = 0.2
+/** Less of all that a text shows is noise. */
+const EMOTION_SHARE_MIN = 0.1
+/** Part that counts of an emotion which goes against the mood of the text. */
+const AGAINST_MOOD = 0.5
+const SHARE_DECIMALS = 2
+/** Emotions that are good or bad to have; the others are either. */
+const SIDES: ReadonlyMap<Emotion, number> = new Map([
+  ['joy', 1],
+  ['trust', 1],
+  ['sadness', -1],
+  ['anger', -1],
+  ['fear', -1],
+  ['disgust', -1],
+])
+
+/** Emotions of a text with their shares, the strongest first. */
+function emotions(sentences: readonly SentenceMood[], polarity: number): Mood['emotions'] {
+  const weights = new Map<Emotion, number>(EMOTIONS.map((emotion) => [emotion, 0]))
+  for (const sentence of sentences) {
+    for (const { emotion, weight } of sentence.emotions) {
+      const isAgainst = (SIDES.get(emotion) ?? 0) * polarity < 0
+      weights.set(emotion, (weights.get(emotion) as number) + weight * (isAgainst ? AGAINST_MOOD : 1))
+    }
+  }
+  const spoken = sentences.filter(({ words }) => words > 0).length
+  const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
+  if (all < EMOTION_WEIGHT_MIN * spoken) return []
+  const shown = [...weights].filter(([, weight]) => weight > 0 && weight >= all * EMOTION_SHARE_MIN)
+  const total = shown.reduce((sum, [, weight]) => sum + weight, 0)
+  return shown
+    .sort(([, a], [, b]) => b - a)
+    .map(([emotion, weight]) => ({ emotion, share: Number((weight / total).toFixed(SHARE_DECIMALS)) }))
 }
 
 const SILENT_WEIGHT = 0.25

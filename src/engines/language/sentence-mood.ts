@@ -1,3 +1,4 @@
+import { type EmotionSign, emotionsOfPhrase, emotionsOfWord } from './emotion-words.ts'
 import { valenceOf } from './valences.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface SentenceMood {
   /** Words in all, and those with a valence. */
   readonly words: number
   readonly spoken: number
+  /** Emotions that words show, unless they are negated; louder and quieter as valences are. */
+  readonly emotions: readonly EmotionSign[]
 }
 
 /** A word as it stands, and as it is looked up. */
@@ -59,7 +62,32 @@ export function sentenceMood(sentence: string): SentenceMood {
   const emphasis = sum === 0 ? 0 : Math.sign(sum) * emphasisOf(sentence)
   const good = valences.reduce((total, valence) => total + Math.max(0, valence), 0)
   const spoken = valences.filter((valence) => valence !== 0).length
-  return { polarity: normalised(sum + emphasis), good, bad: good - sum, words: tokens.length, spoken }
+  const emotions = emotionsOf(tokens, mixedCase)
+  return { polarity: normalised(sum + emphasis), good, bad: good - sum, words: tokens.length, spoken, emotions }
+}
+
+/** A phrase counts as a whole: its words say nothing on their own. */
+function emotionsOf(tokens: readonly Token[], mixedCase: boolean): readonly EmotionSign[] {
+  const words = tokens.map(({ word }) => word)
+  const turn = turnOf(tokens)
+  const found: EmotionSign[] = []
+  for (let at = 0; at < words.length; at++) {
+    const phrase = emotionsOfPhrase(words, at)
+    const signs = phrase?.signs ?? emotionsOfWord(words[at] as string)
+    if (signs.length > 0 && !isNegated(tokens, at)) {
+      const weight = loudness(tokens, at, mixedCase) * turnWeight(at, turn)
+      found.push(...signs.map((sign) => ({ emotion: sign.emotion, weight: sign.weight * weight })))
+    }
+    at += (phrase?.length ?? 1) - 1
+  }
+  return found
+}
+
+/** How loud a word is by the word before it and its own capitals. */
+function loudness(tokens: readonly Token[], at: number, mixedCase: boolean): number {
+  const before = tokens[at - 1]
+  const capitals = mixedCase && isCapital(tokens[at] as Token) ? CAPITALS : 0
+  return Math.max(0, 1 + capitals + (before === undefined ? 0 : boostOf(before, mixedCase)))
 }
 
 /** A piece from its first letter or digit to its last one. */
@@ -140,9 +168,17 @@ function isNegated(tokens: readonly Token[], at: number): boolean {
 
 /** What stands before the turn of a sentence counts half, what comes after it half as much again. */
 function turned(tokens: readonly Token[], valences: readonly number[]): readonly number[] {
-  const turn = tokens.findIndex(({ word }, i) => i > 0 && TURNS.has(word))
-  if (turn < 0) return valences
-  return valences.map((valence, i) => valence * (i < turn ? BUT.before : BUT.after))
+  const turn = turnOf(tokens)
+  return valences.map((valence, i) => valence * turnWeight(i, turn))
+}
+
+function turnOf(tokens: readonly Token[]): number {
+  return tokens.findIndex(({ word }, i) => i > 0 && TURNS.has(word))
+}
+
+function turnWeight(at: number, turn: number): number {
+  if (turn < 0) return 1
+  return at < turn ? BUT.before : BUT.after
 }
 
 /** What exclamation and question marks add. */

@@ -1,6 +1,7 @@
 import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
 import { type Sentence, usableSentences, wordsOf } from '../../../marketplace/services/texts/sentences.ts'
 import { EngineRefusal } from '../refusal.ts'
+import { leansBack } from './leaning.ts'
 import { STOP_WORDS } from './stop-words.ts'
 
 /** Every sentence is compared with every other one. */
@@ -18,22 +19,72 @@ const ROUNDS = 30
 /** Texts say first what they are about. */
 const FIRST_SENTENCE_WEIGHT = 1.25
 
+/** Sentences in a row that only the first of them can be understood without. */
+const CHAIN_MAX = 3
+
+/** Two words with large letters, of which the second may be a last name; and such a word that begins a sentence. */
+const FULL_NAME = /(?<!\S)\p{Lu}[\p{L}\p{M}'\u2019.-]* (?=(\p{Lu}[\p{L}\p{M}-]+))/gu
+const CAPITAL_WORD = /^\p{Lu}[\p{L}\p{M}-]+/u
+
 /** A sentence with its score and its place among the others. */
 interface Ranked extends Sentence {
   readonly place: number
   readonly score: number
+  /** Places of the sentences that it is understood by, itself last; null where one of them is not there. */
+  readonly chain: readonly number[] | null
 }
 
-/** Shortens a text to sentences of its own, chosen by TextRank. */
+/**
+ * Shortens a text to sentences of its own, chosen by TextRank. One that points back ("It", "However") is chosen only together
+ * with the sentence that it points to, and never as the headline.
+ */
 export function summarise({ text }: { readonly text: string }): Summary {
-  const sentences = thinned(usableSentences(text, SENTENCES_READ_MAX))
+  const all = usableSentences(text, SENTENCES_READ_MAX)
+  const sentences = thinned(all)
   if (sentences.length < KEY_POINTS.min) throw new EngineRefusal('the text has fewer than three usable sentences')
   const alike = likeness(sentences.map((sentence) => new Set(wordsOf(sentence.text).filter(isTelling).map(stem))))
   const scores = rank(alike)
+  const chains = chainsOf(text, sentences)
   const ranked = sentences
-    .map((sentence, place): Ranked => ({ ...sentence, place, score: scores[place] as number }))
+    .map(
+      (sentence, place): Ranked => ({
+        ...sentence,
+        place,
+        score: scores[place] as number,
+        chain: chains[place] as Ranked['chain'],
+      }),
+    )
     .sort((a, b) => b.score - a.score || a.place - b.place)
-  return { tldr: (ranked[0] as Ranked).text, keyPoints: keyPoints(ranked, alike) }
+  const headline = headlineOf(text, ranked)
+  return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
+}
+
+/** The best sentence that stands alone. One that calls a person by the last name only is left for those who know the first. */
+function headlineOf(text: string, ranked: readonly Ranked[]): Ranked {
+  const fullNames = new Map<string, number>()
+  for (const { index, 1: last } of text.matchAll(FULL_NAME)) {
+    if (!fullNames.has(last as string)) fullNames.set(last as string, index)
+  }
+  const isShortName = ({ start, text }: Ranked): boolean =>
+    (fullNames.get(CAPITAL_WORD.exec(text)?.[0] ?? '') ?? start) < start
+  const alone = ranked.filter(({ chain }) => chain?.length === 1)
+  return alone.find((one) => !isShortName(one)) ?? alone[0] ?? (ranked[0] as Ranked)
+}
+
+/** For each sentence the places of those that it is understood by. A sentence leans on the one that stands right before it. */
+function chainsOf(text: string, sentences: readonly Sentence[]): readonly Ranked['chain'][] {
+  const chains: Ranked['chain'][] = []
+  for (const [place, { start, text: sentence }] of sentences.entries()) {
+    if (!leansBack(sentence)) {
+      chains.push([place])
+      continue
+    }
+    const before = sentences[place - 1]
+    const isNext = before !== undefined && text.slice(before.start + before.text.length, start).trim() === ''
+    const chain = isNext ? (chains[place - 1] ?? null) : null
+    chains.push(chain === null || chain.length === CHAIN_MAX ? null : [...chain, place])
+  }
+  return chains
 }
 
 /** As many sentences as can be compared, from all over the text. */
@@ -95,18 +146,23 @@ function votes(row: Float64Array, scores: Float64Array, given: readonly number[]
   return sum
 }
 
-/** The best sentences that say different things, in the order of the text; the very best only where there are few. */
-function keyPoints(ranked: readonly Ranked[], alike: readonly Float64Array[]): readonly string[] {
+/** The best sentences that say different things, in the order of the text; the headline only where there are few. */
+function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly Float64Array[]): readonly string[] {
   const wanted = Math.min(KEY_POINTS.max, Math.max(KEY_POINTS.min, Math.ceil(ranked.length / SENTENCES_PER_POINT)))
-  const chosen: Ranked[] = []
-  const passedOver: Ranked[] = []
-  for (const one of ranked.slice(1)) {
-    if (chosen.length === wanted) break
-    const isNew = chosen.every(({ place }) => ((alike[one.place] as Float64Array)[place] as number) <= ALIKE_MAX)
-    if (isNew) chosen.push(one)
-    else passedOver.push(one)
+  const chosen = new Set<number>()
+  const choose = (isGood: (one: Ranked, missing: readonly number[]) => boolean, most: number): void => {
+    for (const one of ranked) {
+      const missing = one.chain?.filter((place) => !chosen.has(place)) ?? []
+      if (missing.length === 0 || chosen.size + missing.length > most || !isGood(one, missing)) continue
+      for (const place of missing) chosen.add(place)
+    }
   }
-  const spare = [...passedOver, ...ranked.slice(0, 1)]
-  chosen.push(...spare.slice(0, Math.max(0, KEY_POINTS.min - chosen.length)))
-  return chosen.sort((a, b) => a.place - b.place).map((one) => one.text)
+  const isNew = (place: number): boolean =>
+    [...chosen].every((other) => ((alike[place] as Float64Array)[other] as number) <= ALIKE_MAX)
+  choose((_, missing) => missing.every((place) => place !== headline.place && isNew(place)), wanted)
+  choose((_, missing) => chosen.size < KEY_POINTS.min && missing.length > 0, KEY_POINTS.max)
+  // A text all of whose sentences point back is told from its beginning: there each has the one before it.
+  for (let place = 0; chosen.size < KEY_POINTS.min; place++) chosen.add(place)
+  const byPlace = new Map(ranked.map((one) => [one.place, one.text]))
+  return [...chosen].sort((a, b) => a - b).map((place) => byPlace.get(place) as string)
 }

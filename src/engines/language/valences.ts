@@ -1,3 +1,5 @@
+import { formOf } from './word-forms.ts'
+
 /**
  * How good or bad English words are, from -4 to 4: our own judgement of common words in their base form. Ambiguous words are
  * left out rather than guessed, and so is what is merely technical on a chain.
@@ -121,6 +123,30 @@ const GROUPS: readonly (readonly [valence: number, words: string])[] = [
      torture tortured worst`,
   ],
   [
+    1.9,
+    `amazement cheery confidence contented contentment credible devoted ecstasy elation enthralled exhilarated
+     exhilarating exuberant faithful gleeful glee grin grinning hurray integrity jovial jubilant jubilation rejoice
+     reassure reassured reassuring reputable sincerity steadfast truthful yippee giggle chuckle beaming`,
+  ],
+  [
+    -1.9,
+    `aching aggravate aggravated aggravating apprehension apprehensive bereaved bereavement bleak cockroach creepy
+     crestfallen cried cries daunting dejected demoralised demoralized desolate despondent disheartened disheartening
+     dismay dismayed downcast downhearted eerie enraging exasperated exasperating filth forlorn fright fuming fury
+     gloom grieve grieving grudge heartache heartbreak homesick hostility incensed indignant indignation infuriate
+     infuriated infuriating intimidated intimidating irate irritation livid loneliness lonesome maddening maggot
+     maggots melancholy menacing mouldy moldy mournful outrageous panicked panicking panicky petrified phobia pissed
+     remorse resentful resentment sadden saddened sadder saddest seething smelly sob sobbed sobbing sorrow sorrowful
+     spite spiteful spooky stench tearful terrify terrifying tragically trembling uneasy uneasiness unhappiness
+     unnerving unsettling vengeful wept woeful wrath yell yelled yelling yuck yucky`,
+  ],
+  [
+    -2.4,
+    `abhor cringeworthy detestable grotesque hatred icky loathsome nauseated nauseating nauseous nausea obscene odious
+     putrid rancid repellent repugnant repulsed repulsion revolted revulsion sickened slimy squalid vomit vomited
+     vomiting`,
+  ],
+  [
     2.2,
     ':) :-) :d :-d =) ;) ;-) :] <3 xd \u{1f600} \u{1f603} \u{1f604} \u{1f60a} \u{1f60d} \u{1f970} \u{2764} \u{1f389} \u{1f44d} \u{1f44f} \u{1f525} \u{1f64f}',
   ],
@@ -141,7 +167,7 @@ const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burn
   demanded demands challenge challenged challenging dreams friended topped penalties penalised excused
   ideally drag dragged
   argument arguments latest later true special active actively able natural naturally play plays demand wondering goods stables resolver
-  resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel`
+  resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel please`
 
 /** Valence by word, without the words that are neutral here. */
 const VALENCES: ReadonlyMap<string, number> = valences()
@@ -153,37 +179,7 @@ function valences(): ReadonlyMap<string, number> {
   return map
 }
 
-/** Endings of English forms, longest first, and what stands in the base form in their place. */
-const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] = [
-  ['iest', ['y']],
-  ['ness', ['']],
-  ['ies', ['y']],
-  ['ied', ['y']],
-  ['ing', ['', 'e']],
-  ['ily', ['y']],
-  ['est', ['', 'e']],
-  ['ly', ['']],
-  ['ed', ['', 'e']],
-  ['er', ['', 'e']],
-  ['es', ['', 'e']],
-  ['s', ['']],
-]
-/** Shorter bases are other words. */
-const BASE_CHARS_MIN = 4
-
 /** Valence of a word in lower case, by its base form where it is not known itself; 0 of an unknown one. */
 export function valenceOf(word: string): number {
-  return VALENCES.get(word) ?? baseValence(word) ?? 0
-}
-
-function baseValence(word: string): number | undefined {
-  for (const [ending, bases] of ENDINGS) {
-    if (!word.endsWith(ending)) continue
-    for (const base of bases) {
-      const candidate = word.slice(0, word.length - ending.length) + base
-      const valence = candidate.length < BASE_CHARS_MIN ? undefined : VALENCES.get(candidate)
-      if (valence !== undefined) return valence
-    }
-  }
-  return undefined
+  return formOf(VALENCES, word) ?? 0
 }

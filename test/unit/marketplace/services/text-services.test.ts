@@ -38,7 +38,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 const OWN_ENGINES: Readonly<Record<string, string>> = {
   'node-summarize': 'extractive-textrank',
   'node-sentiment': 'lexicon-vader',
-  'node-keywords': 'extractive-rake',
+  'node-keywords': 'extractive-phrases',
 }
 
 describe('services on texts', () => {
@@ -126,8 +126,15 @@ describe('services on texts', () => {
       })
     })
 
-    it('tell no emotions, and say so', async () => {
-      expect(await resultOf('node-sentiment', ENGLISH, bare)).toMatchObject({ emotions: [], unknown: ['emotions'] })
+    it('tell emotions with their shares, and none of a text that shows none', async () => {
+      const told = await resultOf('node-sentiment', 'I am furious, how dare they! And a little sad.', bare)
+      expect(told).toMatchObject({ emotions: ['anger', 'sadness'], unknown: [] })
+      expect(told).toMatchObject({ emotionShares: [{ emotion: 'anger' }, { emotion: 'sadness' }] })
+      expect(await resultOf('node-sentiment', 'The train leaves at ten.', bare)).toMatchObject({
+        emotions: [],
+        emotionShares: [],
+        unknown: [],
+      })
     })
 
     it('summarise in words of the text alone', async () => {

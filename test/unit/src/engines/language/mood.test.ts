@@ -72,6 +72,42 @@ describe('the mood of a text', () => {
     expect(sure).toBeGreaterThan(torn)
   })
 
+  it.for([
+    ['I am so happy, we laughed all evening.', 'joy'],
+    ['She wept at the funeral.', 'sadness'],
+    ['I am furious and fed up with you.', 'anger'],
+    ['We were terrified of the storm.', 'fear'],
+    ['The kitchen was filthy and it stank.', 'disgust'],
+    ['To my astonishment the door suddenly opened.', 'surprise'],
+    ['He is honest and reliable, you can count on him.', 'trust'],
+    ["I can't wait, we look forward to the trip.", 'anticipation'],
+  ] as const)('of %j is mainly %s', ([text, emotion]) => {
+    const [first, ...others] = moodOf({ text }).emotions
+    expect(first?.emotion).toBe(emotion)
+    for (const { share } of others) expect(share).toBeLessThanOrEqual(first?.share ?? 0)
+  })
+
+  it.for([
+    'I am not angry.',
+    'There was nothing scary about it.',
+    'The block was mined at ten.',
+    'Nobody was sad.',
+    '',
+  ])('of %j has no emotion', (text) => {
+    expect(moodOf({ text }).emotions).toEqual([])
+  })
+
+  it('has no emotions where a long text only mentions one', () => {
+    const report = 'The committee met in room four and read the report. '.repeat(30)
+    expect(moodOf({ text: `${report}A member was sad.` }).emotions).toEqual([])
+  })
+
+  it('has more of an emotion that is louder, and that stands after the turn of a sentence', () => {
+    const share = (text: string) => moodOf({ text }).emotions.find(({ emotion }) => emotion === 'fear')?.share ?? 0
+    expect(share('I am sad and very scared.')).toBeGreaterThan(share('I am very sad and scared.'))
+    expect(share('I was sad but scared.')).toBeGreaterThan(share('I was scared but sad.'))
+  })
+
   it('stays within its bounds whatever the text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),
@@ -87,6 +123,9 @@ describe('the mood of a text', () => {
         expect(Math.abs(mood.polarity)).toBeLessThanOrEqual(1)
         expect(mood.confidence).toBeGreaterThanOrEqual(0)
         expect(mood.confidence).toBeLessThanOrEqual(1)
+        const shares = mood.emotions.map(({ share }) => share)
+        if (shares.length > 0) expect(shares.reduce((sum, share) => sum + share)).toBeCloseTo(1, 1)
+        expect(shares).toEqual([...shares].sort((a, b) => b - a))
         expect(mood.sentiment).toBe(mood.polarity > 0.05 ? 'positive' : mood.polarity < -0.05 ? 'negative' : 'neutral')
       }),
       { numRuns: runs(1_000) },

@@ -1,0 +1,192 @@
+import nlp from 'compromise'
+import { STOP_WORDS } from './stop-words.ts'
+
+/** What a word can be in a phrase that names something. */
+export type WordKind = 'name' | 'noun' | 'adjective' | 'gerund' | 'link' | 'verb' | 'other'
+
+/** A word of a text. */
+export interface TaggedWord {
+  /** As the text writes it, and in lower case. */
+  readonly text: string
+  readonly lower: string
+  readonly kind: WordKind
+  /** Whether punctuation, or the end of a sentence, parts it from the word before. */
+  readonly isApart: boolean
+}
+
+/** What the tagger says of a word. */
+interface Term {
+  readonly text: string
+  readonly pre: string
+  readonly post: string
+  readonly tags?: ReadonlySet<string>
+}
+
+interface Draft {
+  readonly text: string
+  readonly lower: string
+  readonly tags: ReadonlySet<string>
+  readonly isApart: boolean
+  readonly isFirst: boolean
+}
+
+/** The tagger's work grows faster than what it reads: it reads pieces. */
+const PIECE_CHARS = 2_000
+/** Short lines cost it the most: ten pieces of them take it more than a second. */
+const TAGGED_PIECES_MAX = 10
+/** A text with more capital letters than this has titles everywhere: they are no sign of a name. */
+const CAPITALS_MAX = 0.5
+/** Words that join the parts of a name, as in "Bank of England". */
+const LINKS: ReadonlySet<string> = new Set(['of', 'de', 'del', 'da', 'van', 'von', 'der', 'la', 'al', 'bin'])
+const NO_TAGS: ReadonlySet<string> = new Set()
+
+/** Pieces of a text that the tagger can read, cut between words. */
+function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const piece = text.slice(at, at + PIECE_CHARS)
+    const space = at + PIECE_CHARS < text.length ? piece.lastIndexOf(' ') : -1
+    const length = space > PIECE_CHARS / 2 ? space : piece.length
+    pieces.push(piece.slice(0, length))
+    at += length
+  }
+  return pieces
+}
+
+/** A piece of a text, with what the tagger makes of it where it has read it. */
+export interface TextPiece {
+  readonly text: string
+  readonly document: ReturnType<typeof nlp> | null
+}
+
+/** Pieces of a text. The tagger reads so many of them as it has time for, the first one and others from all over the text. */
+export function taggedPieces(text: string): readonly TextPiece[] {
+  const pieces = piecesOf(text)
+  const read = Math.min(pieces.length, TAGGED_PIECES_MAX)
+  const places = new Set(Array.from({ length: read }, (_, i) => Math.floor((i * pieces.length) / read)))
+  return pieces.map((piece, place) => ({ text: piece, document: places.has(place) ? nlp(piece) : null }))
+}
+
+/** Words of a text with what they can be, in order. Where the tagger has not read, only names are known. */
+export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[] {
+  const drafts = pieces.flatMap(({ text, document }) =>
+    document === null ? plainDrafts(text) : (document.docs as readonly (readonly Term[])[]).flatMap(draftsOf),
+  )
+  const lowers = new Set(drafts.filter(({ text }) => !isCapital(text)).map(({ lower }) => lower))
+  const inside = new Set(drafts.filter(({ text, isFirst }) => isCapital(text) && !isFirst).map(({ lower }) => lower))
+  const capitals = drafts.filter(({ text }) => isCapital(text)).length
+  const hasNames = capitals <= drafts.length * CAPITALS_MAX
+  const words: TaggedWord[] = []
+  for (const [i, draft] of drafts.entries()) {
+    const next = drafts[i + 1]
+    const isName = hasNames && isNameAt(draft, next, lowers, inside)
+    const kind = isName ? 'name' : kindOf(draft, next, words, drafts[i - 1])
+    words.push({ text: draft.text, lower: draft.lower, kind, isApart: draft.isApart })
+  }
+  return words
+}
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*/gu
+const OPENS_SENTENCE = /[.!?:"\u201c(]|\n\s*\n/
+
+/** Words as they stand, without tags. */
+function plainDrafts(piece: string): readonly Draft[] {
+  let end = 0
+  return [...piece.matchAll(WORD)].map(({ 0: text, index }): Draft => {
+    const between = piece.slice(end, index)
+    const isFirst = end === 0 || OPENS_SENTENCE.test(between)
+    end = index + text.length
+    return { text, lower: text.toLowerCase(), tags: NO_TAGS, isApart: isFirst || between.trim() !== '', isFirst }
+  })
+}
+
+/** Words of a sentence; what a hyphen joins is one. */
+function draftsOf(sentence: readonly Term[]): readonly Draft[] {
+  const drafts: Draft[] = []
+  let [joined, isApart] = ['', true]
+  for (const { text, pre, post, tags } of sentence) {
+    if (text === '') continue
+    isApart ||= pre.trim() !== ''
+    joined += text
+    if (post === '-') {
+      joined += post
+      continue
+    }
+    const bare = joined.replace(/['\u2019]s?$/u, '')
+    const isPossessive = bare !== joined
+    drafts.push({
+      text: bare,
+      lower: bare.toLowerCase(),
+      tags: tags ?? NO_TAGS,
+      isApart,
+      isFirst: drafts.length === 0 || /[:"\u201c(]/u.test(pre),
+    })
+    joined = ''
+    isApart = post.trim() !== '' || isPossessive || /\n\s*\n/.test(post)
+  }
+  return drafts
+}
+
+function isCapital(text: string): boolean {
+  return /^\p{Lu}/u.test(text)
+}
+
+/** A capital letter is a sign of a name, but at the beginning of a sentence only with another sign. */
+function isNameAt(
+  { text, lower, tags, isFirst }: Draft,
+  next: Draft | undefined,
+  lowers: ReadonlySet<string>,
+  inside: ReadonlySet<string>,
+): boolean {
+  if (!isCapital(text) || STOP_WORDS.has(lower) || tags.has('Date') || tags.has('Pronoun')) {
+    // "New" and "First" are words that say nothing, but parts of names.
+    return isCapital(text) && !isFirst && tags.has('ProperNoun') && !tags.has('Date') && !tags.has('Pronoun')
+  }
+  if (!isFirst) return true
+  if (lowers.has(lower)) return false
+  if (inside.has(lower)) return true
+  // The tagger takes "Customer service" at the beginning of a sentence for an organisation.
+  if (tags.has('ProperNoun'))
+    return !(tags.has('Organization') && next?.tags.has('Organization') === true && !isCapital(next.text))
+  const isBeforeName = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
+  return isBeforeName && tags.has('Noun')
+}
+
+function kindOf(draft: Draft, next: Draft | undefined, words: readonly TaggedWord[], before?: Draft): WordKind {
+  const { lower, tags, text } = draft
+  if (LINKS.has(lower)) return 'link'
+  if (!/\p{L}{2}/u.test(text) || STOP_WORDS.has(lower) || tags.has('Date') || tags.has('Pronoun')) return 'other'
+  if (tags.has('Gerund')) return gerundKind(next, words.at(-1))
+  if (tags.has('Noun') || tags.has('Plural') || tags.has('Singular'))
+    return isMisreadNoun(next, words.at(-1), before) ? 'verb' : 'noun'
+  if (tags.has('Verb') && isParticiple(draft, next, before)) return 'adjective'
+  if (tags.has('Verb')) return isMisread(draft, words, before) ? 'noun' : 'verb'
+  return tags.has('Adjective') && !tags.has('Comparative') ? 'adjective' : 'other'
+}
+
+/** "Drinking water" and "interval training", but not "eating the cake" and "working on". */
+function gerundKind(next: Draft | undefined, last: TaggedWord | undefined): WordKind {
+  if (next === undefined || next.isApart) return 'gerund'
+  if (next.tags.has('Preposition')) return last?.kind === 'noun' ? 'gerund' : 'verb'
+  return next.tags.has('Determiner') || next.tags.has('Pronoun') ? 'verb' : 'gerund'
+}
+
+/** "Could handle", and "Madrid beat Barcelona": after such words and between names stands a verb. */
+function isMisreadNoun(next: Draft | undefined, last: TaggedWord | undefined, before: Draft | undefined): boolean {
+  if (before?.tags.has('Modal')) return true
+  return last?.kind === 'name' && next !== undefined && !next.isApart && isCapital(next.text)
+}
+
+/** "A paid market": between an article and a noun, a form in -ed or the like says of what kind the thing is. */
+function isParticiple({ tags, isApart }: Draft, next: Draft | undefined, before: Draft | undefined): boolean {
+  if (!tags.has('PastTense') || isApart || next === undefined || next.isApart) return false
+  return before?.tags.has('Determiner') === true && next.tags.has('Noun')
+}
+
+/** A form in -s is no verb after a plural ("the sales figures"), nor where the verb stands before ("needs software updates"). */
+function isMisread({ tags, isApart, lower }: Draft, words: readonly TaggedWord[], before: Draft | undefined): boolean {
+  const last = words.at(-1)
+  if (isApart || before === undefined || last?.kind !== 'noun' || !tags.has('PresentTense') || !lower.endsWith('s'))
+    return false
+  return before.tags.has('Plural') || (!before.isApart && words.at(-2)?.kind === 'verb')
+}

@@ -1,0 +1,34 @@
+/** Endings of English forms, longest first, and what stands in the base form in their place. */
+const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] = [
+  ['iest', ['y']],
+  ['ness', ['']],
+  ['ies', ['y']],
+  ['ied', ['y']],
+  ['ing', ['', 'e']],
+  ['ily', ['y']],
+  ['est', ['', 'e']],
+  ['ly', ['']],
+  ['ed', ['', 'e']],
+  ['er', ['', 'e']],
+  ['es', ['', 'e']],
+  ['s', ['']],
+]
+/** Shorter bases are other words. */
+const BASE_CHARS_MIN = 4
+
+/** What a list says of a word, or of its base form where the word itself is not in the list. */
+export function formOf<Value>(list: ReadonlyMap<string, Value>, word: string): Value | undefined {
+  return list.get(word) ?? baseForm(list, word)
+}
+
+function baseForm<Value>(list: ReadonlyMap<string, Value>, word: string): Value | undefined {
+  for (const [ending, bases] of ENDINGS) {
+    if (!word.endsWith(ending)) continue
+    for (const base of bases) {
+      const candidate = word.slice(0, word.length - ending.length) + base
+      const value = candidate.length < BASE_CHARS_MIN ? undefined : list.get(candidate)
+      if (value !== undefined) return value
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,81 @@
+import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
+import type { LabelledMood } from './moods.ts'
+import type { LabelledSubjects } from './subjects.ts'
+import type { LabelledSummary } from './summaries.ts'
+
+/** What is asked of an engine for moods; one that tells no emotions is measured too. */
+export type MoodEngine = (input: { readonly text: string }) => {
+  readonly sentiment: string
+  readonly emotions?: readonly { readonly emotion: string }[]
+}
+
+/** What is asked of an engine for keywords. */
+export type SubjectsEngine = (input: { readonly text: string }) => {
+  readonly keywords: readonly { readonly text: string }[]
+}
+
+/** What is asked of an engine for summaries. */
+export type SummaryEngine = (input: { readonly text: string }) => Summary
+
+/** Keywords that a caller looks at. */
+const LOOKED_AT = 5
+
+/** Part of the texts whose first emotion is the right one, or that rightly have none; and with the right sentiment. */
+export function moodScore(texts: readonly LabelledMood[], engine: MoodEngine) {
+  const moods = texts.map((labels) => ({ labels, found: engine(labels) }))
+  return {
+    emotions: share(moods, ({ labels, found }) => {
+      const first = found.emotions?.[0]?.emotion
+      return first === undefined ? labels.emotions.length === 0 : labels.emotions.includes(first)
+    }),
+    sentiment: share(moods, ({ labels, found }) => found.sentiment === labels.sentiment),
+  }
+}
+
+/** Part of the first five keywords that are good ones, and part of the names that are among the keywords, whole. */
+export function subjectsScore(texts: readonly LabelledSubjects[], engine: SubjectsEngine) {
+  const found = texts.map((labels) => ({ labels, keywords: engine(labels).keywords.map(({ text }) => plain(text)) }))
+  return {
+    precision: share(
+      found.flatMap(({ labels, keywords }) =>
+        keywords.slice(0, LOOKED_AT).map((keyword) => ({ keyword, good: labels.keywords.map(plain) })),
+      ),
+      ({ keyword, good }) => good.includes(keyword),
+    ),
+    names: share(
+      found.flatMap(({ labels, keywords }) => labels.names.map((name) => ({ name: plain(name), keywords }))),
+      ({ name, keywords }) => keywords.includes(name),
+    ),
+  }
+}
+
+/** Part of the summaries whose every sentence can be understood, and of those that say what the text is about. */
+export function summaryScore(texts: readonly LabelledSummary[], engine: SummaryEngine) {
+  const found = texts.map((labels) => ({ labels, ...placesIn(labels, engine({ text: labels.sentences.join(' ') })) }))
+  return {
+    safe: share(
+      found,
+      ({ labels, headline, points }) =>
+        labels.needs[headline] === undefined &&
+        points.every((point) => labels.needs[point]?.some((other) => points.includes(other)) ?? true),
+    ),
+    main: share(
+      found,
+      ({ labels, headline, points }) =>
+        labels.main.includes(headline) && points.some((one) => labels.main.includes(one)),
+    ),
+  }
+}
+
+function placesIn({ sentences }: LabelledSummary, { tldr, keyPoints }: Summary) {
+  return { headline: sentences.indexOf(tldr), points: keyPoints.map((point) => sentences.indexOf(point)) }
+}
+
+/** In lower case, and without the mark of a plural. */
+function plain(phrase: string): string {
+  return phrase.toLowerCase().replace(/(?<=\p{L}{2})s$/u, '')
+}
+
+function share<T>(all: readonly T[], isGood: (one: T) => boolean): number {
+  return all.length === 0 ? 0 : Number((all.filter(isGood).length / all.length).toFixed(2))
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { moodOf } from '../../../../../src/engines/language/mood.ts'
+import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
+import { summarise } from '../../../../../src/engines/language/summary.ts'
+import { HELD_BACK_MOODS, TUNED_MOODS } from '../../../../support/labelled/moods.ts'
+import { moodScore, subjectsScore, summaryScore } from '../../../../support/labelled/scores.ts'
+import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../../../../support/labelled/subjects.ts'
+import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../../../../support/labelled/summaries.ts'
+
+/** The least part of the labelled texts that the engines get right: what they are sold for. */
+const FLOORS = {
+  emotions: 0.85,
+  sentiment: 0.75,
+  precision: 0.75,
+  names: 0.85,
+  safe: 0.75,
+  main: 0.75,
+} as const
+
+function atLeast(scores: Readonly<Record<string, number>>): void {
+  for (const [name, score] of Object.entries(scores))
+    expect(score, `${name} ${score}`).toBeGreaterThanOrEqual(FLOORS[name as keyof typeof FLOORS])
+}
+
+describe('the engines for texts, on labelled texts (node test/bench/language.ts shows the scores)', () => {
+  it('have enough texts to say something', () => {
+    expect(TUNED_MOODS.length + HELD_BACK_MOODS.length).toBeGreaterThanOrEqual(60)
+    expect(TUNED_SUBJECTS.length + HELD_BACK_SUBJECTS.length).toBeGreaterThanOrEqual(18)
+    expect(TUNED_SUMMARIES.length + HELD_BACK_SUMMARIES.length).toBeGreaterThanOrEqual(12)
+  })
+
+  it.for([
+    ['tuned on', TUNED_MOODS],
+    ['held back', HELD_BACK_MOODS],
+  ] as const)(
+    `tell the main emotion of ${FLOORS.emotions} and the sentiment of ${FLOORS.sentiment}, %s`,
+    ([, texts]) => {
+      atLeast(moodScore(texts, moodOf))
+    },
+  )
+
+  it.for([
+    ['tuned on', TUNED_SUBJECTS],
+    ['held back', HELD_BACK_SUBJECTS],
+  ] as const)(
+    `find ${FLOORS.precision} good ones among five keywords and ${FLOORS.names} of the names, %s`,
+    ([, texts]) => {
+      atLeast(subjectsScore(texts, subjectsOf))
+    },
+  )
+
+  it.for([
+    ['tuned on', TUNED_SUMMARIES],
+    ['held back', HELD_BACK_SUMMARIES],
+  ] as const)(`make ${FLOORS.safe} of the summaries of sentences that can be understood, %s`, ([, texts]) => {
+    atLeast(summaryScore(texts, summarise))
+  })
+})

@@ -4,7 +4,7 @@ import type { DeltaSink, ModelSupport } from '../models/backend.ts'
 import { wholeTokensMax } from '../models/likelihoods.ts'
 import type { ModelRole } from '../outside/models.ts'
 import { type ChatCall, type ChatChoice, type ChatOutcome, type ChatSink, ENFORCEMENTS, type Enforced } from './call.ts'
-import type { DeskQuestion } from './desk.ts'
+import { canAnswer, type DeskQuestion } from './desk.ts'
 import type { StageContext } from './stage.ts'
 import { formUsage, structuredAnswer, unusableForm } from './structured.ts'
 
@@ -48,9 +48,7 @@ export async function runSingleCall(
     return fail(fault('chat/unsupported', { param: 'n', reason: `there are at most ${ANSWERS_MAX} answers to a chat` }))
   const { desk, means } = context
   const needs = needsOf(call)
-  const isThere = means.models.facts.some(({ models }) =>
-    models.some(({ supports }) => needs.every((need) => supports.has(need))),
-  )
+  const isThere = means.models.facts.some(({ models }) => models.some((one) => canAnswer(one, needs)))
   if (!isThere)
     return fail(
       fault('chat/unsupported', {

@@ -42,11 +42,12 @@ const SHORT_DENSE_CHARS = 60
 
 const FENCE = /```|~~~/
 const CODE_SIGNS =
-  /\b(?:def|function|const|let|var|class|struct|fn|func)\s[\w$ ]{1,60}[({=:]|\b(?:return|import|public|static|void)\b[^\n]{0,80}[{;]|\bselect\s[\w*,. ()]{1,60}\sfrom\s\w{1,60}(?:\s(?:where|join|group|order|limit)\b|;)|\b(?:insert into|delete from)\s\w|=>|<\/?[a-z][a-z0-9-]{0,20}>|#include|\bat [\w$.]{1,80}\([\w$.]{1,80}:\d{1,6}|\b[a-z]{3,30}(?:error|exception)\b(?<!\bterror)/
+  /\b(?:def|function|fn|func)\s[\w$]{1,40}[(<]|\bfunction\s?\(|\b(?:const|let|var)\s[\w$]{1,40}(?:: \w{1,40})?\s?=|\b(?:class|struct|interface|enum)\s[\w$]{1,40}(?:\(|<|\s?\{|:\n|\s(?:extends|implements)\b)|\b(?:return|import|public|static|void)\b[^\n]{0,80}[{;]|\bselect\s[\w*,. ()]{1,60}\sfrom\s\w{1,60}(?:\s(?:where|join|group|order|limit)\b|;)|\b(?:insert into|delete from)\s\w|=>|<\/?[a-z][a-z0-9-]{0,20}>|#include|\bat [\w$.]{1,80}\([\w$.]{1,80}:\d{1,6}|\b[a-z]{3,30}(?:error|exception)\b(?<!\bterror)/
 const FORMULA =
   /\d\s?(?:[+*^×÷=]|\*\*)\s?[(]?\d|\d\s[-/]\s\d|\d\s?[a-z]\s?[-+=^]\s?(?:\d|\(|[a-z]\b)|[a-z]\^\d|\\(?:frac|int|sum|sqrt|begin)|\d ?(?:%|percent|prozent|pour cent|por ciento|per cento|процентов) (?:of|von|de|di|от) \d|[∫∑√≤≥≠∞]|\$[^\s\d$][^$\n]{0,200}\$/
 /** Nothing but an expression, "what is" before it left away: 24/7 alone is one, within a sentence it is not. */
-const EXPRESSION = /^(?:what is|what's|how much is|calculate|compute|was ist|combien font|cuánto es)? ?\(?\d[\d .,+*/()^-]{0,60}[+*/^-] ?\(?\d[\d .,()]{0,20}[=?]{0,2}$/
+const EXPRESSION =
+  /^(?:what is|what's|how much is|calculate|compute|was ist|combien font|cuánto es)? ?\(?\d[\d .,+*/()^-]{0,60}[+*/^-] ?\(?\d[\d .,()]{0,20}[=?]{0,2}$/
 const DATE = /\d{4}-\d\d|\d{1,2}\/\d{1,2}\/\d{2,4}/
 const QUESTION = /[?？؟;]\s{0,3}$/u
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
@@ -67,7 +68,9 @@ const FACT_HEAD =
   /^(?:who|whose|when|where|in (?:which|what) (?:year|city|country)|(?:which|what) (?:year|country|city|time)|wer|wann|wo|qui|quand|où|quién|cuándo|dónde|chi|quando|dove|quem|onde|кто|когда|где)(?![\p{L}\p{N}'’])|\bstands? for\b|^(?:what is|what are|what's) (?:a |an |the )?[\p{L}\p{N}.#+-]{1,40}(?: [\p{L}\p{N}]{1,40})?\?{0,3}$/u
 
 /** Names of languages and tools that are something else as well. */
-const OTHER_NAMES = new Set('python java swift rust ruby react vue angular flask julia git pandas docker redis scratch'.split(' '))
+const OTHER_NAMES = new Set(
+  'python java swift rust ruby react vue angular flask julia git pandas docker redis scratch'.split(' '),
+)
 /** Words of programs that are something else as well: two of them, or one beside a name, are not. */
 const USUAL_WORDS = new Set(
   (
@@ -84,15 +87,30 @@ const RULES: readonly Rule[] = [
   { name: 'greeting', tier: 'instant', task: 'greeting', when: ({ text }) => isGreeting(text) },
   { name: 'code block', tier: 'standard', task: 'code', when: ({ text }) => FENCE.test(text) },
   { name: 'creative', tier: 'standard', task: 'creative', when: ({ wanted }) => wanted === 'creative' },
-  { name: 'reworded', tier: 'standard', task: 'creative', when: ({ text }) => /^(?:please )?(?:rephrase|paraphrase|reword)\b/.test(text) },
+  {
+    name: 'reworded',
+    tier: 'standard',
+    task: 'creative',
+    when: ({ text }) => /^(?:please )?(?:rephrase|paraphrase|reword)\b/.test(text),
+  },
   { name: 'program', tier: 'standard', task: 'code', when: ({ wanted }) => wanted === 'code' },
   { name: 'code', tier: 'standard', task: 'code', when: isAboutCode },
-  { name: 'creative', tier: 'standard', task: 'creative', when: isNoFactAnd(({ mentions }) => mentions.has('creative')) },
+  {
+    name: 'creative',
+    tier: 'standard',
+    task: 'creative',
+    when: isNoFactAnd(({ mentions }) => mentions.has('creative')),
+  },
   { name: 'formula', tier: 'deep', task: 'math', when: hasFormula },
   { name: 'math', tier: 'deep', task: 'math', when: isNoFactAnd(isAboutMath) },
   { name: 'reasoning', tier: 'deep', task: 'reasoning', when: ({ mentions }) => mentions.has('reasoning') },
   { name: 'word problem', tier: 'deep', task: 'math', when: isWordProblem },
-  { name: 'knowledge', tier: 'standard', task: 'knowledge', when: isNoFactAnd(({ mentions }) => mentions.has('knowledge')) },
+  {
+    name: 'knowledge',
+    tier: 'standard',
+    task: 'knowledge',
+    when: isNoFactAnd(({ mentions }) => mentions.has('knowledge')),
+  },
   { name: 'fact', tier: 'fast', task: 'question', when: isShortAnd(isAboutFacts) },
   { name: 'short question', tier: 'fast', task: 'question', when: isShortAnd(({ text }) => QUESTION.test(text)) },
 ]
@@ -169,7 +187,8 @@ function hasFormula({ text }: Features): boolean {
 function isAboutMath({ text, mentions }: Features): boolean {
   if (mentions.has('math')) return true
   const hasNumber = numbersIn(text) > 0
-  if (mentions.has('reckoning')) return mentions.has('quantity') || (hasNumber && /\b(?:solve|calculate|compute)\b/.test(text))
+  if (mentions.has('reckoning'))
+    return mentions.has('quantity') || (hasNumber && /\b(?:solve|calculate|compute)\b/.test(text))
   return false
 }
 

@@ -5,8 +5,12 @@ export type Wanted = 'creative' | 'code'
 
 /** Sentences of a text that are looked at. */
 const SENTENCES_MAX = 40
+/** Verbs of a text that are looked at: no request has as many. */
+const VERBS_MAX = 24
 /** Words of what is to be made: "a very short bedtime story". */
 const OBJECT_WORDS_MAX = 8
+/** Words behind a verb that are looked at: those of the object, and "me", "up with" and the like before it. */
+const AHEAD_WORDS_MAX = OBJECT_WORDS_MAX + 4
 /** Words before a form at the beginning of a text: "a very short story about". */
 const OPENING_WORDS_MAX = 4
 
@@ -69,9 +73,16 @@ export function wantedIn(text: string): Wanted | null {
   const sentences = text.split(SENTENCE, SENTENCES_MAX).map(wordsOf)
   const [first = []] = sentences
   if (opensWithForm(first)) return 'creative'
+  let verbs = 0
   for (const words of sentences) {
-    const wanted = ASKING.has(words[0] ?? '') ? null : orderIn(words)
-    if (wanted !== null) return wanted
+    if (ASKING.has(words[0] ?? '')) continue
+    for (const [i, verb] of words.entries()) {
+      const isMade = MAKING.has(verb) || (verb === 'come' && words[i + 1] === 'up')
+      if (!isMade && !GIVING.has(verb)) continue
+      verbs += 1
+      const thing = verbs > VERBS_MAX ? null : thingIn(words.slice(i + 1, i + 1 + AHEAD_WORDS_MAX), isMade)
+      if (thing !== null) return thing
+    }
   }
   return null
 }
@@ -83,16 +94,6 @@ function opensWithForm(words: readonly string[]): boolean {
   if (at < 0) return false
   const next = words[at + 1]
   return next === undefined ? at > 0 || words.length === 1 : ABOUT.has(next) && next !== 'of' && next !== 'to'
-}
-
-function orderIn(words: readonly string[]): Wanted | null {
-  for (const [i, verb] of words.entries()) {
-    const isUp = verb === 'come' && words[i + 1] === 'up'
-    if (!MAKING.has(verb) && !GIVING.has(verb) && !isUp) continue
-    const wanted = thingIn(words.slice(i + 1), MAKING.has(verb) || isUp)
-    if (wanted !== null) return wanted
-  }
-  return null
 }
 
 /** The last thing that is named before it is said what it is about. */

@@ -70,16 +70,12 @@ function phrasesOf(tables: readonly (readonly [Mention, WordTable])[]): Readonly
   return phrases
 }
 
-/** Words that phrases begin with, and how many words the longest such phrase has. */
-const BEGINNINGS: ReadonlyMap<string, number> = beginningsOf([...PHRASES.keys(), ...OTHERS])
+/** All that phrases begin with, each whole phrase among it. */
+const BEGINNINGS: ReadonlySet<string> = new Set([...PHRASES.keys(), ...OTHERS].flatMap(beginningsOf))
 
-function beginningsOf(phrases: readonly string[]): ReadonlyMap<string, number> {
-  const beginnings = new Map<string, number>()
-  for (const words of phrases.map((phrase) => phrase.split(' '))) {
-    const [first = ''] = words
-    beginnings.set(first, Math.max(words.length, beginnings.get(first) ?? 0))
-  }
-  return beginnings
+function beginningsOf(phrase: string): readonly string[] {
+  const words = phrase.split(' ')
+  return words.map((_, i) => words.slice(0, i + 1).join(' '))
 }
 
 /** What a text mentions. */
@@ -89,7 +85,7 @@ export interface Mentions {
   readonly phrases: Readonly<Record<Mention, ReadonlySet<string>>>
 }
 
-/** What a text, in lower case, mentions: from each word that begins a phrase as many are looked up as that has. */
+/** What a text, in lower case, mentions: from each word on it is read as long as a phrase begins so. */
 export function mentionsIn(text: string): Mentions {
   const phrases = Object.fromEntries(Object.keys(TABLES).map((kind) => [kind, new Set<string>()])) as unknown as Record<
     Mention,
@@ -97,24 +93,30 @@ export function mentionsIn(text: string): Mentions {
   >
   const words = wordsOf(text)
   for (let i = 0; i < words.length; i += 1) {
-    const most = BEGINNINGS.get(words[i] as string) ?? 0
-    let skipped = 0
-    for (let count = most; count >= 1; count -= 1) {
-      const phrase = words.slice(i, i + count).join(' ')
-      for (const mention of PHRASES.get(phrase) ?? []) phrases[mention].add(phrase)
-      // What means something else as a whole is not looked at word by word.
-      if (OTHERS.has(phrase)) {
-        skipped = count - 1
-        break
-      }
-    }
-    i += skipped
+    const { known, others } = phrasesAt(words, i)
+    for (const phrase of known) for (const mention of PHRASES.get(phrase) ?? []) phrases[mention].add(phrase)
+    // What means something else as a whole is not looked at word by word.
+    if (others > 0) i += others - 1
   }
   if (UNSPACED_SIGNS.test(text))
-    for (const [mention, signs] of UNSPACED)
-      for (const one of signs) if (text.includes(one)) phrases[mention].add(one)
+    for (const [mention, signs] of UNSPACED) for (const one of signs) if (text.includes(one)) phrases[mention].add(one)
   const kinds = (Object.keys(phrases) as Mention[]).filter((kind) => phrases[kind].size > 0)
   return { kinds: new Set(kinds), phrases }
+}
+
+/** Phrases that begin at a word; `others` is the number of words that mean something else together, whose parts are left away. */
+function phrasesAt(words: readonly string[], at: number): { readonly known: readonly string[]; readonly others: number } {
+  let known: string[] = []
+  let others = 0
+  let phrase = words[at] as string
+  for (let count = 1; BEGINNINGS.has(phrase); count += 1) {
+    if (OTHERS.has(phrase)) [known, others] = [[], count]
+    if (PHRASES.has(phrase)) known.push(phrase)
+    const next = words[at + count]
+    if (next === undefined) break
+    phrase += ` ${next}`
+  }
+  return { known, others }
 }
 
 /** The kinds of what a text, in lower case, mentions. */

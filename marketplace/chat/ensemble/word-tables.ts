@@ -6,6 +6,7 @@ export interface WordTable {
   readonly unspaced?: string
 }
 
+/** Greetings, thanks and farewells. */
 export const GREETING: WordTable = {
   spaced: {
     en: 'hi, hello, hey, hiya, yo, howdy, greetings, good morning, good afternoon, good evening, good night, thanks, thank you, thx, bye, goodbye, see you, how are you, how are you doing, whats up, what is up, nice to meet you, ok, okay, cool, great, cheers, take care, good bye',
@@ -27,6 +28,7 @@ export const GREETING: WordTable = {
     '你好, 您好, 嗨, 早上好, 晚上好, 谢谢, 再见, こんにちは, こんばんは, おはよう, ありがとう, 안녕하세요, 안녕, 감사합니다, สวัสดี',
 }
 
+/** Languages, tools and words of programs; some are other things as well, which the router knows. */
 export const CODE: WordTable = {
   spaced: {
     any: 'python, javascript, typescript, java, kotlin, swift, rust, golang, c++, c#, php, ruby, sql, html, css, bash, powershell, regex, regexp, json, yaml, xml, react, vue, angular, django, flask, nodejs, node.js, next.js, express.js, npm, pip, docker, dockerfile, docker compose, kubernetes, git, api, rest api, apis, http, async, await, stdout, stderr, segfault, nullpointerexception, csv, struct, structs, tuple, tuples, boolean, localhost, frontend, backend, postgres, postgresql, mysql, sqlite, mongodb, redis, numpy, pandas, dataframe, webpack, tailwind, pytest, julia, scala, perl, haskell, in go, in c, in r, in scratch, en c',
@@ -62,6 +64,7 @@ export const OTHERWISE: WordTable = {
   },
 }
 
+/** Words of mathematics that are hardly anything else. */
 export const MATH: WordTable = {
   spaced: {
     en: 'equation, equations, integral of, derivative of, probability of, probability that, prove that, proof that, proof of the theorem, inverse matrix, determinant, eigenvalue, eigenvalues, logarithm, polynomial, factorial, prime number, prime numbers, prime factors, modulo, square root, cube root, percent of, how many ways, divisible, standard deviation, arithmetic mean, geometric series, binomial coefficient, quadratic, trigonometry, least common multiple, greatest common divisor',
@@ -90,6 +93,7 @@ export const QUANTITIES: WordTable = {
   },
 }
 
+/** Puzzles, and what asks for thought in steps. */
 export const REASONING: WordTable = {
   spaced: {
     en: 'step by step, logic puzzle, riddle, this puzzle, the puzzle, deduce, infer, logically, reason through, think carefully, which of the following, if all, must be true, does it follow, knights and knaves, tells the truth, tell the truth, telling the truth, always lies, is lying, who is the liar, the odd one out, syllogism, logical fallacy in',
@@ -114,6 +118,7 @@ export const PROBLEM: WordTable = {
   },
 }
 
+/** What is written for its own sake. In English it is read from what is asked to be made. */
 export const CREATIVE: WordTable = {
   spaced: {
     en: 'brainstorm, rephrase, paraphrase, reword, rewrite, make it rhyme',
@@ -127,6 +132,7 @@ export const CREATIVE: WordTable = {
   unspaced: '写一首, 诗, 故事, 小说, 作文, 歌词, 詩, 物語, 俳句, 小説, 歌詞, 시를, 이야기, 소설, 가사',
 }
 
+/** What asks for an explanation, a comparison or advice. */
 export const KNOWLEDGE: WordTable = {
   spaced: {
     en: 'explain, describe, tell me about, tell me more, teach me, compare, contrast, difference between, differences between, summarize, summarise, overview, analyze, analyse, discuss, pros and cons, advantages, history of, in detail, why, how does, how do, how did, how can, how could, how should, how would, how to, how come, what causes, what happens, what happened to, causes of, cause of, reasons for, consequences of, effects of, effect of, impact of, importance of, benefits of, origin of, origins of, significance of, life cycle, the story behind, what is the story, plot of, history, timeline of, guide, tutorial, tips, tips for, ways to, best way to, best practices, strategy, strategies, care, caring for, training plan, checklist, itinerary, introduction to, basics of, recommend, plan, advice',
@@ -141,6 +147,7 @@ export const KNOWLEDGE: WordTable = {
     '解释, 比较, 区别, 为什么, 分析, 详细, 介绍, 説明, 比較, 違い, なぜ, 分析, 詳しく, 설명, 비교, 차이, 왜, 분석',
 }
 
+/** What changes from day to day. */
 export const CURRENT: WordTable = {
   spaced: {
     en: 'today, yesterday, tonight, tomorrow, latest, newest, recent, recently, current, currently, right now, at the moment, this week, this month, this year, last week, last month, news, breaking, headlines, weather, forecast, stock price, share price, exchange rate, price of, price, prices, score, standings, election results, who won, release date, up to date, as of now',
@@ -155,6 +162,7 @@ export const CURRENT: WordTable = {
     '今天, 昨天, 明天, 最新, 最近, 目前, 现在, 新闻, 天气, 股价, 汇率, 价格, 今日, 昨日, 現在, ニュース, 天気, 株価, 為替, 오늘, 어제, 최신, 현재, 뉴스, 날씨, 주가, 환율',
 }
 
+/** Questions for a single fact. */
 export const FACTUAL: WordTable = {
   spaced: {
     en: 'who is, who was, who are, who were, who invented, who discovered, who wrote, when did, when was, when is, when were, where is, where was, capital of, population of, how many people, how tall is, how high is, how far is, how old is the, what year, which country, which city, president of, prime minister of, ceo of, founder of, founded, born, died, located in, largest, tallest, highest, longest, fastest',

@@ -105,7 +105,10 @@ export function mentionsIn(text: string): Mentions {
 }
 
 /** Phrases that begin at a word; `others` is the number of words that mean something else together, whose parts are left away. */
-function phrasesAt(words: readonly string[], at: number): { readonly known: readonly string[]; readonly others: number } {
+function phrasesAt(
+  words: readonly string[],
+  at: number,
+): { readonly known: readonly string[]; readonly others: number } {
   let known: string[] = []
   let others = 0
   let phrase = words[at] as string

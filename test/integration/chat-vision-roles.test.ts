@@ -120,7 +120,7 @@ describe('a node that understands pictures alone', () => {
     expect(available.map(({ id }) => id)).toEqual(['model-4'])
   })
 
-  it('refuses others by what is missing, and asks nobody', async () => {
+  it('refuses other questions by what is missing, and asks no model', async () => {
     await open([EYES])
     const calls: readonly Partial<ChatCall>[] = [{ model: 'model-1' }, { model: 'model-2' }, askingBeast('Hello!')]
     for (const call of calls)

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ModelSupport } from '../models/backend.ts'
 import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatCall, ChatModelId } from './call.ts'
-import { type ChatModels, TEXT_ROLES } from './desk.ts'
+import { type ChatModels, canAnswer } from './desk.ts'
 import { isSingleCall, needsOf } from './single-call.ts'
 
 /** Window of each model in tokens, where a backend has as much. model-4 compresses what is longer. */
@@ -39,8 +39,7 @@ export function windowOf(
 ): number {
   const contexts = models.facts
     .flatMap((backend) => backend.models)
-    .filter(({ roles }) => roles.some((role) => TEXT_ROLES.includes(role)))
-    .filter(({ supports }) => needs.every((need) => supports.has(need)))
+    .filter((one) => canAnswer(one, needs))
     .map(({ context }) => context)
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { ChatMessage, DeltaSink } from '../models/backend.ts'
+import type { ChatMessage, DeltaSink, ModelFacts, ModelSupport } from '../models/backend.ts'
 import type { ModelPool, PoolAnswer, PoolRequest } from '../models/pool.ts'
 import { estimatedTokens } from '../models/tokens.ts'
 import { addUsage, NO_USAGE } from '../models/usage.ts'
@@ -13,9 +13,21 @@ export type ChatModels = Pick<ModelPool, 'readiness' | 'restMs' | 'complete' | '
 /** Roles of models that answer in text, the most general first. */
 export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'fast', 'judge']
 
+/** Roles of models that may be asked about pictures, where they see any. */
+export const PICTURE_ROLES: readonly ModelRole[] = [...TEXT_ROLES, 'vision']
+
+/** Whether a model may be asked for an answer for which it must be able to do so much: the role `vision` alone is for pictures. */
+export function canAnswer(
+  { roles, supports }: Pick<ModelFacts, 'roles' | 'supports'>,
+  needs: readonly ModelSupport[] = [],
+): boolean {
+  const wanted = needs.includes('vision') ? PICTURE_ROLES : TEXT_ROLES
+  return roles.some((role) => wanted.includes(role)) && needs.every((need) => supports.has(need))
+}
+
 /** A question to a model. */
 export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who' | 'isFree' | 'wasted'> {
-  /** What is wanted, best first. Where none of them can be asked, any model that answers in text is. */
+  /** What is wanted, best first; `vision` before all where pictures are. Where none can be asked, any model that answers in text is. */
   readonly roles: readonly ModelRole[]
   /** Takes the answer in pieces. */
   readonly sink?: DeltaSink | null
@@ -82,7 +94,8 @@ export class ModelDesk {
 
   /** Asks one model. Faults: `model/*`. */
   async ask({ roles, sink, ...question }: DeskQuestion, signal = this.#signal): Promise<Result<PoolAnswer>> {
-    const [role, ...orRoles] = [...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
+    const seeing: readonly ModelRole[] = question.needs?.includes('vision') ? ['vision'] : []
+    const [role, ...orRoles] = [...seeing, ...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
     const who = this.#who === undefined ? {} : { who: this.#who }
     const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: true, wasted: this.#used }
     if (!sink) return this.#noted(await this.#models.complete(request, signal))

@@ -4,12 +4,12 @@ import { LatencyBook } from '../models/latencies.ts'
 import { addUsage, IMAGE_TOKENS } from '../models/usage.ts'
 import { enginesFor } from '../outside/engines.ts'
 import { FreePlaces } from '../outside/free-places.ts'
-import type { ModelUsage } from '../outside/models.ts'
+import type { ModelRole, ModelUsage } from '../outside/models.ts'
 import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
 import type { ChatCall, ChatChoice, ChatOutcome, ChatSink, PlatformModelId, PlatformReport } from './call.ts'
 import { fitsWindow } from './context-window.ts'
 import { lastQuestion } from './conversation.ts'
-import { ModelDesk, TEXT_ROLES } from './desk.ts'
+import { ModelDesk, PICTURE_ROLES, TEXT_ROLES } from './desk.ts'
 import { annotationsOf, withoutAnnotations } from './ensemble/annotations.ts'
 import { PIPELINES } from './pipelines/table.ts'
 import { firstState, runPipeline } from './run-pipeline.ts'
@@ -18,7 +18,7 @@ import type { ChatMeans, StageContext } from './stage.ts'
 import { refusedForm } from './structured.ts'
 import { asChatFault, isUnbegun, wholeSeconds } from './upstream-fault.ts'
 import { callWithImages } from './vision/call-with-images.ts'
-import { imagePartsOf } from './vision/image-parts.ts'
+import { hasImages, imagePartsOf, someoneSees } from './vision/image-parts.ts'
 
 const TRIED_AGAIN = 'no model can answer right now; its servers failed a moment ago and are tried again'
 const NO_SPEECH = notConfigured('speech', 'models.file', 'chat.espeak')
@@ -45,19 +45,37 @@ export class ChatPlatform {
     this.#means = means
   }
 
-  /** Whether a model can answer now: any backend that answers in text is enough for all of them, but for the one that speaks. */
+  /**
+   * Whether a model can answer now: any backend that answers in text is enough for all of them, but for the one that speaks. model-4
+   * can answer, too, where pictures alone are understood: then what is asked without one is refused.
+   */
   readiness(model: PlatformModelId): Readiness {
-    const standings = TEXT_ROLES.map((role) => this.#means.models.readiness(role, true))
-    const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
-    // What servers said, and which they are, is for their operator.
-    const none = isSetUp ? notNow(`${TRIED_AGAIN} in ${this.restSeconds} s`) : (standings[0] as Readiness)
-    const text = standings.find(({ available }) => available) ?? none
+    const text = this.#readinessOf(TEXT_ROLES)
+    if (model === 'model-4') return text.available ? text : this.#readinessOf(this.#rolesFor(true))
     return text.available && model === 'model-voice' ? (this.#means.speech?.readiness() ?? NO_SPEECH) : text
   }
 
   /** Seconds until a model that answers in text is tried again, where none can be asked now; at least one. */
   get restSeconds(): number {
-    return wholeSeconds(this.#means.models.restMs(TEXT_ROLES) ?? 0)
+    return this.#restSecondsOf(TEXT_ROLES)
+  }
+
+  /** Whether a model with one of these roles can be asked now. */
+  #readinessOf(roles: readonly ModelRole[]): Readiness {
+    const standings = roles.map((role) => this.#means.models.readiness(role, true))
+    const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
+    // What servers said, and which they are, is for their operator.
+    const none = isSetUp ? notNow(`${TRIED_AGAIN} in ${this.#restSecondsOf(roles)} s`) : (standings[0] as Readiness)
+    return standings.find(({ available }) => available) ?? none
+  }
+
+  /** Roles that will do for a question with pictures or without: the role `vision` is of no use where no model sees. */
+  #rolesFor(hasPictures: boolean): readonly ModelRole[] {
+    return hasPictures && someoneSees(this.#means.models) ? PICTURE_ROLES : TEXT_ROLES
+  }
+
+  #restSecondsOf(roles: readonly ModelRole[]): number {
+    return wholeSeconds(this.#means.models.restMs(roles) ?? 0)
   }
 
   /**
@@ -71,10 +89,11 @@ export class ChatPlatform {
     signal: AbortSignal,
     spent: (usage: ModelUsage) => void = () => {},
   ): Promise<Result<ChatOutcome>> {
-    const readiness = this.readiness(call.model)
+    const roles = this.#rolesFor(call.model === 'model-4' && hasImages(call.messages))
+    const readiness = this.#readinessOf(roles)
     if (!readiness.available) {
       const { reason, requires } = readiness
-      const seconds = requires.length > 0 ? {} : { seconds: this.restSeconds }
+      const seconds = requires.length > 0 ? {} : { seconds: this.#restSecondsOf(roles) }
       return fail(fault('chat/no-backend', { model: call.model, reason, requires, ...seconds }))
     }
     const refused = refusedForm(call.form) ?? fitsWindow(call, this.#means.models)

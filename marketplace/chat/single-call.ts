@@ -4,7 +4,10 @@ import type { DeltaSink, ModelSupport } from '../models/backend.ts'
 import { wholeTokensMax } from '../models/likelihoods.ts'
 import type { ModelRole } from '../outside/models.ts'
 import { type ChatCall, type ChatChoice, type ChatOutcome, type ChatSink, ENFORCEMENTS, type Enforced } from './call.ts'
-import type { DeskQuestion } from './desk.ts'
+import { canAnswer, type DeskQuestion } from './desk.ts'
+import type { CitationFilter } from './ensemble/citation-filter.ts'
+import { filterFor } from './ensemble/own-marks.ts'
+import { filteredSink } from './ensemble/speak.ts'
 import type { StageContext } from './stage.ts'
 import { formUsage, structuredAnswer, unusableForm } from './structured.ts'
 
@@ -48,9 +51,7 @@ export async function runSingleCall(
     return fail(fault('chat/unsupported', { param: 'n', reason: `there are at most ${ANSWERS_MAX} answers to a chat` }))
   const { desk, means } = context
   const needs = needsOf(call)
-  const isThere = means.models.facts.some(({ models }) =>
-    models.some(({ supports }) => needs.every((need) => supports.has(need))),
-  )
+  const isThere = means.models.facts.some(({ models }) => models.some((one) => canAnswer(one, needs)))
   if (!isThere)
     return fail(
       fault('chat/unsupported', {
@@ -118,10 +119,22 @@ async function oneOf(
   const say: DeltaSink | null =
     sink === null ? null : (delta, logprobs) => sink.take({ index, delta, ...(logprobs !== undefined && { logprobs }) })
   if (call.form.is !== 'text') return structuredAnswer(call.form, question, context, { say, ready: sink?.ready })
-  const answered = await context.desk.ask({ ...question, sink: say }, context.signal)
+  // What tools tell can be cited, and likelihoods are of the very tokens of the text.
+  const isAsItCame = call.usesTools || call.extra.logprobs === true
+  const filter = (): CitationFilter | null => (isAsItCame ? null : filterFor(call))
+  const heard = say === null ? null : filteredSink(filter(), say)
+  const answered = await context.desk.ask({ ...question, sink: heard?.sink ?? null }, context.signal)
   if (!answered.ok) return answered
-  const { message, finishReason, logprobs = null } = answered.value
+  await heard?.end()
+  const { finishReason, logprobs = null } = answered.value
+  const message = withoutMarks(answered.value.message, filter())
   return ok({ choice: { message, finishReason, logprobs }, enforced: null })
+}
+
+function withoutMarks(message: ChatChoice['message'], filter: CitationFilter | null): ChatChoice['message'] {
+  const { content } = message
+  if (filter === null || typeof content !== 'string') return message
+  return { ...message, content: filter.push(content) + filter.end() }
 }
 
 /**

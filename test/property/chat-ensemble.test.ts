@@ -32,6 +32,10 @@ const markdown = fc
       '[9]',
       '[[',
       ']]',
+      '$',
+      '\\',
+      '(',
+      '. ',
     ),
     {
       maxLength: 60,
@@ -40,10 +44,13 @@ const markdown = fc
   .map((parts) => parts.join(''))
 
 describe('marks of sources in a stream', () => {
-  it('come out the same however the text is cut', () => {
+  it.each([
+    ['with pages', SOURCES],
+    ['without', []],
+  ])('come out the same however the text is cut, %s', (_, sources) => {
     fc.assert(
       fc.property(markdown, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), (text, sizes) => {
-        const filter = new CitationFilter(SOURCES)
+        const filter = new CitationFilter(sources)
         let out = ''
         for (let [at, i] = [0, 0]; at < text.length; i += 1) {
           const size = sizes[i % sizes.length] as number
@@ -51,7 +58,7 @@ describe('marks of sources in a stream', () => {
           at += size
         }
         out += filter.end()
-        const whole = citedText(text, SOURCES)
+        const whole = citedText(text, sources)
         expect(out).toBe(whole.text)
         expect(filter.citations).toEqual(whole.citations)
       }),
@@ -77,6 +84,7 @@ describe('marks of sources in a stream', () => {
       fc.property(fc.string(), (text) => {
         const plain = text.replaceAll('[', '(')
         expect(citedText(plain, SOURCES).text).toBe(plain)
+        expect(citedText(plain, []).text).toBe(plain)
       }),
     )
   })

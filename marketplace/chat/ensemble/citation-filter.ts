@@ -1,5 +1,6 @@
 import type { Citation } from '../call.ts'
 import type { Source } from '../stage.ts'
+import { AFTER_CHARS, BEFORE_CHARS, isMadeUp } from './made-up-marks.ts'
 
 /** A place within Markdown, as far as marks go. */
 type Place =
@@ -8,6 +9,8 @@ type Place =
   | { readonly in: 'span'; readonly run: number }
   /** From a line that begins with a fence to the line that closes it. */
   | { readonly in: 'fence'; readonly sign: string; readonly run: number }
+  /** LaTeX, up to what closes it. */
+  | { readonly in: 'formula'; readonly end: string }
 
 /** What a step over the text gives out, and how much of the text it took. */
 interface Step {
@@ -29,12 +32,22 @@ const MARK = /^\[ *\d{1,3}(?: *[,;–-] *\d{1,3}){0,9} *\]$/
 const SINGLE = /^\[(\d{1,3})\]$/
 /** Where something changes: everything up to it is taken at once. */
 const SIGN = /[`~[\n]/g
+/** The same with the signs of LaTeX. */
+const SIGN_OR_LATEX = /[`~[\n$\\]/g
+/** A dollar sign that opens a formula: before an amount or a space it is money. */
+const OPENS_FORMULA = /^\$[^\s\d$]/
+/** What may stand between two marks of one place. */
+const BETWEEN_MARKS = /^(?:[\s,;&]|and|und|et|y)*$/
+const BETWEEN_CHARS_MAX = 8
 const TEXT: Place = { in: 'text' }
 
 /**
  * Reads an answer as it comes, and takes out every mark ([1], [1, 2], [1-3]) of a source that there is none of; of a mark with
  * several, those. Code is left as it is. What it gives out is the same however the text is cut into pieces; it holds back no more
  * than a mark that has begun.
+ *
+ * With sources, the model was told to cite by such marks, and all brackets with numbers in them are taken for marks. Without, only
+ * those are that stand where a mark would ({@link isMadeUp}), outside of LaTeX; two characters behind them are held back, too.
  */
 export class CitationFilter {
   readonly #sources: ReadonlyMap<number, Source>
@@ -44,9 +57,16 @@ export class CitationFilter {
   #held = ''
   #isLineBlank = true
   #given = 0
+  readonly #hasLists: boolean
+  /** End of the line as it was given out. */
+  #line = ''
+  /** What was given out since a mark was taken out; null before the first, and where it is too much for one between two marks. */
+  #sinceMark: string | null = null
+  #isCiting = false
 
-  constructor(sources: readonly Source[]) {
+  constructor(sources: readonly Source[], { hasLists = false }: { readonly hasLists?: boolean } = {}) {
     this.#sources = new Map(sources.map((source) => [source.index, source]))
+    this.#hasLists = hasLists
   }
 
   /** Marks that were let through, with their places in what was given out. */
@@ -79,17 +99,26 @@ export class CitationFilter {
 
   /** The next step over a text; null where more of it must be known, which is never so at its end. */
   #step(text: string, at: number, isEnd: boolean): Step | null {
-    SIGN.lastIndex = at
-    const next = SIGN.exec(text)?.index ?? text.length
+    const signs = this.#isGrounded ? SIGN : SIGN_OR_LATEX
+    signs.lastIndex = at
+    const next = signs.exec(text)?.index ?? text.length
     if (next > at) return { out: this.#plain(text.slice(at, next)), chars: next - at }
     const sign = text[at] as string
     if (sign === '\n') return { out: this.#newLine(), chars: 1 }
+    if (sign === '$' || sign === '\\') return this.#latex(text.slice(at, at + 2), isEnd)
     if (sign !== '[') return this.#run(text, at, isEnd)
     return this.#place.in === 'text' ? this.#bracket(text, at, isEnd) : { out: this.#plain(sign), chars: 1 }
   }
 
+  get #isGrounded(): boolean {
+    return this.#sources.size > 0
+  }
+
   #give(text: string): string {
     this.#given += text.length
+    this.#line = `${this.#line}${text}`.slice(-BEFORE_CHARS)
+    if (this.#sinceMark !== null) this.#sinceMark += text
+    if ((this.#sinceMark?.length ?? 0) > BETWEEN_CHARS_MAX) this.#sinceMark = null
     return text
   }
 
@@ -101,8 +130,36 @@ export class CitationFilter {
   /** An inline span ends with its line at the latest: a backtick without a partner must not hide marks. */
   #newLine(): string {
     if (this.#place.in === 'span') this.#place = TEXT
+    // So does a formula, or with its paragraph.
+    if (this.#place.in === 'formula' && (this.#place.end === '$' || this.#isLineBlank)) this.#place = TEXT
     this.#isLineBlank = true
-    return this.#give('\n')
+    const out = this.#give('\n')
+    this.#line = ''
+    this.#sinceMark = null
+    return out
+  }
+
+  /** A sign of LaTeX with the one behind it. */
+  #latex(signs: string, isEnd: boolean): Step | null {
+    if (signs.length < 2 && !isEnd) return null
+    const place = this.#place
+    const isDollar = signs.startsWith('$')
+    // What is escaped opens and closes nothing, but for the brackets of LaTeX.
+    const chars = isDollar && signs !== '$$' ? 1 : signs.length
+    if (place.in === 'formula' && signs.startsWith(place.end)) {
+      this.#place = TEXT
+      return { out: this.#plain(place.end), chars: place.end.length }
+    }
+    if (place.in === 'text') {
+      if (signs === '$$') this.#place = { in: 'formula', end: '$$' }
+      else if (signs === '\\(') this.#place = { in: 'formula', end: '\\)' }
+      else if (signs === '\\[') this.#place = { in: 'formula', end: '\\]' }
+      else if (OPENS_FORMULA.test(signs)) this.#place = { in: 'formula', end: '$' }
+    }
+    // In code a backslash is one, and what follows it may close the code.
+    const isCode = place.in === 'span' || place.in === 'fence'
+    const taken = isCode || signs === '\\\n' ? 1 : chars
+    return { out: this.#plain(signs.slice(0, taken)), chars: taken }
   }
 
   #bracket(text: string, at: number, isEnd: boolean): Step | null {
@@ -113,7 +170,22 @@ export class CitationFilter {
     if (!isClosed && !isEnd && head.length < MARK_CHARS_MAX && MARK_BEGUN.test(head)) return null
     const pairs = closing.length - 1
     if (!isClosed || !MARK.test(head.slice(pairs, end - pairs))) return { out: this.#plain('['), chars: 1 }
-    return { out: this.#mark(head.slice(0, end)), chars: end }
+    if (this.#isGrounded) return { out: this.#mark(head.slice(0, end)), chars: end }
+    const mark = head.slice(0, end)
+    const after = text.slice(at + end, at + end + AFTER_CHARS)
+    if (!this.#isMadeUp(mark, after)) return { out: this.#plain(mark), chars: end }
+    if (after.length < AFTER_CHARS && !isEnd) return null
+    this.#isCiting = true
+    this.#sinceMark = ''
+    return { out: '', chars: end }
+  }
+
+  #isMadeUp(mark: string, after: string): boolean {
+    const isChained = this.#sinceMark !== null && BETWEEN_MARKS.test(this.#sinceMark)
+    return isMadeUp(mark, {
+      ...{ before: this.#line, after, isChained },
+      ...{ isCiting: this.#isCiting, hasLists: this.#hasLists },
+    })
   }
 
   #mark(mark: string): string {
@@ -140,6 +212,7 @@ export class CitationFilter {
 
   #after(sign: string, run: number): Place {
     const place = this.#place
+    if (place.in === 'formula') return place
     if (place.in === 'fence') return place.sign === sign && run >= place.run && this.#isLineBlank ? TEXT : place
     if (place.in === 'text' && run >= 3 && this.#isLineBlank) return { in: 'fence', sign, run }
     if (sign !== '`') return place
@@ -164,8 +237,8 @@ function sourcesNamed(mark: string): readonly number[] {
 export function citedText(
   text: string,
   sources: readonly Source[],
+  filter = new CitationFilter(sources),
 ): { readonly text: string; readonly citations: readonly Citation[] } {
-  const filter = new CitationFilter(sources)
   const cited = filter.push(text) + filter.end()
   return { text: cited, citations: filter.citations }
 }

@@ -1,12 +1,12 @@
 import { fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { ChatMessage } from '../../models/backend.ts'
+import type { ChatMessage, ModelSupport } from '../../models/backend.ts'
 import { estimatedPrompt } from '../../models/usage.ts'
 import { tooLongFor, windowOf } from '../context-window.ts'
 import { textOfMessage } from '../conversation.ts'
+import { withWords } from '../spoken.ts'
 import type { ChatMeans, Stage, StageContext } from '../stage.ts'
-import { withWords } from '../stages/ask.ts'
 import { asChatFault } from '../upstream-fault.ts'
 import { hasImages } from '../vision/image-parts.ts'
 import {
@@ -161,19 +161,24 @@ function withinWindow(
   const turns = [...fixed, ...kept].filter(
     (message) => isInstruction(message) || message === question || !drop(message),
   )
-  if (tokens > room) return fail(tooLongFor('model-4', tokens, context.means.models))
+  if (tokens > room) return fail(tooLongFor('model-4', tokens, context.means.models, needsIn(context)))
   const messages =
     left.length === 0 ? turns : withInstruction(turns, `${SUMMARY_HEAD}\n${enclosed('summary', left.join('\n\n'))}`)
   return ok({ messages, dropped })
 }
 
 /** Tokens that a conversation may have beside its answer and our instructions. */
-function roomFor({ call, means }: Omit<StageContext, 'say'>): number {
-  const window = windowOf('model-4', means.models, hasImages(call.messages) ? ['vision'] : [])
+function roomFor(context: Context): number {
+  const { call, means } = context
+  const window = windowOf('model-4', means.models, needsIn(context))
   return Math.max(
     0,
     window - Math.min(call.maxTokens, Math.floor(window / 4)) - Math.min(INSTRUCTIONS_TOKENS, Math.floor(window / 8)),
   )
+}
+
+function needsIn({ call }: Context): readonly ModelSupport[] {
+  return hasImages(call.messages) ? ['vision'] : []
 }
 
 function tokensOf(text: string): number {

@@ -74,7 +74,7 @@ async function together(
   if (first === undefined) return fail(fault('model/none', { reason: 'no model was asked' }))
   const models = [...new Set(answers.value.map(({ model }) => model))]
   const drafts = { asked: questions.length, answered: answers.value.length, models, sampled }
-  const said = withText(state, first.text, first.finishReason)
+  const said = withText(state, context, first)
   return ok({ ...said, drafts: usable.map(({ text }) => text), facts: { ...state.facts, drafts } })
 }
 

@@ -2,8 +2,8 @@ import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PoolAnswer } from '../../models/pool.ts'
 import type { DeskQuestion } from '../desk.ts'
+import { withWords } from '../spoken.ts'
 import type { StageContext } from '../stage.ts'
-import { withWords } from '../stages/ask.ts'
 
 /**
  * Asks several questions at once, and waits for all answers; once `deadlineMs` have passed, for one. Those that are still under way

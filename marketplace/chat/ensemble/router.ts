@@ -1,5 +1,6 @@
 import type { Task, Tier } from './tiers.ts'
-import { isGreeting, type Mention, mentionsOf } from './words.ts'
+import { type Wanted, wantedIn } from './wanted.ts'
+import { isGreeting, type Mention, type Mentions, mentionsIn, wordsOf } from './words.ts'
 
 /** What the rules made of a question. */
 export interface Route {
@@ -20,6 +21,9 @@ interface Features {
   readonly lines: number
   readonly hasImages: boolean
   readonly mentions: ReadonlySet<Mention>
+  readonly phrases: Mentions['phrases']
+  /** What is asked to be made. */
+  readonly wanted: Wanted | null
 }
 
 interface Rule {
@@ -38,14 +42,43 @@ const SHORT_DENSE_CHARS = 60
 
 const FENCE = /```|~~~/
 const CODE_SIGNS =
-  /\b(?:def|class|function|const|let|var|import|return|public|static|void|select|insert|update)\b[^\n]{0,80}[({;=*]|=>|<\/?[a-z][a-z0-9-]{0,20}>|#include|\bat [\w$.]{1,80}\([\w$.]{1,80}:\d{1,6}/
+  /\b(?:def|function|fn|func)\s[\w$]{1,40}[(<]|\bfunction\s?\(|\b(?:const|let|var)\s[\w$]{1,40}(?:: \w{1,40})?\s?=|\b(?:class|struct|interface|enum)\s[\w$]{1,40}(?:\(|<|\s?\{|:\n|\s(?:extends|implements)\b)|\b(?:return|import|public|static|void)\b[^\n]{0,80}[{;]|\bselect\s[\w*,. ()]{1,60}\sfrom\s\w{1,60}(?:\s(?:where|join|group|order|limit)\b|;)|\b(?:insert into|delete from)\s\w|=>|<\/?[a-z][a-z0-9-]{0,20}>|#include|\bat [\w$.]{1,80}\([\w$.]{1,80}:\d{1,6}|\b[a-z]{3,30}(?:error|exception)\b(?<!\bterror)/
 const FORMULA =
-  /\d\s?(?:[-+*/^×÷=]|\*\*)\s?[(]?\d|\d\s?[a-z]\s?[-+=^]|[a-z]\^\d|\\(?:frac|int|sum|sqrt|begin)|\d ?% (?:of|von|de|di|от) \d|[∫∑√≤≥≠∞]|\$[^$\n]{1,200}\$/
+  /\d\s?(?:[+*^×÷=]|\*\*)\s?[(]?\d|\d\s[-/]\s\d|\d\s?[a-z]\s?[-+=^]\s?(?:\d|\(|[a-z]\b)|[a-z]\^\d|\\(?:frac|int|sum|sqrt|begin)|\d ?(?:%|percent|prozent|pour cent|por ciento|per cento|процентов) (?:of|von|de|di|от) \d|[∫∑√≤≥≠∞]|\$[^\s\d$][^$\n]{0,200}\$/
+/** Nothing but an expression, "what is" before it left away: 24/7 alone is one, within a sentence it is not. */
+const EXPRESSION =
+  /^(?:what is|what's|how much is|calculate|compute|was ist|combien font|cuánto es)? ?\(?\d[\d .,+*/()^-]{0,60}[+*/^-] ?\(?\d[\d .,()]{0,20}[=?]{0,2}$/
+const DATE = /\d{4}-\d\d|\d{1,2}\/\d{1,2}\/\d{2,4}/
 const QUESTION = /[?？؟;]\s{0,3}$/u
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const NUMBERS = /\d+(?:[.,]\d+)*/g
-/** Numbers in a question in words that make a word problem of it. */
+const YEAR = /^(?:1\d|20)\d\d$/
+/** Numbers in a question in words that make a word problem of it; so many do where it says what is reckoned. */
 const NUMBERS_MIN = 3
+const PROBLEM_NUMBERS_MIN = 2
+const HOW_MANY =
+  /how (?:many|much|long|far|old|fast)|wie (?:viele?|lange|alt|weit)|combien|cuánt[oa]s?|quant[oiae]s?|сколько|多少|几个|いくつ|何個|몇/
+const NUMBER_WORDS = new Set(
+  'two three four five six seven eight nine ten twelve twenty hundred twice half double triple zwei drei vier fünf deux trois quatre cinq dos tres два две три'.split(
+    ' ',
+  ),
+)
+/** A question for a fact, whatever it is about: who wrote it, when it came, what a word stands for. */
+const FACT_HEAD =
+  /^(?:who|whose|when|where|in (?:which|what) (?:year|city|country)|(?:which|what) (?:year|country|city|time)|wer|wann|wo|qui|quand|où|quién|cuándo|dónde|chi|quando|dove|quem|onde|кто|когда|где)(?![\p{L}\p{N}'’])|\bstands? for\b|^(?:what is|what are|what's) (?:a |an |the )?[\p{L}\p{N}.#+-]{1,40}(?: [\p{L}\p{N}]{1,40})?\?{0,3}$/u
+
+/** Names of languages and tools that are something else as well. */
+const OTHER_NAMES = new Set(
+  'python java swift rust ruby react vue angular flask julia git pandas docker redis scratch'.split(' '),
+)
+/** Words of programs that are something else as well: two of them, or one beside a name, are not. */
+const USUAL_WORDS = new Set(
+  (
+    'code,function,functions,class,method,methods,script,program,bug,bugs,exception,implement,fix,crash,crashes,variable,variables,array,arrays,loop,loops,pointer,' +
+    'debug,compile,parser,website,in go,in c,in r,en c,in scratch,' +
+    'funktion,klasse,skript,programm,fonction,programme,función,programa,funzione,programma,função,código,codice,код,программу'
+  ).split(','),
+)
 
 /** In their order; the first that fits decides. */
 const RULES: readonly Rule[] = [
@@ -53,18 +86,31 @@ const RULES: readonly Rule[] = [
   { name: 'empty', tier: 'fast', task: 'question', when: ({ text }) => text === '' },
   { name: 'greeting', tier: 'instant', task: 'greeting', when: ({ text }) => isGreeting(text) },
   { name: 'code block', tier: 'standard', task: 'code', when: ({ text }) => FENCE.test(text) },
+  { name: 'creative', tier: 'standard', task: 'creative', when: ({ wanted }) => wanted === 'creative' },
   {
-    name: 'code',
+    name: 'reworded',
     tier: 'standard',
-    task: 'code',
-    when: ({ text, mentions }) => mentions.has('code') || CODE_SIGNS.test(text),
+    task: 'creative',
+    when: ({ text }) => /^(?:please )?(?:rephrase|paraphrase|reword)\b/.test(text),
   },
-  { name: 'creative', tier: 'standard', task: 'creative', when: ({ mentions }) => mentions.has('creative') },
-  { name: 'formula', tier: 'deep', task: 'math', when: ({ text }) => FORMULA.test(text) },
-  { name: 'math', tier: 'deep', task: 'math', when: ({ mentions }) => mentions.has('math') },
+  { name: 'program', tier: 'standard', task: 'code', when: ({ wanted }) => wanted === 'code' },
+  { name: 'code', tier: 'standard', task: 'code', when: isAboutCode },
+  {
+    name: 'creative',
+    tier: 'standard',
+    task: 'creative',
+    when: isNoFactAnd(({ mentions }) => mentions.has('creative')),
+  },
+  { name: 'formula', tier: 'deep', task: 'math', when: hasFormula },
+  { name: 'math', tier: 'deep', task: 'math', when: isNoFactAnd(isAboutMath) },
   { name: 'reasoning', tier: 'deep', task: 'reasoning', when: ({ mentions }) => mentions.has('reasoning') },
   { name: 'word problem', tier: 'deep', task: 'math', when: isWordProblem },
-  { name: 'knowledge', tier: 'standard', task: 'knowledge', when: ({ mentions }) => mentions.has('knowledge') },
+  {
+    name: 'knowledge',
+    tier: 'standard',
+    task: 'knowledge',
+    when: isNoFactAnd(({ mentions }) => mentions.has('knowledge')),
+  },
   { name: 'fact', tier: 'fast', task: 'question', when: isShortAnd(isAboutFacts) },
   { name: 'short question', tier: 'fast', task: 'question', when: isShortAnd(({ text }) => QUESTION.test(text)) },
 ]
@@ -98,7 +144,8 @@ function featuresOf(question: string, hasImages: boolean): Features {
     .toLowerCase()
     .replace(/[^\S\n]+/gu, ' ')
     .trim()
-  return { text, chars, lines: text.split('\n').length, hasImages, mentions: mentionsOf(text) }
+  const { kinds: mentions, phrases } = mentionsIn(text)
+  return { text, chars, lines: text.split('\n').length, hasImages, mentions, phrases, wanted: wantedIn(text) }
 }
 
 function isAboutFacts({ text, mentions }: Features): boolean {
@@ -114,13 +161,51 @@ function isShortAnd(fits: (features: Features) => boolean): (features: Features)
   return (features) => isShort(features) && fits(features)
 }
 
-/** "Tom has 3 boxes with 12 eggs each and breaks 5. How many are whole?" */
-function isWordProblem({ text }: Features): boolean {
-  if (
-    !/how (?:many|much|long|far|old|fast)|wie (?:viele?|lange|alt|weit)|combien|cuánt[oa]s?|quant[oiae]s?|сколько|多少|几个|いくつ|何個|몇/.test(
-      text,
-    )
-  )
-    return false
-  return (text.match(NUMBERS)?.length ?? 0) >= NUMBERS_MIN
+function isNoFactAnd(fits: (features: Features) => boolean): (features: Features) => boolean {
+  return (features) => !(isShort(features) && FACT_HEAD.test(features.text)) && fits(features)
+}
+
+/**
+ * Signs of code, or words that are of programs alone; names that mean something else as well (java, rust) count with a word of
+ * programs beside them, and such words (class, function) in pairs.
+ */
+function isAboutCode({ text, phrases, ...features }: Features): boolean {
+  if (CODE_SIGNS.test(text)) return true
+  const found = [...phrases.code]
+  const usual = found.filter((phrase) => USUAL_WORDS.has(phrase)).length
+  const names = found.filter((phrase) => OTHER_NAMES.has(phrase)).length
+  const isFact = isShort({ text, phrases, ...features }) && FACT_HEAD.test(text)
+  if (found.length > usual + names) return !isFact || usual > 0 || found.length > usual + names + 1
+  return usual > 1 || (names > 0 && usual + phrases.technical.size > 0)
+}
+
+function hasFormula({ text }: Features): boolean {
+  return FORMULA.test(text) || (EXPRESSION.test(text) && !DATE.test(text))
+}
+
+/** Words of mathematics, or what is done with a quantity or a number. */
+function isAboutMath({ text, mentions }: Features): boolean {
+  if (mentions.has('math')) return true
+  const hasNumber = numbersIn(text) > 0
+  if (mentions.has('reckoning'))
+    return mentions.has('quantity') || (hasNumber && /\b(?:solve|calculate|compute)\b/.test(text))
+  return false
+}
+
+/** Numbers in a text, those in words counted, and years not. */
+function numbersIn(text: string): number {
+  const digits = (text.match(NUMBERS) ?? []).filter((number) => !YEAR.test(number)).length
+  return digits + wordsOf(text).filter((word) => NUMBER_WORDS.has(word)).length
+}
+
+/** "Tom has 3 boxes with 12 eggs each and breaks 5 of them. How many are whole?" */
+function isWordProblem({ text, mentions }: Features): boolean {
+  const digits = text.match(NUMBERS)?.length ?? 0
+  if (HOW_MANY.test(text) && digits >= NUMBERS_MIN) return true
+  return mentions.has('problem') && isTold(text) && numbersIn(text) >= PROBLEM_NUMBERS_MIN
+}
+
+/** Whether something is told before it is asked about. */
+function isTold(text: string): boolean {
+  return QUESTION.test(text) && /[.,;:] /.test(text)
 }

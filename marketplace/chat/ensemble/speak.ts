@@ -2,10 +2,10 @@ import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { DeltaSink } from '../../models/backend.ts'
 import type { PoolAnswer } from '../../models/pool.ts'
 import type { DeskQuestion } from '../desk.ts'
+import { withWords } from '../spoken.ts'
 import type { ChatState, StageContext } from '../stage.ts'
-import { withWords } from '../stages/ask.ts'
-import { CitationFilter, citedText } from './citation-filter.ts'
-import { wantsSearch } from './router.ts'
+import { type CitationFilter, citedText } from './citation-filter.ts'
+import { filterFor } from './own-marks.ts'
 
 /** A question whose answer is the answer as it stands. */
 export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'temperature' | 'sink' | 'extra'>
@@ -19,9 +19,14 @@ export interface Spoken {
 }
 
 /** The state with a finished text as its answer: of the marks in it those are left that a source stands behind. */
-export function withText(state: ChatState, text: string, finishReason: string): ChatState {
-  if (!isCiting(state)) return { ...state, text, finishReason, citations: [] }
-  return { ...state, ...citedText(text, state.sources), finishReason }
+export function withText(
+  state: ChatState,
+  { call }: Pick<StageContext, 'call'>,
+  { text, finishReason }: Pick<PoolAnswer, 'text' | 'finishReason'>,
+): ChatState {
+  const filter = filterFor(call, state.sources)
+  if (filter === null) return { ...state, text, finishReason, citations: [] }
+  return { ...state, ...citedText(text, state.sources, filter), finishReason }
 }
 
 /**
@@ -34,30 +39,25 @@ export async function askForText(
   question: SpokenQuestion,
 ): Promise<Result<Spoken>> {
   const { maxTokens, temperature, extra } = call
-  const filter = new CitationFilter(state.sources)
-  const isFiltered = say !== null && isCiting(state)
-  const sink = isFiltered ? filteredSink(filter, say) : say
+  const heard = say === null ? null : filteredSink(filterFor(call, state.sources), say)
   const style = { maxTokens, extra, ...(temperature !== null && { temperature }) }
-  const answered = withWords(await desk.ask({ ...question, ...style, sink }, signal))
+  const answered = withWords(await desk.ask({ ...question, ...style, sink: heard?.sink ?? null }, signal))
   if (!answered.ok) return answered
-  const { text, finishReason } = answered.value
-  if (isFiltered) {
-    const rest = filter.end()
-    if (rest !== '') await say({ content: rest })
-  }
-  return ok({ state: withText(state, text, finishReason), answer: answered.value })
+  await heard?.end()
+  return ok({ state: withText(state, { call }, answered.value), answer: answered.value })
 }
 
-/**
- * Whether marks like [1] are of sources: in answers to what the web is searched for, also where nothing was found, for a model may
- * cite all the same. In others they are intervals, lists and the like.
- */
-function isCiting({ sources, question }: ChatState): boolean {
-  return sources.length > 0 || wantsSearch(question)
+/** What a reader is given of an answer while it is made. */
+export interface FilteredSink {
+  readonly sink: DeltaSink
+  /** Hands on what was held back, once the answer is whole. */
+  readonly end: () => Promise<void>
 }
 
-function filteredSink(filter: CitationFilter, say: DeltaSink): DeltaSink {
-  return (delta, logprobs) => {
+/** Hands an answer on without marks that no source stands behind; with null for a filter, as it is. */
+export function filteredSink(filter: CitationFilter | null, say: DeltaSink): FilteredSink {
+  if (filter === null) return { sink: say, end: async () => {} }
+  const sink: DeltaSink = (delta, logprobs) => {
     if (typeof delta.content !== 'string') return say(delta, logprobs)
     const content = filter.push(delta.content)
     if (content !== '' || delta.content === '') return say({ ...delta, content }, logprobs)
@@ -65,4 +65,9 @@ function filteredSink(filter: CitationFilter, say: DeltaSink): DeltaSink {
     const { content: _, ...rest } = delta
     return Object.keys(rest).length === 0 ? undefined : say(rest, logprobs)
   }
+  const end = async (): Promise<void> => {
+    const rest = filter.end()
+    if (rest !== '') await say({ content: rest })
+  }
+  return { sink, end }
 }

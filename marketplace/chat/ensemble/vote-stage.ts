@@ -33,7 +33,8 @@ export const voteStage: Stage = {
       ...state.facts,
       vote: { samples: state.drafts.length, agreeing: groups.map(({ length }) => length), by },
     }
-    return ok({ ...withText(state, state.drafts[chosen] ?? state.text, state.finishReason), facts })
+    const text = state.drafts[chosen] ?? state.text
+    return ok({ ...withText(state, context, { text, finishReason: state.finishReason }), facts })
   },
 }
 

@@ -4,7 +4,7 @@ import { MODES } from '../modes.ts'
 import { groupedNumber } from './figures.ts'
 
 /** What a capability needs beside a model that answers. */
-export type Need = 'search' | 'vision' | 'tools' | 'several'
+export type Need = 'text' | 'search' | 'vision' | 'tools' | 'several'
 
 /** Something that a model can do where the node has what it needs. */
 export interface Capability {
@@ -91,11 +91,11 @@ export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
       STREAMS,
       TOOLS,
       STRUCTURED,
-      { text: 'Four tiers from instant to deep, chosen by rules' },
+      { text: 'Four tiers from instant to deep, chosen by rules', needs: 'text' },
       { text: `Compression of conversations above ${groupedNumber(HISTORY_CHARS_MAX)} characters` },
       { text: 'Web search by itself for current events and facts, with citations', needs: 'search' },
       { text: 'Drafts of several models at once, made into one answer', needs: 'several' },
-      { text: 'Three samples and a majority vote for mathematics and reasoning' },
+      { text: 'Three samples and a majority vote for mathematics and reasoning', needs: 'text' },
       { text: 'Pictures in PNG, JPEG, WebP and GIF', needs: 'vision' },
     ],
     limitations: [

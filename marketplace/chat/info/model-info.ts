@@ -4,7 +4,7 @@ import type { LatencyFigures } from '../../models/latencies.ts'
 import type { Readiness } from '../../outside/readiness.ts'
 import { type ChatModelId, PLATFORM_MODEL_IDS, type PlatformModelId } from '../call.ts'
 import { windowOf } from '../context-window.ts'
-import { type ChatModels, TEXT_ROLES } from '../desk.ts'
+import { type ChatModels, canAnswer } from '../desk.ts'
 import { DRAFTS_MAX } from '../ensemble/draft-models.ts'
 import { TIER_BUDGET_MS, TIERS, type Tier } from '../ensemble/tiers.ts'
 import { PIPELINES } from '../pipelines/table.ts'
@@ -13,6 +13,8 @@ import { SPEAKING } from '../voice/speaking.ts'
 import { CARDS, type Capability, type Need } from './cards.ts'
 import { distinctModels, groupedNumber, namesOf, speedText, totalParameters } from './figures.ts'
 import { type ModelInfo, measuredSpeed, type TierSpeed } from './shapes.ts'
+
+const UNREACHED = 'it is configured, and cannot be reached now'
 
 /** What the facts about the models are taken from. */
 export interface ModelInfoMeans {
@@ -34,10 +36,7 @@ export function modelInfos(means: ModelInfoMeans, baseUrl: string, pricing: stri
 
 /** Models of the backends that some model of the platform may ask, each once. */
 export function chatModels({ facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
-  return distinctModels(
-    facts,
-    (model) => isText(model) || model.roles.includes('vision') || model.roles.includes('speech'),
-  )
+  return distinctModels(facts, (model) => canAnswer(model) || sees(model) || model.roles.includes('speech'))
 }
 
 /** Stages that a model works through, in their order. */
@@ -89,8 +88,9 @@ function poweredBy(id: PlatformModelId, behind: readonly ModelFacts[], { speech 
   return isProgram ? `${namesOf(behind)}; speech by ${speaker.engine}` : namesOf(behind)
 }
 
-function isText({ roles }: ModelFacts): boolean {
-  return roles.some((role) => TEXT_ROLES.includes(role))
+/** Whether a model may be asked about pictures. */
+function sees(model: ModelFacts): boolean {
+  return canAnswer(model, ['vision'])
 }
 
 /** Models that may be asked for it: where none has its role, whichever answers in text. */
@@ -98,14 +98,15 @@ function modelsBehind(id: PlatformModelId, { facts }: Pick<ChatModels, 'facts'>)
   const having = (fits: (model: ModelFacts) => boolean): readonly ModelFacts[] => distinctModels(facts, fits)
   const fast = id === 'model-1' ? having(({ roles }) => roles.includes('fast')) : []
   if (fast.length > 0) return fast
-  if (id === 'model-4') return having((model) => isText(model) || model.roles.includes('vision'))
-  if (id === 'model-voice') return having((model) => isText(model) || model.roles.includes('speech'))
-  return having(isText)
+  if (id === 'model-4') return having((model) => canAnswer(model) || sees(model))
+  if (id === 'model-voice') return having((model) => canAnswer(model) || model.roles.includes('speech'))
+  return having((model) => canAnswer(model))
 }
 
 function windowText(id: PlatformModelId, models: Pick<ChatModels, 'facts'>): string {
   const chat: ChatModelId = id === 'model-voice' ? 'model-2' : id
-  const tokens = windowOf(chat, models)
+  // Where pictures alone are understood, it is the window of those models.
+  const tokens = windowOf(chat, models) || (chat === 'model-4' ? windowOf(chat, models, ['vision']) : 0)
   if (tokens === 0) return 'unknown: no model is configured'
   const size = `${groupedNumber(tokens)} tokens`
   return id === 'model-4' ? `${size} at once; longer conversations are compressed` : size
@@ -125,32 +126,42 @@ function abilities(
     const lack = lackOf(capability)
     return lack === null ? [] : [`Not on this node: ${lowerFirst(capability.text)} (${lack})`]
   })
+  const text = textLack(means)
+  const blind = text === null ? [] : [`Questions without pictures are not answered on this node (${text})`]
   return {
-    capabilities: capabilities.filter((capability) => lackOf(capability) === null).map(({ text }) => text),
-    limitations: [...lacking, ...limitations],
+    capabilities: capabilities.filter((capability) => lackOf(capability) === null).map((one) => one.text),
+    limitations: [...blind, ...lacking, ...limitations],
   }
 }
 
 /** Why something is not there; null where it is. */
 const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = {
-  search: ({ search }) => reasonOf(search()),
+  text: textLack,
+  search: (means) => textLack(means) ?? reasonOf(means.search()),
   vision: ({ models }) => {
-    const sees = models.facts.some(
-      ({ usable, models: own }) => usable && own.some((model) => isText(model) && model.supports.has('vision')),
-    )
-    return sees ? null : reasonOf(models.readiness('vision', true))
+    const seeing = models.facts.filter((backend) => backend.models.some(sees))
+    if (seeing.some(({ usable }) => usable)) return null
+    if (seeing.length > 0) return UNREACHED
+    return reasonOf(models.readiness('vision', true)) ?? 'no model with the role vision supports vision'
   },
-  tools: ({ models }) => {
-    const takes = models.facts.some(({ models: own }) =>
-      own.some((model) => isText(model) && model.supports.has('tools')),
-    )
+  tools: (means) => {
+    const needs = textLack(means) === null ? (['tools'] as const) : (['tools', 'vision'] as const)
+    const takes = means.models.facts.some(({ models: own }) => own.some((model) => canAnswer(model, needs)))
     return takes ? null : 'no configured model supports tools'
   },
-  several: ({ models }) => {
-    const usable = models.facts.filter((backend) => backend.usable)
-    const count = distinctModels(usable, isText).length
-    return count > 1 ? null : `it has ${count} model; drafts are sampled from it at different temperatures`
+  several: (means) => {
+    const usable = means.models.facts.filter((backend) => backend.usable)
+    const count = distinctModels(usable, (model) => canAnswer(model)).length
+    return (
+      textLack(means) ??
+      (count > 1 ? null : `it has ${count} model; drafts are sampled from it at different temperatures`)
+    )
   },
+}
+
+/** Why questions in text are not answered; null where they are. */
+function textLack({ readiness }: ModelInfoMeans): string | null {
+  return reasonOf(readiness('model-2'))
 }
 
 function reasonOf(readiness: Readiness): string | null {
@@ -159,12 +170,12 @@ function reasonOf(readiness: Readiness): string | null {
 
 /** What goes wrong at a backend is for its operator: it can name machines that are nobody else's business. */
 function lackIn({ reason, requires }: Extract<Readiness, { available: false }>): string {
-  return requires.length > 0 ? reason : 'it is configured, and cannot be reached now'
+  return requires.length > 0 ? reason : UNREACHED
 }
 
 function howItWorks(id: PlatformModelId, models: Pick<ChatModels, 'facts'>): string {
   const steps = stagesOf(id).map(({ name, about }, i) => `${i + 1}. ${name}: ${about}`)
-  const count = Math.min(DRAFTS_MAX, distinctModels(models.facts, isText).length)
+  const count = Math.min(DRAFTS_MAX, distinctModels(models.facts, (model) => canAnswer(model)).length)
   const drafts =
     id === 'model-4' ? ` On this node drafts come from ${count === 1 ? '1 model' : `${count} models`}.` : ''
   return `${CARDS[id].how}${drafts} Stages: ${steps.join(' ')} Every answer tells in x_platform which of them ran, and with which models.`

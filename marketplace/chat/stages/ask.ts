@@ -6,6 +6,8 @@ import { estimatedTokens } from '../../models/tokens.ts'
 import type { ModelRole } from '../../outside/models.ts'
 import { windowOf } from '../context-window.ts'
 import type { DeskQuestion } from '../desk.ts'
+import { askForText } from '../ensemble/speak.ts'
+import { withWords } from '../spoken.ts'
 import type { ChatState, StageContext } from '../stage.ts'
 import { ANSWER_TOKENS_MIN, ASIDE_TOKENS } from './bounds.ts'
 import { answerPrompt, asidePrompt, type Material } from './prompt.ts'
@@ -75,18 +77,8 @@ export async function askRewrite(
 async function written(
   question: Pick<DeskQuestion, 'roles' | 'messages'>,
   state: ChatState,
-  { call, desk, say, signal }: StageContext,
+  context: StageContext,
 ): Promise<Result<ChatState>> {
-  const { maxTokens, temperature, extra } = call
-  const style = { ...(temperature !== null && { temperature }), extra }
-  const answered = withWords(await desk.ask({ ...question, ...style, maxTokens, sink: say }, signal))
-  if (!answered.ok) return answered
-  const { text, finishReason } = answered.value
-  return ok({ ...state, text, finishReason })
-}
-
-/** An answer with a text, else the fault `model/answer`: a model that calls tools nobody offered said nothing that a stage could use. */
-export function withWords(answered: Result<PoolAnswer>): Result<PoolAnswer> {
-  if (!answered.ok || answered.value.text.trim() !== '') return answered
-  return fail(fault('model/answer', { backend: answered.value.backend, reason: 'it has no text' }))
+  const said = await askForText(state, context, question)
+  return said.ok ? ok(said.value.state) : said
 }

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { ChatMessage } from '../../models/backend.ts'
-import type { ChatModels } from '../desk.ts'
+import { type ChatModels, canAnswer } from '../desk.ts'
 
 /** Images of one conversation at most, those of older turns counted. */
 export const IMAGES_MAX = 8
@@ -77,9 +77,9 @@ export function base64Of(url: string): string | null {
   return url.slice(comma + 1)
 }
 
-/** Whether there is a model that sees images, whatever it is for. */
+/** Whether there is a model that may be asked about images. */
 export function someoneSees({ facts }: Pick<ChatModels, 'facts'>): boolean {
-  return facts.some(({ models }) => models.some(({ supports }) => supports.has('vision')))
+  return facts.some(({ models }) => models.some((model) => canAnswer(model, ['vision'])))
 }
 
 /** The image of a part of a message; null where it is none. */

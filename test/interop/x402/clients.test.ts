@@ -62,6 +62,19 @@ describe.each(CLIENTS)('$name, unmodified', (client) => {
     expect(settlement).toMatchObject({ success: true, transaction, network, payer: payer.address.toLowerCase() })
   })
 
+  it('pays nothing for what cannot be bought now', async () => {
+    const payer = await shop.chain.payer(PURSE)
+    const url = `${shop.url}/api/x402/node-test-closed${client.query}`
+    const answer = client.post(url, { request: 'ok' }, payer, shop.chain)
+    const ended = await answer.then(
+      ({ status }) => status,
+      (cause: unknown) => cause,
+    )
+    // The four end this by an error of their own, or hand the quote over.
+    expect(ended instanceof Error || ended === 402).toBe(true)
+    expect([await shop.spent(payer), await shop.chain.uses(payer.address)]).toEqual([0n, []])
+  })
+
   it('is not charged where the service fails', async () => {
     const { answer, spent, income, uses } = await bought(client, 'node-test-again', 'fail')
     expect(answer.status).toBe(502)

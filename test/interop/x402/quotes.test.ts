@@ -19,13 +19,35 @@ const HEADER_BYTES_MAX = 3_000
 
 const workshop = new Workshop()
 let shop: Shop
-let services: readonly { readonly serviceId: string; readonly available?: boolean }[]
+interface Entry {
+  readonly serviceId: string
+  readonly available: boolean
+}
+/** What can be bought now, and what cannot. */
+let services: readonly Entry[]
+let closed: readonly Entry[]
 
 beforeAll(async () => {
   shop = await Shop.open(workshop)
-  services = (await ask<{ readonly services: typeof services }>(shop.url, '/services.json')).body.services
+  const { body } = await ask<{ readonly services: readonly Entry[] }>(shop.url, '/services.json')
+  services = body.services.filter(({ available }) => available)
+  closed = body.services.filter(({ available }) => !available)
 })
 afterAll(() => shop?.close())
+
+describe('a quote of what cannot be bought now', () => {
+  it('has nothing that a client pays: its options are offers, in body and header alike', async () => {
+    expect(closed.map(({ serviceId }) => serviceId)).toContain('node-test-closed')
+    for (const { serviceId } of closed) {
+      const reply = await shop.quote(serviceId, '')
+      const { body } = reply
+      expect([reply.status, body.available, body.accepts, termsOf(reply).accepts]).toEqual([402, false, [], []])
+      expect(body.offers?.map(({ scheme }) => scheme)).toContain('native-x402')
+      expect(parsePaymentRequired(termsOf(reply)).success).toBe(false)
+      expect(x402ResponseSchema.parse({ x402Version: 1, accepts: body.accepts }).accepts).toEqual([])
+    }
+  })
+})
 
 describe('every quote', () => {
   it('has terms that the official schema takes, small enough for every facilitator', async () => {

@@ -69,7 +69,7 @@ const FACT_HEAD =
 
 /** Names of languages and tools that are something else as well. */
 const OTHER_NAMES = new Set(
-  'python java swift rust ruby react vue angular flask julia git pandas docker redis scratch'.split(' '),
+  'python java swift rust ruby react vue angular flask julia pandas docker redis scratch'.split(' '),
 )
 /** Words of programs that are something else as well: two of them, or one beside a name, are not. */
 const USUAL_WORDS = new Set(

@@ -45,7 +45,7 @@ describe('a running node', () => {
       ['info', 'running', { ...standing, newBlocks: 15, minedHere: 6 }],
       ['info', 'running', { ...standing, newBlocks: 0, minedHere: 0 }],
     ])
-    stop()
+    void stop()
     expect(time.waiting).toBe(0)
   })
 

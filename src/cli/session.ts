@@ -87,7 +87,10 @@ export async function findAsset(session: Session, text: string): Promise<Result<
 }
 
 /** An asset with its decimals, as this release knows it or else the node. */
-export async function lookUpAsset({ client, context }: Session, symbol: TokenSymbol): Promise<Result<AssetView>> {
+export async function lookUpAsset(
+  { client, context }: Pick<Session, 'client' | 'context'>,
+  symbol: TokenSymbol,
+): Promise<Result<AssetView>> {
   const known = knownAsset(context, symbol)
   if (known !== undefined) return ok({ symbol, decimals: known.decimals })
   const token = await client.token(symbol)

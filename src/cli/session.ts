@@ -100,7 +100,8 @@ export async function lookUpAsset(
 /** A token, which the native coin is not. */
 export async function findToken(session: Session, text: string): Promise<Result<AssetView>> {
   const { ticker } = session.context.params
-  if (text === ticker) return usage(`${ticker} is the native coin, not a token; see: farthing wallet send`)
+  if (text === ticker)
+    return usage(`${ticker} is the native coin, not a token; see: npx --no farthing wallet send --help`)
   return findAsset(session, text)
 }
 

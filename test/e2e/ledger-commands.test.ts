@@ -157,7 +157,7 @@ describe.concurrent('farthing', () => {
     const owner = new Person(5)
     // No route of the other tests leads through it.
     const name = 'SALT-XUSD-5'
-    const made = await owner.does('pool', 'create', '100', 'SALT', '10', 'XUSD', '--fee-bps', '5')
+    const made = await owner.does('pool', 'create', '100', 'SALT', '10', 'XUSD', '--fee', '0.05')
     expect(made.amounts).toEqual(['1000000', '10000000', '3161277'])
     const added = await owner.does('pool', 'add', name, '50', 'SALT')
     expect(added.payload).toMatchObject({ amountA: '500000', amountB: '5025000', minShares: '1573233' })

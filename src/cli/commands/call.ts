@@ -18,6 +18,7 @@ import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
 import { quoteLines, receiptLines } from '../call-text.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { nodeHint } from '../place.ts'
 import { resultLines } from '../result-text.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
@@ -48,7 +49,7 @@ export const callCommand: Command = {
     useNativeSha256()
     if (context.words.length === 0 && context.flags.tx === undefined)
       return fault('cli/usage', {
-        reason: `${USAGE}; npx --no farthing services lists them, call --help shows the flags`,
+        reason: `${USAGE}; ${nodeHint(context, 'services')} lists them, npx --no farthing call --help shows the flags`,
       })
     const client = new NodeClient(nodeUrl(context))
     const misplaced = await checkNetwork(client, context)
@@ -63,8 +64,7 @@ export const callCommand: Command = {
     const record = await pay(client, context, quoted.value)
     if (!record.ok) return record.fault
     const { txId } = record.value.tx
-    const same = `--rpc ${client.baseUrl} --data-dir ${context.config.dataDir}`
-    note(`paid with ${txId}; waiting for its block (if interrupted: npx --no farthing call --tx ${txId} ${same})`)
+    note(`paid with ${txId}; waiting for its block (if interrupted: ${resumeHint(context, txId)})`)
     return settle(client, context, record.value)
   },
 }
@@ -150,14 +150,18 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
   const wait = { untilMs: Date.now() + SETTLE_MS_MAX, now: () => Date.now(), pause: (ms: number) => setTimeout(ms) }
   const answer = await settleCall(client, { serviceId, request, txId: tx.txId, secret }, wait)
   if (!answer.ok) {
-    context.note(`take it up again with: npx --no farthing call --tx ${tx.txId}`)
+    context.note(`take it up again with: ${resumeHint(context, tx.txId)}`)
     return answer.fault
   }
   const { status, body } = answer.value
   if (status === 200) return showResult(context, record, body)
   if (body.refund !== undefined) return showRefund(context, body)
-  context.note(`nothing more is paid; take it up again with: npx --no farthing call --tx ${tx.txId}`)
+  context.note(`nothing more is paid; take it up again with: ${resumeHint(context, tx.txId)}`)
   return refusal(answer.value)
+}
+
+function resumeHint(context: CommandContext, txId: string): string {
+  return nodeHint(context, `call --tx ${txId}`)
 }
 
 function showResult(context: CommandContext, record: CallRecord, body: NodeAnswer['body']): number | Fault {

@@ -41,12 +41,12 @@ export function quoteLines(
 export function receiptLines(receipt: ReceiptJson, verified: Verification, coin: AssetView): readonly string[] {
   const checks = Object.entries(CHECKS).map(([name, what], i): Fact => {
     const good = verified[name as keyof Verification]
-    return [i === 0 ? 'Checked' : '', good === null ? undefined : `${good ? 'yes' : 'NO '}  ${what}`]
+    return [i === 0 ? 'Checked' : '', good === null ? undefined : `${good ? 'yes' : 'NO'}: ${what}`]
   })
   return factLines([
     ['Paid', `${unitsText(receipt.amountBaseUnits, coin)} for ${cellOf(receipt.serviceId)}`],
     ['Payment', textFact(receipt.txId)],
-    ['Block', `${cellOf(receipt.blockHeight)}  ${cellOf(receipt.blockHash)}`],
+    ['Block', `${cellOf(receipt.blockHash)} at height ${cellOf(receipt.blockHeight)}`],
     ['Answered', `${timeFact(receipt.completedAt) ?? '-'}, in ${cellOf(receipt.durationMs)} ms`],
     ...checks,
   ])

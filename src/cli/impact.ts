@@ -1,4 +1,5 @@
-import { createInterface } from 'node:readline/promises'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { priceImpactPpm } from '../../amm/math.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
@@ -56,14 +57,16 @@ export async function withImpact(session: Session, said: string, traded: Traded)
 }
 
 async function impactRefusal(
-  { flags }: Pick<CommandContext, 'flags'>,
+  { flags, note }: Pick<CommandContext, 'flags' | 'note'>,
   says: string,
   impact: bigint,
 ): Promise<Fault | null> {
   if (flags['accept-impact'] !== undefined || flags['dry-run'] !== undefined) return null
   if (impact > REFUSED_FROM) return fault('cli/impact', { impact: percentText(roundedUp(impact)) })
   if (impact <= ASKED_FROM || !process.stdin.isTTY) return null
-  return (await isConfirmed(`${says}\nGo on? [y/N] `)) ? null : fault('cli/declined')
+  note(says)
+  note('Go on? [y/N]')
+  return (await isConfirmed()) ? null : fault('cli/declined')
 }
 
 /** Parts per million as hundredths of a percent are shown. */
@@ -71,11 +74,13 @@ function roundedUp(parts: bigint): bigint {
   return ((parts + 99n) / 100n) * 100n
 }
 
-async function isConfirmed(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+/** Whether the line that comes next is a yes; an end of the input is none. */
+async function isConfirmed(): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin })
   try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim())
+    const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as readonly unknown[]
+    return /^y(es)?$/i.test(String(answer ?? '').trim())
   } finally {
-    terminal.close()
+    lines.close()
   }
 }

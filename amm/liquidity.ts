@@ -1,9 +1,17 @@
 import type { KindHandler, LedgerRules, TxContext } from '../consensus/ledger/module.ts'
 import { creditAsset, debitAsset } from '../consensus/ledger/token-balances.ts'
 import { type KnownAsset, knownAsset, usableAsset } from '../consensus/ledger/token-records.ts'
-import { type Amount, add, amount, subtract, subtractProven, ZERO } from '../consensus/primitives/amount.ts'
+import {
+  type Amount,
+  add,
+  amount,
+  formatAmount,
+  subtract,
+  subtractProven,
+  ZERO,
+} from '../consensus/primitives/amount.ts'
 import { assert } from '../consensus/primitives/assert.ts'
-import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import { type Fault, type FaultDetail, fault } from '../consensus/primitives/fault.ts'
 import type { Address, Hash, PoolId, TokenSymbol } from '../consensus/primitives/ids.ts'
 import type { Overlay } from '../consensus/state/overlay.ts'
 import type { StateView } from '../consensus/state/view.ts'
@@ -52,12 +60,16 @@ function openPool(view: StateView, name: PoolName, rules: LedgerRules, check: As
   const pair = pairOf(view, name, rules, check)
   if ('code' in pair) return pair
   const pool = view.get(POOLS, pair.poolId)
-  if (pool === undefined) return fault('pool/unknown', nameDetail(name))
+  if (pool === undefined) return fault('pool/unknown', poolDetail(name))
   return { ...pair, pool, funds: fundsFrom(pool, pair.assetA) }
 }
 
-function nameDetail({ assetA, assetB, feeBps }: PoolName) {
-  return { assetA, assetB, feeBps }
+/** Decimals of a percentage in basis points. */
+const PERCENT_DECIMALS = 2
+
+/** A pool by its assets and its fee, for what a fault says of it. */
+export function poolDetail({ assetA, assetB, feeBps }: PoolName): FaultDetail {
+  return { assetA, assetB, feeBps, feePct: formatAmount(BigInt(feeBps), PERCENT_DECIMALS) }
 }
 
 /** The limit of a payload that its outcome misses. */
@@ -91,7 +103,7 @@ const poolCreate: KindHandler<'pool_create'> = {
     const pair = pairOf(overlay, payload, rules, usableAsset)
     if ('code' in pair) return pair
     const { poolId } = pair
-    if (overlay.get(POOLS, poolId) !== undefined) return fault('pool/exists', nameDetail(payload))
+    if (overlay.get(POOLS, poolId) !== undefined) return fault('pool/exists', poolDetail(payload))
     const { amountA, amountB, feeBps } = payload
     const shares = initialShares(amountA, amountB)
     if (shares <= LOCKED_SHARES) return fault('pool/too-small')

@@ -8,7 +8,7 @@ import type { Address, Hash, PoolId, TokenSymbol } from '../consensus/primitives
 import { NATIVE_ASSET } from '../consensus/state/table.ts'
 import type { SwapHop } from '../consensus/tx/asset-payloads.ts'
 import type { PayloadOf } from '../consensus/tx/kinds.ts'
-import { beyondLimit, give } from './liquidity.ts'
+import { beyondLimit, give, poolDetail } from './liquidity.ts'
 import { inputFor, outputOf } from './math.ts'
 import { fundsFrom, POOLS, type Pool, poolIdOf, withFunds } from './pool.ts'
 
@@ -32,7 +32,7 @@ function stepOf({ overlay, rules }: TxContext, from: Omit<Way, 'value'>, hop: Sw
   const poolId = poolIdOf(from.asset, out.asset, hop.feeBps)
   const pool = overlay.get(POOLS, poolId)
   if (pool === undefined) {
-    return fault('pool/unknown', { assetA: from.symbol, assetB: hop.asset, feeBps: hop.feeBps })
+    return fault('pool/unknown', poolDetail({ assetA: from.symbol, assetB: hop.asset, feeBps: hop.feeBps }))
   }
   return { assetOut: out.asset, poolId, pool }
 }

@@ -1,6 +1,7 @@
 import { baseFeeAfter } from '../consensus/block/base-fee.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
+import { formatAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import { checkTransaction } from '../consensus/tx/check.ts'
 import { declaredWrites } from '../consensus/tx/weight.ts'
@@ -100,7 +101,13 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
   }
   const needed = needs + (queue?.needs(nonce) ?? 0n)
   if (needed <= account.balance) return null
-  return fault('mempool/balance-exceeded', { needed: needed.toString(), balance: account.balance.toString() })
+  const { balance } = account
+  const texts = { neededText: coinText(chain, needed), balanceText: coinText(chain, balance) }
+  return fault('mempool/balance-exceeded', { needed: needed.toString(), balance: balance.toString(), ...texts })
+}
+
+function coinText({ ruleBook: { params } }: Chain, units: bigint): string {
+  return `${formatAmount(units, params.decimals)} ${params.ticker}`
 }
 
 const BPS = 10_000n

@@ -41,6 +41,8 @@ export interface OutsideParts {
   readonly internet?: Internet | undefined
   /** Whether models made for tests may be used: only tests say so. */
   readonly fixtureModels?: boolean | undefined
+  /** Whether all that can be asked is looked at from now on; default yes. What asks once for itself would have each asked twice. */
+  readonly isWatching?: boolean
   /** Program that speaks where no model does; absent: none. */
   readonly espeak?: string | null | undefined
   readonly clock: Clock
@@ -66,7 +68,8 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   const evm = RpcEvmReader.open({ ...parts, config: parts.config.providers })
   if (!evm.ok) return evm
   stops.push(() => evm.value.stop())
-  const lookedAtNodes = evm.value.start()
+  const watch = watchOf(parts)
+  const lookedAtNodes = watch(evm.value)
   const reading = openReading(parts, stops)
   if (!reading.ok) return reading
   const { names, web, mail } = reading.value
@@ -79,7 +82,7 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   if (!asked.ok) return asked
   stops.push(() => asked.value.close())
   const { models, translator, speech } = asked.value
-  const lookedAtAsked = asked.value.start()
+  const lookedAtAsked = watch(asked.value)
   return ok({
     engines,
     documents: documents.value,
@@ -127,7 +130,7 @@ function openReading(
   if (!opened.ok) return opened
   if (!config.web.enabled) return ok({ names: null, web: NO_WEB, mail: NO_MAIL })
   const { names, web } = opened.value
-  names.start()
+  if (parts.isWatching !== false) names.start()
   stops.push(() => names.stop())
   return ok({ names, web: new PageCache(web, parts.clock), mail: new DnsMailDomains(names, parts.clock) })
 }
@@ -137,12 +140,17 @@ function openEngines({ config }: OutsideParts): EnginePool {
   return new EnginePool(Math.max(1, Math.floor(availableParallelism() / 2)), { readable })
 }
 
-function openQuotes({ config, clock, timers }: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
+function watchOf({ isWatching = true }: OutsideParts): (one: { start(): Promise<unknown> }) => Promise<unknown> {
+  return async (one) => (isWatching ? one.start() : undefined)
+}
+
+function openQuotes(parts: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
+  const { config, clock, timers } = parts
   const prices = new ProviderPrices({ choices: config.providers.prices, keys, clock, timers })
   const rates = new ProviderRates({ choices: config.providers.rates, clock, timers })
   stops.push(() => prices.stop())
   stops.push(() => rates.stop())
-  return { prices, rates, lookedAtQuotes: Promise.all([prices.start(), rates.start()]) }
+  return { prices, rates, lookedAtQuotes: Promise.all([prices, rates].map(watchOf(parts))) }
 }
 
 function openFinders(parts: OutsideParts, keys: ProviderKeys, web: WebReader, stops: Stop[]) {
@@ -153,7 +161,7 @@ function openFinders(parts: OutsideParts, keys: ProviderKeys, web: WebReader, st
   const domains = new RdapDomains({ lists: config.providers.domains.map(({ url }) => url), web, clock, timers })
   const weather = new ChainedWeather({ choices: config.providers, keys, userAgent, clock, timers })
   for (const finder of [search, domains, weather]) stops.push(() => finder.stop())
-  const lookedAtFinders = Promise.all([search.start(), domains.start(), weather.start()])
+  const lookedAtFinders = Promise.all([search, domains, weather].map(watchOf(parts)))
   return { search, domains, weather, lookedAtFinders }
 }
 

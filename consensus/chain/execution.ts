@@ -5,7 +5,7 @@ import type { BlockContext, KindHandler, TxContext } from '../ledger/module.ts'
 import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../ledger/outcome.ts'
 import { encodeReceipt, type Receipt, type ReceiptOf, receiptsRoot } from '../ledger/receipt.ts'
 import { closeBlock } from '../ledger/rewards.ts'
-import { type Amount, add, amount, subtract, subtractProven, ZERO } from '../primitives/amount.ts'
+import { type Amount, add, amount, formatAmount, subtract, subtractProven, ZERO } from '../primitives/amount.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { Address, Hash } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
@@ -130,6 +130,11 @@ export class BlockExecution {
     }
   }
 
+  #coinText(units: bigint): string {
+    const { decimals, ticker } = this.#ruleBook.params
+    return `${formatAmount(units, decimals)} ${ticker}`
+  }
+
   *#checkConservation(): Generator<void> {
     const balance = new Balance()
     for (const [i, { table, key, before, after }] of this.#overlay.changesSince(0).entries()) {
@@ -160,7 +165,8 @@ export class BlockExecution {
     const burned = amount(BigInt(weight) * baseFee)
     const balance = subtract(account.balance, fee)
     if (balance === undefined) {
-      return fail(fault('tx/fee-unpayable', { balance: account.balance.toString(), fee: fee.toString() }))
+      const texts = { balanceText: this.#coinText(account.balance), feeText: this.#coinText(fee) }
+      return fail(fault('tx/fee-unpayable', { balance: account.balance.toString(), fee: fee.toString(), ...texts }))
     }
     this.#overlay.put(ACCOUNTS, body.sender, { ...account, nonce: account.nonce + 1n, balance })
     this.#burned = add(this.#burned, burned)

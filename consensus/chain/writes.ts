@@ -220,6 +220,6 @@ export function checkMarks(
   }
   const indexes = store.get(KEYS.meta('indexes'))
   const complete = indexes !== undefined && equal(indexes, indexesMark(ruleBook.indexes))
-  if (!complete && !staleIndexes) return fault('storage/stale-indexes', { folder })
+  if (!complete && !staleIndexes) return fault('storage/stale-indexes', { folder, flags: '' })
   return checkRules({ store, folder }, ruleBook)
 }

@@ -12,6 +12,7 @@ import {
   whyBelowMinimum,
   whyBeyondSupply,
   whyHalted,
+  wrappedText,
 } from './bridge-records.ts'
 import type { KindHandler, LedgerRules, TxContext } from './module.ts'
 import { mintAsset } from './supply.ts'
@@ -55,12 +56,13 @@ export const bridgeDeposit: KindHandler<'bridge_deposit'> = {
 }
 
 function whyUnmintable({ overlay, rules, height }: TxContext, open: OpenNetwork, payload: BridgeDeposit): Fault | null {
-  const early = whyHalted(open) ?? whyBelowMinimum(open, payload.amount)
+  const early = whyHalted(open) ?? whyBelowMinimum(overlay, open, payload.amount)
   if (early !== null) return early
   if (overlay.get(DEPOSITS, depositRecordId(payload)) !== undefined) return fault('bridge/deposit-known')
   const minted = mintedIn(mintDayOf(rules, height), open.record)
   if (minted + payload.amount <= open.rules.dailyMintCap) return whyBeyondSupply(overlay, open, payload.amount)
   // A later rule step may lower the cap below what this day has minted already.
   const left = minted < open.rules.dailyMintCap ? open.rules.dailyMintCap - minted : 0n
-  return fault('bridge/mint-cap', { left: left.toString() })
+  const told = { symbol: open.rules.asset, left: left.toString() }
+  return fault('bridge/mint-cap', { ...told, leftText: wrappedText(overlay, open.rules, left) })
 }

@@ -1,4 +1,4 @@
-import { type Amount, amount, ZERO } from '../primitives/amount.ts'
+import { type Amount, amount, formatAmount, ZERO } from '../primitives/amount.ts'
 import { bool, container, hex32, list, safeUint64, uint8, uint32, uint128, type ValueOf } from '../primitives/codec.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { Address, Hash, TxId } from '../primitives/ids.ts'
@@ -15,6 +15,8 @@ import {
 import { tokenAsset } from './asset.ts'
 import type { BridgeNetwork, BridgeRules } from './rules.ts'
 import { headroomOf, supplyRecord } from './supply.ts'
+import { beyondMaximum } from './token-checks.ts'
+import { TOKENS } from './token-records.ts'
 
 const ROTATION_RECORD = container('PendingRotation', {
   effectiveAt: uint32,
@@ -151,16 +153,27 @@ export function whyHalted({ record, rules }: OpenNetwork): Fault | null {
 }
 
 /** Says that the amount is below the least that may cross. */
-export function whyBelowMinimum({ rules }: OpenNetwork, value: Amount): Fault | null {
+export function whyBelowMinimum(view: StateView, { rules }: OpenNetwork, value: Amount): Fault | null {
   if (value >= rules.minimum) return null
-  return fault('bridge/below-minimum', { network: rules.name, minimum: rules.minimum.toString() })
+  const told = { network: rules.name, symbol: rules.asset, minimum: rules.minimum.toString() }
+  return fault('bridge/below-minimum', { ...told, minimumText: wrappedText(view, rules, rules.minimum) })
+}
+
+/** An amount of the token of a network as people write it. */
+export function wrappedText(view: StateView, rules: BridgeNetwork, value: bigint): string {
+  return formatAmount(value, decimalsOf(view, rules))
+}
+
+/** For words alone: what a fault says must not be able to stop a node. */
+function decimalsOf(view: StateView, { asset }: BridgeNetwork): number {
+  return view.get(TOKENS, tokenAsset(asset))?.decimals ?? 0
 }
 
 /** Says that the wrapped token can never be minted so often: burning frees nothing. */
 export function whyBeyondSupply(view: StateView, { record, rules }: OpenNetwork, value: Amount): Fault | null {
   const headroom = headroomOf(supplyRecord(view, record.asset))
   if (value <= headroom) return null
-  return fault('token/max-supply', { symbol: rules.asset, headroom: headroom.toString() })
+  return beyondMaximum({ symbol: rules.asset, decimals: decimalsOf(view, rules) }, headroom)
 }
 
 /** Names the vault of a network; one without a record gets it now. */

@@ -3,6 +3,7 @@ import { add, amount, mulDivUp, subtractProven, ZERO } from '../primitives/amoun
 import { assert } from '../primitives/assert.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { TxId } from '../primitives/ids.ts'
+import type { StateView } from '../state/view.ts'
 import { whyUnattested } from './attestation.ts'
 import {
   BRIDGE_NETWORKS,
@@ -17,6 +18,7 @@ import {
   whyBelowMinimum,
   whyBeyondSupply,
   whyHalted,
+  wrappedText,
 } from './bridge-records.ts'
 import type { KindHandler, TxContext } from './module.ts'
 import { burnAsset, mintAsset } from './supply.ts'
@@ -32,7 +34,8 @@ const bridgeWithdraw: KindHandler<'bridge_withdraw'> = {
     const open = openNetwork(overlay, rules.bridge, network)
     if ('code' in open) return open
     const { record } = open
-    const refusal = whyHalted(open) ?? whyBelowMinimum(open, payload.amount) ?? whyBeyondFloat(open, payload.amount)
+    const refusal =
+      whyHalted(open) ?? whyBelowMinimum(overlay, open, payload.amount) ?? whyBeyondFloat(overlay, open, payload.amount)
     if (refusal !== null) return refusal
     const short = debitAsset(overlay, { address: sender, asset: record.asset }, payload.amount)
     if (short !== null) return short
@@ -50,9 +53,11 @@ const bridgeWithdraw: KindHandler<'bridge_withdraw'> = {
   },
 }
 
-function whyBeyondFloat({ record, rules }: OpenNetwork, value: bigint): Fault | null {
+function whyBeyondFloat(view: StateView, { record, rules }: OpenNetwork, value: bigint): Fault | null {
   const float = floatOf(record)
-  return value <= float ? null : fault('bridge/float', { network: rules.name, float: float.toString() })
+  if (value <= float) return null
+  const told = { network: rules.name, symbol: rules.asset, float: float.toString() }
+  return fault('bridge/float', { ...told, floatText: wrappedText(view, rules, float) })
 }
 
 /** `bridge_sign`: the committee begins to pay, so the withdrawal can no longer be cancelled. */

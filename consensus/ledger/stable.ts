@@ -1,4 +1,13 @@
-import { type Amount, add, amount, mulDivDown, subtract, subtractProven, ZERO } from '../primitives/amount.ts'
+import {
+  type Amount,
+  add,
+  amount,
+  formatAmount,
+  mulDivDown,
+  subtract,
+  subtractProven,
+  ZERO,
+} from '../primitives/amount.ts'
 import { assert } from '../primitives/assert.ts'
 import { container, hex32, uint128, type ValueOf } from '../primitives/codec.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
@@ -13,7 +22,7 @@ import { burnAsset, mintAsset, supplyOf } from './supply.ts'
 import { issue } from './token.ts'
 import { creditOrCreate, debitAsset } from './token-balances.ts'
 import { checkIssuer, checkKind, checkUnfrozen } from './token-checks.ts'
-import { kindOfToken, type NamedToken, tokenOf } from './token-records.ts'
+import { kindOfToken, type NamedToken, type Token, tokenOf } from './token-records.ts'
 
 const RESERVE_RECORD = container('StableReserve', { reserveAsset: hex32<Hash>(), reserve: uint128 })
 
@@ -76,10 +85,18 @@ const stableMint: KindHandler<'stable_mint'> = {
   },
 }
 
-function checkBacking(view: StateView, { symbol, asset, backing }: NamedStable, minted: Amount): Fault | null {
+function checkBacking(view: StateView, { symbol, asset, backing, token }: NamedStable, minted: Amount): Fault | null {
   const supply = add(supplyOf(view, asset), minted)
-  if (supply <= backing.reserve) return null
-  return fault('stable/under-backed', { symbol, reserve: backing.reserve.toString(), supply: supply.toString() })
+  const { reserve } = backing
+  if (supply <= reserve) return null
+  return fault('stable/under-backed', { symbol, ...told(token, { reserve, supply }) })
+}
+
+/** Amounts of a stable token or of its reserve, which count in one unit: in base units, and as people write them. */
+function told({ decimals }: Token, amounts: Readonly<Record<string, Amount>>): Readonly<Record<string, string>> {
+  const texts = Object.entries(amounts).map(([name, value]) => [`${name}Text`, formatAmount(value, decimals)])
+  const units = Object.entries(amounts).map(([name, value]) => [name, value.toString()])
+  return Object.fromEntries([...units, ...texts])
 }
 
 /**
@@ -95,12 +112,12 @@ const stableRedeem: KindHandler<'stable_redeem'> = {
   apply: ({ overlay, reportAmounts }, { body: { sender, payload } }) => {
     const stable = stableOf(overlay, payload.symbol)
     if ('code' in stable) return stable
-    const { asset, backing } = stable
+    const { asset, backing, token } = stable
     const short = debitAsset(overlay, { address: sender, asset }, payload.amount)
     if (short !== null) return short
     const paid = redemptionOf(payload.amount, backing.reserve, supplyOf(overlay, asset))
     if (paid === 0n || paid < payload.minPaid) {
-      return fault('stable/below-minimum', { paid: paid.toString(), minimum: payload.minPaid.toString() })
+      return fault('stable/below-minimum', told(token, { paid, minimum: payload.minPaid }))
     }
     burnAsset(overlay, asset, payload.amount)
     reportAmounts([paid])
@@ -118,9 +135,9 @@ const stableWithdraw: KindHandler<'stable_withdraw'> = {
   },
 }
 
-function checkSurplus(view: StateView, { symbol, asset, backing }: NamedStable, wanted: Amount): Fault | null {
+function checkSurplus(view: StateView, { symbol, asset, backing, token }: NamedStable, wanted: Amount): Fault | null {
   const surplus = surplusOf(backing.reserve, supplyOf(view, asset))
-  return wanted <= surplus ? null : fault('stable/no-surplus', { symbol, surplus: surplus.toString() })
+  return wanted <= surplus ? null : fault('stable/no-surplus', { symbol, ...told(token, { surplus }) })
 }
 
 /** What the reserve holds above the supply. */

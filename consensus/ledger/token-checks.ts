@@ -1,6 +1,6 @@
-import type { Amount } from '../primitives/amount.ts'
+import { type Amount, formatAmount } from '../primitives/amount.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
-import type { Address } from '../primitives/ids.ts'
+import type { Address, TokenSymbol } from '../primitives/ids.ts'
 import type { StateView } from '../state/view.ts'
 import type { TokenKind } from './rules.ts'
 import { headroomOf, supplyRecord } from './supply.ts'
@@ -23,11 +23,16 @@ export function checkUnfrozen({ symbol, token }: NamedToken): Fault | null {
 }
 
 /** `token/max-supply` if minting so much passes the most that may ever be minted. */
-export function checkHeadroom(
-  view: StateView,
-  { symbol, asset }: Pick<NamedToken, 'symbol' | 'asset'>,
-  minted: Amount,
-): Fault | null {
+export function checkHeadroom(view: StateView, { symbol, asset, token }: NamedToken, minted: Amount): Fault | null {
   const headroom = headroomOf(supplyRecord(view, asset))
-  return minted <= headroom ? null : fault('token/max-supply', { symbol, headroom: headroom.toString() })
+  return minted <= headroom ? null : beyondMaximum({ symbol, decimals: token.decimals }, headroom)
+}
+
+/** That no more than so much may ever be minted. */
+export function beyondMaximum(
+  { symbol, decimals }: { readonly symbol: TokenSymbol; readonly decimals: number },
+  headroom: Amount,
+): Fault {
+  const headroomText = formatAmount(headroom, decimals)
+  return fault('token/max-supply', { symbol, headroom: headroom.toString(), headroomText })
 }

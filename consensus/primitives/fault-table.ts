@@ -10,7 +10,7 @@ import { OUTSIDE_FAULTS } from './outside-faults.ts'
 export const FAULT_TABLE = {
   'amount/not-decimal': sender('invalid_amount', 400, '"{text}" is not a plain decimal number'),
   'amount/too-many-decimals': sender('invalid_amount', 400, '"{text}" has more than {decimals} decimals'),
-  'amount/too-large': sender('invalid_amount', 400, '"{text}" is 2^112 base units or more'),
+  'amount/too-large': sender('invalid_amount', 400, '"{text}" is more than there can be of any asset'),
 
   'address/malformed': sender('invalid_address', 400, '"{text}" is not an address: {reason}'),
   'address/other-network': sender(
@@ -65,7 +65,11 @@ export const FAULT_TABLE = {
   'tx/nonce-too-high': later('nonce_too_high', 409, 'nonce {nonce} is too far ahead; the next nonce is {next}'),
   'tx/expired': sender('transaction_expired', 409, 'validUntil {validUntil} lies before the next block {height}'),
   'tx/fee-rate-below-base': later('fee_too_low', 409, 'the fee rate {maxFeeRate} is below the base fee {baseFee}'),
-  'tx/fee-unpayable': later('insufficient_balance', 409, 'the balance {balance} does not pay the fee {fee}'),
+  'tx/fee-unpayable': later(
+    'insufficient_balance',
+    409,
+    'the balance of {balanceText} does not pay the fee of {feeText}',
+  ),
 
   ...LEDGER_FAULTS,
 
@@ -160,7 +164,7 @@ export const FAULT_TABLE = {
   'mempool/balance-exceeded': later(
     'insufficient_balance',
     409,
-    'the waiting transactions need {needed} base units, the balance is {balance}',
+    'the waiting transactions need {neededText}, the balance is {balanceText}',
   ),
   'mempool/busy': later(
     'node_busy',
@@ -237,11 +241,7 @@ export const FAULT_TABLE = {
   'config/value': sender('config_value', 400, '{key} is "{value}"; allowed: {allowed}'),
   'config/file': sender('config_file', 400, 'the file {path} cannot be used: {reason}'),
   'cli/usage': sender('usage', 400, '{reason}'),
-  'cli/node-unreachable': later(
-    'node_unreachable',
-    503,
-    'no node answers at {url}; start one with: npx --no farthing start --mine-threads 1',
-  ),
+  'cli/node-unreachable': later('node_unreachable', 503, 'no node answers at {url}{advice}'),
   'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
   'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}; see --max-price'),
   'cli/fee-too-high': nobody(
@@ -270,12 +270,12 @@ export const FAULT_TABLE = {
   'cli/not-mined-yet': later(
     'not_mined_yet',
     503,
-    'whether {txId} was mined is not known yet, and blocks to height {validUntil} can hold it; look before you send it again: npx --no farthing tx {txId}',
+    'whether {txId} was mined is not known yet, and blocks to height {validUntil} can hold it; look before you send it again: npx --no farthing tx {txId}{flags}',
   ),
   'cli/sent-blind': later(
     'sent_blind',
     503,
-    'no answer to {txId}: it may have arrived, and blocks to height {validUntil} can hold it; look before you send it again: npx --no farthing tx {txId}',
+    'no answer to {txId}: it may have arrived, and blocks to height {validUntil} can hold it; look before you send it again: npx --no farthing tx {txId}{flags}',
   ),
   'cli/expired': nobody(
     'transaction_expired',
@@ -332,7 +332,7 @@ export const FAULT_TABLE = {
   'storage/stale-indexes': nobody(
     'storage_indexes',
     503,
-    'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx --no farthing reindex --data-dir {folder}',
+    'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx --no farthing reindex{flags}',
   ),
   'storage/pruned': nobody(
     'pruned',
@@ -347,7 +347,7 @@ export const FAULT_TABLE = {
   'storage/not-initialised': nobody(
     'storage_missing',
     503,
-    'the data folder {folder} holds no chain; make one with: npx --no farthing init',
+    'the data folder {folder} holds no chain; make one with: npx --no farthing init{flags}',
   ),
   'storage/damaged': nobody(
     'storage_damaged',

@@ -78,7 +78,7 @@ export function chainPrice(chain: Chain): NativePriceSource {
 /** Name of the pool that prices the native coin, for people. */
 export function pricedPoolName({ ruleBook: { at, params } }: Pick<Chain, 'ruleBook'>): string {
   const { dollar, feeBps } = at(0).market.pricedPool
-  return `pool of ${params.ticker} and ${dollar} at ${feeBps} basis points`
+  return `pool of ${params.ticker} and ${dollar} at ${formatAmount(BigInt(feeBps), 2)} %`
 }
 
 function whyMissing(chain: Chain, epoch: number): NoPrice {

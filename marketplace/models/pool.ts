@@ -3,7 +3,7 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ModelAnswer, ModelPicture, ModelRequest, ModelRole, Models, ModelUsage } from '../outside/models.ts'
 import { notConfigured, notNow, type Readiness } from '../outside/readiness.ts'
-import { withoutWords } from '../outside/trouble.ts'
+import { checkedIll, withoutWords } from '../outside/trouble.ts'
 import { AnswerTally } from './answer-tally.ts'
 import { attempts, isBackends, type Work } from './attempts.ts'
 import type {
@@ -369,7 +369,7 @@ export class ModelPool implements Models {
     }
     // A check costs its upstream nothing, like what is free: what only that meets keeps no paid work away.
     if (!member.known || member.trouble === null) member.noteHealth(checked.fault, true)
-    return { what: WHAT, name: backend.id, ok: false, detail: faultMessage(checked.fault), ms }
+    return { what: WHAT, name: backend.id, ms, ...checkedIll(checked.fault) }
   }
 
   #schedule(): void {

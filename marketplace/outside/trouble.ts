@@ -1,4 +1,4 @@
-import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 
 const LOCKED = 'it does not let this node in'
 const ENOUGH = 'it takes no more questions now'
@@ -34,10 +34,26 @@ export function isOfForm({ detail: { status, reason, ofForm } }: Fault): boolean
   return ofForm === true || (status === 400 && /response_format|json|schema/i.test(String(reason)))
 }
 
-/** What kind of trouble a fault is. */
-export function kindOf({ code, detail }: Fault): string {
+/**
+ * What a check says of what it failed with, for the operator. An answer that it is asked too often comes of something that works, and
+ * that a node beside this check may be asking.
+ */
+export function checkedIll(cause: Fault): { readonly ok: boolean; readonly doubtful?: true; readonly detail: string } {
+  const detail = faultMessage(cause)
+  return statusOf(cause) === 429
+    ? { ok: true, doubtful: true, detail: `answers, but takes no more questions now: ${detail}` }
+    : { ok: false, detail }
+}
+
+function statusOf({ detail }: Fault): number {
   const [, said] = /^status (\d{3})\b/.exec(String(detail.reason)) ?? []
-  const status = Number(detail.status ?? said ?? 0)
+  return Number(detail.status ?? said ?? 0)
+}
+
+/** What kind of trouble a fault is. */
+export function kindOf(cause: Fault): string {
+  const { code } = cause
+  const status = statusOf(cause)
   if (status === 401 || status === 402 || status === 403) return LOCKED
   if (status === 429) return ENOUGH
   if (status >= 500) return BROKEN

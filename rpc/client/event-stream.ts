@@ -66,7 +66,7 @@ export async function openEvents(
     return fail(response.ok ? fault('cli/refused', { message: `its answer at ${path} is no stream` }) : refusal(answer))
   } catch {
     silence.end()
-    return fail(fault('cli/node-unreachable', { url: baseUrl }))
+    return fail(fault('cli/node-unreachable', { url: baseUrl, advice: '' }))
   }
 }
 

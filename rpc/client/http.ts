@@ -41,7 +41,7 @@ export async function askNode(
     const response = await fetch(`${baseUrl}${path}`, { signal: ended, ...init })
     return ok(await readAnswer(response))
   } catch {
-    return fail(fault('cli/node-unreachable', { url: baseUrl }))
+    return fail(fault('cli/node-unreachable', { url: baseUrl, advice: '' }))
   }
 }
 

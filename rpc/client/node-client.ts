@@ -152,7 +152,7 @@ export class NodeClient {
   async submit(tx: Transaction): Promise<Result<void>> {
     const answer = await postBytes(this.baseUrl, '/api/v1/tx', encodeTransaction(tx), this.#transport)
     if (answer.ok && answer.value.status >= 500 && !isOwnWord(answer.value))
-      return fail(fault('cli/node-unreachable', { url: this.baseUrl }))
+      return fail(fault('cli/node-unreachable', { url: this.baseUrl, advice: '' }))
     const taken = expectOk(answer)
     return taken.ok ? ok(undefined) : taken
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { priceImpactPpm } from '../../amm/math.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
@@ -65,7 +66,7 @@ async function impactRefusal(
   if (impact <= ASKED_FROM || !process.stdin.isTTY) return null
   note(says)
   note('Go on? [y/N]')
-  return (await readAnswer()) ? null : fault('cli/declined')
+  return (await isConfirmed()) ? null : fault('cli/declined')
 }
 
 /** Parts per million as hundredths of a percent are shown. */
@@ -73,9 +74,13 @@ function roundedUp(parts: bigint): bigint {
   return ((parts + 99n) / 100n) * 100n
 }
 
-/** Whether the next line of the terminal says yes; its end says no. */
-async function readAnswer(): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin })
-  for await (const line of terminal) return /^y(es)?$/i.test(line.trim())
-  return false
+/** Whether the line that comes next is a yes; an end of the input is none. */
+async function isConfirmed(): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin })
+  try {
+    const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as readonly unknown[]
+    return /^y(es)?$/i.test(String(answer ?? '').trim())
+  } finally {
+    lines.close()
+  }
 }

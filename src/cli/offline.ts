@@ -30,7 +30,7 @@ export async function openOffline(
 ): Promise<Result<OfflineChain>> {
   useNativeSha256()
   if (!create && !(await isInitialised(config.dataDir)))
-    return fail(fault('storage/not-initialised', { folder: config.dataDir }))
+    return fail(fault('storage/not-initialised', { folder: config.dataDir, flags: '' }))
   const ruleBook = createRuleBook(params, PROTOCOL)
   const { genesis } = ruleBook
   const sizes = { cacheBytes: config.storage.cacheMib * MIB, writeBufferBytes: config.storage.writeBufferMib * MIB }

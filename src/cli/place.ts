@@ -1,23 +1,81 @@
-import { SETTINGS } from '../../config/settings.ts'
-import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { flagOf } from '../../config/load.ts'
+import { SETTINGS, type SettingName } from '../../config/settings.ts'
+import { type Fault, type FaultDetail, fault } from '../../consensus/primitives/fault.ts'
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import { localUrl } from '../own-url.ts'
 import type { CommandContext } from './command.ts'
+
+/** What says where a command works. */
+type Place = Pick<CommandContext, 'config' | 'resolution' | 'flags'>
 
 /** Words that a shell takes as they are. */
 const PLAIN_WORD = /^[\w./:@%+=,-]+$/
+/** Settings that a command line repeats only where it was given them: what the environment or a file says holds for the next one, too. */
+const REPEATED: readonly SettingName[] = ['wallet.passphrase-file', 'dev-key']
+const NODE_SETTINGS: readonly SettingName[] = ['rpc.host', 'rpc.port']
 
-/**
- * Flags that have another command work on the same network and in the same folder as this one, each with a space before it; empty
- * where both are the defaults.
- */
-export function placeFlags({ config, resolution }: Pick<CommandContext, 'config' | 'resolution'>): string {
-  const network = config.network === SETTINGS.network.default ? '' : ` --network ${config.network}`
-  return resolution['data-dir'].origin === 'default' ? network : `${network} --data-dir ${shellWord(config.dataDir)}`
+/** A command line that does what it says where this command works: on the same network, in the same folder. */
+export function folderHint(place: Place, words: string): string {
+  return `npx --no farthing ${words}${folderFlags(place)}`
+}
+
+/** A command line that asks the same node as this command, and works in the same folder. */
+export function nodeHint(place: Place, words: string): string {
+  return `npx --no farthing ${words}${nodeFlags(place)}`
+}
+
+/** Flags for the same network and folder, each with a space before it; empty where all are the defaults. */
+function folderFlags({ config, resolution, flags }: Place): string {
+  const network = config.network === SETTINGS.network.default ? '' : flag('network', config.network)
+  const folder = resolution['data-dir'].origin === 'default' ? '' : flag('data-dir', config.dataDir)
+  const file = flags.config === undefined ? '' : flag('config', flags.config)
+  return `${network}${folder}${file}${repeated(resolution, REPEATED)}`
+}
+
+function nodeFlags(place: Place): string {
+  const { rpc } = place.flags
+  const node = rpc === undefined ? repeated(place.resolution, NODE_SETTINGS) : flag('rpc', rpc)
+  return `${node}${folderFlags(place)}`
+}
+
+/** How a node is started where none answers; nothing where it would be on another machine. */
+function startAdvice(place: Place): string {
+  const { config, flags, resolution } = place
+  const { rpc } = flags
+  if (rpc !== undefined && !isOfThisMachine(rpc)) return ''
+  const isOwn = rpc === undefined || rpc.replace(/\/+$/, '') === localUrl(config.rpc)
+  const where = isOwn ? repeated(resolution, NODE_SETTINGS) : flag('rpc-port', new URL(rpc).port || '80')
+  return `; start one with: ${folderHint(place, `start --mine-threads 1${where}`)}`
+}
+
+function isOfThisMachine(url: string): boolean {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
+  return protocol === 'http:' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+}
+
+function repeated(resolution: Place['resolution'], names: readonly SettingName[]): string {
+  const given = names.filter((name) => resolution[name].origin === 'flag')
+  return given.map((name) => flag(flagOf(name).slice(2), String(resolution[name].value))).join('')
+}
+
+function flag(name: string, value: string): string {
+  return ` --${name} ${shellWord(value)}`
+}
+
+/** What a fault's message advises in the place of a command, by its code. */
+const ADVICE: Readonly<Partial<Record<FaultCode, (place: Place) => FaultDetail>>> = {
+  'wallet/missing': (place) => ({ flags: folderFlags(place) }),
+  'storage/not-initialised': (place) => ({ flags: folderFlags(place) }),
+  'storage/stale-indexes': (place) => ({ flags: folderFlags(place) }),
+  'cli/not-mined-yet': (place) => ({ flags: nodeFlags(place) }),
+  'cli/sent-blind': (place) => ({ flags: nodeFlags(place) }),
+  'cli/node-unreachable': (place) => ({ advice: startAdvice(place) }),
 }
 
 /** A fault whose message advises a command: that it is run in the same place. Others stay as they are. */
-export function withPlace(cause: Fault, context: Pick<CommandContext, 'config' | 'resolution'>): Fault {
-  if (cause.code !== 'wallet/missing') return cause
-  return fault(cause.code, { ...cause.detail, flags: placeFlags(context) })
+export function withPlace(cause: Fault, place: Place): Fault {
+  const advice = ADVICE[cause.code]
+  return advice === undefined ? cause : fault(cause.code, { ...cause.detail, ...advice(place) })
 }
 
 function shellWord(text: string): string {

@@ -15,7 +15,9 @@ export async function checkProviders({
   const { publicUrl } = rpc
   const { espeak } = chat
   try {
-    const outside = await openOutside({ config, publicUrl, espeak, clock: systemClock, timers: systemTimers }, stops)
+    // Those that allow a question a second would refuse one of two, and be called ill for it.
+    const parts = { config, publicUrl, espeak, isWatching: false, clock: systemClock, timers: systemTimers }
+    const outside = await openOutside(parts, stops)
     if (!outside.ok) return outside
     return ok((await Promise.all(outside.value.checkable.map((one) => one.checkAll()))).flat())
   } finally {

@@ -6,35 +6,46 @@ import { printable } from '../telemetry/terminal.ts'
 import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { bpsText } from './percent.ts'
+import type { Session } from './session.ts'
 
 /** An answer of a node, or one object in it. */
 export type Fields = Readonly<Record<string, unknown>>
 
+/** A command with the node that it asks. */
+export type Asking = Pick<Session, 'context' | 'client'>
+
+/** What people see of a document: rows of a table, its heads first, or lines, for which the node may be asked again. */
+type Shown =
+  | { readonly rows: (document: Fields, context: CommandContext) => readonly (readonly string[])[] }
+  | { readonly lines: (document: Fields, asking: Asking) => readonly string[] | Promise<readonly string[]> }
+
 /** A command that shows one document of the node. */
-export interface ReadingCommand extends Omit<Command, 'run'> {
+export type ReadingCommand = Omit<Command, 'run'> & {
   /** Path of the document under `/api/v1`. */
   readonly path: (context: CommandContext) => Result<string> | Promise<Result<string>>
-  /** Rows of a table for people, its heads first; absent: the document itself. */
-  readonly rows?: (document: Fields, context: CommandContext) => readonly (readonly string[])[]
-}
+} & Shown
 
+const DOCUMENT_INDENT = 2
 /** Flags of lists that come in pages. */
 export const PAGE_FLAGS = { limit: 'Most rows of a page', cursor: 'Where a further page begins' }
 
 /** Makes a command of the document that it shows. */
-export function readingCommand({ path, rows, flags, ...words }: ReadingCommand): Command {
-  const table = rows === undefined ? {} : { json: 'Print the whole answer of the node as JSON' }
+export function readingCommand(command: ReadingCommand): Command {
+  const { name, usage, wordsMax, about, example } = command
   const run = async (context: CommandContext): Promise<number | Fault> => {
-    const asked = await path(context)
+    const asked = await command.path(context)
     if (!asked.ok) return asked.fault
-    const document = await new NodeClient(nodeUrl(context)).document(`/api/v1${asked.value}`)
+    const client = new NodeClient(nodeUrl(context))
+    const document = await client.document(`/api/v1${asked.value}`)
     if (!document.ok) return document.fault
-    if (rows === undefined) context.printJson(document.value, 2)
-    else if (context.flags.json !== undefined) context.printJson(document.value)
-    else showTable(context, rows(document.value, context), document.value)
+    const isTable = 'rows' in command
+    if (context.flags.json !== undefined) context.printJson(document.value, isTable ? undefined : DOCUMENT_INDENT)
+    else if (isTable) showTable(context, command.rows(document.value, context), document.value)
+    else for (const line of await command.lines(document.value, { context, client })) context.print(line)
     return EXIT.ok
   }
-  return { ...words, flags: { ...flags, ...RPC_FLAG, ...table }, run }
+  const flags = { ...command.flags, ...RPC_FLAG, json: 'Print the whole answer of the node as JSON' }
+  return { name, usage, wordsMax, about, ...(example !== undefined && { example }), flags, run }
 }
 
 function showTable(

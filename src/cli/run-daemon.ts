@@ -18,7 +18,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { walletNames } from '../wallet/keystore.ts'
 import type { CommandContext } from './command.ts'
 import { EXIT } from './exit-codes.ts'
-import { placeFlags } from './place.ts'
+import { folderHint } from './place.ts'
 import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } from './wallets.ts'
 
 /** A stop that takes longer is forced: everything durable is on disk already. */
@@ -104,7 +104,7 @@ async function marketWallet(context: CommandContext): Promise<Result<WalletKey> 
   if (!config.market.enabled) return null
   const names = await walletNames(folderPaths(config.dataDir).wallets)
   if (names.includes(MARKET_WALLET)) return unlockWallet(config, params, MARKET_WALLET)
-  const command = `npx --no farthing wallet new --wallet ${MARKET_WALLET}${placeFlags(context)}`
+  const command = folderHint(context, `wallet new --wallet ${MARKET_WALLET}`)
   logger.warn(`no market wallet: nothing is sold; make one with: ${command}`)
   return null
 }
@@ -129,7 +129,8 @@ function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-function greet({ note, params, config }: CommandContext, { url, node, peerAddresses }: Daemon): void {
+function greet(context: CommandContext, { url, node, peerAddresses }: Daemon): void {
+  const { note, params, config } = context
   note(`${params.name} node, API at ${url}`)
   // Whoever listens everywhere is meant to be reached from elsewhere, too.
   const address = peerAddresses.find((text) => !/^\/(ip4\/127\.|ip6\/::1\/)/.test(text)) ?? peerAddresses[0]
@@ -143,7 +144,8 @@ function greet({ note, params, config }: CommandContext, { url, node, peerAddres
   if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')
   else if (payout !== undefined && node.chain.database.get(ACCOUNTS, payout) === undefined)
     note(`Nothing is sold before the wallet that is paid has coins: ${formatAddress(params.addressPrefix, payout)}`)
-  else if (offer !== undefined) note(`Buy a first call:  npx --no farthing call ${offer.serviceId} --rpc ${url}`)
+  else if (offer !== undefined)
+    note(`Buy a first call:  ${folderHint(context, `call ${offer.serviceId} --rpc ${url}`)}`)
 }
 
 /**

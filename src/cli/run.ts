@@ -165,7 +165,7 @@ function unknownCommand(commands: readonly Command[], words: readonly string[]):
   const typed = isGroup && second !== undefined ? `${first} ${second}` : first
   const meant = likest(typed, isGroup ? group : commands.map(({ name }) => name), SUGGESTIONS)
   return fault('cli/usage', {
-    reason: `there is no command "${typed}"; did you mean ${meant.join(', ')}? farthing help shows all`,
+    reason: `there is no command "${typed}"; did you mean ${meant.join(', ')}? npx --no farthing help shows all`,
   })
 }
 
@@ -177,7 +177,7 @@ function usageText(commands: readonly Command[]): string {
     '',
     ...lines,
     '',
-    'farthing <command> --help shows its flags; farthing config print shows all settings.',
+    'npx --no farthing <command> --help shows its flags, npx --no farthing config print all settings.',
   ].join('\n')
 }
 
@@ -192,11 +192,11 @@ function commandHelp({ name, usage, about, flags, example, isNode }: Command, co
     `Usage: farthing ${name} ${usage}`.trimEnd(),
     about,
     ...shown,
-    ...(kin.length === 0 ? [] : [`See also: farthing ${kin.join(', ')}`]),
+    ...(kin.length === 0 ? [] : [`See also: ${kin.join(', ')}`]),
   ]
   const more = isNode
     ? []
-    : ['', 'farthing start --help shows the settings of a node; farthing config print their values.']
+    : ['', 'npx --no farthing start --help shows the settings of a node, npx --no farthing config print their values.']
   return [...head, '', ...own, '', 'Settings:', ...settings, ...more].join('\n')
 }
 

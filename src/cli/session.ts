@@ -87,7 +87,10 @@ export async function findAsset(session: Session, text: string): Promise<Result<
 }
 
 /** An asset with its decimals, as this release knows it or else the node. */
-export async function lookUpAsset({ client, context }: Session, symbol: TokenSymbol): Promise<Result<AssetView>> {
+export async function lookUpAsset(
+  { client, context }: Pick<Session, 'client' | 'context'>,
+  symbol: TokenSymbol,
+): Promise<Result<AssetView>> {
   const known = knownAsset(context, symbol)
   if (known !== undefined) return ok({ symbol, decimals: known.decimals })
   const token = await client.token(symbol)
@@ -97,7 +100,8 @@ export async function lookUpAsset({ client, context }: Session, symbol: TokenSym
 /** A token, which the native coin is not. */
 export async function findToken(session: Session, text: string): Promise<Result<AssetView>> {
   const { ticker } = session.context.params
-  if (text === ticker) return usage(`${ticker} is the native coin, not a token; see: farthing wallet send`)
+  if (text === ticker)
+    return usage(`${ticker} is the native coin, not a token; see: npx --no farthing wallet send --help`)
   return findAsset(session, text)
 }
 

@@ -14,5 +14,5 @@ export async function submit(client: NodeClient, tx: Transaction): Promise<Submi
 
 /** Tells who does not wait for a transaction that it may have arrived: sent again it would be done twice. */
 export function sentBlind({ txId, body: { validUntil } }: Transaction): Fault {
-  return fault('cli/sent-blind', { txId, validUntil })
+  return fault('cli/sent-blind', { txId, validUntil, flags: '' })
 }

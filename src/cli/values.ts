@@ -12,7 +12,7 @@ import {
 } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import { type AssetView, amountOf } from '../../rpc/client/ledger-views.ts'
 import type { CommandContext } from './command.ts'
 
 /** What is wrong with a command line, as a refusal. */
@@ -23,6 +23,13 @@ export function usage(reason: string): { readonly ok: false; readonly fault: Ret
 /** An amount with its symbol: `1.5 FAR`. */
 export function amountText(value: bigint, { symbol, decimals }: AssetView): string {
   return `${formatAmount(value, decimals)} ${symbol}`
+}
+
+/** Base units in an answer as an amount; as they are where the decimals of the asset are not known. */
+export function unitsText(value: unknown, asset: AssetView | undefined, symbol = ''): string {
+  const units = amountOf(value)
+  if (units === undefined) return '-'
+  return asset === undefined ? `${units} base units of ${symbol}` : amountText(units, asset)
 }
 
 /** A symbol as the chain spells it: capital letters alone, since a token is what its symbol says to the letter. */

@@ -42,7 +42,7 @@ export async function awaitOutcome(session: Session, tx: Transaction, proposal: 
 
 /** Whatever keeps a command from knowing what became of a transaction, it may have been mined or still be. */
 function notKnown({ txId, body: { validUntil } }: Transaction): Fault {
-  return fault('cli/not-mined-yet', { txId, validUntil })
+  return fault('cli/not-mined-yet', { txId, validUntil, flags: '' })
 }
 
 /** That no block can hold a transaction any more; null while one might, or where the node has not said. */

@@ -40,6 +40,10 @@ const QUESTION_MS_MAX = 5_000
 const CHECK_MS = { ill: 30_000, well: 300_000 }
 const NOT_ASKED = notNow('the name system has not been asked yet')
 /** Codes of the resolver for what it could not ask at all. */
+/** Codes of servers that are there and do not answer that question: routers at home often know nothing of the root. */
+const REFUSED: ReadonlySet<string> = new Set(['EREFUSED', 'ENOTIMP', 'ESERVFAIL', 'EFORMERR', 'EBADRESP'])
+/** A name that always has an address (RFC 2606). */
+const KNOWN_NAME = 'example.com'
 const SILENT: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ENOTINITIALIZED', 'ENONAME', 'ENOMEM'])
 
 /**
@@ -167,12 +171,19 @@ export class NameSystem implements Checkable {
     } catch (error) {
       const code = codeOf(error)
       // Some forwarders know no name servers but answer; one that denies the root is cut off from all names.
-      if (code === 'ENODATA') return null
+      if (code === 'ENODATA' || (REFUSED.has(code) && (await this.#findsNames(names)))) return null
       const why = ended.aborted ? 'ETIMEOUT' : code
       return `the name system cannot be asked (${why}): no internet, or web.resolvers has to name servers that answer`
     } finally {
       ended.removeEventListener('abort', cancel)
     }
+  }
+
+  async #findsNames(names: NameQuestions): Promise<boolean> {
+    return names.resolve4(KNOWN_NAME).then(
+      () => true,
+      () => false,
+    )
   }
 }
 

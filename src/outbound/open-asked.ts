@@ -5,7 +5,7 @@ import type { ModelPool } from '../../marketplace/models/pool.ts'
 import type { Speech } from '../../marketplace/outside/speech.ts'
 import { Espeak } from './espeak.ts'
 import { type ModelParts, type OpenModels, openModels } from './models/open-models.ts'
-import type { Checkable } from './providers/provider.ts'
+import type { Checkable, ProviderCheck } from './providers/provider.ts'
 
 /** Whom the node asks for words and for speech. */
 export interface Asked {
@@ -39,11 +39,25 @@ export async function openAsked(parts: AskedParts): Promise<Result<OpenAsked>> {
     models: pool,
     translator,
     speech: new FirstSpeaker([new ModelSpeech(pool), ...programs]),
-    checkable: [pool, translator, ...programs],
+    checkable: [inOrder(pool, translator), ...programs],
     start: async () => void (await Promise.all([models.value.start(), espeak?.start()])),
     close: async () => {
       espeak?.stop()
       await models.value.close()
     },
   })
+}
+
+/** Several as one, each checked after the one before it: a translator is as well as the models that it asks. */
+function inOrder(...all: readonly Checkable[]): Checkable {
+  return {
+    get facts() {
+      return all.flatMap(({ facts }) => facts)
+    },
+    checkAll: async () => {
+      const checks: ProviderCheck[] = []
+      for (const one of all) checks.push(...(await one.checkAll()))
+      return checks
+    },
+  }
 }

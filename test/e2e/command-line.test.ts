@@ -288,7 +288,7 @@ describe.concurrent('configuration', () => {
     expect(start).toContain('--rpc-rate-read ')
     expect(password).toContain('--data-dir ')
     expect(password).not.toContain('--rpc-rate-read ')
-    expect(keys).toContain('See also: farthing keys create, keys change, keys revoke, keys password\n')
+    expect(keys).toContain('See also: keys create, keys change, keys revoke, keys password\n')
   })
 })
 

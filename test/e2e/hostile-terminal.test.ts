@@ -54,9 +54,10 @@ function sells(answer: NonNullable<Told>, quote: Json = {}): Json {
 }
 
 describe('a node that speaks to the terminal', () => {
-  it('in a quote: shown as JSON of the same value', async () => {
+  it('in a quote: shown in lines, and as JSON of the same value', async () => {
     const body = sells({ status: 200, json: {} })
-    const { code, stdout } = await shows('call', 'node-x', 'a', '--no-pay')
+    expect((await shows('call', 'node-x', 'a', '--no-pay')).stdout.trim().split('\n')).toHaveLength(6)
+    const { code, stdout } = await shows('call', 'node-x', 'a', '--no-pay', '--json')
     expect([code, JSON.parse(stdout)]).toEqual([0, body])
   })
 
@@ -64,7 +65,9 @@ describe('a node that speaks to the terminal', () => {
     const json = { paid: true, result: { [ATTACK]: [ATTACK] }, receipt: { txId: ATTACK, [ATTACK]: ATTACK } }
     const quote = sells({ status: 200, json })
     const shown = await shows('call', 'node-x', 'a')
-    expect([shown.code, JSON.parse(shown.stdout)]).toEqual([4, json.result])
+    // A text with a break takes lines of its own, below its name and further in.
+    const [name, ...texts] = shown.stdout.trimEnd().split('\n')
+    expect([shown.code, name?.slice(0, 1), texts.map((line) => line.slice(0, 2))]).toEqual([4, '?', ['  ', '  ']])
     node.sent.length = 0
     const { stdout } = await shows('call', 'node-x', 'a', '--json')
     expect(stdout.trim().split('\n')).toHaveLength(1)
@@ -115,11 +118,14 @@ describe('a node that speaks to the terminal', () => {
     const documents = [
       ['block', 'latest'],
       ['tx', 'ab'.repeat(32)],
-      ['token', 'list', '--json'],
-      ['agent', 'list', '--json'],
+      ['token', 'list'],
+      ['agent', 'list'],
       ['agent', 'show', 'acme'],
     ]
-    for (const command of documents) expect(JSON.parse((await shows(...command)).stdout)).toMatchObject(document)
+    for (const command of documents) {
+      expect(JSON.parse((await shows(...command, '--json')).stdout)).toMatchObject(document)
+      await shows(...command)
+    }
     for (const name of ['token', 'agent']) {
       const { stdout, stderr } = await shows(name, 'list')
       expect(stdout.trim().split('\n')).toHaveLength(2)

@@ -144,11 +144,12 @@ describe.concurrent('farthing', () => {
     expect(holders.stdout).toContain(`${issuer.address}  900 `)
     expect(holders.stdout).toContain(stranger('a1'))
     await issuer.does('token', 'issuer', 'TEA', '--renounce')
-    const shown = await issuer.run('token', 'show', 'TEA')
+    expect((await issuer.run('token', 'show', 'TEA')).stdout).toMatch(/^Issuer +none: no more can be minted$/m)
+    const shown = await issuer.run('token', 'show', 'TEA', '--json')
     expect(JSON.parse(shown.stdout)).toMatchObject({ token: { symbol: 'TEA', issuer: null, supply: '90025' } })
     await issuer.isRefused(
       ['token', 'mint', '1', 'TEA', issuer.address],
-      /would fail with token\/not-issuer: only the issuer/,
+      /this would fail with token\/not-issuer: only the issuer/,
     )
   })
 
@@ -156,7 +157,7 @@ describe.concurrent('farthing', () => {
     const owner = new Person(5)
     // No route of the other tests leads through it.
     const name = 'SALT-XUSD-5'
-    const made = await owner.does('pool', 'create', '100', 'SALT', '10', 'XUSD', '--fee-bps', '5')
+    const made = await owner.does('pool', 'create', '100', 'SALT', '10', 'XUSD', '--fee', '0.05')
     expect(made.amounts).toEqual(['1000000', '10000000', '3161277'])
     const added = await owner.does('pool', 'add', name, '50', 'SALT')
     expect(added.payload).toMatchObject({ amountA: '500000', amountB: '5025000', minShares: '1573233' })
@@ -171,12 +172,14 @@ describe.concurrent('farthing', () => {
     await owner.isRefused(['pool', 'remove', name, '--all'], /the wallet holds no shares of SALT-XUSD-5/, 2)
     await owner.isRefused(
       ['pool', 'create', '1', 'SALT', '1', 'XUSD', '--fee-bps', '5'],
-      /would fail with pool\/exists: /,
+      /this would fail with pool\/exists: /,
     )
     await owner.isRefused(['pool', 'add', name, '1.00001', 'SALT'], /"1\.00001" has more than 4 decimals/)
     const listed = await owner.run('pool', 'list', 'SALT')
     expect(listed.stdout).toMatch(/^SALT-XUSD-5 /m)
-    expect(JSON.parse((await owner.run('pool', 'show', name)).stdout)).toMatchObject({ pool: { name, shares: '1000' } })
+    expect((await owner.run('pool', 'show', name)).stdout).toMatch(/^Fee +0\.05 %$/m)
+    const shown = JSON.parse((await owner.run('pool', 'show', name, '--json')).stdout) as object
+    expect(shown).toMatchObject({ pool: { name, shares: '1000' } })
   })
 
   it('swap: over the best route, over a named one, for an exact output', async () => {
@@ -222,7 +225,7 @@ describe.concurrent('farthing', () => {
     const staker = new Person(7)
     await staker.isRefused(
       ['stake', 'claim', 'ab'.repeat(32)],
-      /would fail with stake\/unknown: the wallet has no such stake/,
+      /this would fail with stake\/unknown: the wallet has no such stake/,
     )
     const nothing = await staker.run('stake', 'claim', '--all')
     expect(nothing).toMatchObject({ code: 0, stdout: '' })
@@ -249,7 +252,7 @@ describe.concurrent('farthing', () => {
 
   it('stable: reserves are filled, tokens issued and redeemed', async () => {
     const [issuer, holder] = [new Person(2), new Person(8)]
-    await holder.isRefused(['stable', 'mint', '1', 'FUSD', holder.address], /would fail with token\/not-issuer: /)
+    await holder.isRefused(['stable', 'mint', '1', 'FUSD', holder.address], /this would fail with token\/not-issuer: /)
     await holder.isRefused(['stable', 'deposit', '1', 'SALT'], /SALT is no stable token; there are: FUSD/, 2)
     await holder.does('stable', 'deposit', '120', 'FUSD')
     await issuer.isRefused(
@@ -283,9 +286,13 @@ describe.concurrent('farthing', () => {
     const moved = await owner.does('agent', 'update', 'my-agent', ...address, '--settlers', '')
     expect(moved.payload).toMatchObject({ name: 'My agent', owner: owner.address, payout: owner.address })
     await owner.does('agent', 'retire', 'my-agent', 'my-search')
-    await owner.isRefused(['agent', 'retire', 'my-agent', 'my-search'], /would fail with ledger\/service-retired: /)
+    await owner.isRefused(
+      ['agent', 'retire', 'my-agent', 'my-search'],
+      /this would fail with ledger\/service-retired: /,
+    )
     expect((await owner.run('agent', 'list')).stdout).toMatch(/^my-agent +My agent +1 +0 +https:\/\/new\.example$/m)
-    const shown = JSON.parse((await owner.run('agent', 'show', 'my-agent')).stdout) as { readonly agent: object }
+    expect((await owner.run('agent', 'show', 'my-agent')).stdout).toMatch(/^my-search +retired +0 /m)
+    const shown = JSON.parse((await owner.run('agent', 'show', 'my-agent', '--json')).stdout) as Record<string, object>
     expect(shown.agent).toMatchObject({ services: [{ serviceId: 'my-search', retired: true }] })
   })
 
@@ -301,10 +308,11 @@ describe.concurrent('farthing', () => {
     )
     const { txId, amounts } = await leaving.does('bridge', 'withdraw', '25', 'base', recipient)
     expect(amounts).toEqual(['24975000'])
-    const shown = JSON.parse((await leaving.run('bridge', 'withdrawal', txId)).stdout) as object
+    expect((await leaving.run('bridge', 'withdrawal', txId)).stdout).toMatch(/^Paid out +24\.975 XUSD$/m)
+    const shown = JSON.parse((await leaving.run('bridge', 'withdrawal', txId, '--json')).stdout) as object
     expect(shown).toMatchObject({ withdrawal: { recipient, status: 'pending', receives: { units: '24975000' } } })
     expect((await leaving.run('bridge', 'status', 'base')).stdout).toMatch(
-      /^base +open +\d+ XUSD +25 XUSD +0.1 % +5 XUSD$/m,
+      /^base +open +\d+ XUSD +25 XUSD +0\.1 % +5 XUSD$/m,
     )
     expect((await leaving.run('bridge', 'deposits')).stdout).toMatch(/^bitcoin +1BitcoinEater\w+ +6 +0 /m)
     await leaving.isRefused(

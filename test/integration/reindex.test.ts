@@ -125,7 +125,7 @@ describe('a rebuild that is killed', () => {
       store = await open('chain', false)
       expect(await dumpStore(store)).not.toEqual(before)
       const refused = await ChainDatabase.open(store, RULES, RULES.genesis, folder)
-      expect(refused).toEqual({ code: 'storage/stale-indexes', detail: { folder } })
+      expect(refused).toEqual({ code: 'storage/stale-indexes', detail: { folder, flags: '' } })
       await close(store)
     }
     // Each one began where the one before it had come to.

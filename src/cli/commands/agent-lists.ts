@@ -1,4 +1,5 @@
 import { ok } from '../../../consensus/primitives/result.ts'
+import { agentLines } from '../agent-text.ts'
 import { cellOf, itemsOf, PAGE_FLAGS, queryOf, readingCommand } from '../reading.ts'
 import { readAgentId } from '../values.ts'
 
@@ -31,4 +32,5 @@ export const agentShowCommand = readingCommand({
     const agentId = readAgentId(word, 'usage: farthing agent show <agent>')
     return agentId.ok ? ok(`/agents/${agentId.value}`) : agentId
   },
+  lines: agentLines,
 })

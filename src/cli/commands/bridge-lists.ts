@@ -1,5 +1,6 @@
 import { ok } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
+import { factLines, textFact } from '../facts.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { readId, usage } from '../values.ts'
 
@@ -57,4 +58,20 @@ export const bridgeWithdrawalCommand = readingCommand({
     const id = readId('withdrawal', word)
     return id.ok ? ok(`/bridge/withdrawals/${id.value}`) : id
   },
+  lines: ({ withdrawal }) => withdrawalLines(fieldsOf(withdrawal)),
 })
+
+function withdrawalLines(withdrawal: Fields): readonly string[] {
+  return factLines([
+    ['Withdrawal', textFact(withdrawal.id)],
+    ['State', textFact(withdrawal.status)],
+    ['Network', textFact(fieldsOf(withdrawal.network).name)],
+    ['From', textFact(withdrawal.sender)],
+    ['To', textFact(withdrawal.recipient)],
+    ['Amount', unitsCell(withdrawal.amount)],
+    ['Fee', unitsCell(withdrawal.fee)],
+    ['Paid out', unitsCell(withdrawal.receives)],
+    ['Asked for', `at height ${cellOf(withdrawal.createdAt)}`],
+    ['Paid by', textFact(withdrawal.externalTxId)],
+  ])
+}

@@ -12,10 +12,14 @@ import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } f
 import { useNativeSha256 } from '../../crypto/native-backend.ts'
 import { nativePowHasher } from '../../crypto/native-pow.ts'
 import { PROTOCOL } from '../../protocol.ts'
-import { jsonText, printable } from '../../telemetry/terminal.ts'
+import { printable } from '../../telemetry/terminal.ts'
+import { nativeAsset } from '../assets.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
+import { quoteLines, receiptLines } from '../call-text.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { nodeHint } from '../place.ts'
+import { resultLines } from '../result-text.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const USAGE = 'usage: farthing call <service> [request]'
@@ -38,14 +42,14 @@ export const callCommand: Command = {
     'max-price': `Most coins to pay for the call; default ${PRICE_MAX_DEFAULT}`,
     ...FEE_FLAG,
     tx: 'Take up a call that was paid before, by its payment',
-    json: 'Print one JSON object with result, receipt, quote, verified',
+    json: 'Print one JSON object with result, receipt, quote, verified; with --no-pay the quote',
     'no-pay': 'Show the quote and stop',
   },
   run: async (context) => {
     useNativeSha256()
     if (context.words.length === 0 && context.flags.tx === undefined)
       return fault('cli/usage', {
-        reason: `${USAGE}; npx --no farthing services lists them, call --help shows the flags`,
+        reason: `${USAGE}; ${nodeHint(context, 'services')} lists them, npx --no farthing call --help shows the flags`,
       })
     const client = new NodeClient(nodeUrl(context))
     const misplaced = await checkNetwork(client, context)
@@ -60,8 +64,7 @@ export const callCommand: Command = {
     const record = await pay(client, context, quoted.value)
     if (!record.ok) return record.fault
     const { txId } = record.value.tx
-    const same = `--rpc ${client.baseUrl} --data-dir ${context.config.dataDir}`
-    note(`paid with ${txId}; waiting for its block (if interrupted: npx --no farthing call --tx ${txId} ${same})`)
+    note(`paid with ${txId}; waiting for its block (if interrupted: ${resumeHint(context, txId)})`)
     return settle(client, context, record.value)
   },
 }
@@ -99,8 +102,9 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
 }
 
-function showQuote({ printJson }: CommandContext, { raw }: ClientQuote): number {
-  printJson(raw, 2)
+function showQuote({ print, printJson, flags, params }: CommandContext, { raw, ...quote }: ClientQuote): number {
+  if (flags.json === undefined) for (const line of quoteLines(quote, raw, nativeAsset({ params }))) print(line)
+  else printJson(raw, 2)
   return EXIT.ok
 }
 
@@ -146,26 +150,29 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
   const wait = { untilMs: Date.now() + SETTLE_MS_MAX, now: () => Date.now(), pause: (ms: number) => setTimeout(ms) }
   const answer = await settleCall(client, { serviceId, request, txId: tx.txId, secret }, wait)
   if (!answer.ok) {
-    context.note(`take it up again with: npx --no farthing call --tx ${tx.txId}`)
+    context.note(`take it up again with: ${resumeHint(context, tx.txId)}`)
     return answer.fault
   }
   const { status, body } = answer.value
   if (status === 200) return showResult(context, record, body)
   if (body.refund !== undefined) return showRefund(context, body)
-  context.note(`nothing more is paid; take it up again with: npx --no farthing call --tx ${tx.txId}`)
+  context.note(`nothing more is paid; take it up again with: ${resumeHint(context, tx.txId)}`)
   return refusal(answer.value)
 }
 
+function resumeHint(context: CommandContext, txId: string): string {
+  return nodeHint(context, `call --tx ${txId}`)
+}
+
 function showResult(context: CommandContext, record: CallRecord, body: NodeAnswer['body']): number | Fault {
-  const { printJson, note, flags } = context
+  const { print, printJson, note, flags, params } = context
   const { result } = body
   const receipt: ReceiptJson = fieldsOf(body.receipt)
   const verified = verify(context, record, { result, receipt })
   if (flags.json !== undefined) printJson({ result, receipt, quote: record.quote, verified })
   else {
-    printJson(result, 2)
-    note(`receipt: ${jsonText(receipt)}`)
-    note(`verified: ${jsonText(verified)}`)
+    for (const line of resultLines(result)) print(line)
+    for (const line of receiptLines(receipt, verified, nativeAsset({ params }))) note(line)
   }
   const failed = failedChecks(verified)
   if (failed.length === 0) return EXIT.ok

@@ -1,6 +1,7 @@
 import type { ProviderCheck } from '../../outbound/providers/provider.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { nodeHint } from '../place.ts'
 import { tableOf } from '../reading.ts'
 
 /** `farthing doctor providers`: asks every configured provider the cheapest question that shows whether it works. */
@@ -12,14 +13,16 @@ export const doctorProvidersCommand: Command = {
   example: 'doctor providers',
   isNode: true,
   flags: { json: 'Print JSON' },
-  run: async ({ config, flags, print, printJson, note }) => {
+  run: async (context) => {
+    const { config, flags, print, printJson, note } = context
     const { checkProviders } = await import('../provider-checks.ts')
     const checked = await checkProviders(config)
     if (!checked.ok) return checked.fault
     const checks = checked.value
     if (flags.json !== undefined) printJson(checks)
     else for (const line of tableOf([['FOR', 'WHO', 'STATE', 'MS', 'DETAIL'], ...checks.map(rowOf)])) print(line)
-    if (checks.length === 0) note('No provider is configured; farthing services tells what each service needs.')
+    if (checks.length === 0)
+      note(`No provider is configured; what each service needs is told by: ${nodeHint(context, 'services')}`)
     return checks.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed
   },
 }

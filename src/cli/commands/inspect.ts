@@ -1,46 +1,39 @@
 import { flagOf, shownValue } from '../../../config/load.ts'
 import { type Resolved, SETTINGS, type SettingName } from '../../../config/settings.ts'
-import { fault } from '../../../consensus/primitives/fault.ts'
-import { NodeClient } from '../../../rpc/client/node-client.ts'
-import { type Command, nodeUrl, RPC_FLAG } from '../command.ts'
+import { ok, type Result } from '../../../consensus/primitives/result.ts'
+import { blockLines } from '../block-text.ts'
+import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tableOf } from '../reading.ts'
+import { readingCommand, tableOf } from '../reading.ts'
+import { transactionLines } from '../transaction-text.ts'
+import { usage } from '../values.ts'
 
-/** Prints one document of the node as JSON. */
-function documentCommand(name: string, usage: string, about: string, path: (word: string) => string): Command {
-  return {
-    name,
-    usage,
-    wordsMax: 1,
-    about,
-    flags: RPC_FLAG,
-    run: async (context) => {
-      const [word, ...rest] = context.words
-      if (word === undefined || rest.length > 0)
-        return fault('cli/usage', { reason: `usage: farthing ${name} ${usage}` })
-      const document = await new NodeClient(nodeUrl(context)).document(path(encodeURIComponent(word)))
-      if (!document.ok) return document.fault
-      context.printJson(document.value, 2)
-      return EXIT.ok
-    },
-  }
-}
-
-/** `farthing tx`: a transaction with receipt and proofs. */
-export const txCommand = documentCommand(
-  'tx',
-  '<id>',
-  'Show a transaction with its receipt and proofs',
-  (id) => `/api/v1/tx/${id}`,
-)
+/** `farthing tx`: a transaction and what came of it. */
+export const txCommand = readingCommand({
+  name: 'tx',
+  usage: '<id>',
+  wordsMax: 1,
+  about: 'Show a transaction and what came of it; --json adds receipt and proofs',
+  flags: {},
+  path: ({ words: [id] }) => pathOf('/tx', id, 'usage: farthing tx <id>'),
+  lines: transactionLines,
+})
 
 /** `farthing block`: a block. */
-export const blockCommand = documentCommand(
-  'block',
-  '<height|id|latest>',
-  'Show a block',
-  (id) => `/api/v1/blocks/${id}`,
-)
+export const blockCommand = readingCommand({
+  name: 'block',
+  usage: '<height|id|latest>',
+  wordsMax: 1,
+  about: 'Show a block and its transactions',
+  example: 'block latest',
+  flags: {},
+  path: ({ words: [id] }) => pathOf('/blocks', id, 'usage: farthing block <height|id|latest>'),
+  lines: blockLines,
+})
+
+function pathOf(folder: string, word: string | undefined, otherwise: string): Result<string> {
+  return word === undefined ? usage(otherwise) : ok(`${folder}/${encodeURIComponent(word)}`)
+}
 
 /** `farthing config print`: every setting with its value and where it came from. */
 export const configPrintCommand: Command = {

@@ -1,5 +1,6 @@
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
+import { poolLines } from '../pool-text.ts'
 import { readPoolName } from '../pools.ts'
 import { cellOf, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
 import { readSymbol, usage } from '../values.ts'
@@ -38,6 +39,7 @@ export const poolShowCommand = readingCommand({
   example: 'pool show FAR-FUSD-30',
   flags: {},
   path: ({ words: [word] }) => named(word, 'usage: farthing pool show <pool>'),
+  lines: poolLines,
 })
 
 /** `farthing pool candles`: what a pool's swaps paid, hour by hour. */

@@ -12,6 +12,7 @@ import { writingCommand } from '../writing.ts'
 
 const FEE_BPS_DEFAULT = 30
 const BPS = 10_000
+const PARTS_PER_BPS = 100
 
 const SHARES: AmountLabel = { label: 'received', asset: null }
 
@@ -34,12 +35,15 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
   usage: '<amount> <symbol> <amount> <symbol>',
   wordsMax: 4,
   about: 'Open a pool of two assets; what you put in sets its price',
-  example: 'pool create 100 FAR 50 WOOL --fee-bps 30',
-  flags: { 'fee-bps': 'Fee of its swaps in basis points: 5, 30 or 100; default 30' },
+  example: 'pool create 100 FAR 50 WOOL --fee 0.3',
+  flags: {
+    fee: 'Fee of its swaps in percent: 0.05, 0.3 or 1; default 0.3',
+    'fee-bps': 'The same in hundredths of a percent, as it stands in the name of a pool',
+  },
   read: readCreate,
   propose: async (session, { first, second, feeBps }) => {
     const { poolFeesBps } = session.rules.tx
-    if (!poolFeesBps.includes(feeBps)) return usage(`--fee-bps is one of ${poolFeesBps.join(', ')}`)
+    if (!poolFeesBps.includes(feeBps)) return usage(`the fee is one of ${poolFeesBps.map(bpsText).join(', ')}`)
     const both = await readStacks(session, first, second)
     if (!both.ok) return both
     const [a, b] = both.value
@@ -58,13 +62,22 @@ function readCreate(context: CommandContext): Result<CreateAsked> {
   const [amountA, symbolA, amountB, symbolB] = context.words
   if (amountA === undefined || symbolA === undefined || amountB === undefined || symbolB === undefined)
     return usage('usage: farthing pool create <amount> <symbol> <amount> <symbol>')
-  const feeBps = countFlag(context, 'fee-bps', BPS)
+  const feeBps = feeOf(context)
   if (!feeBps.ok) return feeBps
   const [first, second] = [
     { amount: amountA, symbol: symbolA },
     { amount: amountB, symbol: symbolB },
   ]
   return ok({ first, second, feeBps: feeBps.value ?? FEE_BPS_DEFAULT })
+}
+
+/** The fee as the command line has it, in either unit; undefined where it has none. */
+function feeOf(context: CommandContext): Result<number | undefined> {
+  const { fee, 'fee-bps': bps } = context.flags
+  if (fee === undefined) return countFlag(context, 'fee-bps', BPS)
+  if (bps !== undefined) return usage('--fee and --fee-bps say the same: give one of them')
+  const parts = parsePercent('fee', fee)
+  return parts.ok ? ok(Number(parts.value) / PARTS_PER_BPS) : parts
 }
 
 interface Measured {

@@ -61,7 +61,8 @@ async function markPaid(
 }
 
 async function openStore({ config, params }: CommandContext): Promise<Result<Store>> {
-  if (!(await isInitialised(config.dataDir))) return fail(fault('storage/not-initialised', { folder: config.dataDir }))
+  if (!(await isInitialised(config.dataDir)))
+    return fail(fault('storage/not-initialised', { folder: config.dataDir, flags: '' }))
   try {
     return ok(await claimsOpener(config, params.name)(folderPaths(config.dataDir).stable, STABLE_CLAIMS))
   } catch (error) {

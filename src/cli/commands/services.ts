@@ -5,6 +5,7 @@ import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from '../command
 import { EXIT } from '../exit-codes.ts'
 import { operatorClient, TOKEN_FLAG } from '../operator.ts'
 import { type Fields, tableOf } from '../reading.ts'
+import { resultLines } from '../result-text.ts'
 import type { Standing } from '../services-here.ts'
 import { usage } from '../values.ts'
 
@@ -33,7 +34,7 @@ export const servicesTestCommand: Command = {
   wordsMax: 2,
   about: 'Run a service without a payment, on its example unless a request is given',
   example: 'services test node-world-clock Europe/Berlin',
-  flags: { ...RPC_FLAG, ...TOKEN_FLAG },
+  flags: { ...RPC_FLAG, ...TOKEN_FLAG, json: 'Print the result as JSON' },
   run: async (context) => {
     const [word, request] = context.words
     if (word === undefined) return usage('usage: farthing services test <service id> [<request>]').fault
@@ -41,7 +42,8 @@ export const servicesTestCommand: Command = {
     if (!trial.ok) return trial.fault
     const { outcome, durationMs } = trial.value
     if (outcome.ok) {
-      context.printJson(outcome.result, 2)
+      if (context.flags.json !== undefined) context.printJson(outcome.result, 2)
+      else for (const line of resultLines(outcome.result)) context.print(line)
       context.note(`It took ${durationMs} ms.`)
       return EXIT.ok
     }

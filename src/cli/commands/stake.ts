@@ -21,7 +21,7 @@ export const stakeCommand = writingCommand<StakeAsked>({
   wordsMax: 1,
   about: 'Lock coins in a tier for its reward',
   example: 'stake 1000 --tier 0',
-  flags: { tier: 'Number of the tier; see: farthing stake tiers' },
+  flags: { tier: 'Number of the tier; see: npx --no farthing stake tiers' },
   read: readStake,
   propose: async ({ context, height, rules }, { amount: text, tier }) => {
     const native = nativeAsset(context)

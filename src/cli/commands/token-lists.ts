@@ -1,6 +1,7 @@
 import { ok } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
+import { tokenLines } from '../token-text.ts'
 import { readSymbol, usage } from '../values.ts'
 
 /** `farthing token list`: all tokens that are not hidden. */
@@ -34,6 +35,7 @@ export const tokenShowCommand = readingCommand({
     const symbol = readSymbol(word)
     return symbol.ok ? ok(`/tokens/${symbol.value}`) : symbol
   },
+  lines: tokenLines,
 })
 
 /** `farthing token holders`: who holds a token. */

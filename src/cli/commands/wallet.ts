@@ -155,7 +155,7 @@ export const walletSendCommand: Command = {
   name: 'wallet send',
   usage: '<address> <amount>',
   wordsMax: 2,
-  about: 'Send coins and print the id of the transaction without waiting for its block; see: farthing tx <id>',
+  about: 'Send coins and print the id of the transaction without waiting for its block; see: npx --no farthing tx <id>',
   flags: { ...WALLET_FLAG, ...RPC_FLAG, ...FEE_FLAG, json: 'Print JSON' },
   run: async (context) => {
     const { params, words, config, flags, print, printJson } = context

@@ -50,6 +50,8 @@ interface Reader {
   readonly hasLikelihoods?: true
 }
 
+/** Statuses of a server that has no list of its models, and is there all the same. */
+const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
 /** Longest answer that is not a stream: reading much JSON holds up everything else. */
 const WHOLE_BYTES_MAX = 4 * 1_048_576
 /** The same with a picture; one of a megapixel in base64 is below five megabytes. */
@@ -138,7 +140,7 @@ export class OpenAiBackend implements ModelBackend {
     const { status } = response.value
     if (status === 200) return this.#listIn(response.value, signal)
     response.value.end()
-    return status === 404 || status === 405 ? ok(null) : this.#refusal(response.value, '')
+    return LISTLESS.has(status) ? ok(null) : this.#refusal(response.value, '')
   }
 
   async #listIn(response: ServerAnswer, signal: AbortSignal): Promise<Result<readonly string[] | null>> {

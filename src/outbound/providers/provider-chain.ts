@@ -7,7 +7,7 @@ import { freeOf } from '../../../marketplace/outside/free-places.ts'
 import type { Asked } from '../../../marketplace/outside/providers.ts'
 import { notConfigured, notNow, type Readiness, troubleOf } from '../../../marketplace/outside/readiness.ts'
 import type { Sourced } from '../../../marketplace/outside/sourced.ts'
-import { withoutWords } from '../../../marketplace/outside/trouble.ts'
+import { checkedIll, withoutWords } from '../../../marketplace/outside/trouble.ts'
 import { causeOf, UpstreamBreakers } from '../../../marketplace/outside/upstream-breaker.ts'
 import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
@@ -264,7 +264,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     }
     // A check is as good as free: what only that meets keeps no paid work away.
     if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault, true)
-    return { what, name, ok: false, detail: faultMessage(checked.fault), ms }
+    return { what, name, ms, ...checkedIll(checked.fault) }
   }
 
   #schedule(): void {

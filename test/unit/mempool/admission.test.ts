@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BlockRules } from '../../../consensus/block/rules.ts'
 import { createRuleBook, type RuleBook } from '../../../consensus/chain/rule-book.ts'
+import { formatAmount } from '../../../consensus/primitives/amount.ts'
 import { signTransaction } from '../../../consensus/tx/sign.ts'
 import { assembleTransaction, encodeWitness, type Transaction, type TxBody } from '../../../consensus/tx/transaction.ts'
 import { weightOf } from '../../../consensus/tx/weight.ts'
@@ -209,7 +210,9 @@ describe('an account', () => {
     const fee = BigInt(weightOf(probe, pool.test.ruleBook.at(2).tx)) * probe.body.maxFeeRate
     await pool.put(1, 4, { amount: 7_000n })
     const left = balance - 7_000n - 2n * fee
-    const detail = { needed: (balance + 1n).toString(), balance: balance.toString() }
+    const coins = (units: bigint): string => `${formatAmount(units, 8)} FAR`
+    const texts = { neededText: coins(balance + 1n), balanceText: coins(balance) }
+    const detail = { needed: (balance + 1n).toString(), balance: balance.toString(), ...texts }
     const over = await pool.pay(1, 1, { amount: left + 1n })
     expect(await pool.submit(over)).toEqual({ code: 'mempool/balance-exceeded', detail })
     expect(await pool.submit(await pool.pay(1, 1, { amount: left }))).toBeNull()

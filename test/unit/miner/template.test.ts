@@ -7,6 +7,7 @@ import { createInlineVerifier } from '../../../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../../../consensus/ledger/account.ts'
 import { outcomeCode } from '../../../consensus/ledger/outcome.ts'
 import { decodeReceipt, type Receipt } from '../../../consensus/ledger/receipt.ts'
+import { formatAmount } from '../../../consensus/primitives/amount.ts'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
@@ -225,13 +226,17 @@ describe('a candidate that cannot stand in the block', () => {
     ]
     const built = await template(test, [...wrong, ...good])
     const weight = BigInt(weightOf(wrong[4] as Transaction, LAUNCH_RULES.tx))
-    const fee = (weight * (BASE_FEE + 1n)).toString()
+    const units = weight * (BASE_FEE + 1n)
+    const [fee, feeText] = [units.toString(), `${formatAmount(units, 8)} FAR`]
     expect(built.refused).toEqual([
       { tx: wrong[0], fault: fault('tx/nonce-too-low', { nonce: '0', next: '1' }) },
       { tx: wrong[1], fault: fault('tx/nonce-too-high', { nonce: '1', next: '0' }) },
       { tx: wrong[2], fault: fault('tx/expired', { validUntil: 2, height: 3 }) },
       { tx: wrong[3], fault: fault('tx/sender-unknown') },
-      { tx: wrong[4], fault: fault('tx/fee-unpayable', { balance: '999', fee }) },
+      {
+        tx: wrong[4],
+        fault: fault('tx/fee-unpayable', { balance: '999', fee, balanceText: '0.00000999 FAR', feeText }),
+      },
       { tx: wrong[5], fault: fault('tx/fee-rate-below-base', { maxFeeRate: '31', baseFee: '32' }) },
     ])
     expect(idsOf(built.block.transactions)).toEqual(idsOf(good))

@@ -10,7 +10,7 @@ const node = async (ruleBook: RuleBook): Promise<NodeApi> =>
 
 describe('the price of the coin in documents', () => {
   const majors = { BTC: null, ETH: null, SOL: null, BNB: null, LTC: null }
-  const source = 'the pool of FAR and FUSD at 30 basis points, block by block over the previous 20 blocks'
+  const source = 'the pool of FAR and FUSD at 0.3 %, block by block over the previous 20 blocks'
 
   it('is that of the pool, also of a node that sells nothing', async () => {
     const priced = await node(poolRuleBook())

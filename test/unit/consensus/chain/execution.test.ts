@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { executeBlock } from '../../../../consensus/chain/execution.ts'
 import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
 import { receiptsRoot } from '../../../../consensus/ledger/receipt.ts'
+import { formatAmount } from '../../../../consensus/primitives/amount.ts'
+import { type Fault, faultMessage } from '../../../../consensus/primitives/fault.ts'
 import type { Address } from '../../../../consensus/primitives/ids.ts'
 import { runNow } from '../../../../consensus/primitives/steps.ts'
 import type { Transaction } from '../../../../consensus/tx/transaction.ts'
@@ -65,9 +67,12 @@ describe('a transaction that cannot stand in a block', () => {
       ledger.block([ledger.tx(BOB, 'transfer', SAMPLE.transfer({ to: ALICE, amount }), { tip: 0n })])
     }
     drain(fee - 1n)
-    expect(ledger.refusal(transfer(ledger, { tip: 0n }, BOB))).toEqual({
-      ...{ code: 'tx/fee-unpayable', detail: { balance: `${fee - 1n}`, fee: `${fee}` } },
+    const refused = ledger.refusal(transfer(ledger, { tip: 0n }, BOB))
+    const texts = { balanceText: `${formatAmount(fee - 1n, 8)} FAR`, feeText: `${formatAmount(fee, 8)} FAR` }
+    expect(refused).toEqual({
+      ...{ code: 'tx/fee-unpayable', detail: { balance: `${fee - 1n}`, fee: `${fee}`, ...texts } },
     })
+    expect(faultMessage(refused as Fault)).toMatch(/^the balance of 0\.0\d+ FAR does not pay the fee of 0\.0\d+ FAR$/)
     ledger.block([ledger.tx(ALICE, 'transfer', SAMPLE.transfer({ to: BOB, amount: units(1) }))])
     expect(ledger.refusal(transfer(ledger, { tip: 0n }, BOB))).toBeNull()
   })

@@ -81,7 +81,7 @@ describe('the price that the chain’s pool gives', () => {
     const price = chainPrice(chainOf(new PoolLedger(poolRuleBook([]))))
     expect(price.missing(0)).toEqual({
       code: 'no-pool',
-      reason: 'the native coin has no price: there is no pool of FAR and FUSD at 30 basis points',
+      reason: 'the native coin has no price: there is no pool of FAR and FUSD at 0.3 %',
     })
     expect(price.usdMicrosPerCoin(0)).toBeUndefined()
     expect(price.priceOfMicros(1n, 0)).toBeUndefined()
@@ -99,7 +99,7 @@ describe('the price that the chain’s pool gives', () => {
       ...['no-full-epoch', 'no-full-epoch', undefined, 'no-full-epoch'],
     ])
     expect(price.missing(1)?.reason).toBe(
-      'the native coin has no price: the pool of FAR and FUSD at 30 basis points has no full epoch behind it',
+      'the native coin has no price: the pool of FAR and FUSD at 0.3 % has no full epoch behind it',
     )
   })
 
@@ -136,7 +136,7 @@ describe('the price that the chain’s pool gives', () => {
   })
 
   it('has a name for people', () => {
-    expect(pricedPoolName({ ruleBook: RULES })).toBe('pool of FAR and FUSD at 30 basis points')
+    expect(pricedPoolName({ ruleBook: RULES })).toBe('pool of FAR and FUSD at 0.3 %')
   })
 })
 

@@ -56,6 +56,16 @@ describe('a command of the ledgers refuses, without asking anybody,', () => {
     ['a hand-over to both', ['token', 'issuer', 'SALT', TO, '--renounce'], /or --renounce in place of the address$/],
     ['a whole slippage', ['stable', 'redeem', '1', 'FUSD', '--slippage', '100'], /^--slippage is below 100: /],
     ['a pool of one asset', ['pool', 'create', '1', 'FAR', '2'], /^usage: farthing pool create /],
+    [
+      'a fee in two units',
+      ['pool', 'create', '1', 'FAR', '2', 'SALT', '--fee', '0.3', '--fee-bps', '30'],
+      /^--fee and --fee-bps say the same: give one of them$/,
+    ],
+    [
+      'a fee in words',
+      ['pool', 'create', '1', 'FAR', '2', 'SALT', '--fee', 'low'],
+      /^--fee is a percentage of 0 to 100/,
+    ],
     ['an amount without its symbol', ['pool', 'add', 'FAR-SALT-30', '1', 'FAR', '2'], /^usage: farthing pool add /],
     ['no part of the shares', ['pool', 'remove', 'FAR-SALT-30'], /^give one of --shares <n>, --percent <p> and --all$/],
     ['two parts of the shares', ['pool', 'remove', 'X-Y-30', '--all', '--shares', '1'], /^give one of --shares/],

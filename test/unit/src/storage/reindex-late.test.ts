@@ -31,7 +31,7 @@ const LATER: RuleBook = {
   ),
 }
 const STATE_INDEXES = RULES.indexes.filter((index) => 'changesOf' in index).map(({ name }) => name)
-const STALE = { code: 'storage/stale-indexes', detail: { folder: '/data' } }
+const STALE = { code: 'storage/stale-indexes', detail: { folder: '/data', flags: '' } }
 
 const open = (store: KeyValueStore, ruleBook: RuleBook, staleIndexes = false) =>
   ChainDatabase.open(store, ruleBook, ruleBook.genesis, '/data', { staleIndexes })

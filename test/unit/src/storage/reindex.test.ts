@@ -70,7 +70,7 @@ describe('a rebuild of the indexes', () => {
       const store = await copyStore(original)
       const [outcome] = await Promise.allSettled([rebuild(new DyingStore(store, batches))])
       if (outcome.status === 'fulfilled') break
-      const refused = { code: 'storage/stale-indexes', detail: { folder: '/data' } }
+      const refused = { code: 'storage/stale-indexes', detail: { folder: '/data', flags: '' } }
       if (batches > 0) expect(await opened(store)).toEqual(refused)
       await rebuild(store)
       expect(await dumpStore(store), `after ${batches} batches`).toEqual(before)
@@ -106,7 +106,7 @@ describe('a store with the indexes of another release', () => {
   it('is refused until they are rebuilt', async () => {
     const store = await followed(25)
     const fewer = { ...RULES, indexes: RULES.indexes.slice(1) }
-    const refused = { code: 'storage/stale-indexes', detail: { folder: '/data' } }
+    const refused = { code: 'storage/stale-indexes', detail: { folder: '/data', flags: '' } }
     expect(await opened(store, fewer)).toEqual(refused)
     await rebuild(store, fewer)
     expect(await opened(store, fewer)).toBeInstanceOf(ChainDatabase)

@@ -1,0 +1,36 @@
+import { cellOf, tableOf } from './reading.ts'
+
+/** One line of what a command shows: what it is, and its value. Without a value there is no line. */
+export type Fact = readonly [label: string, value: string | undefined]
+
+/** Facts as lines whose values stand under each other. */
+export function factLines(facts: readonly Fact[]): readonly string[] {
+  return tableOf(facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value]])))
+}
+
+/** Most rows of a list within a document: what is longer has a list of its own, or `--json`. */
+const ROWS_MAX = 20
+
+/** A list within a document, its heads first; nothing where it is empty. */
+export function rowLines(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  if (rows.length === 0) return []
+  const more = rows.length > ROWS_MAX ? [`and ${rows.length - ROWS_MAX} more: --json shows all`] : []
+  return ['', ...tableOf([heads, ...rows.slice(0, ROWS_MAX)]), ...more]
+}
+
+/** A text of an answer; undefined where it is missing or empty. */
+export function textFact(value: unknown): string | undefined {
+  const text = cellOf(value)
+  return text === '-' || text === '' ? undefined : text
+}
+
+/** A moment of an answer, `2026-05-01T12:00:00.000Z`, as people read it: `2026-05-01 12:00:00 UTC`. */
+export function timeFact(value: unknown): string | undefined {
+  const told = typeof value === 'string' ? /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})[.\d]*Z$/.exec(value) : null
+  return told === null ? textFact(value) : `${told[1]} ${told[2]} UTC`
+}
+
+/** A number of things: `1 trade`, `2 trades`. */
+export function counted(value: unknown, thing: string): string {
+  return `${cellOf(value)} ${thing}${value === 1 ? '' : 's'}`
+}

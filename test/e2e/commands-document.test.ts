@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { commandsDocument } from '../generate/commands.ts'
+import { ROOT } from '../support/source-tree.ts'
+
+it('docs/commands.md shows what the commands print; npm run gen:commands writes it anew', async () => {
+  expect(await commandsDocument()).toBe(readFileSync(join(ROOT, 'docs/commands.md'), 'utf8'))
+})

@@ -1,0 +1,137 @@
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { marketOpen } from '../support/caller.ts'
+import { Program, removeFolder, temporaryFolder, until } from '../support/processes.ts'
+import { ROOT } from '../support/source-tree.ts'
+
+/** Text that differs from run to run, and what stands for it. */
+export type Mask = readonly [RegExp, string]
+
+/** A command as it is typed behind the name of the program, with what is known only as it runs in braces. */
+export interface Step {
+  readonly line: string
+  /** Most lines of its output that are shown; default all. */
+  readonly shown?: number
+  readonly masks?: readonly Mask[]
+  /** Takes what later lines name in braces out of the output. */
+  readonly keeps?: Readonly<Record<string, RegExp>>
+  /** It is run again until its output has this. */
+  readonly until?: RegExp
+  /** Whether it starts the node, which goes on beside the rest. */
+  readonly isNode?: true
+}
+
+/** What differs in every output. The port is a free one, and the folder that of a home of its own. */
+const MASKS: readonly Mask[] = [
+  [/\b[0-9a-f]{64}\b/g, '<id>'],
+  [/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '<time>'],
+  [/\d{4}-\d{2}-\d{2} [\d:]+ UTC/g, '<time>'],
+  [/\b(height) \d+/g, '$1 <n>'],
+  [/\b\d+ confirmations?\b/g, '<n> confirmations'],
+  [/\bin \d+ ms\b/g, 'in <n> ms'],
+]
+const PROGRAM = 'npx --no farthing'
+const COMMAND_MS_MAX = 240_000
+/** Blanks before a value that goes on below itself. */
+const GOING_ON = 8
+
+/** A home of its own with a node in it, for commands as a person types them. */
+export class Transcripts {
+  readonly #home = temporaryFolder()
+  readonly #port: number
+  readonly #known = new Map<string, string>()
+  #node: Program | null = null
+
+  private constructor(port: number) {
+    this.#port = port
+  }
+
+  static async open(): Promise<Transcripts> {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { readonly port: number }
+    await new Promise((resolve) => server.close(resolve))
+    return new Transcripts(port)
+  }
+
+  /** Runs a command and gives it with its output, as a terminal would show both. */
+  async run({ line, shown, masks = [], keeps = {}, isNode, until: wanted }: Step): Promise<string> {
+    const typed = line.replace(/\{(\w+)\}/g, (_, name: string) => this.#known.get(name) ?? name)
+    let output = isNode === true ? await this.#start(typed) : await this.#outputOf(typed)
+    while (wanted !== undefined && !wanted.test(output)) output = await this.#outputOf(typed)
+    for (const [name, pattern] of Object.entries(keeps)) {
+      const found = pattern.exec(output)?.[1]
+      if (found === undefined) throw new Error(`${typed}: there is no ${name} in:\n${output}`)
+      this.#known.set(name, found)
+    }
+    const masked = this.#masked(output, masks).split('\n')
+    const lines = shown === undefined || masked.length <= shown ? masked : [...masked.slice(0, shown), '...']
+    const told = this.#masked(typed, masks).replaceAll('$(farthing ', `$(${PROGRAM} `)
+    return [`$ ${PROGRAM} ${told}`, ...lines].join('\n')
+  }
+
+  /** Ends the node by its own id, and removes the home. */
+  async close(): Promise<void> {
+    await this.#node?.end('SIGTERM')
+    removeFolder(this.#home)
+  }
+
+  #program(typed: string): Program {
+    // Both streams in the order in which they are written, as on a terminal.
+    const script = `farthing() { "$NODE" "$MAIN" "$@"; }; farthing ${typed} 2>&1`
+    return new Program({ node: 'sh', entry: '-c', args: [script], env: this.#environment })
+  }
+
+  get #environment(): Readonly<Record<string, string>> {
+    const own = { HOME: this.#home, NODE: process.execPath, MAIN: join(ROOT, 'src/main.ts') }
+    const place = { FARTHING_RPC_PORT: String(this.#port), FARTHING_P2P_ENABLED: 'false' }
+    return { ...own, ...place, FARTHING_WEB_ENABLED: 'false' }
+  }
+
+  async #outputOf(typed: string): Promise<string> {
+    const program = this.#program(typed)
+    const timer = setTimeout(() => program.signal('SIGKILL'), COMMAND_MS_MAX)
+    const { stdout } = await program.finished()
+    clearTimeout(timer)
+    return stdout.trimEnd()
+  }
+
+  async #start(typed: string): Promise<string> {
+    const entry = join(ROOT, 'src/main.ts')
+    this.#node = new Program({ entry, args: typed.split(' '), env: this.#environment })
+    const greeting = (): string => (this.#node?.stderr ?? '').replace(/^\{.*\n/gm, '')
+    await until('the node greets', () => greeting().includes('Buy a first call'))
+    await marketOpen(`http://127.0.0.1:${this.#port}`)
+    return greeting().trimEnd()
+  }
+
+  #masked(text: string, masks: readonly Mask[]): string {
+    let masked = text.replaceAll(String(this.#port), '8420').replaceAll(this.#home, '~')
+    for (const [pattern, stand] of [...MASKS, ...masks]) masked = masked.replace(pattern, stand)
+    return masked === text ? text : aligned(masked)
+  }
+}
+
+/** Columns that stood under each other before they were masked, under each other again. */
+function aligned(text: string): string {
+  const blocks: { readonly depth: number; readonly rows: string[][] }[] = []
+  for (const line of text.split('\n')) {
+    const [indent = ''] = /^ *(?:- )?/.exec(line) ?? []
+    const cells = line.slice(indent.length).split(/ {2,}/)
+    // Further in than any list: a value that goes on below itself.
+    const goesOn = indent.length >= GOING_ON
+    const [depth, row] = goesOn ? [0, ['', ...cells]] : [indent.length, [`${indent}${cells[0]}`, ...cells.slice(1)]]
+    const last = blocks.at(-1)
+    if (last?.depth === depth && last.rows[0]?.length === row.length && row.length > 1) last.rows.push(row)
+    else blocks.push({ depth, rows: [row] })
+  }
+  return blocks.flatMap(({ rows }) => rows.map((row) => paddedRow(row, rows))).join('\n')
+}
+
+function paddedRow(row: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = row.map((_, at) => Math.max(...rows.map((one) => one[at]?.length ?? 0)))
+  return row
+    .map((cell, at) => cell.padEnd(widths[at] as number))
+    .join('  ')
+    .trimEnd()
+}

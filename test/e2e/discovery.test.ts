@@ -70,6 +70,31 @@ describe('public documents', () => {
     expect((await ask(daemon.url, path, { headers: PLAIN })).text).toBe(first.text)
   })
 
+  it('are the same for links that carry words for others', async () => {
+    for (const path of DOCUMENTS) {
+      const marked = `${path}${path.includes('?') ? '&' : '?'}net=mainnet&utm_source=x`
+      const [plain, other] = [await ask(daemon.url, path), await ask(daemon.url, marked)]
+      expect({ path, status: other.status, isSame: other.text === plain.text }).toEqual({
+        path,
+        status: 200,
+        isSame: true,
+      })
+    }
+    // A word that is known is read all the same.
+    expect((await ask(daemon.url, '/x402/discovery?limit=0&utm_source=x')).status).toBe(400)
+  })
+
+  it('name the addresses of all that is sold, as indexers of x402 read them', async () => {
+    const { body } = await ask<{
+      readonly version: number
+      readonly resources: readonly string[]
+      readonly services: readonly { readonly endpoint: string }[]
+    }>(daemon.url, '/.well-known/x402')
+    expect(body.version).toBe(1)
+    expect(body.resources).toEqual(body.services.map(({ endpoint }) => endpoint))
+    for (const resource of body.resources) expect(new URL(resource).origin).toBe(daemon.url)
+  })
+
   it('are compressed for who takes it', async () => {
     const packed = await ask(daemon.url, '/x402/discovery', { headers: { 'accept-encoding': 'gzip' } })
     const plain = await ask(daemon.url, '/x402/discovery', { headers: PLAIN })

@@ -191,7 +191,7 @@ describe.concurrent('a wrong setting is refused in one line with exit code 2:', 
       'an unknown command',
       ['strat'],
       {},
-      /there is no command "strat"; did you mean start, swap, stake\? farthing help shows all/,
+      /there is no command "strat"; did you mean start, swap, stake\? npx --no farthing help shows all/,
     ],
     [
       'an unknown command of a group',

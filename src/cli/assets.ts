@@ -19,10 +19,17 @@ export function knownAsset(network: Network, symbol: string): AssetView | undefi
     : network.params.genesis.ledgers.tokens.find((token) => token.symbol === symbol)
 }
 
-/** Says the decimals that only the node knows: they make the amount that is signed. */
-export function tellDecimals({ params, note }: Pick<CommandContext, 'params' | 'note'>, asset: AssetView): void {
-  const { symbol, decimals } = asset
-  if (knownAsset({ params }, symbol) === undefined) note(`${symbol} has ${decimals} decimals, says the node`)
+/** What a command has said of assets. */
+const told = new WeakMap<object, Set<string>>()
+
+/** Says the decimals that only the node knows, once in a command for each answer: they make the amount that is signed. */
+export function tellDecimals(context: Pick<CommandContext, 'params' | 'note'>, { symbol, decimals }: AssetView): void {
+  if (knownAsset(context, symbol) !== undefined) return
+  const said = told.get(context) ?? new Set()
+  told.set(context, said)
+  const line = `${symbol} has ${decimals} decimals, says the node`
+  if (!said.has(line)) context.note(line)
+  said.add(line)
 }
 
 /** Why what a node says of assets cannot be: other decimals would make another amount of what was asked for. Or null. */

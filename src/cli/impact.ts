@@ -31,8 +31,9 @@ interface Traded {
 async function impactOf(session: Session, { from, given, hops }: Traded): Promise<Result<bigint>> {
   let [reserveIn, reserveOut] = [1n, 1n]
   let symbol = from.symbol
-  for (const { pool: name, out } of hops) {
-    const pool = await findPool(session, name)
+  for (const { feeBps, out } of hops) {
+    // By the assets that are signed: what a node calls the pool of a way is its own word.
+    const pool = await findPool(session, `${symbol}-${out.symbol}-${feeBps}`)
     if (!pool.ok) return pool
     const side = seenFrom(pool.value, symbol)
     if (!side.ok) return side

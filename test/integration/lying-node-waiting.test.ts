@@ -84,7 +84,7 @@ describe('a transaction that may have arrived', () => {
   it('is named where it is not waited for', async () => {
     node.answers('/api/v1/tx', () => null)
     const { fault } = await burn('--no-wait')
-    expect(fault).toEqual({ code: 'cli/sent-blind', detail: { txId: txId(), validUntil: LAST } })
+    expect(fault).toEqual({ code: 'cli/sent-blind', detail: { txId: txId(), validUntil: LAST, flags: '' } })
   })
 
   it('is refused where the node says so', async () => {
@@ -101,7 +101,7 @@ describe('a transaction that may have arrived', () => {
   it('is not called refused because the node refuses to look for it', { timeout: 20_000 }, async () => {
     knows({ status: 404, json: { error: 'no such path', code: 'not_found' } })
     const { fault, notes } = await burn()
-    expect(fault).toEqual({ code: 'cli/not-mined-yet', detail: { txId: txId(), validUntil: LAST } })
+    expect(fault).toEqual({ code: 'cli/not-mined-yet', detail: { txId: txId(), validUntil: LAST, flags: '' } })
     expect(notes.join('\n')).toContain('no such path')
   })
 })
@@ -147,7 +147,10 @@ describe('a payment of coins', () => {
 
   it('that may have arrived is named, and is not called unsent', async () => {
     node.answers('/api/v1/tx', () => null)
-    expect((await send()).fault).toEqual({ code: 'cli/sent-blind', detail: { txId: txId(), validUntil: LAST } })
+    expect((await send()).fault).toEqual({
+      code: 'cli/sent-blind',
+      detail: { txId: txId(), validUntil: LAST, flags: '' },
+    })
   })
 
   it.each([['9'], [-1], [1.5], [null], [{}], [4_294_967_295]])(

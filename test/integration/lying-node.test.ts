@@ -141,8 +141,15 @@ describe('a node that lies about an agent', () => {
 describe('a node that quotes a bad price', () => {
   const quotes = (amountIn: Json, amountOut: Json, pools: string): void =>
     node.says('/api/v1/quote', { amountIn, amountOut, route: [{ pool: pools, feeBps: 30, out: amountOut }] })
+  /** A pool so deep that no amount here moves its price, which is so many units of FAR for one of SALT. */
+  const deepPool = (price: bigint): void =>
+    pool('FAR-SALT-30', {
+      ...{ name: 'FAR-SALT-30', feeBps: 30, shares: '1000000' },
+      ...{ x: units('FAR', 8, 10n ** 9n * price), y: units('SALT', 4, 10n ** 9n) },
+    })
 
   it('gets no signature for less than the least that was asked for', async () => {
+    deepPool(10n ** 6n)
     quotes(units('FAR', 8, 10n ** 9n), units('SALT', 4, 1_000n), 'FAR-SALT-30')
     expect((await node.run('swap', '10', 'FAR', 'SALT', '--limit', '1', '--no-wait')).end).toContain('0.1 SALT')
     expect(node.sent).toEqual([])
@@ -151,6 +158,7 @@ describe('a node that quotes a bad price', () => {
   })
 
   it('gets no signature for more than the most that was offered', async () => {
+    deepPool(10n ** 8n)
     quotes(units('FAR', 8, 10n ** 12n), units('SALT', 4, 10_000n), 'FAR-SALT-30')
     const swap = ['swap', '1', 'FAR', 'SALT', '--exact-out', '--no-wait', '--limit']
     expect((await node.run(...swap, '9999')).end).toContain('10000 FAR')
@@ -160,6 +168,7 @@ describe('a node that quotes a bad price', () => {
   })
 
   it('moves nobody’s cursor, and the way is told as it is signed', async () => {
+    deepPool(10n ** 6n)
     quotes(units('FAR', 8, 10n ** 9n), units('SALT', 4, 1_000n), '\u001b[2J FAR-FUSD-5')
     const { notes } = await node.run('swap', '10', 'FAR', 'SALT', '--no-wait')
     expect(signed()).toMatchObject({ hops: [{ asset: 'SALT', feeBps: 30 }] })

@@ -8,7 +8,7 @@ import { ask } from '../support/api.ts'
 import { marketOpen } from '../support/caller.ts'
 import { SHIPPED, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
 import { mineOnDemand } from '../support/mine-by-hand.ts'
-import type { Finished } from '../support/processes.ts'
+import { type Finished, until } from '../support/processes.ts'
 
 const workshop = new Workshop()
 const CHEAP_BLOCKS = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
@@ -127,7 +127,11 @@ describe('what a wallet shows', () => {
     const caller = new Person(8)
     expect((await caller.run('call', 'node-test-once', 'ok')).code).toBe(0)
     await caller.run('call', 'node-test-once', 'wrong')
-    const { stdout } = await caller.run('wallet', 'history')
+    // The receipt of a failed call takes a block of its own.
+    const stdout = await until('the failed call is paid back', async () => {
+      const history = await caller.run('wallet', 'history')
+      return history.stdout.includes('paid back') && history.stdout
+    })
     const calls = stdout.split('\n').filter((line) => line.includes('node-test-once'))
     expect(calls).toEqual([
       expect.stringMatching(/call of node-test-once for [0-9.]+ FAR to farthing-[0-9a-f]{12} +failed, paid back /),

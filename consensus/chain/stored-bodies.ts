@@ -49,12 +49,21 @@ export function storedTransactionIds(store: Reader, id: BlockId): readonly TxId[
   return bodiesOf(store, id)?.map(transactionId)
 }
 
+/** Bodies of the transactions of a block, if the store has them; witnesses are not needed. */
+export function storedBodies(store: Reader, id: BlockId): readonly TxBody[] | undefined {
+  return bodiesOf(store, id)?.map(mustDecode)
+}
+
 /** Body of one transaction of a block, if the store has it; witnesses are not needed. */
 export function storedBodyAt(store: Reader, id: BlockId, index: number): TxBody | undefined {
   const bytes = bodiesOf(store, id)?.[index]
-  const body = bytes && decodeBody(bytes)
-  assert(body?.ok !== false, 'a stored transaction does not decode')
-  return body?.value
+  return bytes && mustDecode(bytes)
+}
+
+function mustDecode(bytes: Uint8Array): TxBody {
+  const body = decodeBody(bytes)
+  assert(body.ok, 'a stored transaction does not decode')
+  return body.value
 }
 
 function bodiesOf(store: Reader, id: BlockId): readonly Uint8Array[] | undefined {

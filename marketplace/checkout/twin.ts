@@ -1,8 +1,9 @@
-import type { Block } from '../../consensus/block/block.ts'
 import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { storedBodies } from '../../consensus/chain/stored-bodies.ts'
 import { equal } from '../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
+import type { TxBody } from '../../consensus/tx/transaction.ts'
 import type { Shop } from './operator.ts'
 
 /**
@@ -32,17 +33,20 @@ export class Twin {
     const { database } = this.#chain
     const id = database.idAt(agent.registeredAt)
     if (this.#seen !== null && this.#seen.id === id) return this.#seen.sells
-    const block = id === undefined ? undefined : database.block(id)
-    if (id === undefined || block === undefined) return executedFrom(database) > agent.registeredAt
-    const memo = this.#memoIn(block)
+    const bodies = id === undefined ? undefined : storedBodies(database.store, id)
+    if (id === undefined || bodies === undefined) return executedFrom(database) > agent.registeredAt
+    const memo = this.#memoIn(bodies)
     const sells = memo.length > 0 && !equal(memo, this.mark)
     this.#seen = { id, sells }
     return sells
   }
 
-  #memoIn({ transactions }: Block): Uint8Array {
-    const { agentId } = this.#shop.operator
-    const sent = transactions.find(({ body }) => body.kind === 'agent_register' && body.payload.agentId === agentId)
-    return sent?.body.memo ?? new Uint8Array(0)
+  /** Memo of the registration by the owner's key: one of the same name by another key has failed. */
+  #memoIn(bodies: readonly TxBody[]): Uint8Array {
+    const { agentId, owner } = this.#shop.operator
+    const sent = bodies.find(
+      ({ kind, payload, sender }) => kind === 'agent_register' && payload.agentId === agentId && sender === owner,
+    )
+    return sent?.memo ?? new Uint8Array(0)
   }
 }

@@ -1,6 +1,7 @@
 import { type Amount, SUPPLY_BOUND } from '../../consensus/primitives/amount.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { HOPS_MAX } from '../../consensus/tx/asset-payloads.ts'
 import { fieldsOf } from './http.ts'
 
 /**
@@ -92,7 +93,9 @@ export const readPool: Reader<PoolView> = ({ pool }) => {
 export const readQuote: Reader<QuoteView> = (quote) => {
   const [amountIn, amountOut] = [unitsOf(quote.amountIn), unitsOf(quote.amountOut)]
   const route = allOf(quote.route, readHop)
-  if (amountIn === undefined || amountOut === undefined || route === undefined || route.length === 0) return undefined
+  if (amountIn === undefined || amountOut === undefined || route === undefined) return undefined
+  // No swap goes further: a longer way is no answer.
+  if (route.length === 0 || route.length > HOPS_MAX) return undefined
   return { amountIn, amountOut, route }
 }
 

@@ -154,6 +154,8 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
     [term, validUntil, confirmations].every(isCount)
   if (!sound)
     return fail(fault('cli/refused', { message: 'the quote has no native offer that this client understands' }))
+  // The native option may be closed where another is open: its own word counts too.
+  const closedBecause = reasonClosed(body) ?? reasonClosed(fieldsOf(offer?.extra))
   const requestError = body.requestValid === false ? textOf(fieldsOf(body.requestError).reason, 'unknown') : null
   return ok({
     agentId: agentId as AgentId,
@@ -162,12 +164,16 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
     term: term as number,
     validUntil: validUntil as number,
     confirmations: confirmations as number,
-    available: body.available === true,
-    unavailableReason: body.available === true ? null : textOf(body.unavailableReason, 'no reason given'),
+    available: body.available === true && closedBecause === null,
+    unavailableReason: body.available === true ? closedBecause : textOf(body.unavailableReason, 'no reason given'),
     requestError,
     offer: fieldsOf(offer),
     raw: body,
   })
+}
+
+function reasonClosed({ available, unavailableReason }: Readonly<Record<string, unknown>>): string | null {
+  return available === false ? textOf(unavailableReason, 'no reason given') : null
 }
 
 function isCount(value: unknown): boolean {

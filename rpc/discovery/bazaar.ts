@@ -1,6 +1,6 @@
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import type { OfferState } from '../cashier/offer-state.ts'
-import { paymentOptions, type Rail, resourceUrl } from '../cashier/options.ts'
+import { paymentOptions, type Rail, resourceUrl, shownOptions } from '../cashier/options.ts'
 import type { QuoteBook } from '../cashier/quotes.ts'
 import { moment } from '../json.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
@@ -120,7 +120,8 @@ function firstGeneration(
   offer: Offer,
   state: OfferState,
 ): Shown {
-  return { accepts: paymentOptions({ chain, market, offer, baseUrl }, state, railOf(state)).map(({ v1 }) => v1) }
+  const options = paymentOptions({ chain, market, offer, baseUrl }, state, railOf(state))
+  return { accepts: shownOptions(options, 'v1').accepts }
 }
 
 function secondGeneration({ quotes, baseUrl }: BazaarBasis, offer: Offer, state: OfferState): Shown {

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { priceImpactPpm } from '../../amm/math.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -14,6 +13,7 @@ import type { Session } from './session.ts'
 const ASKED_FROM = 50_000n
 /** Beyond so much nothing is sent unless the command line says that it may. */
 const REFUSED_FROM = 150_000n
+const PPM = 1_000_000n
 
 /** The flag that lets a swap of great impact through. */
 export const IMPACT_FLAG = {
@@ -27,9 +27,10 @@ interface Traded {
   readonly hops: readonly HopView[]
 }
 
-/** How much worse than at the prices of its pools a swap is, fees included, in parts per million. */
+/** How much worse than at the prices of its pools a swap is, fees included, in parts per million, rounded up. */
 async function impactOf(session: Session, { from, given, hops }: Traded): Promise<Result<bigint>> {
-  let [reserveIn, reserveOut] = [1n, 1n]
+  // What the input would bring at the prices before the swap, and what it brings, over one denominator.
+  let [fair, paid]: [bigint, bigint] = [given, (hops.at(-1) as HopView).out.units]
   let symbol = from.symbol
   for (const { feeBps, out } of hops) {
     // By the assets that are signed: what a node calls the pool of a way is its own word.
@@ -37,12 +38,11 @@ async function impactOf(session: Session, { from, given, hops }: Traded): Promis
     if (!pool.ok) return pool
     const side = seenFrom(pool.value, symbol)
     if (!side.ok) return side
-    reserveIn *= side.value.funds.reserveA
-    reserveOut *= side.value.funds.reserveB
+    paid *= side.value.funds.reserveA
+    fair *= side.value.funds.reserveB
     symbol = out.symbol
   }
-  const { units } = (hops.at(-1) as HopView).out
-  return ok(priceImpactPpm(reserveIn as Amount, reserveOut as Amount, given, units as Amount))
+  return ok(paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair)
 }
 
 /**

@@ -35,7 +35,7 @@ export async function rehearse(
 }
 
 /**
- * Why a transaction with that nonce would fail as the chain is now, or null. Nothing is signed. Where others of its sender wait before
+ * Why a transaction with that nonce would fail as the chain is now, or null. Nothing is sent. Where others of its sender wait before
  * it, they may change that; where the node does not simulate, it is not known: then it is sent.
  */
 export async function failureBefore(

@@ -96,6 +96,27 @@ describe('a swap by hand', () => {
     expect((await trader.account()).nonce).toBe(before.nonce + 1)
   })
 
+  it('through three pools of tokens with 18 decimals is one like any other', async () => {
+    const trader = new Person(10)
+    for (const symbol of ['AAA', 'BBB', 'CCC']) {
+      expect((await trader.run('token', 'create', symbol, symbol, '--decimals', '18')).code).toBe(0)
+      expect((await trader.run('token', 'mint', '2000000', symbol, trader.address)).code).toBe(0)
+    }
+    for (const [one, other] of [
+      ['FAR', 'AAA'],
+      ['AAA', 'BBB'],
+      ['BBB', 'CCC'],
+    ] as const) {
+      const amount = one === 'FAR' ? '1000' : '1000000'
+      expect((await trader.run('pool', 'create', amount, one, '1000000', other)).code).toBe(0)
+    }
+    const swapped = await trader.run('swap', '1', 'FAR', 'CCC')
+    expect([swapped.code, swapped.stderr]).toEqual([
+      0,
+      expect.stringMatching(/over FAR-AAA-30.*BBB-CCC-30; price impact 1\.\d+ %/),
+    ])
+  })
+
   it('above 5 percent is asked about on a terminal', async () => {
     const trader = new Person(6)
     const before = await trader.account()

@@ -85,7 +85,8 @@ describe('a service that cannot be delivered', () => {
     expect(verdict(reply)).toBe('402 payment_required')
     expect(reply.body).toMatchObject({ available: false, unavailableReason: 'its provider is down' })
     expect(reply.body.error).toContain('its provider is down')
-    expect(reply.body.accepts?.[0]?.extra).toMatchObject({
+    expect(reply.body.accepts).toEqual([])
+    expect(reply.body.offers?.[0]?.extra).toMatchObject({
       available: false,
       unavailableReason: 'its provider is down',
     })

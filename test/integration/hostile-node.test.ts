@@ -88,6 +88,22 @@ describe('a quote', () => {
     expect(await quote()).toMatchObject({ agentId: 'acme', serviceId: SERVICE, amount: 800_000n, term: 100 })
   })
 
+  it('whose native option is closed is not paid, whatever else of the service is open', async () => {
+    const closed = { available: false, unavailableReason: 'the settler account cannot pay for receipts' }
+    expect(await reason(closed)).toContain('the settler account cannot pay for receipts')
+    // As a node shows it: the dollar option can be paid, the native one stands among the offers.
+    const extra = {
+      agentId: 'acme',
+      serviceId: SERVICE,
+      term: 100,
+      validUntil: HEIGHT + 30,
+      confirmations: 1,
+      ...closed,
+    }
+    const offers = [{ scheme: 'native-x402', maxAmountRequired: '800000', extra }]
+    expect(await reason({}, { accepts: [{ scheme: 'exact' }], offers })).toContain('cannot pay for receipts')
+  })
+
   it('for another service is not understood', async () => {
     for (const serviceId of ['node-network-stats', '', undefined, 7, `${SERVICE} `]) {
       quotes({ serviceId })

@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
+import { KEYS } from '../../consensus/chain/layout.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Address, BlockId } from '../../consensus/primitives/ids.ts'
 import { Registrar } from '../../marketplace/checkout/registrar.ts'
 import { Twin } from '../../marketplace/checkout/twin.ts'
+import { TestChain, wallet } from '../support/chain.ts'
 import { closeMarkets, type MarketParts, ONCE, TestMarket } from '../support/market.ts'
+import { filled } from '../support/unsigned.ts'
 
 afterEach(closeMarkets)
 
@@ -33,6 +38,31 @@ describe('nodes that hold one key', () => {
     expect(other.twin?.sells).toBe(sells)
     expect(other.faults.map(({ code }) => code)).toEqual(sells ? ['market/shared-keys'] : [])
     expect(other.market.shop.agent).toBeDefined()
+  })
+
+  it('are not misled by a registration of the same name that failed in the same block', async () => {
+    const one = await nodeWith(OURS)
+    const { market } = one
+    const [own] = market.sender.waiting
+    if (own?.body.kind !== 'agent_register') throw new Error('no registration waits')
+    // Its payout has no account, so it fails; it is mined all the same.
+    const payload = { ...own.body.payload, payout: filled<Address>(0xee) }
+    const foreign = await market.test.tx(wallet(7), 'agent_register', payload, { memo: OTHERS })
+    await market.mine([foreign, own])
+    expect(market.shop.agent?.owner).toBe(market.operator.owner)
+    expect(one.twin?.sells).toBe(false)
+  })
+
+  it('know who registered where the witnesses of that block are gone', async () => {
+    const store = new MemoryKeyValueStore()
+    const one = await nodeWith(OTHERS, { test: await TestChain.open(undefined, store) })
+    await one.market.mineWaiting()
+    await one.registrar.stop()
+    const id = one.market.test.chain.database.idAt(one.market.shop.agent?.registeredAt ?? 0) as BlockId
+    await store.batch([{ key: KEYS.witnesses(id) }], () => {})
+    const test = await TestChain.open(undefined, store)
+    expect(test.chain.database.block(id)).toBeUndefined()
+    expect((await nodeWith(OURS, { test })).twin?.sells).toBe(true)
   })
 
   it('publish nothing beside the one that sells', async () => {

@@ -21,11 +21,22 @@ export function filterFor(
   sources: readonly Source[] = [],
 ): CitationFilter | null {
   if (sources.length > 0) return new CitationFilter(sources)
+  const known = PLANS.get(messages)
+  const plan = known ?? planFor(messages)
+  if (known === undefined) PLANS.set(messages, plan)
+  return plan === 'leave' ? null : new CitationFilter([], plan)
+}
+
+/** What to do with the brackets of a conversation: it is read once, and may be long. */
+type Plan = 'leave' | { readonly hasLists: boolean }
+const PLANS = new WeakMap<readonly ChatMessage[], Plan>()
+
+function planFor(messages: readonly ChatMessage[]): Plan {
   const question = lastQuestion(messages)
   const texts = messages.filter(isOfCaller).map(textOfMessage)
   const asks = !wantsSearch(question) && texts.some((text) => ASKS.test(text))
-  if (asks || texts.some(hasMarks)) return null
-  return new CitationFilter([], { hasLists: ['code', 'math', 'reasoning'].includes(route(question).task) })
+  if (asks || texts.some(hasMarks)) return 'leave'
+  return { hasLists: ['code', 'math', 'reasoning'].includes(route(question).task) }
 }
 
 function isOfCaller({ role }: ChatMessage): boolean {

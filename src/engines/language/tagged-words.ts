@@ -31,9 +31,9 @@ interface Draft {
 }
 
 /** The tagger's work grows faster than what it reads: it reads pieces. */
-const PIECE_CHARS = 2_000
-/** Short lines cost it the most: ten pieces of them take it more than a second. */
-const TAGGED_PIECES_MAX = 10
+const PIECE_CHARS = 500
+/** Short forms like "St" cost it the most: so many pieces of them take it about a second. */
+const TAGGED_PIECES_MAX = 40
 /** A text with more capital letters than this has titles everywhere: they are no sign of a name. */
 const CAPITALS_MAX = 0.5
 /** Words that join the parts of a name, as in "Bank of England". */

@@ -257,7 +257,7 @@ export const FAULT_TABLE = {
   'cli/impact': sender(
     'impact',
     409,
-    'this moves the price by {impact}: nothing was sent; trade less, or say --accept-impact',
+    'this pays {impact} less than the listed price: nothing was sent; trade less, or say --accept-impact',
   ),
   'cli/declined': sender('declined', 409, 'nothing was sent'),
   'cli/not-sent': nobody('not_sent', 409, 'this would fail with {reason}; it was not sent, so it costs nothing'),

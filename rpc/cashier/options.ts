@@ -74,7 +74,7 @@ interface Shown {
 }
 
 /** Letters of a reason where it is said again: all of it is in the body, and headers must stay small enough for everybody. */
-const REASON_CHARS_MAX = 40
+const REASON_CHARS_MAX = 60
 
 /** A reason as it is said again beside the whole one. */
 export function shortReason(reason: string): string {

@@ -17,7 +17,7 @@ const PPM = 1_000_000n
 
 /** The flag that lets a swap of great impact through. */
 export const IMPACT_FLAG = {
-  'accept-impact': 'Swap though that moves the price by more than 15 percent, and do not ask above 5',
+  'accept-impact': 'Swap at more than 15 percent below the listed price, and do not ask above 5',
 }
 
 /** What goes into the first pool of a way, and what comes out of each. */
@@ -62,7 +62,10 @@ async function impactRefusal(
   says: string,
   impact: bigint,
 ): Promise<Fault | null> {
-  if (flags['accept-impact'] !== undefined || flags['dry-run'] !== undefined) return null
+  if (flags['accept-impact'] !== undefined) return null
+  const isDryRun = flags['dry-run'] !== undefined
+  if (impact > REFUSED_FROM && isDryRun) note('this needs --accept-impact to be sent')
+  if (isDryRun) return null
   if (impact > REFUSED_FROM) return fault('cli/impact', { impact: percentText(roundedUp(impact)) })
   if (impact <= ASKED_FROM || !process.stdin.isTTY) return null
   note(says)

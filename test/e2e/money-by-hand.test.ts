@@ -86,10 +86,12 @@ describe('a swap by hand', () => {
   it('above 15 percent is not sent unless the person says that it may be', async () => {
     const trader = new Person(5)
     const before = await trader.account()
+    const rehearsed = await trader.run('swap', '300000', 'FAR', 'FUSD', '--dry-run')
+    expect(rehearsed).toMatchObject({ code: 0, stderr: expect.stringContaining('needs --accept-impact') })
     const refused = await trader.run('swap', '300000', 'FAR', 'FUSD')
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/this moves the price by [0-9.]+ %.*nothing was sent/),
+      stderr: expect.stringMatching(/this pays [0-9.]+ % less than the listed price.*nothing was sent/),
     })
     expect(await trader.account()).toEqual(before)
     expect((await trader.run('swap', '300000', 'FAR', 'FUSD', '--accept-impact')).code).toBe(0)

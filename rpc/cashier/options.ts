@@ -62,9 +62,10 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
 }
 
 /** Options in one form, as answers have them: a stock client pays whatever stands in `accepts`, so what cannot be paid now stands beside it. */
-export function shownOptions(options: readonly PaymentOption[], form: 'v1' | 'v2'): Shown {
-  const offers = options.filter(({ isPayable }) => !isPayable).map((option) => option[form])
-  const accepts = options.filter(({ isPayable }) => isPayable).map((option) => option[form])
+export function shownOptions(options: readonly PaymentOption[], form: 'v1' | 'v2', isWithheld = false): Shown {
+  const isMeant = ({ isPayable }: PaymentOption): boolean => isPayable && !isWithheld
+  const offers = options.filter((option) => !isMeant(option)).map((option) => option[form])
+  const accepts = options.filter(isMeant).map((option) => option[form])
   return offers.length === 0 ? { accepts } : { accepts, offers }
 }
 

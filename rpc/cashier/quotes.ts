@@ -35,7 +35,13 @@ export interface RequestFacts {
   readonly rail?: Rail | undefined
 }
 
-/** Texts kept: one per service, base address and rail. */
+/** What the text of a quote rests on. */
+interface TextFacts extends Omit<RequestFacts, 'requestId'> {
+  /** Whether the options are only shown, as the request cannot be used. */
+  readonly isWithheld?: boolean | undefined
+}
+
+/** Texts kept: one per service, base address, rail, and whether the request can be used. */
 const TEXTS_MAX = 4_000
 /** Longest refusal in a header. */
 const ERROR_CHARS_MAX = 90
@@ -56,8 +62,11 @@ export class QuoteBook {
 
   /** Answer to an unpaid call. */
   unpaid(offer: Offer, request: string | undefined, facts: RequestFacts): QuoteAnswer {
-    const { error, tail, header } = this.#text(offer, facts)
-    const extra = this.#requestFields(offer, request)
+    const unusable = this.#unusable(offer, request)
+    // Programs ask with nothing to see what a call takes; what stands in a request is meant, and a stock client would pay for it.
+    const isWithheld = unusable !== null && request !== undefined && request.trim() !== ''
+    const { error, tail, header } = this.#text(offer, { ...facts, isWithheld })
+    const extra = requestFields(offer, unusable)
     return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
   }
 
@@ -73,7 +82,7 @@ export class QuoteBook {
   /** Generation-2 terms of an offer as an object, as MCP and A2A carry them; `resource` in place of the URL. */
   terms(
     offer: Offer,
-    facts: RequestFacts & { readonly resource: string; readonly cause?: Fault | undefined },
+    facts: RequestFacts & TextFacts & { readonly resource: string; readonly cause?: Fault | undefined },
   ): Readonly<Record<string, unknown>> {
     const { error, terms } = this.#text(offer, facts)
     const said = facts.cause === undefined ? error : JSON.stringify(faultMessage(facts.cause))
@@ -81,29 +90,30 @@ export class QuoteBook {
     return { ...whole, resource: { ...whole.resource, url: facts.resource } }
   }
 
-  #text(offer: Offer, { baseUrl, rail }: RequestFacts): QuoteText {
+  #text(offer: Offer, { baseUrl, rail, isWithheld = false }: TextFacts): QuoteText {
     const { shop, stable } = this.#market
-    const key = `${offer.definition.serviceId} ${rail ?? ''} ${baseUrl}`
+    const key = `${offer.definition.serviceId} ${rail ?? ''} ${isWithheld} ${baseUrl}`
     const { head, moving } = this.#chain
     const ready = offer.definition.ready(shop.context)
     const unready = ready.available ? '' : ready.reason
     const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
-    const text = { stamp, ...this.#compose(offer, baseUrl, rail) }
+    const text = { stamp, ...this.#compose(offer, { baseUrl, rail, isWithheld }) }
     if (this.#texts.size >= TEXTS_MAX) this.#texts.clear()
     this.#texts.set(key, text)
     return text
   }
 
-  #compose(offer: Offer, baseUrl: string, rail: Rail | undefined): Omit<QuoteText, 'stamp'> {
+  #compose(offer: Offer, { baseUrl, rail, isWithheld = false }: TextFacts): Omit<QuoteText, 'stamp'> {
     const { serviceId, name } = offer.definition
     const state = offerState(this.#chain, this.#market, offer)
     const reason = reasonOver(state, rail)
     const options = paymentOptions({ chain: this.#chain, market: this.#market, offer, baseUrl }, state, rail)
+    const asked = isWithheld ? 'this request cannot be used; correct it first. Do not pay now.' : null
     const error = JSON.stringify(
       reason === null
-        ? `Payment required: ${name}`
+        ? `Payment required: ${name}${asked === null ? '' : `, but ${asked}`}`
         : `Payment required, but ${serviceId} is unavailable: ${shortReason(reason)}. Do not pay now.`,
     )
     const tail = {
@@ -111,25 +121,22 @@ export class QuoteBook {
       available: reason === null,
       ...(reason === null ? {} : { unavailableReason: reason }),
       expiresAt: moment(this.#expiryMs(state.native.quote?.validUntil)),
-      ...shownOptions(options, 'v1'),
+      ...shownOptions(options, 'v1', isWithheld),
     }
     const stable = this.#market.stable !== null && rail !== 'native'
     const terms = {
       resource: offerResource(offer.definition, resourceUrl(baseUrl, serviceId, stable ? 'stable' : undefined)),
-      ...shownOptions(options, 'v2'),
+      ...shownOptions(options, 'v2', isWithheld),
       extensions: offerExtensions(offer.definition),
     }
     const rest = JSON.stringify(terms).slice(1)
     return { error, tail: JSON.stringify(tail).slice(1), terms: rest, header: base64(termsText(error, rest)) }
   }
 
-  /** Nobody pays for a typo: the quote says so where the request text would not do. */
-  #requestFields({ definition }: Offer, request: string | undefined): string {
+  /** Why a request cannot be served, or null. */
+  #unusable({ definition }: Offer, request: string | undefined): string | null {
     const checked = checkRequest(definition, request ?? '', this.#market.shop.context)
-    if (checked.ok) return '"requestValid":true,'
-    const { example, requestFormat } = definition
-    const reason = String(checked.fault.detail.reason)
-    return `"requestValid":false,"requestError":${JSON.stringify({ reason, example, requestFormat })},`
+    return checked.ok ? null : String(checked.fault.detail.reason)
   }
 
   /** When the last block that honours the native price is due. */
@@ -138,6 +145,12 @@ export class QuoteBook {
     const blocks = validUntil === undefined ? 0 : validUntil - header.height
     return header.timeMs + blocks * this.#chain.ruleBook.at(header.height).block.spacingMs
   }
+}
+
+/** A typo is not paid for: the quote says where the request text would not do. */
+function requestFields({ definition: { example, requestFormat } }: Offer, reason: string | null): string {
+  if (reason === null) return '"requestValid":true,'
+  return `"requestValid":false,"requestError":${JSON.stringify({ reason, example, requestFormat })},`
 }
 
 /** Why an offer cannot be bought over the rails that a quote shows, or null. */

@@ -73,6 +73,7 @@ export const QUOTE = Type.Object(
     ),
     expiresAt: MOMENT,
     accepts: Type.Array(OPTION),
+    /** Options that must not be paid now: of what is closed, or for a request that cannot be used. */
     offers: Type.Optional(Type.Array(OPTION)),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },

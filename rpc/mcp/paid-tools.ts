@@ -96,7 +96,7 @@ function unpaid(place: McpPlace, call: PaidToolCall, request: string): ToolAnswe
   const more = checked.ok
     ? { requestValid: true }
     : { requestValid: false, requestError: { reason: checked.fault.detail.reason, requestFormat, example } }
-  return terms(place, call, { code: 'payment_required', ...more })
+  return terms(place, call, { code: 'payment_required', ...more }, { isWithheld: !checked.ok && request.trim() !== '' })
 }
 
 function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAnswer {
@@ -135,16 +135,21 @@ function refused(
   const said = settlement ? { _meta: { [RESPONSE_KEY]: settlement } } : {}
   if (wantsQuote(cause) && !faultRow(cause.code).retry) {
     const { api: code } = faultRow(cause.code)
-    return { ...terms(place, call, { code, details: cause.detail }, cause), ...said }
+    return { ...terms(place, call, { code, details: cause.detail }, { cause }), ...said }
   }
   const body = { ...refusalJson(cause, place.request.requestId), ...(charged === false && { charged }) }
   return { ...toolAnswer(body), isError: true, ...said }
 }
 
-function terms({ node, request }: McpPlace, call: PaidToolCall, more: object, cause?: Fault): ToolAnswer {
+function terms(
+  { node, request }: McpPlace,
+  call: PaidToolCall,
+  more: object,
+  how: { readonly cause?: Fault; readonly isWithheld?: boolean },
+): ToolAnswer {
   const { market, offer } = call
   const { requestId, baseUrl } = request
   const resource = `mcp://tool/${offer.definition.serviceId}`
-  const offered = quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, cause })
+  const offered = quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, ...how })
   return { ...toolAnswer({ ...offered, ...more }), isError: true }
 }

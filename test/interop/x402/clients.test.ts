@@ -62,10 +62,13 @@ describe.each(CLIENTS)('$name, unmodified', (client) => {
     expect(settlement).toMatchObject({ success: true, transaction, network, payer: payer.address.toLowerCase() })
   })
 
-  it('pays nothing for what cannot be bought now', async () => {
+  it.each([
+    ['what cannot be bought now', 'node-test-closed', 'ok'],
+    ['a request that cannot be used', 'node-test-again', 'refuse'],
+  ])('pays nothing for %s', async (_, serviceId, request) => {
     const payer = await shop.chain.payer(PURSE)
-    const url = `${shop.url}/api/x402/node-test-closed${client.query}`
-    const answer = client.post(url, { request: 'ok' }, payer, shop.chain)
+    const url = `${shop.url}/api/x402/${serviceId}${client.query}`
+    const answer = client.post(url, { request }, payer, shop.chain)
     const ended = await answer.then(
       ({ status }) => status,
       (cause: unknown) => cause,

@@ -21,8 +21,17 @@ async function book(closedBecause: string | null) {
   return { quotes: new QuoteBook(test.chain, api as unknown as MarketApi), offers: shop.offers }
 }
 
-function acceptsIn(header: string): readonly { readonly scheme: string }[] {
-  return (JSON.parse(Buffer.from(header, 'base64').toString()) as { accepts: readonly { scheme: string }[] }).accepts
+interface Option {
+  readonly scheme: string
+}
+
+/** All options of a header, those that can be paid now first. */
+function optionsIn(header: string): readonly Option[] {
+  const terms = JSON.parse(Buffer.from(header, 'base64').toString()) as {
+    readonly accepts: readonly Option[]
+    readonly offers?: readonly Option[]
+  }
+  return [...terms.accepts, ...(terms.offers ?? [])]
 }
 
 describe('the header PAYMENT-REQUIRED', () => {
@@ -31,7 +40,7 @@ describe('the header PAYMENT-REQUIRED', () => {
     expect(offers.length).toBeGreaterThan(20)
     for (const offer of offers) {
       const { header } = quotes.unpaid(offer, offer.definition.example, FACTS)
-      expect(acceptsIn(header).map(({ scheme }) => scheme)).toEqual(['exact', 'native-x402'])
+      expect(optionsIn(header).map(({ scheme }) => scheme)).toEqual(['exact', 'native-x402'])
       expect([offer.definition.serviceId, header.length < HEADER_BYTES_MAX]).toEqual([offer.definition.serviceId, true])
     }
   })

@@ -10,20 +10,26 @@ afterEach(closeMarkets)
 
 const BASE_URL = 'http://here'
 
+interface Option {
+  readonly extra: { readonly available: boolean }
+}
+
 /** What a caller and a reader of the registry are told now. */
 function told({ test: { chain }, ...parts }: TestMarket, book: QuoteBook) {
   const { shop, price } = parts
   const offer = shop.offer(ONCE)!
   const node = { chain, market: { shop, price, settings: DEFAULT_MARKET_SETTINGS, stable: null } } as unknown as NodeApi
-  const { error, available, accepts } = JSON.parse(
+  const { error, available, accepts, offers } = JSON.parse(
     book.unpaid(offer, 'ok', { requestId: 'x', baseUrl: BASE_URL }).body,
   ) as {
     error: string
     available: boolean
-    accepts: readonly { readonly extra: { readonly available: boolean; readonly validUntil: number } }[]
+    accepts: readonly Option[]
+    offers?: readonly Option[]
   }
   const listed = registryEntries(node, BASE_URL).find(({ serviceId }) => serviceId === ONCE)!
-  return { error, available, option: accepts[0]?.extra.available, listed: listed.available }
+  const option = accepts[0] ?? offers?.[0]
+  return { error, available, payable: accepts.length, option: option?.extra.available, listed: listed.available }
 }
 
 it('nobody is told to pay by a head that is only passed through', async () => {
@@ -37,7 +43,7 @@ it('nobody is told to pay by a head that is only passed through', async () => {
     stable: null,
   } as unknown as MarketApi
   const book = new QuoteBook(chain, api)
-  const open = { available: true, option: true, listed: true }
+  const open = { available: true, payable: 1, option: true, listed: true }
   expect(told(market, book)).toMatchObject(open)
   const { database } = chain
   const disconnect = database.disconnect.bind(database)
@@ -51,7 +57,13 @@ it('nobody is told to pay by a head that is only passed through', async () => {
     10,
     Array.from({ length: 11 }, () => []),
   )
-  const shut = { available: false, option: false, listed: false, error: expect.stringContaining('Do not pay now') }
+  const shut = {
+    available: false,
+    payable: 0,
+    option: false,
+    listed: false,
+    error: expect.stringContaining('Do not pay now'),
+  }
   expect(passing).toHaveLength(10)
   for (const one of passing) expect(one).toMatchObject(shut)
   expect(chain.head.header.height).toBe(46)

@@ -87,7 +87,7 @@ describe.each(CLIENTS)('the official client %s', (name) => {
     const [found, service, quote, status] = results.map(({ structuredContent }) => structuredContent)
     expect(found).toMatchObject({ total: 3, services: [{ serviceId: SOLD, priceUsd: 0.002 }] })
     expect(service).toMatchObject({ service: { serviceId: SOLD }, request: 'ok', result: { echo: 'ok' } })
-    expect(quote).toMatchObject({ x402: true, requestValid: false, accepts: [{ scheme: 'native-x402' }] })
+    expect(quote).toMatchObject({ x402: true, requestValid: false, accepts: [], offers: [{ scheme: 'native-x402' }] })
     expect(status).toMatchObject({ ready: true, chainId: 1 })
   })
 

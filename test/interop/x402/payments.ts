@@ -28,6 +28,7 @@ export interface Terms {
   readonly error: string
   readonly resource: { readonly url: string }
   readonly accepts: readonly StableOffer[]
+  readonly offers?: readonly StableOffer[]
   readonly extensions: JsonBody
 }
 
@@ -56,10 +57,10 @@ export function termsOf({ headers }: Reply<unknown>): Terms {
   return decode(headers.get('payment-required')) as Terms
 }
 
-/** The stablecoin offer of a 402 answer, in the form of a generation. */
+/** The stablecoin offer of a 402 answer, in the form of a generation; also one that must not be paid now. */
 export function stableOffer(reply: Reply<unknown>, generation: Generation): StableOffer {
-  const { accepts } = generation === 2 ? termsOf(reply) : (reply.body as { readonly accepts: readonly StableOffer[] })
-  const offer = accepts.find(({ scheme }) => scheme === 'exact')
+  const { accepts, offers = [] } = generation === 2 ? termsOf(reply) : (reply.body as Pick<Terms, 'accepts' | 'offers'>)
+  const offer = [...accepts, ...offers].find(({ scheme }) => scheme === 'exact')
   if (offer === undefined) throw new Error(`no stablecoin offer in ${reply.text}`)
   return offer
 }

@@ -24,8 +24,8 @@ export class Twin {
   }
 
   /**
-   * Whether another node registered the agent. A registration without a memo was made by hand, for any node. One whose block is
-   * not here is another's where this node took the state of others from after it; else it was pruned, and is its own.
+   * Whether another node registered the agent. Without a memo the registration was made by hand: any node may sell. Without its
+   * block there are two cases. A node that began from a snapshot taken later did not send it. Any other has pruned its own.
    */
   get sells(): boolean {
     const { agent } = this.#shop

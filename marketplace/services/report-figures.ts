@@ -20,7 +20,7 @@ export function dollarText(value: number | null): string {
 export function percentText(value: number | null): string {
   if (value === null) return UNKNOWN_FIGURE
   const size = Math.abs(value)
-  if (size > 0 && size < PERCENT_MIN) return `${value < 0 ? '-' : ''}<0.01 %`
+  if (size > 0 && size < PERCENT_MIN) return 'almost 0 %'
   return `${UP_TO_CENTS.format(value)} %`
 }
 

@@ -63,7 +63,7 @@ export class QuoteBook {
   /** Answer to an unpaid call. */
   unpaid(offer: Offer, request: string | undefined, facts: RequestFacts): QuoteAnswer {
     const unusable = this.#unusable(offer, request)
-    // Programs ask with nothing to see what a call takes; what stands in a request is meant, and a stock client would pay for it.
+    // An empty request only asks what a call takes. Any other is meant, and a stock client would pay for it.
     const isWithheld = unusable !== null && request !== undefined && request.trim() !== ''
     const { error, tail, header } = this.#text(offer, { ...facts, isWithheld })
     const extra = requestFields(offer, unusable)
@@ -110,10 +110,10 @@ export class QuoteBook {
     const state = offerState(this.#chain, this.#market, offer)
     const reason = reasonOver(state, rail)
     const options = paymentOptions({ chain: this.#chain, market: this.#market, offer, baseUrl }, state, rail)
-    const asked = isWithheld ? 'this request cannot be used; correct it first. Do not pay now.' : null
+    const unusable = isWithheld ? ', but this request cannot be used; correct it first. Do not pay now.' : ''
     const error = JSON.stringify(
       reason === null
-        ? `Payment required: ${name}${asked === null ? '' : `, but ${asked}`}`
+        ? `Payment required: ${name}${unusable}`
         : `Payment required, but ${serviceId} is unavailable: ${shortReason(reason)}. Do not pay now.`,
     )
     const tail = {

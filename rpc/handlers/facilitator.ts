@@ -78,7 +78,7 @@ export const getFacilitatorOffer: Handler = ({ chain, facilitator }, { params, q
   return answer({
     ...{ agentId, serviceId, height: chain.head.header.height, available: reason === null },
     ...(reason === null ? {} : { unavailableReason: reason }),
-    ...(option ?? { v1: null, v2: null }),
+    ...{ v1: option?.v1 ?? null, v2: option?.v2 ?? null },
   })
 }
 

@@ -178,6 +178,36 @@ it('a price that moved since it was quoted is not paid', async () => {
   expect(sent()).toBe(0)
 })
 
+it.each([
+  ['unavailable', { available: false, unavailableReason: 'closed' }],
+  ['request_unusable', { requestValid: false, requestError: { reason: 'too long' } }],
+])('an old quote is not paid where the service is %s by now', async (code, body) => {
+  quotes(COIN)
+  const client = agent()
+  const quote = await client.quote('node-x', 'a text')
+  const { accepts } = (await askedNow()) as { readonly accepts: readonly Json[] }
+  node.says('/api/x402', { available: true, requestValid: true, ...body, accepts: [], offers: accepts }, 402)
+  const old = { ...quote, askedAtMs: quote.askedAtMs - 60_000 }
+  await expect(client.pay(old)).rejects.toMatchObject({ code, payment: null })
+  expect(sent()).toBe(0)
+})
+
+it('an option that stands only among the offers is not paid, whatever it says of itself', async () => {
+  quotes(COIN)
+  const { accepts } = (await askedNow()) as { readonly accepts: readonly Json[] }
+  const shown = { x402Version: 1, accepts: [], offers: accepts }
+  node.says('/api/x402', shown, 402)
+  expect(await outcome()).toBe('unavailable')
+  const page = agent({ journal: memoryJournal() }).wrapFetch()(`${node.url}/api/x402/node-x`)
+  await expect(page).rejects.toMatchObject({ code: 'unavailable' })
+  expect(sent()).toBe(0)
+})
+
+/** What the node answers to an unpaid call. */
+async function askedNow(): Promise<unknown> {
+  return (await fetch(`${node.url}/api/x402/node-x`)).json()
+}
+
 it('a payment that the journal does not take is not sent', async () => {
   quotes(COIN)
   const journal = { ...memoryJournal(), put: () => Promise.reject(new Error('disk full')) }

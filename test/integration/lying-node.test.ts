@@ -167,6 +167,18 @@ describe('a node that quotes a bad price', () => {
     expect(signed()).toMatchObject({ amount: 10_000n, limit: 10n ** 12n })
   })
 
+  it.each([
+    ['more is got', [], [units('FAR', 8, 10n ** 8n), units('SALT', 4, 10n ** 7n)]],
+    ['more is given', ['--exact-out'], [units('FAR', 8, 10n ** 11n), units('SALT', 4, 10n ** 7n)]],
+  ])('as that of an amount that was not asked for gets no signature: %s', async (_, flags, [amountIn, amountOut]) => {
+    deepPool(10n ** 4n)
+    quotes(amountIn as Json, { ...(amountOut as Json) }, 'FAR-SALT-30')
+    const asked = flags.length === 0 ? '10' : '1'
+    const { end } = await node.run('swap', asked, 'FAR', 'SALT', '--no-wait', ...flags)
+    expect(end).toContain('its quote is for another swap')
+    expect(node.sent).toEqual([])
+  })
+
   it('moves nobody’s cursor, and the way is told as it is signed', async () => {
     deepPool(10n ** 6n)
     quotes(units('FAR', 8, 10n ** 9n), units('SALT', 4, 1_000n), '\u001b[2J FAR-FUSD-5')

@@ -12,16 +12,7 @@ import type { AllowList, NetworkFacts, Quote } from './shapes.ts'
  */
 export function checkAgreement(quote: Quote, { facts, allow, height }: AgreementBasis): void {
   const { serviceId, agentId, payTo, genesis } = quote
-  if (!quote.available)
-    throw new PaymentRequiredError(`${serviceId} is unavailable: ${quote.unavailableReason}`, {
-      code: 'unavailable',
-      quote,
-    })
-  if (quote.requestError !== null)
-    throw new PaymentRequiredError(`the request is unusable: ${quote.requestError}`, {
-      code: 'request_unusable',
-      quote,
-    })
+  checkOffered(quote)
   if ((genesis !== null && genesis !== facts.genesis) || !isNetwork(quote.offer.network, facts))
     throw new PaymentMismatchError(`the seller wants to be paid on another network than ${facts.name}`, {
       code: 'other_network',
@@ -36,6 +27,15 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
   const reason = reasonNotToPay(named, paramsOf(facts), height)
   if (reason !== null)
     throw new PaymentMismatchError(`not paid: ${reason}`, { code: 'bad_terms', retryable: quote.validUntil <= height })
+}
+
+/** Refuses a quote whose request cannot be used, or that cannot be paid now. */
+function checkOffered(quote: Quote): void {
+  const { serviceId, requestError, available, unavailableReason } = quote
+  if (requestError !== null)
+    throw new PaymentRequiredError(`the request is unusable: ${requestError}`, { code: 'request_unusable', quote })
+  if (available) return
+  throw new PaymentRequiredError(`${serviceId} is unavailable: ${unavailableReason}`, { code: 'unavailable', quote })
 }
 
 /** What a quote is held against. */
@@ -58,8 +58,9 @@ export async function checkPayee({ agentId }: Quote, { payTo }: AllowList, clien
   })
 }
 
-/** Refuses a quote whose price is not that of a newer one. */
-export function checkPriceStands(quote: Quote, newer: Quote): void {
+/** Refuses a quote that a newer one no longer stands for: it cannot be paid now, or its price is another. */
+export function checkStands(quote: Quote, newer: Quote): void {
+  checkOffered(newer)
   const { amount, agentId, serviceId } = quote
   if (newer.amount === amount && newer.agentId === agentId && newer.serviceId === serviceId) return
   throw new PaymentMismatchError(`the price of ${serviceId} moved from ${quote.coins} to ${newer.coins} coins`, {

@@ -8,7 +8,7 @@ import { requestCommitment } from '../../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
 import type { NodeClient } from '../node-client.ts'
 import { feeOf, prepareTransaction } from '../transactions.ts'
-import { checkAgreement, checkPayee, checkPriceStands } from './agreement.ts'
+import { checkAgreement, checkPayee, checkStands } from './agreement.ts'
 import { type Ceilings, DAY_MS } from './ceilings.ts'
 import type { CoinPrice } from './dollars.ts'
 import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
@@ -115,7 +115,7 @@ export class Payer {
   }
 
   async #checkFresh(quote: Quote): Promise<void> {
-    if (Date.now() - quote.askedAtMs > QUOTE_FRESH_MS) checkPriceStands(quote, await this.#parts.requote(quote))
+    if (Date.now() - quote.askedAtMs > QUOTE_FRESH_MS) checkStands(quote, await this.#parts.requote(quote))
   }
 
   /** Holds the quote against every guard; gives what units are in dollars, null where nobody names any. */

@@ -21,10 +21,22 @@ export interface QuoteBasis {
   readonly nowMs: number
 }
 
-/** The native option of x402 terms of either generation, also one that cannot be paid now; undefined where there is none. */
-export function nativeOffer({ accepts, offers }: Fields): Fields | undefined {
-  const options = [accepts, offers].flatMap((list) => (Array.isArray(list) ? list.map(fieldsOf) : []))
-  return options.find(({ scheme }) => scheme === NATIVE_SCHEME)
+/**
+ * The native option of x402 terms of either generation; undefined where there is none. One that stands only among the offers is not
+ * to be paid, whatever it says of itself: unless the request is the reason, it is unavailable.
+ */
+export function nativeOffer({ accepts, offers, requestValid }: Fields): Fields | undefined {
+  const accepted = nativeIn(accepts)
+  if (accepted !== undefined) return accepted
+  const offer = nativeIn(offers)
+  if (offer === undefined || requestValid === false) return offer
+  const extra = fieldsOf(offer.extra)
+  const unavailableReason = textOf(extra.unavailableReason, 'the seller offers it and does not accept payment now')
+  return { ...offer, extra: { ...extra, available: false, unavailableReason } }
+}
+
+function nativeIn(list: unknown): Fields | undefined {
+  return Array.isArray(list) ? list.map(fieldsOf).find(({ scheme }) => scheme === NATIVE_SCHEME) : undefined
 }
 
 /** Reads a native option of either generation; undefined where it is not one that this client understands. */

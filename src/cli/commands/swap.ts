@@ -87,7 +87,7 @@ async function proposeExactIn(
   const pair = { from, to }
   const way =
     asked.route === null
-      ? await quotedWay(session, pair, { amount: asked.amount })
+      ? await quotedWay(session, pair, { amount: asked.amount, units: given.value })
       : await routeIn(session, pair, asked.route, given.value)
   if (!way.ok) return way
   const { hops } = way.value
@@ -116,7 +116,7 @@ async function proposeExactOut(
   const pair = { from, to }
   const way =
     asked.route === null
-      ? await quotedWay(session, pair, { amountOut: asked.amount })
+      ? await quotedWay(session, pair, { amountOut: asked.amount, units: wanted.value })
       : await poolOut(session, pair, asked.route[0] as string, wanted.value)
   if (!way.ok) return way
   const { given, hops } = way.value
@@ -155,11 +155,11 @@ function quotedBadly(units: bigint, asset: AssetView) {
   return usage(`the quote is ${amountText(units, asset)}, which is worse than --limit`)
 }
 
-/** The best way that the node finds, if it is one from the one asset to the other. */
+/** The best way that the node finds, if it is one from the one asset to the other for the amount that was asked. */
 async function quotedWay(
   { client, context }: Session,
   { from, to }: Pair,
-  given: { readonly amount: string } | { readonly amountOut: string },
+  { units, ...given }: ({ readonly amount: string } | { readonly amountOut: string }) & { readonly units: Amount },
 ): Promise<Result<Way>> {
   const quote = await client.quote({ from: from.symbol, to: to.symbol, ...given })
   if (!quote.ok) return quote
@@ -167,7 +167,8 @@ async function quotedWay(
   const lie = assetLie(context, [amountIn, amountOut, ...route.map(({ out }) => out)])
   if (lie !== null) return fail(lie)
   const end = (route.at(-1) as HopView).out
-  if (amountIn.symbol === from.symbol && end.symbol === to.symbol && end.units === amountOut.units)
+  const isPair = amountIn.symbol === from.symbol && end.symbol === to.symbol && end.units === amountOut.units
+  if (isPair && units === ('amount' in given ? amountIn : amountOut).units)
     return ok({ given: amountIn.units, hops: route })
   return fail(fault('cli/refused', { message: 'its quote is for another swap' }))
 }

@@ -7,7 +7,7 @@ import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/facts/known-past.ts'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
-import { type CallOutcome, carryOut, type Settlement, wantsQuote } from '../cashier/cashier.ts'
+import { type CallOutcome, carryOut, type Settlement } from '../cashier/cashier.ts'
 import type { Rail } from '../cashier/options.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
@@ -123,7 +123,7 @@ function told(place: CallPlace, outcome: CallOutcome): Answer | Fault {
       return { status, json: { error: message, code: api, requestId, refund }, headers }
     }
     default:
-      return wantsQuote(outcome.fault) ? refused(place, outcome.fault) : withheld(place, outcome)
+      return faultRow(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
   }
 }
 

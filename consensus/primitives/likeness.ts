@@ -10,7 +10,7 @@ export function likest(mistyped: string, names: readonly string[], most: number)
 }
 
 /** The name that a mistyped one was meant to be; undefined where none is near. */
-function meantName(mistyped: string, names: readonly string[]): string | undefined {
+export function meantName(mistyped: string, names: readonly string[]): string | undefined {
   const typed = mistyped.slice(0, TYPED_CHARS_MAX)
   const [nearest] = likest(typed, names, 1)
   const same = names.find((name) => name.toLowerCase() === typed.toLowerCase())

@@ -7,7 +7,7 @@ import { type CallOutcome, carryOut, wantsAnother } from '../cashier/cashier.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { NATIVE_SCHEME } from '../cashier/options.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
-import { paidToolInput } from '../contract/agent-tools.ts'
+import { paidArgumentMisfits, paidToolInput } from '../contract/agent-tools.ts'
 import { PerHead } from '../discovery/per-head.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { quoteBook } from '../handlers/market.ts'
@@ -68,6 +68,8 @@ function toolOf({ definition }: Offer, price: string): object {
  * service once, also where it came over another door; what was begun is finished even if nobody waits for it any more.
  */
 export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise<ToolAnswer> {
+  const misfits = paidArgumentMisfits(call.args)
+  if (misfits.length > 0) return refused(place, call, fault('rpc/invalid-request', { fields: misfits }))
   const { request = '' } = call.args
   if (typeof request !== 'string')
     return refused(place, call, fault('rpc/invalid-request', { fields: ['request must be a string'] }))

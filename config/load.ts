@@ -1,5 +1,6 @@
 import { parseAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import { likest } from '../consensus/primitives/likeness.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { parseProxies } from '../rpc/edge/proxies.ts'
 import { readChat } from './chat-settings.ts'
@@ -132,22 +133,7 @@ function pricesText(value: object): string {
 }
 
 function unknownKey(key: string, known: readonly string[], source: string): Fault {
-  const nearest = known.toSorted((a, b) => distance(key, a) - distance(key, b))[0] as string
-  return fault('config/unknown-key', { key, source, suggestion: nearest })
-}
-
-/** Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1))
-    }
-    row = next
-  }
-  return row[b.length] as number
+  return fault('config/unknown-key', { key, source, suggestion: likest(key, known, 1)[0] as string })
 }
 
 /** What would be allowed, if the value is not. */

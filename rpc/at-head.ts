@@ -35,7 +35,7 @@ export function pageLimit(query: { readonly limit?: string | number | undefined 
 
 /** A cursor that this node did not give. */
 export function badCursor(): Fault {
-  return fault('rpc/invalid-request', { fields: ['cursor'] })
+  return fault('rpc/invalid-request', { fields: ['cursor must be what the page before gave as nextCursor'] })
 }
 
 /** The numbers that a cursor as `12-3-0` is made of, undefined for anything else. */

@@ -5,10 +5,11 @@ import type { Answer, Feed, StreamBegin } from './answer.ts'
 import { isQuickToParse } from './chat/body-values.ts'
 import { chatError, isOpenAiPath, retryHeaders } from './chat/errors.ts'
 import type { Route } from './contract/route.ts'
-import { ROUTES } from './contract/table.ts'
+import { type Checked, sentences } from './contract/sentences.ts'
 import { addressKey, holderOf } from './edge/client-key.ts'
 import type { Documents } from './edge/documents.ts'
 import { FORM_TYPE, readForm } from './edge/form.ts'
+import { meantPath, methodsAt } from './edge/near-path.ts'
 import type { WorkKind } from './edge/overload.ts'
 import type { TrustedProxies } from './edge/proxies.ts'
 import { withHost } from './edge/stand-in-host.ts'
@@ -152,7 +153,11 @@ export function bodyParsers(app: FastifyInstance): void {
     if (request.routeOptions.config?.takesForm !== true) return done(null, body)
     const fields = readForm(body as string)
     if (fields === undefined)
-      return done(new Refusal(fault('rpc/invalid-request', { fields: ['the fields of the form'] })))
+      return done(
+        new Refusal(
+          fault('rpc/invalid-request', { fields: ['the fields of the form cannot be read, or one stands twice'] }),
+        ),
+      )
     done(null, fields)
   })
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
@@ -237,16 +242,21 @@ function sendNothingHere(request: FastifyRequest, reply: FastifyReply): FastifyR
   const path = pathOf(request)
   const shown = path.slice(0, 200)
   const allowed = methodsAt(path)
-  if (allowed.length === 0) return sendFault(reply, request, fault('rpc/not-found', { path: shown }))
-  reply.header('allow', allowed.join(', '))
-  return sendFault(reply, request, fault('rpc/method-not-allowed', { method, path: shown }))
+  if (allowed.length > 0) {
+    reply.header('allow', allowed.join(', '))
+    return sendFault(reply, request, fault('rpc/method-not-allowed', { method, path: shown, allowed }))
+  }
+  const meant = meantPath(path)
+  const cause =
+    meant === undefined ? fault('rpc/not-found', { path: shown }) : fault('rpc/near-path', { path: shown, meant })
+  return sendFault(reply, request, cause)
 }
 
 function faultOf(error: FastifyError | Refusal, request: FastifyRequest, limits: HttpLimits): Fault {
   if (error instanceof Refusal || error instanceof ClaimsAway) return error.fault
   switch (error.code) {
     case 'FST_ERR_VALIDATION':
-      return fault('rpc/invalid-request', { fields: (error.validation ?? []).map(fieldText) })
+      return fault('rpc/invalid-request', { fields: misfitsIn(error, request) })
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return fault('rpc/body-too-large', { limitBytes: request.routeOptions.bodyLimit ?? limits.bodyBytesMax })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -272,7 +282,7 @@ export function mediaTypeFault({ headers }: FastifyRequest): Fault {
 export function refuseUnroutable(_: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('x-request-id', request.id)
   reply.header('access-control-allow-origin', '*')
-  return sendFault(reply, request, fault('rpc/invalid-request', { fields: ['the path'] }))
+  return sendFault(reply, request, fault('rpc/invalid-request', { fields: ['the path cannot be read'] }))
 }
 
 /** Errors of the JSON parser and of the router on bad bytes have a 4xx status; anything else is ours. */
@@ -282,28 +292,17 @@ function malformedOrBug(error: FastifyError): Fault {
   return fault('rpc/internal')
 }
 
-function fieldText({
-  instancePath,
-  message,
-  params,
-}: {
-  instancePath: string
-  message?: string | undefined
-  params: Record<string, unknown>
-}): string {
-  const extra = typeof params.additionalProperty === 'string' ? ` (${params.additionalProperty.slice(0, 40)})` : ''
-  return `${instancePath || '/'} ${message ?? 'is invalid'}${extra}`
+/** Parts of a request by the names that the validator has for them. */
+const PARTS: Readonly<Record<string, Omit<Checked, 'schema'>>> = {
+  body: { whole: 'the body', member: 'member' },
+  querystring: { whole: 'the query', member: 'query word' },
+  params: { whole: 'the path', member: 'part of the path' },
 }
 
-/** Methods that are served at a path. */
-function methodsAt(path: string): readonly string[] {
-  const routes = Object.values(ROUTES) as readonly Route[]
-  const matches = routes.filter((route) => patternOf(route.path).test(path))
-  return [...new Set(matches.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]
-}
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`)
+function misfitsIn({ validation = [], validationContext = 'body' }: FastifyError, request: FastifyRequest) {
+  const schemas = request.routeOptions.schema as Readonly<Record<string, object>> | undefined
+  const part = PARTS[validationContext] as Omit<Checked, 'schema'>
+  return sentences(validation, { schema: schemas?.[validationContext] ?? {}, ...part })
 }
 
 function pathOf(request: FastifyRequest): string {

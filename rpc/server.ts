@@ -118,7 +118,7 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
   const handler = HANDLERS[operation]
   const schema = {
     ...(route.params === undefined ? {} : { params: route.params }),
-    ...(route.query === undefined ? {} : { querystring: route.query }),
+    ...(route.query !== undefined || isStrict(route) ? { querystring: route.query ?? NO_QUERY } : {}),
     ...(route.body === undefined || isFreeForm(route) ? {} : { body: bodySchema(route) }),
   }
   app.route({
@@ -136,10 +136,16 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
     ...(route.isOpenAi && doorHooks(door, route)),
     preValidation: (request, _, done) => {
       if (node.publicUrl === null && !isAuthority(hostOf(request)))
-        return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header host'] })))
+        return done(
+          new Refusal(
+            fault('rpc/invalid-request', { fields: ['the header host must be a name with or without a port'] }),
+          ),
+        )
       // A proxy that does not set it passes on what its client wrote, and it begins every address that is shown.
       if (node.publicUrl === null && !isScheme(request.protocol))
-        return done(new Refusal(fault('rpc/invalid-request', { fields: ['the header x-forwarded-proto'] })))
+        return done(
+          new Refusal(fault('rpc/invalid-request', { fields: ['the header x-forwarded-proto must be http or https'] })),
+        )
       if (route.operator === 'required' && !isOperator(node, request.headers.authorization))
         return done(new Refusal(fault('rpc/unauthorized')))
       if (request.body instanceof Uint8Array && route.takesBytes !== true)
@@ -159,6 +165,15 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
       return route.isDocument === true ? sendDocument({ request, reply }, result, library) : send(reply, result)
     },
   })
+}
+
+const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
+
+/** Whether a route refuses query words that it does not know. Pages, probes and protocols of others are sent words for others. */
+function isStrict({ isDocument, dialect, isOpenAi, takesForm, bucket, answers }: Route): boolean {
+  const { contentType, alsoAs } = answers[200] ?? {}
+  const isPage = takesForm === true || contentType === 'text/html' || alsoAs === 'text/html'
+  return !(isDocument || dialect || isOpenAi || isPage || bucket === 'health')
 }
 
 /** Whether a route's body reaches its handler as it came. */

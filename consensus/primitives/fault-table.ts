@@ -182,7 +182,7 @@ export const FAULT_TABLE = {
   ...CHAT_FAULTS,
 
   'rpc/malformed-json': sender('malformed_json', 400, 'the body is not JSON: {reason}'),
-  'rpc/invalid-request': sender('invalid_request', 400, 'the request does not have the documented shape: {fields}'),
+  'rpc/invalid-request': sender('invalid_request', 400, 'the request cannot be used: {fields}'),
   'rpc/unsupported-network': sender('unsupported_network', 400, 'net is {net}; supported is {supported}'),
   'rpc/media-type': sender(
     'unsupported_media_type',
@@ -209,8 +209,9 @@ export const FAULT_TABLE = {
     403,
     'this node listens for its own machine only, and is not called {host}; its operator can name it in rpc.public-url',
   ),
-  'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}'),
-  'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}'),
+  'rpc/not-found': sender('not_found', 404, 'there is nothing at {path}; GET /openapi.json says what there is'),
+  'rpc/near-path': sender('not_found', 404, 'there is nothing at {path}; did you mean {meant}?'),
+  'rpc/method-not-allowed': sender('method_not_allowed', 405, '{method} is not served at {path}; served: {allowed}'),
   'rpc/rate-limited': later('rate_limited', 429, 'too many requests; try again in {seconds} s'),
   'rpc/too-many-at-once': later(
     'too_many_at_once',

@@ -18,7 +18,7 @@ export const MARKET_FAULTS = {
   'pay/not-found': later(
     'payment_not_found',
     402,
-    'the payment {txId} is neither in the chain nor in the mempool of this node',
+    'Do not pay again: the payment {txId} is neither in the chain nor in the mempool of this node yet; send its transaction, then repeat this call with the same payment',
   ),
   'pay/unconfirmed': later(
     'payment_unconfirmed',
@@ -49,6 +49,11 @@ export const MARKET_FAULTS = {
     'payment_expired',
     402,
     'the payment {txId} has too few blocks left before its deadline {deadline}, where it returns to the caller by itself',
+  ),
+  'pay/unused': sender(
+    'invalid_request',
+    400,
+    'unusable request: {reason}. The payment {payment} was not used for it. {refund}',
   ),
   'pay/secret-missing': sender(
     'invalid_request',
@@ -89,7 +94,11 @@ export const MARKET_FAULTS = {
     'the claim store {place} cannot be used: {reason}; see market.claims-url',
   ),
 
-  'pay/unreadable': sender('invalid_payment', 402, 'the payment in {where} cannot be read: {reason}'),
+  'pay/unreadable': sender(
+    'invalid_payment',
+    402,
+    'the payment in {where} cannot be read: {reason}. Nothing of it was used: do not pay again, send the same payment in the right form',
+  ),
   'pay/no-offer': sender(
     'payment_mismatch',
     402,

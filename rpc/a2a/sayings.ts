@@ -2,7 +2,7 @@ import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/f
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
 import type { ApiRequest } from '../answer.ts'
-import { type CallOutcome, wantsQuote } from '../cashier/cashier.ts'
+import { type CallOutcome, wantsAnother } from '../cashier/cashier.ts'
 import { resourceUrl } from '../cashier/options.ts'
 import { quoteBook } from '../handlers/market.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
@@ -39,19 +39,20 @@ export function said(state: Step['state'], text: string, metadata: Step['says'][
 /** The terms of a call. Nobody pays for a typo: they say so where the request would not do. */
 export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
   const checked = checkRequest(offer.definition, request, place.market.shop.context)
-  const required = termsOf(place, offer, checked.ok ? undefined : checked.fault)
+  const isWithheld = !checked.ok && request.trim() !== ''
+  const required = termsOf(place, offer, { cause: checked.ok ? undefined : checked.fault, isWithheld })
   const error = checked.ok ? {} : { [ERROR]: 'invalid_request' }
   const metadata = { [STATUS]: 'payment-required', [REQUIRED]: required, ...error }
   return said('input-required', String(required.error), metadata)
 }
 
-/** A refusal; with terms only where another payment would help: a client that pays by itself would pay twice. */
+/** A refusal; with terms where another payment would help. */
 export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
   const { api } = faultRow(cause.code)
   const error = { [ERROR]: api, details: cause.detail }
-  if (!wantsQuote(cause) || faultRow(cause.code).retry)
+  if (!wantsAnother(cause))
     return said('input-required', faultMessage(cause), { [STATUS]: 'payment-submitted', ...error })
-  const required = termsOf(place, offer, cause)
+  const required = termsOf(place, offer, { cause })
   return said('input-required', faultMessage(cause), { [STATUS]: 'payment-required', [REQUIRED]: required, ...error })
 }
 
@@ -89,15 +90,19 @@ function afterRefusal(
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
 ): Step {
   const { retry, api, status } = faultRow(cause.code)
-  const isOver = cause.code === 'service/invalid-request' || (status >= LOST_STATUS && !retry)
+  const isOver = cause.code === 'pay/unused' || (status >= LOST_STATUS && !retry)
   if (!isOver) return refused(place, call, cause)
   const more = { ...(charged === false && { charged }), ...(settlement && { [RECEIPTS]: [settlement] }) }
   const metadata = { [STATUS]: 'payment-failed', [ERROR]: api, details: cause.detail, ...more }
   return said('failed', faultMessage(cause), metadata)
 }
 
-function termsOf({ node, market, request }: A2aPlace, offer: Offer, cause: Fault | undefined) {
+function termsOf(
+  { node, market, request }: A2aPlace,
+  offer: Offer,
+  how: { readonly cause: Fault | undefined; readonly isWithheld?: boolean },
+) {
   const { requestId, baseUrl } = request
   const resource = resourceUrl(baseUrl, offer.definition.serviceId)
-  return quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, cause })
+  return quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, ...how })
 }

@@ -7,6 +7,7 @@ import { refundOf } from '../requests.ts'
 import { nativeNetwork } from './options.ts'
 import type { OfferedPayment } from './payments.ts'
 import { nativeReceipt, stableReceipt } from './receipts.ts'
+import { tellPayment } from './unused.ts'
 
 /** A paid call, however it came: over HTTP, MCP or A2A. */
 export interface PaidCallRequest {
@@ -58,10 +59,13 @@ export type CallOutcome =
 
 /** Carries a paid call out, or says why not. One payment runs one service once, whichever door it came through. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
-  const { payment } = call
-  return payment.rail === 'native'
+  const { payment, offer } = call
+  const outcome = await (payment.rail === 'native'
     ? payNative({ node, market }, call, payment)
-    : payStable({ node, market }, call, payment)
+    : payStable({ node, market }, call, payment))
+  if (outcome.is !== 'refused') return outcome
+  const meant = { agentId: market.shop.operator.agentId, serviceId: offer.definition.serviceId }
+  return { ...outcome, fault: tellPayment(node, outcome.fault, payment, meant) }
 }
 
 interface Place {
@@ -130,7 +134,11 @@ function isUncharged({ code }: Fault): boolean {
   return !MAYBE_CHARGED.has(code)
 }
 
-/** Whether a refusal is answered with a fresh quote. */
-export function wantsQuote({ code }: Fault): boolean {
-  return faultRow(code).status === 402
+/**
+ * Whether another payment would help. Only then are terms given: a client that pays by itself would pay twice for a payment that
+ * waits for its block, or that is merely written in a way that cannot be read.
+ */
+export function wantsAnother({ code }: Fault): boolean {
+  const { status, retry } = faultRow(code)
+  return status === 402 && !retry && code !== 'pay/unreadable'
 }

@@ -5,6 +5,7 @@ import { checkRequest } from '../../marketplace/services/service.ts'
 import { moment } from '../json.ts'
 import type { MarketApi } from '../node.ts'
 import { shortened } from '../shortened.ts'
+import { wantsAnother } from './cashier.ts'
 import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
@@ -39,9 +40,11 @@ export interface RequestFacts {
 interface TextFacts extends Omit<RequestFacts, 'requestId'> {
   /** Whether the options are only shown, as the request cannot be used. */
   readonly isWithheld?: boolean | undefined
+  /** Whether there are none, as the payment that came will do or has to be sent in another form. */
+  readonly isPaid?: boolean | undefined
 }
 
-/** Texts kept: one per service, base address, rail, and whether the request can be used. */
+/** Texts kept: one per service, base address, rail, and what is to be done with the options. */
 const TEXTS_MAX = 4_000
 /** Longest refusal in a header. */
 const ERROR_CHARS_MAX = 90
@@ -70,9 +73,9 @@ export class QuoteBook {
     return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
   }
 
-  /** Answer to a call whose payment does not do: the fault, and a fresh quote. */
+  /** Answer to a call whose payment does not do: the fault, and options where another payment would help. */
   refused(offer: Offer, fault: Fault, facts: RequestFacts): QuoteAnswer {
-    const { tail, terms } = this.#text(offer, facts)
+    const { tail, terms } = this.#text(offer, { ...facts, isPaid: !wantsAnother(fault) })
     const error = JSON.stringify(faultMessage(fault))
     const extra = `"details":${JSON.stringify(fault.detail)},`
     const body = quoteBody({ error, code: faultRow(fault.code).api, requestId: facts.requestId, extra, tail })
@@ -90,26 +93,27 @@ export class QuoteBook {
     return { ...whole, resource: { ...whole.resource, url: facts.resource } }
   }
 
-  #text(offer: Offer, { baseUrl, rail, isWithheld = false }: TextFacts): QuoteText {
+  #text(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid = false }: TextFacts): QuoteText {
     const { shop, stable } = this.#market
-    const key = `${offer.definition.serviceId} ${rail ?? ''} ${isWithheld} ${baseUrl}`
+    const key = `${offer.definition.serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${baseUrl}`
     const { head, moving } = this.#chain
     const ready = offer.definition.ready(shop.context)
     const unready = ready.available ? '' : ready.reason
     const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
-    const text = { stamp, ...this.#compose(offer, { baseUrl, rail, isWithheld }) }
+    const text = { stamp, ...this.#compose(offer, { baseUrl, rail, isWithheld, isPaid }) }
     if (this.#texts.size >= TEXTS_MAX) this.#texts.clear()
     this.#texts.set(key, text)
     return text
   }
 
-  #compose(offer: Offer, { baseUrl, rail, isWithheld = false }: TextFacts): Omit<QuoteText, 'stamp'> {
+  #compose(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid }: TextFacts): Omit<QuoteText, 'stamp'> {
     const { serviceId, name } = offer.definition
     const state = offerState(this.#chain, this.#market, offer)
     const reason = reasonOver(state, rail)
-    const options = paymentOptions({ chain: this.#chain, market: this.#market, offer, baseUrl }, state, rail)
+    const basis = { chain: this.#chain, market: this.#market, offer, baseUrl }
+    const options = isPaid ? [] : paymentOptions(basis, state, rail)
     const unusable = isWithheld ? ', but this request cannot be used; correct it first. Do not pay now.' : ''
     const error = JSON.stringify(
       reason === null

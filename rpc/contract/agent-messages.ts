@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { sentences } from './sentences.ts'
 
 /** Values of a message, but for the arguments of a tool and a payment: the longest handshake has some hundred. */
 export const MESSAGE_VALUES_MAX = 256
@@ -9,8 +10,6 @@ export const ARGUMENTS_MAX = 64
 export const URI_CHARS_MAX = 2_048
 const ICONS_MAX = 16
 const PROMPT_ARGUMENTS_MAX = 16
-/** A path holds names that the client chose. */
-const PATH_CHARS_MAX = 200
 
 const ANY_OBJECT = Type.Object({})
 const NAMED_OBJECTS = Type.Record(Type.String(), ANY_OBJECT)
@@ -55,14 +54,12 @@ export function messageMisfits(message: unknown): readonly string[] {
     return [`a message may have ${MESSAGE_VALUES_MAX} values, beside arguments of a tool and payment`]
   if (Object.keys(fieldsOf(given)).length > ARGUMENTS_MAX) return [`there may be ${ARGUMENTS_MAX} arguments`]
   const check = typeof method === 'string' ? CHECKS.get(method) : undefined
-  return [...misfitsOf(check, params, '/params'), ...misfitsOf(META_CHECK, meta, '/params/_meta')]
+  return [...misfitsOf(check, params, 'params'), ...misfitsOf(META_CHECK, meta, 'params._meta')]
 }
 
 function misfitsOf(check: typeof META_CHECK | undefined, value: unknown, at: string): readonly string[] {
   if (check === undefined || value === undefined || check.Check(value)) return []
-  return check
-    .Errors(value)
-    .map(({ instancePath, message }) => `${at}${instancePath.slice(0, PATH_CHARS_MAX)} ${message}`)
+  return sentences(check.Errors(value), { schema: {}, whole: at, member: 'member' }).map((said) => `${at}: ${said}`)
 }
 
 /** How many values are in a value, but for some, counted until they are too many. */

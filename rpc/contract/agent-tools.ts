@@ -4,6 +4,7 @@ import { SUBMITTED } from './chain.ts'
 import { ENTRY, MARKET_ROUTES } from './market.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
 import { HEX_32 } from './route.ts'
+import { sentences } from './sentences.ts'
 
 /** Inputs and outputs of the tools that agents call over MCP. What a tool gives is what the operation of the same name gives. */
 export interface ToolShape {
@@ -29,22 +30,30 @@ const FOUND = Type.Pick(ENTRY, [
   'unavailableReason',
 ])
 
+/** An argument with a misspelt name is refused, not ignored. */
+const CLOSED = { additionalProperties: false } as const
+
 /** Shapes of the free tools. */
 export const TOOL_SHAPES = {
   search_services: {
-    input: Type.Object({
-      query: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for; all services without' })),
-      capability: Type.Optional(Type.String({ maxLength: 40, description: 'Only this capability, like market-data' })),
-      maxPriceUsd: Type.Optional(Type.Number({ minimum: 0, description: 'Only services that cost at most this' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: FOUND_MAX, default: 10 })),
-    }),
+    input: Type.Object(
+      {
+        query: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for; all services without' })),
+        capability: Type.Optional(
+          Type.String({ maxLength: 40, description: 'Only this capability, like market-data' }),
+        ),
+        maxPriceUsd: Type.Optional(Type.Number({ minimum: 0, description: 'Only services that cost at most this' })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: FOUND_MAX, default: 10 })),
+      },
+      CLOSED,
+    ),
     output: Type.Object({
       total: Type.Integer({ minimum: 0, description: 'How many fit; the first of them are given' }),
       services: Type.Array(FOUND),
     }),
   },
   get_service: {
-    input: Type.Object({ serviceId: SERVICE_ID }),
+    input: Type.Object({ serviceId: SERVICE_ID }, CLOSED),
     output: Type.Object({
       service: ENTRY,
       sample: Type.Literal(true),
@@ -54,23 +63,29 @@ export const TOOL_SHAPES = {
     }),
   },
   get_quote: {
-    input: Type.Object({ serviceId: SERVICE_ID, request: Type.Optional(REQUEST_TEXT) }),
+    input: Type.Object({ serviceId: SERVICE_ID, request: Type.Optional(REQUEST_TEXT) }, CLOSED),
     output: MARKET_ROUTES.callService.answers[402].schema,
   },
   get_receipt: {
-    input: Type.Object({
-      txId: Type.Unsafe<string>({ ...HEX_32, description: 'Id of the payment: natively its txId' }),
-    }),
+    input: Type.Object(
+      {
+        txId: Type.Unsafe<string>({ ...HEX_32, description: 'Id of the payment: natively its txId' }),
+      },
+      CLOSED,
+    ),
     output: MARKET_ROUTES.getRequest.answers[200].schema,
   },
-  node_status: { input: Type.Object({}), output: OPERATIONS_ROUTES.getStatus.answers[200].schema },
+  node_status: { input: Type.Object({}, CLOSED), output: OPERATIONS_ROUTES.getStatus.answers[200].schema },
   submit_transaction: {
-    input: Type.Object({
-      tx: Type.Unsafe<string | object>({
-        anyOf: [{ type: 'string', pattern: '^([0-9a-f]{2})+$' }, { type: 'object' }],
-        description: 'A signed transaction: its bytes in hex, or its JSON form',
-      }),
-    }),
+    input: Type.Object(
+      {
+        tx: Type.Unsafe<string | object>({
+          anyOf: [{ type: 'string', pattern: '^([0-9a-f]{2})+$' }, { type: 'object' }],
+          description: 'A signed transaction: its bytes in hex, or its JSON form',
+        }),
+      },
+      CLOSED,
+    ),
     output: SUBMITTED,
   },
 } as const satisfies Record<string, ToolShape>
@@ -79,12 +94,12 @@ export const TOOL_SHAPES = {
 export type FreeToolName = keyof typeof TOOL_SHAPES
 
 /** Payment of a tool that is paid, for clients that cannot set `_meta`. */
-export const PAYMENT_ARGUMENT = Type.Object(
+const PAYMENT_ARGUMENT = Type.Object(
   {
     txId: Type.Unsafe<string>({ ...HEX_32, description: 'Transaction id of the agent_invoke payment' }),
     secret: Type.Optional(Type.Unsafe<string>({ ...HEX_32, description: 'Secret of a locked payment' })),
   },
-  { description: 'Native payment, for clients that cannot send _meta["x402/payment"]' },
+  { ...CLOSED, description: 'Native payment, for clients that cannot send _meta["x402/payment"]' },
 )
 
 /** Input of a tool that is paid; what the service reads is told by the description of its request. */
@@ -95,17 +110,27 @@ export function paidToolInput(request: {
 }) {
   const { description, isNeeded, example } = request
   const text = Type.String({ maxLength: 131_072, description, ...(example === '' ? {} : { examples: [example] }) })
-  return Type.Object({
-    request: isNeeded ? text : Type.Optional(text),
-    payment: Type.Optional(PAYMENT_ARGUMENT),
-  })
+  return Type.Object(
+    { request: isNeeded ? text : Type.Optional(text), payment: Type.Optional(PAYMENT_ARGUMENT) },
+    CLOSED,
+  )
 }
 
+const ARGUMENTS = { whole: 'the arguments', member: 'argument' }
+const PAID_INPUT = paidToolInput({ description: '', isNeeded: false, example: '' })
+const PAID_CHECK = Compile(PAID_INPUT as TSchema)
 const CHECKS = new Map(Object.entries(TOOL_SHAPES).map(([name, { input }]) => [name, Compile(input as TSchema)]))
 
 /** What is wrong with the arguments of a free tool, empty where they do. */
 export function argumentMisfits(name: FreeToolName, value: unknown): readonly string[] {
   const check = CHECKS.get(name)
   if (check === undefined || check.Check(value)) return []
-  return check.Errors(value).map(({ instancePath, message }) => `${instancePath || 'the arguments'} ${message}`)
+  return sentences(check.Errors(value), { schema: TOOL_SHAPES[name].input, ...ARGUMENTS })
+}
+
+/** What is wrong with the names of the arguments of a paid tool; their values say more where they are read. */
+export function paidArgumentMisfits(args: Readonly<Record<string, unknown>>): readonly string[] {
+  if (PAID_CHECK.Check(args)) return []
+  const strangers = PAID_CHECK.Errors(args).filter(({ keyword }) => keyword === 'additionalProperties')
+  return strangers.length === 0 ? [] : sentences(strangers, { schema: PAID_INPUT, ...ARGUMENTS })
 }

@@ -80,7 +80,7 @@ const COMPARED = Type.Pick(CHAT_MODEL_INFO, [
 
 const QA_BODY = Type.Object(
   { question: Type.String({ minLength: 1, maxLength: QUESTION_CHARS_MAX }) },
-  { additionalProperties: true },
+  { additionalProperties: false },
 )
 
 const QA_ANSWER = Type.Object({

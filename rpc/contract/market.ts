@@ -18,22 +18,25 @@ import {
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64 })
 
+/** A member or a query word with a misspelt name is refused, not ignored. */
+const CLOSED = { additionalProperties: false } as const
+
 /** Proof of payment on the native rail. `secret` opens a locked payment: 32 bytes in hex. */
-const PAYMENT = Type.Object({ txId: HEX_32, secret: Type.Optional(HEX_32) }, { additionalProperties: true })
+const PAYMENT = Type.Object({ txId: HEX_32, secret: Type.Optional(HEX_32) }, CLOSED)
 
 const CALL_FIELDS = { request: Type.Optional(Type.String({ maxLength: 131_072 })), payment: Type.Optional(PAYMENT) }
 
 /** Body of `POST /api/x402/{serviceId}`. */
-export const CALL_BODY = Type.Object(CALL_FIELDS, { additionalProperties: true })
+export const CALL_BODY = Type.Object(CALL_FIELDS, CLOSED)
 /** Body of `POST /api/x402`. */
-export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIELDS }, { additionalProperties: true })
+export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIELDS }, CLOSED)
 
 const NET_QUERY = Type.Object(
   {
     net: Type.Optional(Type.String({ maxLength: 20 })),
     rail: Type.Optional(Type.Union([Type.Literal('native'), Type.Literal('stable')])),
   },
-  { additionalProperties: true },
+  CLOSED,
 )
 
 /** `PaymentOption` of the OpenAPI document. */
@@ -248,7 +251,11 @@ const REQUESTS_QUERY = Type.Object(
 
 const PAID_ANSWERS = {
   200: { description: 'Paid: result and receipt', schema: PAID },
-  402: { description: 'Payment required, or the payment offered does not do; a fresh quote', schema: QUOTE },
+  402: {
+    description:
+      'Payment required, or the payment offered does not do; options in `accepts` where another payment would help',
+    schema: QUOTE,
+  },
   502: {
     description: 'The service failed after payment; the escrow returns to the caller',
     schema: Type.Object(

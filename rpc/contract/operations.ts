@@ -142,6 +142,7 @@ export const OPERATIONS_ROUTES = {
       200: {
         description: 'Links',
         schema: Type.Object({ name: Type.String(), links: Type.Record(Type.String(), Type.String()) }),
+        alsoAs: 'text/html',
       },
     },
     bucket: 'read',

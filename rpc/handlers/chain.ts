@@ -19,6 +19,7 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
+import { badCursor } from '../at-head.ts'
 import { blockSummary, blockToJson, merkleProofToJson, receiptToJson } from '../json.ts'
 import type { NodeApi } from '../node.ts'
 import { readTransaction } from '../transaction-body.ts'
@@ -47,7 +48,7 @@ async function submitWithKeys({ mempool, fetchKeys }: NodeApi, tx: Transaction):
 export const listBlocks: Handler = ({ chain }, { query }) => {
   const limit = Number(query.limit ?? PAGE_DEFAULT)
   const from = query.cursor === undefined ? chain.head.header.height : Number(query.cursor)
-  if (!Number.isInteger(from) || from < 0) return fault('rpc/invalid-request', { fields: ['cursor'] })
+  if (!Number.isInteger(from) || from < 0) return badCursor()
   const heights = Array.from({ length: Math.min(limit, from + 1) }, (_, i) => from - i)
   const prefix = chain.ruleBook.params.addressPrefix
   const blocks = heights.flatMap((height) => {

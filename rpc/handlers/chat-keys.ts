@@ -1,6 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { type KeyChange, OPERATOR } from '../../marketplace/chat/keys.ts'
 import { answer, type Handler } from '../answer.ts'
+import { badCursor } from '../at-head.ts'
 import { keyJson } from '../key-json.ts'
 
 const DAY_MS = 86_400_000
@@ -22,8 +23,7 @@ export const listKeys: Handler = ({ chat }, { query }) => {
   const { limit = LIMIT_DEFAULT, cursor } = query
   // One that was forgotten meanwhile ends the list: nothing tells where it stood.
   const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1
-  if (cursor !== undefined && from === 0)
-    return fault('rpc/invalid-request', { fields: ['/cursor is none of this list'] })
+  if (cursor !== undefined && from === 0) return badCursor()
   const page = all.slice(from, from + Number(limit))
   const last = page.at(-1)
   const nextCursor = from + page.length < all.length && last !== undefined ? last.id : null

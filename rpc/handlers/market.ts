@@ -7,7 +7,8 @@ import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/facts/known-past.ts'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { type Answer, type ApiRequest, answer, type Handler } from '../answer.ts'
-import { type CallOutcome, carryOut, type Settlement, wantsQuote } from '../cashier/cashier.ts'
+import { badCursor } from '../at-head.ts'
+import { type CallOutcome, carryOut, type Settlement } from '../cashier/cashier.ts'
 import type { Rail } from '../cashier/options.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
@@ -96,7 +97,9 @@ async function pay(place: CallPlace, payment: OfferedPayment): Promise<Answer | 
   const { node, market, offer, request } = place
   const key = request.headers['idempotency-key']
   if (key !== undefined && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
-    return fault('rpc/invalid-request', { fields: ['idempotency-key'] })
+    return fault('rpc/invalid-request', {
+      fields: [`the header idempotency-key must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters`],
+    })
   const text = (request.body as CallBody).request ?? ''
   const client = holderOf(addressKey(request.address))
   const outcome = await carryOut(node, market, { offer, request: text, payment, idempotencyKey: key ?? null, client })
@@ -123,7 +126,7 @@ function told(place: CallPlace, outcome: CallOutcome): Answer | Fault {
       return { status, json: { error: message, code: api, requestId, refund }, headers }
     }
     default:
-      return wantsQuote(outcome.fault) ? refused(place, outcome.fault) : withheld(place, outcome)
+      return faultRow(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
   }
 }
 
@@ -191,8 +194,7 @@ export const getProtocol: Handler = (node, { baseUrl }) => answer(protocolDocume
 export const listRequests: Handler = async ({ chain, market }, { query }) => {
   if (market === null) return fault('rpc/no-market')
   const cursor = query.cursor === undefined ? null : String(query.cursor)
-  if (cursor !== null && !/^[0-9]{15}\/[0-9a-f]{64}$/.test(cursor))
-    return fault('rpc/invalid-request', { fields: ['cursor'] })
+  if (cursor !== null && !/^[0-9]{15}\/[0-9a-f]{64}$/.test(cursor)) return badCursor()
   const serviceId = query.serviceId === undefined ? undefined : String(query.serviceId)
   const page = await recentOfBoth(market, { limit: Number(query.limit ?? PAGE_DEFAULT), cursor, serviceId })
   return answer({

@@ -32,7 +32,7 @@ export const getMiningTemplate: Handler = async (node, request) => {
 export const submitWork: Handler = async (node, { body }) => {
   const { jobId, nonce } = body as { readonly jobId: string; readonly nonce: string }
   if (nonce.length > NONCE_DIGITS_MAX || BigInt(nonce) >= NONCE_BOUND)
-    return fault('rpc/invalid-request', { fields: ['/nonce must be below 2^64'] })
+    return fault('rpc/invalid-request', { fields: ['nonce must be below 2^64'] })
   const mined = await node.remoteWork.submit(jobId, BigInt(nonce))
   if (!mined.ok) return mined.fault
   return answer({ accepted: true, id: mined.value.id, height: mined.value.header.height })

@@ -23,7 +23,7 @@ export const banPeer: Handler = ({ network = null }, { body }) => {
   const { peer, ip, hours = BAN_HOURS } = body as { peer?: string; ip?: string; hours?: number }
   const target = peer ?? ip
   if (target === undefined || (peer !== undefined && ip !== undefined))
-    return fault('rpc/invalid-request', { fields: ['one of peer and ip'] })
+    return fault('rpc/invalid-request', { fields: ['one of peer and ip must be given, and not both'] })
   return banAnswer(network.ban(target, hours))
 }
 

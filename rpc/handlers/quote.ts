@@ -26,10 +26,12 @@ function requestOf(chain: Chain, query: ApiRequest['query']): QuoteRequest | Fau
   if (from === undefined) return fault('rpc/asset-not-found', { symbol: String(query.from) })
   if (to === undefined) return fault('rpc/asset-not-found', { symbol: String(query.to) })
   const exactOut = query.amountOut !== undefined
-  if (exactOut === (query.amount !== undefined)) return fault('rpc/invalid-request', { fields: ['amount, amountOut'] })
+  if (exactOut === (query.amount !== undefined))
+    return fault('rpc/invalid-request', { fields: ['one of amount and amountOut must be given, and not both'] })
   const amount = parseAmount(String(exactOut ? query.amountOut : query.amount), (exactOut ? to : from).decimals)
   if (!amount.ok) return amount.fault
-  if (amount.value === 0n) return fault('rpc/invalid-request', { fields: [exactOut ? 'amountOut' : 'amount'] })
+  if (amount.value === 0n)
+    return fault('rpc/invalid-request', { fields: [`${exactOut ? 'amountOut' : 'amount'} must be more than 0`] })
   const slippageBps = BigInt(query.slippageBps ?? SLIPPAGE_DEFAULT_BPS)
   return { from, to, exactOut, amount: amount.value, slippageBps }
 }

@@ -3,11 +3,11 @@ import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
-import { type CallOutcome, carryOut, wantsQuote } from '../cashier/cashier.ts'
+import { type CallOutcome, carryOut, wantsAnother } from '../cashier/cashier.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { NATIVE_SCHEME } from '../cashier/options.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
-import { paidToolInput } from '../contract/agent-tools.ts'
+import { paidArgumentMisfits, paidToolInput } from '../contract/agent-tools.ts'
 import { PerHead } from '../discovery/per-head.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { quoteBook } from '../handlers/market.ts'
@@ -68,6 +68,8 @@ function toolOf({ definition }: Offer, price: string): object {
  * service once, also where it came over another door; what was begun is finished even if nobody waits for it any more.
  */
 export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise<ToolAnswer> {
+  const misfits = paidArgumentMisfits(call.args)
+  if (misfits.length > 0) return refused(place, call, fault('rpc/invalid-request', { fields: misfits }))
   const { request = '' } = call.args
   if (typeof request !== 'string')
     return refused(place, call, fault('rpc/invalid-request', { fields: ['request must be a string'] }))
@@ -122,10 +124,7 @@ function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAn
   }
 }
 
-/**
- * A refusal. Only where another payment would help it is terms: a client that pays by itself would pay twice for a payment that
- * merely waits for its block.
- */
+/** A refusal; it is terms where another payment would help. */
 function refused(
   place: McpPlace,
   call: PaidToolCall,
@@ -133,7 +132,7 @@ function refused(
   { charged, settlement }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
 ): ToolAnswer {
   const said = settlement ? { _meta: { [RESPONSE_KEY]: settlement } } : {}
-  if (wantsQuote(cause) && !faultRow(cause.code).retry) {
+  if (wantsAnother(cause)) {
     const { api: code } = faultRow(cause.code)
     return { ...terms(place, call, { code, details: cause.detail }, { cause }), ...said }
   }

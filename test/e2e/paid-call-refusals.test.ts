@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { NodeClient } from '../../rpc/client/node-client.ts'
-import { type CallView, post, verdict } from '../support/api.ts'
+import { ask, type CallView, post, type Reply, verdict } from '../support/api.ts'
 import { Caller, marketOpen, type Payment, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 
@@ -35,6 +35,14 @@ async function expectUsable(payment: Payment): Promise<void> {
   expect(verdict(reply)).toBe('200 paid')
   expect(reply.body.result).toEqual({ echo: payment.request })
   expect(ran(payment.request)).toBe(1)
+}
+
+/** A client that pays by itself finds nothing to pay a second time, in the words of either generation. */
+function expectNoTerms({ headers, body }: Reply<CallView>): void {
+  const header = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()
+  expect([body.accepts, body.offers]).toEqual([[], undefined])
+  expect(JSON.parse(header)).toMatchObject({ x402Version: 2, accepts: [] })
+  expect(header).not.toContain('native-x402')
 }
 
 describe('a payment that does not fit is refused with a fresh quote and nothing is consumed:', () => {
@@ -93,8 +101,18 @@ describe('a payment that does not fit is refused with a fresh quote and nothing 
   it('a payment that this node has never seen', async () => {
     const reply = await post<CallView>(daemon.url, PATH, { request: 'ok:unknown', payment: { txId: UNKNOWN } })
     expect(verdict(reply)).toBe('402 payment_not_found')
-    expect(reply.body.accepts).toHaveLength(1)
+    expect(reply.body.error).toMatch(/^Do not pay again: /)
+    expectNoTerms(reply)
     expect(ran('ok:unknown')).toBe(0)
+  })
+
+  it('a payment that cannot be read', async () => {
+    const headers = { 'content-type': 'application/json', 'x-payment': 'none' }
+    const body = JSON.stringify({ request: 'ok:unreadable' })
+    const reply = await ask<CallView>(daemon.url, PATH, { method: 'POST', headers, body })
+    expect(verdict(reply)).toBe('402 invalid_payment')
+    expect(reply.body.error).toContain('do not pay again')
+    expectNoTerms(reply)
   })
 
   it('a payment that was mined but failed, because its service does not exist', async () => {
@@ -236,8 +254,25 @@ describe('a malformed call is refused at once and leaves its payment usable:', (
     for (const request of ['refuse', '']) {
       const reply = await buyer.offer(payment, { request })
       expect(verdict(reply)).toBe('400 invalid_request')
+      const deadline = (await buyer.transaction(payment.txId)).height + 9_600
+      expect(reply.body.details).toMatchObject({ payment: payment.txId, deadline })
+      expect(reply.body.error).toContain(
+        `The payment ${payment.txId} was not used for it. Send it again with a corrected`,
+      )
+      expect(reply.body.error).toContain(`unused, it is refunded on chain at height ${deadline} (about 20`)
     }
     expect(verdict(await post(daemon.url, PATH, { payment: { txId: payment.txId } }))).toBe('400 invalid_request')
+  })
+
+  it('and says so where the payment commits to one request, is for another service, or is not there', async () => {
+    const order = { serviceId: 'node-test-again', request: 'ok:committed' }
+    const committed = await buyer.payMined({ ...order, lock: 'commitment' })
+    const other = await buyer.payMined({ ...order, serviceId: 'node-test-once' })
+    const said = async (paid: Payment): Promise<unknown> =>
+      (await buyer.offer({ ...paid, ...order }, { request: 'refuse' })).body.details?.refund
+    expect(await said(committed)).toMatch(/^It commits to one request: send it again with that one; unused, .* height/)
+    expect(await said(other)).toMatch(/^It pays for node-test-once of [a-z0-9-]+ alone; unused, .* height/)
+    expect(await said({ ...committed, txId: UNKNOWN as never })).toMatch(/^This node knows no escrow of it/)
   })
 
   it('and after all of that the payment buys what it was made for', async () => {

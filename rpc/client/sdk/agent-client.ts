@@ -10,6 +10,15 @@ import { followEvents } from './event-feed.ts'
 import { memoryJournal } from './journal.ts'
 import { payingTools } from './mcp.ts'
 import { factsOf } from './networks.ts'
+import {
+  CEILING_NAMES,
+  checkAllow,
+  checkNames,
+  EVENT_NAMES,
+  FILTER_NAMES,
+  type Names,
+  PAID_FETCH_NAMES,
+} from './options.ts'
 import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
 import { committedText, Payer } from './payer.ts'
 import { readQuote } from './quotes.ts'
@@ -69,6 +78,22 @@ export interface ClientOptions extends CeilingOptions {
 export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
+/** Every option there is; the type holds it complete. */
+const OPTION_NAMES: Names<Required<ClientOptions>> = {
+  ...{
+    baseUrl: 0,
+    wallet: 0,
+    network: 0,
+    allow: 0,
+    secondNode: 0,
+    journal: 0,
+    fetch: 0,
+    signal: 0,
+    dryRun: 0,
+    onPay: 0,
+  },
+  ...{ settleMs: 0, verify: 0, ...CEILING_NAMES },
+}
 
 /** Makes a client. Errors: `invalid_option`. */
 export function createClient(options: ClientOptions): AgentClient {
@@ -89,6 +114,8 @@ export class AgentClient {
 
   /** See {@link createClient}. */
   constructor(options: ClientOptions) {
+    checkNames('createClient', options, OPTION_NAMES)
+    checkAllow(options.allow ?? {})
     this.#options = options
     this.#baseUrl = baseOf(options.baseUrl)
     this.#facts = factsOf(options.network ?? 'mainnet')
@@ -132,6 +159,7 @@ export class AgentClient {
 
   /** Services of the node, the unavailable ones with the reason. */
   async services(filter: { readonly capability?: string; readonly q?: string } = {}): Promise<readonly ServiceEntry[]> {
+    checkNames('services', filter, FILTER_NAMES)
     const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][]
     const { services } = await this.#document(`/services.json?${new URLSearchParams(given)}`)
     if (!Array.isArray(services)) throw new FarthingError('the node lists no services', { code: 'node_refused' })
@@ -215,6 +243,7 @@ export class AgentClient {
 
   /** Events of the node until the signal ends them, resumed behind the last one whenever the connection ends. */
   events(options: EventOptions = {}): AsyncGenerator<NodeEvent, void, undefined> {
+    checkNames('events', options, EVENT_NAMES)
     return followEvents(this.#baseUrl, this.#transport, options)
   }
 
@@ -223,6 +252,7 @@ export class AgentClient {
     fetch: typeof globalThis.fetch = globalThis.fetch,
     options: PaidFetchOptions = {},
   ): typeof globalThis.fetch {
+    checkNames('wrapFetch', options, PAID_FETCH_NAMES)
     return payingFetch(fetch, this.#paidParts(), options)
   }
 

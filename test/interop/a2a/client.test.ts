@@ -128,7 +128,7 @@ describe('the official A2A client', () => {
     expect(runs(request)).toBe(1)
   })
 
-  it('is given fresh terms for a payment that will never do, and none for one that is not there yet', async () => {
+  it('is given no fresh terms for a payment that cannot be read, or that is not there yet', async () => {
     const request = newRequest()
     const unpaid = await send({ text: `${SOLD} ${request}` })
     const unreadable = await send({
@@ -137,9 +137,10 @@ describe('the official A2A client', () => {
       metadata: { 'x402.payment.payload': { scheme: 'none' } },
     })
     expect(metadataOf(unreadable)).toMatchObject({
-      [STATUS]: 'payment-required',
+      [STATUS]: 'payment-submitted',
       'x402.payment.error': 'invalid_payment',
     })
+    expect(metadataOf(unreadable)).not.toHaveProperty(['x402.payment.required'])
     const early = nativePayment(await signNative(daemon.url, SOLD, request))
     const waiting = await send({ text: 'paid', task: unpaid, metadata: { 'x402.payment.payload': early } })
     expect(waiting.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED)

@@ -169,11 +169,11 @@ describe.each(CLIENTS)('the official client %s', (name) => {
     expect(early.structuredContent).not.toHaveProperty('accepts')
   })
 
-  it('is given fresh terms for a payment that cannot be read', async () => {
+  it('is not asked to pay again for a payment that cannot be read', async () => {
     const unreadable = await client.call(SOLD, { request: 'ok' }, { [PAYMENT]: { scheme: 'native-x402', payload: {} } })
     expect(unreadable.isError).toBe(true)
-    expect(unreadable.structuredContent).toMatchObject({ x402Version: 2, code: 'invalid_payment' })
-    expect(unreadable.structuredContent?.accepts).toHaveLength(1)
+    expect(unreadable.structuredContent).toMatchObject({ code: 'invalid_payment', retry: false })
+    expect(unreadable.structuredContent).not.toHaveProperty('accepts')
   })
 
   it('is refunded for a service that fails', async () => {

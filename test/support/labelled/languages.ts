@@ -11,9 +11,19 @@ const of = (language: string, texts: readonly string[]): readonly LabelledLangua
 /** The guess was tuned on these. */
 export const TUNED_LANGUAGES: readonly LabelledLanguage[] = [
   ...of('de', ['Das Wetter ist heute schön.', 'Ich bin sehr zufrieden.', 'Der Akku hält nicht lange.', 'Nie wieder!']),
-  ...of('es', ['El servicio es muy malo.', 'Me gusta mucho este libro.', 'No funciona nada.', '¿Dónde está mi pedido?']),
+  ...of('es', [
+    'El servicio es muy malo.',
+    'Me gusta mucho este libro.',
+    'No funciona nada.',
+    '¿Dónde está mi pedido?',
+  ]),
   ...of('fr', ["C'est une bonne idée.", 'Je suis très content.', 'Le produit ne marche pas.', 'Quelle belle journée!']),
-  ...of('it', ['Il servizio è pessimo.', 'Sono molto contento di questo.', 'Non funziona per niente.', 'Che bella giornata!']),
+  ...of('it', [
+    'Il servizio è pessimo.',
+    'Sono molto contento di questo.',
+    'Non funziona per niente.',
+    'Che bella giornata!',
+  ]),
   ...of('pt', ['O atendimento foi muito bom.', 'Não gostei do produto.', 'Está tudo bem com você?']),
   ...of('nl', ['De kamer was erg klein.', 'Ik ben heel blij met dit boek.', 'Het werkt niet goed.']),
   ...of('sv', ['Jag är mycket nöjd.', 'Det här är en bra bok.']),
@@ -43,7 +53,7 @@ export const TUNED_LANGUAGES: readonly LabelledLanguage[] = [
   ]),
 ]
 
-/** Written before the guess was changed; nothing was tuned on these. */
+/** Written before the guess was changed. No threshold was set by these; the lists of words come from the same hand. */
 export const HELD_BACK_LANGUAGES: readonly LabelledLanguage[] = [
   ...of('de', [
     'Die Lieferung kam zu spät.',

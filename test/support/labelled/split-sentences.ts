@@ -17,7 +17,7 @@ export const TUNED_SENTENCES: readonly (readonly string[])[] = [
     'Ask for Mr. Brown at the gate.',
   ],
   [
-    'Read the notes at https://www.example.org/notes.html?x=1. They are short.'.split('. ')[0] + '.',
+    'Read the notes at https://www.example.org/notes.html?x=1.',
     'They explain version 2.1.3 of the program.',
     'See Fig. 3 and p. 12 of the paper by Smith et al. for more.',
   ],
@@ -37,7 +37,7 @@ export const TUNED_SENTENCES: readonly (readonly string[])[] = [
     'Its head, George W. Bush, stayed in Texas.',
     'The river is 1,200.5 km long.',
   ],
-  ['He came back at 5 p.m. She had left by then.'.slice(0, 24).trim(), 'She had left by then.', 'The house was dark and cold.'],
+  ['He came back at 5 p.m.', 'She had left by then.', 'The house was dark and cold.'],
 ]
 
 /** Written before the splitter was changed; nothing was tuned on these. */
@@ -77,9 +77,5 @@ export const HELD_BACK_SENTENCES: readonly (readonly string[])[] = [
     'It takes approx. 11 hours, etc. is written on the ticket.',
     'Mrs. O. P. Lang sits in row 12.',
   ],
-  [
-    'He was born in the U.S. His sister was born in Spain.'.slice(0, 24).trim(),
-    'His sister was born in Spain.',
-    'Both live in Rome today.',
-  ],
+  ['He was born in the U.S.', 'His sister was born in Spain.', 'Both live in Rome today.'],
 ]

@@ -13,7 +13,18 @@ Ben: Yes, the night train from King's Cross. The tickets were forty pounds.
 Anna: That is cheap. Did the tickets come with a bed?
 Ben: No, a seat. The sleeping car of the night train was full.
 Anna: Then bring a pillow to King's Cross.`,
-    keywords: ['night train', 'train', "king's cross", 'york', 'ticket', 'sleeping car', 'pillow', 'seat', 'bed', 'list'],
+    keywords: [
+      'night train',
+      'train',
+      "king's cross",
+      'york',
+      'ticket',
+      'sleeping car',
+      'pillow',
+      'seat',
+      'bed',
+      'list',
+    ],
     names: ["King's Cross", 'York'],
     never: ['anna', 'ben', 'did', 'that', 'cross', 'king'],
   },
@@ -36,7 +47,17 @@ Agent: Yes, a cable was cut near St John's Wood Road. Our engineers repair the c
 Customer: Will I get a refund for the outage?
 Agent: That depends. Did you report the outage online?
 Customer: I reported it on Tuesday.`,
-    keywords: ['broadband', 'outage', 'leith', 'cable', 'engineer', 'refund', "st john's wood road", 'customer', 'online'],
+    keywords: [
+      'broadband',
+      'outage',
+      'leith',
+      'cable',
+      'engineer',
+      'refund',
+      "st john's wood road",
+      'customer',
+      'online',
+    ],
     names: ['Leith', "St John's Wood Road"],
     never: ['agent', 'did', 'that', 'does', 'will'],
   },

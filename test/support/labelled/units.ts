@@ -18,14 +18,18 @@ const lined = (
 
 /** The engine was tuned on these. */
 export const TUNED_UNITS: readonly LabelledUnits[] = [
-  lined('dialogue', [0, 1, 2, 3], [
-    'Anna: We have to move the launch of the app. The payment test failed again.',
-    'Ben: How long? The press has the date of the launch.',
-    'Anna: Two weeks. The bank needs a week to fix the payment test on its side.',
-    'Ben: Then I call the press today and tell them the launch is on the 14th.',
-    'Anna: Good. I write to the bank.',
-    'Ben: And to the testers of the app, please.',
-  ]),
+  lined(
+    'dialogue',
+    [0, 1, 2, 3],
+    [
+      'Anna: We have to move the launch of the app. The payment test failed again.',
+      'Ben: How long? The press has the date of the launch.',
+      'Anna: Two weeks. The bank needs a week to fix the payment test on its side.',
+      'Ben: Then I call the press today and tell them the launch is on the 14th.',
+      'Anna: Good. I write to the bank.',
+      'Ben: And to the testers of the app, please.',
+    ],
+  ),
   lined(
     'list',
     [0, 1, 2, 4],
@@ -40,14 +44,18 @@ export const TUNED_UNITS: readonly LabelledUnits[] = [
     '- ',
     'New in version 4:\n\n',
   ),
-  lined('review', [0, 1, 3], [
-    'I bought this vacuum cleaner in May and I use it twice a week.',
-    'It picks up dog hair better than any vacuum cleaner I have had.',
-    'My only complaint is the battery.',
-    'The battery of the vacuum cleaner lasts fifteen minutes, which is not enough for my flat.',
-    'I asked the shop for a bigger battery.',
-    'They never answered.',
-  ].map((s) => s)),
+  lined(
+    'review',
+    [0, 1, 3],
+    [
+      'I bought this vacuum cleaner in May and I use it twice a week.',
+      'It picks up dog hair better than any vacuum cleaner I have had.',
+      'My only complaint is the battery.',
+      'The battery of the vacuum cleaner lasts fifteen minutes, which is not enough for my flat.',
+      'I asked the shop for a bigger battery.',
+      'They never answered.',
+    ].map((s) => s),
+  ),
   {
     kind: 'code',
     main: [0, 1, 2],
@@ -74,14 +82,18 @@ export function means(path: string): Map<string, number> {
 
 /** Written before the engine was changed; nothing was tuned on these. */
 export const HELD_BACK_UNITS: readonly LabelledUnits[] = [
-  lined('dialogue', [0, 1, 2, 3, 4], [
-    'INTERVIEWER: What made you leave the bank? You had worked there for ten years.',
-    'DR. OKORO: I wanted to build wells. The bank lent money for wells that no village had asked for.',
-    'INTERVIEWER: Who pays for the wells now?',
-    'DR. OKORO: The villages pay a third. They look after wells that they have paid for themselves.',
-    'INTERVIEWER: How many wells have you built?',
-    'DR. OKORO: Sixty-two. Four of them ran dry, and we dug them deeper.',
-  ]),
+  lined(
+    'dialogue',
+    [0, 1, 2, 3, 4],
+    [
+      'INTERVIEWER: What made you leave the bank? You had worked there for ten years.',
+      'DR. OKORO: I wanted to build wells. The bank lent money for wells that no village had asked for.',
+      'INTERVIEWER: Who pays for the wells now?',
+      'DR. OKORO: The villages pay a third. They look after wells that they have paid for themselves.',
+      'INTERVIEWER: How many wells have you built?',
+      'DR. OKORO: Sixty-two. Four of them ran dry, and we dug them deeper.',
+    ],
+  ),
   lined(
     'list',
     [0, 1, 2, 3],
@@ -109,13 +121,17 @@ export const HELD_BACK_UNITS: readonly LabelledUnits[] = [
 3. Cook the beans for an hour. Do not add salt before they are soft.
 4. Serve with rice.`,
   },
-  lined('review', [0, 1, 2], [
-    'We stayed at the Harbour Inn for three nights in June.',
-    'I have rarely seen a hotel as clean as the Harbour Inn.',
-    'Our room looked out on the harbour, and I slept with the windows open.',
-    'My husband found the breakfast a little dull.',
-    'I would book the same room again.',
-  ]),
+  lined(
+    'review',
+    [0, 1, 2],
+    [
+      'We stayed at the Harbour Inn for three nights in June.',
+      'I have rarely seen a hotel as clean as the Harbour Inn.',
+      'Our room looked out on the harbour, and I slept with the windows open.',
+      'My husband found the breakfast a little dull.',
+      'I would book the same room again.',
+    ],
+  ),
   {
     kind: 'code',
     main: [0, 1, 2, 3],

@@ -1,10 +1,10 @@
 import type { Mood } from '../../../marketplace/outside/language-tasks.ts'
+import { stretches } from '../../../marketplace/services/texts/sentence-ends.ts'
 import { EMOTIONS, type Emotion } from './emotion-words.ts'
 import { type SentenceMood, sentenceMood } from './sentence-mood.ts'
 
 /** Beyond this a text is not neutral (VADER). */
 const NEUTRAL_MAX = 0.05
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'sentence' })
 /** Words with a valence that make a verdict half sure. */
 const HALF_SURE_WORDS = 2
 const DECIMALS = 4
@@ -14,7 +14,7 @@ const DECIMALS = 4
  * complaint is not a complaint. Confidence says how many words speak, and how much they agree; it is no probability.
  */
 export function moodOf({ text }: { readonly text: string }): Mood {
-  const sentences = [...SEGMENTER.segment(text)].map(({ segment }) => sentenceMood(segment))
+  const sentences = [...stretches(text)].map((stretch) => sentenceMood(stretch.text))
   const polarity = rounded(mean(sentences))
   const sentiment = polarity > NEUTRAL_MAX ? 'positive' : polarity < -NEUTRAL_MAX ? 'negative' : 'neutral'
   return {

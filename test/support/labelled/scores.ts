@@ -45,6 +45,11 @@ export function moodScore(texts: readonly LabelledMood[], engine: MoodEngine) {
   }
 }
 
+/** Part of the texts with the right sentiment. */
+export function turnScore(texts: readonly Omit<LabelledMood, 'emotions'>[], engine: MoodEngine) {
+  return { sentiment: share(texts, ({ text, sentiment }) => engine({ text }).sentiment === sentiment) }
+}
+
 /** Part of the first five keywords that are good ones, and part of the names that are among the keywords, whole. */
 export function subjectsScore(texts: readonly LabelledSubjects[], engine: SubjectsEngine) {
   const found = texts.map((labels) => ({ labels, keywords: engine(labels).keywords.map(({ text }) => plain(text)) }))

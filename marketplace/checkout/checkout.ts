@@ -124,17 +124,21 @@ export class Checkout {
     const known = await this.#deps.store.get(call.txId)
     if (known !== undefined) return this.#join(known, call, offer)
     if (!input.ok) return input
-    const { definition } = offer
-    const unfit = inputFault(definition, input.value, this.#deps.shop.context)
+    const unfit = this.#unfit(offer, input.value)
     if (unfit !== null) return fail(unfit)
     const verdict = await this.#awaitPayment(call, offer)
     if (verdict.state === 'waiting') return fail(unconfirmed(call.txId, verdict))
     if (verdict.state === 'held') return fail(heldFault(call, verdict.reason, this.#deps.shop.hasEnded))
     if (verdict.state === 'refused') return fail(verdict.fault)
     // The chain has gone on while the payment was waited for.
-    const unfitNow = inputFault(definition, input.value, this.#deps.shop.context)
-    if (unfitNow !== null) return fail(unfitNow)
-    return this.#take(call, offer, verdict.escrow, input.value)
+    const unfitNow = this.#unfit(offer, input.value)
+    return unfitNow === null ? this.#take(call, offer, verdict.escrow, input.value) : fail(unfitNow)
+  }
+
+  /** What is wrong with a request. Where the service only cannot serve it now, the payment is taken, and given back at once. */
+  #unfit({ definition }: Offer, input: unknown): Fault | null {
+    const unfit = inputFault(definition, input, this.#deps.shop.context)
+    return unfit?.code === 'service/unavailable' ? null : unfit
   }
 
   /** Notes that a call's answer was handed over to the end. */
@@ -260,8 +264,7 @@ export class Checkout {
     const offered = { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs }
     const verdict = judgePayment(this.#judge, offered)
     if (verdict.state !== 'good') return verdict
-    const { closedBecause } = shop
-    if (closedBecause !== null) return { state: 'held', reason: closedBecause }
+    if (shop.closedBecause !== null) return { state: 'held', reason: shop.closedBecause }
     // Counted in the same step: everybody else who waited for this block is judged right after.
     this.#judge.atRisk.take(call.txId, verdict.escrow.minedAt, verdict.escrow.amount)
     return verdict
@@ -273,13 +276,15 @@ export class Checkout {
     if (this.#stopped) return fail(unavailable(call.serviceId, 'the node is stopping'))
     const claim = this.#newClaim(call, offer, escrow)
     const availability = shop.availability(offer)
+    const cause = availability.available
+      ? inputFault(offer.definition, input, shop.context)
+      : unavailable(call.serviceId, availability.reason)
     this.#taking.add(call.txId)
     const first = await store.claim(claim).finally(() => this.#taking.delete(call.txId))
     if (first !== null) return this.#join(first, call, offer)
     // Where the payment is good but the work cannot be done, nothing runs, and the escrow goes back at once.
-    const finished = availability.available
-      ? await this.#start(claim, { ...offer, input, client: call.from ?? NO_CLIENT })
-      : await this.#giveUp(claim, unavailable(call.serviceId, availability.reason))
+    const task = { ...offer, input, client: call.from ?? NO_CLIENT }
+    const finished = await (cause === null ? this.#start(claim, task) : this.#giveUp(claim, cause))
     return finished === null ? fail(underWay(call.txId)) : answer(finished, false)
   }
 
@@ -350,11 +355,10 @@ export class Checkout {
 
   /** Writes the end of a claim. Only what the store holds is owed: another replica may have ended it otherwise. */
   async #finish(from: OpenClaim, finished: FinishedClaim): Promise<FinishedClaim | null> {
-    const { settler } = this.#deps
     // The store may be closed by now: the claim stays open in it, and is taken up at the next start.
     if (this.#abandoned) return null
     if (!(await this.#advance(from.state, finished))) return this.#stored(from.txId)
-    settler.owe(finished)
+    this.#deps.settler.owe(finished)
     return finished
   }
 

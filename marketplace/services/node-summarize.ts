@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Source } from '../outside/sourced.ts'
@@ -75,7 +75,10 @@ function check(wanted: Wanted, context: ServiceContext): Fault | null {
 
 function urlFault(url: string, { outside: { web } }: ServiceContext): Fault | null {
   const ready = web.readiness()
-  if (!ready.available) return refusal(`no address can be read now: ${ready.reason}`, FORMAT)
+  if (!ready.available) {
+    const reason = `no address can be read now (${ready.reason}): send the text itself`
+    return fault('service/unavailable', { serviceId: ID, reason })
+  }
   const address = web.check(url)
   return address.ok ? null : refusal(faultMessage(address.fault), FORMAT)
 }

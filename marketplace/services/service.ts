@@ -32,7 +32,8 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly parse: (request: string) => Result<Input>
   /**
    * What only the chain can tell of a request that reads well: that it names no token, pool or block. Asked at the quote and
-   * again before a payment is consumed; null where the request will do.
+   * again before a payment is consumed; null where the request will do. The fault is `service/invalid-request`, or
+   * `service/unavailable` where the request is good but cannot be served here now: a payment for it is given back at once.
    */
   readonly check?: (input: Input, context: ServiceContext) => Fault | null
   /** Whether the result depends on input and head alone: it is then worked out once for each head. */

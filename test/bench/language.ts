@@ -1,23 +1,32 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { HELD_BACK_LANGUAGES, TUNED_LANGUAGES } from '../support/labelled/languages.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../support/labelled/moods.ts'
-import { moodScore, subjectsScore, summaryScore } from '../support/labelled/scores.ts'
+import { languageScore, moodScore, subjectsScore, summaryScore, turnScore } from '../support/labelled/scores.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../support/labelled/summaries.ts'
+import { HELD_BACK_TURNS, TUNED_TURNS } from '../support/labelled/turns.ts'
 import { ROOT } from '../support/source-tree.ts'
 
 // node test/bench/language.ts [root of another working tree]: scores of the engines for texts on the labelled texts. With
 // another tree, such as one of an older commit, they are the scores of its engines on the same texts.
 const root = resolve(process.argv[2] ?? ROOT)
-const engine = async (name: string) => await import(pathToFileURL(join(root, 'src/engines/language', name)).href)
+const from = async (path: string) => await import(pathToFileURL(join(root, path)).href)
+const engine = (name: string) => from(`src/engines/language/${name}`)
 
 const [{ moodOf }, { subjectsOf }, { summarise }] = await Promise.all(
   ['mood.ts', 'subjects.ts', 'summary.ts'].map(engine),
 )
 
+const { guessLanguage } = await from('marketplace/services/texts/language.ts')
+
 console.table({
   'sentiment, tuned on': moodScore(TUNED_MOODS, moodOf),
   'sentiment, held back': moodScore(HELD_BACK_MOODS, moodOf),
+  'turns, tuned on': turnScore(TUNED_TURNS, moodOf),
+  'turns, held back': turnScore(HELD_BACK_TURNS, moodOf),
+  'languages, tuned on': languageScore(TUNED_LANGUAGES, guessLanguage),
+  'languages, held back': languageScore(HELD_BACK_LANGUAGES, guessLanguage),
   'keywords, tuned on': subjectsScore(TUNED_SUBJECTS, subjectsOf),
   'keywords, held back': subjectsScore(HELD_BACK_SUBJECTS, subjectsOf),
   'summaries, tuned on': summaryScore(TUNED_SUMMARIES, summarise),

@@ -58,6 +58,20 @@ describe('a request that the chain has something against', () => {
     expect(await market.store.get(payment.txId)).toBeUndefined()
   })
 
+  it('is given back at once where the service only cannot serve it now', async () => {
+    const [model] = TEST_SERVICES as readonly [ServiceDefinition]
+    const away = fault('service/unavailable', { serviceId: AGAIN, reason: 'no web' })
+    const market = await TestMarket.open({ services: [{ ...model, check: () => away }] })
+    const { payment } = await market.buy('ok', { serviceId: AGAIN })
+    expect(await market.settle(payment)).toMatchObject({
+      ok: true,
+      value: { claim: { state: 'failed', reason: 'service/unavailable' } },
+    })
+    await market.pass(500)
+    await market.mineWaiting()
+    expect(market.closure(payment)).toMatchObject({ how: 'failed' })
+  })
+
   it('does not undo an answer that was given before', async () => {
     const market = await TestMarket.open({ services: [picky(1n)] })
     const { payment } = await market.buy('ok', { serviceId: AGAIN })

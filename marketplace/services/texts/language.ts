@@ -1,4 +1,5 @@
 import { francAll } from 'franc'
+import { type WordSigns, wordSigns } from './word-signs.ts'
 
 /** What language a text is in, as far as its letters tell. */
 export interface LanguageGuess {
@@ -19,39 +20,48 @@ const ENGLISH_WORDS_MIN = 0.06
 /** The longer the text, the more alike all languages of Europe get; in short ones Dutch alone comes near to 0.87. */
 const SHORT_CHARS_MAX = 300
 const SHORT_LIKENESS_MIN = 0.9
+/** So many words that only English has tell it, and so many of other languages those; one does where the text has hardly more. */
+const ENGLISH_SURE = 3
+const FOREIGN_SURE = 2
+const FOREIGN_SHARE = 0.3
 /** Scots is told from English by words, hardly by letters. */
 const ENGLISH = ['eng', 'sco']
 
 const ASSUMED_ENGLISH: LanguageGuess = { language: 'en', assumed: true }
 
-/** Guesses the language of a text by its first characters. Never throws; well below a millisecond. */
+/** Guesses the language of a text by its first characters: by the words that it has, and where they tell nothing by its letters. Total. */
 export function guessLanguage(text: string): LanguageGuess {
   const seen = text.slice(0, GUESS_CHARS_MAX)
   if (isForeignScript(seen)) return { language: codeOf(francAll(seen)[0]?.[0] ?? 'und'), assumed: false }
+  const signs = wordSigns(seen)
+  if (isForeign(signs)) return { language: likeliest(signs, seen), assumed: false }
   const ranked = francAll(seen, { minLength: GUESS_CHARS_MIN })
   const [best = 'und'] = ranked[0] ?? []
+  const isSure = signs.english >= ENGLISH_SURE && signs.english > signs.foreign
+  if (isSure) return { language: 'en', assumed: false }
   if (best === 'und') return ASSUMED_ENGLISH
-  return { language: isEnglish(best, likeness(ranked), seen) ? 'en' : codeOf(best), assumed: false }
+  if (isEnglish(best, likeness(ranked), seen, signs)) return { language: 'en', assumed: false }
+  return signs.english > signs.foreign && seen.length <= SHORT_CHARS_MAX
+    ? ASSUMED_ENGLISH
+    : { language: codeOf(best), assumed: false }
 }
 
-/** Common words of English that are no words of its neighbours. */
-const ENGLISH_WORDS = new Set(
-  `the and that this these those with without it its not are you your they their them from which what when who we our us my there
-  but would could should been has does did than then into about after because only other each every any nobody it's don't`.split(
-    /\s+/,
-  ),
-)
+/** Whether more words are of other languages than of English, and not just one of many. */
+function isForeign({ words, english, foreign }: WordSigns): boolean {
+  return foreign > english && (foreign >= FOREIGN_SURE || foreign >= words * FOREIGN_SHARE)
+}
 
-function hasEnglishWords(text: string): boolean {
-  const words = text.toLowerCase().match(/[\p{L}'\u2019]+/gu) ?? []
-  return words.filter((word) => ENGLISH_WORDS.has(word)).length >= words.length * ENGLISH_WORDS_MIN
+/** Of the languages that words fit about as well as any, the one that the letters fit best. */
+function likeliest({ languages }: WordSigns, text: string): string {
+  const likely = francAll(text, { minLength: 1 }).map(([code]) => codeOf(code))
+  return likely.find((code) => languages.includes(code)) ?? languages[0] ?? 'und'
 }
 
 /** Short texts, and technical ones, often look a little more like another language than the one that they are in. */
-function isEnglish(best: string, likeness: number, text: string): boolean {
+function isEnglish(best: string, likeness: number, text: string, { words, english }: WordSigns): boolean {
   if (ENGLISH.includes(best)) return true
   if (text.length <= SHORT_CHARS_MAX && likeness >= SHORT_LIKENESS_MIN) return true
-  return likeness >= ENGLISH_LIKENESS_MIN && hasEnglishWords(text)
+  return likeness >= ENGLISH_LIKENESS_MIN && english >= words * ENGLISH_WORDS_MIN
 }
 
 function likeness(ranked: readonly (readonly [string, number])[]): number {

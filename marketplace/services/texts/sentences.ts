@@ -1,3 +1,5 @@
+import { stretches } from './sentence-ends.ts'
+
 /** A sentence of a text: the part of it from `start` on, without the space around it. */
 export interface Sentence {
   readonly start: number
@@ -13,30 +15,18 @@ const WORD = /[\p{L}\p{N}]+/gu
 /** A line that was only broken to fit a screen goes on in lower case. */
 const WRAP = /(?<=[\p{L}\p{N},;])\r?\n(?=\p{Ll})/gu
 
-/** What ends in a full stop and is no end: titles before names, and the initial of a name. Read at the end of a piece only. */
-const ABBREVIATION =
-  /(?:(?:^|[\s("\u201c])(?:Dr|Mr|Mrs|Ms|Mx|Prof|St|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|Rev|Mt|Fig|Messrs)|(?:^|\p{Lu}\p{Ll}+ )\p{Lu})\.\s+$/u
-const ABBREVIATION_CHARS = 40
-
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'sentence' })
-
 /** Sentences of a text that can stand alone, each once and verbatim, in order. Stops after `max` of them. */
 export function usableSentences(text: string, max: number): readonly Sentence[] {
   const found = new Map<string, Sentence>()
   let pieces = 0
   // Line breaks become as many spaces: places in the flowing text are places in the text.
   const flowing = text.replaceAll(WRAP, (broken) => ' '.repeat(broken.length))
-  let from = 0
-  for (const { index, segment } of SEGMENTER.segment(flowing)) {
+  for (const piece of stretches(flowing)) {
     if (found.size === max || pieces++ === PIECES_MAX) break
-    const end = index + segment.length
-    if (end < text.length && ABBREVIATION.test(segment.slice(-ABBREVIATION_CHARS))) continue
-    const piece = flowing.slice(from, end)
-    const start = end - piece.trimStart().length
-    const sentence = text.slice(start, start + piece.trim().length)
+    const start = piece.start + piece.text.length - piece.text.trimStart().length
+    const sentence = text.slice(start, start + piece.text.trim().length)
     const key = sentence.toLowerCase()
     if (isUsable(sentence) && !found.has(key)) found.set(key, { start, text: sentence })
-    from = end
   }
   return [...found.values()]
 }

@@ -1,10 +1,11 @@
 import type { Mood } from '../../../marketplace/outside/language-tasks.ts'
+import { stretches } from '../../../marketplace/services/texts/sentence-ends.ts'
+import { turnsAgainst } from './contrast.ts'
 import { EMOTIONS, type Emotion } from './emotion-words.ts'
 import { type SentenceMood, sentenceMood } from './sentence-mood.ts'
 
 /** Beyond this a text is not neutral (VADER). */
 const NEUTRAL_MAX = 0.05
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'sentence' })
 /** Words with a valence that make a verdict half sure. */
 const HALF_SURE_WORDS = 2
 const DECIMALS = 4
@@ -14,8 +15,10 @@ const DECIMALS = 4
  * complaint is not a complaint. Confidence says how many words speak, and how much they agree; it is no probability.
  */
 export function moodOf({ text }: { readonly text: string }): Mood {
-  const sentences = [...SEGMENTER.segment(text)].map(({ segment }) => sentenceMood(segment))
-  const polarity = rounded(mean(sentences))
+  const pieces = [...stretches(text)].map((stretch) => stretch.text)
+  const sentences = pieces.map(sentenceMood)
+  const turns = pieces.map((piece, i) => i > 0 && turnsAgainst(piece))
+  const polarity = rounded(mean(sentences, turns))
   const sentiment = polarity > NEUTRAL_MAX ? 'positive' : polarity < -NEUTRAL_MAX ? 'negative' : 'neutral'
   return {
     sentiment,
@@ -63,12 +66,17 @@ function emotions(sentences: readonly SentenceMood[], polarity: number): Mood['e
 
 const SILENT_WEIGHT = 0.25
 
-function mean(sentences: readonly SentenceMood[]): number {
+/** What a sentence weighs that takes back the one before it, and that one. */
+const TURN = { before: 0.5, after: 1.5 }
+
+function mean(sentences: readonly SentenceMood[], turns: readonly boolean[]): number {
   let [sum, weights] = [0, 0]
-  for (const { polarity, spoken, words } of sentences) {
+  for (const [i, { polarity, spoken, words }] of sentences.entries()) {
     if (words === 0 && spoken === 0) continue
-    sum += polarity
-    weights += spoken > 0 ? 1 : SILENT_WEIGHT
+    const turned = (turns[i] ? TURN.after : 1) * (turns[i + 1] ? TURN.before : 1)
+    const weight = turned * (spoken > 0 ? 1 : SILENT_WEIGHT)
+    sum += polarity * turned
+    weights += weight
   }
   return weights === 0 ? 0 : Math.min(1, Math.max(-1, sum / weights))
 }

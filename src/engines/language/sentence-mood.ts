@@ -1,4 +1,6 @@
+import { turnWeights } from './contrast.ts'
 import { type EmotionSign, emotionsOfPhrase, emotionsOfWord } from './emotion-words.ts'
+import { deniedWords, isNegation, type Token } from './negation.ts'
 import { valenceOf } from './valences.ts'
 
 /**
@@ -19,19 +21,12 @@ export interface SentenceMood {
   readonly emotions: readonly EmotionSign[]
 }
 
-/** A word as it stands, and as it is looked up. */
-interface Token {
-  readonly written: string
-  readonly word: string
-}
-
 /** Constants of the authors, measured on ratings of people. */
 const BOOST = 0.293
 const CAPITALS = 0.733
 const NEGATION = -0.74
 const EXCLAMATION = { each: 0.292, most: 4 }
 const QUESTION = { each: 0.18, fewest: 2, most: 0.96, mostFrom: 4 }
-const BUT = { before: 0.5, after: 1.5 }
 const NORMAL = 15
 /** What changes a word stands at most three words before it, and counts less the farther it is. */
 const BOOST_BY_DISTANCE = [1, 0.95, 0.9]
@@ -44,38 +39,38 @@ const BOOSTERS =
 const DAMPERS =
   setOf(`almost barely fairly hardly kinda kindof less little marginally mildly moderately occasionally partly
   scarcely slightly somewhat sorta sortof`)
-const NEGATIONS =
-  setOf(`aint arent cannot cant couldnt darent didnt doesnt dont hadnt hasnt havent isnt mightnt mustnt neednt
-  neither never no nobody none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt wasnt werent without wont wouldnt`)
-/** Words after which a sentence says what it is about. */
-const TURNS = setOf('but however yet')
-
 /** Judges one sentence. Total; the work grows with its length alone. */
 export function sentenceMood(sentence: string): SentenceMood {
   const tokens = tokensOf(sentence)
   const mixedCase = tokens.some(isCapital) && !tokens.filter(hasLetters).every(isCapital)
-  const valences = turned(
-    tokens,
-    tokens.map((_, i) => valenceAt(tokens, i, mixedCase)),
-  )
+  const places = { denied: deniedWords(tokens), weights: turnWeights(tokens) }
+  const valences = tokens.map((_, i) => {
+    const valence = valenceAt(tokens, i, mixedCase) * (places.weights[i] as number)
+    return places.denied[i] || (valence > 0 && isSpoilt(tokens, i)) ? valence * NEGATION : valence
+  })
   const sum = valences.reduce((total, valence) => total + valence, 0)
   const emphasis = sum === 0 ? 0 : Math.sign(sum) * emphasisOf(sentence)
   const good = valences.reduce((total, valence) => total + Math.max(0, valence), 0)
   const spoken = valences.filter((valence) => valence !== 0).length
-  const emotions = emotionsOf(tokens, mixedCase)
+  const emotions = emotionsOf(tokens, mixedCase, places)
   return { polarity: normalised(sum + emphasis), good, bad: good - sum, words: tokens.length, spoken, emotions }
 }
 
+/** What the place of each word does to it. */
+interface Places {
+  readonly denied: readonly boolean[]
+  readonly weights: readonly number[]
+}
+
 /** A phrase counts as a whole: its words say nothing on their own. */
-function emotionsOf(tokens: readonly Token[], mixedCase: boolean): readonly EmotionSign[] {
+function emotionsOf(tokens: readonly Token[], mixedCase: boolean, { denied, weights }: Places): readonly EmotionSign[] {
   const words = tokens.map(({ word }) => word)
-  const turn = turnOf(tokens)
   const found: EmotionSign[] = []
   for (let at = 0; at < words.length; at++) {
     const phrase = emotionsOfPhrase(words, at)
     const signs = phrase?.signs ?? emotionsOfWord(words[at] as string)
-    if (signs.length > 0 && !isNegated(tokens, at)) {
-      const weight = loudness(tokens, at, mixedCase) * turnWeight(at, turn)
+    if (signs.length > 0 && !denied[at]) {
+      const weight = loudness(tokens, at, mixedCase) * (weights[at] as number)
       found.push(...signs.map((sign) => ({ emotion: sign.emotion, weight: sign.weight * weight })))
     }
     at += (phrase?.length ?? 1) - 1
@@ -94,12 +89,17 @@ function loudness(tokens: readonly Token[], at: number, mixedCase: boolean): num
 const INNER = /[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su
 /** Two words that are one, and not kind at all. */
 const KIND_OF = /\b(kind|sort) of\b/gi
+/** "Worth" alone is a sum. */
+const WORTH = /\bworth (?:it|every|buying|reading|seeing|visiting|watching|the (?:money|price|wait|trip))\b/gi
+/** What ends a clause behind a word. */
+const CLAUSE_END = /[,;:.!?)\]]["'\u201d\u2019]*$/
 
 /** Words between spaces; punctuation around them is left out unless it is a face. */
 function tokensOf(sentence: string): readonly Token[] {
   const spaced = sentence
     .replaceAll('\u{fe0f}', '')
     .replaceAll(KIND_OF, '$1of')
+    .replaceAll(WORTH, 'worthwhile')
     .replaceAll(/\p{Extended_Pictographic}/gu, ' $& ')
   const pieces = spaced.split(/[\s\u2014\u2013\u2026]+/u).filter((piece) => piece !== '')
   return pieces.map(tokenOf).filter(({ word }) => word !== '')
@@ -107,9 +107,9 @@ function tokensOf(sentence: string): readonly Token[] {
 
 function tokenOf(piece: string): Token {
   const face = piece.toLowerCase()
-  if (valenceOf(face) !== 0) return { written: piece, word: face }
+  if (valenceOf(face) !== 0) return { written: piece, word: face, endsClause: false }
   const written = INNER.exec(piece)?.[0] ?? ''
-  return { written, word: written.toLowerCase().replaceAll(/['\u2019]/gu, '') }
+  return { written, word: written.toLowerCase().replaceAll(/['\u2019]/gu, ''), endsClause: CLAUSE_END.test(piece) }
 }
 
 function hasLetters({ written }: Token): boolean {
@@ -121,7 +121,7 @@ function isCapital({ written }: Token): boolean {
   return /\p{Lu}.*\p{Lu}/u.test(written) && written === written.toUpperCase()
 }
 
-/** Valence of a word where it stands: louder in capitals, by boosters and dampers before it, turned round by negations. */
+/** Valence of a word where it stands: louder in capitals, and by boosters and dampers before it. */
 function valenceAt(tokens: readonly Token[], at: number, mixedCase: boolean): number {
   const token = tokens[at] as Token
   let valence = isModifier(token.word) ? 0 : valenceOf(token.word)
@@ -133,11 +133,11 @@ function valenceAt(tokens: readonly Token[], at: number, mixedCase: boolean): nu
     if (valenceOf(before.word) !== 0 && !isModifier(before.word)) continue
     valence += Math.sign(valence) * boostOf(before, mixedCase) * weight
   }
-  return isNegated(tokens, at) ? valence * NEGATION : valence
+  return valence
 }
 
 function isModifier(word: string): boolean {
-  return BOOSTERS.has(word) || DAMPERS.has(word) || NEGATIONS.has(word)
+  return BOOSTERS.has(word) || DAMPERS.has(word) || isNegation(word)
 }
 
 function boostOf(token: Token, mixedCase: boolean): number {
@@ -146,39 +146,14 @@ function boostOf(token: Token, mixedCase: boolean): number {
   return DAMPERS.has(token.word) ? -BOOST - loud : 0
 }
 
-/** Whether one of the three words before says no. "Never so good" and "not only good" say yes, "at least" says nothing. */
-function isNegated(tokens: readonly Token[], at: number): boolean {
-  const [third, second, first] = [3, 2, 1].map((distance) => tokens[at - distance]?.word ?? '') as [
-    string,
-    string,
-    string,
-  ]
-  if (first === 'least') return second !== 'at' && second !== 'very'
-  for (const [word, next] of [
-    [first, ''],
-    [second, first],
-    [third, second],
-  ] as const) {
-    if (!NEGATIONS.has(word)) continue
-    const affirms = (word === 'never' && (next === 'so' || next === 'this')) || next === 'only' || next === 'doubt'
-    if (!affirms) return true
-  }
-  return false
-}
+/** Words that leave nothing of what is good behind them. */
+const SPOILERS = setOf(
+  'kill kills killed ruin ruins ruined spoil spoils spoiled spoilt destroy destroys destroyed lack lacks lacked lacking',
+)
 
-/** What stands before the turn of a sentence counts half, what comes after it half as much again. */
-function turned(tokens: readonly Token[], valences: readonly number[]): readonly number[] {
-  const turn = turnOf(tokens)
-  return valences.map((valence, i) => valence * turnWeight(i, turn))
-}
-
-function turnOf(tokens: readonly Token[]): number {
-  return tokens.findIndex(({ word }, i) => i > 0 && TURNS.has(word))
-}
-
-function turnWeight(at: number, turn: number): number {
-  if (turn < 0) return 1
-  return at < turn ? BUT.before : BUT.after
+/** "It kills any pleasure". */
+function isSpoilt(tokens: readonly Token[], at: number): boolean {
+  return tokens.slice(Math.max(0, at - 3), at).some(({ word, endsClause }) => SPOILERS.has(word) && !endsClause)
 }
 
 /** What exclamation and question marks add. */

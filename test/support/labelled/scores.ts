@@ -1,4 +1,5 @@
 import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
+import type { LabelledLanguage } from './languages.ts'
 import type { LabelledMood } from './moods.ts'
 import type { LabelledSubjects } from './subjects.ts'
 import type { LabelledSummary } from './summaries.ts'
@@ -20,6 +21,18 @@ export type SummaryEngine = (input: { readonly text: string }) => Summary
 /** Keywords that a caller looks at. */
 const LOOKED_AT = 5
 
+/** Part of the texts that are rightly taken for English or not, and part of those whose language is told. */
+export function languageScore(
+  texts: readonly LabelledLanguage[],
+  guess: (text: string) => { readonly language: string },
+) {
+  const found = texts.map(({ text, languages }) => ({ languages, language: guess(text).language }))
+  return {
+    english: share(found, ({ languages, language }) => languages.includes('en') === (language === 'en')),
+    language: share(found, ({ languages, language }) => languages.includes(language)),
+  }
+}
+
 /** Part of the texts whose first emotion is the right one, or that rightly have none; and with the right sentiment. */
 export function moodScore(texts: readonly LabelledMood[], engine: MoodEngine) {
   const moods = texts.map((labels) => ({ labels, found: engine(labels) }))
@@ -30,6 +43,11 @@ export function moodScore(texts: readonly LabelledMood[], engine: MoodEngine) {
     }),
     sentiment: share(moods, ({ labels, found }) => found.sentiment === labels.sentiment),
   }
+}
+
+/** Part of the texts with the right sentiment. */
+export function turnScore(texts: readonly Omit<LabelledMood, 'emotions'>[], engine: MoodEngine) {
+  return { sentiment: share(texts, ({ text, sentiment }) => engine({ text }).sentiment === sentiment) }
 }
 
 /** Part of the first five keywords that are good ones, and part of the names that are among the keywords, whole. */

@@ -95,6 +95,10 @@ describe('a summary of a page', () => {
     expect(await ask('node-summarize', URL_TEXT, bare)).toMatchObject({
       refused: expect.stringContaining('no address can be read'),
     })
+    // The address may be as good as any: the caller has done nothing wrong, and may ask again.
+    expect(checkRequest(serviceNamed('node-summarize'), URL_TEXT, bare)).toMatchObject({
+      fault: { code: 'service/unavailable', detail: { serviceId: 'node-summarize' } },
+    })
     expect(serviceNamed('node-summarize').ready(bare)).toMatchObject({ available: true })
     expect(await ask('node-summarize', 'http://private/', withParts({ web: web() }))).toMatchObject({
       refused: expect.stringContaining('it is private'),

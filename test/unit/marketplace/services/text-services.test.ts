@@ -95,6 +95,12 @@ describe('services on texts', () => {
     })
 
     it.for([
+      'Das Wetter ist heute sch\u00f6n.',
+      'El servicio es muy malo.',
+      'Je suis tr\u00e8s content.',
+      'Non funziona per niente.',
+      'O atendimento foi muito bom.',
+      'Nie wieder!',
       'El perro corre por el parque y juega con los ni\u00f1os todos los d\u00edas.',
       'Le chat est sur la table et il mange du poisson frais.',
       'De hond loopt in het park en speelt met de kinderen.',
@@ -214,7 +220,7 @@ describe('services on texts', () => {
       const tell = async (language: unknown) =>
         await resultOf(
           'node-sentiment',
-          'molto bello',
+          'bellissima Sardegna',
           withParts({ models: modelThatSays(JSON.stringify({ ...MOOD, language })) }),
         )
       expect(await tell('it')).toMatchObject({ language: 'it', languageAssumed: false })

@@ -58,6 +58,25 @@ describe('the mood of a text', () => {
     expect(polarity('The least good')).toBeLessThan(0)
   })
 
+  it.for([
+    ["I don't think this is a good phone.", 'negative'],
+    ["I don't think this is a bad phone.", 'positive'],
+    ['Nobody would call it great.', 'negative'],
+    ['It is not only cheap but also beautiful.', 'positive'],
+    ['The camera is great, but the battery ruins it.', 'negative'],
+    ['Although it is slow, it is a wonderful phone.', 'positive'],
+    ['It is a wonderful phone, although it is slow.', 'positive'],
+    ["I couldn't be happier.", 'positive'],
+    ["I can't recommend her enough.", 'positive'],
+    ["I can't recommend her.", 'negative'],
+    ['She does not think so. It is a good phone.', 'positive'],
+    ["I don't think so, it is a good phone.", 'positive'],
+    ['The rooms are lovely. However, the manager was rude.', 'negative'],
+    ['Shares of the bank were sold by the holder of its shares.', 'neutral'],
+  ] as const)('is turned round by what denies a clause, and by a contrast: %j is %s', ([text, sentiment]) => {
+    expect(moodOf({ text }).sentiment).toBe(sentiment)
+  })
+
   it('is that of most sentences', () => {
     const praise = 'The wallet is excellent. '.repeat(9)
     expect(moodOf({ text: `${praise}The icon is ugly.` }).sentiment).toBe('positive')

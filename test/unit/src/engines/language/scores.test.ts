@@ -3,9 +3,10 @@ import { moodOf } from '../../../../../src/engines/language/mood.ts'
 import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../../../../support/labelled/moods.ts'
-import { moodScore, subjectsScore, summaryScore } from '../../../../support/labelled/scores.ts'
+import { moodScore, subjectsScore, summaryScore, turnScore } from '../../../../support/labelled/scores.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../../../../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../../../../support/labelled/summaries.ts'
+import { HELD_BACK_TURNS, TUNED_TURNS } from '../../../../support/labelled/turns.ts'
 
 /** The least part of the labelled texts that the engines get right: what they are sold for. */
 const FLOORS = {
@@ -38,6 +39,13 @@ describe('the engines for texts, on labelled texts (node test/bench/language.ts 
       atLeast(moodScore(texts, moodOf))
     },
   )
+
+  it.for([
+    ['tuned on', TUNED_TURNS],
+    ['held back', HELD_BACK_TURNS],
+  ] as const)('tell the sentiment where a negation or a contrast turns it, %s', ([, texts]) => {
+    expect(turnScore(texts, moodOf).sentiment).toBeGreaterThanOrEqual(0.85)
+  })
 
   it.for([
     ['tuned on', TUNED_SUBJECTS],

@@ -17,3 +17,13 @@ function distance(from: string, to: string): number {
   }
   return row.at(-1) as number
 }
+
+/** The name that is meant, as far as one can tell: one of three letters may be wrong, letter case counts for nothing; or undefined. */
+export function meantName(mistyped: string, names: readonly string[]): string | undefined {
+  const asked = mistyped.toLowerCase()
+  const [near] = names
+    .map((name) => ({ name, far: distance(asked, name.toLowerCase()) }))
+    .filter(({ name, far }) => 3 * far <= Math.max(name.length, 3))
+    .sort((a, b) => a.far - b.far)
+  return near?.name
+}

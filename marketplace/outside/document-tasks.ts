@@ -17,6 +17,8 @@ export interface SheetRow {
   readonly description: string
   readonly qty: string
   readonly unitPrice: string
+  /** The rate, where those of the rows differ: then in all of them, and in the heads. */
+  readonly vat?: string
   readonly net: string
 }
 

@@ -1,25 +1,84 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
 import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { coinOf } from '../facts/assets.ts'
+import { bridgeNetworks } from '../facts/collateral.ts'
 import { POOL_NAME } from '../facts/pools.ts'
+import { MAJORS } from '../outside/crypto-prices.ts'
+import type { ServiceContext } from './context.ts'
+import { namedOn } from './named.ts'
+import { CONTEXT_CHARS_MAX, isBlank, type RequestForm, refusal, unusable } from './requests.ts'
 
 /**
- * What a request is about where it may be any context, or name something. `sure`: it is written as a name is, so a name that
- * nothing has is refused. Any other single word counts as a name if something has it, and else as context.
+ * What context seems to name. `sure`: it is written as a name is, so it is refused even if nothing has that name. Any other
+ * single word counts as a name only if something has it.
  */
-export interface ContextName {
+interface ContextName {
   readonly name: string | null
   readonly sure: boolean
 }
 
 const CONTEXT: ContextName = { name: null, sure: false }
+/** JSON with something in it: its sender wants that to be read. */
+const STRUCTURED = /^(?:\{|\[\s*["{\d])/
+/** One word as programs write it; no language puts all that it has to say into one. */
+const WORD = /^[!-~]{1,100}$/
+/** A word in capitals with its parts, a number, or what is too long to be spoken: an address or an id. */
+const WRITTEN_AS_NAME = /^(?:[A-Z][A-Z0-9]+(?:[-_/.][A-Z0-9]+)*|[0-9]+(?:\.[0-9]+)?|[A-Za-z0-9]{25,})$/
 
-/** Reads a request that may name a token, or a pool by name or id. */
-export function parseContextName(request: string): Result<ContextName> {
+/**
+ * Reads optional context of a service that can tell of one thing alone: every single word is a name, in upper case, an id in
+ * lower case; null where nothing is named.
+ */
+export function parseContextName(request: string, form: RequestForm): Result<string | null> {
   const text = request.trim()
-  const id = text.toLowerCase().replace(/^0x/, '')
-  if (isHex(id, 32)) return ok({ name: id, sure: true })
+  if (STRUCTURED.test(text) && !isBlank(text)) return unusable('the request is a name alone, not JSON', form)
+  return ok(isBlank(text) || !WORD.test(text) ? null : (idIn(text) ?? text.toUpperCase()))
+}
+
+function parseContext(request: string): Result<ContextName> {
+  const text = request.trim()
+  if (isBlank(text)) return ok(CONTEXT)
+  if (STRUCTURED.test(text)) return unusable(noRequest('reads no JSON'), NO_FORM)
+  const id = idIn(text)
+  if (id !== undefined) return ok({ name: id, sure: true })
   const name = text.toUpperCase()
-  if (POOL_NAME.test(name)) return ok({ name, sure: true })
-  return ok(TOKEN_SYMBOL.test(name) ? { name, sure: name === text } : CONTEXT)
+  const sure = WORD.test(text) && (WRITTEN_AS_NAME.test(text) || POOL_NAME.test(name))
+  return ok(sure || TOKEN_SYMBOL.test(name) ? { name, sure } : CONTEXT)
+}
+
+function idIn(text: string): string | undefined {
+  const id = text.toLowerCase().replace(/^0x/, '')
+  return isHex(id, 32) ? id : undefined
+}
+
+function noRequest(so: string): string {
+  return `this service takes no request and ${so}: leave the request empty`
+}
+
+const NO_FORM: RequestForm = { requestFormat: '', example: '' }
+
+/**
+ * Request of a service that tells one thing, to all the same: any words are context and change nothing, as the interface has it.
+ * A name that it cannot tell of is refused, so that no caller pays for an answer to another question; the native coin and the
+ * names in `told` are part of every answer.
+ */
+export function optionalContext(told: readonly string[] = []) {
+  return {
+    ...NO_FORM,
+    requestCharsMax: CONTEXT_CHARS_MAX,
+    parse: parseContext,
+    check: ({ name, sure }: ContextName, { chain }: ServiceContext): Fault | null => {
+      if (name === null || name === coinOf(chain).symbol || told.includes(name)) return null
+      return sure || isKnown(chain, name) ? refusal(noRequest(`tells nothing of ${name} alone`), NO_FORM) : null
+    },
+  }
+}
+
+/** Whether a word is the name of a token, a pool, a network or a major coin, so that it was hardly said in passing. */
+function isKnown(chain: Chain, name: string): boolean {
+  const networks = bridgeNetworks(chain).map(({ rules }) => rules.key.toUpperCase())
+  return namedOn(chain, name) !== undefined || [...networks, ...MAJORS].includes(name)
 }

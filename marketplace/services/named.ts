@@ -5,7 +5,7 @@ import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { type AssetFacts, assetNamed } from '../facts/assets.ts'
 import { POOL_NAME, type PoolRow, poolNamed } from '../facts/pools.ts'
-import { type RequestForm, refusal, unusable } from './requests.ts'
+import { isBlank, type RequestForm, refusal, unusable } from './requests.ts'
 
 /** Longest text that names a token or a pool, some blanks around it. */
 export const NAME_CHARS_MAX = 100
@@ -13,7 +13,7 @@ export const NAME_CHARS_MAX = 100
 /** Reads the name of a token or a pool: upper case, an id in lower case; null for an empty text. */
 export function parseTokenOrPool(request: string, form: RequestForm): Result<string | null> {
   const text = request.trim()
-  if (text === '') return ok(null)
+  if (isBlank(text)) return ok(null)
   const id = text.toLowerCase().replace(/^0x/, '')
   if (isHex(id, 32)) return ok(id)
   const name = text.toUpperCase()

@@ -6,9 +6,9 @@ import { agentEndpoint } from './agent-endpoint.ts'
 import { orNull, PERCENT, percent, UNKNOWN } from './amounts.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
 import { readAtHead } from './reading.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-agent-roster' as ServiceId
@@ -101,8 +101,7 @@ export const agentRoster = defineService({
     'Registered agents with capabilities, number of services, proven calls, distinct payers, paid volume, success rate and refunds, as the chain has recorded them.',
   capability: 'utility',
   priceUsdMicros: 4_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: {
     service: ID,
     asOf: '2026-11-20T12:00:00.000Z',
@@ -135,8 +134,6 @@ export const agentRoster = defineService({
   resultBytesMax: 131_072,
   repeatable: true,
   keptPerHead: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
   execute: (_, context) => readAtHead(ID, context, () => roster(context)),

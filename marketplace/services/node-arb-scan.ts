@@ -5,10 +5,10 @@ import { type DollarWay, dollarWays, type Spread, widestSpread } from '../facts/
 import { coinOf, recordedAsset } from '../facts/assets.ts'
 import { dollarAsset } from '../facts/prices.ts'
 import { ASSET_AMOUNT, assetAmount, orNull, UNKNOWN, usdPrice } from './amounts.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { CHANGE_PCT, changePct, pctOfPpm, sampleEnvelope } from './figures.ts'
 import { readAtHead } from './reading.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-arb-scan' as ServiceId
@@ -103,8 +103,7 @@ export const arbScan = defineService({
     'Native price implied by every way to dollars over at most two pools, and the widest spread between two of them with fees, the best size and the largest size that comes back whole, searched on the exact curve.',
   capability: 'trading',
   priceUsdMicros: 20_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: {
     ...sampleEnvelope(ID),
     symbol: 'FAR',
@@ -133,8 +132,6 @@ export const arbScan = defineService({
   resultBytesMax: 32_768,
   repeatable: true,
   keptPerHead: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: Type.Object({ ...CHAIN_ENVELOPE, ...ARB_SCAN }),
   execute: (_, context) => readAtHead(ID, context, () => arbScanFacts(context.chain)),

@@ -2,19 +2,21 @@ import { type Static, Type } from 'typebox'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { tokenAsset } from '../../consensus/ledger/asset.ts'
 import { bridgeFacts, type NetworkFacts } from '../../consensus/ledger/bridge-facts.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import { ok } from '../../consensus/primitives/result.ts'
 import { recordedAsset } from '../facts/assets.ts'
 import { bridgeNetworks } from '../facts/collateral.ts'
 import { PriceBook } from '../facts/prices.ts'
 import { ASSET_AMOUNT, assetAmount, orNull, UNKNOWN, USD, usd } from './amounts.ts'
+import { parseContextName } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { sampleEnvelope } from './figures.ts'
 import { readAtHead } from './reading.ts'
-import { CONTEXT_CHARS_MAX } from './requests.ts'
+import { CONTEXT_CHARS_MAX, refusal } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-bridge-status' as ServiceId
+const FORMAT = { requestFormat: '[network of the bridge, as base or bitcoin]; empty for all of them', example: 'base' }
 const CUSTODY =
   'Floats are what the committee has attested on this chain. This node looks at no other chain, so lastObserved is not known.'
 
@@ -63,12 +65,12 @@ export const BRIDGE_STATUS = {
 const FACTS = Type.Object(BRIDGE_STATUS)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...BRIDGE_STATUS })
 
-/** The bridge as the next block finds it: all networks, or the one of a key. Within one reading. */
-export async function bridgeStatusFacts(chain: Chain, key: string | null): Promise<Static<typeof FACTS>> {
-  const all = bridgeNetworks(chain)
-  const chosen = all.filter(({ rules }) => rules.key === key)
+/** The bridge as the next block finds it: all networks, or the one with a name in any letters. Within one reading. */
+export async function bridgeStatusFacts(chain: Chain, name: string | null): Promise<Static<typeof FACTS>> {
   const networks: Static<typeof NETWORK>[] = []
-  for (const facts of chosen.length === 0 ? all : chosen) networks.push(await networkJson(chain, facts))
+  const named = networksNamed(chain, name)
+  if (named.length === 0 && name !== null) throw new Error(`the bridge has no network ${name}`)
+  for (const facts of named) networks.push(await networkJson(chain, facts))
   const floatUnknown = networks.filter(({ float }) => float === null).map(({ id }) => `${id}.float`)
   const usdUnknown = networks.filter(({ floatUsd }) => floatUsd === null).map(({ id }) => `${id}.floatUsd`)
   return {
@@ -77,6 +79,19 @@ export async function bridgeStatusFacts(chain: Chain, key: string | null): Promi
     custody: CUSTODY,
     unknown: ['lastObserved', ...floatUnknown, ...usdUnknown],
   }
+}
+
+function networksNamed(chain: Chain, name: string | null): readonly NetworkFacts[] {
+  const asked = name?.toLowerCase()
+  return bridgeNetworks(chain).filter(
+    ({ rules }) => asked === undefined || [rules.key, rules.name.toLowerCase()].includes(asked),
+  )
+}
+
+function networkFault(chain: Chain, name: string | null): Fault | null {
+  if (networksNamed(chain, name).length > 0 || name === null) return null
+  const keys = bridgeNetworks(chain).map(({ rules }) => rules.key)
+  return refusal(`the bridge has no network ${name.toLowerCase()}; it has ${keys.join(', ')}`, FORMAT)
 }
 
 function committeeJson({ database, ruleBook, head }: Chain): Static<typeof FACTS>['committee'] {
@@ -129,8 +144,7 @@ export const bridgeStatus = defineService<string | null, typeof RESULT>({
     'The ten networks of the bridge with vault address, float as attested on chain, fee, minimum, daily cap, record counts and status; what is not configured is said to be so. A request that is the name of one (base, bitcoin) asks for it alone.',
   capability: 'bridge',
   priceUsdMicros: 12_000n,
-  requestFormat: '',
-  example: '',
+  ...FORMAT,
   sample: {
     ...sampleEnvelope(ID),
     committee: { epoch: 0, members: 3, threshold: 2, rotationAt: null },
@@ -169,8 +183,9 @@ export const bridgeStatus = defineService<string | null, typeof RESULT>({
   repeatable: true,
   keptPerHead: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: (request) => ok(/^\s*[A-Za-z]{2,20}\s*$/.test(request) ? request.trim().toLowerCase() : null),
+  parse: (request) => parseContextName(request, FORMAT),
+  check: (name, { chain }) => networkFault(chain, name),
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
-  execute: (key, context) => readAtHead(ID, context, () => bridgeStatusFacts(context.chain, key)),
+  execute: (name, context) => readAtHead(ID, context, () => bridgeStatusFacts(context.chain, name)),
 })

@@ -3,9 +3,9 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { MAJORS, type Major, type MajorPrice, type MajorPrices } from '../outside/crypto-prices.ts'
 import { orNull, UNKNOWN } from './amounts.ts'
 import { COIN_PRICE, coinPrice } from './coin-price.ts'
+import { optionalContext } from './context-names.ts'
 import { delivered, fromSource, rounded, SOURCE_ENVELOPE } from './envelope.ts'
 import { CHANGE_PCT, unknownIn } from './figures.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-crypto-prices' as ServiceId
@@ -40,15 +40,14 @@ function shownPrice({ usd, change24hPct, asOf }: MajorPrice): MajorPrice {
 }
 
 /** Prices of assets of other chains beside that of the native coin. */
-export const cryptoPrices = defineService<null, typeof RESULT>({
+export const cryptoPrices = defineService({
   serviceId: ID,
   name: 'Crypto prices',
   description:
     'Dollar prices of BTC, ETH, SOL, BNB and LTC, the median of several providers without outliers, with 24-hour change, the native coin and the global market cap.',
   capability: 'pricing',
   priceUsdMicros: 8_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(MAJORS),
   sample: {
     service: ID as string,
     asOf: '2026-11-20T12:00:00.000Z',
@@ -74,8 +73,6 @@ export const cryptoPrices = defineService<null, typeof RESULT>({
   timeoutMs: 6_000,
   resultBytesMax: 8_192,
   repeatable: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: ({ outside }) => outside.prices.readiness(),
   resultSchema: RESULT,
   execute: async (_, context, signal) => {

@@ -4,10 +4,10 @@ import { formatAddress } from '../../consensus/crypto/address.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { type BlockFacts, kindCounts, newestBlocks } from '../facts/blocks.ts'
 import type { ServiceContext } from './context.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
 import { readyWithBlocks } from './readiness.ts'
 import { readAtHead } from './reading.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-explorer-summary' as ServiceId
@@ -88,8 +88,7 @@ export const explorerSummary = defineService({
     'The last 10 blocks, transaction types and supply effect (subsidy minted, base fees burned) of the last 20, and the mempool.',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: {
     service: ID,
     asOf: '2026-11-20T12:00:00.000Z',
@@ -117,8 +116,6 @@ export const explorerSummary = defineService({
   timeoutMs: 2_000,
   resultBytesMax: 16_384,
   repeatable: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: readyWithBlocks,
   resultSchema: RESULT,
   execute: (_, context) => readAtHead(ID, context, () => summary(context)),

@@ -9,7 +9,7 @@ import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { delivered, SOURCE, SOURCE_ENVELOPE, sourceEnvelope } from './envelope.ts'
 import { unknownIn } from './figures.ts'
-import { refusal, unusable } from './requests.ts'
+import { isBlank, refusal, unusable } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-gas-price' as ServiceId
@@ -58,7 +58,7 @@ const RESULT = Type.Object({
 function parse(request: string): Result<EvmNetworkName | null> {
   const text = request.trim().toLowerCase()
   const network = Object.hasOwn(NAMES, text) ? NAMES[text] : undefined
-  if (text === '') return ok(null)
+  if (isBlank(text)) return ok(null)
   return network === undefined ? unusable(`networks are ${EVM_NETWORKS.join(' and ')}`, FORMAT) : ok(network)
 }
 

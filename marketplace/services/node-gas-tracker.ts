@@ -5,9 +5,9 @@ import { decodeReceipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from './envelope.ts'
 import { readyWithBlocks } from './readiness.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-gas-tracker' as ServiceId
@@ -126,8 +126,7 @@ export const gasTracker = defineService({
     'Mempool pressure, fees over the last 20 blocks, burn rate, congestion level with its rule, and a suggested fee, also as coins for a transfer and for a paid call.',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: {
     service: ID,
     asOf: '2026-11-20T12:00:00.000Z',
@@ -154,8 +153,6 @@ export const gasTracker = defineService({
   timeoutMs: 2_000,
   resultBytesMax: 16_384,
   repeatable: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: readyWithBlocks,
   resultSchema: RESULT,
   execute: (_, context) => ({ ...chainEnvelope(ID, context), ...track(context) }),

@@ -1,6 +1,6 @@
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { documentService } from './documents/document-service.ts'
-import { INVOICE } from './documents/kinds.ts'
+import { DOCUMENT_TERMS, INVOICE } from './documents/kinds.ts'
 import { sampleDocument } from './documents/sample-document.ts'
 
 const ID = 'node-invoice-pdf' as ServiceId
@@ -9,11 +9,8 @@ const ID = 'node-invoice-pdf' as ServiceId
 export const invoicePdf = documentService(INVOICE, {
   serviceId: ID,
   name: 'Invoice PDF',
-  description:
-    'An A4 invoice as tagged PDF (base64), with exact totals: halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today. Every figure is also given as text.',
+  description: `An A4 invoice as tagged PDF (base64), with exact totals: halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. ${DOCUMENT_TERMS}`,
   priceUsdMicros: 8_000n,
-  requestFormat:
-    'JSON text: {invoiceNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, dueDate?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',
   example:
     '{"invoiceNumber":"2026-014","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19}',
   sample: {

@@ -1,6 +1,6 @@
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { documentService } from './documents/document-service.ts'
-import { PROFORMA } from './documents/kinds.ts'
+import { DOCUMENT_TERMS, PROFORMA } from './documents/kinds.ts'
 import { sampleDocument } from './documents/sample-document.ts'
 
 const ID = 'node-invoice-proforma' as ServiceId
@@ -9,11 +9,8 @@ const ID = 'node-invoice-proforma' as ServiceId
 export const invoiceProforma = documentService(PROFORMA, {
   serviceId: ID,
   name: 'Pro forma invoice PDF',
-  description:
-    'A pro forma invoice as tagged A4 PDF (base64), with exact totals and, if given, the day until which it is valid. Halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+  description: `A pro forma invoice as tagged A4 PDF (base64), with exact totals and, if given, the day until which it is valid. Halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. ${DOCUMENT_TERMS}`,
   priceUsdMicros: 8_000n,
-  requestFormat:
-    'JSON text: {proformaNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, validUntil?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',
   example:
     '{"proformaNumber":"PF-2026-007","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19}',
   sample: {

@@ -4,6 +4,7 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { coinOf } from '../facts/assets.ts'
 import { readMarket } from '../facts/market-pools.ts'
 import { UNKNOWN } from './amounts.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { sampleEnvelope } from './figures.ts'
 import { arbScan, arbScanFacts } from './node-arb-scan.ts'
@@ -15,7 +16,6 @@ import { stableHealth, stableHealthFacts } from './node-stable-health.ts'
 import { readyWithDay } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { REPORT_DATA, type ReportData, reportSections, unknownFields, wordCount } from './report-sections.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService, type ServiceDefinition } from './service.ts'
 
 const ID = 'node-market-report' as ServiceId
@@ -73,15 +73,12 @@ export const marketReport = defineService({
     'Markdown report of one block in a fixed order: a summary in sentences, price, market, pools, latest swaps, arbitrage, stable tokens, bridge and what is not known. Its figures are rounded; data has the same numbers exactly.',
   capability: 'reports',
   priceUsdMicros: 50_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: { ...sampleEnvelope(ID), ...write('FAR', 12345, SAMPLE_DATA) },
   timeoutMs: 2_000,
   resultBytesMax: 262_144,
   repeatable: true,
   keptPerHead: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: readyWithDay,
   resultSchema: RESULT,
   execute: (_, context) =>

@@ -11,6 +11,7 @@ import type { PoolValues } from '../facts/pool-values.ts'
 import { poolNamed } from '../facts/pools.ts'
 import { listTrades } from '../facts/trading.ts'
 import { amountText, DECIMAL_AMOUNT, orNull, SYMBOL, UNKNOWN, USD, usd, usdPrice } from './amounts.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import {
   CHANGE_PCT,
@@ -25,7 +26,6 @@ import {
 } from './figures.ts'
 import { readyWithDay } from './readiness.ts'
 import { readAtHead } from './reading.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-market-summary' as ServiceId
@@ -136,8 +136,7 @@ export const marketSummary = defineService({
     'Native price with its 24-hour change, TVL and 24-hour volume of all priced pools, the five top pools and the ten latest executed swaps.',
   capability: 'market-data',
   priceUsdMicros: 15_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: {
     ...sampleEnvelope(ID),
     price: { symbol: 'FAR', usd: 0.2561, pool: 'FAR-FUSD-30', change24hPct: 1.25 },
@@ -177,8 +176,6 @@ export const marketSummary = defineService({
   resultBytesMax: 32_768,
   repeatable: true,
   keptPerHead: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: readyWithDay,
   resultSchema: Type.Object({ ...CHAIN_ENVELOPE, ...MARKET_SUMMARY }),
   execute: (_, context) =>

@@ -8,8 +8,8 @@ import { ESCROW_TOTALS } from '../ledger/escrow.ts'
 import { orNull, percent, UNKNOWN } from './amounts.ts'
 import { entryAt, windowOf } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from './envelope.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const HOUR_MS = 3_600_000
@@ -76,8 +76,7 @@ export const networkStats = defineService({
     'Height, hashrate, supply minted and burned, staking ratio, transaction totals and mempool, read from one block.',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: {
     service: ID,
     asOf: '2026-11-20T12:00:00.000Z',
@@ -105,8 +104,6 @@ export const networkStats = defineService({
   timeoutMs: 2_000,
   resultBytesMax: 16_384,
   repeatable: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
   execute: (_, context) => {

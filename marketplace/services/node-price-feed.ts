@@ -6,6 +6,7 @@ import { type Market, readMarket } from '../facts/market-pools.ts'
 import { type MeanPrice, meanPriceSince, type NativeMarket, nativeMarket } from '../facts/native-market.ts'
 import { nativePrice } from '../facts/prices.ts'
 import { orNull, SYMBOL, UNKNOWN, USD, usd, usdPrice } from './amounts.ts'
+import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import {
   CHANGE_PCT,
@@ -20,7 +21,6 @@ import {
 } from './figures.ts'
 import { readyWithDay } from './readiness.ts'
 import { readAtHead } from './reading.ts'
-import { CONTEXT_CHARS_MAX, parseContext } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-price-feed' as ServiceId
@@ -110,8 +110,7 @@ export const priceFeed = defineService({
     'Live dollar price of the native coin from its deepest dollar pool, 24-hour change, hourly mean, the price the market charges by, TVL and volume.',
   capability: 'pricing',
   priceUsdMicros: 6_000n,
-  requestFormat: '',
-  example: '',
+  ...optionalContext(),
   sample: {
     ...sampleEnvelope(ID),
     symbol: 'FAR',
@@ -143,8 +142,6 @@ export const priceFeed = defineService({
   resultBytesMax: 16_384,
   repeatable: true,
   keptPerHead: true,
-  requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContext,
   ready: readyWithDay,
   resultSchema: Type.Object({ ...CHAIN_ENVELOPE, ...PRICE_FEED }),
   execute: (_, context) =>

@@ -13,7 +13,7 @@ import { ratio } from '../facts/ratio.ts'
 import { hourNow, listCandles, startOfHour } from '../facts/trading.ts'
 import { amountText, DECIMAL_AMOUNT, orNull, UNKNOWN } from './amounts.ts'
 import { entryAt } from './chain-statistics.ts'
-import { type ContextName, parseContextName } from './context-names.ts'
+import { parseContextName } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { POOL_NAME, poolName, SAMPLE_POOL, sampleEnvelope, wholePrice } from './figures.ts'
 import { namedOn, nameFault } from './named.ts'
@@ -23,7 +23,10 @@ import { CONTEXT_CHARS_MAX } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-price-history' as ServiceId
-const FORMAT = { requestFormat: '', example: '' }
+const FORMAT = {
+  requestFormat: '[token symbol, pool name as FAR-FUSD-30, or pool id]; empty for the pool that prices the native coin',
+  example: 'FAR-FUSD-30',
+}
 /** Hours of the window, the current one included as far as it has come. */
 export const HISTORY_HOURS = 168
 
@@ -64,9 +67,11 @@ interface Pair {
 }
 
 async function pairOf(chain: Chain, name: string | null): Promise<Pair | null> {
-  const named = name === null ? undefined : namedOn(chain, name)
-  if (named?.pool) return { row: named.pool, baseIsX: true }
-  const [asset] = named?.assets ?? []
+  if (name === null) return pricedPair(chain)
+  const named = namedOn(chain, name)
+  if (named === undefined) throw new Error(`there is no token or pool ${name}`)
+  if (named.pool) return { row: named.pool, baseIsX: true }
+  const [asset] = named.assets
   if (asset === undefined || asset.asset === NATIVE_ASSET) return pricedPair(chain)
   const [row] = await poolsOf(chain, asset.asset, 1)
   return row === undefined ? null : { row, baseIsX: row.x.asset === asset.asset }
@@ -88,7 +93,7 @@ function firstHour(chain: Chain, { pool }: PoolRow): number {
 
 const NO_POOL = { pool: null, base: null, quote: null, window: null, candles: [], gaps: [] }
 
-async function history(chain: Chain, { name }: ContextName) {
+async function history(chain: Chain, name: string | null) {
   const source = 'executed swaps' as const
   const pair = await pairOf(chain, name)
   if (pair === null) {
@@ -149,7 +154,7 @@ function hourText(hour: number): string {
 }
 
 /** Hourly candles of a pool. */
-export const priceHistory = defineService<ContextName, typeof RESULT>({
+export const priceHistory = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Price history',
   description:
@@ -185,9 +190,9 @@ export const priceHistory = defineService<ContextName, typeof RESULT>({
   repeatable: true,
   keptPerHead: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContextName,
-  check: ({ name, sure }, { chain }) => (sure ? nameFault(chain, name, FORMAT) : null),
+  parse: (request) => parseContextName(request, FORMAT),
+  check: (name, { chain }) => nameFault(chain, name, FORMAT),
   ready: readyWithHour,
   resultSchema: RESULT,
-  execute: (input, context) => readAtHead(ID, context, () => history(context.chain, input)),
+  execute: (name, context) => readAtHead(ID, context, () => history(context.chain, name)),
 })

@@ -1,6 +1,6 @@
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { documentService } from './documents/document-service.ts'
-import { QUOTE } from './documents/kinds.ts'
+import { DOCUMENT_TERMS, QUOTE } from './documents/kinds.ts'
 import { sampleDocument } from './documents/sample-document.ts'
 
 const ID = 'node-quote-estimate' as ServiceId
@@ -9,11 +9,8 @@ const ID = 'node-quote-estimate' as ServiceId
 export const quoteEstimate = documentService(QUOTE, {
   serviceId: ID,
   name: 'Quote PDF',
-  description:
-    'A quote as tagged A4 PDF (base64) with the day until which it is valid, exact totals and VAT. Halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+  description: `A quote as tagged A4 PDF (base64) with the day until which it is valid, exact totals and VAT. Halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. ${DOCUMENT_TERMS}`,
   priceUsdMicros: 6_000n,
-  requestFormat:
-    'JSON text: {quoteNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, validUntil, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',
   example:
     '{"quoteNumber":"Q-2026-019","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19,"validUntil":"2099-12-31"}',
   sample: {

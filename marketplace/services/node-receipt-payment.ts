@@ -1,6 +1,6 @@
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { documentService } from './documents/document-service.ts'
-import { RECEIPT } from './documents/kinds.ts'
+import { DOCUMENT_TERMS, RECEIPT } from './documents/kinds.ts'
 import { sampleDocument } from './documents/sample-document.ts'
 
 const ID = 'node-receipt-payment' as ServiceId
@@ -9,13 +9,10 @@ const ID = 'node-receipt-payment' as ServiceId
 export const receiptPayment = documentService(RECEIPT, {
   serviceId: ID,
   name: 'Payment receipt PDF',
-  description:
-    'A payment receipt as tagged A4 PDF (base64): what was paid, how, with which reference and when, with exact totals and VAT. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+  description: `A payment receipt as tagged A4 PDF (base64): what was paid, how, with which reference and when, with exact totals and VAT. ${DOCUMENT_TERMS}`,
   priceUsdMicros: 6_000n,
-  requestFormat:
-    'JSON text: {receiptNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, payment: {method, reference?, paidOn}, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',
   example:
-    '{"receiptNumber":"R-2026-031","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19,"payment":{"method":"Card","paidOn":"2026-11-20"}}',
+    '{"receiptNumber":"R-2026-031","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19,"payment":{"method":"Card","paidOn":"2026-01-15"}}',
   sample: {
     ...sampleDocument(ID, { unitPrice: '120.00', net: '300.00', vat: '57.00', gross: '357.00' }),
     type: 'receipt',

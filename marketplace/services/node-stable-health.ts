@@ -7,7 +7,7 @@ import { PriceBook } from '../facts/prices.ts'
 import { healthOf, healthReasons, isStable, listStables, PEG_BOUNDS, pegOf, type StableRow } from '../facts/stables.ts'
 import { assetRow } from '../facts/tokens.ts'
 import { ASSET_AMOUNT, assetAmount, orNull, PERCENT, SYMBOL, UNKNOWN, USD, usd } from './amounts.ts'
-import { type ContextName, parseContextName } from './context-names.ts'
+import { parseContextName } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { CHANGE_PCT, PRICE, pctOfPpm, sampleEnvelope, unknownIn, wholePrice } from './figures.ts'
 import { readAtHead } from './reading.ts'
@@ -15,7 +15,7 @@ import { CONTEXT_CHARS_MAX, refusal } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-stable-health' as ServiceId
-const FORMAT = { requestFormat: '', example: '' }
+const FORMAT = { requestFormat: '[symbol of a stable token]; empty for all of them', example: 'FUSD' }
 const RULE = {
   criticalIf: `backing below 100 %, or ${Number(PEG_BOUNDS.criticalBps) / 100} % and more off the peg`,
   warnIf: `${Number(PEG_BOUNDS.warnBps) / 100} % and more off the peg, frozen, or a network of its reserve halted`,
@@ -51,12 +51,17 @@ const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...STABLE_HEALTH })
 
 /** How stable tokens do: the named one, or all. Within one reading. */
 export async function stableHealthFacts(chain: Chain, symbol: string | null): Promise<Static<typeof FACTS>> {
-  const one = symbol === null ? undefined : assetRow(chain, symbol)
-  const rows = one !== undefined && isStable(one) ? [one] : await listStables(chain)
+  const rows = symbol === null ? await listStables(chain) : [stableNamed(chain, symbol)]
   const stables: Static<typeof STABLE>[] = []
   for (const row of rows) stables.push(await stableFacts(chain, row))
   const unknown = stables.flatMap((stable) => stable.unknown.map((field) => `${stable.symbol}.${field}`))
   return { stables, rule: RULE, unknown }
+}
+
+function stableNamed(chain: Chain, symbol: string): StableRow {
+  const row = assetRow(chain, symbol)
+  if (row === undefined || !isStable(row)) throw new Error(`there is no stable token ${symbol}`)
+  return row
 }
 
 async function stableFacts(chain: Chain, row: StableRow): Promise<Static<typeof STABLE>> {
@@ -86,14 +91,14 @@ async function stableFacts(chain: Chain, row: StableRow): Promise<Static<typeof 
   }
 }
 
-function check(chain: Chain, { name, sure }: ContextName): Fault | null {
-  if (name === null || !sure) return null
+function check(chain: Chain, name: string | null): Fault | null {
+  if (name === null) return null
   const row = assetRow(chain, name)
   return row !== undefined && isStable(row) ? null : refusal(`there is no stable token ${name}`, FORMAT)
 }
 
 /** Backing, redemption and peg of stable tokens. */
-export const stableHealth = defineService<ContextName, typeof RESULT>({
+export const stableHealth = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Stable token health',
   description:
@@ -129,9 +134,9 @@ export const stableHealth = defineService<ContextName, typeof RESULT>({
   repeatable: true,
   keptPerHead: true,
   requestCharsMax: CONTEXT_CHARS_MAX,
-  parse: parseContextName,
-  check: (input, { chain }) => check(chain, input),
+  parse: (request) => parseContextName(request, FORMAT),
+  check: (name, { chain }) => check(chain, name),
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
-  execute: ({ name }, context) => readAtHead(ID, context, () => stableHealthFacts(context.chain, name)),
+  execute: (name, context) => readAtHead(ID, context, () => stableHealthFacts(context.chain, name)),
 })

@@ -17,7 +17,7 @@ import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
 import { readyWithBlocks } from './readiness.ts'
 import { readAtHead } from './reading.ts'
-import { refusal, unusable } from './requests.ts'
+import { isBlank, refusal, unusable } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-whale-watch' as ServiceId
@@ -60,7 +60,7 @@ const RESULT = Type.Object({
 const DECIMAL = /^(0|[1-9][0-9]{0,29})(\.[0-9]{1,18})?$/
 
 function parse(request: string): Result<string> {
-  const text = request.trim() === '' ? DEFAULT_THRESHOLD : request.trim()
+  const text = isBlank(request) ? DEFAULT_THRESHOLD : request.trim()
   return DECIMAL.test(text) ? ok(text) : unusable('not a decimal number of coins', FORMAT)
 }
 

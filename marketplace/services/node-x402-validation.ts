@@ -4,7 +4,7 @@ import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Probe } from '../outside/probes.ts'
 import { orNull, UNKNOWN } from './amounts.ts'
 import { ENGINE_ENVELOPE, engineEnvelope } from './envelope.ts'
-import { unusable } from './requests.ts'
+import { isBlank, unusable } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-x402-validation' as ServiceId
@@ -34,7 +34,7 @@ const RESULT = Type.Object({
 })
 
 function parse(request: string): Result<null> {
-  return request.trim() === ''
+  return isBlank(request)
     ? ok(null)
     : unusable('the endpoint is chosen by the operator: the request stays empty', FORMAT)
 }

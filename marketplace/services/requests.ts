@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
 
 /** Longest text accepted where a request is optional context. */
 export const CONTEXT_CHARS_MAX = 2_000
@@ -20,7 +20,7 @@ export function unusable(reason: string, form: RequestForm): Result<never> {
   return fail(refusal(reason, form))
 }
 
-/** Optional context: any text, ignored. */
-export function parseContext(): Result<null> {
-  return ok(null)
+/** Whether a request asks for nothing in particular: it is blank, or the empty JSON that clients send for no input. */
+export function isBlank(request: string): boolean {
+  return /^(?:\{\s*\}|null|"")?$/.test(request.trim())
 }

@@ -79,6 +79,11 @@ export function readRequest(definition: ServiceDefinition, request: string): Res
   return input.ok ? input : fail(withExample(definition, input.fault))
 }
 
+/** Whether a call without a request is refused. */
+export function needsRequest({ parse }: ServiceDefinition): boolean {
+  return !parse('').ok
+}
+
 /** A refusal with the example that works on this network. */
 function withExample({ example }: ServiceDefinition, refused: Fault): Fault {
   return 'example' in refused.detail ? fault(refused.code, { ...refused.detail, example }) : refused

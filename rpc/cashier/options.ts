@@ -3,6 +3,7 @@ import { formatAddress } from '../../consensus/crypto/address.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import type { NativeQuote } from '../../marketplace/checkout/quote.ts'
+import { needsRequest } from '../../marketplace/services/service.ts'
 import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
 import { coinNumber, usdNumber } from '../json.ts'
 import type { MarketApi } from '../node.ts'
@@ -112,7 +113,7 @@ function stableOption(
           method: 'POST',
           discoverable: true,
           bodyType: 'json',
-          bodyFields: { request: { type: 'string', required: definition.requestFormat !== '' } },
+          bodyFields: { request: { type: 'string', required: needsRequest(definition) } },
         },
         output: { type: 'object' },
       },

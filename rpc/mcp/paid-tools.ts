@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
-import { checkRequest } from '../../marketplace/services/service.ts'
+import { checkRequest, needsRequest } from '../../marketplace/services/service.ts'
 import { type CallOutcome, carryOut, wantsAnother } from '../cashier/cashier.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { NATIVE_SCHEME } from '../cashier/options.ts'
@@ -52,7 +52,7 @@ function toolOf({ definition }: Offer, price: string): object {
     name: serviceId,
     title: name,
     description: `${description.replace(/\.$/, '')}. Input: ${format}.${example === '' ? '' : ` Example: ${example.replace(/\.$/, '')}.`} Price: ${price} per call; call it without payment for the exact terms.`,
-    inputSchema: paidToolInput({ description: format, isNeeded: requestFormat !== '', example }),
+    inputSchema: paidToolInput({ description: format, isNeeded: needsRequest(definition), example }),
     annotations: {
       title: name,
       readOnlyHint: false,

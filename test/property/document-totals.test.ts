@@ -22,11 +22,19 @@ function isNearest(whole: bigint, numerator: bigint, denominator: bigint): boole
   return isTie ? awayFromZero : twice < denominator && twice > -denominator
 }
 
+function isSame(a: { units: bigint; scale: number }, b: { units: bigint; scale: number }): boolean {
+  return a.units * 10n ** BigInt(b.scale) === b.units * 10n ** BigInt(a.scale)
+}
+
 describe('totals of any document', () => {
   it('add up: the lines to the net total, net and VAT to the gross total', () => {
     fc.assert(
       fc.property(ITEMS, decimal(100_000n, 3), CURRENCY, (items, rate, currency) => {
-        const { lines, net, vat, gross } = computeTotals(items, rate, currencyDigits(currency))
+        const { lines, net, vat, gross } = computeTotals(items, {
+          vatRate: rate,
+          discount: null,
+          digits: currencyDigits(currency),
+        })
         expect(lines.reduce((sum, line) => sum + line, 0n)).toBe(net)
         expect(net + vat).toBe(gross)
       }),
@@ -37,7 +45,7 @@ describe('totals of any document', () => {
     fc.assert(
       fc.property(ITEMS, decimal(100_000n, 3), CURRENCY, (items, rate, currency) => {
         const digits = currencyDigits(currency)
-        const { lines, net, vat } = computeTotals(items, rate, digits)
+        const { lines, net, vat } = computeTotals(items, { vatRate: rate, discount: null, digits })
         for (const [i, { qty, unitPrice }] of items.entries()) {
           const exact = qty.units * unitPrice.units * 10n ** BigInt(digits)
           expect(isNearest(lines[i] as bigint, exact, 10n ** BigInt(qty.scale + unitPrice.scale))).toBe(true)
@@ -54,7 +62,44 @@ describe('totals of any document', () => {
           qty,
           unitPrice: { ...unitPrice, units: -unitPrice.units },
         }))
-        expect(computeTotals(negated, rate, 2).gross).toBe(-computeTotals(items, rate, 2).gross)
+        const terms = { vatRate: rate, discount: null, digits: 2 }
+        expect(computeTotals(negated, terms).gross).toBe(-computeTotals(items, terms).gross)
+      }),
+    )
+  })
+
+  it('are those of fractions of whole numbers, with rates and a discount', () => {
+    const rate = fc.option(decimal(100_000n, 3), { nil: null })
+    const priced = fc.array(
+      fc.record({ qty: decimal(10n ** 8n, 4, 1n), unitPrice: decimal(10n ** 9n, 6), vatPercent: rate }),
+      { minLength: 1, maxLength: 12 },
+    )
+    const share = fc.bigInt({ min: 0n, max: 1_000n })
+    fc.assert(
+      fc.property(priced, decimal(100_000n, 3), share, fc.boolean(), (items, vatRate, perMille, asAmount) => {
+        const lines = computeTotals(items, { vatRate, discount: null, digits: 2 }).lines
+        const sum = lines.reduce((total, line) => total + line, 0n)
+        const percent = { units: perMille, scale: 1 }
+        const amount = { units: (sum * perMille) / 1_000n, scale: 2 }
+        const discount = asAmount ? { percent: null, amount } : { percent, amount: null }
+        const totals = computeTotals(items, { vatRate, discount, digits: 2 })
+        if (asAmount) expect(totals.discount).toBe(amount.units)
+        else expect(isNearest(totals.discount, sum * perMille, 1_000n)).toBe(true)
+        expect(totals.net).toBe(sum - totals.discount)
+        expect(totals.gross).toBe(totals.net + totals.vat)
+        let [net, vat] = [0n, 0n]
+        for (const { rate, net: after, vat: tax } of totals.rates) {
+          const before = lines
+            .filter((_, i) => isSame(items[i]!.vatPercent ?? vatRate, rate))
+            .reduce((a, b) => a + b, 0n)
+          // A share is off by less than a unit from its part of the discount.
+          const off = (before - after) * sum - totals.discount * before
+          expect(sum === 0n || (off < sum && off > -sum)).toBe(true)
+          expect(isNearest(tax, after * rate.units, 100n * 10n ** BigInt(rate.scale))).toBe(true)
+          net += after
+          vat += tax
+        }
+        expect([net, vat]).toEqual([totals.net, totals.vat])
       }),
     )
   })

@@ -21,6 +21,16 @@ export function compareToWhole({ units, scale }: Decimal, whole: bigint): number
   return units === bound ? 0 : units < bound ? -1 : 1
 }
 
+/** A product, exactly. */
+export function product(a: Decimal, b: Decimal): Decimal {
+  return { units: a.units * b.units, scale: a.scale + b.scale }
+}
+
+/** A value in units of 10^-scale; the scale is at least its own. */
+export function unitsAt({ units, scale: own }: Decimal, scale: number): bigint {
+  return units * 10n ** BigInt(scale - own)
+}
+
 /** numerator / denominator, halves away from zero, so that a credit note mirrors its invoice; the denominator is above 0. */
 export function divideNearest(numerator: bigint, denominator: bigint): bigint {
   const size = numerator < 0n ? -numerator : numerator

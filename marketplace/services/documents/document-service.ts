@@ -7,14 +7,23 @@ import type { ServiceContext } from '../context.ts'
 import { delivered, ENGINE_ENVELOPE, engineEnvelope } from '../envelope.ts'
 import { type RequestForm, refusal, unusable } from '../requests.ts'
 import { defineService, type ServiceDefinition, type ServiceFacts } from '../service.ts'
-import { decimalText } from './decimal.ts'
+import { type Decimal, decimalText } from './decimal.ts'
 import { DOCUMENT_REQUEST_BYTES_MAX } from './exact-json.ts'
 import { codePointName } from './fields.ts'
-import type { DocumentKind } from './kinds.ts'
+import { type DocumentKind, requestFormatOf } from './kinds.ts'
 import { Problem } from './readers.ts'
-import { type DocumentRequest, deadlineProblem, readDocumentRequest, textsOf } from './request.ts'
+import {
+  type Discount,
+  type DocumentItem,
+  type DocumentRequest,
+  deadlineProblem,
+  discountProblem,
+  paymentProblem,
+  readDocumentRequest,
+  textsOf,
+} from './request.ts'
 import { type DocumentTerms, sheetOf } from './sheet.ts'
-import { computeTotals, currencyDigits, type Totals } from './totals.ts'
+import { computeTotals, currencyDigits, type Totals, type VatTotal } from './totals.ts'
 
 /** Its own thread may take 5 s; the rest is for its turn. */
 const TIMEOUT_MS = 10_000
@@ -23,6 +32,7 @@ const RESULT_BYTES_MAX = Math.ceil(DOCUMENT_BYTES_MAX / 3) * 4 + 4 * DOCUMENT_RE
 const CHARACTERS_SHOWN_MAX = 20
 
 const MONEY = Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$' })
+const RATE = Type.Number({ minimum: 0, maximum: 100 })
 const DAY = Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })
 
 const RESULT = Type.Object({
@@ -33,10 +43,23 @@ const RESULT = Type.Object({
   issueDate: DAY,
   /** Only of documents that name such a day. */
   dueOrValidUntil: Type.Optional(DAY),
-  lines: Type.Array(Type.Object({ description: Type.String(), qty: MONEY, unitPrice: MONEY, net: MONEY })),
+  lines: Type.Array(
+    Type.Object({
+      description: Type.String(),
+      qty: MONEY,
+      unitPrice: MONEY,
+      /** Only of items with a rate of their own. */
+      vatPercent: Type.Optional(RATE),
+      net: MONEY,
+    }),
+  ),
+  /** What was taken off the sum of the lines; only where there is a discount. */
+  discount: Type.Optional(Type.Object({ percent: Type.Optional(RATE), amount: MONEY, itemsTotal: MONEY })),
   netTotal: MONEY,
-  vatRate: Type.Number({ minimum: 0, maximum: 100 }),
+  vatRate: RATE,
   vatAmount: MONEY,
+  /** By rate, each after its share of the discount; only where an item has a rate of its own. */
+  vat: Type.Optional(Type.Array(Type.Object({ vatPercent: RATE, net: MONEY, amount: MONEY }))),
   grossTotal: MONEY,
   pages: Type.Integer({ minimum: 1, maximum: DOCUMENT_PAGES_MAX }),
   pdf: Type.Object({
@@ -53,8 +76,9 @@ export type DocumentResult = Static<typeof RESULT>
 /** A service that sells one kind of document. */
 export function documentService(
   kind: DocumentKind,
-  facts: Omit<ServiceFacts, 'capability' | 'sample'> & { readonly sample: DocumentResult },
+  described: Omit<ServiceFacts, 'capability' | 'requestFormat' | 'sample'> & { readonly sample: DocumentResult },
 ): ServiceDefinition {
+  const facts = { ...described, requestFormat: requestFormatOf(kind) }
   return defineService<DocumentRequest, typeof RESULT>({
     ...facts,
     capability: 'reports',
@@ -78,14 +102,18 @@ export function documentService(
   })
 }
 
-/** What this node, today, has against a request: letters that no font has, a day that has passed. */
+/** What this node, today, has against a request: letters that no font has, a day that has passed or is to come. */
 function checkDocument(
   kind: DocumentKind,
   request: DocumentRequest,
   { context, form }: { readonly context: ServiceContext; readonly form: RequestForm },
 ): Fault | null {
-  const late = deadlineProblem(kind, request, termsOf(request, context).issueDate)
-  if (late !== undefined) return refusal(late.text, form)
+  const terms = termsOf(request, context)
+  const problem =
+    deadlineProblem(kind, request, terms.issueDate) ??
+    paymentProblem(request, context.clock.now()) ??
+    discountProblem(request, terms)
+  if (problem !== undefined) return refusal(problem.text, form)
   const strange = new Set(textsOf(request).flatMap((text) => context.outside.documents.unsettable(text)))
   if (strange.size === 0) return null
   const shown = [...strange].slice(0, CHARACTERS_SHOWN_MAX).map((one) => `"${one}" (${codePointName(one)})`)
@@ -103,7 +131,8 @@ async function makeDocument(
 ): Promise<DocumentResult> {
   const { documents } = context.outside
   const terms = termsOf(request, context)
-  const totals = computeTotals(request.items, request.vatRate, terms.digits)
+  const { vatRate, discount } = request
+  const totals = computeTotals(request.items, { vatRate, discount, digits: terms.digits })
   const { pages, bytes, sha256 } = delivered(await documents.render(sheetOf(kind, request, { terms, totals }), signal))
   return {
     ...engineEnvelope(serviceId, 'document/pdf', context),
@@ -127,25 +156,47 @@ function termsOf({ currency, issueDate }: DocumentRequest, { clock, outside }: S
 }
 
 function figuresOf(
-  { number, deadline, items, vatRate }: DocumentRequest,
+  { number, deadline, items, vatRate, discount }: DocumentRequest,
   { currency, digits, issueDate }: DocumentTerms,
-  { lines, net, vat, gross }: Totals,
+  totals: Totals,
 ) {
-  const money = (units: bigint): string => decimalText({ units, scale: digits }, digits)
+  const money: Money = (units) => decimalText({ units, scale: digits }, digits)
   return {
     number,
     currency,
     issueDate,
     ...(deadline === null ? {} : { dueOrValidUntil: deadline }),
-    lines: items.map(({ description, qty, unitPrice }, i) => ({
+    lines: items.map(({ description, qty, unitPrice, vatPercent }, i) => ({
       description,
       qty: decimalText(qty),
       unitPrice: decimalText(unitPrice, digits),
-      net: money(lines[i] as bigint),
+      ...(vatPercent === null ? {} : { vatPercent: rateOf(vatPercent) }),
+      net: money(totals.lines[i] as bigint),
     })),
-    netTotal: money(net),
-    vatRate: Number(decimalText(vatRate)),
-    vatAmount: money(vat),
-    grossTotal: money(gross),
+    ...(discount === null ? {} : { discount: discountOf(discount, totals, money) }),
+    netTotal: money(totals.net),
+    vatRate: rateOf(vatRate),
+    vatAmount: money(totals.vat),
+    ...(items.some(hasOwnRate) ? { vat: totals.rates.map((one) => vatOf(one, money)) } : {}),
+    grossTotal: money(totals.gross),
   }
+}
+
+type Money = (units: bigint) => string
+
+function discountOf({ percent }: Discount, { discount, net }: Totals, money: Money) {
+  const rate = percent === null ? {} : { percent: rateOf(percent) }
+  return { ...rate, amount: money(discount), itemsTotal: money(net + discount) }
+}
+
+function vatOf({ rate, net, vat }: VatTotal, money: Money) {
+  return { vatPercent: rateOf(rate), net: money(net), amount: money(vat) }
+}
+
+function hasOwnRate({ vatPercent }: DocumentItem): boolean {
+  return vatPercent !== null
+}
+
+function rateOf(rate: Decimal): number {
+  return Number(decimalText(rate))
 }

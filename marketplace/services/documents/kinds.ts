@@ -13,11 +13,35 @@ export interface DocumentKind {
   } | null
   readonly hasPayment: boolean
   readonly hasOriginalInvoice: boolean
-  readonly allowsNegativePrices: boolean
+  /** Whether it gives money back: prices may then be below 0. */
+  readonly credits: boolean
   /** Whether it asks for money, so that the account of the seller gets a place of its own. */
   readonly asksForMoney: boolean
   readonly grossLabel: string
   readonly notice: string | null
+}
+
+/** What holds for every kind, for its description. */
+export const DOCUMENT_TERMS =
+  'vatRate is in percent, vatPercent is that of one item. Dates are YYYY-MM-DD, currency is an ISO 4217 code; without issueDate it is dated today. Latin, Greek and Cyrillic are printed; other letters, as Chinese or Arabic, are refused.'
+
+/** How the request of a kind is written: its fields, those with ? may be left out. */
+export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
+  const fields = [
+    numberField,
+    'buyer:{name,address?}',
+    'items:[{description,qty,unitPrice,vatPercent?}]',
+    'vatRate',
+    ...(deadline === null ? [] : [`${deadline.field}${deadline.required ? '' : '?'}`]),
+    ...(hasPayment ? ['payment:{method,reference?,paidOn}'] : []),
+    ...(hasOriginalInvoice ? ['originalInvoice'] : []),
+    'discount?:{percent|amount}',
+    'currency?',
+    'issueDate?',
+    'notes?',
+    'seller?:{name,address?,vatId?,email?,iban?}',
+  ]
+  return `JSON text: {${fields.join(',')}}`
 }
 
 const PLAIN = {
@@ -25,7 +49,7 @@ const PLAIN = {
   deadline: null,
   hasPayment: false,
   hasOriginalInvoice: false,
-  allowsNegativePrices: false,
+  credits: false,
   asksForMoney: false,
   notice: null,
 } as const
@@ -72,7 +96,7 @@ export const CREDIT_NOTE: DocumentKind = {
   numberField: 'creditNoteNumber',
   buyerLabel: 'Credit to',
   hasOriginalInvoice: true,
-  allowsNegativePrices: true,
+  credits: true,
   grossLabel: 'Total credited',
 }
 

@@ -1,3 +1,5 @@
+import { meantName } from '../../../consensus/primitives/likeness.ts'
+
 /** What is wrong with a request: the field, and what it takes. */
 export class Problem {
   readonly text: string
@@ -33,8 +35,7 @@ export function record<T extends object>(readers: Readers<T>): Reader<T> {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return takes(value, name, `an object with ${names.join(', ')}`)
     const stranger = Object.keys(value).find((key) => !names.includes(key as never))
-    if (stranger !== undefined)
-      return new Problem(`"${stranger.slice(0, NAME_SHOWN_MAX)}" is no field of ${name}; there are ${names.join(', ')}`)
+    if (stranger !== undefined) return noField(stranger.slice(0, NAME_SHOWN_MAX), name, names)
     const read: Partial<T> = {}
     for (const field of names) {
       const inner = Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined
@@ -44,6 +45,12 @@ export function record<T extends object>(readers: Readers<T>): Reader<T> {
     }
     return read as T
   }
+}
+
+function noField(stranger: string, owner: string, names: readonly string[]): Problem {
+  const meant = meantName(stranger, names)
+  const hint = meant === undefined ? '' : ` did you mean ${meant}?`
+  return new Problem(`"${stranger}" is no field of ${owner};${hint} there are ${names.join(', ')}`)
 }
 
 /** A list with 1 to `countMax` elements. */

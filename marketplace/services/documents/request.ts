@@ -1,13 +1,17 @@
-import { compareToWhole, type Decimal } from './decimal.ts'
+import { compareToWhole, type Decimal, decimalText, product, unitsAt } from './decimal.ts'
 import { readExactJson } from './exact-json.ts'
 import { currency, day, decimal, iban, line, lines } from './fields.ts'
 import type { DocumentKind } from './kinds.ts'
 import { list, optional, Problem, type Reader, record } from './readers.ts'
+import { netOf } from './totals.ts'
 
 const ITEMS_MAX = 200
 const QTY_MAX = 1_000_000_000n
 const PRICE_MAX = 1_000_000_000n
+const QTY_DECIMALS_MAX = 4
 const PRICE_DECIMALS_MAX = 6
+/** Clocks of the earth are at most so far ahead of UTC. */
+const AHEAD_OF_UTC_MS = 14 * 3_600_000
 /** Largest sum on a document, whole units of the currency: what still fits its column. */
 export const SUM_MAX = 1_000_000_000_000_000n
 
@@ -25,6 +29,14 @@ export interface DocumentItem {
   readonly description: string
   readonly qty: Decimal
   readonly unitPrice: Decimal
+  /** Per cent, where it is not that of the document. */
+  readonly vatPercent: Decimal | null
+}
+
+/** What is taken off the sum of the items: a part of it in per cent, or an amount of the currency; the other is null. */
+export interface Discount {
+  readonly percent: Decimal | null
+  readonly amount: Decimal | null
 }
 
 /** How something was paid. */
@@ -42,6 +54,7 @@ export interface DocumentRequest {
   readonly items: readonly DocumentItem[]
   /** Per cent. */
   readonly vatRate: Decimal
+  readonly discount: Discount | null
   readonly currency: string | null
   readonly issueDate: string | null
   /** Due date or end of validity. */
@@ -61,6 +74,19 @@ const SELLER = record<Seller>({
   iban: optional(iban),
 })
 
+const PERCENT = decimal({ min: '0 or more', wholeMax: 100n, decimalsMax: 3 })
+
+const DISCOUNT = record<Discount>({
+  percent: optional(PERCENT),
+  amount: optional(decimal({ min: '0 or more', wholeMax: PRICE_MAX, decimalsMax: PRICE_DECIMALS_MAX })),
+})
+
+const discount: Reader<Discount> = (value, at) => {
+  const read = DISCOUNT(value, at)
+  if (read instanceof Problem || (read.percent === null) !== (read.amount === null)) return read
+  return new Problem(`${at} takes either percent or amount`)
+}
+
 const PAYMENT = record<Payment>({ method: line(100), reference: optional(line(100)), paidOn: day })
 
 /** The request of a document, or what is wrong with it. */
@@ -77,26 +103,29 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
     payment: (read.payment as Payment | undefined) ?? null,
     originalInvoice: (read.originalInvoice as string | undefined) ?? null,
   }
-  return sumProblem(request.items) ?? deadlineProblem(kind, request, request.issueDate) ?? request
+  const problem = sumProblem(request.items) ?? deadlineProblem(kind, request, request.issueDate)
+  return problem ?? (kind.credits ? credited(request) : request)
 }
 
 /** Every field of a kind of document, by the name that its callers use. */
 function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
-  const { numberField, deadline, hasPayment, hasOriginalInvoice, allowsNegativePrices } = kind
+  const { numberField, deadline, hasPayment, hasOriginalInvoice, credits } = kind
   const item = record<DocumentItem>({
     description: line(500),
-    qty: decimal({ min: 'above 0', wholeMax: QTY_MAX, decimalsMax: 4 }),
+    qty: decimal({ min: 'above 0', wholeMax: QTY_MAX, decimalsMax: QTY_DECIMALS_MAX }),
     unitPrice: decimal({
-      min: allowsNegativePrices ? 'of either sign' : '0 or more',
+      min: credits ? 'of either sign' : '0 or more',
       wholeMax: PRICE_MAX,
       decimalsMax: PRICE_DECIMALS_MAX,
     }),
+    vatPercent: optional(PERCENT),
   })
   return {
     [numberField]: line(64),
     buyer: record<DocumentRequest['buyer']>({ name: line(200), address: optional(ADDRESS) }),
     items: list(item, ITEMS_MAX),
-    vatRate: decimal({ min: '0 or more', wholeMax: 100n, decimalsMax: 3 }),
+    vatRate: PERCENT,
+    discount: optional(discount),
     ...(deadline === null ? {} : { [deadline.field]: deadline.required ? day : optional(day) }),
     ...(hasPayment ? { payment: PAYMENT } : {}),
     ...(hasOriginalInvoice ? { originalInvoice: line(64) } : {}),
@@ -107,10 +136,23 @@ function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>
   }
 }
 
+/**
+ * A credit note as amounts that are credited: a line below 0 lessens them. One whose items come to less than 0 tells the changes
+ * of the invoice instead, so it says the same with every sign turned.
+ */
+function credited(request: DocumentRequest): DocumentRequest {
+  const { items } = request
+  const scale = QTY_DECIMALS_MAX + PRICE_DECIMALS_MAX
+  const sum = items.reduce((total, { qty, unitPrice }) => total + unitsAt(product(qty, unitPrice), scale), 0n)
+  if (sum >= 0n) return request
+  const turned = ({ units, scale }: Decimal): Decimal => ({ units: -units, scale })
+  return { ...request, items: items.map((item) => ({ ...item, unitPrice: turned(item.unitPrice) })) }
+}
+
 function sumProblem(items: readonly DocumentItem[]): Problem | undefined {
   let sum = 0n
   for (const [i, { qty, unitPrice }] of items.entries()) {
-    const net = { units: qty.units * unitPrice.units, scale: qty.scale + unitPrice.scale }
+    const net = product(qty, unitPrice)
     if (compareToWhole(net, SUM_MAX) > 0 || compareToWhole(net, -SUM_MAX) < 0)
       return new Problem(`items[${i}] comes to more than ${SUM_MAX}; a line is limited to that`)
     const size = net.units < 0n ? -net.units : net.units
@@ -129,6 +171,28 @@ export function deadlineProblem(
 ): Problem | undefined {
   if (rule === null || deadline === null || issueDate === null || deadline >= issueDate) return undefined
   return new Problem(`${rule.field} is before the day of issue; it takes ${issueDate} or a later day`)
+}
+
+/** What is wrong where a receipt is of a day that has begun nowhere on earth. */
+export function paymentProblem({ payment }: Pick<DocumentRequest, 'payment'>, nowMs: number): Problem | undefined {
+  const latest = new Date(nowMs + AHEAD_OF_UTC_MS).toISOString().slice(0, 10)
+  if (payment === null || payment.paidOn <= latest) return undefined
+  return new Problem(`payment.paidOn is in the future; it takes ${latest} or an earlier day`)
+}
+
+/** What is wrong where a discount is no amount of the currency, or more than there is. */
+export function discountProblem(
+  { discount, items }: Pick<DocumentRequest, 'discount' | 'items'>,
+  { currency, digits }: { readonly currency: string; readonly digits: number },
+): Problem | undefined {
+  const amount = discount?.amount
+  if (amount == null) return undefined
+  if (amount.scale > digits)
+    return new Problem(`discount.amount takes at most ${digits} decimals, as amounts in ${currency} have`)
+  const sum = netOf(items, digits)
+  if (unitsAt(amount, digits) <= sum) return undefined
+  const most = decimalText({ units: sum < 0n ? 0n : sum, scale: digits }, digits)
+  return new Problem(`discount.amount is more than the items come to; it takes up to ${currency} ${most}`)
 }
 
 /** Every text of a request that will be set. */

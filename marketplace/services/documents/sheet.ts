@@ -22,6 +22,7 @@ export function sheetOf(
 ): DocumentSheet {
   const { number, buyer, items, notes } = request
   const { digits, issueDate } = terms
+  const hasRates = totals.rates.length > 1
   const sum = (value: bigint): string => printedDecimal({ units: value, scale: digits }, digits)
   return {
     heading: kind.heading,
@@ -30,22 +31,48 @@ export function sheetOf(
     seller: request.seller && sellerOf(kind, request.seller),
     buyer: { label: kind.buyerLabel, name: buyer.name, lines: linesOf(buyer.address) },
     facts: factsOf(kind, request, terms),
-    columns: { description: 'Description', qty: 'Quantity', unitPrice: 'Unit price', net: 'Net amount' },
-    rows: items.map(({ description, qty, unitPrice }, i) => ({
+    columns: {
+      description: 'Description',
+      qty: 'Quantity',
+      unitPrice: 'Unit price',
+      ...(hasRates ? { vat: 'VAT' } : {}),
+      net: 'Net amount',
+    },
+    rows: items.map(({ description, qty, unitPrice, vatPercent }, i) => ({
       description,
       qty: printedDecimal(qty),
       unitPrice: printedDecimal(unitPrice, digits),
+      ...(hasRates ? { vat: `${printedDecimal(vatPercent ?? request.vatRate)}%` } : {}),
       net: sum(totals.lines[i] as bigint),
     })),
     totals: [
+      ...discountLines(request, totals, sum),
       { label: 'Net total', value: sum(totals.net) },
-      { label: `VAT ${printedDecimal(request.vatRate)}%`, value: sum(totals.vat) },
+      ...vatLines(totals, sum),
       { label: kind.grossLabel, value: `${terms.currency} ${sum(totals.gross)}` },
     ],
     sections: [...paymentSection(request.payment), ...bankSection(kind, request)],
     notes,
-    rule: ruleOf(kind, terms),
+    rule: ruleOf(kind, terms, request, totals),
   }
+}
+
+type Printed = (units: bigint) => string
+
+function discountLines({ discount }: DocumentRequest, totals: Totals, sum: Printed): readonly LabelledText[] {
+  if (discount === null) return []
+  const rate = discount.percent === null ? '' : ` ${printedDecimal(discount.percent)}%`
+  return [
+    { label: 'Items total', value: sum(totals.net + totals.discount) },
+    { label: `Discount${rate}`, value: sum(-totals.discount) },
+  ]
+}
+
+function vatLines({ rates }: Totals, sum: Printed): readonly LabelledText[] {
+  return rates.map(({ rate, net, vat }) => {
+    const on = rates.length > 1 ? ` on ${sum(net)}` : ''
+    return { label: `VAT ${printedDecimal(rate)}%${on}`, value: sum(vat) }
+  })
 }
 
 function factsOf(
@@ -95,9 +122,16 @@ function bankSection({ asksForMoney }: DocumentKind, { seller, number }: Documen
   return [{ heading: 'Bank details', facts }]
 }
 
-function ruleOf({ notice }: DocumentKind, { currency, digits }: DocumentTerms): string {
+function ruleOf(
+  { notice }: DocumentKind,
+  { currency, digits }: DocumentTerms,
+  { discount }: DocumentRequest,
+  { rates }: Totals,
+): string {
   const unit: Decimal = { units: 1n, scale: digits }
-  const rule = `Each line is rounded to the nearest ${currency} ${printedDecimal(unit)}, halves away from zero; VAT is worked out once, on the net total.`
+  const shared = discount === null ? '' : ' after its share of the discount'
+  const vat = rates.length > 1 ? `once for each rate, on the sum of its lines${shared}` : 'once, on the net total'
+  const rule = `Each line is rounded to the nearest ${currency} ${printedDecimal(unit)}, halves away from zero; VAT is worked out ${vat}.`
   return notice === null ? rule : `${notice} ${rule}`
 }
 

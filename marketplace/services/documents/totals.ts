@@ -1,16 +1,36 @@
-import { type Decimal, divideNearest } from './decimal.ts'
+import { type Decimal, decimalText, divideNearest, product, unitsAt } from './decimal.ts'
 
-/** How much of something at which price. */
+/** How much of something at which price; `vatPercent` where its VAT is not that of the document. */
 export interface PricedItem {
   readonly qty: Decimal
   readonly unitPrice: Decimal
+  readonly vatPercent?: Decimal | null
+}
+
+/** What holds for all items: VAT in per cent, and what is taken off their sum, a part in per cent or an amount. */
+export interface PricedTerms {
+  readonly vatRate: Decimal
+  readonly discount: { readonly percent: Decimal | null; readonly amount: Decimal | null } | null
+  /** Digits after the point of amounts. */
+  readonly digits: number
+}
+
+/** What the items of one rate come to, in minor units, after their share of the discount. */
+export interface VatTotal {
+  readonly rate: Decimal
+  readonly net: bigint
+  readonly vat: bigint
 }
 
 /** What items come to, in minor units of the currency. */
 export interface Totals {
   /** Net of each item, in order. */
   readonly lines: readonly bigint[]
+  readonly discount: bigint
+  /** After the discount. */
   readonly net: bigint
+  /** Of each rate, in the order in which the items name them. */
+  readonly rates: readonly VatTotal[]
   readonly vat: bigint
   readonly gross: bigint
 }
@@ -21,17 +41,64 @@ export function currencyDigits(currency: string): number {
   return maximumFractionDigits ?? 2
 }
 
+/** What items come to before a discount, in minor units. */
+export function netOf(items: readonly PricedItem[], digits: number): bigint {
+  return sumOf(items.map((item) => lineNet(item, digits)))
+}
+
 /**
- * Each line is quantity times price, rounded to the minor unit, halves away from zero; VAT is worked out once, on the sum of the lines.
- * Rounding VAT line by line would tell the buyer a tax that is not the rate of the net total.
+ * Each line is quantity times price, rounded to the minor unit, halves away from zero; VAT is worked out once for each rate, on
+ * the sum of its lines less their share of the discount. Rounding VAT line by line would tell the buyer a tax that is not the
+ * rate of the net total.
  */
-export function computeTotals(items: readonly PricedItem[], vatRate: Decimal, digits: number): Totals {
-  const lines = items.map((item) => lineNet(item, digits))
-  const net = lines.reduce((sum, line) => sum + line, 0n)
-  const vat = divideNearest(net * vatRate.units, 100n * 10n ** BigInt(vatRate.scale))
-  return { lines, net, vat, gross: net + vat }
+export function computeTotals(items: readonly PricedItem[], terms: PricedTerms): Totals {
+  const lines = items.map((item) => lineNet(item, terms.digits))
+  const discount = discountOf(sumOf(lines), terms)
+  const groups = new Map<string, { readonly rate: Decimal; net: bigint }>()
+  for (const [i, { vatPercent }] of items.entries()) {
+    const rate = vatPercent ?? terms.vatRate
+    const group = groups.get(decimalText(rate)) ?? { rate, net: 0n }
+    groups.set(decimalText(rate), { rate, net: group.net + (lines[i] as bigint) })
+  }
+  const shares = sharesOf(
+    discount,
+    [...groups.values()].map(({ net }) => net),
+  )
+  const rates = [...groups.values()].map(({ rate, net: before }, i) => {
+    const net = before - (shares[i] as bigint)
+    return { rate, net, vat: divideNearest(net * rate.units, 100n * 10n ** BigInt(rate.scale)) }
+  })
+  const [net, vat] = [sumOf(rates.map((one) => one.net)), sumOf(rates.map((one) => one.vat))]
+  return { lines, discount, net, rates, vat, gross: net + vat }
+}
+
+/** Of what does not come to anything, nothing is taken off. */
+function discountOf(sum: bigint, { discount, digits }: PricedTerms): bigint {
+  if (sum <= 0n) return 0n
+  if (discount?.amount != null) return unitsAt(discount.amount, digits)
+  if (discount?.percent == null) return 0n
+  const { units, scale } = discount.percent
+  return divideNearest(sum * units, 100n * 10n ** BigInt(scale))
+}
+
+/** An amount in parts like those, to the last unit: what is shared out so far is rounded, not each part. */
+function sharesOf(amount: bigint, parts: readonly bigint[]): readonly bigint[] {
+  const whole = sumOf(parts)
+  if (amount === 0n) return parts.map(() => 0n)
+  let [before, given] = [0n, 0n]
+  return parts.map((part) => {
+    before += part
+    const share = divideNearest(amount * before, whole) - given
+    given += share
+    return share
+  })
+}
+
+function sumOf(values: readonly bigint[]): bigint {
+  return values.reduce((sum, value) => sum + value, 0n)
 }
 
 function lineNet({ qty, unitPrice }: PricedItem, digits: number): bigint {
-  return divideNearest(qty.units * unitPrice.units * 10n ** BigInt(digits), 10n ** BigInt(qty.scale + unitPrice.scale))
+  const { units, scale } = product(qty, unitPrice)
+  return divideNearest(units * 10n ** BigInt(digits), 10n ** BigInt(scale))
 }

@@ -2,6 +2,7 @@ import type { DocumentSheet, LabelledText } from '../../../marketplace/outside/d
 import type { Canvas } from './canvas.ts'
 import { COLOR, GRID, LINE, STYLE } from './grid.ts'
 import { drawFacts, type LaidFacts, layFacts } from './sheet-head.ts'
+import type { TextStyle } from './type-setter.ts'
 
 /** From the second column to the right edge. */
 const TOTALS_WIDTH_MIN = GRID.right - GRID.second
@@ -38,9 +39,15 @@ function drawSums(canvas: Canvas, { totals, sections }: DocumentSheet): void {
 }
 
 function totalsWidth({ type }: Canvas, totals: readonly LabelledText[]): number {
-  const last = totals.at(-1) as LabelledText
-  const needed = type.width(last.label, STYLE.totalLabel) + GUTTER + type.width(last.value, STYLE.total)
-  return Math.max(TOTALS_WIDTH_MIN, needed)
+  const needed = totals.map(({ label, value }, i) => {
+    const [labelStyle, valueStyle] = totalStyles(i === totals.length - 1)
+    return type.width(label, labelStyle) + GUTTER + type.width(value, valueStyle)
+  })
+  return Math.max(TOTALS_WIDTH_MIN, ...needed)
+}
+
+function totalStyles(isLast: boolean): readonly [label: TextStyle, value: TextStyle] {
+  return isLast ? [STYLE.totalLabel, STYLE.total] : [STYLE.soft, STYLE.figure]
 }
 
 function drawTotals(canvas: Canvas, totals: readonly LabelledText[], width: number): void {
@@ -54,7 +61,7 @@ function drawTotals(canvas: Canvas, totals: readonly LabelledText[], width: numb
     }
     const y = canvas.y + 13
     const row = canvas.element('TR', table)
-    const [labelStyle, valueStyle] = isLast ? [STYLE.totalLabel, STYLE.total] : [STYLE.soft, STYLE.figure]
+    const [labelStyle, valueStyle] = totalStyles(isLast)
     canvas.lines(canvas.element('TH', row, 'Row'), [label], { x, y, style: labelStyle, step: 0 })
     canvas.element('TD', row).add(() => canvas.type.drawRight(value, { x: GRID.right, y }, valueStyle))
     canvas.y += TOTAL_STEP

@@ -10,11 +10,14 @@ const HEAD_HEIGHT = 22
 const FIRST_BASELINE = PAD + 8
 /** A description of at most so many lines stays on one page; of a longer one, so many begin it. */
 const TOGETHER_MAX = 6
-const FIGURES = ['qty', 'unitPrice', 'net'] as const
+const FIGURES = ['qty', 'unitPrice', 'vat', 'net'] as const
+/** A column of figures. */
+type Figure = (typeof FIGURES)[number]
 
 /** Right edges of the columns of figures, and the room that they leave. */
 interface Columns {
-  readonly right: Readonly<Record<(typeof FIGURES)[number], number>>
+  readonly figures: readonly Figure[]
+  readonly right: ReadonlyMap<Figure, number>
   readonly descriptionWidth: number
 }
 
@@ -46,7 +49,7 @@ export class SheetTable {
     const canvas = this.#canvas
     const row = canvas.element('TR', this.#table)
     this.#drawHeadBox()
-    for (const name of ['description', ...FIGURES] as const)
+    for (const name of ['description', ...this.#columns.figures] as const)
       canvas.element('TH', row, 'Column').add(() => this.#drawHeadCell(name))
     canvas.y += HEAD_HEIGHT
   }
@@ -56,7 +59,7 @@ export class SheetTable {
     this.#canvas.nextPage()
     this.#drawHeadBox()
     this.#canvas.decoration('Pagination', () => {
-      for (const name of ['description', ...FIGURES] as const) this.#drawHeadCell(name)
+      for (const name of ['description', ...this.#columns.figures] as const) this.#drawHeadCell(name)
     })
     this.#canvas.y += HEAD_HEIGHT
   }
@@ -67,13 +70,13 @@ export class SheetTable {
   }
 
   #drawHeadCell(name: keyof SheetRow): void {
-    this.#drawCell(name, this.#sheet.columns[name], { y: this.#canvas.y + 14, style: STYLE.label })
+    this.#drawCell(name, this.#sheet.columns[name] as string, { y: this.#canvas.y + 14, style: STYLE.label })
   }
 
   #drawCell(name: keyof SheetRow, text: string, { y, style }: { readonly y: number; readonly style: TextStyle }): void {
     const { type } = this.#canvas
     if (name === 'description') type.draw(text, { x: GRID.left, y }, style)
-    else type.drawRight(text, { x: this.#columns.right[name], y }, style)
+    else type.drawRight(text, { x: this.#columns.right.get(name) as number, y }, style)
   }
 
   #drawRow(row: SheetRow): void {
@@ -83,9 +86,9 @@ export class SheetTable {
     let lines = this.#linesOf(row)
     if (canvas.room < this.#heightToBegin(lines)) this.#repeatHead()
     lines = this.#drawLines(description, lines)
-    for (const name of FIGURES)
+    for (const name of this.#columns.figures)
       canvas.element('TD', element).add(() => {
-        this.#drawCell(name, row[name], { y: this.#rowTop + FIRST_BASELINE, style: STYLE.figure })
+        this.#drawCell(name, row[name] as string, { y: this.#rowTop + FIRST_BASELINE, style: STYLE.figure })
       })
     while (lines.length > 0) {
       this.#repeatHead()
@@ -117,13 +120,17 @@ export class SheetTable {
 
 /** Columns of figures are as wide as what they hold. */
 function columnsOf({ type }: Canvas, { columns, rows }: DocumentSheet): Columns {
-  const widthOf = (name: (typeof FIGURES)[number]): number =>
+  const figures = FIGURES.filter((name) => columns[name] !== undefined)
+  const widthOf = (name: Figure): number =>
     rows.reduce(
-      (widest, row) => Math.max(widest, type.width(row[name], STYLE.figure)),
-      type.width(columns[name], STYLE.label),
+      (widest, row) => Math.max(widest, type.width(row[name] as string, STYLE.figure)),
+      type.width(columns[name] as string, STYLE.label),
     )
-  const net = GRID.right
-  const unitPrice = net - widthOf('net') - GAP
-  const qty = unitPrice - widthOf('unitPrice') - GAP
-  return { right: { net, unitPrice, qty }, descriptionWidth: qty - widthOf('qty') - GAP - GRID.left }
+  const right = new Map<Figure, number>()
+  let edge = GRID.right
+  for (const name of figures.toReversed()) {
+    right.set(name, edge)
+    edge -= widthOf(name) + GAP
+  }
+  return { figures, right, descriptionWidth: edge - GRID.left }
 }

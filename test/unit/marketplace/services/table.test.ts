@@ -9,18 +9,15 @@ import { SERVICE_CASES } from '../../../support/service-cases.ts'
 
 const byId = Object.fromEntries(SERVICE_TABLE.map((definition) => [definition.serviceId as string, definition]))
 
-/** Services whose request the interface calls optional context. */
+/** Services whose request the interface calls optional context, but those that can be asked for one thing alone. */
 const OPTIONAL_CONTEXT = [
   'node-price-feed',
   'node-market-summary',
   'node-network-stats',
   'node-gas-tracker',
-  'node-stable-health',
-  'node-price-history',
   'node-arb-scan',
   'node-market-report',
   'node-explorer-summary',
-  'node-bridge-status',
   'node-agent-roster',
   'node-crypto-prices',
   'node-x402-validation',

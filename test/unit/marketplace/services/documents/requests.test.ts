@@ -31,7 +31,7 @@ const RATE = 'a number 0 or more, up to 100, with at most 3 decimals, like 2.5 o
 const DAY = 'a day as YYYY-MM-DD, like 2026-11-30'
 const IBAN = 'an IBAN with right check digits, like DE89 3704 0044 0532 0130 00'
 const ADDRESS = 'text of 1 to 500 characters on at most 10 lines'
-const FIELDS = 'invoiceNumber, buyer, items, vatRate, dueDate, seller, currency, issueDate, notes'
+const FIELDS = 'invoiceNumber, buyer, items, vatRate, discount, dueDate, seller, currency, issueDate, notes'
 
 describe('requests of documents', () => {
   for (const [serviceId, request] of Object.entries(DOCUMENT_EXAMPLES)) {
@@ -58,11 +58,28 @@ describe('requests of documents', () => {
     })
 
   const REFUSED: readonly (readonly [string, Fields, string])[] = [
-    ['an unknown field', { VATrate: 1 }, `"VATrate" is no field of the request; there are ${FIELDS}`],
+    [
+      'an unknown field',
+      { VATrate: 1 },
+      `"VATrate" is no field of the request; did you mean vatRate? there are ${FIELDS}`,
+    ],
+    [
+      'a mistyped field',
+      { discuont: 1 },
+      `"discuont" is no field of the request; did you mean discount? there are ${FIELDS}`,
+    ],
+    [
+      'a mistyped field of an item',
+      item({ unitprice: 1 }),
+      '"unitprice" is no field of items[0]; did you mean unitPrice? there are description, qty, unitPrice, vatPercent',
+    ],
+    ['a discount of nothing', { discount: {} }, 'discount takes either percent or amount'],
+    ['a discount of both kinds', { discount: { percent: 1, amount: 1 } }, 'discount takes either percent or amount'],
+    ['a discount of more than all', { discount: { percent: 101 } }, `discount.percent takes ${RATE}`],
     [
       'an unknown field of the buyer',
       { buyer: { name: 'A', adress: 'x' } },
-      '"adress" is no field of buyer; there are name, address',
+      '"adress" is no field of buyer; did you mean address? there are name, address',
     ],
     [
       'a field of another document',

@@ -56,8 +56,14 @@ describe('totals of documents', () => {
   for (const [currency, items, rate, expected] of GOLDEN)
     it(`${currency} ${items.map((item) => item.join(' x ')).join(', ')} at ${rate} %`, () => {
       const priced = items.map(([qty, unitPrice]) => ({ qty: decimal(qty), unitPrice: decimal(unitPrice) }))
-      const totals = computeTotals(priced, decimal(rate), currencyDigits(currency))
-      expect(totals).toEqual({ ...expected, gross: expected.net + expected.vat })
+      const totals = computeTotals(priced, {
+        vatRate: decimal(rate),
+        discount: null,
+        digits: currencyDigits(currency),
+      })
+      const { net, vat } = expected
+      const rates = [{ rate: decimal(rate), net, vat }]
+      expect(totals).toEqual({ ...expected, discount: 0n, rates, gross: net + vat })
     })
 
   it('has the digits of each currency', () => {

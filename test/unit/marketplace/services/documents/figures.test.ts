@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DocumentSheet } from '../../../../../marketplace/outside/document-tasks.ts'
+import type { ServiceContext } from '../../../../../marketplace/services/context.ts'
+import { DOCUMENT_EXAMPLES } from '../../../../support/document-requests.ts'
+import { type DocumentShop, documentShop } from '../../../../support/documents.ts'
+import { ask, resultOf } from '../../../../support/service-results.ts'
+
+const NOW = '2026-11-22T10:00:00.000Z'
+const INVOICE = { ...DOCUMENT_EXAMPLES['node-invoice-pdf'], items: items(['1', '100']), vatRate: 19 }
+
+let shop: DocumentShop
+beforeAll(async () => {
+  shop = await documentShop()
+})
+afterAll(() => shop.close())
+
+type Fields = Readonly<Record<string, unknown>>
+
+function items(
+  ...rows: readonly (readonly [qty: string, unitPrice: string, vatPercent?: number])[]
+): readonly Fields[] {
+  return rows.map(([qty, unitPrice, vatPercent]) => ({ description: 'x', qty, unitPrice, vatPercent }))
+}
+
+/** What a document says, as JSON and as the sheet that is printed. */
+async function made(changes: Fields, serviceId = 'node-invoice-pdf', now = NOW): Promise<[Fields, DocumentSheet]> {
+  const sheets: DocumentSheet[] = []
+  const context = shop.contextAt(now)
+  const { documents } = context.outside
+  const render: typeof documents.render = (sheet, signal) => {
+    sheets.push(sheet)
+    return documents.render(sheet, signal)
+  }
+  const watched: ServiceContext = { ...context, outside: { ...context.outside, documents: { ...documents, render } } }
+  const base = serviceId === 'node-invoice-pdf' ? INVOICE : DOCUMENT_EXAMPLES[serviceId]
+  const result = await resultOf<Fields>(serviceId, JSON.stringify({ ...base, ...changes }), watched)
+  return [result, sheets[0]!]
+}
+
+async function refusalOf(changes: Fields, serviceId = 'node-invoice-pdf', now = NOW): Promise<string | null> {
+  const base = serviceId === 'node-invoice-pdf' ? INVOICE : DOCUMENT_EXAMPLES[serviceId]
+  const answer = await ask(serviceId, JSON.stringify({ ...base, ...changes }), shop.contextAt(now))
+  return 'refused' in answer ? answer.refused : null
+}
+
+describe('a credit note', () => {
+  const credited = async (...rows: Parameters<typeof items>) => {
+    const [result, sheet] = await made({ items: items(...rows), currency: 'EUR', vatRate: 19 }, 'node-credit-note')
+    const { lines, netTotal, grossTotal } = result as {
+      lines: readonly { net: string }[]
+      netTotal: string
+      grossTotal: string
+    }
+    return { lines: lines.map(({ net }) => net), netTotal, grossTotal, printed: sheet.totals.at(-1) }
+  }
+
+  it('says the same whether it tells the credit or the change of the invoice', async () => {
+    const printed = { label: 'Total credited', value: 'EUR 357.00' }
+    const all = { lines: ['300.00'], netTotal: '300.00', grossTotal: '357.00', printed }
+    expect(await credited(['2.5', '120'])).toEqual(all)
+    expect(await credited(['2.5', '-120'])).toEqual(all)
+  })
+
+  it('has a line that lessens it on the other side of zero', async () => {
+    const printed = { label: 'Total credited', value: 'EUR 113.05' }
+    const all = { lines: ['100.00', '-5.00'], netTotal: '95.00', grossTotal: '113.05', printed }
+    expect(await credited(['1', '100'], ['1', '-5'])).toEqual(all)
+    expect(await credited(['1', '-100'], ['1', '5'])).toEqual(all)
+  })
+})
+
+describe('a receipt', () => {
+  const paidOn = (day: string, now: string): Promise<string | null> =>
+    refusalOf({ payment: { method: 'Card', paidOn: day } }, 'node-receipt-payment', now)
+
+  it('is not of a day that has begun nowhere', async () => {
+    expect(await paidOn('2026-11-22', NOW)).toBeNull()
+    expect(await paidOn('2026-11-23', NOW)).toBeNull()
+    expect(await paidOn('2026-11-23', '2026-11-22T09:59:59.999Z')).toBe(
+      'payment.paidOn is in the future; it takes 2026-11-22 or an earlier day',
+    )
+    expect(await paidOn('2027-11-22', NOW)).toContain('payment.paidOn is in the future; it takes 2026-11-23')
+  })
+})
+
+describe('VAT and discounts', () => {
+  it('change nothing of a document without them', async () => {
+    const [result, sheet] = await made({})
+    expect(result).not.toHaveProperty('discount')
+    expect(result).not.toHaveProperty('vat')
+    expect(result.lines).toEqual([{ description: 'x', qty: '1', unitPrice: '100.00', net: '100.00' }])
+    expect(sheet.totals.map(({ label }) => label)).toEqual(['Net total', 'VAT 19%', 'Total due'])
+    expect(Object.keys(sheet.columns)).toEqual(['description', 'qty', 'unitPrice', 'net'])
+  })
+
+  it('come in a line for each rate', async () => {
+    const rows = items(['1', '100'], ['2', '10', 7], ['1', '50', 0], ['1', '30', 7])
+    const [result, sheet] = await made({ items: rows })
+    expect(result).toMatchObject({
+      netTotal: '200.00',
+      vatRate: 19,
+      vatAmount: '22.50',
+      vat: [
+        { vatPercent: 19, net: '100.00', amount: '19.00' },
+        { vatPercent: 7, net: '50.00', amount: '3.50' },
+        { vatPercent: 0, net: '50.00', amount: '0.00' },
+      ],
+      grossTotal: '222.50',
+    })
+    expect(sheet.rows.map(({ vat }) => vat)).toEqual(['19%', '7%', '0%', '7%'])
+    expect(sheet.totals).toEqual([
+      { label: 'Net total', value: '200.00' },
+      { label: 'VAT 19% on 100.00', value: '19.00' },
+      { label: 'VAT 7% on 50.00', value: '3.50' },
+      { label: 'VAT 0% on 50.00', value: '0.00' },
+      { label: 'Total due', value: 'EUR 222.50' },
+    ])
+    expect(sheet.rule).toContain('VAT is worked out once for each rate, on the sum of its lines.')
+  })
+
+  it('are worked out after a discount in per cent', async () => {
+    const [result, sheet] = await made({ discount: { percent: 10 } })
+    const discount = { percent: 10, amount: '10.00', itemsTotal: '100.00' }
+    expect(result).toMatchObject({ discount, netTotal: '90.00', vatAmount: '17.10', grossTotal: '107.10' })
+    expect(sheet.totals.slice(0, 3)).toEqual([
+      { label: 'Items total', value: '100.00' },
+      { label: 'Discount 10%', value: '\u221210.00' },
+      { label: 'Net total', value: '90.00' },
+    ])
+  })
+
+  it('share an amount among the rates, to the last cent', async () => {
+    const rows = items(['1', '10'], ['1', '10', 7], ['1', '10', 0])
+    const [result] = await made({ items: rows, discount: { amount: '10.00' } })
+    expect(result).toMatchObject({
+      discount: { amount: '10.00', itemsTotal: '30.00' },
+      netTotal: '20.00',
+      vat: [{ net: '6.67' }, { net: '6.66' }, { net: '6.67' }],
+    })
+  })
+
+  it('take no discount that is more than all, or no amount of the currency', async () => {
+    expect(await refusalOf({ discount: { amount: 100 } })).toBeNull()
+    expect(await refusalOf({ discount: { amount: '100.01' } })).toBe(
+      'discount.amount is more than the items come to; it takes up to EUR 100.00',
+    )
+    expect(await refusalOf({ discount: { amount: '0.001' } })).toBe(
+      'discount.amount takes at most 2 decimals, as amounts in EUR have',
+    )
+  })
+})

@@ -11,6 +11,8 @@ export const creditNote = documentService(CREDIT_NOTE, {
   name: 'Credit note PDF',
   description:
     'A credit note as tagged A4 PDF (base64) that names the invoice it corrects. Unit prices may be negative; halves are rounded away from zero, so that it mirrors its invoice. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+  brief: 'Makes a credit note as A4 PDF, with totals that mirror the invoice it corrects.',
+  words: 'refund billing bookkeeping correction document',
   priceUsdMicros: 8_000n,
   requestFormat:
     'JSON text: {creditNoteNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, originalInvoice, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

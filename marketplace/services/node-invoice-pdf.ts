@@ -11,6 +11,8 @@ export const invoicePdf = documentService(INVOICE, {
   name: 'Invoice PDF',
   description:
     'An A4 invoice as tagged PDF (base64), with exact totals: halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today. Every figure is also given as text.',
+  brief: 'Makes an invoice as A4 PDF, with exact totals and VAT.',
+  words: 'bill billing customer document tax create',
   priceUsdMicros: 8_000n,
   requestFormat:
     'JSON text: {invoiceNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, dueDate?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

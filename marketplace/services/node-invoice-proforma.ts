@@ -11,6 +11,8 @@ export const invoiceProforma = documentService(PROFORMA, {
   name: 'Pro forma invoice PDF',
   description:
     'A pro forma invoice as tagged A4 PDF (base64), with exact totals and, if given, the day until which it is valid. Halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+  brief: 'Makes a pro forma invoice as A4 PDF, with exact totals and VAT.',
+  words: 'bill billing advance document',
   priceUsdMicros: 8_000n,
   requestFormat:
     'JSON text: {proformaNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, validUntil?, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

@@ -11,6 +11,8 @@ export const quoteEstimate = documentService(QUOTE, {
   name: 'Quote PDF',
   description:
     'A quote as tagged A4 PDF (base64) with the day until which it is valid, exact totals and VAT. Halves of the minor unit are rounded away from zero, in each line, and once in VAT on the net total. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+  brief: 'Makes a quote as A4 PDF, with the day until which it is valid, exact totals and VAT.',
+  words: 'offer estimate proposal customer document',
   priceUsdMicros: 6_000n,
   requestFormat:
     'JSON text: {quoteNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, validUntil, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

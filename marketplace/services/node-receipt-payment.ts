@@ -11,6 +11,8 @@ export const receiptPayment = documentService(RECEIPT, {
   name: 'Payment receipt PDF',
   description:
     'A payment receipt as tagged A4 PDF (base64): what was paid, how, with which reference and when, with exact totals and VAT. vatRate is in percent, dates are YYYY-MM-DD, currency is an ISO 4217 code. Without issueDate it is dated today.',
+  brief: 'Makes a payment receipt as A4 PDF: what was paid, how and when, with VAT.',
+  words: 'proof paid document customer',
   priceUsdMicros: 6_000n,
   requestFormat:
     'JSON text: {receiptNumber, buyer: {name, address?}, items: [{description, qty, unitPrice}], vatRate, payment: {method, reference?, paidOn}, currency?, issueDate?, notes?, seller?: {name, address?, vatId?, email?, iban?}}',

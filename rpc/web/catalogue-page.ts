@@ -30,7 +30,7 @@ const HEADS = html`<div class="heads" aria-hidden="true"><span>Service</span><di
 
 function write(node: NodeApi, baseUrl: string, all: readonly Row[], search: Search): string {
   const capability = search.capability === '' ? undefined : search.capability
-  const found = matching(all, ({ listing }) => listing.entry, { q: search.q, capability })
+  const found = matching(node, all, ({ listing }) => listing.entry, { q: search.q, capability })
   const seller = sellerName(node.market)
   const who = seller === '' ? 'This node' : seller
   return pageText({

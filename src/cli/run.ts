@@ -5,6 +5,7 @@ import { NETWORKS, type NetworkName } from '../../config/networks/table.ts'
 import { SETTINGS } from '../../config/settings.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { likest } from '../../consensus/primitives/likeness.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -13,7 +14,6 @@ import { VERSION } from '../version.ts'
 import { type CommandLine, parseCommandLine } from './args.ts'
 import type { Command, CommandContext } from './command.ts'
 import { EXIT } from './exit-codes.ts'
-import { likest } from './likeness.ts'
 import { withPlace } from './place.ts'
 
 /** Flags that every command takes. */
@@ -163,7 +163,7 @@ function unknownCommand(commands: readonly Command[], words: readonly string[]):
   const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)
   const isGroup = group.length > 0
   const typed = isGroup && second !== undefined ? `${first} ${second}` : first
-  const meant = likest(typed, isGroup ? group : commands.map(({ name }) => name), SUGGESTIONS)
+  const meant = likest(typed, isGroup ? group : commands.map(({ name }) => name)).slice(0, SUGGESTIONS)
   return fault('cli/usage', {
     reason: `there is no command "${typed}"; did you mean ${meant.join(', ')}? npx --no farthing help shows all`,
   })

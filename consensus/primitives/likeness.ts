@@ -1,7 +1,13 @@
-/** The names that are most like a mistyped one, nearest first. */
-export function likest(mistyped: string, names: readonly string[], most: number): readonly string[] {
+/** Names by how like they are to a mistyped one, nearest first; those alone of which at most `lettersMax` letters would have to change. */
+export function likest(
+  mistyped: string,
+  names: readonly string[],
+  lettersMax = Number.POSITIVE_INFINITY,
+): readonly string[] {
   const far = new Map(names.map((name) => [name, distance(mistyped, name)]))
-  return names.toSorted((a, b) => (far.get(a) as number) - (far.get(b) as number)).slice(0, most)
+  return names
+    .filter((name) => (far.get(name) as number) <= lettersMax)
+    .toSorted((a, b) => (far.get(a) as number) - (far.get(b) as number))
 }
 
 /** Letters to be put in, left out or changed to make one text of another (Levenshtein 1965). */

@@ -11,8 +11,13 @@ export function agentEndpoint({ shelf }: Pick<ServiceContext, 'shelf'>, { agentI
   return shelf?.agentId === agentId ? shelf.url : null
 }
 
+/** The URL at which a service is called, by the base address of its agent. */
+export function callUrlAt(base: string, serviceId: string): string {
+  return `${base.replace(/\/+$/, '')}/api/x402/${serviceId}`
+}
+
 /** The URL at which a service of an agent is called, null where its agent has no known address. */
 export function callUrl(context: Pick<ServiceContext, 'shelf'>, agent: AgentRow, serviceId: ServiceId): string | null {
   const base = agentEndpoint(context, agent)
-  return base === null ? null : `${base.replace(/\/+$/, '')}/api/x402/${serviceId}`
+  return base === null ? null : callUrlAt(base, serviceId)
 }

@@ -54,7 +54,7 @@ ${found.length === 0 ? NOTHING : html`${HEADS}<ul class="rows">${found.map(({ ma
 function tally(found: number, all: number, { q = '', capability = '' }: Search): Html {
   if (all === 0) return html`This node sells no services.`
   if (q === '' && capability === '') return html`${counted(all, 'service')}, in the order of the registry.`
-  const words = q === '' ? NOTHING : html` with “${q}”`
+  const words = q === '' ? NOTHING : html` for “${q}”`
   const kind = capability === '' ? NOTHING : html` of the capability ${capability}`
   return html`${found} of ${counted(all, 'service')}${words}${kind}. <a href="/agents">Show all</a>`
 }

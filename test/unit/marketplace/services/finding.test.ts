@@ -39,6 +39,13 @@ describe('finding services by a question', () => {
     expect(idsFor('invoice', () => null)).toEqual(idsFor('invoice'))
   })
 
+  it('has every service first for its id, and among the first for its name', () => {
+    for (const { serviceId, name } of SERVICE_TABLE) {
+      expect(idsFor(serviceId)[0]).toBe(serviceId)
+      expect(idsFor(name).slice(0, 3)).toContain(serviceId)
+    }
+  })
+
   it('does so with questions that it was not made for', () => {
     const missed = wrong(UNSEEN_QUESTIONS)
     expect(UNSEEN_QUESTIONS.length - missed.length, missed.join('; ')).toBeGreaterThanOrEqual(UNSEEN_RIGHT)

@@ -84,7 +84,8 @@ export class Shop {
       const offer = this.#offers.get(serviceId)
       return offer && this.availability(offer).available
     }
-    return { agentId: this.operator.agentId, url: this.operator.url, isAvailable }
+    const wordsOf = (serviceId: ServiceId): string => this.#offers.get(serviceId)?.definition.words ?? ''
+    return { agentId: this.operator.agentId, url: this.operator.url, isAvailable, wordsOf }
   }
 
   /** Everything this operator could sell, in the order of the table. */

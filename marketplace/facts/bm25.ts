@@ -1,34 +1,143 @@
-/** A document to search in, as its words. */
-export interface SearchDocument {
-  readonly words: readonly string[]
-}
-
-/** How fast a repeated word stops to count, and how much long documents are held back: the usual values. */
+/** Texts are read up to here: what is longer is nobody's question. */
+const CHARS_MAX = 20_000
+const TERMS_MAX = 4_000
+/** How fast more of the same word counts for less, and how much the length of a text matters (Robertson and Zaragoza, 2009). */
 const K1 = 1.2
 const B = 0.75
 
-/** Words of a text in lower case: runs of letters and digits. */
-export function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+/** How much a word that no text has weighs beside one that a single text has: it may be another word for the same. */
+const FOREIGN_SHARE = 0.65
+
+/** Words that say nothing of what a question is about. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a able about accept all also am an and any are as at be been but by can come could did do does doing for from get give had ' +
+    'happen happens has have having how i if in into is it its just know let like look many may me mean means might much must my ' +
+    'need needs no not of on one or our out please possible put say shall should show so some support supported supports t take tell ' +
+    'than that the their them then there these they this those to try up us use used using very want was we were what when ' +
+    'where whether which who whom whose why will wish with would yes you your'
+  ).split(' '),
+)
+
+/** Scripts that put no spaces between words: their texts are compared by pairs of letters. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/v
+/** A name with a number is one word: `model-2`, `model 2`. */
+const NUMBERED = /(\p{L})[- ](\p{N})(?!\p{N})/gu
+const WORDS =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]]+/gv
+/** Most texts, whose words are told apart several times faster. */
+const ASCII = /^[\p{ASCII}]*$/u
+const ASCII_WORDS = /[a-z0-9]+/g
+
+/** Which to take is asked with nothing but words that are in every sentence. */
+const CHOICE =
+  /\b(?:which|what) (?:model|one)s? (?:should|shall|do|can|would|could) (?:i|we|you|one) (?:use|take|want|need)\b/g
+
+/** What something is found by: texts, and how often each of their words counts. One that counts for less than one covers a question in part only. */
+export type FindableParts = readonly (readonly [weight: number, text: string])[]
+
+/** A text that was found. */
+export interface Hit<T> {
+  readonly found: T
+  readonly score: number
+  /** Share of the question's weight that it is about, from 0 to 1: words that no text has count in full. */
+  readonly coverage: number
 }
 
-/**
- * Okapi BM25 scores of documents for the words of a query, each word once, in the order of the documents; 0 without a hit.
- * idf = ln(1 + (N - df + 0.5) / (df + 0.5)); score = sum of idf x tf (k1 + 1) / (tf + k1 (1 - b + b x length / average)).
- */
-export function bm25<T extends SearchDocument>(documents: readonly T[], query: readonly string[]): readonly number[] {
-  const total = documents.reduce((sum, { words }) => sum + words.length, 0)
-  const average = documents.length === 0 ? 0 : total / documents.length
-  const scores = documents.map(() => 0)
-  for (const word of new Set(query)) {
-    const frequencies = documents.map(({ words }) => words.filter((one) => one === word).length)
-    const containing = frequencies.filter((frequency) => frequency > 0).length
-    const idf = Math.log(1 + (documents.length - containing + 0.5) / (containing + 0.5))
-    for (const [i, frequency] of frequencies.entries()) {
-      if (frequency === 0) continue
-      const length = (documents[i] as T).words.length / average
-      scores[i] = (scores[i] as number) + (idf * frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length))
-    }
+/** Terms of a text: words of any script in their plain form, without those that are in every sentence. */
+export function termsOf(text: string): readonly string[] {
+  const plain = text
+    .slice(0, CHARS_MAX)
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(NUMBERED, '$1$2')
+    .replace(CHOICE, 'choose model')
+  const terms = ASCII.test(plain)
+    ? (plain.match(ASCII_WORDS) ?? []).flatMap(termOf)
+    : (plain.match(WORDS) ?? []).flatMap((word) => (UNSPACED.test(word) ? pairs(word) : termOf(word)))
+  return terms.filter((term) => !STOP_WORDS.has(term)).slice(0, TERMS_MAX)
+}
+
+interface Indexed<T> {
+  readonly found: T
+  readonly counts: ReadonlyMap<string, number>
+  readonly length: number
+}
+
+/** Finds texts by the words of a question (BM25). Small sets only: each question walks through all of them. */
+export class TextIndex<T> {
+  readonly #texts: readonly Indexed<T>[]
+  readonly #spread = new Map<string, number>()
+  readonly #meanLength: number
+
+  constructor(texts: readonly T[], partsOf: (found: T) => FindableParts) {
+    this.#texts = texts.map((found) => ({ found, ...countsOf(partsOf(found)) }))
+    for (const { counts } of this.#texts)
+      for (const term of counts.keys()) this.#spread.set(term, (this.#spread.get(term) ?? 0) + 1)
+    this.#meanLength = this.#texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, texts.length)
   }
-  return scores
+
+  /** Texts that share a word with the question, the best first; the same for the same question. */
+  find(question: string, max = this.#texts.length): readonly Hit<T>[] {
+    const terms = [...new Set(termsOf(question))]
+    const whole = terms.reduce((sum, term) => sum + this.#weight(term), 0)
+    return this.#texts
+      .map((text) => this.#hit(text, terms, whole))
+      .filter(({ score }) => score > 0)
+      .sort((one, other) => other.score - one.score)
+      .slice(0, max)
+  }
+
+  #hit({ found, counts, length }: Indexed<T>, terms: readonly string[], whole: number): Hit<T> {
+    let score = 0
+    let covered = 0
+    for (const term of terms) {
+      const count = counts.get(term) ?? 0
+      if (count === 0) continue
+      const weight = this.#weight(term)
+      covered += weight * Math.min(1, count)
+      score += (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / this.#meanLength))
+    }
+    return { found, score, coverage: whole === 0 ? 0 : covered / whole }
+  }
+
+  #weight(term: string): number {
+    const having = this.#spread.get(term)
+    if (having === undefined) return FOREIGN_SHARE * this.#rarity(1)
+    return this.#rarity(having)
+  }
+
+  #rarity(having: number): number {
+    return Math.log(1 + (this.#texts.length - having + 0.5) / (having + 0.5))
+  }
+}
+
+function countsOf(parts: FindableParts): Pick<Indexed<unknown>, 'counts' | 'length'> {
+  const counts = new Map<string, number>()
+  let length = 0
+  for (const [weight, text] of parts) {
+    const terms = termsOf(text)
+    length += weight * terms.length
+    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + weight)
+  }
+  return { counts, length }
+}
+
+/** The plain form of a word; none of one that says nothing. */
+function termOf(word: string): readonly string[] {
+  return word.length > 1 && !STOP_WORDS.has(word) ? [stem(word)] : []
+}
+
+function pairs(word: string): readonly string[] {
+  const letters = [...word]
+  return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`)
+}
+
+/** English endings only: keys are a key, and streamed or streaming is stream. */
+function stem(word: string): string {
+  if (word.length > 5 && word.endsWith('ing')) return word.slice(0, -3)
+  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`
+  if (word.length > 4 && word.endsWith('ed')) return word.slice(0, -2)
+  if (word.length > 3 && word.endsWith('s') && !word.endsWith('ss')) return word.slice(0, -1)
+  return word
 }

@@ -35,6 +35,8 @@ export interface Shelf {
   readonly url: string | null
   /** Whether a service of this operator can be sold now; undefined for one that it does not have. */
   readonly isAvailable: (serviceId: ServiceId) => boolean | undefined
+  /** Words under which a service of this operator is found beside those that the chain has of it; empty for one that it does not have. */
+  readonly wordsOf: (serviceId: ServiceId) => string
 }
 
 /** The world as a service sees it: the node's chain, and what is handed to it of the rest. */

@@ -83,6 +83,8 @@ export const addressValidator = defineService<string, typeof RESULT>({
   name: 'Address validator',
   description:
     'On which networks a text is an address: this chain and every bridge network (EVM networks, Solana, Bitcoin, Litecoin), with type, the spelling the bridge takes and checksum; else the reason per network. Solana addresses have no checksum: well-formed is all that can be told.',
+  brief: 'Tells on which networks a text is an address, and else why it is none.',
+  words: 'valid wallet check checksum btc bitcoin ltc litecoin solana ethereum',
   capability: 'utility',
   priceUsdMicros: 4_000n,
   ...FORMAT,

@@ -99,6 +99,8 @@ export const agentRoster = defineService({
   name: 'Agent roster',
   description:
     'Registered agents with capabilities, number of services, proven calls, distinct payers, paid volume, success rate and refunds, as the chain has recorded them.',
+  brief: 'Lists all registered agents with capabilities, proven calls, payers, volume and success rate.',
+  words: 'sellers providers operators registry reputation directory list',
   capability: 'utility',
   priceUsdMicros: 4_000n,
   ...optionalContext(),

@@ -101,6 +101,8 @@ export const arbScan = defineService({
   name: 'Arbitrage scan',
   description:
     'Native price implied by every way to dollars over at most two pools, and the widest spread between two of them with fees, the best size and the largest size that comes back whole, searched on the exact curve.',
+  brief: 'Finds the widest spread of the native price between pools, with fees and the best size.',
+  words: 'arbitrage opportunity profit gap',
   capability: 'trading',
   priceUsdMicros: 20_000n,
   ...optionalContext(),

@@ -127,6 +127,8 @@ export const blockInspect = defineService<BlockName, typeof RESULT>({
   name: 'Block inspection',
   description:
     'Proof-of-work facts of one block with its hash worked out anew, reward, base fees burned, transaction mix, size.',
+  brief: 'Shows one block: proof-of-work facts, reward, fees burned, transactions and size.',
+  words: 'height hash header miner',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
   ...FORMAT,

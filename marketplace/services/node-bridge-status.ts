@@ -142,6 +142,8 @@ export const bridgeStatus = defineService<string | null, typeof RESULT>({
   name: 'Bridge status',
   description:
     'The ten networks of the bridge with vault address, float as attested on chain, fee, minimum, daily cap, record counts and status; what is not configured is said to be so. A request that is the name of one (base, bitcoin) asks for it alone.',
+  brief: 'Shows the networks of the bridge with vault, float, fee, limits and status.',
+  words: 'deposit withdraw cross-chain transfer vaults custody',
   capability: 'bridge',
   priceUsdMicros: 12_000n,
   ...FORMAT,

@@ -78,6 +78,8 @@ export const cryptoPrice = defineService<string, typeof RESULT>({
   name: 'Crypto price',
   description:
     'Dollar price and 24-hour change of BTC, ETH, SOL, BNB or LTC, the median of several providers, or of the native coin from its deepest pool on this chain.',
+  brief: 'Gives the dollar price and 24-hour change of BTC, ETH, SOL, BNB, LTC or the native coin.',
+  words: 'bitcoin ethereum solana litecoin worth quote rate cryptocurrency',
   capability: 'pricing',
   priceUsdMicros: 2_000n,
   ...FORMAT,

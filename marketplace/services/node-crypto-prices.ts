@@ -45,6 +45,8 @@ export const cryptoPrices = defineService({
   name: 'Crypto prices',
   description:
     'Dollar prices of BTC, ETH, SOL, BNB and LTC, the median of several providers without outliers, with 24-hour change, the native coin and the global market cap.',
+  brief: 'Gives the dollar prices of BTC, ETH, SOL, BNB, LTC and the native coin, and the market cap.',
+  words: 'bitcoin ethereum solana litecoin cryptocurrency cryptocurrencies capitalisation',
   capability: 'pricing',
   priceUsdMicros: 8_000n,
   ...optionalContext(MAJORS),

@@ -64,6 +64,8 @@ export const domainInfo = defineService<string, typeof RESULT>({
   name: 'Domain info',
   description:
     'Registration of a domain as its own registry tells it over RDAP: registrar, dates of registration and expiry, name servers, status and DNSSEC. That a domain is not registered is an answer.',
+  brief: 'Tells who registered a domain, since when and until when, with name servers and status.',
+  words: 'whois rdap owner expire website dns registered',
   capability: 'utility',
   priceUsdMicros: 4_000n,
   ...FORMAT,

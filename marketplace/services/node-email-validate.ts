@@ -151,6 +151,8 @@ export const emailValidate = defineService<Asked, typeof RESULT>({
   name: 'Email validation',
   description:
     'Checks an email address: syntax (RFC 5321/5322, international domains), DNS MX, null MX and implicit MX, whether a mail server has an address, disposable, role and free providers. Deliverable speaks of the domain: mailboxes are not asked.',
+  brief: 'Checks an email address: syntax, mail servers, disposable and role addresses.',
+  words: 'verify mailbox valid mx deliverable',
   capability: 'utility',
   priceUsdMicros: 2_000n,
   ...FORMAT,

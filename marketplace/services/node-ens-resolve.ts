@@ -72,6 +72,8 @@ export const ensResolve = defineService<Asked, typeof RESULT>({
   name: 'ENS lookup',
   description:
     'Address of a .eth name, or name of an address. A name that is answered off chain is not followed: the call is refunded. The name of an address counts only where it leads back to it. With resolver, and avatar record where set; names are normalised by ENSIP-15.',
+  brief: 'Finds the address of a .eth name, or the name of an address.',
+  words: 'ethereum resolve domain reverse',
   capability: 'explorer',
   priceUsdMicros: 4_000n,
   ...FORMAT,

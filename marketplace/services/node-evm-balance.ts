@@ -36,6 +36,8 @@ export const evmBalance = defineService<string, typeof RESULT>({
   name: 'EVM balance',
   description:
     'Balance of an address on Base in ETH and in USDC, both exact and both read at one block, which is named.',
+  brief: 'Reads the ETH and USDC balance of an address on Base.',
+  words: 'ethereum wallet usdc holdings funds',
   capability: 'portfolio',
   priceUsdMicros: 2_000n,
   ...FORMAT,

@@ -86,6 +86,8 @@ export const explorerSummary = defineService({
   name: 'Explorer summary',
   description:
     'The last 10 blocks, transaction types and supply effect (subsidy minted, base fees burned) of the last 20, and the mempool.',
+  brief: 'Shows the last 10 blocks, transaction types, supply effect and the mempool.',
+  words: 'recent latest chain activity overview',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
   ...optionalContext(),

@@ -101,6 +101,8 @@ export const fxRates = defineService<Wanted, typeof RESULT>({
   name: 'Exchange rates',
   description:
     'Converts between 30 currencies, named by ISO 4217 codes, or lists the rates against one, from the reference rates of the European Central Bank: exact decimals, not tradable.',
+  brief: 'Converts between 30 currencies at the reference rates of the European Central Bank.',
+  words: 'exchange convert euro dollar pound yen franc money forex eur usd gbp jpy chf',
   capability: 'oracle',
   priceUsdMicros: 2_000n,
   ...FORMAT,

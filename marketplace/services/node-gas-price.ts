@@ -132,6 +132,8 @@ export const gasPrice = defineService<EvmNetworkName | null, typeof RESULT>({
   name: 'EVM gas price',
   description:
     'Gas price, base fee and priority fee in gwei on Ethereum or Base at the newest block, with the cost of a transfer in ETH and, where a price is known, in USD. On Base the fee for data on Ethereum is not included.',
+  brief: 'Gives the gas price on Ethereum or Base, with the cost of a transfer.',
+  words: 'fee gwei',
   capability: 'market-data',
   priceUsdMicros: 2_000n,
   ...FORMAT,

@@ -71,6 +71,8 @@ export const geoIp = defineService<Asked, typeof RESULT>({
   name: 'IP location',
   description:
     "What this node's databases hold of an IP address: country, region, city, coordinates, timezone, AS number and ISP. Fields that they lack are listed as unknown; reserved addresses are told as such; databases and their dates are named.",
+  brief: 'Tells country, city, coordinates, time zone and network of an IP address.',
+  words: 'where located geolocation geolocate isp provider asn',
   capability: 'utility',
   priceUsdMicros: 3_000n,
   ...FORMAT,

@@ -111,6 +111,8 @@ export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>(
   name: 'Image generation',
   description:
     'A picture of what the prompt describes, by an image model: PNG of 1024x1024 pixels as base64, without metadata, with its SHA-256 and the model as its backend names it. A refused prompt is refunded.',
+  brief: 'Makes a picture of what a prompt describes, as PNG of 1024x1024 pixels.',
+  words: 'draw image illustration art artwork photo paint create drawing logo',
   sample: SAMPLE,
   timeoutMs: 60_000,
   reachesOut: true,
@@ -124,6 +126,8 @@ export const proceduralImageGen: ServiceDefinition = defineService<string, typeo
   name: 'Abstract artwork',
   description:
     'Deterministic abstract artwork seeded by the prompt; it does not depict the prompt, and no image model is involved. PNG of 1024x1024 pixels as base64, the same for the same prompt, with its SHA-256.',
+  brief: 'Makes abstract artwork that its prompt seeds, as PNG; it does not show what the prompt says.',
+  words: 'image picture art pattern generate',
   sample: { ...SAMPLE, engine: PROCEDURAL_ENGINE, model: null, depictsPrompt: false, unknown: ['model'] },
   timeoutMs: 15_000,
   ready: () => ({ available: true, engine: PROCEDURAL_ENGINE }),

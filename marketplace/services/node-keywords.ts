@@ -85,6 +85,8 @@ export const keywords = defineService<string, typeof RESULT>({
   name: 'Keywords',
   description:
     'Keywords with scores, named persons, places and organisations (best effort), and topics of a text. By the model of the node where there is one, in many languages; else for English the noun phrases and whole names that a tagger finds. The engine is named.',
+  brief: 'Finds the keywords, names and topics of a text.',
+  words: 'extract entities tags phrases subject tagging',
   capability: 'analytics',
   priceUsdMicros: 4_000n,
   ...FORMAT,

@@ -61,6 +61,8 @@ export const llmChat = defineService<string, typeof RESULT>({
   name: 'Language model',
   description:
     "A language model's answer to any prompt, of up to 1024 tokens, with the model as its backend names it, why the answer ended, and the tokens used. An empty, broken or filtered answer is refunded.",
+  brief: 'Answers any prompt with a language model, in up to 1024 tokens.',
+  words: 'ai gpt assistant write poem essay story code generate completion ask',
   capability: 'compute',
   priceUsdMicros: 12_000n,
   ...FORMAT,

@@ -71,6 +71,8 @@ export const marketReport = defineService({
   name: 'Market report',
   description:
     'Markdown report of one block in a fixed order: a summary in sentences, price, market, pools, latest swaps, arbitrage, stable tokens, bridge and what is not known. Its figures are rounded; data has the same numbers exactly.',
+  brief: 'Writes a Markdown report on price, market, pools, swaps and bridge at one block.',
+  words: 'overview analysis written',
   capability: 'reports',
   priceUsdMicros: 50_000n,
   ...optionalContext(),

@@ -134,6 +134,8 @@ export const marketSummary = defineService({
   name: 'Market summary',
   description:
     'Native price with its 24-hour change, TVL and 24-hour volume of all priced pools, the five top pools and the ten latest executed swaps.',
+  brief: 'Gives the native price, TVL, 24-hour volume, the top pools and the latest swaps.',
+  words: 'overview trading liquidity dex',
   capability: 'market-data',
   priceUsdMicros: 15_000n,
   ...optionalContext(),

@@ -74,6 +74,8 @@ export const networkStats = defineService({
   name: 'Network statistics',
   description:
     'Height, hashrate, supply minted and burned, staking ratio, transaction totals and mempool, read from one block.',
+  brief: 'Gives height, hashrate, supply, staking ratio, transaction totals and mempool of the chain.',
+  words: 'difficulty blockchain state',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
   ...optionalContext(),

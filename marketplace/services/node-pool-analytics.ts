@@ -160,6 +160,8 @@ export const poolAnalytics = defineService<string | null, typeof RESULT>({
   name: 'Pool analytics',
   description:
     'Reserves, prices, TVL, 24-hour volume and fees, LP APR estimate with its formula, and a five-size price-impact table of each pool.',
+  brief: 'Gives reserves, TVL, volume, LP APR and price impact of liquidity pools.',
+  words: 'yield slippage amm provider',
   capability: 'analytics',
   priceUsdMicros: 15_000n,
   ...FORMAT,

@@ -108,6 +108,8 @@ export const priceFeed = defineService({
   name: 'Price feed',
   description:
     'Live dollar price of the native coin from its deepest dollar pool, 24-hour change, hourly mean, the price the market charges by, TVL and volume.',
+  brief: 'Gives the live dollar price of the native coin, with change, TVL and volume.',
+  words: 'coin token worth far current quote',
   capability: 'pricing',
   priceUsdMicros: 6_000n,
   ...optionalContext(),

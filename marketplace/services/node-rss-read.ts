@@ -75,6 +75,8 @@ export const rssRead = defineService<string, typeof RESULT>({
   name: 'Feed reader',
   description:
     'Reads a public RSS, Atom, RDF or JSON feed: its first 50 items with title, link, id, author, date (ISO 8601) and summary of at most 500 characters, all as plain text. What is no feed is refunded.',
+  brief: 'Reads a public RSS, Atom, RDF or JSON feed, up to 50 items.',
+  words: 'news blog podcast articles headlines latest subscribe',
   capability: 'utility',
   priceUsdMicros: 4_000n,
   ...FORMAT,

@@ -69,6 +69,8 @@ export const sentiment = defineService<string, typeof RESULT>({
   name: 'Sentiment',
   description:
     'Sentiment of a text with polarity from -1 to 1, confidence and up to eight emotions, the strongest first. By the model of the node where there is one, in many languages; else by rules (VADER) and lexicons of this project for English, with the share of each emotion. The engine is named.',
+  brief: 'Tells the sentiment of a text, with polarity, confidence and emotions.',
+  words: 'mood feeling opinion positive negative review tone angry',
   capability: 'analytics',
   priceUsdMicros: 4_000n,
   ...FORMAT,

@@ -5,12 +5,13 @@ import { epochOf } from '../../consensus/ledger/epoch.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { type AgentFacts, agentNamed, listAgents, type ServiceRow, withServices } from '../facts/agents.ts'
-import { bm25, wordsOf } from '../facts/bm25.ts'
+import { termsOf } from '../facts/bm25.ts'
 import { priceInEpoch } from '../ledger/agents.ts'
-import { agentEndpoint } from './agent-endpoint.ts'
+import { callUrl } from './agent-endpoint.ts'
 import { orNull, UNKNOWN, usd } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins, rounded } from './envelope.ts'
+import { type FindableService, findServices, serviceIndex } from './finding.ts'
 import { readAtHead } from './reading.ts'
 import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
@@ -53,22 +54,17 @@ const RESULT = Type.Object({
 function parse(request: string): Result<string> {
   const text = request.trim()
   if ([...text].length > QUERY_CHARS_MAX) return unusable(`longer than ${QUERY_CHARS_MAX} characters`, FORMAT)
-  return wordsOf(text).length > 0 ? ok(text) : unusable('no word to search for', FORMAT)
+  return termsOf(text).length > 0 ? ok(text) : unusable('no word to search for', FORMAT)
 }
 
 /** A service that can be called, as it is searched. */
 interface Entry {
   readonly agent: AgentFacts
   readonly row: ServiceRow
-  readonly words: readonly string[]
 }
 
 function entriesOf(agent: AgentFacts): readonly Entry[] {
-  return agent.services.flatMap((row) => {
-    const { serviceId, service, capability } = row
-    if (service.retired) return []
-    return [{ agent, row, words: wordsOf(`${serviceId} ${service.name} ${service.description} ${capability}`) }]
-  })
+  return agent.services.filter(({ service }) => !service.retired).map((row) => ({ agent, row }))
 }
 
 /** Services of the registry, those of this node's operator first, so that they are never beyond what is searched. */
@@ -96,12 +92,25 @@ function nativePrice(chain: Chain, { service }: ServiceRow): bigint | null {
   return (price && nativeOfMicros(price, priceInEpoch(service, epoch))) ?? null
 }
 
-function hit(context: ServiceContext, { agent, row }: Entry, score: number) {
-  const { chain, shelf } = context
+/** Only its own operator knows whether another one's service is up. */
+function isAvailable({ shelf }: ServiceContext, { agent, row }: Entry): boolean | null {
+  return shelf?.agentId === agent.agentId ? (shelf.isAvailable(row.serviceId) ?? false) : null
+}
+
+function findable(context: ServiceContext, entry: Entry): FindableService {
+  const { serviceId, service, capability } = entry.row
+  const { name, description } = service
+  const isOwn = isAvailable(context, entry) !== null
+  const words = isOwn ? (context.shelf?.wordsOf(serviceId) ?? '') : ''
+  return { serviceId, name, description, capability, words }
+}
+
+function hit(context: ServiceContext, entry: Entry, score: number) {
+  const { agent, row } = entry
+  const { chain } = context
   const { height } = chain.head.header
   const { serviceId, service, capability } = row
   const price = nativePrice(chain, row)
-  const own = shelf?.agentId === agent.agentId
   return {
     serviceId,
     agentId: agent.agentId,
@@ -111,22 +120,17 @@ function hit(context: ServiceContext, { agent, row }: Entry, score: number) {
     requestFormat: service.requestFormat,
     priceNative: price === null ? null : coins(context, price),
     priceUsd: usd(priceInEpoch(service, epochOf(height, chain.ruleBook.at(height).market))),
-    // Only its own operator knows whether another one's service is up.
-    available: own ? (shelf.isAvailable(serviceId) ?? false) : null,
-    endpoint: agentEndpoint(context, agent),
+    available: isAvailable(context, entry),
+    endpoint: callUrl(context, agent, serviceId),
     score: rounded(score, SCORE_DECIMALS),
   }
 }
 
 async function search(context: ServiceContext, query: string) {
   const { entries, truncated } = await registry(context)
-  const scores = bm25(entries, wordsOf(query))
-  const ranked = entries
-    .map((entry, i) => ({ entry, score: scores[i] as number }))
-    .filter(({ score }) => score > 0)
-    // Equal scores keep the order of the registry.
-    .toSorted((a, b) => b.score - a.score)
-  const results = ranked.slice(0, RESULTS_MAX).map(({ entry, score }) => hit(context, entry, score))
+  const index = serviceIndex(entries, (entry) => findable(context, entry))
+  const ranked = findServices(index, query, (entry) => isAvailable(context, entry))
+  const results = ranked.slice(0, RESULTS_MAX).map(({ found, score }) => hit(context, found, score))
   return {
     query,
     symbol: context.chain.ruleBook.params.ticker,
@@ -146,7 +150,9 @@ export const serviceSearch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Service search',
   description:
-    'Keyword search (BM25 over id, name, description, capability) over the services of the on-chain registry, with prices in the native coin and in dollars.',
+    'Search by a question or by words (BM25 over id, name, capability, description) in the services of the on-chain registry, with prices in the native coin and in dollars. What can be bought comes first; what does not fit is not named.',
+  brief: 'Finds services of the on-chain registry by words, with prices and availability.',
+  words: 'find discover which agent',
   capability: 'search',
   priceUsdMicros: 4_000n,
   ...FORMAT,
@@ -171,7 +177,7 @@ export const serviceSearch = defineService<string, typeof RESULT>({
         priceNative: '0.024',
         priceUsd: 0.006,
         available: true,
-        endpoint: 'https://node.example',
+        endpoint: 'https://node.example/api/x402/node-price-feed',
         score: 3.8712,
       },
     ],

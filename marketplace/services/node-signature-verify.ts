@@ -113,6 +113,8 @@ export const signatureVerify = defineService<SignedText, typeof RESULT>({
   name: 'Signature verification',
   description:
     'Checks a hybrid signature (Ed25519 and ML-DSA) of an address over a text, both halves reported, with keys from the chain or given and held against the address; policies too.',
+  brief: 'Checks a hybrid signature of an address over a text, each half by itself.',
+  words: 'signed message proof authentic post-quantum',
   capability: 'compute',
   priceUsdMicros: 4_000n,
   ...FORMAT,

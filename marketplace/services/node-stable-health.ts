@@ -103,6 +103,8 @@ export const stableHealth = defineService<string | null, typeof RESULT>({
   name: 'Stable token health',
   description:
     'Collateral, backing, redeemable supply and peg of every stable token, with a health flag, its rule and the reasons for it. A request that is the symbol of one asks for it alone.',
+  brief: 'Checks collateral, backing and peg of every stable token, with a health flag.',
+  words: 'stablecoin depeg reserve risk',
   capability: 'compliance',
   priceUsdMicros: 15_000n,
   ...FORMAT,

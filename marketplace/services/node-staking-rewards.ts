@@ -118,6 +118,8 @@ export const stakingRewards = defineService<string, typeof RESULT>({
   name: 'Staking rewards',
   description:
     'Daily, monthly and yearly rewards of an amount in every lock tier, from consensus constants, and what the staking pool can pay now.',
+  brief: 'Works out the rewards of a stake in every lock tier.',
+  words: 'stake yield apr earn interest calculator',
   capability: 'staking-calculator',
   priceUsdMicros: 12_000n,
   ...FORMAT,

@@ -107,6 +107,8 @@ export const summarize = defineService<Wanted, typeof RESULT>({
   name: 'Summary',
   description:
     'One sentence and three to five key points of a text or of a page at a URL. By the model of the node where there is one, in many languages; else by TextRank for English, whose sentences all stand in the text word for word; one that points back ("It", "However") comes only with the one before it. The engine is named.',
+  brief: 'Gives the gist of a text or a page in one sentence and a few key points.',
+  words: 'summary summarise tldr shorten short article condense',
   capability: 'utility',
   priceUsdMicros: 6_000n,
   ...FORMAT,

@@ -116,6 +116,8 @@ export const supplyAudit = defineService<string | null, typeof RESULT>({
   name: 'Supply audit',
   description:
     'Minted, burned, supply, headroom, holders and issuer balance of one token or all, and whether all balances, pools, reserves, stakes and escrows add up to the supply.',
+  brief: 'Checks that the balances of a token, or of all, add up to its supply.',
+  words: 'inflation circulating total issued',
   capability: 'audit',
   priceUsdMicros: 12_000n,
   ...FORMAT,

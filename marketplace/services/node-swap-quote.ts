@@ -124,6 +124,8 @@ export const swapQuote = defineService<Wanted, typeof RESULT>({
   name: 'Swap quote',
   description:
     'What a swap pays over the best route of up to three pools, exact to the base unit in the next block, with price impact, fees per pool, the least output at 0.5 % slippage and the payload to sign.',
+  brief: 'Tells what a swap pays over the best route, with price impact and fees.',
+  words: 'exchange trade sell buy token rate far fusd',
   capability: 'trading',
   priceUsdMicros: 6_000n,
   ...FORMAT,

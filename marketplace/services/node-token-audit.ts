@@ -156,6 +156,8 @@ export const tokenAudit = defineService<string, typeof RESULT>({
   name: 'Token audit',
   description:
     'On-chain audit of one token: collateral and backing, powers of its issuer, holders, pool depth, risk flags with their evidence, and a score with published weights.',
+  brief: 'Audits one token: backing, issuer powers, holders, pool depth and risk flags.',
+  words: 'scam safe rug security trust risky',
   capability: 'audit',
   priceUsdMicros: 40_000n,
   ...FORMAT,

@@ -136,6 +136,8 @@ export const tokenLaunchCheck = defineService<Wanted, typeof RESULT>({
   name: 'Token launch check',
   description:
     'Whether a new token passes every rule of consensus, asked of the very validator that blocks run, with what it burns and which symbols and names it could be mistaken for.',
+  brief: 'Checks whether a new token would pass every rule of the chain, and what it costs.',
+  words: 'create issue launch symbol validate',
   capability: 'compliance',
   priceUsdMicros: 12_000n,
   ...FORMAT,

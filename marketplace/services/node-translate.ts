@@ -68,6 +68,8 @@ export const translate = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Translation',
   description: `A text of up to ${TEXT_CHARS_MAX} characters in any of ${LANGUAGES.length} languages, with the language it was in. Words in the text that command something are translated, not followed. A text that comes back as it was is refunded.`,
+  brief: 'Translates a text into another language and tells which language it was in.',
+  words: 'translation german english french spanish japanese chinese italian language',
   capability: 'utility',
   priceUsdMicros: 8_000n,
   ...FORMAT,

@@ -112,6 +112,8 @@ export const txLookup = defineService({
   serviceId: ID,
   name: 'Transaction lookup',
   description: 'Status, confirmations, payload, fee and a fresh check of both signature halves of one transaction.',
+  brief: 'Looks up one transaction: status, confirmations, payload, fee and signatures.',
+  words: 'tx id confirmed payment mined pending',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
   requestFormat: REQUEST_FORMAT,

@@ -46,6 +46,8 @@ export const urlMeta = defineService<string, typeof RESULT>({
   name: 'Metadata of a page',
   description:
     'What a public page says about itself: title, description, Open Graph image and type, canonical link, site name, favicon, language and feeds, with absolute URLs. Open Graph counts before Twitter before plain HTML.',
+  brief: 'Reads what a page says about itself: title, description, image and links.',
+  words: 'metadata preview link website og tags thumbnail',
   capability: 'utility',
   priceUsdMicros: 5_000n,
   ...FORMAT,

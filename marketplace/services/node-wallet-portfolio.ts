@@ -127,6 +127,8 @@ export const walletPortfolio = defineService<string, typeof RESULT>({
   name: 'Wallet portfolio',
   description:
     'Balance, stakes with pending rewards, pool positions with underlying amounts, tokens, prices and total in dollars; what has no price is listed, never counted as 0.',
+  brief: 'Values an address: balance, stakes, pool positions and tokens, in dollars.',
+  words: 'holdings account net worth assets',
   capability: 'portfolio',
   priceUsdMicros: 12_000n,
   ...FORMAT,

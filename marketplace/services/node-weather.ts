@@ -95,6 +95,8 @@ export const weather = defineService<PlaceQuery, typeof RESULT>({
   name: 'Weather',
   description:
     'Current weather of a city or of coordinates with the forecast of three days, today first: temperature, feels-like, humidity, wind, precipitation, summary in words. The result says whose days they are and names the provider.',
+  brief: 'Gives the current weather of a place and the forecast of three days.',
+  words: 'rain temperature tomorrow today sunny snow wind climate hot cold degrees',
   capability: 'utility',
   priceUsdMicros: 3_000n,
   ...FORMAT,

@@ -50,6 +50,8 @@ export const webSearch = defineService<string, typeof RESULT>({
   name: 'Web search',
   description:
     'The first ten pages of the web for a query, by the search provider that the result names: title, URL, snippet as plain text, host and date where it is known. An empty list is an answer.',
+  brief: 'Searches the web and gives the first ten pages with title, URL and snippet.',
+  words: 'google internet look online results find',
   capability: 'search',
   priceUsdMicros: 8_000n,
   ...FORMAT,

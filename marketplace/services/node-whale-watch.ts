@@ -185,6 +185,8 @@ export const whaleWatch = defineService<string, typeof RESULT>({
   name: 'Whale watch',
   description:
     'Movements of coins and tokens (transfers, swaps, stakes, bridge) worth the threshold at present prices, in the last 200 blocks or 2000 transactions, with labels of agents, issuers, pools.',
+  brief: 'Finds large movements of coins and tokens in the latest blocks.',
+  words: 'big transfers large transactions',
   capability: 'whale-watch',
   priceUsdMicros: 20_000n,
   ...FORMAT,

@@ -127,6 +127,8 @@ export const worldClock = defineService<string, typeof RESULT>({
   name: 'World clock',
   description:
     'Current date and time in a time zone, with UTC offset, abbreviation, whether summer time holds, when the offset changes next (null: never by the rules known today), Unix time and the version of the time zone data.',
+  brief: 'Tells the current date and time in any time zone.',
+  words: "clock hour day timezone utc now local o'clock",
   capability: 'utility',
   priceUsdMicros: 2_000n,
   ...FORMAT,

@@ -57,6 +57,8 @@ export const x402Validation = defineService<null, typeof RESULT>({
   name: 'x402 endpoint check',
   description:
     "Four GET probes of the operator's public x402 endpoint at once: /, /health, /ready and /.well-known/x402.json, 6 s each, no retries, no redirects, nothing spent. Status, latency, request id and content type of each. The request stays empty.",
+  brief: "Probes the x402 endpoint of this node's operator and tells how it answers.",
+  words: 'health ready uptime latency monitor',
   capability: 'utility',
   priceUsdMicros: 1_000_000n,
   ...FORMAT,

@@ -11,6 +11,10 @@ export interface ServiceFacts {
   readonly serviceId: ServiceId
   readonly name: string
   readonly description: string
+  /** The same as one whole sentence of at most 120 characters, for catalogues that hold no more. */
+  readonly brief: string
+  /** Further words under which it is found, in no order. */
+  readonly words: string
   readonly capability: Capability
   /** Default price in millionths of a dollar; the operator may set another. */
   readonly priceUsdMicros: bigint

@@ -1,5 +1,7 @@
+import type { RegistryEntry } from '../contract/market.ts'
 import { matching } from '../discovery/listings.ts'
 import { suggestions } from '../handlers/market.ts'
+import type { MarketApi } from '../node.ts'
 import { registryEntries } from '../registry.ts'
 import type { A2aPlace } from './sayings.ts'
 import type { Said } from './tasks.ts'
@@ -8,20 +10,38 @@ const SHOWN_MAX = 8
 /** What of a question is looked at. */
 export const ASKED_CHARS_MAX = 200
 
-/** Answers a message that names no service: with the services that its words fit, or else with some to begin with. */
+/**
+ * Answers a message that names no service: with the services that it means, those that can be bought before those that
+ * cannot, which say why; or else with some to begin with.
+ */
 export function answerQuestion({ node, market, request }: A2aPlace, text: string): Said & { readonly data: object } {
-  const asked = text.slice(0, ASKED_CHARS_MAX)
+  const asked = text.slice(0, ASKED_CHARS_MAX).trim()
   const entries = registryEntries(node, request.baseUrl)
-  const meant = new Set(suggestions(market, asked))
-  const exact = matching(entries, (entry) => entry, { q: asked })
-  const near = entries.filter(({ serviceId }) => meant.has(serviceId))
-  const found = [...new Set([...exact, ...near])].slice(0, SHOWN_MAX)
+  const [mistyped = ''] = /^node-\S*/i.exec(asked) ?? []
+  const near = mistyped === '' ? [] : suggestions(market, mistyped)
+  const ranked = asked === '' ? [] : matching(node, entries, (entry) => entry, { q: asked })
+  const spelledAlike = entries.filter(({ serviceId }) => near.includes(serviceId))
+  const found = [...new Set([...spelledAlike, ...ranked])].slice(0, SHOWN_MAX)
   const shown = found.length > 0 ? found : entries.filter(({ available }) => available).slice(0, SHOWN_MAX)
-  const services = shown.map(({ serviceId, name, description, priceUsd, requestFormat, example, available }) => {
-    return { serviceId, name, description, priceUsd, requestFormat, example, available }
-  })
-  const lines = services.map(({ serviceId, description, priceUsd }) => `${serviceId}: ${description} $${priceUsd}`)
   const head = found.length > 0 ? 'Services that may do:' : 'Nothing fits these words. Some of what is sold here:'
+  return { text: spoken(market, head, shown), metadata: {}, data: { services: shown.map(factsOf) } }
+}
+
+function factsOf({ unavailableReason, ...entry }: RegistryEntry): object {
+  const { serviceId, name, description, priceUsd, requestFormat, example, available } = entry
+  const facts = { serviceId, name, description, priceUsd, requestFormat, example, available }
+  return unavailableReason === undefined ? facts : { ...facts, unavailableReason }
+}
+
+/** What can be bought, then what cannot and why. */
+function spoken({ shop }: MarketApi, head: string, shown: readonly RegistryEntry[]): string {
+  const lineOf = ({ serviceId, priceUsd }: RegistryEntry): string =>
+    `${serviceId}: ${shop.offer(serviceId)?.definition.brief} $${priceUsd}`
+  const open = shown.filter(({ available }) => available)
+  const closed = shown.filter(({ available }) => !available)
   const how = 'To call one, send "<serviceId> <request>" or a data part {"serviceId", "request"}.'
-  return { text: [head, ...lines, how].join('\n'), metadata: {}, data: { services } }
+  const buyable = open.length === 0 ? ['Nothing that fits can be bought now.'] : [head, ...open.map(lineOf), how]
+  if (closed.length === 0) return buyable.join('\n')
+  const why = closed.map((entry) => `${lineOf(entry)} Why not: ${entry.unavailableReason}`)
+  return [...buyable, 'Cannot be bought now:', ...why].join('\n')
 }

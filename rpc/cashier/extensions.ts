@@ -1,21 +1,16 @@
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { OwnOffer } from '../../marketplace/stable/requirements.ts'
-import { shortened } from '../shortened.ts'
 
 /** Longest sample request that goes into the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
 const SAMPLE_CHARS_MAX = 80
 
-/** Longest texts of a resource: some facilitators refuse payments whose header exceeds 3,000 bytes. */
-const DESCRIPTION_CHARS_MAX = 120
-const SERVICE_NAME_CHARS_MAX = 32
-
-/** What a generation-2 offer sells, at a URL. Shape: x402 specification, `ResourceInfo`. */
-export function offerResource({ name, description, capability }: ServiceDefinition, url: string): OwnOffer['resource'] {
+/** What a generation-2 offer sells, at a URL, in the few words that its header has room for. Shape: x402 specification, `ResourceInfo`. */
+export function offerResource({ name, brief, capability }: ServiceDefinition, url: string): OwnOffer['resource'] {
   return {
     url,
-    description: shortened(description, DESCRIPTION_CHARS_MAX),
+    description: brief,
     mimeType: 'application/json',
-    serviceName: shortened(name, SERVICE_NAME_CHARS_MAX),
+    serviceName: name,
     tags: [capability],
   }
 }

@@ -14,6 +14,9 @@ export const SERVICE = Type.Object({
   name: Type.String(),
   description: Type.String(),
   requestFormat: Type.String(),
+  endpoint: Type.String({
+    description: 'URL at which the service is called; empty where its agent has no known address',
+  }),
   capability: CAPABILITY,
   priceUsd: DECIMAL_TEXT,
   retired: Type.Boolean(),
@@ -25,7 +28,10 @@ export const SERVICE = Type.Object({
 const AGENT_FIELDS = {
   agentId: Type.String(),
   name: Type.String(),
-  endpoint: Type.String(),
+  endpoint: Type.String({
+    description:
+      'Base address of the agent: what it registered, or for the agent of this node where it was asked; else empty',
+  }),
   capabilities: Type.Array(CAPABILITY),
   registeredAt: HEIGHT,
   ...PROVEN,

@@ -53,7 +53,7 @@ export function bazaarItems(
 ): { readonly texts: readonly string[]; readonly total: number } {
   const { node, baseUrl } = basis
   const all = LISTS.get(node, `${generation} ${baseUrl}`, () => itemsOf(basis, generation))
-  const described = matching(all, ({ entry }) => entry, { q: filter.query })
+  const described = matching(node, all, ({ entry }) => entry, { q: filter.query })
   const found = described.filter((item) => passes(item, filter))
   return { texts: found.slice(offset, offset + limit).map(({ text }) => text), total: found.length }
 }

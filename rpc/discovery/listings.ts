@@ -1,4 +1,5 @@
 import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { findServices, type ServiceIndex, serviceIndex } from '../../marketplace/services/finding.ts'
 import { type OfferState, offerState } from '../cashier/offer-state.ts'
 import type { RegistryEntry } from '../contract/market.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
@@ -27,18 +28,34 @@ export function listingsOf(node: NodeApi, baseUrl: string): readonly Listing[] {
   })
 }
 
-/** Entries of a capability that hold every word of a query in id, name, capability or description. */
+const INDEXES = new WeakMap<MarketApi, ServiceIndex<Offer>>()
+
+/** Words under which the services of this node are found; they stay the same. */
+function indexOf(market: MarketApi): ServiceIndex<Offer> {
+  const index = INDEXES.get(market) ?? serviceIndex(market.shop.offers, ({ definition }) => definition)
+  INDEXES.set(market, index)
+  return index
+}
+
+/**
+ * Entries of a capability: all of them in the order of the table where no query is given, else those that it means, as every
+ * search of this node ranks them.
+ */
 export function matching<T>(
+  { market }: Pick<NodeApi, 'market'>,
   all: readonly T[],
   entryOf: (one: T) => RegistryEntry,
   { q = '', capability }: Search,
-): T[] {
-  const words = q.toLowerCase().split(/\s+/)
-  return all.filter((one) => {
-    const entry = entryOf(one)
-    const text = `${entry.serviceId} ${entry.name} ${entry.capability} ${entry.description}`.toLowerCase()
-    return (capability === undefined || entry.capability === capability) && words.every((word) => text.includes(word))
-  })
+): readonly T[] {
+  const wanted = all.filter((one) => capability === undefined || entryOf(one).capability === capability)
+  if (q.trim() === '' || market === null) return wanted
+  const byId = new Map(wanted.map((one) => [entryOf(one).serviceId, one]))
+  const entryFor = ({ definition }: Offer): T | undefined => byId.get(definition.serviceId)
+  const isAvailable = (offer: Offer): boolean => {
+    const one = entryFor(offer)
+    return one !== undefined && entryOf(one).available
+  }
+  return findServices(indexOf(market), q, isAvailable).flatMap(({ found }) => entryFor(found) ?? [])
 }
 
 /** Name of whoever sells here, empty where nothing is sold. */

@@ -13,10 +13,12 @@ import {
 } from '../../marketplace/facts/agents.ts'
 import { priceInEpoch } from '../../marketplace/ledger/agents.ts'
 import type { Statistics } from '../../marketplace/ledger/statistics.ts'
+import { callUrlAt } from '../../marketplace/services/agent-endpoint.ts'
 import type { Handler } from '../answer.ts'
 import { assetAmountJson, usdText } from '../asset-json.ts'
 import { answerAtHead, badCursor, pageLimit } from '../at-head.ts'
 import { addressText } from '../json.ts'
+import type { NodeApi } from '../node.ts'
 import { recordJson } from '../reputation.ts'
 
 const PAGE_DEFAULT = 20
@@ -24,14 +26,18 @@ const PAGE_DEFAULT = 20
 const SERVICES_PER_PAGE = 200
 
 /** A page of the registry; the cursor is the last id, and agents never go. */
-export const listAgents: Handler = ({ chain }, { query }) => {
+export const listAgents: Handler = (node, { query, baseUrl }) => {
+  const { chain } = node
   const cursor = query.cursor === undefined ? undefined : String(query.cursor)
   if (cursor !== undefined && !AGENT_ID.test(cursor)) return badCursor()
   return answerAtHead(chain, async () => {
     const page = await listRows(chain, { after: cursor as AgentId, limit: pageLimit(query, PAGE_DEFAULT) })
     const agents = await withinBudget(chain, page.agents)
     const next = agents.length < page.agents.length ? (agents.at(-1) as AgentFacts).agentId : page.next
-    return { agents: agents.map((facts) => summaryJson(chain, facts)), nextCursor: next }
+    return {
+      agents: agents.map((facts) => summaryJson(chain, facts, addressOf(node, baseUrl, facts))),
+      nextCursor: next,
+    }
   })
 
   /** Agents of a page until enough of their services are read; always at least one. */
@@ -49,26 +55,36 @@ export const listAgents: Handler = ({ chain }, { query }) => {
 }
 
 /** One agent in full. */
-export const getAgent: Handler = ({ chain }, { params }) =>
-  answerAtHead(chain, async () => {
+export const getAgent: Handler = (node, { params, baseUrl }) => {
+  const { chain } = node
+  return answerAtHead(chain, async () => {
     const facts = await agentNamed(chain, params.id as string)
     if (facts === undefined) return fault('rpc/agent-not-found', { agentId: params.id as string })
     const { addressPrefix } = chain.ruleBook.params
     const { owner, payout, settlers } = facts.agent
+    const address = addressOf(node, baseUrl, facts)
     return {
       agent: {
-        ...summaryJson(chain, facts),
+        ...summaryJson(chain, facts, address),
         owner: addressText(addressPrefix, owner),
         payout: addressText(addressPrefix, payout),
         settlers: settlers.map((settler) => addressText(addressPrefix, settler)),
-        services: facts.services.map((service) => serviceJson(chain, service)),
+        services: facts.services.map((service) => serviceJson(chain, service, address)),
         truncated: facts.truncated,
       },
     }
   })
+}
 
-function summaryJson(chain: Chain, { agentId, agent, capabilities, statistics, services, record }: AgentFacts): object {
-  const { name, endpoint, registeredAt } = agent
+/** Base address of an agent: what it registered, or for the one of this node where it was asked; empty where neither is known. */
+function addressOf({ market }: NodeApi, baseUrl: string, { agentId, agent }: AgentRow): string {
+  if (agent.endpoint !== '') return agent.endpoint
+  return market?.shop.operator.agentId === agentId ? baseUrl : ''
+}
+
+function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string): object {
+  const { agentId, agent, capabilities, statistics, services, record } = facts
+  const { name, registeredAt } = agent
   return {
     ...{ agentId, name, endpoint, capabilities, registeredAt },
     // A caller of several of its services is one payer.
@@ -78,13 +94,15 @@ function summaryJson(chain: Chain, { agentId, agent, capabilities, statistics, s
   }
 }
 
-function serviceJson(chain: Chain, { serviceId, service, capability, statistics, record }: ServiceRow): object {
+function serviceJson(chain: Chain, row: ServiceRow, address: string): object {
+  const { serviceId, service, capability, statistics, record } = row
   const { height } = chain.head.header
   const { name, description, requestFormat, retired, publishedAt } = service
   return {
     ...{ serviceId, name, description, requestFormat, capability },
     priceUsd: usdText(priceInEpoch(service, epochOf(height, chain.ruleBook.at(height).market))),
     ...{ retired, publishedAt },
+    endpoint: address === '' ? '' : callUrlAt(address, serviceId),
     ...provenJson(chain, statistics),
     record: recordJson(chain, record),
   }

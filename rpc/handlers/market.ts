@@ -2,6 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
+import { likest } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/facts/known-past.ts'
@@ -25,6 +26,10 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_STORE = { 'cache-control': 'no-store' }
 const PAGE_DEFAULT = 50
 const SUGGESTIONS_MAX = 3
+/** Letters that may be wrong in a mistyped id. */
+const LETTERS_WRONG_MAX = 3
+/** What of a mistyped id is looked at. */
+const ASKED_CHARS_MAX = 64
 const RETRY_SECONDS = '1'
 const IDEMPOTENCY_KEY_CHARS_MAX = 255
 
@@ -174,7 +179,7 @@ export const getExample: Handler = ({ market }, { params }) => {
 export const listServices: Handler = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
   const [q, capability] = [query.q, query.capability].map((value) => (value === undefined ? undefined : String(value)))
-  const services = matching(all, (entry) => entry, { q, capability })
+  const services = matching(node, all, (entry) => entry, { q, capability })
   return answer({
     network: 'mainnet',
     networkName: node.chain.ruleBook.params.name,
@@ -216,16 +221,15 @@ export const getRequest: Handler = async ({ chain, market }, { params }) => {
   return status === undefined ? (callGap(chain, txId) ?? fault('rpc/request-not-found', { txId })) : answer(status)
 }
 
-/** Ids that share the most with a mistyped one. */
+/** Ids that share the most words with a mistyped one, or else are spelled most like it; none where none comes near. */
 export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
-  const words = serviceId
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word.length > 2 && word !== 'node')
+  const asked = serviceId.toLowerCase().slice(0, ASKED_CHARS_MAX)
+  const words = asked.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && word !== 'node')
   const score = (id: string): number => words.filter((word) => id.includes(word)).length
   const ids = shop.offers.map(({ definition }) => definition.serviceId as string)
-  return ids
-    .filter((id) => score(id) > 0)
-    .sort((a, b) => score(b) - score(a))
-    .slice(0, SUGGESTIONS_MAX)
+  const sharing = ids.filter((id) => score(id) > 0).sort((a, b) => score(b) - score(a))
+  return (sharing.length > 0 ? sharing : likest(asked.replace(/^(node-)?/, 'node-'), ids, LETTERS_WRONG_MAX)).slice(
+    0,
+    SUGGESTIONS_MAX,
+  )
 }

@@ -90,7 +90,7 @@ const FOUND_DEFAULT = 10
 function searchServices({ node, request }: McpPlace, args: Arguments): Result<object> {
   const { query, capability, maxPriceUsd = Number.POSITIVE_INFINITY, limit = FOUND_DEFAULT } = args
   const search = { q: query as string | undefined, capability: capability as string | undefined }
-  const all = matching(registryEntries(node, request.baseUrl), (entry) => entry, search)
+  const all = matching(node, registryEntries(node, request.baseUrl), (entry) => entry, search)
   const fitting = all.filter(({ priceUsd }) => priceUsd <= Number(maxPriceUsd))
   const services = fitting.slice(0, Number(limit)).map((entry) => {
     const { serviceId, name, description, capability, priceUsd, priceNative, requestFormat, example, available } = entry

@@ -30,7 +30,7 @@ const HEADS = html`<div class="heads" aria-hidden="true"><span>Service</span><di
 
 function write(node: NodeApi, baseUrl: string, all: readonly Row[], search: Search): string {
   const capability = search.capability === '' ? undefined : search.capability
-  const found = matching(all, ({ listing }) => listing.entry, { q: search.q, capability })
+  const found = matching(node, all, ({ listing }) => listing.entry, { q: search.q, capability })
   const seller = sellerName(node.market)
   const who = seller === '' ? 'This node' : seller
   return pageText({
@@ -54,7 +54,7 @@ ${found.length === 0 ? NOTHING : html`${HEADS}<ul class="rows">${found.map(({ ma
 function tally(found: number, all: number, { q = '', capability = '' }: Search): Html {
   if (all === 0) return html`This node sells no services.`
   if (q === '' && capability === '') return html`${counted(all, 'service')}, in the order of the registry.`
-  const words = q === '' ? NOTHING : html` with “${q}”`
+  const words = q === '' ? NOTHING : html` for “${q}”`
   const kind = capability === '' ? NOTHING : html` of the capability ${capability}`
   return html`${found} of ${counted(all, 'service')}${words}${kind}. <a href="/agents">Show all</a>`
 }

@@ -3,6 +3,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { tryOut } from '../../marketplace/checkout/trial.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { TrialView } from '../../rpc/client/trial-view.ts'
+import { usdNumber } from '../../rpc/json.ts'
 import { offeredServices } from '../services-on-offer.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 import { openServiceBench, type ServiceBench } from './service-bench.ts'
@@ -10,6 +11,8 @@ import { openServiceBench, type ServiceBench } from './service-bench.ts'
 /** How a service stands, and which settings would make it available. */
 export interface Standing {
   readonly serviceId: string
+  /** Price of a call in dollars; null where a node does not say. */
+  readonly priceUsd: number | null
   readonly available: boolean
   readonly reason: string
   readonly requires: readonly string[]
@@ -21,7 +24,13 @@ export async function standingsHere(context: CommandContext): Promise<Result<rea
   if (!bench.ok) return bench
   try {
     context.note('No node runs here: this is by the configuration and the data folder.')
-    return ok(offeredServices(context.config, context.params).map((definition) => standingOn(bench.value, definition)))
+    const { config, params } = context
+    return ok(
+      offeredServices(config, params).map((definition) => ({
+        priceUsd: usdNumber(config.market.prices[definition.serviceId] ?? definition.priceUsdMicros),
+        ...standingOn(bench.value, definition),
+      })),
+    )
   } finally {
     await bench.value.close()
   }
@@ -47,7 +56,7 @@ export async function trialHere(
   }
 }
 
-function standingOn({ context }: ServiceBench, { serviceId, ready }: ServiceDefinition): Standing {
+function standingOn({ context }: ServiceBench, { serviceId, ready }: ServiceDefinition): Omit<Standing, 'priceUsd'> {
   const readiness = ready(context)
   return readiness.available
     ? { serviceId, available: true, reason: '', requires: [] }

@@ -20,6 +20,7 @@ let searxng: Upstream
 
 interface Listed {
   readonly serviceId: string
+  readonly priceUsd: number | null
   readonly available: boolean
   readonly reason: string
   readonly requires: readonly string[]
@@ -49,6 +50,10 @@ describe('the services of a node that is not running', () => {
     expect(search).toMatchObject({ available: false, requires: ['providers.search'] })
     expect(listed.filter(({ available }) => available).length).toBeGreaterThanOrEqual(34)
     for (const { available, reason } of listed) expect(reason === '').toBe(available)
+    const dollars = SERVICE_TABLE.map(({ priceUsdMicros }) => Number(priceUsdMicros) / 1_000_000)
+    expect(listed.map(({ priceUsd }) => priceUsd)).toEqual(dollars)
+    const dear = await farthing(workshop.folder(), 'services', '--json', '--market-prices', 'node-weather=0.5')
+    expect(listIn(dear).find(({ serviceId }) => serviceId === 'node-weather')?.priceUsd).toBe(0.5)
   })
 
   it('count a provider that answers, and not one that does not', async () => {
@@ -64,7 +69,8 @@ describe('the services of a node that is not running', () => {
   it('are shown to people as a table with a sum', async () => {
     const { stdout, stderr, code } = await farthing(workshop.folder(), 'services')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^SERVICE +AVAILABLE +SETTINGS +WHY NOT\n/)
+    expect(stdout).toMatch(/^SERVICE +PRICE +AVAILABLE +SETTINGS +WHY NOT\n/)
+    expect(stdout).toMatch(/^node-world-clock +\$0\.002 +yes$/m)
     expect(stderr).toMatch(new RegExp(`^\\d+ of ${IDS.length} services are available\\.$`, 'm'))
   })
 
@@ -110,7 +116,7 @@ describe('the services of a node that runs', () => {
     const listed = listIn(await ofNode('services', '--json'))
     expect(listed.map(({ serviceId }) => serviceId)).toEqual(expect.arrayContaining(IDS))
     const standing = (id: string) => listed.find(({ serviceId }) => serviceId === id)
-    expect(standing('node-web-search')).toMatchObject({ available: true })
+    expect(standing('node-web-search')).toMatchObject({ available: true, priceUsd: 0.008 })
     expect(standing('node-weather')).toMatchObject({ available: false, requires: ['providers.weather'] })
   })
 

@@ -77,6 +77,7 @@ function contextOf({ chain }: TestChain, mempool: Mempool): ServiceContext {
       agentId: SHOP,
       url: 'http://127.0.0.1:8545',
       isAvailable: (serviceId) => (serviceId === 'node-price-feed' ? true : undefined),
+      wordsOf: () => '',
     },
     outside: outsideOf(),
   }

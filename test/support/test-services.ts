@@ -37,6 +37,8 @@ function testService(name: string, repeatable: boolean): ServiceDefinition {
     serviceId,
     name: `Test ${name}`,
     description: 'Does what its request says, well or badly.',
+    brief: 'Does what its request says.',
+    words: '',
     sample: { echo: 'ok' },
     repeatable,
     parse: (request) => (request === 'refuse' || request === '' ? unusable('nothing to do', FACTS) : ok(request)),

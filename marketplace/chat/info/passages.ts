@@ -1,11 +1,25 @@
-import type { Findable } from './bm25.ts'
+import type { FindableParts } from '../../facts/bm25.ts'
 import type { PlatformFacts } from './platform-info.ts'
 import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.ts'
 
 /** A piece of what is known, with where it can be looked up. */
-export interface Passage extends Findable {
+export interface Passage {
+  /** What it is about, in few words; they count double. */
+  readonly heading: string
+  readonly text: string
+  /** Further words under which it is found. */
+  readonly words?: string
   readonly title: string
   readonly url: string
+}
+
+/** What a passage is found by. */
+export function passageParts({ heading, words = '', text }: Passage): FindableParts {
+  return [
+    [2, heading],
+    [1, words],
+    [1, text],
+  ]
 }
 
 /** Everything that questions are answered from: the questions, the models, the platform, and what the operator says of others. */

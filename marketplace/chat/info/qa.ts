@@ -1,8 +1,8 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { type Hit, TextIndex } from '../../facts/bm25.ts'
 import { type ChatModels, ModelDesk, TEXT_ROLES } from '../desk.ts'
-import { type Hit, TextIndex } from './bm25.ts'
-import type { Passage } from './passages.ts'
+import { type Passage, passageParts } from './passages.ts'
 import type { QaAnswer } from './shapes.ts'
 import { isSound } from './sound-words.ts'
 
@@ -58,7 +58,7 @@ export class QaDesk {
 
   /** Answers by retrieval, or in the words of a model where one can be asked; never fails. */
   async answer(question: string, passages: readonly Passage[], signal: AbortSignal): Promise<QaAnswer> {
-    const hits = new TextIndex(passages).find(question, PASSAGES_MAX)
+    const hits = new TextIndex(passages, passageParts).find(question, PASSAGES_MAX)
     const [best] = hits
     if (best === undefined || best.coverage < COVERAGE_MIN)
       return { question, answer: UNKNOWN, sources: [], confidence: 0, answered_by: 'retrieval' }

@@ -14,7 +14,7 @@ export const servicesCommand: Command = {
   name: 'services',
   usage: '',
   wordsMax: 0,
-  about: 'List all services, whether they can be sold now, and the settings that the others need',
+  about: 'List all services with their prices, whether they can be sold now, and the settings that the others need',
   example: 'services',
   flags: { ...RPC_FLAG, json: 'Print JSON' },
   run: async (context) => {
@@ -62,8 +62,9 @@ async function standingsOf(context: CommandContext): Promise<Result<readonly Sta
 
 function listed({ services }: Fields): readonly Standing[] {
   const entries = Array.isArray(services) ? (services as readonly Fields[]) : []
-  return entries.map(({ serviceId, available, unavailableReason, requires }) => ({
+  return entries.map(({ serviceId, priceUsd, available, unavailableReason, requires }) => ({
     serviceId: String(serviceId),
+    priceUsd: typeof priceUsd === 'number' ? priceUsd : null,
     available: available === true,
     reason: typeof unavailableReason === 'string' ? unavailableReason : '',
     requires: Array.isArray(requires) ? requires.map(String) : [],
@@ -71,13 +72,14 @@ function listed({ services }: Fields): readonly Standing[] {
 }
 
 function showStandings({ print, note }: CommandContext, standings: readonly Standing[]): void {
-  const rows = standings.map(({ serviceId, available, reason, requires }) => [
+  const rows = standings.map(({ serviceId, priceUsd, available, reason, requires }) => [
     serviceId,
+    priceUsd === null ? '' : `$${priceUsd}`,
     available ? 'yes' : 'no',
     requires.join(', '),
     reason,
   ])
-  for (const line of tableOf([['SERVICE', 'AVAILABLE', 'SETTINGS', 'WHY NOT'], ...rows])) print(line)
+  for (const line of tableOf([['SERVICE', 'PRICE', 'AVAILABLE', 'SETTINGS', 'WHY NOT'], ...rows])) print(line)
   note(`${standings.filter(({ available }) => available).length} of ${standings.length} services are available.`)
 }
 

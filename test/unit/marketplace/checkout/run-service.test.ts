@@ -18,6 +18,8 @@ function service(execute: Execute, change: Partial<ServiceDefinition> = {}): Ser
     serviceId: ID,
     name: 'Unit',
     description: 'For this test.',
+    brief: 'For this test.',
+    words: '',
     capability: 'utility',
     priceUsdMicros: 2_000n,
     requestFormat: 'anything',

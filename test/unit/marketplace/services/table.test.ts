@@ -9,6 +9,10 @@ import { SERVICE_CASES } from '../../../support/service-cases.ts'
 
 const byId = Object.fromEntries(SERVICE_TABLE.map((definition) => [definition.serviceId as string, definition]))
 
+/** What the header of an offer has room for: some facilitators refuse payments whose header exceeds 3,000 bytes. */
+const BRIEF_CHARS_MAX = 120
+const CATALOGUE_NAME_CHARS_MAX = 32
+
 /** Services whose request the interface calls optional context, but those that can be asked for one thing alone. */
 const OPTIONAL_CONTEXT = [
   'node-price-feed',
@@ -45,12 +49,19 @@ describe('the table of services', () => {
   })
 
   for (const definition of SERVICE_TABLE) {
-    const { serviceId, name, description, requestFormat, sample, resultSchema, resultBytesMax } = definition
+    const { serviceId, name, description, brief, requestFormat, sample, resultSchema, resultBytesMax } = definition
     describe(serviceId, () => {
       it('shows a sample that it could have given', () => {
         expect([...Compile(resultSchema).Errors(sample)]).toEqual([])
         expect(JSON.stringify(sample).length).toBeLessThan(resultBytesMax)
         expect(sample).toMatchObject({ service: serviceId })
+      })
+
+      it('says in one whole sentence what it is, short enough for catalogues', () => {
+        expect(brief).toMatch(/^[A-Z][^\n]*[\p{L}\p{N})]\.$/u)
+        expect(brief.match(/\p{Ll}[.!?] /gu)).toBeNull()
+        expect(brief.length).toBeLessThanOrEqual(BRIEF_CHARS_MAX)
+        expect(name.length).toBeLessThanOrEqual(CATALOGUE_NAME_CHARS_MAX)
       })
 
       it('takes the example that it shows', () => {

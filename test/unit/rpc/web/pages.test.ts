@@ -87,7 +87,7 @@ describe('the catalogue', () => {
     const page = cataloguePage(node, HERE, { q: 'once "x"', capability: 'utility' })
     expect(page).toContain('value="once &#34;x&#34;"')
     expect(page).toContain('<option value="utility" selected>')
-    expect(wordsOf(page)).toContain('0 of 3 services with “once "x"” of the capability utility. Show all')
+    expect(wordsOf(page)).toContain('1 of 3 services for “once "x"” of the capability utility. Show all')
   })
 
   it('and the home page say so where nothing is sold', async () => {

@@ -1,14 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Findable, TextIndex, termsOf } from '../../../../../marketplace/chat/info/bm25.ts'
+import { type FindableParts, TextIndex, termsOf } from '../../../../marketplace/facts/bm25.ts'
 
-const TEXTS: readonly Findable[] = [
+interface Entry {
+  readonly heading: string
+  readonly text: string
+  readonly words?: string
+}
+
+const TEXTS: readonly Entry[] = [
   { heading: 'How do I get a key?', text: 'Keys are made in the dashboard.', words: 'token credential' },
   { heading: 'What does it cost?', text: 'Nothing. It is free of charge.' },
   { heading: 'Was kostet es?', text: 'Nichts: die Schlüssel sind kostenlos.' },
   { heading: 'モデルは何ですか', text: '五つのモデルがあります。価格は無料です。' },
 ]
-const index = new TextIndex(TEXTS)
+const partsOf = ({ heading, text, words = '' }: Entry): FindableParts => [
+  [2, heading],
+  [1, `${words} ${text}`],
+]
+const index = new TextIndex(TEXTS, partsOf)
 const best = (question: string): string | undefined => index.find(question, 1)[0]?.found.heading
 
 describe('words', () => {
@@ -45,7 +55,7 @@ describe('finding', () => {
   it('gives nothing for a question that no word of a text is in', () => {
     expect(index.find('Who painted the Sistine Chapel?', 5)).toEqual([])
     expect(index.find('', 5)).toEqual([])
-    expect(new TextIndex([]).find('key', 5)).toEqual([])
+    expect(new TextIndex([], partsOf).find('key', 5)).toEqual([])
   })
 
   it('says how much of the question a text is about', () => {

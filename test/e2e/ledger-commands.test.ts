@@ -169,15 +169,23 @@ describe.concurrent('farthing', () => {
     expect(await shares()).toBe('2370000')
     await owner.does('pool', 'remove', name, '--all')
     expect(await shares()).toBeUndefined()
-    await owner.isRefused(['pool', 'remove', name, '--all'], /the wallet holds no shares of SALT-XUSD-5/, 2)
+    await owner.isRefused(
+      ['pool', 'remove', name, '--all'],
+      /nothing was sent: the wallet holds no shares of SALT-XUSD-5/,
+      1,
+    )
+    await owner.isRefused(['pool', 'add', name, '0.0001', 'SALT'], /these amounts are too small for this pool/, 1)
     await owner.isRefused(
       ['pool', 'create', '1', 'SALT', '1', 'XUSD', '--fee-bps', '5'],
       /this would fail with pool\/exists: /,
     )
-    await owner.isRefused(['pool', 'add', name, '1.00001', 'SALT'], /"1\.00001" has more than 4 decimals/)
+    await owner.isRefused(['pool', 'add', name, '1.00001', 'SALT'], /"1\.00001" has more than 4 decimals/, 2)
     const listed = await owner.run('pool', 'list', 'SALT')
     expect(listed.stdout).toMatch(/^SALT-XUSD-5 /m)
     expect((await owner.run('pool', 'show', name)).stdout).toMatch(/^Fee +0\.05 %$/m)
+    const turned = (await owner.run('pool', 'show', 'XUSD-SALT-5')).stdout
+    expect(turned).toMatch(/^Pool +XUSD-SALT-5$/m)
+    expect(turned).toMatch(/^Holds +[0-9.]+ XUSD and [0-9.]+ SALT$/m)
     const shown = JSON.parse((await owner.run('pool', 'show', name, '--json')).stdout) as object
     expect(shown).toMatchObject({ pool: { name, shares: '1000' } })
   })
@@ -217,6 +225,7 @@ describe.concurrent('farthing', () => {
     expect(tried.stderr).toMatch(/would fail with ledger\/insufficient-balance: the wallet holds too little/)
     expect(tried.code).toBe(1)
     await trader.isRefused(['swap', '1', 'FAR', 'WOOL', '--route', 'FAR-SALT-30'], /leads to SALT, not to WOOL/, 2)
+    await trader.isRefused(['swap', '1', 'FAR', 'SALT', '--limit', '9999'], /the quote is .* worse than --limit/, 1)
     await trader.isRefused(['swap', '1', 'FAR', 'XLTC'], /the node refused: .*route/)
     await trader.isRefused(['swap', '1', 'FAR', 'NONE'], /the node refused: .*NONE/)
   })
@@ -253,7 +262,7 @@ describe.concurrent('farthing', () => {
   it('stable: reserves are filled, tokens issued and redeemed', async () => {
     const [issuer, holder] = [new Person(2), new Person(8)]
     await holder.isRefused(['stable', 'mint', '1', 'FUSD', holder.address], /this would fail with token\/not-issuer: /)
-    await holder.isRefused(['stable', 'deposit', '1', 'SALT'], /SALT is no stable token; there are: FUSD/, 2)
+    await holder.isRefused(['stable', 'deposit', '1', 'SALT'], /SALT is no stable token; there are: FUSD/, 1)
     await holder.does('stable', 'deposit', '120', 'FUSD')
     await issuer.isRefused(
       ['stable', 'mint', '120.000001', 'FUSD', holder.address, '--dry-run'],

@@ -7,7 +7,7 @@ import { atLeast, atMost, bpsText, parsePercent, partOf, SLIPPAGE_FLAG, slippage
 import { findPool, ownShares, seenFrom } from '../pools.ts'
 import { type AmountLabel, type Proposal, propose } from '../proposal.ts'
 import { findAsset, readAmount, type Session } from '../session.ts'
-import { amountText, countFlag, usage } from '../values.ts'
+import { amountText, cannot, countFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
 const FEE_BPS_DEFAULT = 30
@@ -157,7 +157,7 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   const needed = mulDivUp(offeredA.value, funds.reserveB, funds.reserveA)
   const amountB = offeredB.value ?? atMost(needed, slippage)
   const expected = addLiquidity(funds, offeredA.value, amountB)
-  if (expected.shares === 0n) return usage('these amounts are too small for this pool')
+  if (expected.shares === 0n) return cannot('these amounts are too small for this pool')
   const name = { assetA: a.symbol, assetB: b.symbol, feeBps: pool.value.feeBps }
   const payload = { ...name, amountA: offeredA.value, amountB, minShares: atLeast(expected.shares, slippage) }
   const amounts = `${amountText(expected.amountA, a)} and ${amountText(expected.amountB, b)}`
@@ -233,10 +233,10 @@ function proposeRemove(
   held: bigint,
   { portion, slippage }: RemoveAsked,
 ): Result<readonly Proposal[]> {
-  if (held === 0n) return usage(`the wallet holds no shares of ${name}`)
+  if (held === 0n) return cannot(`the wallet holds no shares of ${name}`)
   const shares = 'shares' in portion ? portion.shares : partOf(held, portion.parts)
-  if (shares === 0n) return usage('that is less than one share')
-  if (shares > held) return usage(`the wallet holds ${held} shares of ${name}`)
+  if (shares === 0n) return cannot('that is less than one share')
+  if (shares > held) return cannot(`the wallet holds ${held} shares of ${name}`)
   const funds = { reserveA: x.units, reserveB: y.units, shares: all }
   const { amountA, amountB } = removeLiquidity(funds, shares)
   const [minA, minB] = [atLeast(amountA, slippage), atLeast(amountB, slippage)]

@@ -50,10 +50,11 @@ export async function runCommandLine(
   const { words, flags } = line.value
   if (flags.version !== undefined) return say(VERSION)
   const command = findCommand(commands, words)
-  if (words[0] === undefined || words[0] === 'help' || (flags.help !== undefined && command === undefined))
-    return say(usageText(groupOf(commands, words[0] === 'help' ? words[1] : words[0])))
+  if (words[0] === undefined || words[0] === 'help' || flags.help !== undefined) {
+    const text = helpText(commands, words[0] === 'help' ? words.slice(1) : words)
+    return typeof text === 'string' ? say(text) : refuse(text, EXIT.usage)
+  }
   if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
-  if (flags.help !== undefined) return say(commandHelp(command, commands))
   // A flag that there is not may have taken a word that belongs elsewhere: it is what is said first.
   const context = await createContext(command, line.value, networks)
   if (!context.ok) return refuse(context.fault, EXIT.usage)
@@ -149,6 +150,14 @@ async function readConfigFile(
   }
   const source = fileSource(path, content)
   return source.ok ? ok([source.value]) : source
+}
+
+/** Help on what the words name: a command, those of a group, or all. */
+function helpText(commands: readonly Command[], words: readonly string[]): string | Fault {
+  const command = findCommand(commands, words)
+  if (command !== undefined) return commandHelp(command, commands)
+  const isKnown = words[0] === undefined || commands.some(({ name }) => name.split(' ')[0] === words[0])
+  return isKnown ? usageText(groupOf(commands, words[0])) : unknownCommand(commands, words)
 }
 
 /** Commands that begin with a word, all where none does. */

@@ -105,7 +105,7 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
 }
 
 /** What a request looks like, by the seller's words; empty where it says neither form nor example. */
-export function requestHint({ requestFormat, example }: NodeAnswer['body']): string {
+function requestHint({ requestFormat, example }: NodeAnswer['body']): string {
   const [form, shown] = [textOf(requestFormat, '').trim(), textOf(example, '').trim()]
   return [form, shown === '' ? '' : `for example: ${shown}`].filter((part) => part !== '').join('; ')
 }

@@ -60,7 +60,8 @@ export function limitFlag(context: Pick<CommandContext, 'flags'>, rowsMax = ROWS
   return rows.ok && rows.value !== 0 ? rows : usage(`--limit is a whole number from 1 to ${rowsMax}`)
 }
 
-function showTable(
+/** Prints a table, and says where there is more of it. */
+export function showTable(
   { print, note }: CommandContext,
   rows: readonly (readonly string[])[],
   { nextCursor }: Fields,

@@ -27,7 +27,8 @@ export function resultLines(result: unknown): readonly string[] {
     return `... ${what}`
   }
   const lines = linesOf(result, '', { level: 0, cut })
-  const shown = lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX), cut(`${lines.length - LINES_MAX} more lines`)] : lines
+  const shown =
+    lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX), cut(`${lines.length - LINES_MAX} more lines`)] : lines
   return isCut ? [...shown, 'not all of the result is shown: --json has the whole'] : shown
 }
 

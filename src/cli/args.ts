@@ -18,6 +18,7 @@ const SWITCHES = new Set([
   'no-check',
   'no-wait',
   'accept-impact',
+  'accept-loss',
   'dry-run',
   'all',
   'exact-out',
@@ -28,7 +29,7 @@ const SWITCHES = new Set([
 
 /**
  * Cuts `--name value`, `--name=value` and switches from the words between them; `--` ends the flags. A flag that is none of `known`
- * may lack its value: it is a typo, which whoever knows the command can name better.
+ * may lack its value: it is a typo, which its command can name better.
  */
 export function parseCommandLine(args: readonly string[], known?: ReadonlySet<string>): Result<CommandLine> {
   const words: string[] = []

@@ -120,7 +120,7 @@ export const poolAddCommand = writingCommand<AddAsked>({
   name: 'pool add',
   usage: '<pool> <amount> <symbol> [<amount> <symbol>]',
   wordsMax: 5,
-  about: 'Add to a pool at its price; the second amount is worked out unless you give it',
+  about: 'Add to a pool at its price; the second amount is worked out unless you give it, and what is too much of either stays with you',
   example: 'pool add FAR-SALT-30 10 FAR',
   flags: SLIPPAGE_FLAG,
   read: readAdd,
@@ -161,8 +161,18 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   const name = { assetA: a.symbol, assetB: b.symbol, feeBps: pool.value.feeBps }
   const payload = { ...name, amountA: offeredA.value, amountB, minShares: atLeast(expected.shares, slippage) }
   const amounts = `${amountText(expected.amountA, a)} and ${amountText(expected.amountB, b)}`
-  const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares`
+  const left = [
+    { units: offeredA.value - expected.amountA, asset: a },
+    { units: offeredB.value === null ? 0n : offeredB.value - expected.amountB, asset: b },
+  ]
+  const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares${staysText(left)}`
   return propose('liquidity_add', payload, says, [paid(a), paid(b), SHARES])
+}
+
+/** What a pool does not take at its price of what it was offered. */
+function staysText(left: readonly { readonly units: bigint; readonly asset: AssetView }[]): string {
+  const texts = left.flatMap(({ units, asset }) => (units > 0n ? [amountText(units, asset)] : []))
+  return texts.length === 0 ? '' : `; at the price of the pool ${texts.join(' and ')} of what you offer stays with you`
 }
 
 function readSecond({ second }: AddAsked, b: AssetView): Result<Amount | null> {

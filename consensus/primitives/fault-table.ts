@@ -260,7 +260,13 @@ export const FAULT_TABLE = {
     409,
     'this pays {impact} less than the listed price: nothing was sent; trade less, or say --accept-impact',
   ),
+  'cli/loss': sender(
+    'loss',
+    409,
+    'this brings {brings} and its fee is {costs}: nothing was sent; wait until it brings more, or say --accept-loss',
+  ),
   'cli/declined': sender('declined', 409, 'nothing was sent'),
+  'cli/not-possible': nobody('not_possible', 409, 'nothing was sent: {reason}'),
   'cli/not-sent': nobody('not_sent', 409, 'this would fail with {reason}; it was not sent, so it costs nothing'),
   'cli/would-fail': nobody('would_fail', 409, 'this would fail with {reason}; its fee of {fee} would be charged'),
   'cli/would-not-mine': nobody(

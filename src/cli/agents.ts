@@ -1,6 +1,7 @@
 import { parseAddress } from '../../consensus/crypto/address.ts'
+import { fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Address, AgentId, ServiceId } from '../../consensus/primitives/ids.ts'
-import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf } from '../../consensus/tx/kinds.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import type { Session } from './session.ts'
@@ -19,7 +20,7 @@ export async function findAgent(
   const addresses: Address[] = []
   for (const text of [agent.value.owner, agent.value.payout, ...agent.value.settlers]) {
     const address = parseAddress(context.params.addressPrefix, text)
-    if (!address.ok) return address
+    if (!address.ok) return fail(fault('cli/refused', { message: faultMessage(address.fault) }))
     addresses.push(address.value)
   }
   const [owner, payout, ...settlers] = addresses as [Address, Address, ...Address[]]

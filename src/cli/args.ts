@@ -18,6 +18,7 @@ const SWITCHES = new Set([
   'no-check',
   'no-wait',
   'accept-impact',
+  'accept-loss',
   'dry-run',
   'all',
   'exact-out',
@@ -26,8 +27,11 @@ const SWITCHES = new Set([
   'bans',
 ])
 
-/** Cuts `--name value`, `--name=value` and switches from the words between them; `--` ends the flags. */
-export function parseCommandLine(args: readonly string[]): Result<CommandLine> {
+/**
+ * Cuts `--name value`, `--name=value` and switches from the words between them; `--` ends the flags. A flag that is none of `known`
+ * may lack its value: it is a typo, which its command can name better.
+ */
+export function parseCommandLine(args: readonly string[], known?: ReadonlySet<string>): Result<CommandLine> {
   const words: string[] = []
   const flags: Record<string, string> = {}
   for (let i = 0; i < args.length; i++) {
@@ -41,27 +45,47 @@ export function parseCommandLine(args: readonly string[]): Result<CommandLine> {
       continue
     }
     // A short flag taken for a word could become the request of a call, and be paid for.
-    if (/^-[^-]/.test(arg))
-      return fail(
-        fault('cli/usage', {
-          reason: `${arg.slice(0, 40)} is no flag: flags begin with --; words that begin with - come after a -- of its own`,
-        }),
-      )
+    if (/^-[^-]/.test(arg)) return usage(shortFlag(arg.slice(0, 40)))
     if (!arg.startsWith('--')) {
       words.push(arg)
       continue
     }
     const [name, inline] = splitFlag(arg.slice(2))
-    if (Object.hasOwn(flags, name)) return fail(fault('cli/usage', { reason: `--${name} is given twice` }))
-    if (inline !== undefined) flags[name] = inline
-    else if (SWITCHES.has(name)) flags[name] = 'true'
-    else {
-      const value = args[++i]
-      if (value === undefined) return fail(fault('cli/usage', { reason: `--${name} needs a value` }))
-      flags[name] = value
-    }
+    if (Object.hasOwn(flags, name)) return usage(`--${name} is given twice`)
+    const value = valueFor({ name, inline, next: args[i + 1], known })
+    if (!value.ok) return value
+    flags[name] = value.value
+    if (inline === undefined && value.value === args[i + 1] && !SWITCHES.has(name)) i++
   }
   return ok({ words, flags })
+}
+
+/** A flag as it stands: with the value behind its `=`, and the word behind it. */
+interface Given {
+  readonly name: string
+  readonly inline: string | undefined
+  readonly next: string | undefined
+  readonly known: ReadonlySet<string> | undefined
+}
+
+function valueFor({ name, inline, next, known }: Given): Result<string> {
+  if (SWITCHES.has(name))
+    return inline === undefined ? ok('true') : usage(`--${name} takes no value: give it alone, or leave it out`)
+  if (inline !== undefined) return ok(inline)
+  if (next !== undefined && !next.startsWith('--')) return ok(next)
+  if (known !== undefined && !known.has(name)) return ok('')
+  const how =
+    next === undefined ? '' : `, and ${next.slice(0, 40)} is a flag; a value may also stand as --${name}=VALUE`
+  return usage(`--${name} needs a value${how}`)
+}
+
+function shortFlag(arg: string): string {
+  const what = /^-[.0-9]/.test(arg) ? 'flags begin with --, and an amount is above zero' : 'flags begin with --'
+  return `${arg} is no flag: ${what}; words that begin with - come after a -- of its own`
+}
+
+function usage(reason: string): Result<never> {
+  return fail(fault('cli/usage', { reason }))
 }
 
 function splitFlag(text: string): readonly [string, string | undefined] {

@@ -52,6 +52,8 @@ export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flag
 
 /** The flag that names the node, for commands that talk to one. */
 export const RPC_FLAG = { rpc: 'Base address of the node; default: the local API' }
+/** The same flag where no node is asked: one set of flags does for every command of a script. */
+export const OFFLINE_FLAG = { rpc: 'Taken as by the other commands; no node is asked here' }
 /** The flag that names a wallet. */
 export const WALLET_FLAG = { wallet: 'Name of the wallet; default: caller' }
 /** The flag that bounds what a transaction may cost in fees. */

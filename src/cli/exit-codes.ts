@@ -1,3 +1,5 @@
+import type { Fault } from '../../consensus/primitives/fault.ts'
+
 /** Exit codes of every command. */
 export const EXIT = {
   ok: 0,
@@ -14,3 +16,23 @@ export const EXIT = {
   /** The disk or the database failed. */
   storage: 74,
 } as const
+
+/** What is wrong with a command as it was given, rather than with what it found. */
+const USAGE_FAULTS: ReadonlySet<string> = new Set([
+  'cli/usage',
+  'file/unreadable',
+  'config/value',
+  'config/file',
+  'config/unknown-key',
+  'amount/not-decimal',
+  'amount/too-many-decimals',
+  'amount/too-large',
+  'address/malformed',
+  'address/other-network',
+])
+
+/** The exit code of a command that ends with a fault. */
+export function exitCodeOf({ code }: Fault): number {
+  if (code === 'storage/full') return EXIT.storage
+  return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed
+}

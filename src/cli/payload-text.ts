@@ -1,5 +1,6 @@
 import { TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
+import { fieldsOf } from '../../rpc/client/http.ts'
 import type { AssetView } from '../../rpc/client/ledger-views.ts'
 import { counted, type Fact, textFact } from './facts.ts'
 import { type Asking, bpsCell, cellOf, type Fields, itemsOf } from './reading.ts'
@@ -10,7 +11,7 @@ import { unitsText } from './values.ts'
 const USD_DECIMALS = 6
 
 /** A payload with what the chain worked out, and how amounts of an asset are written. */
-interface Told {
+export interface Told {
   readonly payload: Fields
   readonly amounts: readonly unknown[]
   readonly units: (value: unknown, symbol: unknown) => string | undefined
@@ -159,11 +160,16 @@ export async function payloadFacts(
   const { kind } = transaction
   const facts = typeof kind === 'string' && Object.hasOwn(KIND_FACTS, kind) ? KIND_FACTS[kind as TxKind] : undefined
   if (facts === undefined) return []
-  const payload = withNames(transaction.payload as Fields, asking)
+  return facts(await toldPayload(transaction, amounts, asking))
+}
+
+/** A payload with the names of what its numbers stand for, and a way to write amounts of the assets that it names. */
+export async function toldPayload(transaction: Fields, amounts: readonly unknown[], asking: Asking): Promise<Told> {
+  const payload = withNames(fieldsOf(transaction.payload), asking)
   const assets = await assetsOf(payload, asking)
   const units = (value: unknown, symbol: unknown): string | undefined =>
     value === undefined ? undefined : unitsText(value, assets.get(String(symbol)), String(symbol))
-  return facts({ payload, amounts, units, ticker: asking.context.params.ticker })
+  return { payload, amounts, units, ticker: asking.context.params.ticker }
 }
 
 /** A payload with what its numbers stand for: the name of a network of the bridge, its token, the reserve of a stable one. */

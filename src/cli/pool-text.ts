@@ -1,10 +1,10 @@
 import { fieldsOf } from '../../rpc/client/http.ts'
 import { counted, factLines, textFact } from './facts.ts'
-import { bpsCell, cellOf, type Fields, unitsCell } from './reading.ts'
+import { type Asking, bpsCell, cellOf, type Fields, unitsCell } from './reading.ts'
 
-/** A pool for people: what it holds, its price both ways, its fee, and its last day. */
-export function poolLines(document: Fields): readonly string[] {
-  const pool = fieldsOf(document.pool)
+/** A pool for people, its assets in the order of the name that it was asked for by: what it holds, its price both ways, its fee, and its last day. */
+export function poolLines(document: Fields, { context: { words } }: Pick<Asking, 'context'>): readonly string[] {
+  const pool = inOrder(fieldsOf(document.pool), words[0])
   const [x, y] = [fieldsOf(pool.x), fieldsOf(pool.y)].map(({ symbol }) => cellOf(symbol))
   const day = fieldsOf(pool.day)
   return factLines([
@@ -20,6 +20,13 @@ export function poolLines(document: Fields): readonly string[] {
     ['Yield', typeof day.aprPct === 'string' ? `${day.aprPct} % a year by the fees of the last day` : undefined],
     ['Since', `height ${cellOf(pool.createdAt)}`],
   ])
+}
+
+/** A pool turned round where its name was given the other way round. */
+function inOrder(pool: Fields, asked: string | undefined): Fields {
+  const { x, y, priceYPerX, priceXPerY } = pool
+  const name = `${cellOf(fieldsOf(y).symbol)}-${cellOf(fieldsOf(x).symbol)}-${cellOf(pool.feeBps)}`
+  return name === asked ? { ...pool, name, x: y, y: x, priceYPerX: priceXPerY, priceXPerY: priceYPerX } : pool
 }
 
 function dollars(value: unknown): string {

@@ -16,6 +16,8 @@ export interface Proposal<K extends TxKind = TxKind> {
   readonly says: string
   /** What the amounts of its receipt are, in their order. */
   readonly amounts: readonly AmountLabel[]
+  /** Whether it is made for the coins that come first in its amounts alone: one that brings less than its fee is a loss. */
+  readonly isForCoins?: true
 }
 
 /** A proposal of one transaction. */

@@ -7,6 +7,7 @@ import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from './command.
 import { EXIT } from './exit-codes.ts'
 import { bpsText } from './percent.ts'
 import type { Session } from './session.ts'
+import { countFlag, usage } from './values.ts'
 
 /** An answer of a node, or one object in it. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -23,9 +24,12 @@ type Shown =
 export type ReadingCommand = Omit<Command, 'run'> & {
   /** Path of the document under `/api/v1`. */
   readonly path: (context: CommandContext) => Result<string> | Promise<Result<string>>
+  /** Most rows that a page may have, for lists that come in pages; default 200. */
+  readonly rowsMax?: number
 } & Shown
 
 const DOCUMENT_INDENT = 2
+const ROWS_MAX = 200
 /** Flags of lists that come in pages. */
 export const PAGE_FLAGS = { limit: 'Most rows of a page', cursor: 'Where a further page begins' }
 
@@ -33,6 +37,8 @@ export const PAGE_FLAGS = { limit: 'Most rows of a page', cursor: 'Where a furth
 export function readingCommand(command: ReadingCommand): Command {
   const { name, usage, wordsMax, about, example } = command
   const run = async (context: CommandContext): Promise<number | Fault> => {
+    const rowsMost = limitFlag(context, command.rowsMax)
+    if (!rowsMost.ok) return rowsMost.fault
     const asked = await command.path(context)
     if (!asked.ok) return asked.fault
     const client = new NodeClient(nodeUrl(context))
@@ -48,7 +54,14 @@ export function readingCommand(command: ReadingCommand): Command {
   return { name, usage, wordsMax, about, ...(example !== undefined && { example }), flags, run }
 }
 
-function showTable(
+/** Most rows of a page as the command line has it; undefined where it does not say. */
+export function limitFlag(context: Pick<CommandContext, 'flags'>, rowsMax = ROWS_MAX): Result<number | undefined> {
+  const rows = countFlag(context, 'limit', rowsMax + 1)
+  return rows.ok && rows.value !== 0 ? rows : usage(`--limit is a whole number from 1 to ${rowsMax}`)
+}
+
+/** Prints a table, and says where there is more of it. */
+export function showTable(
   { print, note }: CommandContext,
   rows: readonly (readonly string[])[],
   { nextCursor }: Fields,

@@ -1,18 +1,18 @@
 import type { AccountKeys } from '../../consensus/crypto/account-keys.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
-import type { Result } from '../../consensus/primitives/result.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
-import { type AssetView, amountOf } from '../../rpc/client/ledger-views.ts'
-import type { ChangeView, SimulationView } from '../../rpc/client/simulation-view.ts'
+import type { SimulationView } from '../../rpc/client/simulation-view.ts'
 import { type Intent, rehearseTransaction } from '../../rpc/client/transactions.ts'
 import { printable } from '../telemetry/terminal.ts'
 import { nativeAsset } from './assets.ts'
+import { balanceLines } from './balance-changes.ts'
 import { EXIT } from './exit-codes.ts'
 import { labelled } from './labels.ts'
 import { outcomeOfApi, outcomeText } from './outcome-text.ts'
 import type { Proposal } from './proposal.ts'
-import { lookUpAsset, type Session } from './session.ts'
-import { amountText, readSymbol } from './values.ts'
+import type { Session } from './session.ts'
+import { shortfall } from './shortfall.ts'
+import { amountText } from './values.ts'
 
 /** Shows what a proposal would come to in the next block. Nothing is signed, nothing is sent. */
 export async function rehearse(
@@ -28,7 +28,8 @@ export async function rehearse(
   if (!simulated.ok) return simulated.fault
   if (context.flags.json !== undefined) context.printJson(factsOf(session, proposal, simulated.value))
   else for (const line of await linesOf(session, proposal, simulated.value)) context.print(line)
-  const reason = failureOf(proposal, simulated.value)
+  const reason = await failureOf(session, proposal, simulated.value)
+  if (lossOf(session, proposal, simulated.value) !== null) context.note('this needs --accept-loss to be sent')
   if (reason === null) return EXIT.ok
   if (!simulated.value.wouldMine) return fault('cli/would-not-mine', { reason })
   return fault('cli/would-fail', { reason, fee: amountText(simulated.value.fee, nativeAsset(context)) })
@@ -50,23 +51,34 @@ export async function failureBefore(
   if (tx.value.body.nonce !== nonce) return null
   const simulated = await client.simulate(tx.value)
   if (simulated.ok) {
-    const reason = failureOf(proposal, simulated.value)
-    return reason === null ? null : fault('cli/not-sent', { reason })
+    const reason = await failureOf(session, proposal, simulated.value)
+    return reason === null ? lossOf(session, proposal, simulated.value) : fault('cli/not-sent', { reason })
   }
   context.note(`not tried before it is sent: ${faultMessage(simulated.fault)}`)
   return null
 }
 
 /** Why it fails, or null where it does not. */
-function failureOf(proposal: Proposal, simulated: SimulationView): string | null {
-  return simulated.success ? null : printable(reasonOf(proposal, simulated))
+async function failureOf(session: Session, proposal: Proposal, simulated: SimulationView): Promise<string | null> {
+  return simulated.success ? null : printable(await reasonOf(session, proposal, simulated))
 }
 
 /** The code of what it fails with and its sentence. */
-function reasonOf({ kind }: Proposal, { wouldMine, code, error }: SimulationView): string {
-  const known = wouldMine && code !== null ? outcomeOfApi(code, kind) : undefined
-  if (known !== undefined) return outcomeText(known)
-  return error === null ? `${code}` : `${code}: ${error}`
+async function reasonOf(session: Session, proposal: Proposal, simulated: SimulationView): Promise<string> {
+  const { wouldMine, code, error } = simulated
+  const known = wouldMine && code !== null ? outcomeOfApi(code, proposal.kind) : undefined
+  if (known === undefined) return error === null ? `${code}` : `${code}: ${error}`
+  const lacking = known === 'ledger/insufficient-balance' ? await shortfall(session, proposal, simulated.fee) : ''
+  return `${outcomeText(known)}${lacking}`
+}
+
+/** What a transaction that is made for its coins alone would lose, as a refusal; null where it pays, or where losing was allowed. */
+function lossOf({ context }: Session, { isForCoins }: Proposal, { amounts, fee }: SimulationView): Fault | null {
+  const gained = amounts[0]
+  if (isForCoins !== true || gained === undefined || context.flags['accept-loss'] !== undefined) return null
+  const coin = nativeAsset(context)
+  const [brings, costs] = [amountText(BigInt(gained), coin), amountText(fee, coin)]
+  return BigInt(gained) < fee ? fault('cli/loss', { brings, costs }) : null
 }
 
 function factsOf({ context }: Session, { kind, payload }: Proposal, { fee, ...simulated }: SimulationView): object {
@@ -82,49 +94,6 @@ async function linesOf(
   const would = `dry run: ${proposal.says}`
   if (!success) return [would]
   const told = [...labelled(proposal.amounts, amounts), `fee ${amountText(fee, nativeAsset(session.context))}`]
-  const lines: string[] = []
-  for (const change of changes) lines.push(...changeLines(change, await assetsOf(session, change)))
+  const lines = await balanceLines(session, proposal, changes)
   return [would, `comes to: ${told.join(', ')}`, ...lines, 'nothing was signed or sent']
-}
-
-/** How a price moves over time; nobody's balance. */
-const BOOKKEEPING = new Set(['xPerY', 'yPerX', 'accumulatedAt'])
-
-/** What the fields of a record count; those that are not named are shown in base units. */
-async function assetsOf(session: Session, { what, of }: ChangeView): Promise<Readonly<Record<string, AssetView>>> {
-  if (what === 'accounts') return { balance: nativeAsset(session.context) }
-  const [first, second] = what === 'pools' && typeof of.pool === 'string' ? of.pool.split('-') : []
-  const symbols = { amount: what === 'token-balances' ? of.symbol : undefined, reserveX: first, reserveY: second }
-  const assets: Record<string, AssetView> = {}
-  for (const [field, symbol] of Object.entries(symbols)) {
-    const asset = typeof symbol === 'string' ? await shownAsset(session, symbol) : undefined
-    if (asset?.ok) assets[field] = asset.value
-  }
-  return assets
-}
-
-async function shownAsset(session: Session, text: string): Promise<Result<AssetView>> {
-  const symbol = readSymbol(text)
-  return symbol.ok ? lookUpAsset(session, symbol.value) : symbol
-}
-
-/** Each field that changes. */
-function changeLines(
-  { what, of, before, after }: ChangeView,
-  assets: Readonly<Record<string, AssetView>>,
-): readonly string[] {
-  const { poolId, ...named } = of
-  const name = [what, ...Object.values(named.pool === undefined ? of : named).map(String)].join(' ')
-  const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
-  return [...fields.difference(BOOKKEEPING)].flatMap((field) => {
-    const [was, is] = [before, after].map((record) => valueText(record?.[field], assets[field]))
-    return was === is ? [] : [printable(`  ${name}: ${field} ${was} -> ${is}`)]
-  })
-}
-
-function valueText(value: unknown, asset: AssetView | undefined): string {
-  if (value === undefined || value === null) return 'none'
-  const units = asset === undefined ? undefined : amountOf(value)
-  if (units !== undefined && asset !== undefined) return amountText(units, asset)
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

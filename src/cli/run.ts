@@ -4,8 +4,7 @@ import { environmentSource, fileSource, flagOf, flagSource, resolveConfig, type 
 import { NETWORKS, type NetworkName } from '../../config/networks/table.ts'
 import { SETTINGS } from '../../config/settings.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
-import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
-import { likest } from '../../consensus/primitives/likeness.ts'
+import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -13,13 +12,12 @@ import { jsonText, printable } from '../telemetry/terminal.ts'
 import { VERSION } from '../version.ts'
 import { type CommandLine, parseCommandLine } from './args.ts'
 import type { Command, CommandContext } from './command.ts'
-import { EXIT } from './exit-codes.ts'
+import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { likestCommands } from './likeness.ts'
 import { withPlace } from './place.ts'
 
 /** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
-/** What is wrong with a command as it was given, rather than with what it found. */
-const USAGE_FAULTS: ReadonlySet<string> = new Set(['cli/usage', 'file/unreadable', 'config/value', 'config/file'])
 /** Settings that matter to a command that asks a node or opens a wallet; the others are of the node itself. */
 const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
   'network',
@@ -46,16 +44,21 @@ export async function runCommandLine(
   args: readonly string[],
   networks: Networks = NETWORKS,
 ): Promise<number> {
-  const line = parseCommandLine(args)
+  const refuse = (cause: Fault, code: number): number => sayRefusal(cause, code, asksForJson(args))
+  const line = parseCommandLine(args, namesOfFlags(commands))
   if (!line.ok) return refuse(line.fault, EXIT.usage)
   const { words, flags } = line.value
   if (flags.version !== undefined) return say(VERSION)
   const command = findCommand(commands, words)
-  if (words[0] === undefined || words[0] === 'help' || (flags.help !== undefined && command === undefined))
-    return say(usageText(groupOf(commands, words[0] === 'help' ? words[1] : words[0])))
+  if (words[0] === undefined || words[0] === 'help' || flags.help !== undefined) {
+    const text = helpText(commands, words[0] === 'help' ? words.slice(1) : words)
+    return typeof text === 'string' ? say(text) : refuse(text, EXIT.usage)
+  }
   if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
-  if (flags.help !== undefined) return say(commandHelp(command, commands))
-  const extra = words.slice(command.name.split(' ').length)[command.wordsMax]
+  // A flag that there is not may have taken a word that belongs elsewhere: it is what is said first.
+  const context = await createContext(command, line.value, networks)
+  if (!context.ok) return refuse(context.fault, EXIT.usage)
+  const extra = context.value.words[command.wordsMax]
   if (extra !== undefined)
     return refuse(
       fault('cli/usage', {
@@ -64,8 +67,6 @@ export async function runCommandLine(
       }),
       EXIT.usage,
     )
-  const context = await createContext(command, line.value, networks)
-  if (!context.ok) return refuse(context.fault, EXIT.usage)
   const outcome = await runOnDisk(command, context.value)
   if (typeof outcome === 'number') return outcome
   return refuse(withPlace(outcome, context.value), exitCodeOf(outcome))
@@ -78,11 +79,6 @@ async function runOnDisk(command: Command, context: CommandContext): Promise<num
   } catch (error) {
     return storageFault(context.config.dataDir, error)
   }
-}
-
-function exitCodeOf({ code }: Fault): number {
-  if (code === 'storage/full') return EXIT.storage
-  return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed
 }
 
 /** The command that the first words choose; two-word names win. */
@@ -101,6 +97,10 @@ async function createContext(
   if (!flagged.ok) return flagged
   const environment = environmentSource(process.env, OTHER_VARIABLES)
   if (!environment.ok) return environment
+  if (own.rpc !== undefined && !/^https?:$/.test(URL.parse(own.rpc)?.protocol ?? ''))
+    return fail(
+      fault('config/value', { key: '--rpc', value: own.rpc, allowed: 'an address like http://127.0.0.1:8420' }),
+    )
   const file = await readConfigFile(own.config ?? process.env.FARTHING_CONFIG, [environment.value, flagged.value])
   if (!file.ok) return file
   const resolved = resolveConfig([...file.value, environment.value, flagged.value], homedir())
@@ -152,6 +152,14 @@ async function readConfigFile(
   return source.ok ? ok([source.value]) : source
 }
 
+/** Help on what the words name: a command, those of a group, or all. */
+function helpText(commands: readonly Command[], words: readonly string[]): string | Fault {
+  const command = findCommand(commands, words)
+  if (command !== undefined) return commandHelp(command, commands)
+  const isKnown = words[0] === undefined || commands.some(({ name }) => name.split(' ')[0] === words[0])
+  return isKnown ? usageText(groupOf(commands, words[0])) : unknownCommand(commands, words)
+}
+
 /** Commands that begin with a word, all where none does. */
 function groupOf(commands: readonly Command[], word: string | undefined): readonly Command[] {
   const group = commands.filter(({ name }) => name.split(' ')[0] === word)
@@ -163,7 +171,7 @@ function unknownCommand(commands: readonly Command[], words: readonly string[]):
   const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)
   const isGroup = group.length > 0
   const typed = isGroup && second !== undefined ? `${first} ${second}` : first
-  const meant = likest(typed, isGroup ? group : commands.map(({ name }) => name)).slice(0, SUGGESTIONS)
+  const meant = likestCommands(typed, isGroup ? group : commands.map(({ name }) => name)).slice(0, SUGGESTIONS)
   return fault('cli/usage', {
     reason: `there is no command "${typed}"; did you mean ${meant.join(', ')}? npx --no farthing help shows all`,
   })
@@ -205,7 +213,22 @@ function say(text: string): number {
   return EXIT.ok
 }
 
-function refuse(cause: Fault, code: number): number {
-  process.stderr.write(`farthing: ${printable(faultMessage(cause))}\n`)
-  return code
+/** Every flag of every command, and those of the settings. */
+function namesOfFlags(commands: readonly Command[]): ReadonlySet<string> {
+  const own = commands.flatMap(({ flags }) => Object.keys(flags))
+  return new Set([...own, ...Object.keys(GLOBAL_FLAGS), ...Object.keys(SETTINGS).map((name) => flagOf(name).slice(2))])
+}
+
+/** Whether a program reads what a command says: known even where the command line is no good. */
+function asksForJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).includes('--json')
+}
+
+/** Says why a command ends, in one line of standard error: for people, or as one JSON object. */
+function sayRefusal(cause: Fault, exitCode: number, isJson: boolean): number {
+  const message = faultMessage(cause)
+  const error = { code: faultRow(cause.code).api, message, exitCode, details: cause.detail }
+  process.stderr.write(isJson ? `${jsonText({ error })}\n` : `farthing: ${printable(message)}\n`)
+  return exitCode
 }

@@ -6,6 +6,8 @@ import {
   type Address,
   AGENT_ID,
   type AgentId,
+  SERVICE_ID,
+  type ServiceId,
   TOKEN_SYMBOL,
   type TokenSymbol,
   type TxId,
@@ -18,6 +20,11 @@ import type { CommandContext } from './command.ts'
 /** What is wrong with a command line, as a refusal. */
 export function usage(reason: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
   return fail(fault('cli/usage', { reason }))
+}
+
+/** What the chain does not allow as it is now, found before anything was sent: another time it may. */
+export function cannot(reason: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
+  return fail(fault('cli/not-possible', { reason }))
 }
 
 /** An amount with its symbol: `1.5 FAR`. */
@@ -89,4 +96,10 @@ export function readAgentId(word: string | undefined, otherwise: string): Result
   if (word === undefined) return usage(otherwise)
   if (AGENT_ID.test(word)) return ok(word as AgentId)
   return usage(`"${word.slice(0, 40)}" is no id of an agent: 3 to 32 lower-case letters, digits and inner hyphens`)
+}
+
+/** The id of a service. */
+export function readServiceId(word: string): Result<ServiceId> {
+  if (SERVICE_ID.test(word)) return ok(word as ServiceId)
+  return usage(`"${word.slice(0, 60)}" is no id of a service: 4 to 48 lower-case letters, digits and inner hyphens`)
 }

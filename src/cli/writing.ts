@@ -1,4 +1,4 @@
-import type { Fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { type Intent, prepareTransaction } from '../../rpc/client/transactions.ts'
 import { useNativeSha256 } from '../crypto/native-backend.ts'
@@ -70,7 +70,10 @@ async function carryOut(
     const outcome = dry
       ? await rehearse(session, key.keys, proposal, intent)
       : await carryOutOne(session, key, proposal, intent)
-    if (outcome !== EXIT.ok) return outcome
+    // Of several claims those that would lose wait; the others are worth making.
+    const isLoss = typeof outcome === 'object' && outcome.code === 'cli/loss'
+    if (isLoss && proposals.length > 1) session.context.note(faultMessage(outcome))
+    else if (outcome !== EXIT.ok) return outcome
   }
   return EXIT.ok
 }

@@ -123,7 +123,7 @@ describe.concurrent('farthing call pays nothing and says so in one line', () => 
       'with a limit that is no amount',
       ['node-gas-tracker', '--max-price', 'cheap'],
       /"cheap" is not a plain decimal/,
-      1,
+      2,
     ],
     ['on another network', ['node-gas-tracker', '--network', 'testnet'], /is on devnet, .*set to testnet/, 1],
     ['for a service that is down', ['node-test-closed', 'ok'], /its provider is down/, 1],

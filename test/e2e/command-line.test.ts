@@ -279,6 +279,13 @@ describe.concurrent('configuration', () => {
     }
   })
 
+  it('shows the same help on a command either way, and none on what there is not', async () => {
+    const [asked, flagged] = await Promise.all([workshop.run(['help', 'call']), workshop.run(['call', '--help'])])
+    expect(asked).toEqual(flagged)
+    expect(asked.stdout).toContain('--max-price ')
+    expectOneLine(await workshop.run(['help', 'agnt']), /no command "agnt"; did you mean agent list, /, 2)
+  })
+
   it('helps with what matters to a command, and names the commands beside it', async () => {
     const [start, password, keys] = await Promise.all(
       [['start'], ['keys', 'password'], ['keys']].map(

@@ -47,3 +47,19 @@ it.each([
   expect((await node.run('call', 'node-x', 'a text')).fault).toEqual({ code: 'cli/refused', detail: { message } })
   expect(amounts()).toEqual([])
 })
+
+it.each([
+  [{}, undefined],
+  [{ example: '', requestFormat: '' }, undefined],
+  [{ example: '', requestFormat: 'a city' }, 'node-x takes: a city'],
+  [{ example: 'Berlin', requestFormat: '' }, 'node-x takes: for example: Berlin'],
+  [{ example: 'Berlin', requestFormat: 'a city' }, 'node-x takes: a city; for example: Berlin'],
+])('a hint on a request says what the seller says of it, and nothing where that is nothing: %o', async (hint, line) => {
+  const extra = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
+  const accepts = [{ scheme: 'native-x402', maxAmountRequired: '1', extra }]
+  const requestError = { reason: 'no such city', ...hint }
+  node.says('/api/x402', { available: true, requestValid: false, requestError, accepts }, 402)
+  const { notes, end } = await node.run('call', 'node-x', 'a text')
+  expect(end).toContain('no such city')
+  expect(notes.slice(1)).toEqual(line === undefined ? [] : [line])
+})

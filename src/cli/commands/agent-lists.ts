@@ -11,6 +11,7 @@ export const agentListCommand = readingCommand({
   about: 'List every agent of the registry on chain',
   example: 'agent list',
   flags: PAGE_FLAGS,
+  rowsMax: 50,
   path: (context) => ok(`/agents${queryOf(context, ['limit', 'cursor'])}`),
   rows: ({ agents }) => [
     ['AGENT', 'NAME', 'SERVICES', 'PROVEN CALLS', 'ENDPOINT'],

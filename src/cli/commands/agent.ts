@@ -1,6 +1,6 @@
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { type Amount, formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
-import { type Address, type AgentId, SERVICE_ID, type ServiceId } from '../../../consensus/primitives/ids.ts'
+import type { Address, AgentId, ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PayloadOf } from '../../../consensus/tx/kinds.ts'
 import {
@@ -21,7 +21,7 @@ import { findAgent, findService } from '../agents.ts'
 import type { CommandContext } from '../command.ts'
 import { propose } from '../proposal.ts'
 import type { Session } from '../session.ts'
-import { readAddress, readAgentId, textFlag, usage } from '../values.ts'
+import { readAddress, readAgentId, readServiceId, textFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
 /** Fields of an agent as the command line has them; undefined ones are not named. */
@@ -266,10 +266,8 @@ function readServiceName(words: readonly string[], otherwise: string): Result<Pa
   const agentId = readAgentId(agentWord, otherwise)
   if (!agentId.ok) return agentId
   if (serviceId === undefined) return usage(otherwise)
-  if (SERVICE_ID.test(serviceId)) return ok({ agentId: agentId.value, serviceId: serviceId as ServiceId })
-  return usage(
-    `"${serviceId.slice(0, 60)}" is no id of a service: 4 to 48 lower-case letters, digits and inner hyphens`,
-  )
+  const service = readServiceId(serviceId)
+  return service.ok ? ok({ agentId: agentId.value, serviceId: service.value }) : service
 }
 
 /** `farthing agent retire`: takes a service off the market. */

@@ -20,6 +20,7 @@ import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG
 import { EXIT } from '../exit-codes.ts'
 import { nodeHint } from '../place.ts'
 import { resultLines } from '../result-text.ts'
+import { readServiceId } from '../values.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const USAGE = 'usage: farthing call <service> [request]'
@@ -82,6 +83,8 @@ async function checkNetwork(client: NodeClient, { params }: CommandContext): Pro
 async function quote(client: NodeClient, { words, note, params, flags }: CommandContext): Promise<Result<ClientQuote>> {
   const [serviceId, request = '', ...rest] = words
   if (serviceId === undefined || rest.length > 0) return fail(fault('cli/usage', { reason: USAGE }))
+  const named = readServiceId(serviceId)
+  if (!named.ok) return named
   const quoted = await quoteCall(client, serviceId, request)
   if (!quoted.ok) return quoted
   const price = `${formatAmount(quoted.value.amount, params.decimals)} ${params.ticker}`
@@ -93,13 +96,18 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   if (!status.ok) return status
   const reason = reasonNotToPay(quoted.value, params, status.value.height)
   if (reason !== null) {
-    const { requestFormat, example } = fieldsOf(quoted.value.raw.requestError)
-    if (typeof requestFormat === 'string' && typeof example === 'string')
-      note(printable(`${serviceId} takes: ${requestFormat}; for example: ${example}`))
+    const hint = requestHint(fieldsOf(quoted.value.raw.requestError))
+    if (hint !== '') note(printable(`${serviceId} takes: ${hint}`))
     return fail(fault('cli/refused', { message: reason }))
   }
   if (quoted.value.amount <= limit.value) return quoted
   return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
+}
+
+/** What a request looks like, by the seller's words; empty where it says neither form nor example. */
+function requestHint({ requestFormat, example }: NodeAnswer['body']): string {
+  const [form, shown] = [textOf(requestFormat, '').trim(), textOf(example, '').trim()]
+  return [form, shown === '' ? '' : `for example: ${shown}`].filter((part) => part !== '').join('; ')
 }
 
 function showQuote({ print, printJson, flags, params }: CommandContext, { raw, ...quote }: ClientQuote): number {

@@ -1,18 +1,23 @@
-import { formatAmount } from '../../../consensus/primitives/amount.ts'
-import { ok } from '../../../consensus/primitives/result.ts'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
+import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
-import { amountOf } from '../../../rpc/client/ledger-views.ts'
-import { type CommandContext, WALLET_FLAG } from '../command.ts'
-import { cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
+import { NodeClient } from '../../../rpc/client/node-client.ts'
+import { type Command, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { HISTORY_HEADS, historyRow, onePerCall } from '../history-text.ts'
+import {
+  type Asking,
+  cellOf,
+  type Fields,
+  itemsOf,
+  limitFlag,
+  PAGE_FLAGS,
+  queryOf,
+  readingCommand,
+  showTable,
+  unitsCell,
+} from '../reading.ts'
 import { accountPath } from '../session.ts'
-
-const CALL = 'agent_invoke'
-/** Ends of a call, in words for its caller. */
-const CALL_ENDS: Readonly<Record<string, string>> = {
-  delivered: 'delivered',
-  failed: 'failed, paid back',
-  refunded: 'expired, paid back',
-}
 
 /** `farthing wallet holdings`: coins, tokens, pool shares and stakes of a wallet or of any address. */
 export const walletHoldingsCommand = readingCommand({
@@ -43,51 +48,67 @@ function stakeRow({ tier, staked, pending, valueUsd }: Fields): readonly string[
   return [`stake in tier ${cellOf(tier)}`, `${unitsCell(staked)} (to claim ${unitsCell(pending)})`, cellOf(valueUsd)]
 }
 
+/** Lines of a history, at most as many as the node gives in a page. */
+const LINES_MAX = 50
+const LINES_DEFAULT = '20'
+/** Pages that are asked for until there are enough lines. */
+const PAGES_MAX = 100
+
 /** `farthing wallet history`: what happened to a wallet or to any address. */
-export const walletHistoryCommand = readingCommand({
+export const walletHistoryCommand: Command = {
   name: 'wallet history',
   usage: '[address]',
   wordsMax: 1,
-  about: 'List what happened to an address, newest first',
+  about: 'List what happened to an address, newest first: what it sent, received and swapped, and its calls',
   example: 'wallet history --limit 10',
-  flags: { ...WALLET_FLAG, ...PAGE_FLAGS },
-  path: async (context) => {
-    const path = await accountPath(context, 'history')
-    return path.ok ? ok(`${path.value}${queryOf(context, ['limit', 'cursor'])}`) : path
+  flags: {
+    ...WALLET_FLAG,
+    limit: `Most lines, 1 to ${LINES_MAX}; default ${LINES_DEFAULT}`,
+    cursor: PAGE_FLAGS.cursor,
+    ...RPC_FLAG,
+    json: 'Print a page of the events of the node as JSON: of a call its payment and its end',
   },
-  rows: ({ events }, { params }) => [
-    ['HEIGHT', 'TIME', 'EVENT', 'OUTCOME', 'TRANSACTION'],
-    ...onePerCall(itemsOf(events)).map((event) => [
-      ...[cellOf(event.height), cellOf(event.time), eventText(event, params)],
-      ...[outcomeOf(event), cellOf(event.txId)],
-    ]),
-  ],
-})
-
-/** Events without the payments of calls whose end stands above them: a call is one line. Newest come first. */
-function onePerCall(events: readonly Fields[]): readonly Fields[] {
-  const ended = new Set<unknown>()
-  return events.filter(({ event, kind, txId }) => {
-    if (kind !== CALL) return true
-    if (event === 'transaction') return !ended.has(txId)
-    ended.add(txId)
-    return true
-  })
+  run: async (context) => {
+    const most = limitFlag(context, LINES_MAX)
+    if (!most.ok) return most.fault
+    const path = await accountPath(context, 'history')
+    if (!path.ok) return path.fault
+    const asking = { context, client: new NodeClient(nodeUrl(context)) }
+    if (context.flags.json === undefined) return showHistory(asking, path.value)
+    const page = await asking.client.document(`/api/v1${path.value}${queryOf(context, ['limit', 'cursor'])}`)
+    if (!page.ok) return page.fault
+    context.printJson(page.value)
+    return EXIT.ok
+  },
 }
 
-/** What happened; of a paid call its service, price and seller. */
-function eventText({ event, kind, payload }: Fields, { decimals, ticker }: CommandContext['params']): string {
-  if (kind !== CALL) return typeof kind === 'string' ? kind : cellOf(event)
-  const { serviceId, agentId, amount } = fieldsOf(payload)
-  const units = amountOf(amount)
-  const price = units === undefined ? '-' : `${formatAmount(units, decimals)} ${ticker}`
-  return `call of ${cellOf(serviceId)} for ${price} to ${cellOf(agentId)}`
+async function showHistory(asking: Asking, path: string): Promise<number | Fault> {
+  const history = await readHistory(asking, path)
+  if (!history.ok) return history.fault
+  const { events, nextCursor } = history.value
+  const rows = [HISTORY_HEADS]
+  for (const event of events) rows.push(await historyRow(event, path.split('/')[2] as string, asking))
+  showTable(asking.context, rows, { nextCursor })
+  return EXIT.ok
 }
 
-/** How it ended. A payment that succeeded is a call that is not answered yet. */
-function outcomeOf({ event, kind, success, outcome }: Fields): string {
-  const end = kind === CALL ? CALL_ENDS[String(event)] : undefined
-  if (end !== undefined) return end
-  if (success !== true) return cellOf(outcome)
-  return kind === CALL ? 'paid' : 'success'
+/** As many lines as were asked for: a page of events has fewer where the payment and the end of a call are one line. */
+async function readHistory(
+  { context, client }: Asking,
+  path: string,
+): Promise<Result<{ readonly events: readonly Fields[]; readonly nextCursor: unknown }>> {
+  const most = Number(context.flags.limit ?? LINES_DEFAULT)
+  const [events, ended]: [Fields[], Set<unknown>] = [[], new Set()]
+  let cursor = context.flags.cursor
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    // Never more than are missing: what is left over of a page would be missing on the next one.
+    const asked = { limit: String(most - events.length), ...(cursor !== undefined && { cursor }) }
+    const page = await client.document(`/api/v1${path}${queryOf({ flags: asked }, ['limit', 'cursor'])}`)
+    if (!page.ok) return page
+    events.push(...onePerCall(itemsOf(page.value.events), ended).slice(0, most - events.length))
+    const { nextCursor } = page.value
+    cursor = typeof nextCursor === 'string' ? nextCursor : undefined
+    if (cursor === undefined || events.length >= most) break
+  }
+  return ok({ events, nextCursor: cursor })
 }

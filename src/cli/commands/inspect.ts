@@ -1,12 +1,15 @@
 import { flagOf, shownValue } from '../../../config/load.ts'
 import { type Resolved, SETTINGS, type SettingName } from '../../../config/settings.ts'
-import { ok, type Result } from '../../../consensus/primitives/result.ts'
+import { ok } from '../../../consensus/primitives/result.ts'
 import { blockLines } from '../block-text.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readingCommand, tableOf } from '../reading.ts'
 import { transactionLines } from '../transaction-text.ts'
-import { usage } from '../values.ts'
+import { readId, usage } from '../values.ts'
+
+/** What a block is found by. */
+const BLOCK = /^(latest|[0-9]{1,10}|[0-9a-f]{64})$/
 
 /** `farthing tx`: a transaction and what came of it. */
 export const txCommand = readingCommand({
@@ -15,7 +18,10 @@ export const txCommand = readingCommand({
   wordsMax: 1,
   about: 'Show a transaction and what came of it; --json adds receipt and proofs',
   flags: {},
-  path: ({ words: [id] }) => pathOf('/tx', id, 'usage: farthing tx <id>'),
+  path: ({ words: [id] }) => {
+    const txId = id === undefined ? usage('usage: farthing tx <id>') : readId('transaction', id)
+    return txId.ok ? ok(`/tx/${txId.value}`) : txId
+  },
   lines: transactionLines,
 })
 
@@ -27,13 +33,13 @@ export const blockCommand = readingCommand({
   about: 'Show a block and its transactions',
   example: 'block latest',
   flags: {},
-  path: ({ words: [id] }) => pathOf('/blocks', id, 'usage: farthing block <height|id|latest>'),
+  path: ({ words: [id] }) => {
+    if (id === undefined) return usage('usage: farthing block <height|id|latest>')
+    if (BLOCK.test(id)) return ok(`/blocks/${id}`)
+    return usage(`"${id.slice(0, 70)}" is no block: a height, an id of 64 hex digits, or latest`)
+  },
   lines: blockLines,
 })
-
-function pathOf(folder: string, word: string | undefined, otherwise: string): Result<string> {
-  return word === undefined ? usage(otherwise) : ok(`${folder}/${encodeURIComponent(word)}`)
-}
 
 /** `farthing config print`: every setting with its value and where it came from. */
 export const configPrintCommand: Command = {

@@ -50,6 +50,7 @@ export const poolCandlesCommand = readingCommand({
   about: 'List hourly candles of the swaps of a pool',
   example: 'pool candles FAR-SALT-30 --limit 24',
   flags: PAGE_FLAGS,
+  rowsMax: 1_000,
   path: (context) => {
     const pool = named(context.words[0], 'usage: farthing pool candles <pool>')
     return pool.ok ? ok(`${pool.value}/candles${queryOf(context, ['limit', 'cursor'])}`) : pool

@@ -7,7 +7,7 @@ import { atLeast, atMost, bpsText, parsePercent, partOf, SLIPPAGE_FLAG, slippage
 import { findPool, ownShares, seenFrom } from '../pools.ts'
 import { type AmountLabel, type Proposal, propose } from '../proposal.ts'
 import { findAsset, readAmount, type Session } from '../session.ts'
-import { amountText, countFlag, usage } from '../values.ts'
+import { amountText, cannot, countFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
 const FEE_BPS_DEFAULT = 30
@@ -120,7 +120,7 @@ export const poolAddCommand = writingCommand<AddAsked>({
   name: 'pool add',
   usage: '<pool> <amount> <symbol> [<amount> <symbol>]',
   wordsMax: 5,
-  about: 'Add to a pool at its price; the second amount is worked out unless you give it',
+  about: 'Add to a pool at its price; the second amount is worked out unless you give it, and what is too much of either stays with you',
   example: 'pool add FAR-SALT-30 10 FAR',
   flags: SLIPPAGE_FLAG,
   read: readAdd,
@@ -157,12 +157,22 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   const needed = mulDivUp(offeredA.value, funds.reserveB, funds.reserveA)
   const amountB = offeredB.value ?? atMost(needed, slippage)
   const expected = addLiquidity(funds, offeredA.value, amountB)
-  if (expected.shares === 0n) return usage('these amounts are too small for this pool')
+  if (expected.shares === 0n) return cannot('these amounts are too small for this pool')
   const name = { assetA: a.symbol, assetB: b.symbol, feeBps: pool.value.feeBps }
   const payload = { ...name, amountA: offeredA.value, amountB, minShares: atLeast(expected.shares, slippage) }
   const amounts = `${amountText(expected.amountA, a)} and ${amountText(expected.amountB, b)}`
-  const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares`
+  const left = [
+    { units: offeredA.value - expected.amountA, asset: a },
+    { units: offeredB.value === null ? 0n : offeredB.value - expected.amountB, asset: b },
+  ]
+  const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares${staysText(left)}`
   return propose('liquidity_add', payload, says, [paid(a), paid(b), SHARES])
+}
+
+/** What a pool does not take at its price of what it was offered. */
+function staysText(left: readonly { readonly units: bigint; readonly asset: AssetView }[]): string {
+  const texts = left.flatMap(({ units, asset }) => (units > 0n ? [amountText(units, asset)] : []))
+  return texts.length === 0 ? '' : `; at the price of the pool ${texts.join(' and ')} of what you offer stays with you`
 }
 
 function readSecond({ second }: AddAsked, b: AssetView): Result<Amount | null> {
@@ -233,10 +243,10 @@ function proposeRemove(
   held: bigint,
   { portion, slippage }: RemoveAsked,
 ): Result<readonly Proposal[]> {
-  if (held === 0n) return usage(`the wallet holds no shares of ${name}`)
+  if (held === 0n) return cannot(`the wallet holds no shares of ${name}`)
   const shares = 'shares' in portion ? portion.shares : partOf(held, portion.parts)
-  if (shares === 0n) return usage('that is less than one share')
-  if (shares > held) return usage(`the wallet holds ${held} shares of ${name}`)
+  if (shares === 0n) return cannot('that is less than one share')
+  if (shares > held) return cannot(`the wallet holds ${held} shares of ${name}`)
   const funds = { reserveA: x.units, reserveB: y.units, shares: all }
   const { amountA, amountB } = removeLiquidity(funds, shares)
   const [minA, minB] = [atLeast(amountA, slippage), atLeast(amountB, slippage)]

@@ -8,7 +8,7 @@ import type { CommandContext } from '../command.ts'
 import { atLeast, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
 import { type Proposal, propose } from '../proposal.ts'
 import { findToken, readAmount, type Session } from '../session.ts'
-import { amountText, usage } from '../values.ts'
+import { amountText, cannot } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 import { type Handover, type Part, proposeHandover, readHandover, readPart } from './token.ts'
 
@@ -46,7 +46,7 @@ async function findStable({ client, context }: Session, symbol: TokenSymbol): Pr
   const found = stables.value.find((stable) => stable.symbol === symbol)
   if (found !== undefined) return soundStable(context, found)
   const names = stables.value.map((stable) => stable.symbol).join(', ')
-  return usage(`${symbol} is no stable token; there are: ${names}`)
+  return cannot(`${symbol} is no stable token; there are: ${names}`)
 }
 
 /** A stable token whose reserve is what this release knows it to be: another one would count in another unit. */
@@ -94,7 +94,7 @@ export const stableRedeemCommand = writingCommand<RedeemAsked>({
     if (!stable.ok) return stable
     const { reserve, supply } = stable.value
     const minPaid = atLeast(redemptionOf(burned.value, reserve.units, supply.units), slippage)
-    if (minPaid === 0n) return usage(`the reserve of ${token.value.symbol} would pay nothing for it`)
+    if (minPaid === 0n) return cannot(`the reserve of ${token.value.symbol} would pay nothing for it`)
     const says = `burn ${amountText(burned.value, token.value)} for at least ${amountText(minPaid, reserve)}`
     const payload = { symbol: token.value.symbol, amount: burned.value, minPaid }
     return propose('stable_redeem', payload, says, [{ label: 'received', asset: reserve }])

@@ -68,7 +68,10 @@ export const stakeClaimCommand = writingCommand<TxId | null>({
   wordsMax: 1,
   about: 'Take what a stake has earned',
   example: 'stake claim --all',
-  flags: { all: 'Claim every stake that has earned something, one transaction each' },
+  flags: {
+    all: 'Claim every stake that has earned something, one transaction each; what has earned less than its fee waits',
+    'accept-loss': 'Claim also what is less than the fee of the claim',
+  },
   read: readClaim,
   propose: async (session, stakeId) => (stakeId === null ? claimAll(session) : claim(session, stakeId)),
 })
@@ -79,9 +82,9 @@ function readClaim({ words: [id], flags }: CommandContext): Result<TxId | null> 
 }
 
 function claim({ context }: Session, stakeId: TxId): Result<readonly Proposal[]> {
-  return propose('claim', { stakeId }, `claim the reward of ${stakeId}`, [
-    { label: 'received', asset: nativeAsset(context) },
-  ])
+  const amounts = [{ label: 'received', asset: nativeAsset(context) }]
+  const proposed = propose('claim', { stakeId }, `claim the reward of ${stakeId}`, amounts)
+  return proposed.ok ? ok(proposed.value.map((proposal) => ({ ...proposal, isForCoins: true }))) : proposed
 }
 
 async function claimAll(session: Session): Promise<Result<readonly Proposal[]>> {

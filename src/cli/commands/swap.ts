@@ -11,7 +11,7 @@ import { atLeast, atMost, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
 import { findPool, poolText, seenFrom } from '../pools.ts'
 import { type Proposal, propose } from '../proposal.ts'
 import { findAsset, readAmount, type Session } from '../session.ts'
-import { amountText, usage } from '../values.ts'
+import { amountText, cannot, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
 /** A swap as the command line has it; `route` names pools in their order, null where the node shall choose. */
@@ -97,7 +97,7 @@ async function proposeExactIn(
   if (least.value !== null && units < least.value) return quotedBadly(units, to)
   const tolerable = atLeast(units, asked.slippage)
   const limit = least.value !== null && least.value > tolerable ? least.value : tolerable
-  if (limit === 0n) return usage(`${amountText(given.value, from)} are too little for these pools to pay anything`)
+  if (limit === 0n) return cannot(`${amountText(given.value, from)} are too little for these pools to pay anything`)
   const payload = { assetIn: from.symbol, exactOut: false, amount: given.value, limit, hops: hops.map(hopOf) }
   const said = `swap ${amountText(given.value, from)} for at least ${amountText(limit, to)} over ${wayText(from, hops)}`
   const says = await withImpact(session, said, { from, given: given.value, hops })
@@ -152,7 +152,7 @@ function readLimit({ limit }: SwapAsked, asset: AssetView): Result<Amount | null
 }
 
 function quotedBadly(units: bigint, asset: AssetView) {
-  return usage(`the quote is ${amountText(units, asset)}, which is worse than --limit`)
+  return cannot(`the quote is ${amountText(units, asset)}, which is worse than --limit`)
 }
 
 /** The best way that the node finds, if it is one from the one asset to the other for the amount that was asked. */
@@ -206,6 +206,6 @@ async function poolOut(session: Session, { from, to }: Pair, name: string, wante
   if (b.symbol !== to.symbol) return usage(`this route leads to ${b.symbol}, not to ${to.symbol}`)
   const { feeBps } = pool.value
   const given = inputFor(funds.reserveA, funds.reserveB, wanted, BigInt(feeBps))
-  if (given === undefined) return usage(`${pool.value.name} does not hold more than ${amountText(wanted, to)}`)
+  if (given === undefined) return cannot(`${pool.value.name} does not hold more than ${amountText(wanted, to)}`)
   return ok({ given, hops: [{ pool: pool.value.name, feeBps, out: { ...to, units: wanted } }] })
 }

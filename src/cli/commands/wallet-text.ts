@@ -8,7 +8,7 @@ import { signText } from '../../../consensus/tx/sign.ts'
 import { readSignedText, SIGNED_TEXT_CHARS_MAX, type SignedText, textJob } from '../../../consensus/tx/signed-text.ts'
 import { halfVerdicts } from '../../crypto/signature-facts.ts'
 import { PROTOCOL } from '../../protocol.ts'
-import { type Command, type CommandContext, WALLET_FLAG } from '../command.ts'
+import { type Command, type CommandContext, OFFLINE_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { unlockWallet, walletName } from '../wallets.ts'
 
@@ -19,7 +19,7 @@ export const walletSignTextCommand: Command = {
   wordsMax: 1,
   about: 'Sign a text, to prove that an address is yours',
   example: 'wallet sign-text "I hold this address"',
-  flags: WALLET_FLAG,
+  flags: { ...WALLET_FLAG, ...OFFLINE_FLAG },
   run: async (context) => {
     const { words, params, config, printJson } = context
     const [text] = words
@@ -44,7 +44,7 @@ export const walletVerifyTextCommand: Command = {
   usage: '[json]',
   wordsMax: 1,
   about: 'Check a signed text; its JSON is read from standard input where it is not given',
-  flags: { json: 'Print JSON' },
+  flags: { ...OFFLINE_FLAG, json: 'Print JSON' },
   run: async (context) => {
     const signed = readSignedText(context.words[0] ?? (await readInput()))
     if (!signed.ok) return signed.fault

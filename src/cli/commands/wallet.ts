@@ -5,7 +5,7 @@ import { formatAddress, parseAddress } from '../../../consensus/crypto/address.t
 import { SEED_BYTES } from '../../../consensus/crypto/hybrid.ts'
 import { isKeyScheme } from '../../../consensus/crypto/schemes.ts'
 import { seedOfWords, wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
+import { formatAmount } from '../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -15,8 +15,19 @@ import { PROTOCOL } from '../../protocol.ts'
 import { folderPaths } from '../../storage/folder.ts'
 import { saveWallet, type WalletSeed, walletAddress } from '../../wallet/keystore.ts'
 import { passphrase, promptHidden } from '../../wallet/passphrase.ts'
-import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
+import { nativeAsset } from '../assets.ts'
+import {
+  type Command,
+  type CommandContext,
+  FEE_FLAG,
+  feeFlag,
+  nodeUrl,
+  OFFLINE_FLAG,
+  RPC_FLAG,
+  WALLET_FLAG,
+} from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+import { readAmount } from '../session.ts'
 import { sentBlind, submit } from '../submitting.ts'
 import { unlockWallet, walletName } from '../wallets.ts'
 
@@ -48,7 +59,7 @@ export const walletNewCommand: Command = {
   usage: '',
   wordsMax: 0,
   about: 'Make a wallet; its 24 words are shown once',
-  flags: { ...WALLET_FLAG, ...SCHEME_FLAG },
+  flags: { ...WALLET_FLAG, ...SCHEME_FLAG, ...OFFLINE_FLAG },
   run: async (context) => {
     const scheme = schemeFlag(context)
     if (!scheme.ok) return scheme.fault
@@ -71,6 +82,7 @@ export const walletImportCommand: Command = {
   flags: {
     ...WALLET_FLAG,
     ...SCHEME_FLAG,
+    ...OFFLINE_FLAG,
     'words-file': 'File with the words; default: asked for, or read from standard input',
   },
   run: async (context) => {
@@ -109,7 +121,7 @@ export const walletAddressCommand: Command = {
   usage: '',
   wordsMax: 0,
   about: 'Show the address of a wallet',
-  flags: WALLET_FLAG,
+  flags: { ...WALLET_FLAG, ...OFFLINE_FLAG },
   run: async (context) => {
     const name = walletName(context)
     if (!name.ok) return name.fault
@@ -196,7 +208,7 @@ function readTransfer({ words, params }: CommandContext) {
   if (to === undefined || amount === undefined || words.length > 2) return usage('wallet send <address> <amount>')
   const address = parseAddress(params.addressPrefix, to)
   if (!address.ok) return address
-  const value = parseAmount(amount, params.decimals)
+  const value = readAmount(amount, nativeAsset({ params }))
   return value.ok ? ok({ to: address.value, amount: value.value }) : value
 }
 

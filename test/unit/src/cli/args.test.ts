@@ -31,5 +31,27 @@ describe('a command line', () => {
   it('gives every flag once, and a value where it needs one', () => {
     expect(parsed('call', '--rpc', 'a', '--rpc=b')).toBe('--rpc is given twice')
     expect(parsed('call', '--rpc')).toBe('--rpc needs a value')
+    expect(parsed('call', '--rpc', '--json')).toBe(
+      '--rpc needs a value, and --json is a flag; a value may also stand as --rpc=VALUE',
+    )
+    expect(parsed('call', '--rpc=--json')).toEqual([['call'], { rpc: '--json' }])
+    expect(parsed('agent', '--settlers', '', 'x')).toEqual([['agent', 'x'], { settlers: '' }])
+  })
+
+  it('gives a switch no value', () => {
+    for (const value of ['', 'true', 'false'])
+      expect(parsed('call', `--no-pay=${value}`)).toBe('--no-pay takes no value: give it alone, or leave it out')
+  })
+
+  it('leaves a flag that there is not to those who can name it', () => {
+    const line = parseCommandLine(['call', '--nopay', '--rpc', 'http://x', '--typo'], new Set(['rpc']))
+    expect(line).toEqual({
+      ok: true,
+      value: { words: ['call'], flags: { nopay: '', rpc: 'http://x', typo: '' } },
+    })
+  })
+
+  it('says of a negative number that an amount is above zero', () => {
+    expect(parsed('wallet', 'send', 'x', '-1')).toMatch(/^-1 is no flag: .* an amount is above zero; /)
   })
 })

@@ -48,4 +48,31 @@ describe('a result for people', () => {
   it('shows what is nothing', () => {
     expect([null, undefined, {}, []].map((nothing) => resultLines(nothing))).toEqual([['-'], ['-'], ['-'], ['-']])
   })
+
+  const SHORT = 'not all of the result is shown: --json has the whole'
+
+  it('says where it goes too deep', () => {
+    let deep: unknown = 'the bottom'
+    for (let i = 0; i < 5_000; i++) deep = i % 2 === 0 ? { in: deep } : [deep]
+    const lines = resultLines(deep)
+    expect(lines.length).toBeLessThan(30)
+    expect(lines.at(-2)?.trim()).toBe('... what lies deeper')
+    expect(lines.at(-1)).toBe(SHORT)
+  })
+
+  it('says how much of a wide object and of a long list is left out', () => {
+    const wide = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`f${i}`, i]))
+    expect(resultLines(wide).slice(-3)).toEqual(['f499  499', '... 199500 more', SHORT])
+    const long = Array.from({ length: 200_000 }, (_, i) => ({ i }))
+    expect(resultLines(long).slice(-3)).toEqual(['- i  499', '... 199500 more', SHORT])
+    const square = Array.from({ length: 100 }, () => Array.from({ length: 101 }, (_, i) => i))
+    expect(resultLines(square).slice(-2)).toEqual(['... 8100 more lines', SHORT])
+  })
+
+  it('shows no file in letters, no endless line, and no endless name', () => {
+    expect(resultLines({ pdf: 'A'.repeat(1_000) })).toEqual([`pdf  ${'A'.repeat(60)} ... 940 more characters`, SHORT])
+    expect(resultLines('a '.repeat(5_000))).toEqual([`${'a '.repeat(4_000)} ... 2000 more characters`, SHORT])
+    expect(resultLines({ ['n'.repeat(1_000)]: 1 })).toEqual([`${'n'.repeat(100)}...   1`, SHORT])
+    expect(resultLines(`${'a '.repeat(3_900)}`)).toHaveLength(1)
+  })
 })

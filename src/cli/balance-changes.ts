@@ -1,0 +1,88 @@
+import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import { amountOf } from '../../rpc/client/ledger-views.ts'
+import type { ChangeView } from '../../rpc/client/simulation-view.ts'
+import { printable } from '../telemetry/terminal.ts'
+import { nativeAsset } from './assets.ts'
+import type { Proposal } from './proposal.ts'
+import { lookUpAsset, ownAddress, type Session } from './session.ts'
+import { amountText, readSymbol, unitsText } from './values.ts'
+
+/** What a record holds of an asset; its symbol is null for shares of a pool. */
+interface Holding {
+  readonly who: string
+  readonly symbol: string | null
+  readonly field: string
+}
+
+/**
+ * What a transaction would change, for people: who gets or gives how much of what, and what is burned or minted. Records that hold
+ * no units are named alone; `--json` has them whole.
+ */
+export async function balanceLines(
+  session: Session,
+  { kind }: Proposal,
+  changes: readonly ChangeView[],
+): Promise<readonly string[]> {
+  const lines: string[] = []
+  const others = new Set<string>()
+  for (const change of changes) {
+    const holdings = holdingsOf(session, change)
+    if (holdings === undefined) others.add(change.what)
+    for (const holding of holdings ?? []) lines.push(...(await changeLine(session, change, holding)))
+  }
+  const { createBurn } = session.rules.token
+  // The supply of the coin changes with every block, so no change of a transaction has it.
+  if (kind === 'token_create') lines.push(`burned: ${amountText(createBurn, nativeAsset(session.context))}`)
+  if (others.size > 0) lines.push(`also written: ${[...others].join(', ')}`)
+  return lines.map((line) => `  ${printable(line)}`)
+}
+
+/** Where a record counts units, and whose they are; undefined where it counts none. */
+function holdingsOf(session: Session, { what, of, before, after }: ChangeView): readonly Holding[] | undefined {
+  const who = of.address === ownAddress(session) ? 'you' : String(of.address)
+  const { ticker } = session.context.params
+  const record = after ?? before ?? {}
+  const pool = typeof of.pool === 'string' ? of.pool : 'the new pool'
+  switch (what) {
+    case 'accounts':
+      return [{ who, symbol: ticker, field: 'balance' }]
+    case 'token-balances':
+      return [{ who, symbol: String(of.symbol), field: 'amount' }]
+    case 'pool-shares':
+      return [{ who: `${who}, shares of ${pool}`, symbol: null, field: 'shares' }]
+    case 'pools':
+      return ['X', 'Y'].map((side) => ({
+        who: of.pool === undefined ? pool : `pool ${pool}`,
+        symbol: String(record[`asset${side}`]),
+        field: `reserve${side}`,
+      }))
+    case 'stakes':
+      return [{ who: `${who}, staked`, symbol: ticker, field: 'amount' }]
+    case 'stable-reserves':
+      return [{ who: `reserve of ${String(of.symbol)}`, symbol: String(record.reserveAsset), field: 'reserve' }]
+    case 'supply':
+      return ['burned', 'minted'].map((field) => ({ who: field, symbol: String(of.symbol), field }))
+    default:
+      return undefined
+  }
+}
+
+/** A holding that changes, with its sign; nothing for one that stays. What is burned or minted in all only grows. */
+async function changeLine(
+  session: Session,
+  { before, after }: ChangeView,
+  { who, symbol, field }: Holding,
+): Promise<readonly string[]> {
+  const [was, is] = [before, after].map((record) => amountOf(record?.[field]) ?? 0n) as [bigint, bigint]
+  if (was === is) return []
+  const size = is > was ? is - was : was - is
+  const text = symbol === null ? String(size) : unitsText(size.toString(), await shownAsset(session, symbol), symbol)
+  const sign = who === field ? '' : is > was ? '+' : '-'
+  return [`${who}: ${sign}${text}`]
+}
+
+async function shownAsset(session: Session, text: string): Promise<AssetView | undefined> {
+  const symbol = readSymbol(text)
+  const asset = symbol.ok ? await lookUpAsset(session, symbol.value) : symbol
+  return asset.ok ? asset.value : undefined
+}

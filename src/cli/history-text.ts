@@ -1,0 +1,145 @@
+import type { TxKind } from '../../consensus/tx/kinds.ts'
+import { fieldsOf } from '../../rpc/client/http.ts'
+import { readReceipt } from '../../rpc/client/receipt-view.ts'
+import { nativeAsset } from './assets.ts'
+import { type Told, toldPayload } from './payload-text.ts'
+import { type Asking, cellOf, type Fields, itemsOf } from './reading.ts'
+import { amountText } from './values.ts'
+
+const CALL = 'agent_invoke'
+/** Ends of a call, in words for its caller. */
+const CALL_ENDS: Readonly<Record<string, string>> = {
+  delivered: 'delivered',
+  failed: 'failed, paid back',
+  refunded: 'expired, paid back',
+}
+
+/** Heads of a history's columns. */
+export const HISTORY_HEADS: readonly string[] = ['HEIGHT', 'TIME', 'EVENT', 'OUTCOME', 'FEE', 'TRANSACTION']
+
+/** A transaction as one of its sides sees it. */
+interface Seen extends Told {
+  readonly sender: string
+  /** Whether the address whose history it is sent it. */
+  readonly isOwn: boolean
+}
+
+type Saying = (seen: Seen) => string
+
+const moved =
+  (symbolOf: (seen: Seen) => unknown): Saying =>
+  (seen) => {
+    const { payload, units, sender, isOwn } = seen
+    const amount = units(payload.amount, symbolOf(seen)) ?? '-'
+    return isOwn ? `sent ${amount} to ${cellOf(payload.to)}` : `received ${amount} from ${sender}`
+  }
+const minted: Saying = ({ payload, units, sender, isOwn }) => {
+  const amount = units(payload.amount, payload.symbol) ?? '-'
+  return isOwn ? `minted ${amount} for ${cellOf(payload.to)}` : `received ${amount}, minted by ${sender}`
+}
+const paidIn: Saying = ({ payload, amounts: [a, b], units }) => {
+  const both = [units(a ?? payload.amountA, payload.assetA), units(b ?? payload.amountB, payload.assetB)]
+  return `put ${both.join(' and ')} into ${poolOf(payload)}`
+}
+const drew =
+  (verb: string): Saying =>
+  ({ amounts: [due], units, ticker }) =>
+    `${verb} ${units(due, ticker) ?? 'coins'}`
+
+/** What a transaction of each kind did, with its amounts and its other side; kinds that are not named move nothing. */
+const SAYINGS: Readonly<Partial<Record<TxKind, Saying>>> = {
+  transfer: moved(({ ticker }) => ticker),
+  token_transfer: moved(({ payload }) => payload.symbol),
+  token_create: ({ payload }) => `made the token ${cellOf(payload.symbol)}`,
+  token_mint: minted,
+  token_burn: ({ payload, units }) => `burned ${units(payload.amount, payload.symbol)}`,
+  stable_mint: minted,
+  stable_deposit: ({ payload, units }) =>
+    `gave ${units(payload.amount, payload.reserve)} to the reserve of ${cellOf(payload.symbol)}`,
+  stable_withdraw: ({ payload, units }) =>
+    `took ${units(payload.amount, payload.reserve)} from the reserve of ${cellOf(payload.symbol)}`,
+  stable_redeem: ({ payload, amounts: [paid], units }) =>
+    `redeemed ${units(payload.amount, payload.symbol)} for ${units(paid, payload.reserve) ?? cellOf(payload.reserve)}`,
+  pool_create: paidIn,
+  liquidity_add: paidIn,
+  liquidity_remove: ({ payload, amounts: [a, b], units }) => {
+    const both = [
+      units(a, payload.assetA) ?? cellOf(payload.assetA),
+      units(b, payload.assetB) ?? cellOf(payload.assetB),
+    ]
+    return `took ${both.join(' and ')} out of ${poolOf(payload)}`
+  },
+  swap: ({ payload, amounts, units }) => {
+    const to = itemsOf(payload.hops).at(-1)?.asset
+    const paid = amounts[0] ?? (payload.exactOut === true ? undefined : payload.amount)
+    const got = amounts.at(-1) ?? (payload.exactOut === true ? payload.amount : undefined)
+    return `swapped ${units(paid, payload.assetIn) ?? cellOf(payload.assetIn)} for ${units(got, to) ?? cellOf(to)}`
+  },
+  stake: ({ payload, units, ticker }) => `staked ${units(payload.amount, ticker)} in tier ${cellOf(payload.tier)}`,
+  unstake: drew('took back a stake of'),
+  claim: drew('claimed a reward of'),
+  bridge_deposit: ({ payload, units }) =>
+    `received ${units(payload.amount, payload.asset)} over the bridge from ${cellOf(payload.network)}`,
+  bridge_withdraw: ({ payload, units }) =>
+    `sent ${units(payload.amount, payload.asset)} over the bridge to ${cellOf(payload.recipient)} on ${cellOf(payload.network)}`,
+  agent_invoke: ({ payload, units, ticker, sender, isOwn }) => {
+    const call = `call of ${cellOf(payload.serviceId)} for ${units(payload.amount, ticker) ?? '-'}`
+    return isOwn ? `${call} to ${cellOf(payload.agentId)}` : `sold a ${call} to ${sender}`
+  },
+}
+
+function poolOf({ assetA, assetB, feeBps }: Fields): string {
+  return `${cellOf(assetA)}-${cellOf(assetB)}-${cellOf(feeBps)}`
+}
+
+/**
+ * Events without the payments of calls whose end stands above them: a call is one line. Newest come first; `ended` keeps the calls
+ * whose end was seen from page to page.
+ */
+export function onePerCall(events: readonly Fields[], ended: Set<unknown>): readonly Fields[] {
+  return events.filter(({ event, kind, txId }) => {
+    if (kind !== CALL) return true
+    if (event === 'transaction') return !ended.has(txId)
+    ended.add(txId)
+    return true
+  })
+}
+
+/** A line of a history, as the address whose history it is sees it; the fee where it paid one. */
+export async function historyRow(event: Fields, own: string, asking: Asking): Promise<readonly string[]> {
+  const isOwn = event.sender === own
+  const receipt = await receiptOf(event, asking)
+  const fee = isOwn && receipt !== undefined ? amountText(receipt.fee, nativeAsset(asking.context)) : '-'
+  const amounts = receipt?.success === true ? receipt.amounts.map(String) : []
+  const what = await eventText(event, { isOwn, amounts }, asking)
+  return [cellOf(event.height), cellOf(event.time), what, outcomeOf(event), fee, cellOf(event.txId)]
+}
+
+/** What the chain worked out and charged; undefined where the node does not hold it any more. */
+async function receiptOf({ txId }: Fields, { client }: Asking) {
+  if (typeof txId !== 'string') return undefined
+  const known = await client.transaction(txId)
+  return known.ok ? readReceipt(fieldsOf(known.value.receipt)) : undefined
+}
+
+/** What happened. What a transaction that failed would have done is said as its kind alone: nothing was moved. */
+async function eventText(
+  event: Fields,
+  { isOwn, amounts }: Pick<Seen, 'isOwn' | 'amounts'>,
+  asking: Asking,
+): Promise<string> {
+  const { kind, payload, sender } = event
+  if (typeof kind !== 'string') return event.event === 'reward' ? 'mining reward' : cellOf(event.event)
+  const words = kind.replaceAll('_', ' ')
+  if (!Object.hasOwn(SAYINGS, kind) || payload === null || event.success !== true) return words
+  const told = await toldPayload({ payload }, amounts, asking)
+  return (SAYINGS[kind as TxKind] as Saying)({ ...told, sender: cellOf(sender), isOwn })
+}
+
+/** How it ended. A payment that succeeded is a call that is not answered yet. */
+function outcomeOf({ event, kind, success, outcome }: Fields): string {
+  const end = kind === CALL ? CALL_ENDS[String(event)] : undefined
+  if (end !== undefined) return end
+  if (success !== true) return cellOf(outcome)
+  return kind === CALL ? 'paid' : 'success'
+}

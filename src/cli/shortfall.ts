@@ -1,0 +1,51 @@
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import type { Proposal } from './proposal.ts'
+import { ownAddress, type Session } from './session.ts'
+import { amountText } from './values.ts'
+
+/** Kinds whose `amount` is one of the token that their `symbol` names, and those where it is one of the coin. */
+const OF_SYMBOL: ReadonlySet<string> = new Set(['token_transfer', 'token_burn', 'stable_redeem'])
+const OF_COIN: ReadonlySet<string> = new Set(['transfer', 'stake', 'agent_invoke'])
+
+/** What a transaction takes of an asset, in base units. */
+type Needs = readonly (readonly [symbol: string, units: bigint])[]
+
+/**
+ * Of what a wallet holds too little for a transaction, and how much of it it holds and needs: `: it holds 1 SALT, and this takes
+ * 2 SALT`. Empty where that cannot be said.
+ */
+export async function shortfall(session: Session, proposal: Proposal, fee: bigint): Promise<string> {
+  const holdings = await session.client.holdings(ownAddress(session))
+  if (!holdings.ok) return ''
+  const { native, tokens } = holdings.value
+  for (const [symbol, units] of needsOf(session, proposal, fee)) {
+    const held = symbol === native.symbol ? native : tokens.find((token) => token.symbol === symbol)
+    if (held === undefined) return `: it holds no ${symbol}`
+    if (held.units >= units) continue
+    return `: it holds ${amountText(held.units, held)}, and this takes ${formatAmount(units, held.decimals)} ${symbol}`
+  }
+  return ''
+}
+
+/** What a transaction takes; its fee comes on top of what it takes of the coin. */
+function needsOf({ context, rules }: Session, { kind, payload }: Proposal, fee: bigint): Needs {
+  const { ticker, genesis } = context.params
+  const fields = payload as unknown as Readonly<Record<string, unknown>>
+  const taken: [unknown, unknown][] = [
+    [fields.assetA, fields.amountA],
+    [fields.assetB, fields.amountB],
+    [fields.assetIn, fields.exactOut === true ? fields.limit : fields.amount],
+  ]
+  if (OF_SYMBOL.has(kind)) taken.push([fields.symbol, fields.amount])
+  if (OF_COIN.has(kind)) taken.push([ticker, fields.amount])
+  if (kind === 'token_create') taken.push([ticker, rules.token.createBurn])
+  if (kind === 'bridge_withdraw') taken.push([rules.bridge.networks[Number(fields.network)]?.asset, fields.amount])
+  if (kind === 'stable_deposit') {
+    const stable = genesis.ledgers.stables.find(({ symbol }) => symbol === fields.symbol)
+    taken.push([stable?.reserveSymbol, fields.amount])
+  }
+  return taken.flatMap(([symbol, units]) => {
+    if (typeof symbol !== 'string' || typeof units !== 'bigint') return []
+    return [[symbol, symbol === ticker ? units + fee : units] as const]
+  })
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
+import { DEVNET } from '../../config/networks/devnet.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
+import { exitCodeOf } from '../../src/cli/exit-codes.ts'
+import { type Json, LyingNode } from '../support/lying-node.ts'
+
+const node = new LyingNode()
+beforeAll(() => node.open())
+afterAll(() => node.close())
+
+const [OWN, OTHER] = [0, 1].map((i) => formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[i] as Address)) as [
+  string,
+  string,
+]
+const STAKE = 'ab'.repeat(32)
+const POOL = 'FAR-SALT-30'
+const far = (units: string) => ({ symbol: 'FAR', decimals: 8, units, text: '1' })
+const salt = (units: string) => ({ symbol: 'SALT', decimals: 4, units, text: '1' })
+
+/** What the node says that a transaction would come to. */
+function simulates(told: Json): void {
+  const simulation = { wouldMine: true, success: true, code: null, fault: null, fee: '100000', amounts: [], changes: [] }
+  node.says('/api/v1/tx/simulate', { ...simulation, ...told })
+}
+
+function holds(tokens: readonly Json[] = []): void {
+  const lists = { positions: [], stakes: [], truncated: {} }
+  node.says(`/api/v1/accounts/${OWN}/holdings`, { native: far('1000'), tokens, ...lists })
+}
+
+beforeEach(() => {
+  node.reset()
+  holds()
+  const pool = { id: 'cd'.repeat(32), name: POOL, feeBps: 30, x: far('200000000000'), y: salt('10000000') }
+  node.says('/api/v1/pools/', { pool: { ...pool, shares: '1000000' } })
+})
+
+it('a claim of less than its fee is not sent unless the command line says that it may be', async () => {
+  simulates({ amounts: ['99999'] })
+  const { end, fault } = await node.run('stake', 'claim', STAKE, '--no-wait')
+  expect(end).toMatch(/^this brings 0\.00099999 FAR and its fee is 0\.001 FAR: nothing was sent; .* --accept-loss$/)
+  expect(fault && exitCodeOf(fault)).toBe(1)
+  expect(node.sent).toEqual([])
+  expect((await node.run('stake', 'claim', STAKE, '--dry-run')).notes).toContain('this needs --accept-loss to be sent')
+  expect((await node.run('stake', 'claim', STAKE, '--no-wait', '--accept-loss')).end).toBe(0)
+  expect(node.sent).toHaveLength(1)
+  simulates({ amounts: ['100000'] })
+  expect((await node.run('stake', 'claim', STAKE, '--no-wait')).end).toBe(0)
+  expect(node.sent).toHaveLength(2)
+})
+
+it('a rehearsal says who gets and gives how much, and what is burned', async () => {
+  const of = (address: string) => ({ address, symbol: 'SALT' })
+  simulates({
+    changes: [
+      { what: 'accounts', of: { address: OWN }, before: { balance: '900', nonce: '1' }, after: { balance: '100', nonce: '2' } },
+      { what: 'token-balances', of: of(OWN), before: { amount: '70000' }, after: { amount: '40000' } },
+      { what: 'token-balances', of: of(OTHER), before: null, after: { amount: '25000' } },
+      { what: 'supply', of: { symbol: 'SALT' }, before: { burned: '0', minted: '9' }, after: { burned: '5000', minted: '9' } },
+      { what: 'pools', of: { pool: POOL }, before: { assetX: 'FAR', reserveX: '9' }, after: { assetX: 'FAR', reserveX: '10' } },
+      { what: 'pool-shares', of: { address: OWN, pool: POOL }, before: { shares: '7' }, after: null },
+      { what: 'agents', of: { id: 'x' }, before: null, after: { name: 'x' } },
+    ],
+  })
+  const { prints, end } = await node.run('token', 'burn', '0.5', 'SALT', '--dry-run')
+  expect(end).toBe(0)
+  expect(prints.slice(2)).toEqual([
+    '  you: -0.000008 FAR',
+    '  you: -3 SALT',
+    `  ${OTHER}: +2.5 SALT`,
+    '  burned: 0.5 SALT',
+    `  pool ${POOL}: +0.00000001 FAR`,
+    `  you, shares of ${POOL}: -7`,
+    '  also written: agents',
+    'nothing was signed or sent',
+  ])
+  simulates({})
+  const made = await node.run('token', 'create', 'TEA', 'Tea', '--dry-run')
+  expect(made.prints).toContain('  burned: 10 FAR')
+})
+
+it('who holds too little is told of what, and how much', async () => {
+  simulates({ success: false, code: 'insufficient_balance' })
+  holds([salt('10000')])
+  const burn = await node.run('token', 'burn', '2', 'SALT')
+  expect(burn.end).toContain('the wallet holds too little: it holds 1 SALT, and this takes 2 SALT;')
+  const stake = await node.run('stake', '1000', '--tier', '0', '--dry-run')
+  expect(stake.end).toContain('too little: it holds 0.00001 FAR, and this takes 1000.001 FAR;')
+  expect((await node.run('token', 'burn', '2', 'WOOL')).end).toContain('too little: it holds no WOOL;')
+  expect(node.sent).toEqual([])
+})
+
+it('what a pool does not take of what it is offered is said before it is sent', async () => {
+  simulates({})
+  const add = await node.run('pool', 'add', POOL, '10', 'FAR', '1', 'SALT', '--no-wait')
+  expect(add.notes[0]).toMatch(/^add about 2 FAR and 1 SALT to .*; at the price of the pool 8 FAR of what you offer stays/)
+  const fitting = await node.run('pool', 'add', POOL, '2', 'FAR', '1', 'SALT', '--no-wait')
+  expect(fitting.notes[0]).not.toContain('stays')
+})
+
+it.each([
+  [['pool', 'add', POOL, '0.00000001', 'FAR'], /^nothing was sent: these amounts are too small/],
+  [['pool', 'remove', POOL, '--all'], /^nothing was sent: the wallet holds no shares of FAR-SALT-30$/],
+  [['swap', '1', 'FAR', 'SALT', '--route', POOL, '--limit', '9'], /^nothing was sent: the quote is .* worse than --limit$/],
+])('what the chain does not allow now is no fault of the command line: %o', async (words, line) => {
+  const { end, fault } = await node.run(...words)
+  expect(end).toMatch(line)
+  expect(fault && exitCodeOf(fault)).toBe(1)
+})

@@ -171,7 +171,7 @@ function unknownCommand(commands: readonly Command[], words: readonly string[]):
   const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name)
   const isGroup = group.length > 0
   const typed = isGroup && second !== undefined ? `${first} ${second}` : first
-  const meant = likestCommands(typed, isGroup ? group : commands.map(({ name }) => name)).slice(0, SUGGESTIONS)
+  const meant = likestCommands(typed, isGroup ? group : commands.map(({ name }) => name), SUGGESTIONS)
   return fault('cli/usage', {
     reason: `there is no command "${typed}"; did you mean ${meant.join(', ')}? npx --no farthing help shows all`,
   })

@@ -1,8 +1,9 @@
-import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
+import type { Subjects, Summary } from '../../../marketplace/outside/language-tasks.ts'
 import type { LabelledLanguage } from './languages.ts'
 import type { LabelledMood } from './moods.ts'
 import type { LabelledSubjects } from './subjects.ts'
 import type { LabelledSummary } from './summaries.ts'
+import type { LabelledTalk } from './talks.ts'
 
 /** What is asked of an engine for moods; one that tells no emotions is measured too. */
 export type MoodEngine = (input: { readonly text: string }) => {
@@ -65,6 +66,16 @@ export function subjectsScore(texts: readonly LabelledSubjects[], engine: Subjec
       ({ name, keywords }) => keywords.includes(name),
     ),
   }
+}
+
+/** Part of the texts with a word among keywords, names and topics that is none of them. */
+export function strayScore(texts: readonly LabelledTalk[], engine: (input: { readonly text: string }) => Subjects) {
+  const isStray = ({ text, never }: LabelledTalk): boolean => {
+    const { keywords, entities, topics } = engine({ text })
+    const all = [...[...keywords, ...entities].map((one) => one.text), ...topics]
+    return all.some((one) => never.includes(one.toLowerCase()))
+  }
+  return { stray: share(texts, isStray) }
 }
 
 /** Part of the summaries whose every sentence can be understood, and of those that say what the text is about. */

@@ -3,9 +3,10 @@ import { moodOf } from '../../../../../src/engines/language/mood.ts'
 import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../../../../support/labelled/moods.ts'
-import { moodScore, subjectsScore, summaryScore, turnScore } from '../../../../support/labelled/scores.ts'
+import { moodScore, strayScore, subjectsScore, summaryScore, turnScore } from '../../../../support/labelled/scores.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../../../../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../../../../support/labelled/summaries.ts'
+import { HELD_BACK_TALKS, TUNED_TALKS } from '../../../../support/labelled/talks.ts'
 import { HELD_BACK_TURNS, TUNED_TURNS } from '../../../../support/labelled/turns.ts'
 
 /** The least part of the labelled texts that the engines get right: what they are sold for. */
@@ -56,6 +57,14 @@ describe('the engines for texts, on labelled texts (node test/bench/language.ts 
       atLeast(subjectsScore(texts, subjectsOf))
     },
   )
+
+  it.for([
+    ['tuned on', TUNED_TALKS],
+    ['held back', HELD_BACK_TALKS],
+  ] as const)('tell what dialogues are about, and neither who speaks nor small words, %s', ([, texts]) => {
+    atLeast(subjectsScore(texts, subjectsOf))
+    expect(strayScore(texts, subjectsOf).stray).toBe(0)
+  })
 
   it.for([
     ['tuned on', TUNED_SUMMARIES],

@@ -60,9 +60,9 @@ function commentsOf(text: string, max: number): readonly Sentence[] {
     const mark = COMMENT.exec(line)?.[0]
     const isComment = mark !== undefined || isOpen
     isOpen = (isOpen || line.trimStart().startsWith('/*')) && !line.includes('*/')
-    const said = isComment ? line.slice(mark?.length ?? 0).replace(/\*\/\s*$/, '') : ''
+    const said = ' '.repeat(mark?.length ?? 0) + line.slice(mark?.length ?? 0).replace(/\*\/\s*$/, '')
     // A comment goes on on the next line; code ends it.
-    return (isComment ? ' ' : '\n') + ' '.repeat(mark?.length ?? 0) + said + ' '.repeat(line.length - (mark?.length ?? 0) * +isComment - said.length)
+    return isComment ? ` ${said.padEnd(line.length)}` : `\n${' '.repeat(line.length)}`
   })
   const flowing = masked.join('').slice(1)
   const found = usableSentences(flowing, max * 2)

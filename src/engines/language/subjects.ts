@@ -72,7 +72,9 @@ function typeOf({ type }: Entity): Entity['type'] {
 function namesIn(document: TextPiece['document']): readonly Entity[] {
   if (document === null) return []
   const as = (names: readonly string[], type: (typeof ENTITY_TYPES)[number]): readonly Entity[] =>
-    names.map((name) => ({ text: bare(name), type })).filter((entity) => isName(entity.text) && !isSmallWord(entity.text))
+    names
+      .map((name) => ({ text: bare(name), type }))
+      .filter((entity) => isName(entity.text) && !isSmallWord(entity.text))
   return [
     ...as(document.people().out('array'), 'person'),
     ...as(document.places().out('array'), 'place'),

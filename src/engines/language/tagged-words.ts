@@ -94,7 +94,10 @@ function plainDrafts(piece: string): readonly Draft[] {
   let end = 0
   return [...piece.matchAll(WORD)].map(({ 0: written, index }): Draft => {
     const between = piece.slice(end, index)
-    const text = unowned(written, /^ (\p{Lu}\p{L}+)/u.exec(piece.slice(index + written.length, index + written.length + NAME_PART_CHARS))?.[1])
+    const text = unowned(
+      written,
+      /^ (\p{Lu}\p{L}+)/u.exec(piece.slice(index + written.length, index + written.length + NAME_PART_CHARS))?.[1],
+    )
     const isFirst = end === 0 || OPENS_SENTENCE.test(between)
     end = index + text.length
     return { text, lower: text.toLowerCase(), tags: NO_TAGS, isApart: isFirst || between.trim() !== '', isFirst }

@@ -4,6 +4,7 @@ import type { LabelledMood } from './moods.ts'
 import type { LabelledSubjects } from './subjects.ts'
 import type { LabelledSummary } from './summaries.ts'
 import type { LabelledTalk } from './talks.ts'
+import type { LabelledUnits } from './units.ts'
 
 /** What is asked of an engine for moods; one that tells no emotions is measured too. */
 export type MoodEngine = (input: { readonly text: string }) => {
@@ -93,6 +94,15 @@ export function summaryScore(texts: readonly LabelledSummary[], engine: SummaryE
       ({ labels, headline, points }) =>
         labels.main.includes(headline) && points.some((one) => labels.main.includes(one)),
     ),
+  }
+}
+
+/** Part of the summaries all of whose parts are whole, and of those whose headline is a good one. */
+export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine) {
+  const found = texts.map(({ text, parts, main }) => ({ parts, main, ...engine({ text }) }))
+  return {
+    whole: share(found, ({ parts, tldr, keyPoints }) => [tldr, ...keyPoints].every((one) => parts.includes(one))),
+    main: share(found, ({ parts, main, tldr }) => main.includes(parts.indexOf(tldr))),
   }
 }
 

@@ -8,7 +8,7 @@ import { delivered, SOURCE } from './envelope.ts'
 import { refusal, unusable } from './requests.ts'
 import { defineService } from './service.ts'
 import { textModel } from './texts/model-work.ts'
-import { usableSentences } from './texts/sentences.ts'
+import { usableParts } from './texts/parts.ts'
 import {
   languageFault,
   TEXT_ENVELOPE,
@@ -84,11 +84,13 @@ function urlFault(url: string, { outside: { web } }: ServiceContext): Fault | nu
 }
 
 function textFault(text: string, context: ServiceContext): Fault | null {
-  const foreign = languageFault(context, text, FORMAT)
-  if (foreign !== null || textModel(context, text.length) !== null) return foreign
-  return usableSentences(text, SENTENCES_MIN).length < SENTENCES_MIN
-    ? refusal(`the text has fewer than ${SENTENCES_MIN} different sentences of three words or more`, FORMAT)
-    : null
+  if (textModel(context, text.length) !== null) return null
+  const { kind, parts } = usableParts(text, SENTENCES_MIN)
+  if (parts.length >= SENTENCES_MIN) return languageFault(context, text, FORMAT)
+  if (kind === 'code')
+    return refusal(`the text is a program with fewer than ${SENTENCES_MIN} sentences in its comments`, FORMAT)
+  const few = `the text has fewer than ${SENTENCES_MIN} different sentences of three words or more`
+  return languageFault(context, text, FORMAT) ?? refusal(few, FORMAT)
 }
 
 async function read(wanted: Wanted, context: ServiceContext, signal: AbortSignal): Promise<Read> {

@@ -2,10 +2,20 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HELD_BACK_LANGUAGES, TUNED_LANGUAGES } from '../support/labelled/languages.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../support/labelled/moods.ts'
-import { languageScore, moodScore, subjectsScore, summaryScore, turnScore } from '../support/labelled/scores.ts'
+import {
+  languageScore,
+  moodScore,
+  strayScore,
+  subjectsScore,
+  summaryScore,
+  turnScore,
+  unitScore,
+} from '../support/labelled/scores.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../support/labelled/summaries.ts'
+import { HELD_BACK_TALKS, TUNED_TALKS } from '../support/labelled/talks.ts'
 import { HELD_BACK_TURNS, TUNED_TURNS } from '../support/labelled/turns.ts'
+import { HELD_BACK_UNITS, TUNED_UNITS } from '../support/labelled/units.ts'
 import { ROOT } from '../support/source-tree.ts'
 
 // node test/bench/language.ts [root of another working tree]: scores of the engines for texts on the labelled texts. With
@@ -29,6 +39,10 @@ console.table({
   'languages, held back': languageScore(HELD_BACK_LANGUAGES, guessLanguage),
   'keywords, tuned on': subjectsScore(TUNED_SUBJECTS, subjectsOf),
   'keywords, held back': subjectsScore(HELD_BACK_SUBJECTS, subjectsOf),
+  'talks, tuned on': { ...subjectsScore(TUNED_TALKS, subjectsOf), ...strayScore(TUNED_TALKS, subjectsOf) },
+  'talks, held back': { ...subjectsScore(HELD_BACK_TALKS, subjectsOf), ...strayScore(HELD_BACK_TALKS, subjectsOf) },
   'summaries, tuned on': summaryScore(TUNED_SUMMARIES, summarise),
   'summaries, held back': summaryScore(HELD_BACK_SUMMARIES, summarise),
+  'units, tuned on': unitScore(TUNED_UNITS, summarise),
+  'units, held back': unitScore(HELD_BACK_UNITS, summarise),
 })

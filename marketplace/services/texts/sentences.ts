@@ -36,7 +36,8 @@ export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(WORD) ?? []
 }
 
-function isUsable(sentence: string): boolean {
+/** Whether a part of a text says something, and is short enough to be shown whole. */
+export function isUsable(sentence: string): boolean {
   if (sentence.length < USABLE_CHARS.min || sentence.length > USABLE_CHARS.max) return false
   return wordsOf(sentence).filter((word) => /\p{L}/u.test(word)).length >= USABLE_WORDS_MIN
 }

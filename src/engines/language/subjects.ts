@@ -1,6 +1,8 @@
 import type { ENTITY_TYPES, Subjects } from '../../../marketplace/outside/language-tasks.ts'
+import { withoutLabels } from '../../../marketplace/services/texts/speakers.ts'
 import { keyPhrases } from './keywords.ts'
 import { nounPhrases } from './noun-phrases.ts'
+import { STOP_WORDS } from './stop-words.ts'
 import { type TaggedWord, type TextPiece, taggedPieces, taggedWords } from './tagged-words.ts'
 
 const ENTITIES_MAX = 30
@@ -10,14 +12,16 @@ type Entity = Subjects['entities'][number]
 
 /** Tells what a text is about: noun phrases and names by a part-of-speech tagger, and the things that come up most. */
 export function subjectsOf({ text }: { readonly text: string }): Subjects {
-  const pieces = taggedPieces(text)
+  const { text: said, speakers } = withoutLabels(text)
+  const pieces = taggedPieces(said)
   const words = taggedWords(pieces)
   const flat = flattened(text)
-  const { keywords, topics } = keyPhrases(words)
+  const labels = new Set(speakers.map(flattened))
+  const { keywords, topics } = keyPhrases(words.filter(({ lower }) => !labels.has(lower)))
   return {
     // A keyword is told as the text writes it: one whose words are parted by a sign would not be found in it.
     keywords: keywords.filter((keyword) => flat.includes(flattened(keyword.text))),
-    entities: entities(text, pieces, words),
+    entities: entities(said, pieces, words),
     topics,
   }
 }
@@ -56,7 +60,8 @@ function entities(text: string, pieces: readonly TextPiece[], words: readonly Ta
 const RUNS_MAX = 60
 
 function isPart(part: string, whole: string): boolean {
-  return part.length < whole.length && ` ${whole} `.includes(` ${part} `)
+  const owners = ` ${whole} `.replaceAll(/['\u2019]s(?= )/g, '')
+  return part.length < whole.length && (` ${whole} `.includes(` ${part} `) || owners.includes(` ${part} `))
 }
 
 /** What a longer name is by its part: with a person or an organisation in it one itself, but "Paris Agreement" is no place. */
@@ -67,7 +72,9 @@ function typeOf({ type }: Entity): Entity['type'] {
 function namesIn(document: TextPiece['document']): readonly Entity[] {
   if (document === null) return []
   const as = (names: readonly string[], type: (typeof ENTITY_TYPES)[number]): readonly Entity[] =>
-    names.map((name) => ({ text: bare(name), type })).filter((entity) => isName(entity.text))
+    names
+      .map((name) => ({ text: bare(name), type }))
+      .filter((entity) => isName(entity.text) && !isSmallWord(entity.text))
   return [
     ...as(document.people().out('array'), 'person'),
     ...as(document.places().out('array'), 'place'),
@@ -78,6 +85,11 @@ function namesIn(document: TextPiece['document']): readonly Entity[] {
 /** A name without what surrounds it. */
 function bare(name: string): string {
   return /[\p{L}\p{N}](?:.*[\p{L}\p{M}\p{N}])?/su.exec(name)?.[0]?.replace(/['\u2019]s$/, '') ?? ''
+}
+
+/** The tagger takes "Did" and "That" at the beginning of a sentence for names. */
+function isSmallWord(text: string): boolean {
+  return STOP_WORDS.has(text.toLowerCase())
 }
 
 /** English names begin with a large letter, and so does another of their words. */

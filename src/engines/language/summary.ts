@@ -1,5 +1,6 @@
 import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
-import { type Sentence, usableSentences, wordsOf } from '../../../marketplace/services/texts/sentences.ts'
+import { type Parts, usableParts } from '../../../marketplace/services/texts/parts.ts'
+import { type Sentence, wordsOf } from '../../../marketplace/services/texts/sentences.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { leansBack } from './leaning.ts'
 import { STOP_WORDS } from './stop-words.ts'
@@ -35,16 +36,17 @@ interface Ranked extends Sentence {
 }
 
 /**
- * Shortens a text to sentences of its own, chosen by TextRank. One that points back ("It", "However") is chosen only together
+ * Shortens a text to sentences of its own, or to whole turns of a dialogue, items of a list or comments of a program, chosen by TextRank. One that points back ("It", "However") is chosen only together
  * with the sentence that it points to, and never as the headline.
  */
 export function summarise({ text }: { readonly text: string }): Summary {
-  const all = usableSentences(text, SENTENCES_READ_MAX)
-  const sentences = thinned(all)
-  if (sentences.length < KEY_POINTS.min) throw new EngineRefusal('the text has fewer than three usable sentences')
+  const { kind, parts } = usableParts(text, SENTENCES_READ_MAX)
+  const sentences = thinned(parts)
+  if (sentences.length < KEY_POINTS.min) throw new EngineRefusal(tooFew(kind))
   const alike = likeness(sentences.map((sentence) => new Set(wordsOf(sentence.text).filter(isTelling).map(stem))))
   const scores = rank(alike)
-  const chains = chainsOf(text, sentences)
+  // Turns, items and comments are whole: what they point back at is told by the ones around them.
+  const chains = kind === 'prose' ? chainsOf(text, sentences) : sentences.map((_, place) => [place])
   const ranked = sentences
     .map(
       (sentence, place): Ranked => ({
@@ -57,6 +59,12 @@ export function summarise({ text }: { readonly text: string }): Summary {
     .sort((a, b) => b.score - a.score || a.place - b.place)
   const headline = headlineOf(text, ranked)
   return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
+}
+
+function tooFew(kind: Parts['kind']): string {
+  return kind === 'code'
+    ? 'the text is a program with fewer than three sentences in its comments'
+    : 'the text has fewer than three usable sentences'
 }
 
 /** The best sentence that stands alone. One that calls a person by the last name only is left for those who know the first. */

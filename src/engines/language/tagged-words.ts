@@ -86,14 +86,18 @@ export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[]
   return words
 }
 
-const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*/gu
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:['\u2019]s(?!\p{L}))?/gu
 const OPENS_SENTENCE = /[.!?:"\u201c(]|\n\s*\n/
 
 /** Words as they stand, without tags. */
 function plainDrafts(piece: string): readonly Draft[] {
   let end = 0
-  return [...piece.matchAll(WORD)].map(({ 0: text, index }): Draft => {
+  return [...piece.matchAll(WORD)].map(({ 0: written, index }): Draft => {
     const between = piece.slice(end, index)
+    const text = unowned(
+      written,
+      /^ (\p{Lu}\p{L}+)/u.exec(piece.slice(index + written.length, index + written.length + NAME_PART_CHARS))?.[1],
+    )
     const isFirst = end === 0 || OPENS_SENTENCE.test(between)
     end = index + text.length
     return { text, lower: text.toLowerCase(), tags: NO_TAGS, isApart: isFirst || between.trim() !== '', isFirst }
@@ -104,7 +108,8 @@ function plainDrafts(piece: string): readonly Draft[] {
 function draftsOf(sentence: readonly Term[]): readonly Draft[] {
   const drafts: Draft[] = []
   let [joined, isApart] = ['', true]
-  for (const { text, pre, post, tags } of sentence) {
+  let opens = true
+  for (const [i, { text, pre, post, tags }] of sentence.entries()) {
     if (text === '') continue
     isApart ||= pre.trim() !== ''
     joined += text
@@ -112,19 +117,35 @@ function draftsOf(sentence: readonly Term[]): readonly Draft[] {
       joined += post
       continue
     }
-    const bare = joined.replace(/['\u2019]s?$/u, '')
+    const next = sentence.slice(i + 1, i + 3).find((term) => term.text !== '')
+    const bare = unowned(joined, post === ' ' ? next?.text : undefined)
     const isPossessive = bare !== joined
     drafts.push({
       text: bare,
       lower: bare.toLowerCase(),
       tags: tags ?? NO_TAGS,
       isApart,
-      isFirst: drafts.length === 0 || /[:"\u201c(]/u.test(pre),
+      isFirst: opens || /[:"\u201c(]/u.test(pre),
     })
     joined = ''
     isApart = post.trim() !== '' || isPossessive || /\n\s*\n/.test(post)
+    opens = /[:?!"\u201c(\n]/u.test(post)
   }
   return drafts
+}
+
+const NAME_PART_CHARS = 20
+/** What a place, a feast or a law can be that is called after its owner. */
+const OWNED_NAMES: ReadonlySet<string> = new Set(
+  `Cross Court Square Street Road Lane Hill College Cathedral Theatre Theater Wood Bridge Park Day Hospital School Church Hall House
+  Gate Market Island Bay Arms Inn End Green Well Head Club University Disease Law Syndrome Paradox Theorem Cup Bush Palace Castle
+  Garden Gardens Bench Point Landing Chapel Eve`.split(/\s+/),
+)
+
+/** A word without the mark of an owner, unless it is a part of a name: "King's" before "Cross". */
+function unowned(word: string, next: string | undefined): string {
+  const isPart = isCapital(word) && next !== undefined && OWNED_NAMES.has(next)
+  return isPart ? word : word.replace(/['\u2019]s?$/u, '')
 }
 
 function isCapital(text: string): boolean {

@@ -1,8 +1,10 @@
-import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
+import type { Subjects, Summary } from '../../../marketplace/outside/language-tasks.ts'
 import type { LabelledLanguage } from './languages.ts'
 import type { LabelledMood } from './moods.ts'
 import type { LabelledSubjects } from './subjects.ts'
 import type { LabelledSummary } from './summaries.ts'
+import type { LabelledTalk } from './talks.ts'
+import type { LabelledUnits } from './units.ts'
 
 /** What is asked of an engine for moods; one that tells no emotions is measured too. */
 export type MoodEngine = (input: { readonly text: string }) => {
@@ -67,6 +69,16 @@ export function subjectsScore(texts: readonly LabelledSubjects[], engine: Subjec
   }
 }
 
+/** Part of the texts with a word among keywords, names and topics that is none of them. */
+export function strayScore(texts: readonly LabelledTalk[], engine: (input: { readonly text: string }) => Subjects) {
+  const isStray = ({ text, never }: LabelledTalk): boolean => {
+    const { keywords, entities, topics } = engine({ text })
+    const all = [...[...keywords, ...entities].map((one) => one.text), ...topics]
+    return all.some((one) => never.includes(one.toLowerCase()))
+  }
+  return { stray: share(texts, isStray) }
+}
+
 /** Part of the summaries whose every sentence can be understood, and of those that say what the text is about. */
 export function summaryScore(texts: readonly LabelledSummary[], engine: SummaryEngine) {
   const found = texts.map((labels) => ({ labels, ...placesIn(labels, engine({ text: labels.sentences.join(' ') })) }))
@@ -82,6 +94,15 @@ export function summaryScore(texts: readonly LabelledSummary[], engine: SummaryE
       ({ labels, headline, points }) =>
         labels.main.includes(headline) && points.some((one) => labels.main.includes(one)),
     ),
+  }
+}
+
+/** Part of the summaries all of whose parts are whole, and of those whose headline is a good one. */
+export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine) {
+  const found = texts.map(({ text, parts, main }) => ({ parts, main, ...engine({ text }) }))
+  return {
+    whole: share(found, ({ parts, tldr, keyPoints }) => [tldr, ...keyPoints].every((one) => parts.includes(one))),
+    main: share(found, ({ parts, main, tldr }) => main.includes(parts.indexOf(tldr))),
   }
 }
 

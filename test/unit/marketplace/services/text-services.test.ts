@@ -4,6 +4,7 @@ import { runService } from '../../../../marketplace/checkout/run-service.ts'
 import type { Outside } from '../../../../marketplace/outside/outside.ts'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { checkRequest } from '../../../../marketplace/services/service.ts'
+import { SILENT_CODE } from '../../../support/labelled/units.ts'
 import { outsideOf } from '../../../support/outside.ts'
 import { runs } from '../../../support/runs.ts'
 import { emptyServiceChain } from '../../../support/service-chain.ts'
@@ -160,6 +161,10 @@ describe('services on texts', () => {
       expect((await refused('node-sentiment', 'a'.repeat(10_001))).refused).toContain('10000 characters')
       expect((await refused('node-keywords', '1 2 3 ...')).refused).toContain('no words')
       expect((await refused('node-keywords', 'a'.repeat(50_001))).refused).toContain('50000 characters')
+    })
+
+    it.for(SILENT_CODE)('summarise no program without comments: %j', async (text) => {
+      expect(await ask('node-summarize', text, bare)).toMatchObject({ refused: expect.stringContaining('a program') })
     })
 
     it('never fail on any text that they take', async () => {

@@ -3,10 +3,19 @@ import { moodOf } from '../../../../../src/engines/language/mood.ts'
 import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../../../../support/labelled/moods.ts'
-import { moodScore, subjectsScore, summaryScore, turnScore } from '../../../../support/labelled/scores.ts'
+import {
+  moodScore,
+  strayScore,
+  subjectsScore,
+  summaryScore,
+  turnScore,
+  unitScore,
+} from '../../../../support/labelled/scores.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../../../../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../../../../support/labelled/summaries.ts'
+import { HELD_BACK_TALKS, TUNED_TALKS } from '../../../../support/labelled/talks.ts'
 import { HELD_BACK_TURNS, TUNED_TURNS } from '../../../../support/labelled/turns.ts'
+import { HELD_BACK_UNITS, TUNED_UNITS } from '../../../../support/labelled/units.ts'
 
 /** The least part of the labelled texts that the engines get right: what they are sold for. */
 const FLOORS = {
@@ -58,9 +67,26 @@ describe('the engines for texts, on labelled texts (node test/bench/language.ts 
   )
 
   it.for([
+    ['tuned on', TUNED_TALKS],
+    ['held back', HELD_BACK_TALKS],
+  ] as const)('tell what dialogues are about, and neither who speaks nor small words, %s', ([, texts]) => {
+    atLeast(subjectsScore(texts, subjectsOf))
+    expect(strayScore(texts, subjectsOf).stray).toBe(0)
+  })
+
+  it.for([
     ['tuned on', TUNED_SUMMARIES],
     ['held back', HELD_BACK_SUMMARIES],
   ] as const)(`make ${FLOORS.safe} of the summaries of sentences that can be understood, %s`, ([, texts]) => {
     atLeast(summaryScore(texts, summarise))
+  })
+
+  it.for([
+    ['tuned on', TUNED_UNITS],
+    ['held back', HELD_BACK_UNITS],
+  ] as const)('make summaries of dialogues, lists, reviews and programs of whole parts, %s', ([, texts]) => {
+    const { whole, main } = unitScore(texts, summarise)
+    expect(whole).toBe(1)
+    expect(main).toBeGreaterThanOrEqual(FLOORS.main)
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
 import { EngineRefusal } from '../../../../../src/engines/refusal.ts'
+import { SILENT_CODE } from '../../../../support/labelled/units.ts'
 import { runs } from '../../../../support/runs.ts'
 
 const REPORT = `The river flooded the old town of Aller on Monday night. Firefighters pumped water out of two hundred cellars.
@@ -71,6 +72,10 @@ describe('a summary', () => {
     expect(tldr).not.toBe(leaning)
     const at = keyPoints.indexOf(leaning)
     if (at >= 0) expect(keyPoints[at - 1]).toBe('Monks built a wall long ago.')
+  })
+
+  it.for(SILENT_CODE)('is refused of a program that says nothing to people: %j', (text) => {
+    expect(() => summarise({ text })).toThrow('is a program')
   })
 
   it('has no headline that calls a person by the last name only', () => {

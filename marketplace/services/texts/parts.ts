@@ -1,0 +1,81 @@
+import { isUsable, type Sentence, usableSentences } from './sentences.ts'
+import { turnsOf } from './speakers.ts'
+
+/** What a summary of a text is made of: sentences, or the whole turns, items or comments of a text that is no running one. */
+export interface Parts {
+  readonly kind: 'prose' | 'dialogue' | 'list' | 'code'
+  readonly parts: readonly Sentence[]
+}
+
+/** Fewer turns or items are told by sentences. */
+const PARTS_MIN = 3
+/** What is looked at to tell what a text is. */
+const LOOK_CHARS = 20_000
+const LINE_CHARS = 200
+const ITEM = /^[^\S\n]*(?:[-*+\u2022\u2013\u25aa\u25e6]|\(?\d{1,3}[.)])[^\S\n]+(?=\S)/gmu
+/** Part of the lines that make a text a list, or a program. */
+const LISTED_MIN = 0.5
+const CODE_LINES_MIN = 3
+const COMMENT = /^[^\S\n]*(?:\/\/+|#+|--|\/\*+|\*+(?!\/))[^\S\n]*/
+const CODE =
+  /[{};]\s*$|^\s*(?:import\b.*\bfrom\b|from \S+ import\b|(?:async )?def \w+|class \w+|(?:export |async )*function\b|(?:const|let|var) [\w{[]|return\b|(?:(?:el|else )?if|for|while|with|try|else)\b.*[:{]$|#include|(?:SELECT|FROM|JOIN|WHERE|GROUP BY|INSERT INTO|UPDATE|DELETE)\b)|^\s*[\w.[\]"']+(?:\(.*\)|\s*[-+*|]?=\s*\S.*)$/
+
+/** The parts of a text that a summary may show, each whole and verbatim, in order. Stops after `max` of them. */
+export function usableParts(text: string, max: number): Parts {
+  if (isCode(text)) return { kind: 'code', parts: commentsOf(text, max) }
+  const dialogue = once(turnsOf(text), max)
+  if (dialogue.length >= PARTS_MIN) return { kind: 'dialogue', parts: dialogue }
+  const list = once(itemsOf(text), max)
+  if (list.length >= PARTS_MIN) return { kind: 'list', parts: list }
+  return { kind: 'prose', parts: usableSentences(text, max) }
+}
+
+function isCode(text: string): boolean {
+  const lines = linesOf(text).filter((line) => !COMMENT.test(line))
+  const code = lines.filter((line) => CODE.test(line)).length
+  return code >= CODE_LINES_MIN && code >= lines.length * LISTED_MIN
+}
+
+/** The lines at the beginning of a text that something stands on, as far as they are looked at. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.slice(0, LOOK_CHARS).split('\n')
+  return lines.filter((line) => line.trim() !== '').map((line) => line.slice(0, LINE_CHARS).trimEnd())
+}
+
+/** Items without their marks. An item ends at the next one, or at an empty line. */
+function itemsOf(text: string): readonly Sentence[] {
+  const marks = [...text.matchAll(ITEM)]
+  if (marks.length < PARTS_MIN || marks.length < (text.match(/\S[^\n]*/g)?.length ?? 0) * LISTED_MIN) return []
+  return marks.map((mark, i) => {
+    const start = mark.index + mark[0].length
+    const rest = text.slice(start, marks[i + 1]?.index ?? text.length)
+    return { start, text: (rest.split(/\n[^\S\n]*\n/, 1)[0] as string).trim() }
+  })
+}
+
+/** Sentences of comments that stand on one line: on more, the marks of the comment would stand in them. */
+function commentsOf(text: string, max: number): readonly Sentence[] {
+  let isOpen = false
+  const masked = text.split('\n').map((line) => {
+    const mark = COMMENT.exec(line)?.[0]
+    const isComment = mark !== undefined || isOpen
+    isOpen = (isOpen || line.trimStart().startsWith('/*')) && !line.includes('*/')
+    const said = ' '.repeat(mark?.length ?? 0) + line.slice(mark?.length ?? 0).replace(/\*\/\s*$/, '')
+    // A comment goes on on the next line; code ends it.
+    return isComment ? ` ${said.padEnd(line.length)}` : `\n${' '.repeat(line.length)}`
+  })
+  const flowing = masked.join('').slice(1)
+  const found = usableSentences(flowing, max * 2)
+  return found.filter(({ start, text: one }) => text.slice(start, start + one.length) === one).slice(0, max)
+}
+
+/** Those that are long enough and not too long, each once. */
+function once(parts: readonly Sentence[], max: number): readonly Sentence[] {
+  const found = new Map<string, Sentence>()
+  for (const { start, text } of parts) {
+    if (found.size === max) break
+    const key = text.toLowerCase()
+    if (isUsable(text) && !found.has(key)) found.set(key, { start, text })
+  }
+  return [...found.values()]
+}

@@ -7,7 +7,9 @@ import type { MarketApi, NodeApi } from './node.ts'
 /** The service that sells single answers of the same models. */
 const PAID_CHAT = 'node-llm-chat'
 
-const SALES = new PerHead<Pick<Site, 'paidChat' | 'servicesOnSale'>>(32)
+type Sales = Pick<Site, 'paidChat' | 'servicesOnSale' | 'services'>
+
+const SALES = new PerHead<Sales>(32)
 
 /** Where the chat platform is asked, and what this node sells beside it. */
 export function chatSite(node: NodeApi, baseUrl: string): Site {
@@ -15,8 +17,9 @@ export function chatSite(node: NodeApi, baseUrl: string): Site {
   return { baseUrl, operator: sellerName(node.market), hasDashboard: node.dashboard != null, ...sales }
 }
 
-function salesOf(node: NodeApi, baseUrl: string): Pick<Site, 'paidChat' | 'servicesOnSale'> {
-  const onSale = listingsOf(node, baseUrl).filter(({ entry }) => entry.available)
+function salesOf(node: NodeApi, baseUrl: string): Sales {
+  const listings = listingsOf(node, baseUrl)
+  const onSale = listings.filter(({ entry }) => entry.available)
   const listing = onSale.find(({ entry }) => entry.serviceId === PAID_CHAT)
   const paidChat: PaidChat | null =
     listing === undefined
@@ -25,5 +28,10 @@ function salesOf(node: NodeApi, baseUrl: string): Pick<Site, 'paidChat' | 'servi
           url: `${baseUrl}/api/x402/${PAID_CHAT}`,
           price: priceLine(node.chain, node.market as MarketApi, listing),
         }
-  return { paidChat, servicesOnSale: onSale.length }
+  const services = listings.map((one) => {
+    const { serviceId, name, brief } = one.offer.definition
+    const price = priceLine(node.chain, node.market as MarketApi, one)
+    return { serviceId, name, brief, price, reason: one.state.reason }
+  })
+  return { paidChat, servicesOnSale: onSale.length, services }
 }

@@ -15,11 +15,14 @@ const COVERAGE_MIN = 0.44
 const ALSO = 0.35
 
 /** What services are found by: made once of those that stay the same. */
-export type ServiceIndex<T> = TextIndex<T>
+export interface ServiceIndex<T> {
+  readonly texts: TextIndex<T>
+  readonly idOf: (one: T) => string
+}
 
 /** An index of services: id and name count most, then tags, then the description. */
 export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => FindableService): ServiceIndex<T> {
-  return new TextIndex(all, (one) => {
+  const texts = new TextIndex(all, (one) => {
     const { serviceId, name, capability, words, description } = factsOf(one)
     return [
       [1.5, `${serviceId} ${name}`],
@@ -27,21 +30,25 @@ export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => Findable
       [0.5, description],
     ]
   })
+  return { texts, idOf: (one) => factsOf(one).serviceId }
 }
 
 /**
- * The services that a question in plain words means, by BM25: those that can be bought first, then the best. `isAvailable` is
+ * The services that a question in plain words means, by BM25: the one of that very id first, then those that can be bought,
+ * the best first. `isAvailable` is
  * null where this node cannot know. Empty where nothing fits, or no word of the question says anything. Every search of the
  * node is this one.
  */
 export function findServices<T>(
-  index: ServiceIndex<T>,
+  { texts, idOf }: ServiceIndex<T>,
   question: string,
   isAvailable: (one: T) => boolean | null,
 ): readonly FoundService<T>[] {
-  const hits = index.find(question.replace(MATERIAL, ' ')).filter(({ coverage }) => coverage >= COVERAGE_MIN)
+  const hits = texts.find(question.replace(MATERIAL, ' ')).filter(({ coverage }) => coverage >= COVERAGE_MIN)
   const least = (hits[0]?.score ?? 0) * ALSO
   const near = hits.filter(({ score }) => score >= least)
   const closed = new Set(near.filter(({ found }) => isAvailable(found) === false))
-  return [...near.filter((hit) => !closed.has(hit)), ...closed]
+  const ranked = [...near.filter((hit) => !closed.has(hit)), ...closed]
+  const id = question.trim().toLowerCase()
+  return [...ranked.filter(({ found }) => idOf(found) === id), ...ranked.filter(({ found }) => idOf(found) !== id)]
 }

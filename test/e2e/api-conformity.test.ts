@@ -36,6 +36,10 @@ const examples = new ExampleRecorder()
 /** Where the examples of the document are written to: see `npm run gen:examples`. */
 const { RECORD_EXAMPLES } = process.env
 if (RECORD_EXAMPLES !== undefined) afterAll(() => examples.write(RECORD_EXAMPLES))
+/** A node that sells what it is shipped with, for the examples that count services; only where they are recorded. */
+let shipped: RunningDaemon | null = null
+/** Operations whose answers count services. */
+const COUNTING = ['getStatus', 'listServices', 'getProtocol', 'getProtocolJson', 'listAgents', 'getAgent']
 let buyer: Caller
 let paid: Payment
 let scene: LedgerScene
@@ -51,8 +55,26 @@ beforeAll(async () => {
   await buyer.settle(failing)
   await buyer.payMined({ serviceId: 'node-test-again', request: 'ok' })
   const { agentId } = (await buyer.quote('node-network-stats', '')).body.accepts![0]!.extra
+  if (RECORD_EXAMPLES !== undefined) {
+    const env = { TEST_FAST_BLOCKS: '1', TEST_SOLD_AS_SHIPPED: 'true' }
+    shipped = await workshop.start(workshop.folder(), { env })
+    await marketOpen(shipped.url)
+  }
   scene = { agentId, address: buyer.address, absent: absent(), withdrawal: await doSomethingOfEverything(buyer) }
 })
+
+/** Records the examples of an operation that counts services from a node without those of the tests. */
+async function recordShipped(operationId: string): Promise<void> {
+  if (shipped === null || !COUNTING.includes(operationId)) return
+  const { url } = shipped
+  const { market } = (await ask<{ market: { agentId: string } }>(url, '/api/v1/status')).body
+  const send: Parameters<Asked>[0] = async (path) => {
+    const reply = await ask(url, path.replace(scene.agentId, market.agentId))
+    examples.record(operationId, reply)
+    return reply
+  }
+  await Promise.all(REQUESTS[operationId]!(send))
+}
 
 /** Calls of one service, good and bad, at either address. */
 function calls(path: string, named: JsonBody): Asked {
@@ -239,6 +261,7 @@ describe('the document of the API', () => {
       examples.record(operationId, reply, body)
       return reply
     }
+    await recordShipped(operationId)
     const replies = await Promise.all(REQUESTS[operationId]!(send))
     expect(replies.some(({ status }) => status < 300)).toBe(true)
     for (const reply of replies) {

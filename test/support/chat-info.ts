@@ -21,6 +21,7 @@ export const SITE: Site = {
   hasDashboard: true,
   paidChat: null,
   servicesOnSale: 0,
+  services: [],
 }
 
 const RULES: PlatformRules = {

@@ -1,5 +1,5 @@
 import type { ModelInfoMeans } from './model-info.ts'
-import { passagesOf } from './passages.ts'
+import { passagesOf, servicePassages } from './passages.ts'
 import { type PlatformFacts, platformFacts } from './platform-info.ts'
 import type { PlatformRules, Site } from './platform-rules.ts'
 import { QaDesk } from './qa.ts'
@@ -24,6 +24,6 @@ export class ChatInfo {
 
   /** Answers a question from that; never fails. */
   answer(question: string, site: Site, signal: AbortSignal): Promise<QaAnswer> {
-    return this.#desk.answer(question, passagesOf(this.facts(site)), signal)
+    return this.#desk.answer(question, [...passagesOf(this.facts(site)), ...servicePassages(question, site)], signal)
   }
 }

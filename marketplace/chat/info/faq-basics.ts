@@ -1,5 +1,6 @@
 import type { FaqFacts, FaqItem } from './faq-item.ts'
 import { groupedNumber } from './figures.ts'
+import type { Site } from './platform-rules.ts'
 
 /** What a node is called whose operator has given it no name. */
 const UNNAMED = 'Farthing node'
@@ -71,7 +72,7 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
     {
       id: 'price',
       question: 'What does it cost?',
-      answer: pricing,
+      answer: `${pricing}${paidServices(site)}`,
       words: 'price pricing cost free pay payment charge fee billing subscription money dollar expensive cheap',
     },
     {
@@ -83,4 +84,11 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
         'privacy private data log logged store stored retention retain record personal gdpr train training secret confidential',
     },
   ]
+}
+
+/** That what the node sells is not free as the platform is. */
+function paidServices({ baseUrl, servicesOnSale }: Site): string {
+  return servicesOnSale === 0
+    ? ''
+    : ` That is so of the chat alone: the services that this node sells are paid call by call, at ${baseUrl}/agents`
 }

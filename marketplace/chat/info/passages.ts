@@ -1,5 +1,6 @@
-import type { FindableParts } from '../../facts/bm25.ts'
+import { type FindableParts, termsOf } from '../../facts/bm25.ts'
 import type { PlatformFacts } from './platform-info.ts'
+import type { PaidService, Site } from './platform-rules.ts'
 import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.ts'
 
 /** A piece of what is known, with where it can be looked up. */
@@ -63,4 +64,23 @@ function modelPassage(model: ModelInfo, overview: string): Passage {
 function productText(product: string, facts: ProductFacts): string {
   const said = COMPARISON_FIELDS.map((field) => `${field.replace('_', ' ')}: ${facts[field]}`).join('; ')
   return `${product}, in the words of this node’s operator: ${said}.`
+}
+
+/** Words of who asks for something that is sold. */
+const BUYING = /\b(?:services?|prices?|priced|costs?|pay|paid|free|charged?|fees?|buy|sell|sold|call)\b|how much/i
+
+/** The paid services that a question names, by id, or by name where it is about buying: they are no part of the free platform. */
+export function servicePassages(question: string, { services, baseUrl }: Site): readonly Passage[] {
+  const asked = new Set(termsOf(question))
+  const isBuying = BUYING.test(question)
+  const isNamed = ({ serviceId, name }: PaidService): boolean =>
+    new RegExp(`\\b${serviceId}(?![\\w-])`, 'i').test(question) ||
+    (isBuying && termsOf(name).every((term) => asked.has(term)))
+  return services.filter(isNamed).map(({ serviceId, name, brief, price, reason }) => ({
+    heading: `${serviceId} ${name}`,
+    title: `Paid service: ${name}`,
+    url: `${baseUrl}/agents/${serviceId}`,
+    text: `${serviceId} is a paid service, not free: ${price} a call, paid by x402 at ${baseUrl}/api/x402/${serviceId}. ${brief}${reason === null ? '' : ` It cannot be bought now: ${reason}.`}`,
+    words: 'price cost costs how much pay paid free charge fee buy sell service call',
+  }))
 }

@@ -43,7 +43,7 @@ export function platformFacts(means: ModelInfoMeans, rules: PlatformRules, site:
 }
 
 function platformPricing({ bounds }: PlatformRules, { paidChat }: Site): string {
-  const free = `Free: no cost per token and no subscription. A wallet with all its keys, or a key of the operator, has ${groupedNumber(bounds.rpm)} requests a minute and ${groupedNumber(bounds.tpd)} tokens a day (UTC).`
+  const free = `Free: no cost per token and no subscription for the chat models. A wallet with all its keys, or a key of the operator, has ${groupedNumber(bounds.rpm)} requests a minute and ${groupedNumber(bounds.tpd)} tokens a day (UTC).`
   if (paidChat === null) return free
   return `${free} Without a key: node-llm-chat for ${paidChat.price} a call, paid by x402 at ${paidChat.url}.`
 }

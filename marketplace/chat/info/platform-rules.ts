@@ -28,6 +28,18 @@ export interface PaidChat {
   readonly price: string
 }
 
+/** A paid service of the node, which is no part of the platform. */
+export interface PaidService {
+  readonly serviceId: string
+  readonly name: string
+  /** What it does, in a sentence. */
+  readonly brief: string
+  /** `$0.01 (0.04 FAR)`. */
+  readonly price: string
+  /** Why it cannot be bought now, or null. */
+  readonly reason: string | null
+}
+
 /** Where the platform is asked, and what there is beside it. */
 export interface Site {
   /** Without a slash at the end. */
@@ -40,4 +52,6 @@ export interface Site {
   readonly paidChat: PaidChat | null
   /** Services that the node sells, without those that cannot be bought now. */
   readonly servicesOnSale: number
+  /** Every service of the node, also those that cannot be bought now. */
+  readonly services: readonly PaidService[]
 }

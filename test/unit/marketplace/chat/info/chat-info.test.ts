@@ -248,6 +248,21 @@ describe('a question', () => {
     expect(answer.length).toBeGreaterThan(20)
   })
 
+  it.each(['What does node-weather cost?', 'Is the weather service free?', 'how much is a call of NODE-WEATHER'])(
+    '"%s" is answered with the price of the paid service, and whether it can be bought',
+    async (question) => {
+      const brief = 'Gives the weather.'
+      const weather = { serviceId: 'node-weather', name: 'Weather', brief, price: '$0.003', reason: 'no provider' }
+      const site = { ...SITE, servicesOnSale: 3, services: [weather] }
+      const { answer, sources } = await infoOver(full).answer(question, site, NEVER)
+      expect(sources[0]?.url).toBe('http://node.example/agents/node-weather')
+      expect(answer).toContain('node-weather is a paid service, not free: $0.003 a call')
+      expect(answer).toContain('It cannot be bought now: no provider.')
+      const price = await infoOver(full).answer('Is it free?', site, NEVER)
+      expect(price.answer).toContain('the services that this node sells are paid call by call')
+    },
+  )
+
   it.each(FOREIGN)('"%s" is none that the node knows an answer to', async (question) =>
     expect(await infoOver(full).answer(question, SITE, NEVER)).toMatchObject({ sources: [], confidence: 0 }),
   )

@@ -2,8 +2,10 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
+import { meantName } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import { type AssetFacts, assetNamed } from '../facts/assets.ts'
+import { type AssetFacts, assetNamed, coinOf } from '../facts/assets.ts'
+import { bridgeNetworks } from '../facts/collateral.ts'
 import { POOL_NAME, type PoolRow, poolNamed } from '../facts/pools.ts'
 import { isBlank, type RequestForm, refusal, unusable } from './requests.ts'
 
@@ -34,8 +36,16 @@ export function namedOn(chain: Chain, name: string): Named | undefined {
   return pool && { pool, assets: [pool.x, pool.y] }
 }
 
+/** Why a symbol does not do that no asset of this chain has: others have the same assets under other names. */
+export function noToken(chain: Chain, symbol: string, form: RequestForm, what = 'token'): Fault {
+  const coin = coinOf(chain).symbol as string
+  const symbols = [coin, ...new Set(bridgeNetworks(chain).map(({ rules }) => rules.asset as string))]
+  const meant = meantName(symbol, symbols)
+  const hint = meant === undefined ? `there are ${symbols.join(', ')} and more` : `did you mean ${meant}?`
+  return refusal(`there is no ${what} ${symbol}; ${hint}`, form)
+}
+
 /** Why a name that was read does not do on this chain, or null. */
 export function nameFault(chain: Chain, name: string | null, form: RequestForm): Fault | null {
-  const found = name === null || namedOn(chain, name) !== undefined
-  return found ? null : refusal(`there is no token or pool ${name}`, form)
+  return name === null || namedOn(chain, name) !== undefined ? null : noToken(chain, name, form, 'token or pool')
 }

@@ -25,7 +25,8 @@ const POOLS_SHOWN = 10
 const RESULT = Type.Object({
   ...CHAIN_ENVELOPE,
   markdown: Type.String(),
-  sections: Type.Array(Type.Object({ id: Type.String(), title: Type.String(), markdown: Type.String() })),
+  /** What the text has, in its order. */
+  sections: Type.Array(Type.Object({ id: Type.String(), title: Type.String() })),
   data: REPORT_DATA,
   wordCount: Type.Integer({ minimum: 1 }),
   unknown: UNKNOWN,
@@ -45,9 +46,10 @@ async function dataAt(chain: Chain): Promise<ReportData> {
 
 function write(symbol: string, height: number, data: ReportData) {
   const sections = reportSections(data)
-  const title = `# Market report: ${symbol} at block ${height}\n`
-  const markdown = [title, ...sections.map((section) => section.markdown)].join('\n')
-  return { markdown, sections: [...sections], data, wordCount: wordCount(markdown), unknown: [...unknownFields(data)] }
+  const heading = `# Market report: ${symbol} at block ${height}\n`
+  const markdown = [heading, ...sections.map((section) => section.markdown)].join('\n')
+  const contents = sections.map(({ id, title }) => ({ id, title }))
+  return { markdown, sections: contents, data, wordCount: wordCount(markdown), unknown: [...unknownFields(data)] }
 }
 
 /** Sample of a service as the data of a report has it. */

@@ -74,7 +74,9 @@ function check(text: string, context: ServiceContext): Fault | null {
   const { minted, burned } = nativeSupply(database)
   const units = unitsOf(context, text)
   if (units === 0n) return refusal('the amount must be above 0', FORMAT)
-  return units > minted - burned ? refusal(`only ${coins(context, minted - burned)} exist`, FORMAT) : null
+  return units > minted - burned
+    ? refusal(`only ${coins(context, minted - burned)} ${ruleBook.params.ticker} exist`, FORMAT)
+    : null
 }
 
 function rewards(context: ServiceContext, text: string) {

@@ -13,6 +13,7 @@ import { ratio } from '../facts/ratio.ts'
 import { ASSET_AMOUNT, assetAmount, orNull, UNKNOWN } from './amounts.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { POOL_NAME, PRICE, pctOfPpm, poolName, SAMPLE_POOL, sampleEnvelope, unknownIn, wholePrice } from './figures.ts'
+import { noToken } from './named.ts'
 import { readAtHead } from './reading.ts'
 import { refusal, unusable } from './requests.ts'
 import { defineService } from './service.ts'
@@ -61,7 +62,7 @@ function parse(request: string): Result<Wanted> {
 function read(chain: Chain, { amount, from, to }: Wanted): QuoteRequest | Fault {
   const [assetIn, assetOut] = [assetNamed(chain, from), assetNamed(chain, to)]
   if (assetIn === undefined || assetOut === undefined) {
-    return refusal(`there is no token ${assetIn === undefined ? from : to}`, FORMAT)
+    return noToken(chain, assetIn === undefined ? from : to, FORMAT)
   }
   const frozen = [assetIn, assetOut].find((asset) => asset.frozen)
   if (frozen !== undefined) return refusal(`${frozen.symbol} is frozen: nobody can trade it`, FORMAT)

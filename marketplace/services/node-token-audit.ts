@@ -22,8 +22,9 @@ import {
 } from './amounts.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { POOL_NAME, poolName, SAMPLE_POOL, sampleEnvelope, unknownIn } from './figures.ts'
+import { noToken } from './named.ts'
 import { readAtHead } from './reading.ts'
-import { refusal, unusable } from './requests.ts'
+import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-token-audit' as ServiceId
@@ -203,8 +204,7 @@ export const tokenAudit = defineService<string, typeof RESULT>({
   keptPerHead: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
-  check: (symbol, { chain }) =>
-    assetNamed(chain, symbol) === undefined ? refusal(`there is no token ${symbol}`, FORMAT) : null,
+  check: (symbol, { chain }) => (assetNamed(chain, symbol) === undefined ? noToken(chain, symbol, FORMAT) : null),
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
   execute: (symbol, context) => readAtHead(ID, context, () => audit(context.chain, symbol)),

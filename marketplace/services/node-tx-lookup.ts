@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import { decodeReceipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts'
@@ -7,8 +8,11 @@ import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
+import type { TxKind } from '../../consensus/tx/kinds.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { assetNamed, coinOf } from '../facts/assets.ts'
 import { transactionGap } from '../facts/known-past.ts'
+import { ASSET_AMOUNT, assetAmount } from './amounts.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from './envelope.ts'
@@ -20,6 +24,10 @@ const REQUEST_FORMAT = 'transaction id: 64 hex digits, 0x optional'
 /** An id with its prefix and some blanks around it. */
 const REQUEST_CHARS_MAX = 100
 const EXAMPLE = '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8'
+
+/** Kinds of transactions whose amount is of the coin, or of the token that they name. */
+const IN_COINS: ReadonlySet<TxKind> = new Set(['transfer', 'agent_invoke', 'stake'])
+const IN_TOKENS: ReadonlySet<TxKind> = new Set(['token_transfer', 'token_mint', 'token_burn'])
 
 const VERDICT = Type.Object({ alg: Type.String(), valid: Type.Union([Type.Boolean(), Type.Null()]) })
 
@@ -34,7 +42,11 @@ const RESULT = Type.Object({
   type: Type.Optional(Type.String()),
   sender: Type.Optional(Type.String()),
   nonce: Type.Optional(Type.String()),
+  /** As it was signed: amounts are whole numbers of base units. */
   payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  payloadUnits: Type.Optional(Type.Literal('base units')),
+  /** The amount of the payload in coins or tokens, where it is one of one asset. */
+  amount: Type.Optional(ASSET_AMOUNT),
   size: Type.Optional(Type.Integer()),
   fee: Type.Optional(
     Type.Object({ amount: COIN_AMOUNT, burned: COIN_AMOUNT, rate: Type.String(), weight: Type.Integer() }),
@@ -93,11 +105,20 @@ function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
     sender: formatAddress(prefix, tx.body.sender),
     nonce: tx.body.nonce.toString(),
     payload: payloadToJson(prefix, tx.body),
+    payloadUnits: 'base units' as const,
+    ...amountIn(chain, tx.body),
     size: tx.size,
     ...(receipt === undefined ? {} : mined(context, receipt)),
     signature,
     unknown: signature.classical.valid === null ? ['signature'] : [],
   }
+}
+
+function amountIn(chain: Chain, { kind, payload }: Transaction['body']) {
+  if (!IN_COINS.has(kind) && !IN_TOKENS.has(kind)) return {}
+  const { amount, symbol = coinOf(chain).symbol } = payload as { readonly amount: bigint; readonly symbol?: string }
+  const asset = assetNamed(chain, symbol)
+  return asset === undefined ? {} : { amount: assetAmount(asset, amount) }
 }
 
 function mined(context: ServiceContext, { fee, burned, rate, weight, code, entries }: ReceiptOf<'transaction'>) {
@@ -138,6 +159,8 @@ export const txLookup = defineService({
       amount: '150000000',
       create: false,
     },
+    payloadUnits: 'base units',
+    amount: { symbol: 'FAR', decimals: 8, amount: '1.5' },
     size: 2752,
     fee: { amount: '0.00118404', burned: '0.00114816', rate: '33', weight: 3588 },
     receipt: { success: true, code: null, entries: [] },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { meantName } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { orNull } from './amounts.ts'
 import { ENGINE_ENVELOPE, engineEnvelope } from './envelope.ts'
@@ -8,12 +9,27 @@ import { defineService } from './service.ts'
 
 const ID = 'node-world-clock' as ServiceId
 const FORMAT = {
-  requestFormat: 'IANA time zone name (Europe/Berlin, any case) or an offset (+05:30)',
+  requestFormat: 'IANA time zone (Europe/Berlin, any case), its city alone (Berlin), or an offset (+05:30, UTC+2)',
   example: 'Europe/Berlin',
 }
 const REQUEST_CHARS_MAX = 64
 /** Names, and offsets: of what the clock understands besides, a whole date is no zone. */
 const ZONE = /^(?:[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*|[+-][0-9]{2}(?::?[0-9]{2})?)$/
+/** An offset that says what it is one from; of GMT the zones of POSIX count the other way, so that is not guessed at. */
+const UTC_OFFSET = /^UTC ?([+-])([0-9]{1,2})(?::?([0-9]{2}))?$/i
+const NAMES = Intl.supportedValuesOf('timeZone')
+const AREAS = [
+  'Africa',
+  'America',
+  'Antarctica',
+  'Arctic',
+  'Asia',
+  'Atlantic',
+  'Australia',
+  'Europe',
+  'Indian',
+  'Pacific',
+]
 const OFFSET = Type.String({ pattern: '^[+-][0-9]{2}:[0-9]{2}$' })
 const ENGINE = 'temporal'
 
@@ -60,13 +76,40 @@ const ZONE_NAMES: readonly (readonly [name: string, offsetMinutes: number, zones
 ]
 
 function parse(request: string): Result<string> {
-  const name = request.trim()
+  const text = request.trim()
+  const [, sign, hours = '', minutes = '00'] = UTC_OFFSET.exec(text) ?? []
+  const name = sign === undefined ? text.replace(/ +/g, '_') : `${sign}${hours.padStart(2, '0')}:${minutes}`
   if (!ZONE.test(name)) return unusable('not the name of a time zone', FORMAT)
+  const zone = zoneIn(name)
+  if (zone !== undefined) return ok(zone)
+  const [only, ...others] = zonesOfCity(name)
+  if (only !== undefined && others.length === 0) return ok(only)
+  const meant = only === undefined ? likeName(name) : [only, ...others].join(' or ')
+  return unusable(`there is no such time zone${meant === undefined ? '' : `; did you mean ${meant}?`}`, FORMAT)
+}
+
+function zoneIn(name: string): string | undefined {
   try {
-    return ok(Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId)
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId
   } catch {
-    return unusable('there is no such time zone', FORMAT)
+    return undefined
   }
+}
+
+/** Zones whose last part is the name of a city, also an old one or one in a province; one of each that are the same by now. */
+function zonesOfCity(city: string): readonly string[] {
+  const ending = `/${city.toLowerCase()}`
+  const inProvinces = NAMES.filter((name) => name.toLowerCase().endsWith(ending))
+  const found = [...inProvinces, ...AREAS.flatMap((area) => zoneIn(`${area}/${city}`) ?? [])]
+  return [...new Map(found.map((name) => [zoneOf(name), name])).values()]
+}
+
+function likeName(mistyped: string): string | undefined {
+  const offset = /^GMT([+-][0-9]{1,2}(?::?[0-9]{2})?)$/i.exec(mistyped)?.[1]
+  if (offset !== undefined) return `UTC${offset}`
+  const city = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+  const near = meantName(mistyped, mistyped.includes('/') ? NAMES : NAMES.map(city))
+  return near === undefined ? undefined : NAMES.find((name) => name === near || city(name) === near)
 }
 
 /** The clock of a zone at a moment. */

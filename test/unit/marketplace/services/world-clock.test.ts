@@ -140,7 +140,6 @@ describe('the world clock', () => {
 
   it.for([
     '',
-    'Berlin',
     'GMT+2',
     'Europe/Nowhere',
     '+25:00',
@@ -153,6 +152,32 @@ describe('the world clock', () => {
     'A'.repeat(65),
   ])('refuses %j', async (zone) => {
     expect(await ask('node-world-clock', zone, context)).toHaveProperty('refused')
+  })
+
+  it.for([
+    ['Tokyo', 'Asia/Tokyo'],
+    ['berlin', 'Europe/Berlin'],
+    ['New York', 'America/New_York'],
+    ['America/New York', 'America/New_York'],
+    ['Kolkata', 'Asia/Kolkata'],
+    ['Buenos Aires', 'America/Buenos_Aires'],
+    ['Louisville', 'America/Louisville'],
+    ['UTC+2', '+02:00'],
+    ['utc -9:30', '-09:30'],
+    ['UTC+0545', '+05:45'],
+    ['+02:00', '+02:00'],
+  ] as const)('takes %s for %s', async ([written, timezone]) => {
+    expect(await at(written, '2026-11-20T12:00:00Z')).toMatchObject({ timezone })
+  })
+
+  it.for([
+    ['Tokio', 'Asia/Tokyo'],
+    ['Europe/Berln', 'Europe/Berlin'],
+    ['GMT+2', 'UTC+2'],
+  ] as const)('knows what is meant by %s', async ([written, meant]) => {
+    expect(await ask('node-world-clock', written, context)).toMatchObject({
+      refused: `there is no such time zone; did you mean ${meant}?`,
+    })
   })
 
   it('is right in every zone at any moment', async () => {

@@ -16,9 +16,9 @@ afterAll(() => shop.close())
 
 type Fields = Readonly<Record<string, unknown>>
 
-function items(
-  ...rows: readonly (readonly [qty: string, unitPrice: string, vatPercent?: number])[]
-): readonly Fields[] {
+type Row = readonly [qty: string, unitPrice: string, vatPercent?: number]
+
+function items(...rows: readonly Row[]): readonly Fields[] {
   return rows.map(([qty, unitPrice, vatPercent]) => ({ description: 'x', qty, unitPrice, vatPercent }))
 }
 
@@ -44,7 +44,7 @@ async function refusalOf(changes: Fields, serviceId = 'node-invoice-pdf', now = 
 }
 
 describe('a credit note', () => {
-  const credited = async (...rows: Parameters<typeof items>) => {
+  const credited = async (...rows: readonly Row[]) => {
     const [result, sheet] = await made({ items: items(...rows), currency: 'EUR', vatRate: 19 }, 'node-credit-note')
     const { lines, netTotal, grossTotal } = result as {
       lines: readonly { net: string }[]

@@ -77,7 +77,8 @@ export const getSitemap: Handler = (node, { baseUrl }) => text(sitemap(node, bas
 
 /** The catalogue. */
 export const getCatalogue: Handler = (node, request) => {
-  const search = { q: wordOf(request, 'q')?.trim(), capability: wordOf(request, 'capability') }
+  const words = wordOf(request, 'q') ?? wordOf(request, 'query')
+  const search = { q: words?.trim(), capability: wordOf(request, 'capability') }
   return pageAnswer(cataloguePage(node, request.baseUrl, search))
 }
 

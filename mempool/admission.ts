@@ -72,13 +72,14 @@ export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: Chain)
   return validUntil !== 0 && validUntil < height ? fault('tx/expired', { validUntil, height }) : null
 }
 
-function checkFee({ tx }: MempoolEntry, { chain, ranking, floorRate }: AdmissionContext): Fault | null {
+function checkFee({ tx, weight }: MempoolEntry, { chain, ranking, floorRate }: AdmissionContext): Fault | null {
   const baseFee = nextBaseFee(chain)
   const floor = ranking.spared.has(tx.body.sender) ? 0n : floorRate
   const least = baseFee > floor ? baseFee : floor
   const rate = effectiveRate({ tx }, baseFee)
   if (tx.body.maxFeeRate >= baseFee && rate >= least) return null
-  return fault('mempool/fee-too-low', { feeRate: rate.toString(), minFeeRate: least.toString() })
+  const texts = { feeText: feeText(chain, weight, rate), leastText: feeText(chain, weight, least) }
+  return fault('mempool/fee-too-low', { feeRate: rate.toString(), minFeeRate: least.toString(), ...texts })
 }
 
 function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: AdmissionContext): Fault | null {
@@ -106,6 +107,11 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
   return fault('mempool/balance-exceeded', { needed: needed.toString(), balance: balance.toString(), ...texts })
 }
 
+/** What a transaction of this weight pays at a rate. */
+function feeText(chain: Chain, weight: number, rate: bigint): string {
+  return coinText(chain, BigInt(weight) * rate)
+}
+
 function coinText({ ruleBook: { params } }: Chain, units: bigint): string {
   return `${formatAmount(units, params.decimals)} ${params.ticker}`
 }
@@ -113,7 +119,7 @@ function coinText({ ruleBook: { params } }: Chain, units: bigint): string {
 const BPS = 10_000n
 
 /** A replacement pays more at today's base fee, and no less at any other, or it could be had for nothing. */
-function checkReplacement({ tx }: MempoolEntry, { chain, pool, policy }: AdmissionContext): Fault | null {
+function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }: AdmissionContext): Fault | null {
   const old = pool.account(tx.body.sender)?.at(tx.body.nonce)
   if (old === undefined) return null
   const baseFee = nextBaseFee(chain)
@@ -124,9 +130,10 @@ function checkReplacement({ tx }: MempoolEntry, { chain, pool, policy }: Admissi
   const leastTip = effectiveRate(old, 0n)
   const { maxFeeRate, tip } = tx.body
   if (effectiveRate({ tx }, baseFee) >= leastRate && maxFeeRate >= leastMax && tip >= leastTip) return null
+  const least = leastRate > leastMax ? leastRate : leastMax
   return fault('mempool/replacement-fee-too-low', {
-    minFeeRate: (leastRate > leastMax ? leastRate : leastMax).toString(),
-    minTip: leastTip.toString(),
+    ...{ minFeeRate: least.toString(), minTip: leastTip.toString() },
+    ...{ leastText: feeText(chain, weight, least), tipText: feeText(chain, weight, leastTip) },
   })
 }
 

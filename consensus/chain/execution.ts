@@ -156,9 +156,10 @@ export class BlockExecution {
       return fail(fault('tx/expired', { validUntil: body.validUntil, height }))
     }
     if (body.maxFeeRate < baseFee) {
-      return fail(
-        fault('tx/fee-rate-below-base', { maxFeeRate: body.maxFeeRate.toString(), baseFee: baseFee.toString() }),
-      )
+      const feeText = (each: bigint): string => this.#coinText(BigInt(weight) * each)
+      const rates = { maxFeeRate: body.maxFeeRate.toString(), baseFee: baseFee.toString() }
+      const texts = { feeText: feeText(body.maxFeeRate), leastText: feeText(baseFee) }
+      return fail(fault('tx/fee-rate-below-base', { ...rates, ...texts }))
     }
     const rate = rateOf(body, baseFee)
     const fee = amount(BigInt(weight) * rate)

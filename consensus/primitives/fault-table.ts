@@ -64,7 +64,11 @@ export const FAULT_TABLE = {
   'tx/nonce-too-low': sender('nonce_too_low', 409, 'nonce {nonce} is used; the next nonce is {next}'),
   'tx/nonce-too-high': later('nonce_too_high', 409, 'nonce {nonce} is too far ahead; the next nonce is {next}'),
   'tx/expired': sender('transaction_expired', 409, 'validUntil {validUntil} lies before the next block {height}'),
-  'tx/fee-rate-below-base': later('fee_too_low', 409, 'the fee rate {maxFeeRate} is below the base fee {baseFee}'),
+  'tx/fee-rate-below-base': later(
+    'fee_too_low',
+    409,
+    'the transaction pays a fee of at most {feeText}; a block takes at least {leastText} for it now',
+  ),
   'tx/fee-unpayable': later(
     'insufficient_balance',
     409,
@@ -154,12 +158,12 @@ export const FAULT_TABLE = {
   'mempool/fee-too-low': sender(
     'fee_too_low',
     409,
-    'the fee rate {feeRate} is too low; at least {minFeeRate} is accepted',
+    'the fee of {feeText} is too low; at least {leastText} is accepted for this transaction',
   ),
   'mempool/replacement-fee-too-low': sender(
     'replacement_fee_too_low',
     409,
-    'replacing a waiting transaction takes a fee rate of at least {minFeeRate} and a tip of at least {minTip}',
+    'replacing the waiting transaction takes a fee of at least {leastText}, and a tip of at least {tipText}',
   ),
   'mempool/balance-exceeded': later(
     'insufficient_balance',

@@ -1,5 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { AgentId, BlockId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
@@ -160,12 +161,21 @@ function checkAmount(
 ): Fault | null {
   const prices = pricesHonouredAt(context, service, escrow.minedAt)
   if (prices.includes(escrow.amount)) return null
-  const expected = prices.length === 0 ? 'none: nothing was quoted then' : [...new Set(prices)].join(' or ')
-  return mismatch(txId, 'the amount in base units', {
-    got: escrow.amount.toString(),
-    expected,
-    refund: refundText(escrow),
-  })
+  return wrongAmount(context.chain, txId, escrow, [...new Set(prices)])
+}
+
+/** An escrow of another amount than those that would do, none where nothing was quoted; in coins, and in base units beside them. */
+export function wrongAmount(
+  { ruleBook: { params } }: Pick<Chain, 'ruleBook'>,
+  txId: TxId,
+  escrow: Escrow,
+  wanted: readonly bigint[],
+): Fault {
+  const coins = (units: bigint): string => `${formatAmount(units, params.decimals)} ${params.ticker}`
+  const expected = wanted.length === 0 ? 'none: nothing was quoted then' : wanted.map(coins).join(' or ')
+  const facts = { got: coins(escrow.amount), expected, refund: refundText(escrow) }
+  const { code, detail } = mismatch(txId, 'the amount', facts)
+  return fault(code, { ...detail, gotBaseUnits: escrow.amount.toString(), expectedBaseUnits: wanted.map(String) })
 }
 
 /** A secret that is not the one of the payment. */

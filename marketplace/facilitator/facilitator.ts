@@ -9,7 +9,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { requestHash } from '../checkout/claim.ts'
 import { MinedCalls } from '../checkout/mined-calls.ts'
 import type { TransactionSink } from '../checkout/operator.ts'
-import { checkLock, judgePayment, openPayment, type PaymentVerdict } from '../checkout/payment.ts'
+import { checkLock, judgePayment, openPayment, type PaymentVerdict, wrongAmount } from '../checkout/payment.ts'
 import type { NativePriceSource } from '../checkout/price.ts'
 import { FINAL_DEPTH, type MarketSettings } from '../checkout/settings.ts'
 import { ValueAtRisk } from '../checkout/value-at-risk.ts'
@@ -123,7 +123,7 @@ export class Facilitator {
 
   /** What the judge of payments does not know: the amount that was asked for, and a request that is told by its hash alone. */
   #checked({ txId, amount, request, requestHash: hash }: FacilitatedPayment, escrow: Escrow): Result<VerifiedPayment> {
-    if (escrow.amount !== amount) return fail(otherAmount(txId, escrow, amount))
+    if (escrow.amount !== amount) return fail(wrongAmount(this.#deps.chain, txId, escrow, [amount]))
     const committed = escrow.requestCommitment !== ZERO_HEX_32
     if (committed && request === null && hash === null) return fail(fault('facilitator/request-missing', { txId }))
     const commitment = !committed ? 'none' : request === null ? 'unchecked' : 'opened'
@@ -208,14 +208,4 @@ function resultOf(txId: TxId, verdict: Exclude<PaymentVerdict, { state: 'held' }
   if (verdict.state === 'refused') return fail(verdict.fault)
   const { confirmations, needed } = verdict
   return fail(fault('pay/unconfirmed', { txId, confirmations, needed }))
-}
-
-function otherAmount(txId: TxId, escrow: Escrow, amount: bigint): Fault {
-  return fault('pay/mismatch', {
-    txId,
-    field: 'the amount in base units',
-    got: escrow.amount.toString(),
-    expected: amount.toString(),
-    refund: `The escrow returns to the caller by itself at height ${escrow.deadline}.`,
-  })
 }

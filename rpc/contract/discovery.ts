@@ -25,6 +25,9 @@ const SEARCH_QUERY = Type.Object(
   {
     ...FILTERS,
     query: Type.Optional(Type.String({ maxLength: 200, description: 'Words that the service must be described by' })),
+    q: Type.Optional(
+      Type.String({ maxLength: 200, description: 'The same by the name that `/services.json` has for it' }),
+    ),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}$' })),
   },
   { additionalProperties: true },
@@ -209,6 +212,7 @@ export const DISCOVERY_ROUTES = {
     query: Type.Object(
       {
         q: Type.Optional(Type.String({ maxLength: 200 })),
+        query: Type.Optional(Type.String({ maxLength: 200, description: 'The same as `q`' })),
         capability: Type.Optional(Type.String({ maxLength: 40 })),
       },
       { additionalProperties: true },

@@ -329,6 +329,7 @@ export const MARKET_ROUTES = {
       {
         capability: Type.Optional(Type.String({ maxLength: 40 })),
         q: Type.Optional(Type.String({ maxLength: 80 })),
+        query: Type.Optional(Type.String({ maxLength: 80, description: 'The same as `q`' })),
         include: Type.Optional(
           Type.Literal('all', { description: 'Unavailable services too, which are listed without it as well' }),
         ),

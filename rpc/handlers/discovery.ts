@@ -49,7 +49,8 @@ export const listResources: Handler = (node, request) => {
 /** What is described by some words. */
 export const searchResources: Handler = (node, request) => {
   const offset = Number(request.query.cursor ?? 0)
-  const { texts, total, limit } = listed(node, request, { generation: 2, offset, query: wordOf(request, 'query') })
+  const query = wordOf(request, 'query') ?? wordOf(request, 'q')
+  const { texts, total, limit } = listed(node, request, { generation: 2, offset, query })
   const next = offset + texts.length
   const pagination = JSON.stringify({ limit, cursor: next < total && texts.length > 0 ? String(next) : null })
   const content = `{"x402Version":2,"resources":[${texts.join(',')}],"partialResults":false,"pagination":${pagination}}`
@@ -76,7 +77,8 @@ export const getSitemap: Handler = (node, { baseUrl }) => text(sitemap(node, bas
 
 /** The catalogue. */
 export const getCatalogue: Handler = (node, request) => {
-  const search = { q: wordOf(request, 'q')?.trim(), capability: wordOf(request, 'capability') }
+  const words = wordOf(request, 'q') ?? wordOf(request, 'query')
+  const search = { q: words?.trim(), capability: wordOf(request, 'capability') }
   return pageAnswer(cataloguePage(node, request.baseUrl, search))
 }
 

@@ -178,7 +178,9 @@ export const getExample: Handler = ({ market }, { params }) => {
 /** The registry, filtered. */
 export const listServices: Handler = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
-  const [q, capability] = [query.q, query.capability].map((value) => (value === undefined ? undefined : String(value)))
+  const [q, capability] = [query.q ?? query.query, query.capability].map((value) =>
+    value === undefined ? undefined : String(value),
+  )
   const services = matching(node, all, (entry) => entry, { q, capability })
   return answer({
     network: 'mainnet',

@@ -158,6 +158,16 @@ describe('the list of catalogues', () => {
     expect(pieces).toEqual(all.body.resources)
   })
 
+  it('is searched by the name that any of the lists has for words', async () => {
+    const bodyOf = async (path: string): Promise<string> => (await ask(daemon.url, path)).text
+    const paths = ['/discovery/search?limit=100&', '/services.json?', '/agents?']
+    for (const path of paths) {
+      const found = await bodyOf(`${path}q=token`)
+      expect(found).not.toContain('node-world-clock')
+      expect(await bodyOf(`${path}query=token`)).toBe(found)
+    }
+  })
+
   it.each(['limit=0', 'limit=101', 'offset=-1', 'x402Version=3', 'limit=x'])('refuses %s', async (query) => {
     expect((await ask(daemon.url, `/x402/discovery?${query}`)).status).toBe(400)
   })

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { NodeClient } from '../../rpc/client/node-client.ts'
 import { ask, type CallView, post, type Reply, verdict } from '../support/api.ts'
 import { Caller, marketOpen, type Payment, runsIn } from '../support/caller.ts'
@@ -51,7 +52,10 @@ describe('a payment that does not fit is refused with a fresh quote and nothing 
     const payment = await buyer.payMined({ serviceId: 'node-test-again', request, amount: PRICE + difference })
     const reply = await buyer.settle(payment)
     expect(verdict(reply)).toBe('402 payment_mismatch')
-    expect(reply.body.details).toMatchObject({ got: String(PRICE + difference), expected: String(PRICE) })
+    expect(reply.body.details).toMatchObject({
+      ...{ got: `${formatAmount(PRICE + difference, 8)} FAR`, gotBaseUnits: String(PRICE + difference) },
+      ...{ expected: '0.008 FAR', expectedBaseUnits: [String(PRICE)] },
+    })
     const { height } = await buyer.transaction(payment.txId)
     expect(reply.body.error).toContain(`returns to the caller by itself at height ${height + 9_600}`)
     expect(reply.body.accepts).toHaveLength(1)

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
 import type { ServiceId, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { wallet } from '../support/chain.ts'
 import { closeMarkets, ONCE, TestMarket } from '../support/market.ts'
@@ -31,8 +32,10 @@ async function paidAt(market: TestMarket, height: number, amount: bigint): Promi
     : answer.fault.code
 }
 
+const coins = (units: bigint): string => `${formatAmount(units, 8)} FAR`
+
 const refused = (...prices: readonly bigint[]): string =>
-  `the amount in base units: ${prices.map(unitsOf).join(' or ')}`
+  `the amount: ${prices.map((price) => coins(unitsOf(price))).join(' or ')}`
 
 describe('a payment after a change of the price', () => {
   it('may pay the old price in the epoch of the change, and nothing else', async () => {
@@ -84,9 +87,9 @@ describe('a payment after a change of the price', () => {
         code: 'pay/mismatch',
         detail: {
           txId: payment.txId,
-          field: 'the amount in base units',
-          got: `${unitsOf(OLD) + 1n}`,
-          expected: `${unitsOf(OLD)}`,
+          field: 'the amount',
+          ...{ got: coins(unitsOf(OLD) + 1n), gotBaseUnits: `${unitsOf(OLD) + 1n}` },
+          ...{ expected: coins(unitsOf(OLD)), expectedBaseUnits: [`${unitsOf(OLD)}`] },
           refund: `The escrow returns to the caller by itself at height ${deadline}.`,
         },
       },
@@ -173,8 +176,8 @@ describe('a payment while the pool moves', () => {
     const low = market.priceOf(ONCE)
     expect(market.price.usdMicrosPerCoin(2)).toBeLessThan(200_000n)
     expect(await paidAt(market, 2 * EPOCH + 1, quoted)).toBe('delivered')
-    expect(await paidAt(market, 2 * EPOCH + 2, low)).toBe(`the amount in base units: ${quoted}`)
-    expect(await paidAt(market, 3 * EPOCH, low)).toBe('the amount in base units: none: nothing was quoted then')
+    expect(await paidAt(market, 2 * EPOCH + 2, low)).toBe(`the amount: ${coins(quoted)}`)
+    expect(await paidAt(market, 3 * EPOCH, low)).toBe('the amount: none: nothing was quoted then')
   })
 
   it('goes back by itself where nothing was quoted, and is paid again when the price is back', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BlockRules } from '../../../consensus/block/rules.ts'
 import { createRuleBook, type RuleBook } from '../../../consensus/chain/rule-book.ts'
 import { formatAmount } from '../../../consensus/primitives/amount.ts'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { signTransaction } from '../../../consensus/tx/sign.ts'
 import { assembleTransaction, encodeWitness, type Transaction, type TxBody } from '../../../consensus/tx/transaction.ts'
 import { weightOf } from '../../../consensus/tx/weight.ts'
@@ -10,6 +11,7 @@ import { walletKey } from '../../../src/crypto/wallet-key.ts'
 import { PROTOCOL } from '../../../src/protocol.ts'
 import { seedOf } from '../../support/actors.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
+import { feeText } from '../../support/fee-text.ts'
 import { HeldVerifier, TestMempool } from '../../support/mempool.ts'
 import { testParams, testRuleBook } from '../../support/network.ts'
 import { fillerSignature, SAMPLE, units, unsigned } from '../../support/unsigned.ts'
@@ -126,7 +128,8 @@ describe('a fee', () => {
     // A thirty-second less than the parent's, which was empty.
     expect([nextBaseFee(pool.test.chain), pool.mempool.minFeeRate]).toEqual([969n, 969n])
     const cheap = await pool.pay(1, 0, { maxFeeRate: 968n, tip: 968n })
-    const detail = { feeRate: '968', minFeeRate: '969' }
+    const texts = { feeText: feeText(cheap, 968n), leastText: feeText(cheap, 969n) }
+    const detail = { feeRate: '968', minFeeRate: '969', ...texts }
     expect(await pool.submit(cheap)).toEqual({ code: 'mempool/fee-too-low', detail })
     expect(await pool.submit(await pool.pay(1, 0, { maxFeeRate: 969n, tip: 0n }))).toBeNull()
   })
@@ -237,10 +240,12 @@ describe('a replacement', () => {
   ])('of a rate of %d is not had for %d but for %d', async (old, refused, accepted) => {
     const pool = await TestMempool.open()
     await pool.put(1, 0, { rate: old })
-    const detail = { minFeeRate: accepted.toString(), minTip: old.toString() }
-    expect(await pool.submit(await pool.pay(1, 0, { rate: refused, amount: 1n }))).toEqual({
-      ...{ code: 'mempool/replacement-fee-too-low', detail },
-    })
+    const cheap = await pool.pay(1, 0, { rate: refused, amount: 1n })
+    const texts = { leastText: feeText(cheap, accepted), tipText: feeText(cheap, old) }
+    const detail = { minFeeRate: accepted.toString(), minTip: old.toString(), ...texts }
+    const refusal = await pool.submit(cheap)
+    expect(refusal).toEqual({ code: 'mempool/replacement-fee-too-low', detail })
+    expect(faultMessage(refusal as Fault)).toContain(`takes a fee of at least ${texts.leastText}, and a tip`)
     const better = await pool.put(1, 0, { rate: accepted, amount: 1n })
     expect(pool.mempool.transactions()).toEqual([better])
   })
@@ -249,9 +254,12 @@ describe('a replacement', () => {
     const pool = await TestMempool.open()
     await pool.put(1, 0, { maxFeeRate: 1_000n, tip: 10n })
     const pay = (maxFeeRate: bigint, tip: bigint) => pool.pay(1, 0, { maxFeeRate, tip, amount: 1n })
-    const refusal = { code: 'mempool/replacement-fee-too-low', detail: { minFeeRate: '1100', minTip: '10' } }
+    const one = await pay(1_100n, 14n)
+    const texts = { leastText: feeText(one, 1_100n), tipText: feeText(one, 10n) }
+    const detail = { minFeeRate: '1100', minTip: '10', ...texts }
+    const refusal = { code: 'mempool/replacement-fee-too-low', detail }
     // 42 is paid now, so 46.2 is the least.
-    expect(await pool.submit(await pay(1_100n, 14n))).toEqual(refusal)
+    expect(await pool.submit(one)).toEqual(refusal)
     expect(await pool.submit(await pay(1_099n, 500n))).toEqual(refusal)
     expect(await pool.submit(await pay(1_100n, 15n))).toBeNull()
   })

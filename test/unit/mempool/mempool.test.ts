@@ -6,6 +6,7 @@ import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../../mempool/policy.ts'
 import { seedOf } from '../../support/actors.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
+import { feeText } from '../../support/fee-text.ts'
 import { HeldVerifier, TestMempool } from '../../support/mempool.ts'
 import { PolicyAccount } from '../../support/policy-signer.ts'
 import { filled } from '../../support/unsigned.ts'
@@ -135,7 +136,9 @@ describe('while a signature is checked', () => {
     const [one, two, three] = await Promise.all([100n, 105n, 120n].map((rate) => pool.pay(1, 0, { rate })))
     const outcomes = [one, two, three].map((tx) => pool.submit(tx as Transaction))
     verifier.release()
-    const refusal = { code: 'mempool/replacement-fee-too-low', detail: { minFeeRate: '110', minTip: '100' } }
+    const texts = { leastText: feeText(two as Transaction, 110n), tipText: feeText(two as Transaction, 100n) }
+    const detail = { minFeeRate: '110', minTip: '100', ...texts }
+    const refusal = { code: 'mempool/replacement-fee-too-low', detail }
     expect(await Promise.all(outcomes)).toEqual([null, refusal, null])
     expect(pool.mempool.transactions()).toEqual([three])
   })
@@ -315,7 +318,7 @@ describe('a full mempool', () => {
     expect(pool.mempool.minFeeRate).toBe(51n)
     pool.mempool.drop(dear.txId)
     const same = await pool.pay(5, 0, { rate: 50n })
-    const detail = { feeRate: '50', minFeeRate: '51' }
+    const detail = { feeRate: '50', minFeeRate: '51', feeText: feeText(same, 50n), leastText: feeText(same, 51n) }
     expect(await pool.submit(same)).toEqual({ code: 'mempool/fee-too-low', detail })
     await pool.test.mine()
     expect(pool.mempool.minFeeRate).toBe(32n)

@@ -20,6 +20,7 @@ import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
 import { walletKey } from '../../../src/crypto/wallet-key.ts'
 import { fork, outcomeOf } from '../../support/branches.ts'
 import { TestChain, type TxOptions, wallet } from '../../support/chain.ts'
+import { feeText as feeTextOf } from '../../support/fee-text.ts'
 import { testRuleBook } from '../../support/network.ts'
 import { agentId, filled, SAMPLE, units } from '../../support/unsigned.ts'
 
@@ -228,6 +229,8 @@ describe('a candidate that cannot stand in the block', () => {
     const weight = BigInt(weightOf(wrong[4] as Transaction, LAUNCH_RULES.tx))
     const units = weight * (BASE_FEE + 1n)
     const [fee, feeText] = [units.toString(), `${formatAmount(units, 8)} FAR`]
+    const cheap = wrong[5] as Transaction
+    const belowBase = { feeText: feeTextOf(cheap, 31n), leastText: feeTextOf(cheap, 32n) }
     expect(built.refused).toEqual([
       { tx: wrong[0], fault: fault('tx/nonce-too-low', { nonce: '0', next: '1' }) },
       { tx: wrong[1], fault: fault('tx/nonce-too-high', { nonce: '1', next: '0' }) },
@@ -237,7 +240,7 @@ describe('a candidate that cannot stand in the block', () => {
         tx: wrong[4],
         fault: fault('tx/fee-unpayable', { balance: '999', fee, balanceText: '0.00000999 FAR', feeText }),
       },
-      { tx: wrong[5], fault: fault('tx/fee-rate-below-base', { maxFeeRate: '31', baseFee: '32' }) },
+      { tx: wrong[5], fault: fault('tx/fee-rate-below-base', { maxFeeRate: '31', baseFee: '32', ...belowBase }) },
     ])
     expect(idsOf(built.block.transactions)).toEqual(idsOf(good))
     await accepted(test, built)

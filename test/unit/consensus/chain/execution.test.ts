@@ -8,6 +8,7 @@ import type { Address } from '../../../../consensus/primitives/ids.ts'
 import { runNow } from '../../../../consensus/primitives/steps.ts'
 import type { Transaction } from '../../../../consensus/tx/transaction.ts'
 import { weightOf } from '../../../../consensus/tx/weight.ts'
+import { feeText } from '../../../support/fee-text.ts'
 import { testHeader } from '../../../support/headers.ts'
 import { FUNDS, MINER, TestLedger } from '../../../support/ledger.ts'
 import { type EnvelopeChange, filled, SAMPLE, units } from '../../../support/unsigned.ts'
@@ -49,9 +50,15 @@ describe('a transaction that cannot stand in a block', () => {
 
   it('is one that pays less than the base fee', () => {
     const ledger = new TestLedger()
-    expect(ledger.refusal(transfer(ledger, { maxFeeRate: 39n }), 40n)).toEqual({
-      ...{ code: 'tx/fee-rate-below-base', detail: { maxFeeRate: '39', baseFee: '40' } },
+    const cheap = transfer(ledger, { maxFeeRate: 39n })
+    const texts = { feeText: feeText(cheap, 39n), leastText: feeText(cheap, 40n) }
+    const refusal = ledger.refusal(cheap, 40n)
+    expect(refusal).toEqual({
+      ...{ code: 'tx/fee-rate-below-base', detail: { maxFeeRate: '39', baseFee: '40', ...texts } },
     })
+    expect(faultMessage(refusal as Fault)).toContain(
+      `at most ${texts.feeText}; a block takes at least ${texts.leastText}`,
+    )
     expect(ledger.refusal(transfer(ledger, { maxFeeRate: 40n }), 40n)).toBeNull()
   })
 

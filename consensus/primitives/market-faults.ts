@@ -18,7 +18,7 @@ export const MARKET_FAULTS = {
   'pay/not-found': later(
     'payment_not_found',
     402,
-    'Do not pay again: the payment {txId} is neither in the chain nor in the mempool of this node yet; send its transaction, then repeat this call with the same payment',
+    'Do not pay again: the payment {txId} is neither in the chain nor in the mempool of this node yet; send its transaction, then make this call again with the same payment',
   ),
   'pay/unconfirmed': later(
     'payment_unconfirmed',

@@ -41,7 +41,9 @@ export async function reasonNotToSave(path: string): Promise<Fault | null> {
  * result says, where it says one.
  */
 export async function saveResultFile(path: string, result: unknown): Promise<Result<number>> {
-  const holder = [result, ...Object.values(fieldsOf(result))].map(fieldsOf).find((one) => typeof one.base64 === 'string')
+  const holder = [result, ...Object.values(fieldsOf(result))]
+    .map(fieldsOf)
+    .find((one) => typeof one.base64 === 'string')
   if (holder === undefined) return fail(unwritable(path, 'the result holds no file'))
   const bytes = bytesOf(holder.base64 as string)
   if (bytes === undefined) return fail(unwritable(path, 'the file of the result is no base64'))

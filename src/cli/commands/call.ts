@@ -67,8 +67,10 @@ async function withRequest(context: CommandContext): Promise<Result<CommandConte
   const file = flags['request-file']
   if (flags.tx !== undefined && (words.length > 0 || file !== undefined))
     return usage('a call that is taken up by --tx has its service and request already')
-  if (flags.save !== undefined && flags['no-pay'] !== undefined) return usage('with --no-pay there is nothing to --save')
-  if (file !== undefined && words.length !== 1) return usage('a request is a word or in --request-file, behind its service')
+  if (flags.save !== undefined && flags['no-pay'] !== undefined)
+    return usage('with --no-pay there is nothing to --save')
+  if (file !== undefined && words.length !== 1)
+    return usage('a request is a word or in --request-file, behind its service')
   const unfit = flags.save === undefined ? null : await reasonNotToSave(flags.save)
   if (unfit !== null) return fail(unfit)
   if (file === undefined) return ok(context)
@@ -77,19 +79,19 @@ async function withRequest(context: CommandContext): Promise<Result<CommandConte
 }
 
 async function buy(context: CommandContext): Promise<number | Fault> {
-    const client = new NodeClient(nodeUrl(context))
-    const misplaced = await checkNetwork(client, context)
-    if (misplaced !== null) return misplaced
-    const { flags, note } = context
-    if (flags.tx !== undefined) return resume(client, context, flags.tx)
-    const quoted = await quote(client, context)
-    if (!quoted.ok) return quoted.fault
-    if (flags['no-pay'] !== undefined) return showQuote(context, quoted.value)
-    const record = await pay(client, context, quoted.value)
-    if (!record.ok) return record.fault
-    const { txId } = record.value.tx
-    note(`paid with ${txId}; waiting for its block (if interrupted: ${resumeHint(context, txId)})`)
-    return settle(client, context, record.value)
+  const client = new NodeClient(nodeUrl(context))
+  const misplaced = await checkNetwork(client, context)
+  if (misplaced !== null) return misplaced
+  const { flags, note } = context
+  if (flags.tx !== undefined) return resume(client, context, flags.tx)
+  const quoted = await quote(client, context)
+  if (!quoted.ok) return quoted.fault
+  if (flags['no-pay'] !== undefined) return showQuote(context, quoted.value)
+  const record = await pay(client, context, quoted.value)
+  if (!record.ok) return record.fault
+  const { txId } = record.value.tx
+  note(`paid with ${txId}; waiting for its block (if interrupted: ${resumeHint(context, txId)})`)
+  return settle(client, context, record.value)
 }
 
 /** A payment signed for another network would be lost to a typo in --rpc. */
@@ -215,7 +217,12 @@ async function showResult(
 }
 
 /** What cannot be saved is not lost: the same answer comes again. */
-async function save(context: CommandContext, path: string, { tx }: CallRecord, result: unknown): Promise<number | Fault> {
+async function save(
+  context: CommandContext,
+  path: string,
+  { tx }: CallRecord,
+  result: unknown,
+): Promise<number | Fault> {
   const saved = await saveResultFile(path, result)
   if (saved.ok) context.note(`${saved.value} bytes written to ${path}`)
   else context.note(`it is paid; take the answer up again with: ${resumeHint(context, tx.txId)}`)

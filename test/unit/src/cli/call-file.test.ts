@@ -14,7 +14,10 @@ const FILE = { base64: BYTES.toString('base64'), sha256: createHash('sha256').up
 
 describe('the file of a result', () => {
   it('is saved as it is, wherever the result holds it', async () => {
-    expect(await saveResultFile(path('a.pdf'), { type: 'invoice', pdf: FILE })).toEqual({ ok: true, value: BYTES.length })
+    expect(await saveResultFile(path('a.pdf'), { type: 'invoice', pdf: FILE })).toEqual({
+      ok: true,
+      value: BYTES.length,
+    })
     expect(readFileSync(path('a.pdf'))).toEqual(BYTES)
     expect((await saveResultFile(path('b.png'), { base64: FILE.base64 })).ok).toBe(true)
   })

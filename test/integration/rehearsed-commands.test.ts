@@ -21,7 +21,15 @@ const salt = (units: string) => ({ symbol: 'SALT', decimals: 4, units, text: '1'
 
 /** What the node says that a transaction would come to. */
 function simulates(told: Json): void {
-  const simulation = { wouldMine: true, success: true, code: null, fault: null, fee: '100000', amounts: [], changes: [] }
+  const simulation = {
+    wouldMine: true,
+    success: true,
+    code: null,
+    fault: null,
+    fee: '100000',
+    amounts: [],
+    changes: [],
+  }
   node.says('/api/v1/tx/simulate', { ...simulation, ...told })
 }
 
@@ -55,11 +63,26 @@ it('a rehearsal says who gets and gives how much, and what is burned', async () 
   const of = (address: string) => ({ address, symbol: 'SALT' })
   simulates({
     changes: [
-      { what: 'accounts', of: { address: OWN }, before: { balance: '900', nonce: '1' }, after: { balance: '100', nonce: '2' } },
+      {
+        what: 'accounts',
+        of: { address: OWN },
+        before: { balance: '900', nonce: '1' },
+        after: { balance: '100', nonce: '2' },
+      },
       { what: 'token-balances', of: of(OWN), before: { amount: '70000' }, after: { amount: '40000' } },
       { what: 'token-balances', of: of(OTHER), before: null, after: { amount: '25000' } },
-      { what: 'supply', of: { symbol: 'SALT' }, before: { burned: '0', minted: '9' }, after: { burned: '5000', minted: '9' } },
-      { what: 'pools', of: { pool: POOL }, before: { assetX: 'FAR', reserveX: '9' }, after: { assetX: 'FAR', reserveX: '10' } },
+      {
+        what: 'supply',
+        of: { symbol: 'SALT' },
+        before: { burned: '0', minted: '9' },
+        after: { burned: '5000', minted: '9' },
+      },
+      {
+        what: 'pools',
+        of: { pool: POOL },
+        before: { assetX: 'FAR', reserveX: '9' },
+        after: { assetX: 'FAR', reserveX: '10' },
+      },
       { what: 'pool-shares', of: { address: OWN, pool: POOL }, before: { shares: '7' }, after: null },
       { what: 'agents', of: { id: 'x' }, before: null, after: { name: 'x' } },
     ],
@@ -95,7 +118,9 @@ it('who holds too little is told of what, and how much', async () => {
 it('what a pool does not take of what it is offered is said before it is sent', async () => {
   simulates({})
   const add = await node.run('pool', 'add', POOL, '10', 'FAR', '1', 'SALT', '--no-wait')
-  expect(add.notes[0]).toMatch(/^add about 2 FAR and 1 SALT to .*; at the price of the pool 8 FAR of what you offer stays/)
+  expect(add.notes[0]).toMatch(
+    /^add about 2 FAR and 1 SALT to .*; at the price of the pool 8 FAR of what you offer stays/,
+  )
   const fitting = await node.run('pool', 'add', POOL, '2', 'FAR', '1', 'SALT', '--no-wait')
   expect(fitting.notes[0]).not.toContain('stays')
 })
@@ -103,7 +128,10 @@ it('what a pool does not take of what it is offered is said before it is sent', 
 it.each([
   [['pool', 'add', POOL, '0.00000001', 'FAR'], /^nothing was sent: these amounts are too small/],
   [['pool', 'remove', POOL, '--all'], /^nothing was sent: the wallet holds no shares of FAR-SALT-30$/],
-  [['swap', '1', 'FAR', 'SALT', '--route', POOL, '--limit', '9'], /^nothing was sent: the quote is .* worse than --limit$/],
+  [
+    ['swap', '1', 'FAR', 'SALT', '--route', POOL, '--limit', '9'],
+    /^nothing was sent: the quote is .* worse than --limit$/,
+  ],
 ])('what the chain does not allow now is no fault of the command line: %o', async (words, line) => {
   const { end, fault } = await node.run(...words)
   expect(end).toMatch(line)

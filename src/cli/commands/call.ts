@@ -14,13 +14,14 @@ import { nativePowHasher } from '../../crypto/native-pow.ts'
 import { PROTOCOL } from '../../protocol.ts'
 import { printable } from '../../telemetry/terminal.ts'
 import { nativeAsset } from '../assets.ts'
+import { readRequestFile, reasonNotToSave, saveResultFile } from '../call-file.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
 import { quoteLines, receiptLines } from '../call-text.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { nodeHint } from '../place.ts'
 import { resultLines } from '../result-text.ts'
-import { readServiceId } from '../values.ts'
+import { readServiceId, usage } from '../values.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const USAGE = 'usage: farthing call <service> [request]'
@@ -45,6 +46,8 @@ export const callCommand: Command = {
     tx: 'Take up a call that was paid before, by its payment',
     json: 'Print one JSON object with result, receipt, quote, verified; with --no-pay the quote',
     'no-pay': 'Show the quote and stop',
+    'request-file': 'File with the request, in place of the word; - is standard input',
+    save: 'Write the file that the result holds (a PDF, a picture) to this new file; one that exists is never overwritten',
   },
   run: async (context) => {
     useNativeSha256()
@@ -52,22 +55,43 @@ export const callCommand: Command = {
       return fault('cli/usage', {
         reason: `${USAGE}; ${nodeHint(context, 'services')} lists them, npx --no farthing call --help shows the flags`,
       })
-    const client = new NodeClient(nodeUrl(context))
-    const misplaced = await checkNetwork(client, context)
-    if (misplaced !== null) return misplaced
-    const { flags, note } = context
-    if (flags.tx !== undefined && context.words.length > 0)
-      return fault('cli/usage', { reason: 'a call that is taken up by --tx has its service and request already' })
-    if (flags.tx !== undefined) return resume(client, context, flags.tx)
-    const quoted = await quote(client, context)
-    if (!quoted.ok) return quoted.fault
-    if (flags['no-pay'] !== undefined) return showQuote(context, quoted.value)
-    const record = await pay(client, context, quoted.value)
-    if (!record.ok) return record.fault
-    const { txId } = record.value.tx
-    note(`paid with ${txId}; waiting for its block (if interrupted: ${resumeHint(context, txId)})`)
-    return settle(client, context, record.value)
+    const asked = await withRequest(context)
+    if (!asked.ok) return asked.fault
+    return buy(asked.value)
   },
+}
+
+/** A command whose words are the service and the request, wherever that came from; refused before a node is asked. */
+async function withRequest(context: CommandContext): Promise<Result<CommandContext>> {
+  const { flags, words } = context
+  const file = flags['request-file']
+  if (flags.tx !== undefined && (words.length > 0 || file !== undefined))
+    return usage('a call that is taken up by --tx has its service and request already')
+  if (flags.save !== undefined && flags['no-pay'] !== undefined)
+    return usage('with --no-pay there is nothing to --save')
+  if (file !== undefined && words.length !== 1)
+    return usage('a request is a word or in --request-file, behind its service')
+  const unfit = flags.save === undefined ? null : await reasonNotToSave(flags.save)
+  if (unfit !== null) return fail(unfit)
+  if (file === undefined) return ok(context)
+  const request = await readRequestFile(file)
+  return request.ok ? ok({ ...context, words: [...words, request.value] }) : request
+}
+
+async function buy(context: CommandContext): Promise<number | Fault> {
+  const client = new NodeClient(nodeUrl(context))
+  const misplaced = await checkNetwork(client, context)
+  if (misplaced !== null) return misplaced
+  const { flags, note } = context
+  if (flags.tx !== undefined) return resume(client, context, flags.tx)
+  const quoted = await quote(client, context)
+  if (!quoted.ok) return quoted.fault
+  if (flags['no-pay'] !== undefined) return showQuote(context, quoted.value)
+  const record = await pay(client, context, quoted.value)
+  if (!record.ok) return record.fault
+  const { txId } = record.value.tx
+  note(`paid with ${txId}; waiting for its block (if interrupted: ${resumeHint(context, txId)})`)
+  return settle(client, context, record.value)
 }
 
 /** A payment signed for another network would be lost to a typo in --rpc. */
@@ -172,7 +196,11 @@ function resumeHint(context: CommandContext, txId: string): string {
   return nodeHint(context, `call --tx ${txId}`)
 }
 
-function showResult(context: CommandContext, record: CallRecord, body: NodeAnswer['body']): number | Fault {
+async function showResult(
+  context: CommandContext,
+  record: CallRecord,
+  body: NodeAnswer['body'],
+): Promise<number | Fault> {
   const { print, printJson, note, flags, params } = context
   const { result } = body
   const receipt: ReceiptJson = fieldsOf(body.receipt)
@@ -183,9 +211,22 @@ function showResult(context: CommandContext, record: CallRecord, body: NodeAnswe
     for (const line of receiptLines(receipt, verified, nativeAsset({ params }))) note(line)
   }
   const failed = failedChecks(verified)
-  if (failed.length === 0) return EXIT.ok
+  if (failed.length === 0) return flags.save === undefined ? EXIT.ok : save(context, flags.save, record, result)
   note(`the answer does not verify: ${failed.join(', ')}`)
   return EXIT.unverified
+}
+
+/** What cannot be saved is not lost: the same answer comes again. */
+async function save(
+  context: CommandContext,
+  path: string,
+  { tx }: CallRecord,
+  result: unknown,
+): Promise<number | Fault> {
+  const saved = await saveResultFile(path, result)
+  if (saved.ok) context.note(`${saved.value} bytes written to ${path}`)
+  else context.note(`it is paid; take the answer up again with: ${resumeHint(context, tx.txId)}`)
+  return saved.ok ? EXIT.ok : saved.fault
 }
 
 function verify(

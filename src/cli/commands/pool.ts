@@ -120,7 +120,8 @@ export const poolAddCommand = writingCommand<AddAsked>({
   name: 'pool add',
   usage: '<pool> <amount> <symbol> [<amount> <symbol>]',
   wordsMax: 5,
-  about: 'Add to a pool at its price; the second amount is worked out unless you give it, and what is too much of either stays with you',
+  about:
+    'Add to a pool at its price; the second amount is worked out unless you give it, and what is too much of either stays with you',
   example: 'pool add FAR-SALT-30 10 FAR',
   flags: SLIPPAGE_FLAG,
   read: readAdd,

@@ -221,7 +221,9 @@ describe.concurrent('farthing', () => {
     const candles = await trader.run('pool', 'candles', 'SALT-WOOL-100')
     expect(candles.stdout.trim().split('\n').length).toBeGreaterThan(1)
     const tried = await trader.run('swap', '20000', 'SALT', 'WOOL', '--dry-run')
-    expect(tried.stderr).toMatch(/would fail with ledger\/insufficient-balance: the wallet holds too little: it holds [0-9.]+ SALT, and this takes 20000 SALT/)
+    expect(tried.stderr).toMatch(
+      /would fail with ledger\/insufficient-balance: the wallet holds too little: it holds [0-9.]+ SALT, and this takes 20000 SALT/,
+    )
     expect(tried.code).toBe(1)
     await trader.isRefused(['swap', '1', 'FAR', 'WOOL', '--route', 'FAR-SALT-30'], /leads to SALT, not to WOOL/, 2)
     await trader.isRefused(['swap', '1', 'FAR', 'SALT', '--limit', '9999'], /the quote is .* worse than --limit/, 1)

@@ -66,7 +66,7 @@ export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
   meant('what do you have'),
 ]
 
-/** The same, asked without looking at the words of the services: they tell how the search does with questions that it has not seen. */
+/** The same, first asked without looking at the words of the services. Some were looked at since, while words were chosen: no held-out set. */
 export const UNSEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('do I need an umbrella in London', 'weather'),
   meant('how warm is it in Madrid', 'weather'),
@@ -98,4 +98,28 @@ export const UNSEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('repair a bicycle tyre'),
   meant('who is the president of France'),
   meant('teach me to swim'),
+]
+
+/** Held out: written in another hand before words were chosen for the last of {@link TUNED_QUESTIONS}; no word is chosen for them. */
+export const HELD_OUT_QUESTIONS: readonly LabelledQuestion[] = [
+  meant('should I take a coat to Reykjavik tonight', 'weather'),
+  meant('3000 rupees in pounds sterling', 'fx-rates'),
+  meant('put this paragraph into Polish', 'translate'),
+  meant('tl;dr of a long text please', 'summarize'),
+  meant('what hour is it now in Sydney', 'world-clock'),
+  meant('how much does one solana cost', 'crypto-price', 'crypto-prices'),
+  meant('has my transfer gone through yet', 'tx-lookup'),
+  meant('how many peers and how hard is mining right now', 'network-stats'),
+  meant('richest addresses of a coin', 'holder-stats'),
+  meant('does the dollar coin have enough collateral', 'stable-health'),
+  meant('cost of sending a transaction here', 'gas-tracker', 'gas-price'),
+  meant('trade WOOL against FAR, how much comes out', 'swap-quote'),
+  meant('which country does this ip belong to', 'geo-ip'),
+  meant('when does the registration of a domain expire', 'domain-info'),
+  meant('is this mail address going to bounce', 'email-validate'),
+  meant('make me a logo', 'image-gen'),
+  meant('bill for my client with vat', 'invoice-pdf', 'invoice-proforma'),
+  meant('do people like my product, judging from comments', 'sentiment'),
+  meant('ticket for the opera in Vienna'),
+  meant('how to grow tomatoes on a balcony'),
 ]

@@ -31,12 +31,19 @@ export function errorType(accept: string): string {
   return wantsProblem(accept) ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8'
 }
 
+/** Whether a fault stays until an operator changes the settings that it names. */
+export function needsSettings({ detail: { requires } }: Fault): boolean {
+  return Array.isArray(requires) && requires.length > 0
+}
+
 /** Headers that go with a fault. */
 export function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
   const { retry, status } = faultRow(fault.code)
   if (status === 401) return { 'www-authenticate': 'Bearer' }
   const { seconds = RETRY_AFTER_SECONDS } = fault.detail
-  return retry && (status === 429 || status === 503 || status === 402) ? { 'retry-after': String(seconds) } : {}
+  return retry && !needsSettings(fault) && (status === 429 || status === 503 || status === 402)
+    ? { 'retry-after': String(seconds) }
+    : {}
 }
 
 function wantsProblem(accept: string): boolean {

@@ -19,7 +19,11 @@ export const CHAT_FAULTS = {
   'chat/schema': nobody('schema_not_met', 422, 'no answer followed the schema of response_format: {reason}'),
   'chat/rate-limited': later('rate_limit_exceeded', 429, '{what} is used up; try again in {seconds} seconds'),
   'chat/busy': later('rate_limit_exceeded', 429, 'every model is busy; try again in {seconds} seconds'),
-  'chat/no-backend': later('no_backend_available', 503, '{model} cannot answer now: {reason}'),
+  'chat/no-backend': later(
+    'no_backend_available',
+    503,
+    '{model} cannot answer now: {reason}; GET /api/v1/info/models says which models can',
+  ),
   'chat/refused': sender('request_refused', 400, 'the model behind {model} does not take this request'),
   'chat/upstream': nobody('upstream_error', 502, 'the model behind {model} failed: {reason}'),
   'chat/timeout': nobody('upstream_timeout', 504, 'the model behind {model} did not answer in time'),

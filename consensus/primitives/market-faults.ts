@@ -40,11 +40,7 @@ export const MARKET_FAULTS = {
     402,
     'the payment {txId} does not fit: {field} is {got}, expected {expected}. {refund}',
   ),
-  'pay/closed': nobody(
-    'payment_closed',
-    402,
-    'the escrow of the payment {txId} is closed: it was refunded or settled before',
-  ),
+  'pay/closed': nobody('payment_closed', 402, 'the escrow of the payment {txId} is closed: {end}'),
   'pay/too-late': nobody(
     'payment_expired',
     402,
@@ -61,6 +57,11 @@ export const MARKET_FAULTS = {
     'the payment {txId} is locked: send its secret as payment.secret',
   ),
   'pay/already-redeemed': nobody('payment_already_redeemed', 409, 'the payment {txId} was used for another request'),
+  'pay/refunded': nobody(
+    'payment_already_redeemed',
+    409,
+    'the payment {txId} buys nothing any more: it was for another request, which failed, and {end}',
+  ),
   'pay/result-expired': nobody(
     'result_expired',
     410,

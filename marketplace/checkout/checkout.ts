@@ -17,7 +17,7 @@ import {
   requestHash,
   runsOf,
 } from './claim.ts'
-import { answer, delivered, failed, type Settled } from './claim-ends.ts'
+import { answer, delivered, failed, type Settled, takenFault } from './claim-ends.ts'
 import { ClaimsAway, unlessAway } from './claim-store.ts'
 import { NO_CLIENT } from './failing-callers.ts'
 import { MinedCalls } from './mined-calls.ts'
@@ -211,14 +211,7 @@ export class Checkout {
   async #join(claim: Claim, call: PaidCall, offer: Offer): Promise<Result<Settled>> {
     const same =
       claim.serviceId === offer.definition.serviceId && claim.requestHash === requestHash(claim.serviceId, call.request)
-    if (!same)
-      return fail(
-        fault('pay/already-redeemed', {
-          txId: call.txId,
-          serviceId: claim.serviceId,
-          redeemedAt: new Date(claim.claimedAtMs).toISOString(),
-        }),
-      )
+    if (!same) return fail(takenFault(this.#deps.chain, claim))
     if (claim.opener !== null && call.secret === null) return fail(fault('pay/secret-missing', { txId: call.txId }))
     if (claim.opener !== null && openerOf(call.secret as Uint8Array) !== claim.opener)
       return fail(wrongSecret(call.txId))

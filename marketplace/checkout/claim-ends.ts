@@ -1,8 +1,10 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
 import { resultHash } from '../../consensus/ledger/receipt.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
-import type { FinishedClaim, OpenClaim } from './claim.ts'
+import { closureOf, endText } from '../ledger/closures.ts'
+import type { Claim, FinishedClaim, OpenClaim } from './claim.ts'
 
 /** A call that was answered, now or before. */
 export interface Settled {
@@ -46,6 +48,15 @@ export function answer(claim: FinishedClaim, replayed: boolean): Result<Settled>
   if (claim.state === 'delivered' && claim.result === null)
     return fail(fault('pay/result-expired', { txId: claim.txId }))
   return ok({ claim, replayed })
+}
+
+/** Why a payment that is taken does not buy another request. */
+export function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault {
+  const { txId, serviceId, claimedAtMs } = claim
+  const facts = { txId, serviceId, redeemedAt: new Date(claimedAtMs).toISOString() }
+  if (claim.state !== 'failed') return fault('pay/already-redeemed', facts)
+  const isClosed = closureOf(database, txId) !== undefined
+  return fault('pay/refunded', { ...facts, end: isClosed ? endText(database, txId) : 'its refund is on the way' })
 }
 
 /** What a claim keeps when its work is over. */

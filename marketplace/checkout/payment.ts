@@ -7,7 +7,7 @@ import type { AgentId, BlockId, ServiceId, TxId } from '../../consensus/primitiv
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { transactionGap } from '../facts/known-past.ts'
 import type { Service } from '../ledger/agents.ts'
-import { closureOf } from '../ledger/closures.ts'
+import { closureOf, endText } from '../ledger/closures.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../ledger/escrow.ts'
 import { requestCommitment } from './claim.ts'
 import type { MinedCall, MinedCalls } from './mined-calls.ts'
@@ -84,14 +84,15 @@ export function openPayment(
     const pending = sink.get(txId)
     if (pending === undefined) return refused(unseen(chain, txId))
     // What will never fit is not waited for.
-    const misfit = checkKind(pending) ?? checkInvoke(pending, offered)
+    const misfit = checkKind(pending) ?? checkInvoke(pending, offered, null)
     return misfit === null ? waiting(0, 1) : refused(misfit)
   }
-  const misfit = checkKind({ txId, ...call }) ?? checkOutcome(txId, call) ?? checkInvoke({ txId, ...call }, offered)
-  if (misfit !== null) return refused(misfit)
+  const noPayment = checkKind({ txId, ...call }) ?? checkOutcome(txId, call)
+  if (noPayment !== null) return refused(noPayment)
   const escrow = chain.database.get(ESCROWS, txId)
-  if (escrow === undefined) return refused(fault('pay/closed', { txId }))
-  return { state: 'good', escrow, blockId: call.blockId }
+  if (escrow === undefined) return refused(fault('pay/closed', { txId, end: endText(chain.database, txId) }))
+  const misfit = checkInvoke({ txId, ...call }, offered, escrow)
+  return misfit === null ? { state: 'good', escrow, blockId: call.blockId } : refused(misfit)
 }
 
 /** Which payment is offered, and whom and what it is for. */
@@ -118,8 +119,17 @@ function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
 
 /** What becomes of an escrow that the right call can still take. */
 function repeatText(escrow: Pick<Escrow, 'deadline'>): string {
-  return `Repeat the call with the one that was paid for. ${refundText(escrow)}`
+  return `Do not pay again: repeat the call with the one that was paid for. ${refundText(escrow)}`
 }
+
+/** What becomes of a payment for another service: at which height it returns is known once it is mined. */
+function elsewhereText({ agentId, serviceId, term }: Invoke, escrow: Pick<Escrow, 'deadline'> | null): string {
+  const unused =
+    escrow === null ? `It returns to the caller by itself ${term} blocks after its own.` : refundText(escrow)
+  return `${NOTHING_CONSUMED} The payment still buys ${serviceId} of ${agentId}. ${unused}`
+}
+
+type Invoke = Extract<Transaction['body'], { kind: 'agent_invoke' }>['payload']
 
 function mismatch(
   txId: TxId,
@@ -139,10 +149,14 @@ function checkKind({ body, txId }: Called): Fault | null {
   return mismatch(txId, 'the transaction type', facts)
 }
 
-function checkInvoke({ body, txId }: Called, offered: PaidParties): Fault | null {
-  const refund = NOTHING_CONSUMED
+function checkInvoke(
+  { body, txId }: Called,
+  offered: PaidParties,
+  escrow: Pick<Escrow, 'deadline'> | null,
+): Fault | null {
   if (body.kind !== 'agent_invoke') return null
   const { agentId, serviceId } = body.payload
+  const refund = elsewhereText(body.payload, escrow)
   if (agentId !== offered.agentId)
     return mismatch(txId, 'the agent', { got: agentId, expected: offered.agentId, refund })
   if (serviceId === offered.serviceId) return null
@@ -178,9 +192,18 @@ export function wrongAmount(
   return fault(code, { ...detail, gotBaseUnits: escrow.amount.toString(), expectedBaseUnits: wanted.map(String) })
 }
 
-/** A secret that is not the one of the payment. */
-export function wrongSecret(txId: TxId, refund = NOTHING_CONSUMED): Fault {
-  return mismatch(txId, 'payment.secret', { got: 'another secret', expected: 'the secret of this payment', refund })
+/** A payment that serves this call once `field` is corrected: another one would be paid in vain. */
+function correctable(txId: TxId, field: string, facts: Parameters<typeof mismatch>[2]): Fault {
+  const { code, detail } = mismatch(txId, field, facts)
+  return fault(code, { ...detail, correctable: true })
+}
+
+/** A secret that is not the one of a payment, which is taken where nothing else is said of it. */
+export function wrongSecret(
+  txId: TxId,
+  refund = 'Do not pay again: the payment was taken for this call, whose answer comes with the secret that was paid with.',
+): Fault {
+  return correctable(txId, 'payment.secret', { got: 'another secret', expected: 'the secret of this payment', refund })
 }
 
 /** A lock opens to the secret alone, a commitment to the very call: a reader of the chain has neither. */
@@ -196,7 +219,7 @@ export function checkLock(
   if (locked && lockOf(openerOf(secret)) !== escrow.redeemLock) return wrongSecret(txId, refund)
   if (!committed || request === null) return null
   if (requestCommitment(secret, { agentId, serviceId, request }) === escrow.requestCommitment) return null
-  return mismatch(txId, 'the request', {
+  return correctable(txId, 'the request', {
     got: 'another request',
     expected: 'the request that the payment commits to',
     refund,

@@ -37,6 +37,16 @@ export function closureOf(database: ChainDatabase, txId: TxId): Closure | undefi
   return bytes === undefined ? undefined : decodeClosure(bytes)
 }
 
+/** How the escrow of a payment that is not open ended, in words; a node that began from a snapshot need not know. */
+export function endText(database: ChainDatabase, txId: TxId): string {
+  const closure = closureOf(database, txId)
+  if (closure === undefined) return 'it was refunded or settled before'
+  const { how, height, receiptTxId } = closure
+  if (how === 'expired') return `it was refunded at its deadline, in the block at height ${height}`
+  const done = how === 'failed' ? 'refunded' : 'settled'
+  return `it was ${done} in the transaction ${receiptTxId} at height ${height}`
+}
+
 function decodeClosure(bytes: Uint8Array): Closure {
   const { how, height, receiptTxId, resultHash, durationMs } = decodeOwn(CLOSURE, bytes)
   const expired = HOW[how] === 'expired'

@@ -1,24 +1,57 @@
 import { randomUUID } from 'node:crypto'
+import { faultRow } from '../../consensus/primitives/fault.ts'
+import { unknownName } from '../../consensus/primitives/likeness.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { identify } from '../../marketplace/stable/identity.ts'
 import { carryOut } from '../cashier/cashier.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
+import { noService } from '../handlers/market.ts'
+import { INVALID_PARAMS } from '../json-rpc.ts'
 import type { MarketApi } from '../node.ts'
-import { invalidParams, refusalOf } from './errors.ts'
+import { A2aRefusal, invalidParams, refusalOf } from './errors.ts'
 import { offerIn } from './offer-in.ts'
 import { type A2aPlace, afterOutcome, broken, type Call, PAYLOAD, refused, STATUS, said, unpaid } from './sayings.ts'
 import { type AgentTask, type Step, tasksOf } from './tasks.ts'
 import type { AgentMessage } from './wire.ts'
 
-/** The call that a message names: in a part of data, or as `node-x <request>`; null where it names none. */
-export function callIn(message: Pick<AgentMessage, 'text' | 'data'>, market: MarketApi): Call | null {
+/** Members of a part of data that names a service: such a part is ours, and a misspelt one is refused, not ignored. */
+const CALL_MEMBERS = ['serviceId', 'request']
+
+/** The call that a message names: in a part of data, or as `node-x <request>`; null where it names none. Throws what is wrong with it. */
+export function callIn(message: Pick<AgentMessage, 'text' | 'data' | 'metadata'>, market: MarketApi): Call | null {
+  const isPaid = message.metadata[PAYLOAD] !== undefined
   const offer = offerIn(message, market)
-  if (offer === undefined) return null
+  const { serviceId = isPaid ? /^\s*(\S*)/.exec(message.text)?.[1] : undefined } = message.data ?? {}
+  if (offer === undefined) {
+    if (serviceId === undefined) return null
+    if (typeof serviceId === 'string') throw unknownService(market, serviceId, isPaid)
+    throw invalidParams(unusable('serviceId must be a text', isPaid))
+  }
+  const stranger = message.data?.serviceId === undefined ? undefined : strangerIn(message.data)
+  if (stranger !== undefined) throw invalidParams(unusable(unknownName('member', stranger, CALL_MEMBERS), isPaid))
   const [, rest = ''] = /^\s*\S+\s*([\s\S]*)$/.exec(message.text) ?? []
   const { request = rest } = message.data ?? {}
-  if (typeof request !== 'string') throw invalidParams('request must be a text')
+  if (typeof request !== 'string') throw invalidParams(unusable('request must be a text', isPaid))
   return { offer, request }
+}
+
+function strangerIn(data: object): string | undefined {
+  return Object.keys(data).find((name) => !CALL_MEMBERS.includes(name))
+}
+
+/** What is wrong, and what becomes of a payment that came with it. */
+function unusable(what: string, isPaid: boolean): string {
+  return isPaid
+    ? `${what.replace(/[^?]$/, '$&.')} Nothing of your payment was used: send it again with the right call.`
+    : what
+}
+
+function unknownService(market: MarketApi, serviceId: string, isPaid: boolean): A2aRefusal {
+  const { code, detail } = noService(market, serviceId)
+  const known = detail.suggestions as readonly string[]
+  const message = unusable(unknownName('service', serviceId, known), isPaid)
+  return new A2aRefusal({ code: INVALID_PARAMS, message, data: { code: faultRow(code).api, details: detail } })
 }
 
 /** Begins the task of a call: paid at once where the payment came with it, else with the terms. */

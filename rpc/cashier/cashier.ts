@@ -84,7 +84,8 @@ async function payNative(
   const { claim, replayed } = outcome.value
   if (claim.state === 'failed') {
     const refund = refundOf({ chain: node.chain, market }, claim)
-    return { is: 'failed', code: claim.reason, message: claim.message, refund, replayed }
+    const message = claim.message.replace(/\.?$/, '. The payment goes back to its payer on chain: see refund.')
+    return { is: 'failed', code: claim.reason, message, refund, replayed }
   }
   const receipt = nativeReceipt(node.chain, claim)
   const settlement = { success: true, transaction: txId, network: nativeNetwork(node.chain), payer: receipt.caller }
@@ -136,9 +137,9 @@ function isUncharged({ code }: Fault): boolean {
 
 /**
  * Whether another payment would help. Only then are terms given: a client that pays by itself would pay twice for a payment that
- * waits for its block, or that is merely written in a way that cannot be read.
+ * waits for its block, or that serves once the call is corrected: in how it is written, in its secret, or in its request.
  */
-export function wantsAnother({ code }: Fault): boolean {
+export function wantsAnother({ code, detail }: Fault): boolean {
   const { status, retry } = faultRow(code)
-  return status === 402 && !retry && code !== 'pay/unreadable'
+  return status === 402 && !retry && code !== 'pay/unreadable' && detail.correctable !== true
 }

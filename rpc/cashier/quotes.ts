@@ -88,7 +88,9 @@ export class QuoteBook {
     facts: RequestFacts & TextFacts & { readonly resource: string; readonly cause?: Fault | undefined },
   ): Readonly<Record<string, unknown>> {
     const { error, terms } = this.#text(offer, facts)
-    const said = facts.cause === undefined ? error : JSON.stringify(faultMessage(facts.cause))
+    const { cause, isWithheld } = facts
+    const notNow = isWithheld ? '. Do not pay now: correct the request first.' : ''
+    const said = cause === undefined ? error : JSON.stringify(faultMessage(cause) + notNow)
     const whole = JSON.parse(termsText(said, terms)) as { readonly resource: object }
     return { ...whole, resource: { ...whole.resource, url: facts.resource } }
   }
@@ -115,10 +117,12 @@ export class QuoteBook {
     const basis = { chain: this.#chain, market: this.#market, offer, baseUrl }
     const options = isPaid ? [] : paymentOptions(basis, state, rail)
     const unusable = isWithheld ? ', but this request cannot be used; correct it first. Do not pay now.' : ''
+    const isOff = rail === 'stable' && this.#market.stable === null
+    const railOff = isOff ? ' (this node takes no stablecoin: its own coin is what is asked for)' : ''
     const error = JSON.stringify(
       reason === null
-        ? `Payment required: ${name}${unusable}`
-        : `Payment required, but ${serviceId} is unavailable: ${shortReason(reason)}. Do not pay now.`,
+        ? `Payment required${railOff}: ${name}${unusable}`
+        : `Payment required${railOff}, but ${serviceId} is unavailable: ${shortReason(reason)}. Do not pay now.`,
     )
     const tail = {
       serviceId,

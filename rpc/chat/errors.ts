@@ -1,4 +1,5 @@
 import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { needsSettings } from '../faults.ts'
 
 /** An error as clients of the OpenAI interface read it. */
 export interface ChatError {
@@ -36,8 +37,8 @@ export function chatError(cause: Fault): ChatError {
 export function retryHeaders(cause: Fault): Readonly<Record<string, string>> {
   const { retry, status } = faultRow(cause.code)
   if (status !== 429 && status < 500) return {}
-  const { requires, seconds } = cause.detail
-  const isLasting = (Array.isArray(requires) && requires.length > 0) || Number(seconds ?? 0) > WAIT_SECONDS_MAX
+  const { seconds } = cause.detail
+  const isLasting = needsSettings(cause) || Number(seconds ?? 0) > WAIT_SECONDS_MAX
   if (!retry || isLasting) return { 'x-should-retry': 'false' }
   return seconds === undefined ? {} : { 'retry-after-ms': String(Number(seconds) * 1_000) }
 }

@@ -1,3 +1,4 @@
+import { PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
 import { clientCall, curlQuote } from './how-to-call.ts'
 import { type Listing, listingsOf } from './listings.ts'
@@ -9,7 +10,7 @@ const TEXTS = new PerHead<string>(64)
 
 /** `/llms.txt`: what this node is, the call in a few lines, and the services that can be bought now. */
 export function llmsText(node: NodeApi, baseUrl: string): string {
-  return TEXTS.get(node, `short ${baseUrl}`, () => {
+  return TEXTS.get(node, `short ${answeringNow(node)} ${baseUrl}`, () => {
     const available = listingsOf(node, baseUrl).filter(({ entry }) => entry.available)
     const lines = available.map((listing) => {
       const { name, serviceId, description } = listing.entry
@@ -23,7 +24,7 @@ export function llmsText(node: NodeApi, baseUrl: string): string {
 
 /** `/llms-full.txt`: the same with every service, also those that cannot be bought now and why. */
 export function llmsFullText(node: NodeApi, baseUrl: string): string {
-  return TEXTS.get(node, `full ${baseUrl}`, () => {
+  return TEXTS.get(node, `full ${answeringNow(node)} ${baseUrl}`, () => {
     const sections = listingsOf(node, baseUrl).flatMap((listing) => section(node, baseUrl, listing))
     return document(node, baseUrl, ['## Services', '', ...orNothing(sections)])
   })
@@ -41,14 +42,14 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
     '',
     `> Services for AI agents, paid call by call over plain HTTP (x402), sold by a full node of the ${escapeMarkdown(params.name)}. No account, no API key: payment is the authentication. A call that fails is refunded by the chain, or not charged where it was paid in a stablecoin.`,
     '',
-    'A call without payment answers 402 with the exact price in `accepts` and in the header `PAYMENT-REQUIRED`; pay one of the offers and repeat the call. Clients of x402 of both generations do that by themselves; where the stablecoin rail is on, `?rail=stable` leaves its offer alone. As a program:',
+    'A call without payment answers 402 with the exact price in `accepts` and in the header `PAYMENT-REQUIRED`; pay one of the options in `accepts` and repeat the call. What stands in `offers` cannot be paid now: do not pay it. Clients of x402 of both generations do that by themselves; where the stablecoin rail is on, `?rail=stable` leaves its offer alone. As a program:',
     '',
     '```js',
     clientCall({ baseUrl: urlInText(baseUrl), serviceId: 'node-network-stats', request: '', network: params.name }),
     '```',
     '',
     ...services,
-    ...(node.chat == null ? [] : chatSection(baseUrl)),
+    ...(node.chat == null ? [] : chatSection(answeringNow(node), baseUrl)),
     '## Documents',
     '',
     ...DOCUMENTS.map(([path, note]) => `- [${path}](${urlInText(baseUrl + path)}): ${note}`),
@@ -56,13 +57,20 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
   ].join('\n')
 }
 
-/** That there is a free chat, and where its facts are: those change without a block, and are not repeated here. */
-function chatSection(baseUrl: string): readonly string[] {
+/** How many models of the chat can answer now; empty where it is off. */
+function answeringNow({ chat }: NodeApi): string {
+  if (chat == null) return ''
+  const usable = PLATFORM_MODEL_IDS.filter((id) => chat.platform.readiness(id).available)
+  return `${usable.length} of ${PLATFORM_MODEL_IDS.length} can answer now`
+}
+
+/** That there is a free chat, and where its facts are. */
+function chatSection(answering: string, baseUrl: string): readonly string[] {
   const link = (path: string, note: string): string => `- [${path}](${urlInText(baseUrl + path)}): ${note}`
   return [
     '## Chat',
     '',
-    'A free chat platform over the interface of OpenAI: five models, for whoever has a key of this node.',
+    `A free chat platform over the interface of OpenAI: five models, for callers with a key of this node. ${answering}.`,
     '',
     link('/chat', 'what it is, how to get a key, how it is called'),
     link('/api/v1/info', 'facts about the platform and its models, as they are now; no key'),

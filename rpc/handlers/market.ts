@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import { likest } from '../../consensus/primitives/likeness.ts'
+import { meantName } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/facts/known-past.ts'
@@ -26,8 +26,8 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_STORE = { 'cache-control': 'no-store' }
 const PAGE_DEFAULT = 50
 const SUGGESTIONS_MAX = 3
-/** Letters that may be wrong in a mistyped id. */
-const LETTERS_WRONG_MAX = 3
+/** What ids of services begin with. */
+const ID_START = /^node-/
 /** What of a mistyped id is looked at. */
 const ASKED_CHARS_MAX = 64
 const RETRY_SECONDS = '1'
@@ -170,7 +170,8 @@ function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, 
 export const getExample: Handler = ({ market }, { params }) => {
   const serviceId = params.serviceId as string
   const definition = market?.shop.offer(serviceId)?.definition
-  if (definition === undefined) return fault('service/not-found', { serviceId: serviceId.slice(0, 64) })
+  if (definition === undefined)
+    return market === null ? fault('service/not-found', { serviceId }) : noService(market, serviceId)
   const { example, requestFormat, sample, resultSchema } = definition
   return answer({ serviceId, sample: true, request: example, requestFormat, result: sample, resultSchema })
 }
@@ -223,15 +224,18 @@ export const getRequest: Handler = async ({ chain, market }, { params }) => {
   return status === undefined ? (callGap(chain, txId) ?? fault('rpc/request-not-found', { txId })) : answer(status)
 }
 
-/** Ids that share the most words with a mistyped one, or else are spelled most like it; none where none comes near. */
+/** The id that a mistyped one is spelled like, then those that share the most words with it; none where none comes near. */
 export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
   const asked = serviceId.toLowerCase().slice(0, ASKED_CHARS_MAX)
   const words = asked.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && word !== 'node')
   const score = (id: string): number => words.filter((word) => id.includes(word)).length
   const ids = shop.offers.map(({ definition }) => definition.serviceId as string)
   const sharing = ids.filter((id) => score(id) > 0).sort((a, b) => score(b) - score(a))
-  return (sharing.length > 0 ? sharing : likest(asked.replace(/^(node-)?/, 'node-'), ids, LETTERS_WRONG_MAX)).slice(
-    0,
-    SUGGESTIONS_MAX,
+  // Letters that every id begins with would hide that the rest is another word.
+  const spelled = meantName(
+    asked.replace(ID_START, ''),
+    ids.map((id) => id.replace(ID_START, '')),
   )
+  const meant = ids.filter((id) => id.replace(ID_START, '') === spelled)
+  return [...new Set([...meant, ...sharing])].slice(0, SUGGESTIONS_MAX)
 }

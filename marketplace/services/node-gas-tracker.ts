@@ -125,7 +125,7 @@ export const gasTracker = defineService({
   description:
     'Mempool pressure, fees over the last 20 blocks, burn rate, congestion level with its rule, and a suggested fee, also as coins for a transfer and for a paid call.',
   brief: 'Shows mempool pressure, recent fees, congestion and a suggested fee of this chain.',
-  words: 'mempool full transaction cost busy estimate',
+  words: 'fee now mempool full transaction cost busy estimate',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
   ...optionalContext(),

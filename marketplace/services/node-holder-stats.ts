@@ -138,7 +138,7 @@ export const holderStats = defineService<string | null, typeof RESULT>({
   description:
     'Holder count, the ten largest wallets and their share of the supply, HHI and Gini over up to 10000 holders, and what no wallet holds (pools, stakes, escrows).',
   brief: 'Counts the holders of a token and tells the largest wallets and how concentrated it is.',
-  words: 'distribution concentration rich list owners top',
+  words: 'distribution concentration rich list owners top holds owns most biggest fusd far',
   capability: 'analytics',
   priceUsdMicros: 20_000n,
   ...FORMAT,

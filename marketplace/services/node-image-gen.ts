@@ -112,7 +112,7 @@ export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>(
   description:
     'A picture of what the prompt describes, by an image model: PNG of 1024x1024 pixels as base64, without metadata, with its SHA-256 and the model as its backend names it. A refused prompt is refunded.',
   brief: 'Makes a picture of what a prompt describes, as PNG of 1024x1024 pixels.',
-  words: 'draw image illustration art artwork photo paint create drawing logo',
+  words: 'draw image picture illustration art artwork photo paint create drawing logo',
   sample: SAMPLE,
   timeoutMs: 60_000,
   reachesOut: true,

@@ -75,7 +75,7 @@ export const networkStats = defineService({
   description:
     'Height, hashrate, supply minted and burned, staking ratio, transaction totals and mempool, read from one block.',
   brief: 'Gives height, hashrate, supply, staking ratio, transaction totals and mempool of the chain.',
-  words: 'difficulty blockchain state',
+  words: 'hash rate difficulty blockchain state',
   capability: 'explorer',
   priceUsdMicros: 6_000n,
   ...optionalContext(),

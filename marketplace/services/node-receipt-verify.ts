@@ -190,7 +190,7 @@ export const receiptVerify = defineService<TxId, typeof RESULT>({
   description:
     'Whether a paid call was mined: agent, service, amount, caller, open, delivered, failed or expired, refunded or not, receipt, result hash, and Merkle proofs of payment and receipt.',
   brief: 'Proves whether a paid call was mined, delivered or refunded, with Merkle proofs.',
-  words: 'proof escrow check',
+  words: 'proof escrow check refund',
   capability: 'compliance',
   priceUsdMicros: 6_000n,
   ...FORMAT,

@@ -104,7 +104,7 @@ export const stableHealth = defineService<string | null, typeof RESULT>({
   description:
     'Collateral, backing, redeemable supply and peg of every stable token, with a health flag, its rule and the reasons for it. A request that is the symbol of one asks for it alone.',
   brief: 'Checks collateral, backing and peg of every stable token, with a health flag.',
-  words: 'stablecoin depeg reserve risk',
+  words: 'stablecoin fusd depeg backed reserve risk',
   capability: 'compliance',
   priceUsdMicros: 15_000n,
   ...FORMAT,

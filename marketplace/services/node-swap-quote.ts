@@ -24,7 +24,8 @@ const REQUEST_CHARS_MAX = 160
 const REQUEST = /^([0-9][0-9.]{0,60})\s+([A-Za-z][A-Za-z0-9]{1,9})\s*(?:->|\u2192)\s*([A-Za-z][A-Za-z0-9]{1,9})$/
 const SLIPPAGE_BPS = 50n
 
-const HOP = Type.Object({ ...POOL_NAME, in: ASSET_AMOUNT, out: ASSET_AMOUNT, priceImpactPct: Type.Number() })
+const IMPACT = { description: 'How far what is paid lies below the listed price, pool fees included' }
+const HOP = Type.Object({ ...POOL_NAME, in: ASSET_AMOUNT, out: ASSET_AMOUNT, priceImpactPct: Type.Number(IMPACT) })
 
 const RESULT = Type.Object({
   ...CHAIN_ENVELOPE,
@@ -36,7 +37,7 @@ const RESULT = Type.Object({
   minOut: orNull(ASSET_AMOUNT),
   slippagePct: Type.Number(),
   price: PRICE,
-  priceImpactPct: orNull(Type.Number({ minimum: 0, maximum: 100 })),
+  priceImpactPct: orNull(Type.Number({ minimum: 0, maximum: 100, ...IMPACT })),
   fees: Type.Array(Type.Object({ pool: Type.String(), pct: Type.Number(), amount: ASSET_AMOUNT })),
   validAtHeight: Type.Integer(),
   payload: orNull(Type.Record(Type.String(), Type.Unknown())),
@@ -124,9 +125,9 @@ export const swapQuote = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Swap quote',
   description:
-    'What a swap pays over the best route of up to three pools, exact to the base unit in the next block, with price impact, fees per pool, the least output at 0.5 % slippage and the payload to sign.',
+    'What a swap pays over the best route of up to three pools, exact to the base unit in the next block, with price impact (fees included), fees per pool, the least output at 0.5 % slippage and the payload to sign.',
   brief: 'Tells what a swap pays over the best route, with price impact and fees.',
-  words: 'exchange trade sell buy token rate far fusd',
+  words: 'exchange trade sell buy worth token rate far fusd',
   capability: 'trading',
   priceUsdMicros: 6_000n,
   ...FORMAT,

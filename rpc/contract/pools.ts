@@ -121,7 +121,10 @@ export const SWAP_QUOTE = Type.Object({
   maxIn: orNull(ASSET_AMOUNT),
   slippageBps: COUNT,
   price: DECIMAL_TEXT,
-  priceImpactPct: DECIMAL_TEXT,
+  priceImpactPct: Type.Unsafe<string>({
+    ...DECIMAL_TEXT,
+    description: 'How far the price of the swap lies below the listed one, in percent, pool fees included',
+  }),
   route: Type.Array(HOP),
   validAtHeight: HEIGHT,
   payload: Type.Object({

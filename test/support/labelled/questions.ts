@@ -64,6 +64,15 @@ export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
   meant('learn to play the guitar'),
   meant('nearest petrol station'),
   meant('what do you have'),
+  meant('is FUSD backed', 'stable-health'),
+  meant('fees now', 'gas-tracker'),
+  meant('hash rate', 'network-stats'),
+  meant('who holds the most FUSD', 'holder-stats'),
+  meant('who owns the most FAR', 'holder-stats'),
+  meant('biggest holders of FUSD', 'holder-stats'),
+  meant('what is 10 FAR worth in WOOL', 'swap-quote'),
+  meant('refund', 'receipt-verify'),
+  meant('give me a picture of a cat', 'image-gen'),
 ]
 
 /** The same, first asked without looking at the words of the services. Some were looked at since, while words were chosen: no held-out set. */

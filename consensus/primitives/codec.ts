@@ -165,18 +165,10 @@ export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
   return codec.deserialize(bytes, { reuseBytes: true })
 }
 
-/** What the library and the engine say of bytes, in words that tell a sender more. */
-const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^.*DataView.*$/, 'it is cut off'],
-  [/^.*offset.*$/i, 'its parts do not begin where it says'],
-  [/^ByteList invalid size (\d+) limit (\d+)$/, 'a part of it has $1 bytes, allowed are $2'],
-  [/^Invalid list length (\d+) over limit (\d+)$/, 'a list in it has $1 entries, allowed are $2'],
-]
-
 function reasonOf(error: unknown): string {
   const said = error instanceof Error ? error.message : 'unreadable'
-  const known = PLAIN_WORDS.find(([pattern]) => pattern.test(said))
-  return known === undefined ? said.slice(0, 120) : said.replace(...known)
+  // What the engine says where the library reads past the end.
+  return said.includes('DataView') ? 'it is cut off' : said.slice(0, 120)
 }
 
 type ByteArrayCodec = ByteVectorType | ByteListType

@@ -303,3 +303,8 @@ describe('the fault of malformed bytes', () => {
     expect(decode(odd, encodeText('a'))).toEqual(malformed('ByteList[4]', 'unreadable'))
   })
 })
+
+it('bytes that end too early are called so, not in words of the engine', () => {
+  for (const length of [0, 3])
+    expect(decode(OUTER, BYTES.slice(0, length))).toEqual(malformed(OUTER.typeName, 'it is cut off'))
+})

@@ -50,8 +50,20 @@ describe('the texts for models', () => {
       /^- \[Test once\]\(https:\/\/node\.example\/api\/x402\/node-test-once\): .* \$0\.002 \(\d+(\.\d+)? FAR, or 0\.002 USDC on base\)$/m,
     )
     expect(short).not.toContain('node-test-closed')
+    expect(short).toContain(
+      'pay one of the options in `accepts` and repeat the call. What stands in `offers` cannot be',
+    )
     expect(full).toContain('- State: unavailable: its provider is down')
     expect(full).toContain(`-d '{"request":"ok"}'`)
+  })
+})
+
+describe('the chat in the texts for models', () => {
+  it.each(['0', '4'])('is told with how many of its models can answer now: %s', async (usable) => {
+    const { node } = await sellingNode()
+    const readiness = (id: string) => ({ available: usable === '4' && id !== 'model-voice' })
+    const chatting = { ...node, chat: { platform: { readiness } } } as unknown as NodeApi
+    expect(llmsText(chatting, HERE)).toContain(`${usable} of 5 can answer now.`)
   })
 })
 

@@ -25,8 +25,8 @@ export function callIn(message: Pick<AgentMessage, 'text' | 'data' | 'metadata'>
   const { serviceId = isPaid ? /^\s*(\S*)/.exec(message.text)?.[1] : undefined } = message.data ?? {}
   if (offer === undefined) {
     if (serviceId === undefined) return null
-    if (typeof serviceId === 'string') throw unknownService(market, serviceId, isPaid)
-    throw invalidParams(unusable('serviceId must be a text', isPaid))
+    if (typeof serviceId === 'string' && serviceId !== '') throw unknownService(market, serviceId, isPaid)
+    throw invalidParams(unusable('serviceId must be the id of a service', isPaid))
   }
   const stranger = message.data?.serviceId === undefined ? undefined : strangerIn(message.data)
   if (stranger !== undefined) throw invalidParams(unusable(unknownName('member', stranger, CALL_MEMBERS), isPaid))
@@ -49,8 +49,9 @@ function unusable(what: string, isPaid: boolean): string {
 
 function unknownService(market: MarketApi, serviceId: string, isPaid: boolean): A2aRefusal {
   const { code, detail } = noService(market, serviceId)
-  const known = detail.suggestions as readonly string[]
-  const message = unusable(unknownName('service', serviceId, known), isPaid)
+  const near = detail.suggestions as readonly string[]
+  const meant = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`
+  const message = unusable(`there is no service ${detail.serviceId}${meant}`, isPaid)
   return new A2aRefusal({ code: INVALID_PARAMS, message, data: { code: faultRow(code).api, details: detail } })
 }
 

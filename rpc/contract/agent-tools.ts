@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { SUBMITTED } from './chain.ts'
 import { ENTRY, MARKET_ROUTES } from './market.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
-import { HEX_32 } from './route.ts'
+import { CLOSED, HEX_32 } from './route.ts'
 import { sentences } from './sentences.ts'
 
 /** Inputs and outputs of the tools that agents call over MCP. What a tool gives is what the operation of the same name gives. */
@@ -29,9 +29,6 @@ const FOUND = Type.Pick(ENTRY, [
   'available',
   'unavailableReason',
 ])
-
-/** An argument with a misspelt name is refused, not ignored. */
-const CLOSED = { additionalProperties: false } as const
 
 /** Shapes of the free tools. */
 export const TOOL_SHAPES = {

@@ -4,6 +4,7 @@ import { orNull } from './amounts.ts'
 import { RECORD } from './reputation.ts'
 import {
   ADDRESS_TEXT,
+  CLOSED,
   COUNT,
   HEIGHT,
   HEX,
@@ -17,9 +18,6 @@ import {
 } from './route.ts'
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64 })
-
-/** A member or a query word with a misspelt name is refused, not ignored. */
-const CLOSED = { additionalProperties: false } as const
 
 /** Proof of payment on the native rail. `secret` opens a locked payment: 32 bytes in hex. */
 const PAYMENT = Type.Object({ txId: HEX_32, secret: Type.Optional(HEX_32) }, CLOSED)
@@ -244,10 +242,7 @@ export const PROTOCOL = Type.Object(
   { additionalProperties: true },
 )
 
-const REQUESTS_QUERY = Type.Object(
-  { ...PAGE_QUERY.properties, serviceId: Type.Optional(SERVICE_ID) },
-  { additionalProperties: false },
-)
+const REQUESTS_QUERY = Type.Object({ ...PAGE_QUERY.properties, serviceId: Type.Optional(SERVICE_ID) }, CLOSED)
 
 const PAID_ANSWERS = {
   200: { description: 'Paid: result and receipt', schema: PAID },
@@ -334,7 +329,7 @@ export const MARKET_ROUTES = {
           Type.Literal('all', { description: 'Unavailable services too, which are listed without it as well' }),
         ),
       },
-      { additionalProperties: false },
+      CLOSED,
     ),
     answers: {
       200: {

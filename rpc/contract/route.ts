@@ -68,6 +68,8 @@ export interface Route {
   readonly bucket: RateBucket
 }
 
+/** Of an object: a member or a query word with a misspelt name is refused, not ignored. */
+export const CLOSED = { additionalProperties: false } as const
 /** 32 bytes of lower-case hex. */
 export const HEX_32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 /** Id of a payment: a transaction of this chain, or behind 0x one of the chain of the stablecoin. */

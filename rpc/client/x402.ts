@@ -1,7 +1,8 @@
 import { parseAmount } from '../../consensus/primitives/amount.ts'
 import type { AgentClient } from './sdk/agent-client.ts'
-import { FarthingError, PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
+import { PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
+import { checkGiven, FACTS, invalid, TEXT } from './sdk/options.ts'
 import { NATIVE_SCHEME, readOffer } from './sdk/quotes.ts'
 import type { NetworkName } from './sdk/shapes.ts'
 
@@ -46,6 +47,7 @@ export interface NativeScheme {
  * and commits to no request text. Errors: those of the guards; what was paid and not answered is in the client's journal.
  */
 export function nativeScheme(client: AgentClient): NativeScheme {
+  checkGiven('nativeScheme', 'client', client, FACTS)
   return {
     scheme: NATIVE_SCHEME,
     async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {
@@ -79,7 +81,8 @@ export interface NativeAsset {
 /** The native coin for `spendControls.allowedAssets`, at most so many coins (decimal text) for each payment. */
 export function nativeAsset(maxCoins: string, network: NetworkName = 'mainnet'): NativeAsset {
   const { ticker, decimals } = factsOf(network)
+  checkGiven('nativeAsset', 'maxCoins', maxCoins, TEXT)
   const most = parseAmount(maxCoins, decimals)
-  if (!most.ok) throw new FarthingError('maxCoins must be coins as decimal text', { code: 'invalid_option' })
+  if (!most.ok) throw invalid('nativeAsset: maxCoins must be coins as decimal text')
   return { network: NATIVE_NETWORK, asset: ticker, maxAmountPerPayment: most.value.toString() }
 }

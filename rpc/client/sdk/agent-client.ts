@@ -11,13 +11,28 @@ import { memoryJournal } from './journal.ts'
 import { payingTools } from './mcp.ts'
 import { factsOf } from './networks.ts'
 import {
-  CEILING_NAMES,
-  checkAllow,
-  checkNames,
-  EVENT_NAMES,
-  FILTER_NAMES,
-  type Names,
-  PAID_FETCH_NAMES,
+  ALLOW_KINDS,
+  CEILING_KINDS,
+  COUNT,
+  checkCall,
+  checkGiven,
+  checkNoMore,
+  checkOptions,
+  EVENT_KINDS,
+  FACTS,
+  FILTER_KINDS,
+  JOURNAL,
+  type Kinds,
+  NETWORK,
+  PAID_FETCH_KINDS,
+  PAYMENT,
+  QUOTE,
+  SIGNAL,
+  SIGNER,
+  SWITCH,
+  TEXT,
+  TOOLS,
+  WORK,
 } from './options.ts'
 import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
 import { committedText, Payer } from './payer.ts'
@@ -79,20 +94,10 @@ export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
 /** Every option there is; the type holds it complete. */
-const OPTION_NAMES: Names<Required<ClientOptions>> = {
-  ...{
-    baseUrl: 0,
-    wallet: 0,
-    network: 0,
-    allow: 0,
-    secondNode: 0,
-    journal: 0,
-    fetch: 0,
-    signal: 0,
-    dryRun: 0,
-    onPay: 0,
-  },
-  ...{ settleMs: 0, verify: 0, ...CEILING_NAMES },
+const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
+  ...{ baseUrl: TEXT, wallet: SIGNER, network: NETWORK, allow: FACTS },
+  ...{ secondNode: TEXT, journal: JOURNAL, fetch: WORK, signal: SIGNAL, dryRun: SWITCH, onPay: WORK },
+  ...{ settleMs: COUNT, verify: SWITCH, ...CEILING_KINDS },
 }
 
 /** Makes a client. Errors: `invalid_option`. */
@@ -114,8 +119,9 @@ export class AgentClient {
 
   /** See {@link createClient}. */
   constructor(options: ClientOptions) {
-    checkNames('createClient', options, OPTION_NAMES)
-    checkAllow(options.allow ?? {})
+    checkOptions('createClient', options, OPTION_KINDS)
+    checkOptions('allow', options.allow ?? {}, ALLOW_KINDS)
+    checkGiven('createClient', 'baseUrl', options.baseUrl, TEXT)
     this.#options = options
     this.#baseUrl = baseOf(options.baseUrl)
     this.#facts = factsOf(options.network ?? 'mainnet')
@@ -159,7 +165,7 @@ export class AgentClient {
 
   /** Services of the node, the unavailable ones with the reason. */
   async services(filter: { readonly capability?: string; readonly q?: string } = {}): Promise<readonly ServiceEntry[]> {
-    checkNames('services', filter, FILTER_NAMES)
+    checkOptions('services', filter, FILTER_KINDS)
     const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][]
     const { services } = await this.#document(`/services.json?${new URLSearchParams(given)}`)
     if (!Array.isArray(services)) throw new FarthingError('the node lists no services', { code: 'node_refused' })
@@ -167,7 +173,8 @@ export class AgentClient {
   }
 
   /** Asks for the price of a call. An unavailable service has a quote as well, which `pay` refuses. */
-  async quote(serviceId: string, request = ''): Promise<Quote> {
+  async quote(serviceId: string, request = '', ...more: readonly never[]): Promise<Quote> {
+    checkCall('quote', serviceId, request, more)
     const path = `/api/x402/${encodeURIComponent(serviceId)}`
     const answer = await postJson(this.#baseUrl, path, { request }, this.#transport)
     if (!answer.ok) throw errorOfFault(answer.fault)
@@ -186,27 +193,35 @@ export class AgentClient {
    * the journal before it is sent. Errors: `SpendLimitError`, `PaymentRequiredError`, `PaymentMismatchError` before anything
    * was signed; `InterruptedPaymentError` where it was sent and no answer came.
    */
-  async pay(quote: Quote): Promise<Payment> {
+  async pay(quote: Quote, ...more: readonly never[]): Promise<Payment> {
+    checkGiven('pay', 'quote', quote, QUOTE)
+    checkNoMore('pay', more)
     const { record, arrived } = await this.#payer.pay(quote)
     if (!arrived) throw interrupted(record)
     return record
   }
 
   /** Waits for a payment's block and for the answer that it bought. Errors: `RefundedError`, `InterruptedPaymentError` and more. */
-  async settle<R = unknown>(quote: Quote, payment: Payment): Promise<CallResult<R>> {
+  async settle<R = unknown>(quote: Quote, payment: Payment, ...more: readonly never[]): Promise<CallResult<R>> {
+    checkGiven('settle', 'quote', quote, QUOTE)
+    checkGiven('settle', 'payment', payment, PAYMENT)
+    checkNoMore('settle', more)
     if (payment.serviceId !== quote.serviceId || payment.request !== quote.request)
       throw new FarthingError('this payment is not for this quote', { code: 'invalid_option', payment })
     return this.#settle(payment)
   }
 
   /** Quotes, pays and settles. What was paid and not answered throws an error whose `payment` {@link resume} takes. */
-  async call<R = unknown>(serviceId: string, request = ''): Promise<CallResult<R>> {
+  async call<R = unknown>(serviceId: string, request = '', ...more: readonly never[]): Promise<CallResult<R>> {
+    checkCall('call', serviceId, request, more)
     const { record } = await this.#payer.pay(await this.quote(serviceId, request))
     return this.#settle(record)
   }
 
   /** Finishes a call that was paid before, in this process or another. Nothing is paid. */
-  async resume<R = unknown>(payment: Resumable): Promise<CallResult<R>> {
+  async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
+    checkGiven('resume', 'payment', payment, PAYMENT)
+    checkNoMore('resume', more)
     const kept = await this.#journal.get(payment.txId)
     const { secret, serviceId, request } = { ...kept, ...payment }
     if (secret === undefined || serviceId === undefined || request === undefined) {
@@ -219,12 +234,14 @@ export class AgentClient {
 
   /** Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. */
   async unfinished(hours = 24): Promise<readonly Payment[]> {
+    checkGiven('unfinished', 'hours', hours, COUNT)
     const records = await this.#journal.since(Date.now() - hours * 3_600_000)
     return records.filter(({ state }) => state === 'signed' || state === 'submitted')
   }
 
   /** State of a paid call, its refund included, as the node tells it. */
   async receipt(txId: string): Promise<PaidCallStatus> {
+    checkGiven('receipt', 'txId', txId, TEXT)
     return (await this.#document(`/api/x402/requests/${encodeURIComponent(txId)}`)) as PaidCallStatus
   }
 
@@ -233,6 +250,7 @@ export class AgentClient {
    * is not in there is given. Errors: `payment_unknown`.
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
+    checkGiven('verifyReceipt', 'receipt', receipt, FACTS)
     const kept = await this.#journal.get(String(receipt.txId))
     const paid = payment ?? kept
     const caller = kept?.sender ?? this.address
@@ -243,7 +261,7 @@ export class AgentClient {
 
   /** Events of the node until the signal ends them, resumed behind the last one whenever the connection ends. */
   events(options: EventOptions = {}): AsyncGenerator<NodeEvent, void, undefined> {
-    checkNames('events', options, EVENT_NAMES)
+    checkOptions('events', options, EVENT_KINDS)
     return followEvents(this.#baseUrl, this.#transport, options)
   }
 
@@ -252,17 +270,21 @@ export class AgentClient {
     fetch: typeof globalThis.fetch = globalThis.fetch,
     options: PaidFetchOptions = {},
   ): typeof globalThis.fetch {
-    checkNames('wrapFetch', options, PAID_FETCH_NAMES)
+    checkGiven('wrapFetch', 'fetch', fetch, WORK)
+    checkOptions('wrapFetch', options, PAID_FETCH_KINDS)
     return payingFetch(fetch, this.#paidParts(), options)
   }
 
   /** `callTool` of an MCP client of either official line, paying native offers within the ceilings of this client. */
   mcp<C extends ToolCaller>(client: C): { readonly callTool: C['callTool'] } {
+    checkGiven('mcp', 'client', client, TOOLS)
     return { callTool: payingTools(client, this.#paidParts()) }
   }
 
   /** Pays a quote of any seller and waits until it is as deep in the chain as its seller wants; for schemes of other clients. */
-  async payAndWait(quote: Quote): Promise<Payment> {
+  async payAndWait(quote: Quote, ...more: readonly never[]): Promise<Payment> {
+    checkGiven('payAndWait', 'quote', quote, QUOTE)
+    checkNoMore('payAndWait', more)
     const { record } = await this.#payer.pay(quote)
     const parts = this.#paidParts()
     await awaitMined(parts, record, { ...parts.patience(), confirmations: quote.confirmations })

@@ -1,8 +1,9 @@
 import type { AgentId, ServiceId } from '../../../consensus/primitives/ids.ts'
 import type { NodeClient } from '../node-client.ts'
 import { reasonNotToPay, strangeAsset } from '../pay.ts'
-import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
+import { PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
 import { paramsOf } from './networks.ts'
+import { invalid } from './options.ts'
 import { must } from './refusals.ts'
 import type { AllowList, NetworkFacts, Quote } from './shapes.ts'
 
@@ -71,8 +72,7 @@ export function checkStands(quote: Quote, newer: Quote): void {
 
 /** A base address without the slash at its end. */
 export function baseOf(url: string): string {
-  if (!/^https?:\/\//.test(url))
-    throw new FarthingError('a node is named by its http or https address', { code: 'invalid_option' })
+  if (!/^https?:\/\//.test(url)) throw invalid('a node is named by its http or https address')
   return url.replace(/\/+$/, '')
 }
 

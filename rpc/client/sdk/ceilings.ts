@@ -1,5 +1,6 @@
 import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
-import { FarthingError, SpendLimitError } from './errors.ts'
+import { SpendLimitError } from './errors.ts'
+import { CEILING_KINDS, checkKinds, invalid } from './options.ts'
 import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
 
 /** What one payment would cost. */
@@ -32,6 +33,7 @@ export class Ceilings {
   readonly #facts: Pick<NetworkFacts, 'decimals' | 'ticker'>
 
   constructor(options: CeilingOptions, facts: Pick<NetworkFacts, 'decimals' | 'ticker'>) {
+    checkKinds('createClient', options, CEILING_KINDS)
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
     this.#options = { ...DEFAULTS, ...given }
     this.#facts = facts
@@ -39,8 +41,6 @@ export class Ceilings {
     this.#perCall = this.#units('maxPerCallCoins')
     this.#perDay = this.#units('maxPerDayCoins')
     this.feeMax = this.#units('maxFee')
-    for (const name of ['maxPerCallUsd', 'maxPerDayUsd'] as const)
-      if (!(this.#options[name] >= 0)) throw new FarthingError(`${name} must be dollars`, { code: 'invalid_option' })
   }
 
   /** Refuses a payment that goes over a ceiling, all of the last 24 hours counted. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
@@ -69,7 +69,7 @@ export class Ceilings {
 
   #units(name: 'maxPerCallCoins' | 'maxPerDayCoins' | 'maxFee'): bigint {
     const parsed = parseAmount(this.#options[name], this.#facts.decimals)
-    if (!parsed.ok) throw new FarthingError(`${name} must be coins as decimal text`, { code: 'invalid_option' })
+    if (!parsed.ok) throw invalid(`createClient: ${name} must be coins as decimal text`)
     return parsed.value
   }
 }

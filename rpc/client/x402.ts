@@ -44,7 +44,7 @@ export interface NativeScheme {
 /**
  * The native rail for the public x402 clients (`@x402/fetch`, `@x402/axios`): pays an offer within the ceilings of this client,
  * waits for its block and gives the proof. These clients do not show a scheme the request: the payment is locked to its secret
- * and commits to no request text. Errors: those of the guards; what was paid and not answered is in the client's journal.
+ * and commits to no request text. Errors: those of the guards; what was paid is in the client's journal, with `request` null.
  */
 export function nativeScheme(client: AgentClient): NativeScheme {
   checkGiven('nativeScheme', 'client', client, FACTS)
@@ -52,11 +52,8 @@ export function nativeScheme(client: AgentClient): NativeScheme {
     scheme: NATIVE_SCHEME,
     async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {
       const basis = {
-        request: '',
-        url: `x402:${requirements.network}`,
-        isCommitted: false,
-        nowMs: Date.now(),
-        facts: client.network,
+        ...{ request: null, url: `x402:${requirements.network}` },
+        ...{ nowMs: Date.now(), facts: client.network },
       }
       const quote = readOffer({ ...requirements }, basis)
       if (quote === undefined)

@@ -5,7 +5,7 @@ import { NodeClient } from '../node-client.ts'
 import { baseOf } from './agreement.ts'
 import { Ceilings } from './ceilings.ts'
 import { CoinPrice } from './dollars.ts'
-import { FarthingError, InterruptedPaymentError, RefundedError, VerificationError } from './errors.ts'
+import { FarthingError, InterruptedPaymentError, VerificationError } from './errors.ts'
 import { followEvents } from './event-feed.ts'
 import { memoryJournal } from './journal.ts'
 import { payingTools } from './mcp.ts'
@@ -39,7 +39,7 @@ import { committedText, Payer } from './payer.ts'
 import { readQuote } from './quotes.ts'
 import { checkReceipt, receiptOf } from './receipts.ts'
 import { errorOfAnswer, errorOfFault } from './refusals.ts'
-import { awaitMined, interrupted, settlePayment } from './settling.ts'
+import { awaitMined, endIn, interrupted, requestOf, settlePayment, stateAfter } from './settling.ts'
 import type {
   AllowList,
   CallResult,
@@ -81,8 +81,8 @@ export interface ClientOptions extends CeilingOptions {
   readonly signal?: AbortSignal
   /** Every guard, and no payment: a call ends with `PaymentRequiredError` of the code `dry_run`. */
   readonly dryRun?: boolean
-  /** Asked before anything is signed; `false`, or a promise of it, refuses. */
-  readonly onPay?: (intention: Intention) => unknown
+  /** Asked before anything is signed; only `true`, or a promise of it, pays. */
+  readonly onPay?: (intention: Intention) => boolean | Promise<boolean>
   /** How long a paid call is repeated before it counts as interrupted; default 300,000. */
   readonly settleMs?: number
   /** Whether paid answers are checked before they are handed over; default true. */
@@ -144,7 +144,7 @@ export class AgentClient {
       // Whose word the address of a quote is does not matter here: asking again can only refuse it.
       requote: (quote) =>
         quote.url === this.#callUrl(quote.serviceId)
-          ? this.quote(quote.serviceId, quote.request)
+          ? this.quote(quote.serviceId, quote.request ?? '')
           : Promise.resolve(quote),
       checkEnded: () => this.#checkEnded(),
     })
@@ -180,7 +180,7 @@ export class AgentClient {
     if (!answer.ok) throw errorOfFault(answer.fault)
     if (answer.value.status !== 402) throw errorOfAnswer(answer.value)
     const basis = {
-      ...{ request, url: this.#callUrl(serviceId), isCommitted: true },
+      ...{ request, url: this.#callUrl(serviceId) },
       ...{ nowMs: Date.now(), facts: this.#facts },
     }
     const quote = readQuote(answer.value.body, serviceId, basis)
@@ -218,7 +218,10 @@ export class AgentClient {
     return this.#settle(record)
   }
 
-  /** Finishes a call that was paid before, in this process or another. Nothing is paid. */
+  /**
+   * Finishes a call that was paid before, in this process or another. Nothing is paid. Errors: `payment_unknown`; `request_unknown`
+   * where the payment commits to no request and none is given: `resume({ ...payment, request })`.
+   */
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
     checkGiven('resume', 'payment', payment, PAYMENT)
     checkNoMore('resume', more)
@@ -232,11 +235,17 @@ export class AgentClient {
     return this.#settle({ ...rest, secret, serviceId, request })
   }
 
-  /** Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. */
+  /**
+   * Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. The answers to those
+   * without a known request go to other clients: the node is asked for their state, and those that it has closed are noted so.
+   */
   async unfinished(hours = 24): Promise<readonly Payment[]> {
     checkGiven('unfinished', 'hours', hours, COUNT)
     const records = await this.#journal.since(Date.now() - hours * 3_600_000)
-    return records.filter(({ state }) => state === 'signed' || state === 'submitted')
+    const open = records.filter(({ state }) => state === 'signed' || state === 'submitted')
+    const ends = await Promise.all(open.map((record) => (record.request === null ? this.#endOf(record) : undefined)))
+    await Promise.all(open.map((record, i) => ends[i] && this.#note(record, ends[i])))
+    return open.filter((_, i) => ends[i] === undefined)
   }
 
   /** State of a paid call, its refund included, as the node tells it. */
@@ -313,10 +322,17 @@ export class AgentClient {
     return { untilMs: Date.now() + settleMs, signal: AbortSignal.any(signals) }
   }
 
+  /** The final state that the node says a payment is in; undefined where it says none. */
+  async #endOf({ txId }: Payment): Promise<PaymentState | undefined> {
+    const told = await this.receipt(txId).catch(() => undefined)
+    return endIn(told?.status)
+  }
+
   async #settle<R>(payment: Payment): Promise<CallResult<R>> {
+    const request = requestOf(payment)
     const place = { client: this.#client, transport: this.#transport }
     try {
-      const body = await settlePayment(place, payment, this.#patience())
+      const body = await settlePayment(place, { ...payment, request }, this.#patience())
       await this.#note(payment, 'settled')
       return await this.#checked<R>(payment, body)
     } catch (error) {
@@ -372,10 +388,4 @@ export class AgentClient {
     if (answer.value.status >= 300) throw errorOfAnswer(answer.value)
     return fieldsOf(answer.value.body)
   }
-}
-
-function stateAfter(error: FarthingError): PaymentState {
-  if (error instanceof RefundedError) return 'refunded'
-  if (error instanceof VerificationError) return 'settled'
-  return error.code === 'payment_void' ? 'void' : 'submitted'
 }

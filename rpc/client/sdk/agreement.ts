@@ -30,13 +30,15 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
     throw new PaymentMismatchError(`not paid: ${reason}`, { code: 'bad_terms', retryable: quote.validUntil <= height })
 }
 
-/** Refuses a quote whose request cannot be used, or that cannot be paid now. */
+/** Refuses a quote that cannot be paid now, or whose request cannot be used: a closed service is closed for any. */
 function checkOffered(quote: Quote): void {
-  const { serviceId, requestError, available, unavailableReason } = quote
-  if (requestError !== null)
-    throw new PaymentRequiredError(`the request is unusable: ${requestError}`, { code: 'request_unusable', quote })
-  if (available) return
-  throw new PaymentRequiredError(`${serviceId} is unavailable: ${unavailableReason}`, { code: 'unavailable', quote })
+  const { serviceId, requestError, requestDetails: details, available, unavailableReason } = quote
+  if (!available)
+    throw new PaymentRequiredError(`${serviceId} is unavailable: ${unavailableReason}`, { code: 'unavailable', quote })
+  if (requestError === null) return
+  throw new PaymentRequiredError(`the request is unusable: ${requestError}`, {
+    ...{ code: 'request_unusable', quote, details },
+  })
 }
 
 /** What a quote is held against. */

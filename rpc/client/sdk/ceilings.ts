@@ -50,17 +50,20 @@ export class Ceilings {
       throw limit('price_unknown', 'no node says what it costs in dollars; set maxPerCallCoins to pay by coins alone')
     const usd = cost.usd ?? 0
     if (usd > maxPerCallUsd)
-      throw limit('over_call_limit', `it costs ${usd} dollars, maxPerCallUsd is ${maxPerCallUsd}`)
+      throw limit('over_call_limit', `it costs ${dollars(usd)} dollars, maxPerCallUsd is ${maxPerCallUsd}`)
     if (cost.units > this.#perCall)
       throw limit('over_call_limit', `it costs ${this.#coins(cost.units)}, maxPerCallCoins is ${maxPerCallCoins}`)
     const day = spentIn(spent)
     if (day.usd + usd > maxPerDayUsd)
       throw limit(
         'over_day_limit',
-        `${day.usd} dollars went in 24 hours, it costs ${usd}, maxPerDayUsd is ${maxPerDayUsd}`,
+        `${dollars(day.usd)} dollars were signed for or sent in 24 hours, it costs ${dollars(usd)}, maxPerDayUsd is ${maxPerDayUsd}`,
       )
     if (day.units + cost.units > this.#perDay)
-      throw limit('over_day_limit', `${this.#coins(day.units)} went in 24 hours, maxPerDayCoins is ${maxPerDayCoins}`)
+      throw limit(
+        'over_day_limit',
+        `${this.#coins(day.units)} were signed for or sent in 24 hours, it costs ${this.#coins(cost.units)}, maxPerDayCoins is ${maxPerDayCoins}`,
+      )
   }
 
   #coins(units: bigint): string {
@@ -92,6 +95,11 @@ export function spentIn(records: readonly PaymentRecord[]): { readonly units: bi
     sum.usd += usd
   }
   return sum
+}
+
+/** Dollars for people, to a millionth and never less than they are; float dust does not count. */
+function dollars(usd: number): number {
+  return Math.ceil(Number((usd * 1e6).toPrecision(12))) / 1e6
 }
 
 function limit(code: string, message: string): SpendLimitError {

@@ -110,7 +110,10 @@ describe('options of the SDK', () => {
       ['mcp'],
     ]
     for (const [name, ...given] of atOnce)
-      expect(refusalOf(() => client[name]?.(...given)), name).toMatchObject({ code: 'invalid_option' })
+      expect(
+        refusalOf(() => client[name]?.(...given)),
+        name,
+      ).toMatchObject({ code: 'invalid_option' })
   })
 
   test('the functions beside the client refuse what they cannot use', async () => {

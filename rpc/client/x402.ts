@@ -2,7 +2,7 @@ import { parseAmount } from '../../consensus/primitives/amount.ts'
 import type { AgentClient } from './sdk/agent-client.ts'
 import { PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
-import { checkGiven, FACTS, invalid, TEXT } from './sdk/options.ts'
+import { checkGiven, checkNoMore, FACTS, invalid, TEXT } from './sdk/options.ts'
 import { NATIVE_SCHEME, readOffer } from './sdk/quotes.ts'
 import type { NetworkName } from './sdk/shapes.ts'
 
@@ -46,8 +46,9 @@ export interface NativeScheme {
  * waits for its block and gives the proof. These clients do not show a scheme the request: the payment is locked to its secret
  * and commits to no request text. Errors: those of the guards; what was paid is in the client's journal, with `request` null.
  */
-export function nativeScheme(client: AgentClient): NativeScheme {
+export function nativeScheme(client: AgentClient, ...more: readonly never[]): NativeScheme {
   checkGiven('nativeScheme', 'client', client, FACTS)
+  checkNoMore('nativeScheme', more)
   return {
     scheme: NATIVE_SCHEME,
     async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {

@@ -105,7 +105,7 @@ export function createClient(options: ClientOptions): AgentClient {
   return new AgentClient(options)
 }
 
-/** A buyer of services. Every method throws a `FarthingError`. */
+/** A buyer of services. Every method throws a `FarthingError`; arguments beyond those named are refused (`invalid_option`). */
 export class AgentClient {
   readonly #baseUrl: string
   readonly #options: ClientOptions
@@ -285,8 +285,9 @@ export class AgentClient {
   }
 
   /** `callTool` of an MCP client of either official line, paying native offers within the ceilings of this client. */
-  mcp<C extends ToolCaller>(client: C): { readonly callTool: C['callTool'] } {
+  mcp<C extends ToolCaller>(client: C, ...more: readonly never[]): { readonly callTool: C['callTool'] } {
     checkGiven('mcp', 'client', client, TOOLS)
+    checkNoMore('mcp', more)
     return { callTool: payingTools(client, this.#paidParts()) }
   }
 

@@ -108,6 +108,7 @@ describe('options of the SDK', () => {
       ['wrapFetch', fetch, { carrier: 'headers' }],
       ['wrapFetch', fetch, { payment: 'a' }],
       ['mcp'],
+      ['mcp', { callTool: fetch }, ceiling],
     ]
     for (const [name, ...given] of atOnce)
       expect(
@@ -123,6 +124,7 @@ describe('options of the SDK', () => {
       () => nativeAsset(undefined as never),
       () => nativeAsset('1', 'devnt' as 'devnet'),
       () => nativeScheme(undefined as never),
+      () => nativeScheme(createClient(NODE), { maxPerCallUsd: 0.0001 } as never),
       () => walletFromWords(undefined as never),
       () => generateWallet().wallet.address('devnt' as 'devnet'),
     ]

@@ -9,7 +9,7 @@ import { concat, fromHex, isHex, toHex } from '../../consensus/primitives/bytes.
 import { fieldsOf } from './http.ts'
 import { FarthingError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
-import { checkGiven, checkOptions, TEXT } from './sdk/options.ts'
+import { checkGiven, checkOptions, KIND } from './sdk/options.ts'
 import type { NetworkFacts, NetworkName, Signer } from './sdk/shapes.ts'
 
 /** A key in memory that signs with both halves: Ed25519 and ML-DSA. */
@@ -42,7 +42,7 @@ export function walletFromWords(words: string): Wallet {
  * `keyfile_passphrase`.
  */
 export async function walletFromKeyfile(pathOrText: string, options: { readonly passphrase: string }): Promise<Wallet> {
-  checkGiven('walletFromKeyfile', 'pathOrText', pathOrText, TEXT)
+  checkGiven('walletFromKeyfile', 'pathOrText', pathOrText, KIND.text)
   const passphrase = passphraseOf('walletFromKeyfile', options)
   const isText = pathOrText.trimStart().startsWith('{')
   const file = readKeyfile(isText ? pathOrText : await readText(pathOrText))
@@ -106,7 +106,7 @@ function passphraseOf(of: string, options: { readonly passphrase: string }): str
 }
 
 function seedFrom(words: string): Uint8Array {
-  checkGiven('wallet', 'words', words, TEXT)
+  checkGiven('wallet', 'words', words, KIND.text)
   const seed = seedOfWords(words)
   if (!seed.ok)
     throw new FarthingError(`not the words of a wallet: ${seed.fault.detail.reason}`, { code: 'words_invalid' })

@@ -2,7 +2,7 @@ import { parseAmount } from '../../consensus/primitives/amount.ts'
 import type { AgentClient } from './sdk/agent-client.ts'
 import { PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
-import { checkGiven, checkNoMore, FACTS, invalid, TEXT } from './sdk/options.ts'
+import { checkGiven, checkNoMore, invalid, KIND } from './sdk/options.ts'
 import { NATIVE_SCHEME, readOffer } from './sdk/quotes.ts'
 import type { NetworkName } from './sdk/shapes.ts'
 
@@ -47,7 +47,7 @@ export interface NativeScheme {
  * and commits to no request text. Errors: those of the guards; what was paid is in the client's journal, with `request` null.
  */
 export function nativeScheme(client: AgentClient, ...more: readonly never[]): NativeScheme {
-  checkGiven('nativeScheme', 'client', client, FACTS)
+  checkGiven('nativeScheme', 'client', client, KIND.fields)
   checkNoMore('nativeScheme', more)
   return {
     scheme: NATIVE_SCHEME,
@@ -79,7 +79,7 @@ export interface NativeAsset {
 /** The native coin for `spendControls.allowedAssets`, at most so many coins (decimal text) for each payment. */
 export function nativeAsset(maxCoins: string, network: NetworkName = 'mainnet'): NativeAsset {
   const { ticker, decimals } = factsOf(network)
-  checkGiven('nativeAsset', 'maxCoins', maxCoins, TEXT)
+  checkGiven('nativeAsset', 'maxCoins', maxCoins, KIND.text)
   const most = parseAmount(maxCoins, decimals)
   if (!most.ok) throw invalid('nativeAsset: maxCoins must be coins as decimal text')
   return { network: NATIVE_NETWORK, asset: ticker, maxAmountPerPayment: most.value.toString() }

@@ -13,26 +13,15 @@ import { factsOf } from './networks.ts'
 import {
   ALLOW_KINDS,
   CEILING_KINDS,
-  COUNT,
   checkCall,
   checkGiven,
   checkNoMore,
   checkOptions,
   EVENT_KINDS,
-  FACTS,
   FILTER_KINDS,
-  JOURNAL,
+  KIND,
   type Kinds,
-  NETWORK,
   PAID_FETCH_KINDS,
-  PAYMENT,
-  QUOTE,
-  SIGNAL,
-  SIGNER,
-  SWITCH,
-  TEXT,
-  TOOLS,
-  WORK,
 } from './options.ts'
 import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
 import { committedText, Payer } from './payer.ts'
@@ -95,9 +84,16 @@ export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 const SETTLE_MS = 300_000
 /** Every option there is; the type holds it complete. */
 const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
-  ...{ baseUrl: TEXT, wallet: SIGNER, network: NETWORK, allow: FACTS },
-  ...{ secondNode: TEXT, journal: JOURNAL, fetch: WORK, signal: SIGNAL, dryRun: SWITCH, onPay: WORK },
-  ...{ settleMs: COUNT, verify: SWITCH, ...CEILING_KINDS },
+  ...{ baseUrl: KIND.text, wallet: KIND.signer, network: KIND.network, allow: KIND.fields },
+  ...{
+    secondNode: KIND.text,
+    journal: KIND.journal,
+    fetch: KIND.work,
+    signal: KIND.signal,
+    dryRun: KIND.toggle,
+    onPay: KIND.work,
+  },
+  ...{ settleMs: KIND.count, verify: KIND.toggle, ...CEILING_KINDS },
 }
 
 /** Makes a client. Errors: `invalid_option`. */
@@ -121,7 +117,7 @@ export class AgentClient {
   constructor(options: ClientOptions) {
     checkOptions('createClient', options, OPTION_KINDS)
     checkOptions('allow', options.allow ?? {}, ALLOW_KINDS)
-    checkGiven('createClient', 'baseUrl', options.baseUrl, TEXT)
+    checkGiven('createClient', 'baseUrl', options.baseUrl, KIND.text)
     this.#options = options
     this.#baseUrl = baseOf(options.baseUrl)
     this.#facts = factsOf(options.network ?? 'mainnet')
@@ -194,7 +190,7 @@ export class AgentClient {
    * was signed; `InterruptedPaymentError` where it was sent and no answer came.
    */
   async pay(quote: Quote, ...more: readonly never[]): Promise<Payment> {
-    checkGiven('pay', 'quote', quote, QUOTE)
+    checkGiven('pay', 'quote', quote, KIND.quote)
     checkNoMore('pay', more)
     const { record, arrived } = await this.#payer.pay(quote)
     if (!arrived) throw interrupted(record)
@@ -203,8 +199,8 @@ export class AgentClient {
 
   /** Waits for a payment's block and for the answer that it bought. Errors: `RefundedError`, `InterruptedPaymentError` and more. */
   async settle<R = unknown>(quote: Quote, payment: Payment, ...more: readonly never[]): Promise<CallResult<R>> {
-    checkGiven('settle', 'quote', quote, QUOTE)
-    checkGiven('settle', 'payment', payment, PAYMENT)
+    checkGiven('settle', 'quote', quote, KIND.quote)
+    checkGiven('settle', 'payment', payment, KIND.payment)
     checkNoMore('settle', more)
     if (payment.serviceId !== quote.serviceId || payment.request !== quote.request)
       throw new FarthingError('this payment is not for this quote', { code: 'invalid_option', payment })
@@ -223,7 +219,7 @@ export class AgentClient {
    * where the payment commits to no request and none is given: `resume({ ...payment, request })`.
    */
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
-    checkGiven('resume', 'payment', payment, PAYMENT)
+    checkGiven('resume', 'payment', payment, KIND.payment)
     checkNoMore('resume', more)
     const kept = await this.#journal.get(payment.txId)
     const { secret, serviceId, request } = { ...kept, ...payment }
@@ -240,7 +236,7 @@ export class AgentClient {
    * without a known request go to other clients: the node is asked for their state, and those that it has closed are noted so.
    */
   async unfinished(hours = 24): Promise<readonly Payment[]> {
-    checkGiven('unfinished', 'hours', hours, COUNT)
+    checkGiven('unfinished', 'hours', hours, KIND.count)
     const records = await this.#journal.since(Date.now() - hours * 3_600_000)
     const open = records.filter(({ state }) => state === 'signed' || state === 'submitted')
     const ends = await Promise.all(open.map((record) => (record.request === null ? this.#endOf(record) : undefined)))
@@ -250,7 +246,7 @@ export class AgentClient {
 
   /** State of a paid call, its refund included, as the node tells it. */
   async receipt(txId: string): Promise<PaidCallStatus> {
-    checkGiven('receipt', 'txId', txId, TEXT)
+    checkGiven('receipt', 'txId', txId, KIND.text)
     return (await this.#document(`/api/x402/requests/${encodeURIComponent(txId)}`)) as PaidCallStatus
   }
 
@@ -259,7 +255,7 @@ export class AgentClient {
    * is not in there is given. Errors: `payment_unknown`.
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
-    checkGiven('verifyReceipt', 'receipt', receipt, FACTS)
+    checkGiven('verifyReceipt', 'receipt', receipt, KIND.fields)
     const kept = await this.#journal.get(String(receipt.txId))
     const paid = payment ?? kept
     const caller = kept?.sender ?? this.address
@@ -279,21 +275,21 @@ export class AgentClient {
     fetch: typeof globalThis.fetch = globalThis.fetch,
     options: PaidFetchOptions = {},
   ): typeof globalThis.fetch {
-    checkGiven('wrapFetch', 'fetch', fetch, WORK)
+    checkGiven('wrapFetch', 'fetch', fetch, KIND.work)
     checkOptions('wrapFetch', options, PAID_FETCH_KINDS)
     return payingFetch(fetch, this.#paidParts(), options)
   }
 
   /** `callTool` of an MCP client of either official line, paying native offers within the ceilings of this client. */
   mcp<C extends ToolCaller>(client: C, ...more: readonly never[]): { readonly callTool: C['callTool'] } {
-    checkGiven('mcp', 'client', client, TOOLS)
+    checkGiven('mcp', 'client', client, KIND.tools)
     checkNoMore('mcp', more)
     return { callTool: payingTools(client, this.#paidParts()) }
   }
 
   /** Pays a quote of any seller and waits until it is as deep in the chain as its seller wants; for schemes of other clients. */
   async payAndWait(quote: Quote, ...more: readonly never[]): Promise<Payment> {
-    checkGiven('payAndWait', 'quote', quote, QUOTE)
+    checkGiven('payAndWait', 'quote', quote, KIND.quote)
     checkNoMore('payAndWait', more)
     const { record } = await this.#payer.pay(quote)
     const parts = this.#paidParts()

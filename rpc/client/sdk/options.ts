@@ -15,32 +15,35 @@ export type Kinds<Options> = Readonly<Record<keyof Options, Kind>>
 const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
   names.every((name) => typeof fieldsOf(value)[name] === 'function')
 
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+
 /** Kinds of values that callers give. */
-export const TEXT: Kind = { what: 'a text', is: (value) => typeof value === 'string' }
-export const SWITCH: Kind = { what: 'true or false', is: (value) => typeof value === 'boolean' }
-export const WORK: Kind = { what: 'a function', is: (value) => typeof value === 'function' }
-export const COUNT: Kind = { what: 'a number from 0 on', is: (value) => typeof value === 'number' && value >= 0 }
-export const FACTS: Kind = { what: 'an object', is: (value) => typeof value === 'object' && value !== null }
-export const NETWORK: Kind = {
-  what: 'a network by its name or facts',
-  is: (value) => TEXT.is(value) || FACTS.is(value),
-}
-export const SIGNAL: Kind = { what: 'an AbortSignal', is: (value) => value instanceof AbortSignal }
-export const SIGNER: Kind = {
-  what: 'a Signer: keys and sign',
-  is: (value) => FACTS.is(fieldsOf(value).keys) && hasFunctions(value, ['sign']),
-}
-export const JOURNAL: Kind = {
-  what: 'a journal: put, get and since, as of fileJournal(folder)',
-  is: (value) => hasFunctions(value, ['put', 'get', 'since']),
-}
-export const STORAGE: Kind = {
-  what: 'a storage, as localStorage',
-  is: (value) => hasFunctions(value, ['key', 'getItem', 'setItem', 'removeItem']),
-}
-export const TOOLS: Kind = { what: 'an MCP client: callTool', is: (value) => hasFunctions(value, ['callTool']) }
-export const PAYMENT: Kind = { what: 'an object with txId', is: (value) => TEXT.is(fieldsOf(value).txId) }
-export const QUOTE: Kind = { what: 'a quote of this client', is: (value) => TEXT.is(fieldsOf(value).quoteId) }
+export const KIND = {
+  text: { what: 'a text', is: isText },
+  toggle: { what: 'true or false', is: (value) => typeof value === 'boolean' },
+  work: { what: 'a function', is: (value) => typeof value === 'function' },
+  count: { what: 'a number from 0 on', is: (value) => typeof value === 'number' && value >= 0 },
+  fields: { what: 'an object', is: isObject },
+  network: { what: 'a network by its name or facts', is: (value) => isText(value) || isObject(value) },
+  signal: { what: 'an AbortSignal', is: (value) => value instanceof AbortSignal },
+  signer: {
+    what: 'a Signer: keys and sign',
+    is: (value) => isObject(fieldsOf(value).keys) && hasFunctions(value, ['sign']),
+  },
+  journal: {
+    what: 'a journal: put, get and since, as of fileJournal(folder)',
+    is: (value) => hasFunctions(value, ['put', 'get', 'since']),
+  },
+  storage: {
+    what: 'a storage, as localStorage',
+    is: (value) => hasFunctions(value, ['key', 'getItem', 'setItem', 'removeItem']),
+  },
+  tools: { what: 'an MCP client: callTool', is: (value) => hasFunctions(value, ['callTool']) },
+  payment: { what: 'an object with txId', is: (value) => isText(fieldsOf(value).txId) },
+  quote: { what: 'a quote of this client', is: (value) => isText(fieldsOf(value).quoteId) },
+} satisfies Readonly<Record<string, Kind>>
+
 const LIST: Kind = { what: 'a list', is: Array.isArray }
 const DOLLARS: Kind = { ...COUNT, what: 'dollars as a number' }
 const COINS: Kind = { ...TEXT, what: 'coins as decimal text' }
@@ -52,13 +55,13 @@ export const CEILING_KINDS: Kinds<Required<CeilingOptions>> = {
   ...{ maxPerCallCoins: COINS, maxPerDayCoins: COINS, maxFee: COINS },
 }
 /** What `wrapFetch` takes. */
-export const PAID_FETCH_KINDS: Kinds<Required<PaidFetchOptions>> = { carrier: CARRIER, payment: PAYMENT }
+export const PAID_FETCH_KINDS: Kinds<Required<PaidFetchOptions>> = { carrier: CARRIER, payment: KIND.payment }
 /** What `events` takes. */
 export const EVENT_KINDS: Kinds<Required<EventOptions>> = {
-  ...{ lastEventId: TEXT, types: LIST, signal: SIGNAL, attemptsMax: COUNT },
+  ...{ lastEventId: KIND.text, types: LIST, signal: KIND.signal, attemptsMax: KIND.count },
 }
 /** What `services` takes. */
-export const FILTER_KINDS = { capability: TEXT, q: TEXT } as const
+export const FILTER_KINDS = { capability: KIND.text, q: KIND.text } as const
 /** Whom a client pays: a list that is none would not bound what it seems to. */
 export const ALLOW_KINDS: Kinds<Required<AllowList>> = { payTo: LIST, agents: LIST, services: LIST }
 
@@ -94,8 +97,8 @@ export function checkNoMore(of: string, more: readonly unknown[]): void {
 
 /** Refuses a call that is none, or comes with options. Errors: `invalid_option`. */
 export function checkCall(of: string, serviceId: unknown, request: unknown, more: readonly unknown[]): void {
-  checkGiven(of, 'serviceId', serviceId, TEXT)
-  checkGiven(of, 'request', request, TEXT)
+  checkGiven(of, 'serviceId', serviceId, KIND.text)
+  checkGiven(of, 'request', request, KIND.text)
   checkNoMore(of, more)
 }
 

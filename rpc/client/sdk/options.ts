@@ -45,8 +45,8 @@ export const KIND = {
 } satisfies Readonly<Record<string, Kind>>
 
 const LIST: Kind = { what: 'a list', is: Array.isArray }
-const DOLLARS: Kind = { ...COUNT, what: 'dollars as a number' }
-const COINS: Kind = { ...TEXT, what: 'coins as decimal text' }
+const DOLLARS: Kind = { ...KIND.count, what: 'dollars as a number' }
+const COINS: Kind = { ...KIND.text, what: 'coins as decimal text' }
 const CARRIER: Kind = { what: 'header or body', is: (value) => value === 'header' || value === 'body' }
 
 /** The ceilings. */
@@ -70,7 +70,7 @@ export const ALLOW_KINDS: Kinds<Required<AllowList>> = { payTo: LIST, agents: LI
  * such value. `of` says whose options they are. Errors: `invalid_option`.
  */
 export function checkOptions(of: string, options: unknown, kinds: Readonly<Record<string, Kind>>): void {
-  checkGiven(of, 'what it is given', options, { ...FACTS, what: 'an object of options' })
+  checkGiven(of, 'what it is given', options, { ...KIND.fields, what: 'an object of options' })
   const fields = fieldsOf(options)
   const stranger = Object.keys(fields).find((name) => !Object.hasOwn(kinds, name))
   if (stranger !== undefined) throw invalid(`${of}: ${unknownName('option', stranger, Object.keys(kinds))}`)

@@ -9,6 +9,7 @@ import { concat, fromHex, isHex, toHex } from '../../consensus/primitives/bytes.
 import { fieldsOf } from './http.ts'
 import { FarthingError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
+import { checkGiven, checkOptions, KIND } from './sdk/options.ts'
 import type { NetworkFacts, NetworkName, Signer } from './sdk/shapes.ts'
 
 /** A key in memory that signs with both halves: Ed25519 and ML-DSA. */
@@ -40,12 +41,9 @@ export function walletFromWords(words: string): Wallet {
  * Deriving the key takes a tenth of a second where the runtime can, and some seconds in a browser. Errors: `keyfile_invalid`,
  * `keyfile_passphrase`.
  */
-export async function walletFromKeyfile(
-  pathOrText: string,
-  { passphrase }: { readonly passphrase: string },
-): Promise<Wallet> {
-  if (typeof passphrase !== 'string')
-    throw new FarthingError('the keyfile needs its passphrase', { code: 'keyfile_passphrase' })
+export async function walletFromKeyfile(pathOrText: string, options: { readonly passphrase: string }): Promise<Wallet> {
+  checkGiven('walletFromKeyfile', 'pathOrText', pathOrText, KIND.text)
+  const passphrase = passphraseOf('walletFromKeyfile', options)
   const isText = pathOrText.trimStart().startsWith('{')
   const file = readKeyfile(isText ? pathOrText : await readText(pathOrText))
   const key = await deriveKey(passphrase, file.salt, file.cost)
@@ -62,7 +60,8 @@ export async function walletFromKeyfile(
 }
 
 /** The text of a new keyfile for the wallet of these words, as `farthing wallet` and {@link walletFromKeyfile} read it. */
-export async function keyfileOf(words: string, { passphrase }: { readonly passphrase: string }): Promise<string> {
+export async function keyfileOf(words: string, options: { readonly passphrase: string }): Promise<string> {
+  const passphrase = passphraseOf('keyfileOf', options)
   const seed = seedFrom(words) as Uint8Array<ArrayBuffer>
   const address = fromHex(addressHex(walletOfSeed(seed, 1))) as Uint8Array<ArrayBuffer>
   const [salt, nonce] = [crypto.getRandomValues(new Uint8Array(16)), crypto.getRandomValues(new Uint8Array(12))]
@@ -99,7 +98,15 @@ function addressHex({ keys }: Wallet): string {
   return addressOfKeys(encodeAccountKeys(keys as Parameters<typeof encodeAccountKeys>[0]))
 }
 
+function passphraseOf(of: string, options: { readonly passphrase: string }): string {
+  checkOptions(of, options, { passphrase: { what: 'a text', is: () => true } })
+  const { passphrase } = options
+  if (typeof passphrase === 'string') return passphrase
+  throw new FarthingError('the keyfile needs its passphrase', { code: 'keyfile_passphrase' })
+}
+
 function seedFrom(words: string): Uint8Array {
+  checkGiven('wallet', 'words', words, KIND.text)
   const seed = seedOfWords(words)
   if (!seed.ok)
     throw new FarthingError(`not the words of a wallet: ${seed.fault.detail.reason}`, { code: 'words_invalid' })

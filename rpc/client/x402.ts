@@ -1,7 +1,8 @@
 import { parseAmount } from '../../consensus/primitives/amount.ts'
 import type { AgentClient } from './sdk/agent-client.ts'
-import { FarthingError, PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
+import { PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
+import { checkGiven, checkNoMore, invalid, KIND } from './sdk/options.ts'
 import { NATIVE_SCHEME, readOffer } from './sdk/quotes.ts'
 import type { NetworkName } from './sdk/shapes.ts'
 
@@ -43,18 +44,17 @@ export interface NativeScheme {
 /**
  * The native rail for the public x402 clients (`@x402/fetch`, `@x402/axios`): pays an offer within the ceilings of this client,
  * waits for its block and gives the proof. These clients do not show a scheme the request: the payment is locked to its secret
- * and commits to no request text. Errors: those of the guards; what was paid and not answered is in the client's journal.
+ * and commits to no request text. Errors: those of the guards; what was paid is in the client's journal, with `request` null.
  */
-export function nativeScheme(client: AgentClient): NativeScheme {
+export function nativeScheme(client: AgentClient, ...more: readonly never[]): NativeScheme {
+  checkGiven('nativeScheme', 'client', client, KIND.fields)
+  checkNoMore('nativeScheme', more)
   return {
     scheme: NATIVE_SCHEME,
     async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {
       const basis = {
-        request: '',
-        url: `x402:${requirements.network}`,
-        isCommitted: false,
-        nowMs: Date.now(),
-        facts: client.network,
+        ...{ request: null, url: `x402:${requirements.network}` },
+        ...{ nowMs: Date.now(), facts: client.network },
       }
       const quote = readOffer({ ...requirements }, basis)
       if (quote === undefined)
@@ -79,7 +79,8 @@ export interface NativeAsset {
 /** The native coin for `spendControls.allowedAssets`, at most so many coins (decimal text) for each payment. */
 export function nativeAsset(maxCoins: string, network: NetworkName = 'mainnet'): NativeAsset {
   const { ticker, decimals } = factsOf(network)
+  checkGiven('nativeAsset', 'maxCoins', maxCoins, KIND.text)
   const most = parseAmount(maxCoins, decimals)
-  if (!most.ok) throw new FarthingError('maxCoins must be coins as decimal text', { code: 'invalid_option' })
+  if (!most.ok) throw invalid('nativeAsset: maxCoins must be coins as decimal text')
   return { network: NATIVE_NETWORK, asset: ticker, maxAmountPerPayment: most.value.toString() }
 }

@@ -192,6 +192,66 @@ it.each([
   expect(sent()).toBe(0)
 })
 
+it.each([
+  ['unavailable', false, null],
+  ['request_unusable', true, { reason: 'too long', example: '10', requestFormat: 'a number' }],
+])('an unusable request to a service is %s where it is open: %s', async (code, available, details) => {
+  quotes(COIN, available ? {} : { available })
+  const { accepts } = (await askedNow()) as { readonly accepts: readonly Json[] }
+  const requestError = { reason: 'too long', example: '10', requestFormat: 'a number' }
+  const closed = available ? { available } : { available, unavailableReason: 'closed for today' }
+  node.says('/api/x402', { ...closed, requestValid: false, requestError, accepts: [], offers: accepts }, 402)
+  await expect(agent().call('node-x', 'a text')).rejects.toMatchObject({ code, details })
+})
+
+it('what a node suggests is in the error', async () => {
+  const details = { serviceId: 'node-y', suggestions: ['node-x'] }
+  node.says('/api/x402', { error: 'there is no service node-y here', code: 'service_not_found', details }, 404)
+  await expect(agent().quote('node-y')).rejects.toMatchObject({ code: 'service_not_found', details })
+})
+
+it.each([undefined, null, 'no', 1, false])('onPay that says %s does not pay', async (said) => {
+  quotes(COIN)
+  expect(await outcome({ onPay: () => said as boolean })).toBe('declined')
+  expect(await outcome({ onPay: async () => said as boolean })).toBe('declined')
+  expect(sent()).toBe(0)
+  expect(await outcome({ onPay: async () => true })).toBe('payment_already_redeemed')
+})
+
+describe('the money', () => {
+  const message = async (): Promise<string> => {
+    const error = await agent()
+      .call('node-x', 'a text')
+      .catch((error: Error) => error)
+    return (error as Error).message
+  }
+
+  it('that a wallet does not have: the error names the address to send it to', async () => {
+    quotes(COIN)
+    node.says('/api/v1/tx', { error: 'the sender has no account', code: 'insufficient_balance' }, 409)
+    node.says('/api/v1/accounts', {
+      exists: false,
+      balance: '0',
+      nonce: '0',
+      height: HEIGHT,
+      pending: { nextNonce: '0' },
+    })
+    const held = `${wallet.address('devnet')} has 0 FAR, the call takes up to 1\\.\\d+`
+    expect(await message()).toMatch(new RegExp(`the sender has no account .*; ${held}: send it coins$`))
+  })
+
+  it('of a payment that a closed service does not take: the error says what becomes of it', async () => {
+    quotes(COIN)
+    const { accepts } = (await askedNow()) as { readonly accepts: readonly Json[] }
+    const closed = { status: 503, json: { error: 'node-x is unavailable: closed', code: 'service_unavailable' } }
+    const open = { status: 402, json: { available: true, requestValid: true, accepts } }
+    node.answers('/api/x402', () => (sent() === 0 ? open : closed))
+    const said = await message()
+    expect(said).toContain('node-x is unavailable: closed')
+    expect(said).toContain('the chain gives back when its term is over')
+  })
+})
+
 it('an option that stands only among the offers is not paid, whatever it says of itself', async () => {
   quotes(COIN)
   const { accepts } = (await askedNow()) as { readonly accepts: readonly Json[] }

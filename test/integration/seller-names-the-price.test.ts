@@ -138,7 +138,7 @@ describe.each(DOORS)('%s whose offer is not of the coin of this network', (_name
     ['another genesis', {}, { genesis: 'ab'.repeat(32) }, 'other_network'],
   ])('is not paid: %s', async (_what, offer, extra, code) => {
     const seen: Intention[] = []
-    const onPay = (intention: Intention): void => void seen.push(intention)
+    const onPay = (intention: Intention): boolean => seen.push(intention) > 0
     const client = agent({ maxPerCallUsd: 100, maxPerDayUsd: 100, onPay })
     expect(await buy({ coins: 99n * COIN, offer, extra }, client)).toBe(code)
     expect([seen, node.sent]).toEqual([[], []])
@@ -146,7 +146,7 @@ describe.each(DOORS)('%s whose offer is not of the coin of this network', (_name
 
   it('is paid where the facts are right, and shown as it is', async () => {
     const seen: Intention[] = []
-    const onPay = (intention: Intention): void => void seen.push(intention)
+    const onPay = (intention: Intention): boolean => seen.push(intention) > 0
     const client = agent({ maxPerCallUsd: 100, maxPerDayUsd: 100, onPay })
     expect(await buy({ coins: 99n * COIN, extra: { assetId: '00'.repeat(32) } }, client)).toBe('paid')
     expect(seen.map(({ quote, usd }) => [quote.coins, usd])).toEqual([['99', 24.75]])

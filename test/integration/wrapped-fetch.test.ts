@@ -163,6 +163,25 @@ describe('a seller that leads on within its origin', () => {
   })
 })
 
+describe('terms in a header, whose body says that the request cannot be used', () => {
+  const facts = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
+  const requestError = { reason: 'no such token', example: 'FUSD' }
+  it.each([
+    [true, 'request_unusable', requestError],
+    [false, 'unavailable', null],
+  ])('are not paid, the service open or not: %s', async (available, code, details) => {
+    const offer = { scheme: 'native-x402', network: 'farthing:1', payTo: 'acme', amount: '100' }
+    const terms = { x402Version: 2, accepts: [], offers: [{ ...offer, extra: { ...facts, decimals: 8, available } }] }
+    shop.answering = (_, response) => {
+      const header = Buffer.from(JSON.stringify(terms)).toString('base64')
+      response.writeHead(402, { 'content-type': 'application/json', 'payment-required': header })
+      response.end(JSON.stringify({ x402: true, available, requestValid: false, requestError }))
+    }
+    await expect(paid()(`${shop.url}/page`, POST)).rejects.toMatchObject({ code, details })
+    expect(node.sent.length).toBe(0)
+  })
+})
+
 /** An answer to a payment that never comes. */
 const silent: Answering = ({ isPaid }, response) => {
   if (!isPaid) wantsPayment(response)
@@ -189,7 +208,10 @@ describe.each(['header', 'body'] as const)('a caller who gives a paid request up
   it('before it is signed pays nothing', async () => {
     shop.answering = silent
     const giving = new AbortController()
-    const onPay = (): void => giving.abort(new Error('no longer wanted'))
+    const onPay = (): boolean => {
+      giving.abort(new Error('no longer wanted'))
+      return true
+    }
     const request = paid(carrier, { onPay })(`${shop.url}/page`, { ...POST, signal: giving.signal })
     await expect(request).rejects.toThrow('no longer wanted')
     expect([node.sent.length, shop.asked.length]).toEqual([0, 1])

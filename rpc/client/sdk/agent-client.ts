@@ -5,26 +5,30 @@ import { NodeClient } from '../node-client.ts'
 import { baseOf } from './agreement.ts'
 import { Ceilings } from './ceilings.ts'
 import { CoinPrice } from './dollars.ts'
-import { FarthingError, InterruptedPaymentError, RefundedError, VerificationError } from './errors.ts'
+import { FarthingError, InterruptedPaymentError, VerificationError } from './errors.ts'
 import { followEvents } from './event-feed.ts'
 import { memoryJournal } from './journal.ts'
 import { payingTools } from './mcp.ts'
 import { factsOf } from './networks.ts'
 import {
-  CEILING_NAMES,
-  checkAllow,
-  checkNames,
-  EVENT_NAMES,
-  FILTER_NAMES,
-  type Names,
-  PAID_FETCH_NAMES,
+  ALLOW_KINDS,
+  CEILING_KINDS,
+  checkCall,
+  checkGiven,
+  checkNoMore,
+  checkOptions,
+  EVENT_KINDS,
+  FILTER_KINDS,
+  KIND,
+  type Kinds,
+  PAID_FETCH_KINDS,
 } from './options.ts'
 import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
 import { committedText, Payer } from './payer.ts'
 import { readQuote } from './quotes.ts'
 import { checkReceipt, receiptOf } from './receipts.ts'
 import { errorOfAnswer, errorOfFault } from './refusals.ts'
-import { awaitMined, interrupted, settlePayment } from './settling.ts'
+import { awaitMined, endIn, interrupted, requestOf, settlePayment, stateAfter } from './settling.ts'
 import type {
   AllowList,
   CallResult,
@@ -66,8 +70,8 @@ export interface ClientOptions extends CeilingOptions {
   readonly signal?: AbortSignal
   /** Every guard, and no payment: a call ends with `PaymentRequiredError` of the code `dry_run`. */
   readonly dryRun?: boolean
-  /** Asked before anything is signed; `false`, or a promise of it, refuses. */
-  readonly onPay?: (intention: Intention) => unknown
+  /** Asked before anything is signed; only `true`, or a promise of it, pays. */
+  readonly onPay?: (intention: Intention) => boolean | Promise<boolean>
   /** How long a paid call is repeated before it counts as interrupted; default 300,000. */
   readonly settleMs?: number
   /** Whether paid answers are checked before they are handed over; default true. */
@@ -79,20 +83,17 @@ export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
 /** Every option there is; the type holds it complete. */
-const OPTION_NAMES: Names<Required<ClientOptions>> = {
+const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
+  ...{ baseUrl: KIND.text, wallet: KIND.signer, network: KIND.network, allow: KIND.fields },
   ...{
-    baseUrl: 0,
-    wallet: 0,
-    network: 0,
-    allow: 0,
-    secondNode: 0,
-    journal: 0,
-    fetch: 0,
-    signal: 0,
-    dryRun: 0,
-    onPay: 0,
+    secondNode: KIND.text,
+    journal: KIND.journal,
+    fetch: KIND.work,
+    signal: KIND.signal,
+    dryRun: KIND.toggle,
+    onPay: KIND.work,
   },
-  ...{ settleMs: 0, verify: 0, ...CEILING_NAMES },
+  ...{ settleMs: KIND.count, verify: KIND.toggle, ...CEILING_KINDS },
 }
 
 /** Makes a client. Errors: `invalid_option`. */
@@ -100,7 +101,7 @@ export function createClient(options: ClientOptions): AgentClient {
   return new AgentClient(options)
 }
 
-/** A buyer of services. Every method throws a `FarthingError`. */
+/** A buyer of services. Every method throws a `FarthingError`; arguments beyond those named are refused (`invalid_option`). */
 export class AgentClient {
   readonly #baseUrl: string
   readonly #options: ClientOptions
@@ -114,8 +115,9 @@ export class AgentClient {
 
   /** See {@link createClient}. */
   constructor(options: ClientOptions) {
-    checkNames('createClient', options, OPTION_NAMES)
-    checkAllow(options.allow ?? {})
+    checkOptions('createClient', options, OPTION_KINDS)
+    checkOptions('allow', options.allow ?? {}, ALLOW_KINDS)
+    checkGiven('createClient', 'baseUrl', options.baseUrl, KIND.text)
     this.#options = options
     this.#baseUrl = baseOf(options.baseUrl)
     this.#facts = factsOf(options.network ?? 'mainnet')
@@ -138,7 +140,7 @@ export class AgentClient {
       // Whose word the address of a quote is does not matter here: asking again can only refuse it.
       requote: (quote) =>
         quote.url === this.#callUrl(quote.serviceId)
-          ? this.quote(quote.serviceId, quote.request)
+          ? this.quote(quote.serviceId, quote.request ?? '')
           : Promise.resolve(quote),
       checkEnded: () => this.#checkEnded(),
     })
@@ -159,7 +161,7 @@ export class AgentClient {
 
   /** Services of the node, the unavailable ones with the reason. */
   async services(filter: { readonly capability?: string; readonly q?: string } = {}): Promise<readonly ServiceEntry[]> {
-    checkNames('services', filter, FILTER_NAMES)
+    checkOptions('services', filter, FILTER_KINDS)
     const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][]
     const { services } = await this.#document(`/services.json?${new URLSearchParams(given)}`)
     if (!Array.isArray(services)) throw new FarthingError('the node lists no services', { code: 'node_refused' })
@@ -167,13 +169,14 @@ export class AgentClient {
   }
 
   /** Asks for the price of a call. An unavailable service has a quote as well, which `pay` refuses. */
-  async quote(serviceId: string, request = ''): Promise<Quote> {
+  async quote(serviceId: string, request = '', ...more: readonly never[]): Promise<Quote> {
+    checkCall('quote', serviceId, request, more)
     const path = `/api/x402/${encodeURIComponent(serviceId)}`
     const answer = await postJson(this.#baseUrl, path, { request }, this.#transport)
     if (!answer.ok) throw errorOfFault(answer.fault)
     if (answer.value.status !== 402) throw errorOfAnswer(answer.value)
     const basis = {
-      ...{ request, url: this.#callUrl(serviceId), isCommitted: true },
+      ...{ request, url: this.#callUrl(serviceId) },
       ...{ nowMs: Date.now(), facts: this.#facts },
     }
     const quote = readQuote(answer.value.body, serviceId, basis)
@@ -186,27 +189,38 @@ export class AgentClient {
    * the journal before it is sent. Errors: `SpendLimitError`, `PaymentRequiredError`, `PaymentMismatchError` before anything
    * was signed; `InterruptedPaymentError` where it was sent and no answer came.
    */
-  async pay(quote: Quote): Promise<Payment> {
+  async pay(quote: Quote, ...more: readonly never[]): Promise<Payment> {
+    checkGiven('pay', 'quote', quote, KIND.quote)
+    checkNoMore('pay', more)
     const { record, arrived } = await this.#payer.pay(quote)
     if (!arrived) throw interrupted(record)
     return record
   }
 
   /** Waits for a payment's block and for the answer that it bought. Errors: `RefundedError`, `InterruptedPaymentError` and more. */
-  async settle<R = unknown>(quote: Quote, payment: Payment): Promise<CallResult<R>> {
+  async settle<R = unknown>(quote: Quote, payment: Payment, ...more: readonly never[]): Promise<CallResult<R>> {
+    checkGiven('settle', 'quote', quote, KIND.quote)
+    checkGiven('settle', 'payment', payment, KIND.payment)
+    checkNoMore('settle', more)
     if (payment.serviceId !== quote.serviceId || payment.request !== quote.request)
       throw new FarthingError('this payment is not for this quote', { code: 'invalid_option', payment })
     return this.#settle(payment)
   }
 
   /** Quotes, pays and settles. What was paid and not answered throws an error whose `payment` {@link resume} takes. */
-  async call<R = unknown>(serviceId: string, request = ''): Promise<CallResult<R>> {
+  async call<R = unknown>(serviceId: string, request = '', ...more: readonly never[]): Promise<CallResult<R>> {
+    checkCall('call', serviceId, request, more)
     const { record } = await this.#payer.pay(await this.quote(serviceId, request))
     return this.#settle(record)
   }
 
-  /** Finishes a call that was paid before, in this process or another. Nothing is paid. */
-  async resume<R = unknown>(payment: Resumable): Promise<CallResult<R>> {
+  /**
+   * Finishes a call that was paid before, in this process or another. Nothing is paid. Errors: `payment_unknown`; `request_unknown`
+   * where the payment commits to no request and none is given: `resume({ ...payment, request })`.
+   */
+  async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
+    checkGiven('resume', 'payment', payment, KIND.payment)
+    checkNoMore('resume', more)
     const kept = await this.#journal.get(payment.txId)
     const { secret, serviceId, request } = { ...kept, ...payment }
     if (secret === undefined || serviceId === undefined || request === undefined) {
@@ -217,14 +231,22 @@ export class AgentClient {
     return this.#settle({ ...rest, secret, serviceId, request })
   }
 
-  /** Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. */
+  /**
+   * Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. The answers to those
+   * without a known request go to other clients: the node is asked for their state, and those that it has closed are noted so.
+   */
   async unfinished(hours = 24): Promise<readonly Payment[]> {
+    checkGiven('unfinished', 'hours', hours, KIND.count)
     const records = await this.#journal.since(Date.now() - hours * 3_600_000)
-    return records.filter(({ state }) => state === 'signed' || state === 'submitted')
+    const open = records.filter(({ state }) => state === 'signed' || state === 'submitted')
+    const ends = await Promise.all(open.map((record) => (record.request === null ? this.#endOf(record) : undefined)))
+    await Promise.all(open.map((record, i) => ends[i] && this.#note(record, ends[i])))
+    return open.filter((_, i) => ends[i] === undefined)
   }
 
   /** State of a paid call, its refund included, as the node tells it. */
   async receipt(txId: string): Promise<PaidCallStatus> {
+    checkGiven('receipt', 'txId', txId, KIND.text)
     return (await this.#document(`/api/x402/requests/${encodeURIComponent(txId)}`)) as PaidCallStatus
   }
 
@@ -233,6 +255,7 @@ export class AgentClient {
    * is not in there is given. Errors: `payment_unknown`.
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
+    checkGiven('verifyReceipt', 'receipt', receipt, KIND.fields)
     const kept = await this.#journal.get(String(receipt.txId))
     const paid = payment ?? kept
     const caller = kept?.sender ?? this.address
@@ -243,7 +266,7 @@ export class AgentClient {
 
   /** Events of the node until the signal ends them, resumed behind the last one whenever the connection ends. */
   events(options: EventOptions = {}): AsyncGenerator<NodeEvent, void, undefined> {
-    checkNames('events', options, EVENT_NAMES)
+    checkOptions('events', options, EVENT_KINDS)
     return followEvents(this.#baseUrl, this.#transport, options)
   }
 
@@ -252,17 +275,22 @@ export class AgentClient {
     fetch: typeof globalThis.fetch = globalThis.fetch,
     options: PaidFetchOptions = {},
   ): typeof globalThis.fetch {
-    checkNames('wrapFetch', options, PAID_FETCH_NAMES)
+    checkGiven('wrapFetch', 'fetch', fetch, KIND.work)
+    checkOptions('wrapFetch', options, PAID_FETCH_KINDS)
     return payingFetch(fetch, this.#paidParts(), options)
   }
 
   /** `callTool` of an MCP client of either official line, paying native offers within the ceilings of this client. */
-  mcp<C extends ToolCaller>(client: C): { readonly callTool: C['callTool'] } {
+  mcp<C extends ToolCaller>(client: C, ...more: readonly never[]): { readonly callTool: C['callTool'] } {
+    checkGiven('mcp', 'client', client, KIND.tools)
+    checkNoMore('mcp', more)
     return { callTool: payingTools(client, this.#paidParts()) }
   }
 
   /** Pays a quote of any seller and waits until it is as deep in the chain as its seller wants; for schemes of other clients. */
-  async payAndWait(quote: Quote): Promise<Payment> {
+  async payAndWait(quote: Quote, ...more: readonly never[]): Promise<Payment> {
+    checkGiven('payAndWait', 'quote', quote, KIND.quote)
+    checkNoMore('payAndWait', more)
     const { record } = await this.#payer.pay(quote)
     const parts = this.#paidParts()
     await awaitMined(parts, record, { ...parts.patience(), confirmations: quote.confirmations })
@@ -291,10 +319,17 @@ export class AgentClient {
     return { untilMs: Date.now() + settleMs, signal: AbortSignal.any(signals) }
   }
 
+  /** The final state that the node says a payment is in; undefined where it says none. */
+  async #endOf({ txId }: Payment): Promise<PaymentState | undefined> {
+    const told = await this.receipt(txId).catch(() => undefined)
+    return endIn(told?.status)
+  }
+
   async #settle<R>(payment: Payment): Promise<CallResult<R>> {
+    const request = requestOf(payment)
     const place = { client: this.#client, transport: this.#transport }
     try {
-      const body = await settlePayment(place, payment, this.#patience())
+      const body = await settlePayment(place, { ...payment, request }, this.#patience())
       await this.#note(payment, 'settled')
       return await this.#checked<R>(payment, body)
     } catch (error) {
@@ -350,10 +385,4 @@ export class AgentClient {
     if (answer.value.status >= 300) throw errorOfAnswer(answer.value)
     return fieldsOf(answer.value.body)
   }
-}
-
-function stateAfter(error: FarthingError): PaymentState {
-  if (error instanceof RefundedError) return 'refunded'
-  if (error instanceof VerificationError) return 'settled'
-  return error.code === 'payment_void' ? 'void' : 'submitted'
 }

@@ -1,8 +1,9 @@
 import type { AgentId, ServiceId } from '../../../consensus/primitives/ids.ts'
 import type { NodeClient } from '../node-client.ts'
 import { reasonNotToPay, strangeAsset } from '../pay.ts'
-import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
+import { PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
 import { paramsOf } from './networks.ts'
+import { invalid } from './options.ts'
 import { must } from './refusals.ts'
 import type { AllowList, NetworkFacts, Quote } from './shapes.ts'
 
@@ -29,13 +30,15 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
     throw new PaymentMismatchError(`not paid: ${reason}`, { code: 'bad_terms', retryable: quote.validUntil <= height })
 }
 
-/** Refuses a quote whose request cannot be used, or that cannot be paid now. */
+/** Refuses a quote that cannot be paid now, or whose request cannot be used: a closed service is closed for any. */
 function checkOffered(quote: Quote): void {
-  const { serviceId, requestError, available, unavailableReason } = quote
-  if (requestError !== null)
-    throw new PaymentRequiredError(`the request is unusable: ${requestError}`, { code: 'request_unusable', quote })
-  if (available) return
-  throw new PaymentRequiredError(`${serviceId} is unavailable: ${unavailableReason}`, { code: 'unavailable', quote })
+  const { serviceId, requestError, requestDetails: details, available, unavailableReason } = quote
+  if (!available)
+    throw new PaymentRequiredError(`${serviceId} is unavailable: ${unavailableReason}`, { code: 'unavailable', quote })
+  if (requestError === null) return
+  throw new PaymentRequiredError(`the request is unusable: ${requestError}`, {
+    ...{ code: 'request_unusable', quote, details },
+  })
 }
 
 /** What a quote is held against. */
@@ -71,8 +74,7 @@ export function checkStands(quote: Quote, newer: Quote): void {
 
 /** A base address without the slash at its end. */
 export function baseOf(url: string): string {
-  if (!/^https?:\/\//.test(url))
-    throw new FarthingError('a node is named by its http or https address', { code: 'invalid_option' })
+  if (!/^https?:\/\//.test(url)) throw invalid('a node is named by its http or https address')
   return url.replace(/\/+$/, '')
 }
 

@@ -1,5 +1,6 @@
 import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
-import { FarthingError, SpendLimitError } from './errors.ts'
+import { SpendLimitError } from './errors.ts'
+import { CEILING_KINDS, checkKinds, invalid } from './options.ts'
 import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
 
 /** What one payment would cost. */
@@ -32,6 +33,7 @@ export class Ceilings {
   readonly #facts: Pick<NetworkFacts, 'decimals' | 'ticker'>
 
   constructor(options: CeilingOptions, facts: Pick<NetworkFacts, 'decimals' | 'ticker'>) {
+    checkKinds('createClient', options, CEILING_KINDS)
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
     this.#options = { ...DEFAULTS, ...given }
     this.#facts = facts
@@ -39,8 +41,6 @@ export class Ceilings {
     this.#perCall = this.#units('maxPerCallCoins')
     this.#perDay = this.#units('maxPerDayCoins')
     this.feeMax = this.#units('maxFee')
-    for (const name of ['maxPerCallUsd', 'maxPerDayUsd'] as const)
-      if (!(this.#options[name] >= 0)) throw new FarthingError(`${name} must be dollars`, { code: 'invalid_option' })
   }
 
   /** Refuses a payment that goes over a ceiling, all of the last 24 hours counted. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
@@ -50,17 +50,20 @@ export class Ceilings {
       throw limit('price_unknown', 'no node says what it costs in dollars; set maxPerCallCoins to pay by coins alone')
     const usd = cost.usd ?? 0
     if (usd > maxPerCallUsd)
-      throw limit('over_call_limit', `it costs ${usd} dollars, maxPerCallUsd is ${maxPerCallUsd}`)
+      throw limit('over_call_limit', `it costs ${dollars(usd)} dollars, maxPerCallUsd is ${maxPerCallUsd}`)
     if (cost.units > this.#perCall)
       throw limit('over_call_limit', `it costs ${this.#coins(cost.units)}, maxPerCallCoins is ${maxPerCallCoins}`)
     const day = spentIn(spent)
     if (day.usd + usd > maxPerDayUsd)
       throw limit(
         'over_day_limit',
-        `${day.usd} dollars went in 24 hours, it costs ${usd}, maxPerDayUsd is ${maxPerDayUsd}`,
+        `${dollars(day.usd)} dollars were signed for or sent in 24 hours, it costs ${dollars(usd)}, maxPerDayUsd is ${maxPerDayUsd}`,
       )
     if (day.units + cost.units > this.#perDay)
-      throw limit('over_day_limit', `${this.#coins(day.units)} went in 24 hours, maxPerDayCoins is ${maxPerDayCoins}`)
+      throw limit(
+        'over_day_limit',
+        `${this.#coins(day.units)} were signed for or sent in 24 hours, it costs ${this.#coins(cost.units)}, maxPerDayCoins is ${maxPerDayCoins}`,
+      )
   }
 
   #coins(units: bigint): string {
@@ -69,7 +72,7 @@ export class Ceilings {
 
   #units(name: 'maxPerCallCoins' | 'maxPerDayCoins' | 'maxFee'): bigint {
     const parsed = parseAmount(this.#options[name], this.#facts.decimals)
-    if (!parsed.ok) throw new FarthingError(`${name} must be coins as decimal text`, { code: 'invalid_option' })
+    if (!parsed.ok) throw invalid(`createClient: ${name} must be coins as decimal text`)
     return parsed.value
   }
 }
@@ -92,6 +95,11 @@ export function spentIn(records: readonly PaymentRecord[]): { readonly units: bi
     sum.usd += usd
   }
   return sum
+}
+
+/** Dollars for people, to a millionth and never less than they are; float dust does not count. */
+function dollars(usd: number): number {
+  return Math.ceil(Number((usd * 1e6).toPrecision(12))) / 1e6
 }
 
 function limit(code: string, message: string): SpendLimitError {

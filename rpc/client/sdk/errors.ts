@@ -9,8 +9,13 @@ export interface ErrorFacts {
   readonly requestId?: string | null
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean
-  /** The payment that was made before it went wrong: `client.resume(error.payment)` takes it up. Null where nothing was paid. */
+  /**
+   * The payment that was signed before it went wrong: `client.resume(error.payment)` takes it up. Null where nothing was signed. Of one
+   * that a node refused (`payment_refused`) nothing was paid as far as its word goes, and it counts for the day all the same.
+   */
   readonly payment?: Payment | null
+  /** What the node said beside its refusal, as it came: `suggestions` for a name, `example` and `requestFormat` for a request. */
+  readonly details?: Readonly<Record<string, unknown>> | null
   readonly cause?: unknown
 }
 
@@ -22,10 +27,11 @@ export class FarthingError extends Error {
   readonly requestId: string | null
   readonly retryable: boolean
   readonly payment: Payment | null
+  readonly details: Readonly<Record<string, unknown>> | null
 
   constructor(
     message: string,
-    { code, status = null, requestId = null, retryable = false, payment = null, cause }: ErrorFacts,
+    { code, status = null, requestId = null, retryable = false, payment = null, details = null, cause }: ErrorFacts,
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
@@ -33,6 +39,7 @@ export class FarthingError extends Error {
     this.requestId = requestId
     this.retryable = retryable
     this.payment = payment
+    this.details = details
   }
 }
 

@@ -1,5 +1,6 @@
 import { FarthingError } from './errors.ts'
 import { parseRecord, recordText } from './journal.ts'
+import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
 
 /** What of Node's file system the journal takes. */
@@ -23,6 +24,7 @@ const PRIVATE = { folder: 0o700, file: 0o600 }
  * share it. Files of days past may be deleted when nothing in them is open any more.
  */
 export function fileJournal(folder: string): PaymentJournal {
+  checkGiven('fileJournal', 'folder', folder, KIND.text)
   const fs = fileSystem()
   return {
     async put(record) {

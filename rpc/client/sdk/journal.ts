@@ -1,5 +1,6 @@
 import { fieldsOf } from '../http.ts'
 import { DAY_MS } from './ceilings.ts'
+import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
 
 /** Most records that a journal in memory keeps; the oldest go first, and for a day what they cost is kept as sums. */
@@ -62,6 +63,7 @@ const KEEP_MS = 30 * DAY_MS
  * ago are removed. Where the storage is full a put throws, and then nothing is paid.
  */
 export function storageJournal(storage: KeyedTexts, prefix = 'farthing.payment.'): PaymentJournal {
+  checkGiven('storageJournal', 'storage', storage, KIND.storage)
   const all = (): readonly PaymentRecord[] =>
     Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '')
       .filter((key) => key.startsWith(prefix))

@@ -1,7 +1,7 @@
 import { fieldsOf, type NodeAnswer, textOf } from '../http.ts'
 import { paymentPayload } from './carriers.ts'
 import { awaitDepth, type PaidFetchParts } from './paid-fetch.ts'
-import { nativeOffer, readOffer } from './quotes.ts'
+import { nativeOffer, readOffer, withWord } from './quotes.ts'
 import { errorOfAnswer, isPassing } from './refusals.ts'
 import { interrupted } from './settling.ts'
 import type { Payment, Quote, ToolCaller } from './shapes.ts'
@@ -109,9 +109,7 @@ function quoteOf(terms: Fields, params: Fields, { payer }: PaidFetchParts): Quot
   const { request = '' } = fieldsOf(params.arguments)
   const isOurs = fieldsOf(offer.extra).serviceId === params.name && typeof request === 'string'
   const url = textOf(fieldsOf(terms.resource).url, `mcp://tool/${String(params.name)}`)
-  const basis = { request: isOurs ? request : '', url, isCommitted: isOurs, nowMs: Date.now(), facts: payer.facts }
+  const basis = { request: isOurs ? request : null, url, nowMs: Date.now(), facts: payer.facts }
   const quote = readOffer(offer, basis)
-  if (quote === undefined) return undefined
-  const requestError = terms.requestValid === false ? textOf(fieldsOf(terms.requestError).reason, 'unknown') : null
-  return { ...quote, requestError }
+  return quote === undefined ? undefined : withWord(quote, terms)
 }

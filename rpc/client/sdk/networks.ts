@@ -1,10 +1,18 @@
+import { unknownName } from '../../../consensus/primitives/likeness.ts'
 import type { ClientParams } from '../transactions.ts'
 import known from './networks.json' with { type: 'json' }
+import { invalid } from './options.ts'
 import type { NetworkFacts, NetworkName } from './shapes.ts'
 
-/** The facts of a network by its name, or those given. */
+/** The facts of a network by its name, or those given. Errors: `invalid_option` for an unknown name and where a fact is missing. */
 export function factsOf(network: NetworkName | NetworkFacts): NetworkFacts {
-  return typeof network === 'string' ? known[network] : network
+  if (typeof network !== 'string') {
+    const missing = Object.keys(known.mainnet).find((name) => !Object.hasOwn(network, name))
+    if (missing !== undefined) throw invalid(`network: its facts have no ${missing}`)
+    return network
+  }
+  if (Object.hasOwn(known, network)) return known[network]
+  throw invalid(unknownName('network', network, Object.keys(known)))
 }
 
 /** The facts in the form that transactions are prepared with. */

@@ -1,38 +1,108 @@
 import { unknownName } from '../../../consensus/primitives/likeness.ts'
+import { fieldsOf } from '../http.ts'
 import { FarthingError } from './errors.ts'
 import type { AllowList, CeilingOptions, EventOptions, PaidFetchOptions } from './shapes.ts'
 
-/** Every name of an options object; the type holds it complete. */
-export type Names<Options> = Readonly<Record<keyof Options, 0>>
+/** What a value must be, in words and as a test. */
+interface Kind {
+  readonly what: string
+  readonly is: (value: unknown) => boolean
+}
 
-/** The ceilings by name. */
-export const CEILING_NAMES: Names<Required<CeilingOptions>> = {
-  ...{ maxPerCallUsd: 0, maxPerDayUsd: 0, maxPerCallCoins: 0, maxPerDayCoins: 0, maxFee: 0 },
+/** Every name of an options object with what its value must be; the type holds it complete. */
+export type Kinds<Options> = Readonly<Record<keyof Options, Kind>>
+
+const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
+  names.every((name) => typeof fieldsOf(value)[name] === 'function')
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+
+/** Kinds of values that callers give. */
+export const KIND = {
+  text: { what: 'a text', is: isText },
+  toggle: { what: 'true or false', is: (value) => typeof value === 'boolean' },
+  work: { what: 'a function', is: (value) => typeof value === 'function' },
+  count: { what: 'a number from 0 on', is: (value) => typeof value === 'number' && value >= 0 },
+  fields: { what: 'an object', is: isObject },
+  network: { what: 'a network by its name or facts', is: (value) => isText(value) || isObject(value) },
+  signal: { what: 'an AbortSignal', is: (value) => value instanceof AbortSignal },
+  signer: {
+    what: 'a Signer: keys and sign',
+    is: (value) => isObject(fieldsOf(value).keys) && hasFunctions(value, ['sign']),
+  },
+  journal: {
+    what: 'a journal: put, get and since, as of fileJournal(folder)',
+    is: (value) => hasFunctions(value, ['put', 'get', 'since']),
+  },
+  storage: {
+    what: 'a storage, as localStorage',
+    is: (value) => hasFunctions(value, ['key', 'getItem', 'setItem', 'removeItem']),
+  },
+  tools: { what: 'an MCP client: callTool', is: (value) => hasFunctions(value, ['callTool']) },
+  payment: { what: 'an object with txId', is: (value) => isText(fieldsOf(value).txId) },
+  quote: { what: 'a quote of this client', is: (value) => isText(fieldsOf(value).quoteId) },
+} satisfies Readonly<Record<string, Kind>>
+
+const LIST: Kind = { what: 'a list', is: Array.isArray }
+const DOLLARS: Kind = { ...KIND.count, what: 'dollars as a number' }
+const COINS: Kind = { ...KIND.text, what: 'coins as decimal text' }
+const CARRIER: Kind = { what: 'header or body', is: (value) => value === 'header' || value === 'body' }
+
+/** The ceilings. */
+export const CEILING_KINDS: Kinds<Required<CeilingOptions>> = {
+  ...{ maxPerCallUsd: DOLLARS, maxPerDayUsd: DOLLARS },
+  ...{ maxPerCallCoins: COINS, maxPerDayCoins: COINS, maxFee: COINS },
 }
 /** What `wrapFetch` takes. */
-export const PAID_FETCH_NAMES: Names<Required<PaidFetchOptions>> = { carrier: 0, payment: 0 }
+export const PAID_FETCH_KINDS: Kinds<Required<PaidFetchOptions>> = { carrier: CARRIER, payment: KIND.payment }
 /** What `events` takes. */
-export const EVENT_NAMES: Names<Required<EventOptions>> = { lastEventId: 0, types: 0, signal: 0, attemptsMax: 0 }
+export const EVENT_KINDS: Kinds<Required<EventOptions>> = {
+  ...{ lastEventId: KIND.text, types: LIST, signal: KIND.signal, attemptsMax: KIND.count },
+}
 /** What `services` takes. */
-export const FILTER_NAMES = { capability: 0, q: 0 } as const
-const ALLOW_NAMES: Names<Required<AllowList>> = { payTo: 0, agents: 0, services: 0 }
+export const FILTER_KINDS = { capability: KIND.text, q: KIND.text } as const
+/** Whom a client pays: a list that is none would not bound what it seems to. */
+export const ALLOW_KINDS: Kinds<Required<AllowList>> = { payTo: LIST, agents: LIST, services: LIST }
 
 /**
- * Refuses an option that there is not: a bound with a misspelt name would bound nothing. `of` says whose options they are.
- * Errors: `invalid_option`.
+ * Refuses options that are no object, one that there is not (a bound with a misspelt name would bound nothing), and one that is no
+ * such value. `of` says whose options they are. Errors: `invalid_option`.
  */
-export function checkNames(of: string, options: object, names: Readonly<Record<string, 0>>): void {
-  const stranger = Object.keys(options).find((name) => !Object.hasOwn(names, name))
-  if (stranger !== undefined) throw invalid(`${of}: ${unknownName('option', stranger, Object.keys(names))}`)
+export function checkOptions(of: string, options: unknown, kinds: Readonly<Record<string, Kind>>): void {
+  checkGiven(of, 'what it is given', options, { ...KIND.fields, what: 'an object of options' })
+  const fields = fieldsOf(options)
+  const stranger = Object.keys(fields).find((name) => !Object.hasOwn(kinds, name))
+  if (stranger !== undefined) throw invalid(`${of}: ${unknownName('option', stranger, Object.keys(kinds))}`)
+  checkKinds(of, fields, kinds)
 }
 
-/** Refuses an allow-list that would not bound what it seems to. Errors: `invalid_option`. */
-export function checkAllow(allow: AllowList): void {
-  checkNames('allow', allow, ALLOW_NAMES)
-  for (const [name, list] of Object.entries(allow))
-    if (list !== undefined && !Array.isArray(list)) throw invalid(`allow: ${name} must be a list`)
+/** Refuses options that are given and no such value. Errors: `invalid_option`. */
+export function checkKinds(of: string, options: object, kinds: Readonly<Record<string, Kind>>): void {
+  for (const [name, kind] of Object.entries(kinds)) {
+    const value = fieldsOf(options)[name]
+    if (value !== undefined) checkGiven(of, name, value, kind)
+  }
 }
 
-function invalid(message: string): FarthingError {
+/** Refuses an argument that is missing or no such value. Errors: `invalid_option`. */
+export function checkGiven(of: string, name: string, value: unknown, { what, is }: Kind): void {
+  if (!is(value)) throw invalid(`${of}: ${name} must be ${what}`)
+}
+
+/** Refuses arguments behind the last that a method takes: a bound among them would bound nothing. Errors: `invalid_option`. */
+export function checkNoMore(of: string, more: readonly unknown[]): void {
+  if (more.length > 0) throw invalid(`${of}: it takes no options; ceilings are set with createClient`)
+}
+
+/** Refuses a call that is none, or comes with options. Errors: `invalid_option`. */
+export function checkCall(of: string, serviceId: unknown, request: unknown, more: readonly unknown[]): void {
+  checkGiven(of, 'serviceId', serviceId, KIND.text)
+  checkGiven(of, 'request', request, KIND.text)
+  checkNoMore(of, more)
+}
+
+/** The error for what callers give and must not. */
+export function invalid(message: string): FarthingError {
   return new FarthingError(message, { code: 'invalid_option' })
 }

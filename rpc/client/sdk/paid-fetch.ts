@@ -1,7 +1,7 @@
 import { fieldsOf, readRefusal } from '../http.ts'
 import { decodeTerms, type NativeTerms, paymentHeader, paymentPayload } from './carriers.ts'
 import type { Payer } from './payer.ts'
-import { NATIVE_SCHEME, nativeOffer, readOffer } from './quotes.ts'
+import { NATIVE_SCHEME, nativeOffer, readOffer, withWord } from './quotes.ts'
 import { isPassing } from './refusals.ts'
 import { changed, isFromElsewhere, type SentRequest, send, sendWithinOrigin } from './sent-request.ts'
 import { awaitMined, interrupted, type SettlePlace } from './settling.ts'
@@ -60,30 +60,25 @@ async function readTerms(response: Response, sent: SentRequest, { payer }: PaidF
   const newer = decodeTerms(response.headers.get('payment-required'))
   const version = newer === undefined || nativeOffer(newer) === undefined ? 1 : 2
   const terms = version === 2 ? (newer as NonNullable<typeof newer>) : body
-  const offer = nativeOffer(terms)
+  // Only the body says whether it is the request that keeps an offer from being accepted.
+  const offer = nativeOffer({ ...terms, requestValid: body.requestValid })
   if (offer === undefined) return undefined
-  const requestText = requestOf(sent, body)
   const basis = {
-    request: requestText ?? '',
-    url: sent.request.url,
-    isCommitted: requestText !== undefined,
-    nowMs: Date.now(),
-    facts: payer.facts,
+    ...{ request: requestOf(sent, body), url: sent.request.url },
+    ...{ nowMs: Date.now(), facts: payer.facts },
   }
   const quote = readOffer(offer, basis)
-  if (quote === undefined) return undefined
-  const requestError = body.requestValid === false ? String(fieldsOf(body.requestError).reason) : null
-  return { version, terms, quote: { ...quote, requestError } }
+  return quote === undefined ? undefined : { version, terms, quote: withWord(quote, body) }
 }
 
 /**
  * The text that a payment commits to: what a Farthing node calls the request. Of another server's requests nobody knows which
- * part the seller takes for it, so that payment is locked to its secret alone.
+ * part the seller takes for it (null), so that payment is locked to its secret alone.
  */
-function requestOf({ body }: SentRequest, answer: Readonly<Record<string, unknown>>): string | undefined {
-  if (answer.x402 !== true || nativeOffer(answer)?.scheme !== NATIVE_SCHEME) return undefined
+function requestOf({ body }: SentRequest, answer: Readonly<Record<string, unknown>>): string | null {
+  if (answer.x402 !== true || nativeOffer(answer)?.scheme !== NATIVE_SCHEME) return null
   const { request = '' } = body === null ? {} : jsonOf(new TextDecoder().decode(body))
-  return typeof request === 'string' ? request : undefined
+  return typeof request === 'string' ? request : null
 }
 
 interface PaidRequest {

@@ -1,5 +1,5 @@
 import { formatAddress } from '../../../consensus/crypto/address.ts'
-import { amount } from '../../../consensus/primitives/amount.ts'
+import { amount, formatAmount } from '../../../consensus/primitives/amount.ts'
 import { fromHex, toHex, ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { AgentId, Hash, ServiceId } from '../../../consensus/primitives/ids.ts'
 import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
@@ -38,8 +38,8 @@ export interface PayerParts {
   /** A second node that prices and headers are compared with; null without. */
   readonly secondNode: string | null
   readonly isDryRun: boolean
-  /** Asked before anything is signed; `false` refuses. */
-  readonly onPay: ((intention: Intention) => unknown) | null
+  /** Asked before anything is signed; only `true` pays. */
+  readonly onPay: ((intention: Intention) => boolean | Promise<boolean>) | null
   /** Whether this client fetched the quote from its node itself. */
   readonly isOwn: (quote: Quote) => boolean
   /** Asks for the quote anew. */
@@ -131,8 +131,8 @@ export class Payer {
     const perUnit = await this.#dollarsPerUnit(quote)
     const usd = perUnit === null ? null : perUnit * Number(quote.amount)
     await this.#checkCeilings(quote.amount, usd)
-    if (onPay !== null && (await onPay({ quote, usd })) === false)
-      throw new SpendLimitError('not paid: onPay said no', { code: 'declined' })
+    if (onPay !== null && (await onPay({ quote, usd })) !== true)
+      throw new SpendLimitError('not paid: onPay did not say true', { code: 'declined' })
     return perUnit === null ? null : (units) => perUnit * Number(units)
   }
 
@@ -165,10 +165,10 @@ export class Payer {
     const params = paramsOf(facts)
     const [agentId, serviceId] = [quote.agentId as AgentId, quote.serviceId as ServiceId]
     const secret = fromHex(randomHex(32))
-    const { request, isCommitted, term, validUntil } = quote
+    const { request, term, validUntil } = quote
     const payload = {
       ...{ agentId, serviceId, amount: amount(quote.amount), units: 1, term },
-      requestCommitment: isCommitted ? requestCommitment(secret, { agentId, serviceId, request }) : NO_COMMITMENT,
+      requestCommitment: request === null ? NO_COMMITMENT : requestCommitment(secret, { agentId, serviceId, request }),
       redeemLock: lockOf(openerOf(secret)),
     }
     const intent = {
@@ -216,7 +216,17 @@ export class Payer {
     if (submitted.fault.code === 'cli/node-unreachable') return { record, arrived: false }
     await this.#note({ ...record, state: 'refused' })
     const { message } = errorOfFault(submitted.fault)
-    throw new FarthingError(message, { code: 'payment_refused', payment: record })
+    const advice = await this.#adviceFor(record)
+    throw new FarthingError(`${message}${advice}`, { code: 'payment_refused', payment: record })
+  }
+
+  /** What to do about a refused payment, where its sender has too few coins. */
+  async #adviceFor({ sender, amount, feeMax }: PaymentRecord): Promise<string> {
+    const account = await this.#parts.client.account(sender)
+    if (!account.ok || BigInt(account.value.balance) >= amount + feeMax) return ''
+    const coins = (units: bigint): string => formatAmount(units, this.facts.decimals)
+    const held = `${sender} has ${coins(BigInt(account.value.balance))} ${this.facts.ticker}`
+    return `; ${held}, the call takes up to ${coins(amount + feeMax)}: send it coins`
   }
 }
 

@@ -14,10 +14,10 @@ export const NATIVE_SCHEME = 'native-x402'
 export interface QuoteBasis {
   /** Network whose coin is offered: a seller does not choose how many decimals its amount has. */
   readonly facts: Pick<NetworkFacts, 'decimals'>
-  readonly request: string
+  /** Text that the payment is to commit to; null where it is not known. */
+  readonly request: string | null
   /** Where it was asked for. */
   readonly url: string
-  readonly isCommitted: boolean
   readonly nowMs: number
 }
 
@@ -41,7 +41,7 @@ function nativeIn(list: unknown): Fields | undefined {
 
 /** Reads a native option of either generation; undefined where it is not one that this client understands. */
 export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
-  const { request, url, isCommitted, nowMs, facts } = basis
+  const { request, url, nowMs, facts } = basis
   const extra = fieldsOf(offer.extra)
   const { agentId, serviceId, term, validUntil, confirmations, decimals: told } = extra
   const amount = unitsIn(offer)
@@ -53,7 +53,8 @@ export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
   const isOffered = extra.available !== false
   return {
     quoteId: randomHex(16),
-    ...{ serviceId, request, agentId, term, validUntil, confirmations, isCommitted, url, offer },
+    ...{ serviceId, request, agentId, term, validUntil, confirmations, url, offer },
+    isCommitted: request !== null,
     payTo: textOf(offer.payTo, ''),
     amount: BigInt(amount),
     coins: formatAmount(BigInt(amount), decimals),
@@ -62,7 +63,7 @@ export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
     genesis: typeof extra.genesis === 'string' ? extra.genesis : null,
     available: isOffered,
     unavailableReason: isOffered ? null : textOf(extra.unavailableReason, 'no reason given'),
-    requestError: null,
+    ...{ requestError: null, requestDetails: null },
     askedAtMs: nowMs,
   }
 }
@@ -85,8 +86,22 @@ export function readQuote(body: Fields, serviceId: string, basis: QuoteBasis): Q
     const message = `${serviceId} has no native offer that this client understands${reason}`
     throw new PaymentRequiredError(message, { code: 'no_native_offer', status: 402 })
   }
-  const requestError = body.requestValid === false ? textOf(fieldsOf(body.requestError).reason, 'unknown') : null
-  return { ...quote, requestError }
+  return withWord(quote, body)
+}
+
+/** A quote with what the answer around its offer says of service and request. */
+export function withWord(quote: Quote, { available, unavailableReason, requestValid, requestError }: Fields): Quote {
+  const closed = available === false
+  const details = requestValid === false ? fieldsOf(requestError) : null
+  return {
+    ...quote,
+    available: quote.available && !closed,
+    unavailableReason: closed
+      ? textOf(unavailableReason, quote.unavailableReason ?? 'no reason given')
+      : quote.unavailableReason,
+    requestError: details === null ? null : textOf(details.reason, 'unknown'),
+    requestDetails: details,
+  }
 }
 
 /** Random bytes in hex. */

@@ -13,6 +13,9 @@ import {
 } from './errors.ts'
 import type { Payment, RefundState } from './shapes.ts'
 
+/** What becomes of the money of a payment that buys nothing. */
+export const RETURNS = 'What is not redeemed of it, the chain gives back when its term is over.'
+
 const RETRY_AFTER_MS_DEFAULT = 1_000
 
 /** Codes of 402 answers that waiting mends: the payment is on its way into the chain. */
@@ -22,8 +25,12 @@ const PASSING_PAYMENTS: ReadonlySet<unknown> = new Set(['payment_unconfirmed', '
 export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null): FarthingError {
   const { status, body } = answer
   const code = textOf(body.code, `http_${status}`)
-  const message = textOf(body.error, `the answer has the status ${status}`)
-  const facts = { code, status, requestId: typeof body.requestId === 'string' ? body.requestId : null, payment }
+  const said = textOf(body.error, `the answer has the status ${status}`)
+  const message = payment !== null && code === 'service_unavailable' ? `${said}. ${RETURNS}` : said
+  const facts = {
+    ...{ code, status, requestId: typeof body.requestId === 'string' ? body.requestId : null, payment },
+    details: body.details === undefined ? null : fieldsOf(body.details),
+  }
   const refund = refundIn(answer)
   if (refund !== null)
     return new RefundedError(`${message}; the payment goes back (${refund.status})`, { ...facts, refund })

@@ -2,10 +2,16 @@ import type { Result } from '../../../consensus/primitives/result.ts'
 import type { NodeAnswer } from '../http.ts'
 import { postJson, type Transport } from '../http.ts'
 import type { NodeClient } from '../node-client.ts'
-import { type FarthingError, InterruptedPaymentError, PaymentMismatchError } from './errors.ts'
+import {
+  FarthingError,
+  InterruptedPaymentError,
+  PaymentMismatchError,
+  RefundedError,
+  VerificationError,
+} from './errors.ts'
 import { transactionOf } from './payer.ts'
-import { errorOfAnswer, errorOfFault, isPassing } from './refusals.ts'
-import type { Payment } from './shapes.ts'
+import { errorOfAnswer, errorOfFault, isPassing, RETURNS } from './refusals.ts'
+import type { Payment, PaymentState } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
 
 /** What a payment is settled with. */
@@ -25,7 +31,7 @@ const POLL_MS = { least: 100, most: 1_000 }
  */
 export async function settlePayment(
   place: SettlePlace,
-  payment: Payment,
+  payment: Payment & { readonly request: string },
   patience: Patience,
 ): Promise<NodeAnswer['body']> {
   const path = `/api/x402/${encodeURIComponent(payment.serviceId)}`
@@ -94,8 +100,10 @@ export function interrupted(
   payment: Payment,
   heard: Result<NodeAnswer> | Result<unknown> | null = null,
 ): InterruptedPaymentError {
-  const message = `what became of the payment ${payment.txId} is not known yet; do not pay again, resume it`
-  return new InterruptedPaymentError(message, { code: 'interrupted', retryable: true, payment, cause: causeOf(heard) })
+  const cause = causeOf(heard)
+  const last = cause === undefined ? '' : ` (last heard: ${cause.message})`
+  const message = `what became of the payment ${payment.txId} is not known yet${last}; do not pay again, resume it. ${RETURNS}`
+  return new InterruptedPaymentError(message, { code: 'interrupted', retryable: true, payment, cause })
 }
 
 function causeOf(heard: Result<NodeAnswer> | Result<unknown> | null): FarthingError | undefined {
@@ -106,4 +114,34 @@ function causeOf(heard: Result<NodeAnswer> | Result<unknown> | null): FarthingEr
 
 function isAnswer(value: unknown): value is NodeAnswer {
   return typeof (value as NodeAnswer | null)?.status === 'number'
+}
+
+/** The request that a payment is for. Errors: `request_unknown`. */
+export function requestOf(payment: Payment): string {
+  if (payment.request !== null) return payment.request
+  const message =
+    'the request of this payment is not known, and it would buy whatever is asked for: give the one it was made for, ' +
+    'resume({ ...payment, request }); at a seller that is not this node, wrapFetch(fetch, { payment }) offers it again'
+  throw new FarthingError(message, { code: 'request_unknown', payment })
+}
+
+/** States of paid calls, as nodes name them, that nothing comes after. */
+const ENDS: ReadonlyMap<unknown, PaymentState> = new Map([
+  ['completed', 'settled'],
+  ['refunded', 'refunded'],
+  ['refund_pending', 'refunded'],
+])
+/** Refusals that say that a payment was redeemed before. */
+const REDEEMED: ReadonlySet<string> = new Set(['payment_already_redeemed', 'result_expired'])
+
+/** The final state that a node names; undefined where it names none. */
+export function endIn(status: unknown): PaymentState | undefined {
+  return ENDS.get(status)
+}
+
+/** How far a payment is after its call was refused. */
+export function stateAfter(error: FarthingError): PaymentState {
+  if (error instanceof RefundedError) return 'refunded'
+  if (error instanceof VerificationError || REDEEMED.has(error.code)) return 'settled'
+  return error.code === 'payment_void' ? 'void' : 'submitted'
 }

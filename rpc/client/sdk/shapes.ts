@@ -25,7 +25,8 @@ export interface Quote {
   /** Made by this client; a quote is paid once. */
   readonly quoteId: string
   readonly serviceId: string
-  readonly request: string
+  /** Null where this client does not know what the seller takes for the request. */
+  readonly request: string | null
   readonly agentId: string
   /** Address that the seller says it is paid at; the chain pays the agent's own payout address. */
   readonly payTo: string
@@ -47,7 +48,9 @@ export interface Quote {
   readonly unavailableReason: string | null
   /** Why the request text is unusable; null where it is not. */
   readonly requestError: string | null
-  /** Whether the payment commits to the request text: always for services of Farthing nodes. */
+  /** What the seller says beside the reason, as it came (`example`, `requestFormat`); null where the request is not unusable. */
+  readonly requestDetails: Readonly<Record<string, unknown>> | null
+  /** Whether the payment commits to the request text: always where that is known. */
   readonly isCommitted: boolean
   /** Where it was asked for. */
   readonly url: string
@@ -63,7 +66,8 @@ export interface Payment {
   /** 32 bytes in hex. */
   readonly secret: string
   readonly serviceId: string
-  readonly request: string
+  /** Null where this client does not know it: such a payment commits to none, and buys whatever it is sent with. */
+  readonly request: string | null
   readonly quoteId: string
   readonly amount: bigint
   /** The signed transaction in hex, to be sent again; null where it is not known any more. */

@@ -62,6 +62,22 @@ describe('ceilings', () => {
       expect(verdict(options, {})).toBe('invalid_option')
   })
 
+  it('tell dollars without the dust of floats, and never as what they bound', () => {
+    const message = (usd: number, spent: PaymentRecord[] = []): string => {
+      try {
+        new Ceilings({ maxPerCallUsd: 0.0067, maxPerDayUsd: 0.008 }, FACTS).check({ units: COIN, usd }, spent)
+        return 'paid'
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    expect(message(0.0067661875000000005)).toBe('not paid: it costs 0.006767 dollars, maxPerCallUsd is 0.0067')
+    expect(message(0.00670000001)).toBe('not paid: it costs 0.006701 dollars, maxPerCallUsd is 0.0067')
+    expect(message(0.006, [record({ usd: 0.0069871875 })])).toBe(
+      'not paid: 0.006988 dollars were signed for or sent in 24 hours, it costs 0.006, maxPerDayUsd is 0.008',
+    )
+  })
+
   it('count fees, refusals and refunds, and of one nonce the dearest alone', () => {
     const spent = [
       record({ nonce: 1n, amount: 5n, feeMax: 2n, usd: 1 }),

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientOptions, createClient } from '../../../../../rpc/client/client.ts'
+import { type ClientOptions, createClient, fileJournal, storageJournal } from '../../../../../rpc/client/client.ts'
+import { generateWallet, keyfileOf, walletFromKeyfile, walletFromWords } from '../../../../../rpc/client/wallet.ts'
+import { nativeAsset, nativeScheme } from '../../../../../rpc/client/x402.ts'
 
 const NODE = { baseUrl: 'http://127.0.0.1:1' }
 
@@ -43,6 +45,94 @@ describe('options of the SDK', () => {
     await expect(client.services({ query: 'price' } as object)).rejects.toMatchObject({
       message: 'services: there is no option query; there are capability, q',
     })
+  })
+
+  test.each([
+    ['no options', undefined],
+    ['no address', {}],
+    ['an address that is no text', { baseUrl: 8420 }],
+    ['an unknown network', { ...NODE, network: 'devnt' }],
+    ['facts of a network that are not all of them', { ...NODE, network: { name: 'devnet' } }],
+    ['a name that every object has', { ...NODE, network: 'constructor' }],
+    ['a wallet that cannot sign', { ...NODE, wallet: 'agent.json' }],
+    ['a wallet that is still on its way', { ...NODE, wallet: Promise.resolve() }],
+    ['onPay that is no function', { ...NODE, onPay: true }],
+    ['a journal that is the name of one', { ...NODE, journal: 'journal' }],
+    ['an allow-list that is none', { ...NODE, allow: ['acme'] }],
+    ['a switch that is a text', { ...NODE, dryRun: 'true' }],
+    ['a wait that is none', { ...NODE, settleMs: Number.NaN }],
+    ['dollars that are null', { ...NODE, maxPerCallUsd: null }],
+    ['dollars that are a text', { ...NODE, maxPerDayUsd: '1' }],
+    ['coins that are null', { ...NODE, maxPerCallCoins: null }],
+    ['coins that are a number', { ...NODE, maxFee: 1 }],
+  ])('%s: refused when the client is made', (_what, options) => {
+    expect(refusalOf(() => createClient(options as ClientOptions))).toMatchObject({ code: 'invalid_option' })
+  })
+
+  test('an unknown network is answered with the one that was meant', () => {
+    expect(refusalOf(() => createClient({ ...NODE, network: 'devnt' as 'devnet' }))).toEqual({
+      code: 'invalid_option',
+      message: 'there is no network devnt; did you mean devnet?',
+    })
+  })
+
+  test('what a method does not take is refused: a ceiling of one call would bound nothing', async () => {
+    const client = createClient({ ...NODE, settleMs: 0 }) as unknown as Record<string, (...given: unknown[]) => unknown>
+    const ceiling = { maxPerCallUsd: 0.0001 }
+    const [quote, payment] = [{ quoteId: 'q' }, { txId: 't' }]
+    const calls: readonly (readonly [string, ...unknown[]])[] = [
+      ['call', 'node-x', 'a text', ceiling],
+      ['call', 'node-x', ceiling],
+      ['call'],
+      ['quote', 'node-x', '', ceiling],
+      ['pay', quote, ceiling],
+      ['pay'],
+      ['settle', quote, payment, ceiling],
+      ['settle', quote],
+      ['resume'],
+      ['resume', payment, ceiling],
+      ['unfinished', { hours: 1 }],
+      ['receipt'],
+      ['verifyReceipt'],
+      ['services', null],
+      ['payAndWait', quote, ceiling],
+    ]
+    for (const [name, ...given] of calls)
+      await expect((client[name] as typeof fetch).apply(client, given as never), name).rejects.toMatchObject({
+        code: 'invalid_option',
+      })
+    const atOnce: readonly (readonly [string, ...unknown[]])[] = [
+      ['events', { types: 'block' }],
+      ['events', { signal: true }],
+      ['wrapFetch', 'fetch'],
+      ['wrapFetch', fetch, { carrier: 'headers' }],
+      ['wrapFetch', fetch, { payment: 'a' }],
+      ['mcp'],
+      ['mcp', { callTool: fetch }, ceiling],
+    ]
+    for (const [name, ...given] of atOnce)
+      expect(
+        refusalOf(() => client[name]?.(...given)),
+        name,
+      ).toMatchObject({ code: 'invalid_option' })
+  })
+
+  test('the functions beside the client refuse what they cannot use', async () => {
+    const make = [
+      () => fileJournal(undefined as never),
+      () => storageJournal(undefined as never),
+      () => nativeAsset(undefined as never),
+      () => nativeAsset('1', 'devnt' as 'devnet'),
+      () => nativeScheme(undefined as never),
+      () => nativeScheme(createClient(NODE), { maxPerCallUsd: 0.0001 } as never),
+      () => walletFromWords(undefined as never),
+      () => generateWallet().wallet.address('devnt' as 'devnet'),
+    ]
+    for (const each of make) expect(refusalOf(each), String(each)).toMatchObject({ code: 'invalid_option' })
+    const refused = { code: 'invalid_option' }
+    await expect((walletFromKeyfile as (path: string) => Promise<unknown>)('agent.json')).rejects.toMatchObject(refused)
+    await expect(walletFromKeyfile('agent.json', { password: 'a' } as never)).rejects.toMatchObject(refused)
+    await expect(keyfileOf('words', undefined as never)).rejects.toMatchObject(refused)
   })
 
   test('every documented option is taken', () => {

@@ -71,7 +71,7 @@ describe('a credit note', () => {
 
 describe('a receipt', () => {
   const paidOn = (day: string, now: string): Promise<string | null> =>
-    refusalOf({ payment: { method: 'Card', paidOn: day } }, 'node-receipt-payment', now)
+    refusalOf({ issueDate: undefined, payment: { method: 'Card', paidOn: day } }, 'node-receipt-payment', now)
 
   it('is not of a day that has begun nowhere', async () => {
     expect(await paidOn('2026-11-22', NOW)).toBeNull()

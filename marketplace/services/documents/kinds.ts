@@ -23,7 +23,7 @@ export interface DocumentKind {
 
 /** What holds for every kind, for its description. */
 export const DOCUMENT_TERMS =
-  'Up to 200 items, on as many pages as they need. vatRate is in percent, vatPercent that of one item, discount is off their sum. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Letters are Latin, Greek and Cyrillic; Chinese, Arabic and others are refused.'
+  'Up to 200 items, on as many pages as needed. vatRate is in percent, vatPercent that of one item, discount is off the sum. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Latin, Greek and Cyrillic are printed; Chinese, Arabic and others refused.'
 
 /** How the request of a kind is written: its fields, those with ? may be left out. A receipt's would be too long with all. */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {

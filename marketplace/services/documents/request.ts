@@ -29,7 +29,7 @@ export interface Seller {
 }
 
 /** Who a document is for. */
-export interface Buyer {
+interface Buyer {
   readonly name: string
   readonly address: string | null
   readonly vatId: string | null

@@ -2,8 +2,8 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { DocumentFile, DocumentSheet } from './document-tasks.ts'
 import type { Readiness } from './readiness.ts'
 
-/** Longest document that is made. */
-export const DOCUMENT_PAGES_MAX = 10
+/** Longest document that is made: more than the longest request takes, as it is paid for before its pages are counted. */
+export const DOCUMENT_PAGES_MAX = 400
 /** Largest file of a document. */
 export const DOCUMENT_BYTES_MAX = 2_097_152
 

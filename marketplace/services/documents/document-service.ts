@@ -149,10 +149,12 @@ async function makeDocument(
 }
 
 /** Without a day of its own a document is of today: the same request is then another document tomorrow. */
-function termsOf({ currency, issueDate }: DocumentRequest, { clock, outside }: ServiceContext): DocumentTerms {
+function termsOf({ currency, issueDate, payment }: DocumentRequest, { clock, outside }: ServiceContext): DocumentTerms {
   const chosen = currency ?? outside.documents.currency
   const today = new Date(clock.now()).toISOString().slice(0, 10)
-  return { currency: chosen, digits: currencyDigits(chosen), issueDate: issueDate ?? today }
+  // East of UTC a payment may be of a day that begins here later: its receipt is no older.
+  const day = payment !== null && payment.paidOn > today ? payment.paidOn : today
+  return { currency: chosen, digits: currencyDigits(chosen), issueDate: issueDate ?? day }
 }
 
 function figuresOf(

@@ -10,6 +10,9 @@ const FAR_TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + COMPOSED_CHARS_MAX}}
 /** Controls, invisible and unassigned characters, and separators that are neither a space nor a line break. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
 
+/** Where words may be broken or joined, as text from word processors has it: nothing that is seen. */
+const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
+
 /** One line of printable text. */
 export function line(charsMax: number): Reader<string> {
   return (value, at) => printable(value, at, { charsMax, linesMax: 1 })
@@ -25,12 +28,12 @@ interface TextBounds {
   readonly linesMax: number
 }
 
-/** Text as it will be set: composed, trimmed, lines parted by line feeds. */
+/** Text as it will be set: composed, trimmed, lines parted by line feeds, tabs as spaces, without what is invisible. */
 function printable(value: unknown, at: string, { charsMax, linesMax }: TextBounds): string | Problem {
   const where = linesMax === 1 ? 'on one line' : `on at most ${linesMax} lines`
   const expects = `text of 1 to ${charsMax} characters ${where}`
   if (typeof value !== 'string') return takes(value, at, expects)
-  const written = value.replace(/\r\n?/g, '\n').trim()
+  const written = value.replace(INVISIBLE, '').replaceAll('\t', ' ').replace(/\r\n?/g, '\n').trim()
   if (written.length > charsMax * COMPOSED_CHARS_MAX) return takes(value, at, expects)
   if (FAR_TOO_MANY_MARKS.test(written)) return tooManyMarks(at)
   const text = written.normalize('NFC').trim()
@@ -55,25 +58,28 @@ export interface DecimalBounds {
   readonly min: 'above 0' | '0 or more' | 'of either sign'
   readonly wholeMax: bigint
   readonly decimalsMax: number
+  /** What to do instead where it is below 0, to be read after a semicolon. */
+  readonly belowZero?: string
 }
 
 /** A decimal number, as JSON number or as text. */
-export function decimal({ min, wholeMax, decimalsMax }: DecimalBounds): Reader<Decimal> {
+export function decimal({ min, wholeMax, decimalsMax, ...hints }: DecimalBounds): Reader<Decimal> {
+  const belowZero = hints.belowZero === undefined ? '' : `; ${hints.belowZero}`
   const expects = `a number ${min}, up to ${wholeMax}, with at most ${decimalsMax} decimals, like 2.5 or "2.5"`
   return (value, at) => {
     const read = typeof value === 'number' || typeof value === 'string' ? parseDecimal(String(value)) : undefined
     if (read === undefined || read.scale > decimalsMax) return takes(value, at, expects)
     if (compareToWhole(read, wholeMax) > 0 || compareToWhole(read, -wholeMax) < 0) return takes(value, at, expects)
     const isTooSmall = min === 'above 0' ? read.units <= 0n : min === '0 or more' && read.units < 0n
-    return isTooSmall ? takes(value, at, expects) : read
+    return isTooSmall ? takes(value, at, read.units < 0n ? `${expects}${belowZero}` : expects) : read
   }
 }
 
 /** A day of the calendar. */
 export const day: Reader<string> = (value, at) => {
-  const isDay =
-    typeof value === 'string' && /^(19|2[0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(value) && calendarDay(value) === value
-  return isDay ? value : takes(value, at, 'a day as YYYY-MM-DD, like 2026-11-30')
+  if (typeof value !== 'string' || !/^(19|2[0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(value))
+    return takes(value, at, 'a day as YYYY-MM-DD, like 2026-11-30')
+  return calendarDay(value) === value ? value : new Problem(`${at}: there is no day ${value} in the calendar`)
 }
 
 function calendarDay(text: string): string | undefined {
@@ -94,11 +100,44 @@ export const currency: Reader<string> = (value, at) =>
 
 const IBAN = /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/
 
-/** An account number whose check digits are right, without the blanks. */
+/** An account number whose check digits are right, in capitals without the blanks. */
 export const iban: Reader<string> = (value, at) => {
-  const account = typeof value === 'string' ? value.replaceAll(' ', '') : ''
+  const account = codeOf(value)
   const isRight = IBAN.test(account) && account.length <= 34 && ibanRemainder(account) === 1n
   return isRight ? account : takes(value, at, 'an IBAN with right check digits, like DE89 3704 0044 0532 0130 00')
+}
+
+const BIC = /^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/
+
+/** The code of a bank (ISO 9362), in capitals without the blanks. */
+export const bic: Reader<string> = (value, at) => {
+  const code = codeOf(value)
+  return BIC.test(code) ? code : takes(value, at, 'a BIC of 8 or 11 characters, like COBADEFFXXX')
+}
+
+function codeOf(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/\s/g, '').toUpperCase() : ''
+}
+
+/** A number for VAT or tax, of any country. */
+export const vatId: Reader<string> = shaped(
+  line(32),
+  /^(?=(.*[0-9]){2})[\p{L}0-9][\p{L}0-9 ./&+*-]*$/u,
+  'the number under which one pays VAT or tax, like DE123456788',
+)
+
+/** A mail address, as far as its shape tells. */
+export const email: Reader<string> = shaped(
+  line(254),
+  /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/,
+  'a mail address, like billing@example.com',
+)
+
+function shaped(reader: Reader<string>, shape: RegExp, expects: string): Reader<string> {
+  return (value, at) => {
+    const text = reader(value, at)
+    return text instanceof Problem || shape.test(text) ? text : takes(value, at, expects)
+  }
 }
 
 /** ISO 13616: the first four characters go to the end, letters count from A = 10, and the rest by 97 must be 1. */

@@ -23,13 +23,13 @@ export interface DocumentKind {
 
 /** What holds for every kind, for its description. */
 export const DOCUMENT_TERMS =
-  'vatRate is in percent, vatPercent is that of one item. Dates are YYYY-MM-DD, currency is an ISO 4217 code; without issueDate it is dated today. Latin, Greek and Cyrillic are printed; other letters, as Chinese or Arabic, are refused.'
+  'Up to 200 items, on as many pages as needed. vatRate is in percent, vatPercent that of one item, discount is off the sum. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Latin, Greek and Cyrillic are printed; Chinese, Arabic and others refused.'
 
-/** How the request of a kind is written: its fields, those with ? may be left out. */
+/** How the request of a kind is written: its fields, those with ? may be left out. A receipt's would be too long with all. */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
   const fields = [
     numberField,
-    'buyer:{name,address?}',
+    `buyer:{name,address?${hasPayment ? '' : ',vatId?'}}`,
     'items:[{description,qty,unitPrice,vatPercent?}]',
     'vatRate',
     ...(deadline === null ? [] : [`${deadline.field}${deadline.required ? '' : '?'}`]),
@@ -39,9 +39,9 @@ export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginal
     'currency?',
     'issueDate?',
     'notes?',
-    'seller?:{name,address?,vatId?,email?,iban?}',
+    `seller?:{name,address?,vatId?,email?${hasPayment ? ',iban?' : ',phone?,iban?,bic?'}}`,
   ]
-  return `JSON text: {${fields.join(',')}}`
+  return `JSON text:{${fields.join(',')}}`
 }
 
 const PLAIN = {

@@ -17,6 +17,31 @@ export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
 
 const NAME_SHOWN_MAX = 60
 
+/** What other systems call a field, in small letters without marks between words. Where none of these is there, nothing is meant. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  quantity: ['qty'],
+  price: ['unitPrice'],
+  name: ['description'],
+  title: ['description'],
+  text: ['description'],
+  vat: ['vatPercent', 'vatRate', 'vatId'],
+  tax: ['vatPercent', 'vatRate'],
+  taxrate: ['vatPercent', 'vatRate'],
+  vatrate: ['vatPercent', 'vatRate'],
+  vatpercent: ['vatRate'],
+  vatnumber: ['vatId'],
+  taxid: ['vatId'],
+  customer: ['buyer'],
+  supplier: ['seller'],
+  date: ['issueDate', 'paidOn'],
+  invoicedate: ['issueDate'],
+  duedate: ['dueDate', 'validUntil'],
+  expirydate: ['validUntil'],
+  paidon: ['paidOn', 'payment.paidOn'],
+  paymentdate: ['paidOn', 'payment.paidOn'],
+  swift: ['bic'],
+}
+
 /** What a field takes instead of what it holds. */
 export function takes(value: unknown, at: string, expects: string): Problem {
   return new Problem(value === undefined ? `${at} is missing; it takes ${expects}` : `${at} takes ${expects}`)
@@ -48,7 +73,11 @@ export function record<T extends object>(readers: Readers<T>): Reader<T> {
 }
 
 function noField(stranger: string, owner: string, names: readonly string[]): Problem {
-  const meant = meantName(stranger, names)
+  const synonyms = SYNONYMS[stranger.toLowerCase().replace(/[^a-z]/g, '')]
+  const meant =
+    synonyms === undefined
+      ? meantName(stranger, names)
+      : synonyms.find((name) => names.includes(name.split('.')[0] as string))
   const hint = meant === undefined ? '' : ` did you mean ${meant}?`
   return new Problem(`"${stranger}" is no field of ${owner};${hint} there are ${names.join(', ')}`)
 }

@@ -1,11 +1,13 @@
 import { compareToWhole, type Decimal, decimalText, product, unitsAt } from './decimal.ts'
 import { readExactJson } from './exact-json.ts'
-import { currency, day, decimal, iban, line, lines } from './fields.ts'
+import { bic, currency, day, decimal, email, iban, line, lines, vatId } from './fields.ts'
 import type { DocumentKind } from './kinds.ts'
 import { list, optional, Problem, type Reader, record } from './readers.ts'
 import { netOf } from './totals.ts'
 
 const ITEMS_MAX = 200
+/** Rates of VAT on one document: as many as the sums of one page have lines for. */
+const RATES_MAX = 30
 const QTY_MAX = 1_000_000_000n
 const PRICE_MAX = 1_000_000_000n
 const QTY_DECIMALS_MAX = 4
@@ -21,7 +23,16 @@ export interface Seller {
   readonly address: string | null
   readonly vatId: string | null
   readonly email: string | null
+  readonly phone: string | null
   readonly iban: string | null
+  readonly bic: string | null
+}
+
+/** Who a document is for. */
+interface Buyer {
+  readonly name: string
+  readonly address: string | null
+  readonly vatId: string | null
 }
 
 /** One position of a document. */
@@ -50,7 +61,7 @@ export interface Payment {
 export interface DocumentRequest {
   readonly number: string
   readonly seller: Seller | null
-  readonly buyer: { readonly name: string; readonly address: string | null }
+  readonly buyer: Buyer
   readonly items: readonly DocumentItem[]
   /** Per cent. */
   readonly vatRate: Decimal
@@ -69,10 +80,14 @@ const ADDRESS = lines(500, 10)
 const SELLER = record<Seller>({
   name: line(200),
   address: optional(ADDRESS),
-  vatId: optional(line(32)),
-  email: optional(line(254)),
+  vatId: optional(vatId),
+  email: optional(email),
+  phone: optional(line(32)),
   iban: optional(iban),
+  bic: optional(bic),
 })
+
+const BUYER = record<Buyer>({ name: line(200), address: optional(ADDRESS), vatId: optional(vatId) })
 
 const PERCENT = decimal({ min: '0 or more', wholeMax: 100n, decimalsMax: 3 })
 
@@ -103,7 +118,11 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
     payment: (read.payment as Payment | undefined) ?? null,
     originalInvoice: (read.originalInvoice as string | undefined) ?? null,
   }
-  const problem = sumProblem(request.items) ?? deadlineProblem(kind, request, request.issueDate)
+  const problem =
+    sumProblem(request.items) ??
+    ratesProblem(request) ??
+    deadlineProblem(kind, request, request.issueDate) ??
+    paidLateProblem(request)
   return problem ?? (kind.credits ? credited(request) : request)
 }
 
@@ -117,12 +136,13 @@ function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>
       min: credits ? 'of either sign' : '0 or more',
       wholeMax: PRICE_MAX,
       decimalsMax: PRICE_DECIMALS_MAX,
+      belowZero: 'what is taken off goes into discount, what is given back into a credit note',
     }),
     vatPercent: optional(PERCENT),
   })
   return {
     [numberField]: line(64),
-    buyer: record<DocumentRequest['buyer']>({ name: line(200), address: optional(ADDRESS) }),
+    buyer: BUYER,
     items: list(item, ITEMS_MAX),
     vatRate: PERCENT,
     discount: optional(discount),
@@ -161,6 +181,18 @@ function sumProblem(items: readonly DocumentItem[]): Problem | undefined {
   return sum > SUM_MAX
     ? new Problem(`items come to more than ${SUM_MAX} together; a document is limited to that`)
     : undefined
+}
+
+function ratesProblem({ items, vatRate }: DocumentRequest): Problem | undefined {
+  const { size } = new Set(items.map(({ vatPercent }) => decimalText(vatPercent ?? vatRate)))
+  return size > RATES_MAX
+    ? new Problem(`items have ${size} rates of VAT; a document has at most ${RATES_MAX}`)
+    : undefined
+}
+
+function paidLateProblem({ payment, issueDate }: DocumentRequest): Problem | undefined {
+  if (payment === null || issueDate === null || payment.paidOn <= issueDate) return undefined
+  return new Problem(`payment.paidOn is after the day of issue; it takes ${issueDate} or an earlier day`)
 }
 
 /** What is wrong where a document ends before it begins, on the day of its issue. */
@@ -204,8 +236,10 @@ export function textsOf(request: DocumentRequest): readonly string[] {
     seller?.address,
     seller?.vatId,
     seller?.email,
+    seller?.phone,
     buyer.name,
     buyer.address,
+    buyer.vatId,
     ...items.map(({ description }) => description),
     payment?.method,
     payment?.reference,

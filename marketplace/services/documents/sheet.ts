@@ -29,7 +29,7 @@ export function sheetOf(
     number,
     issueDate,
     seller: request.seller && sellerOf(kind, request.seller),
-    buyer: { label: kind.buyerLabel, name: buyer.name, lines: linesOf(buyer.address) },
+    buyer: { label: kind.buyerLabel, name: buyer.name, lines: [...linesOf(buyer.address), ...vatLine(buyer.vatId)] },
     facts: factsOf(kind, request, terms),
     columns: {
       description: 'Description',
@@ -88,17 +88,26 @@ function factsOf(
   ]
 }
 
-function sellerOf({ asksForMoney }: DocumentKind, { name, address, vatId, email, iban }: Seller): SheetParty {
+function sellerOf({ asksForMoney }: DocumentKind, seller: Seller): SheetParty {
+  const { name, address, vatId, email, phone, iban, bic } = seller
+  // Bank details have a place of their own where there are any.
+  const isInPlace = asksForMoney && iban !== null
   return {
     label: 'From',
     name,
     lines: [
       ...linesOf(address),
-      ...(vatId === null ? [] : [`VAT ID ${vatId}`]),
+      ...vatLine(vatId),
       ...(email === null ? [] : [email]),
-      ...(iban === null || asksForMoney ? [] : [`IBAN ${spacedIban(iban)}`]),
+      ...(phone === null ? [] : [phone]),
+      ...(iban === null || isInPlace ? [] : [`IBAN ${spacedIban(iban)}`]),
+      ...(bic === null || isInPlace ? [] : [`BIC ${bic}`]),
     ],
   }
+}
+
+function vatLine(vatId: string | null): readonly string[] {
+  return vatId === null ? [] : [`VAT ID ${vatId}`]
 }
 
 function paymentSection(payment: Payment | null): DocumentSheet['sections'] {
@@ -117,6 +126,7 @@ function bankSection({ asksForMoney }: DocumentKind, { seller, number }: Documen
   const facts = [
     { label: 'Account holder', value: seller.name },
     { label: 'IBAN', value: spacedIban(seller.iban) },
+    ...(seller.bic === null ? [] : [{ label: 'BIC', value: seller.bic }]),
     { label: 'Reference', value: number },
   ]
   return [{ heading: 'Bank details', facts }]

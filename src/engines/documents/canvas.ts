@@ -1,8 +1,13 @@
 import type { PDFDocument, StructureElement } from 'pdfkit'
 import { DOCUMENT_PAGES_MAX } from '../../../marketplace/outside/documents.ts'
 import { EngineRefusal } from '../refusal.ts'
-import { COLOR, GRID } from './grid.ts'
+import { COLOR, GRID, LINE } from './grid.ts'
 import type { TextStyle, TypeSetter } from './type-setter.ts'
+
+/** Whether a page has so many points. */
+export function fitsPage(height: number): boolean {
+  return height <= GRID.bottom - GRID.topNext
+}
 
 /** Pages of a document, the place on them that is next, and the tree of what they say. */
 export class Canvas {
@@ -45,7 +50,7 @@ export class Canvas {
 
   /** Goes on where so many points are free. Throws a refusal where no page has as many. */
   ensure(height: number): void {
-    if (height > GRID.bottom - GRID.topNext) throw new EngineRefusal('a part of the document is higher than a page')
+    if (!fitsPage(height)) throw new EngineRefusal('a part of the document is higher than a page')
     if (this.room < height) this.nextPage()
   }
 
@@ -65,6 +70,19 @@ export class Canvas {
     element.add(() => {
       for (const [i, line] of lines.entries()) this.type.draw(line, { x, y: y + i * step }, style)
     })
+  }
+
+  /** Lines of ordinary height, in one element that goes on over pages. */
+  flow(
+    element: StructureElement,
+    lines: readonly string[],
+    { x, style }: { readonly x: number; readonly style: TextStyle },
+  ): void {
+    for (const line of lines) {
+      this.ensure(LINE)
+      this.lines(element, [line], { x, y: this.y + 9, style, step: 0 })
+      this.y += LINE
+    }
   }
 
   /** What is no content: it is not read out. */

@@ -11,6 +11,12 @@ declare module 'pdfkit' {
     readonly unitsPerEm: number
   }
 
+  export interface OpenedFont {
+    readonly font: ReadFont
+    /** Glyphs of a text with their places; what it gives is only read. */
+    layoutRun(text: string, features: TextOptions['features']): unknown
+  }
+
   export interface TextOptions {
     readonly lineBreak?: boolean
     readonly baseline?: 'alphabetic'
@@ -27,7 +33,7 @@ declare module 'pdfkit' {
   export class PDFDocument extends Readable {
     constructor(options: Readonly<Record<string, unknown>>)
     info: Record<string, unknown>
-    readonly _font: { readonly font: ReadFont }
+    readonly _font: OpenedFont
     registerFont(name: string, bytes: Uint8Array): this
     font(name: string): this
     fontSize(points: number): this

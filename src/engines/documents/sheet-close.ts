@@ -98,12 +98,7 @@ function drawNotes(canvas: Canvas, notes: string): void {
   canvas.y += PART_GAP - 13
   canvas.ensure(HEADING_HEIGHT + 2 * LINE)
   drawHeading(canvas, 'Notes')
-  const element = canvas.element('P')
-  for (const line of lines) {
-    canvas.ensure(LINE)
-    canvas.lines(element, [line], { x: GRID.left, y: canvas.y + 9, style: STYLE.body, step: 0 })
-    canvas.y += LINE
-  }
+  canvas.flow(canvas.element('P'), lines, { x: GRID.left, style: STYLE.body })
 }
 
 function drawRule(canvas: Canvas, rule: string): void {

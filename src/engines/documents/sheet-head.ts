@@ -1,5 +1,5 @@
 import type { DocumentSheet, LabelledText, SheetParty } from '../../../marketplace/outside/document-tasks.ts'
-import type { Canvas } from './canvas.ts'
+import { type Canvas, fitsPage } from './canvas.ts'
 import { COLOR, GRID, LINE, PAGE, STYLE } from './grid.ts'
 
 const BAR_HEIGHT = 6
@@ -17,17 +17,32 @@ const PARTY_NAME = 24
 export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts }: DocumentSheet): void {
   canvas.box({ x: 0, y: 0, width: PAGE.width, height: BAR_HEIGHT }, COLOR.accent)
   const from = seller && layParty(canvas, seller, RIGHT_WIDTH)
-  canvas.ensure(from?.height ?? 0)
+  const isFromLong = from !== null && !fitsPage(from.height)
+  if (from !== null && !isFromLong) canvas.ensure(from.height)
   const titleHeight = drawTitle(canvas, heading, number)
-  if (from !== null) drawParty(canvas, from, GRID.second)
-  canvas.y += Math.max(titleHeight, from?.height ?? 0) + PART_GAP
-  const to = layParty(canvas, buyer, LEFT_WIDTH)
-  const dates = layFacts(canvas, facts, RIGHT_WIDTH)
+  if (isFromLong) flowParty(canvas, from, GRID.second)
+  else {
+    if (from !== null) drawParty(canvas, from, GRID.second)
+    canvas.y += Math.max(titleHeight, from?.height ?? 0)
+  }
+  canvas.y += PART_GAP
+  drawBuyer(canvas, layParty(canvas, buyer, LEFT_WIDTH), layFacts(canvas, facts, RIGHT_WIDTH))
+  canvas.y += PART_GAP
+}
+
+/** For whom it is, with the dates beside. */
+function drawBuyer(canvas: Canvas, to: LaidParty, dates: LaidFacts): void {
+  if (!fitsPage(to.height)) {
+    canvas.ensure(dates.height)
+    drawFacts(canvas, dates, GRID.second)
+    flowParty(canvas, to, GRID.left)
+    return
+  }
   const height = Math.max(to.height, dates.height)
   canvas.ensure(height)
   drawParty(canvas, to, GRID.left)
   drawFacts(canvas, dates, GRID.second)
-  canvas.y += height + PART_GAP
+  canvas.y += height
 }
 
 /** Draws what the document is, and returns how high that is. */
@@ -61,6 +76,14 @@ function drawParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number)
   canvas.lines(canvas.element('P', part), [label], { x, y: y + FIRST_BASELINE, style: STYLE.label, step: 0 })
   canvas.lines(canvas.element('P', part), names, { x, y: nameY, style: STYLE.name, step: LINE })
   if (rest.length > 0) canvas.lines(canvas.element('P', part), rest, { x, y: restY, style: STYLE.soft, step: LINE })
+}
+
+/** A party that is higher than a page goes on over pages. */
+function flowParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number): void {
+  const part = canvas.element('Sect')
+  canvas.flow(canvas.element('P', part), [label], { x, style: STYLE.label })
+  canvas.flow(canvas.element('P', part), names, { x, style: STYLE.name })
+  canvas.flow(canvas.element('P', part), rest, { x, style: STYLE.soft })
 }
 
 /** Labels with values in lines that fit. */

@@ -1,4 +1,4 @@
-import type { PDFDocument } from 'pdfkit'
+import type { OpenedFont, PDFDocument } from 'pdfkit'
 import { type Face, fontBytes, type Weight } from './faces.ts'
 import { graphemes, type TextRun, textRuns } from './text-runs.ts'
 
@@ -26,6 +26,7 @@ export class TypeSetter {
   readonly #doc: PDFDocument
   readonly #faces: readonly Face[]
   readonly #opened = new Set<string>()
+  readonly #runs = new Map<string, readonly TextRun[]>()
   readonly #widths = new Map<string, number>()
 
   constructor(doc: PDFDocument, faces: readonly Face[]) {
@@ -35,13 +36,13 @@ export class TypeSetter {
 
   /** Width of a text on one line, points. */
   width(text: string, style: TextStyle): number {
-    return textRuns(this.#faces, text).reduce((sum, run) => sum + this.#runWidth(run, style), 0)
+    return this.#runsOf(text).reduce((sum, run) => sum + this.#runWidth(run, style), 0)
   }
 
   /** Draws a text on one line; y is its baseline. */
   draw(text: string, { x, y }: { readonly x: number; readonly y: number }, style: TextStyle): void {
     let at = x
-    for (const run of textRuns(this.#faces, text)) {
+    for (const run of this.#runsOf(text)) {
       const textWidth = this.#runWidth(run, style)
       this.#use(run.face, style.weight, style.size)
       const options = { lineBreak: false, baseline: 'alphabetic', textWidth, features: featuresOf(style) } as const
@@ -76,6 +77,12 @@ export class TypeSetter {
     return [...lines, line.trimEnd()]
   }
 
+  #runsOf(text: string): readonly TextRun[] {
+    const runs = this.#runs.get(text) ?? textRuns(this.#faces, text)
+    this.#runs.set(text, runs)
+    return runs
+  }
+
   #runWidth({ face, text }: TextRun, style: TextStyle): number {
     const key = `${face.name} ${style.weight} ${style.tabular === true} ${text}`
     let width = this.#widths.get(key)
@@ -91,9 +98,22 @@ export class TypeSetter {
     const path = face.path(weight)
     if (!this.#opened.has(path)) {
       this.#opened.add(path)
-      this.#doc.registerFont(path, fontBytes(path))
+      this.#doc.registerFont(path, fontBytes(path)).font(path)
+      rememberLayouts(this.#doc._font)
     }
     this.#doc.font(path).fontSize(size)
+  }
+}
+
+/** Nearly all the time goes into the layout of text, and the library works it out anew with each use where features are named. */
+function rememberLayouts(font: OpenedFont): void {
+  const layouts = new Map<string, unknown>()
+  const layoutRun = font.layoutRun.bind(font)
+  font.layoutRun = (text, features) => {
+    const key = `${features === TABULAR} ${text}`
+    const layout = layouts.get(key) ?? layoutRun(text, features)
+    layouts.set(key, layout)
+    return layout
   }
 }
 

@@ -71,7 +71,7 @@ describe('a credit note', () => {
 
 describe('a receipt', () => {
   const paidOn = (day: string, now: string): Promise<string | null> =>
-    refusalOf({ payment: { method: 'Card', paidOn: day } }, 'node-receipt-payment', now)
+    refusalOf({ issueDate: undefined, payment: { method: 'Card', paidOn: day } }, 'node-receipt-payment', now)
 
   it('is not of a day that has begun nowhere', async () => {
     expect(await paidOn('2026-11-22', NOW)).toBeNull()
@@ -80,6 +80,36 @@ describe('a receipt', () => {
       'payment.paidOn is in the future; it takes 2026-11-22 or an earlier day',
     )
     expect(await paidOn('2027-11-22', NOW)).toContain('payment.paidOn is in the future; it takes 2026-11-23')
+  })
+
+  it('is of the day of its payment where that has begun in the east alone', async () => {
+    const payment = { method: 'Card', paidOn: '2026-11-23' }
+    const [result] = await made({ issueDate: undefined, payment }, 'node-receipt-payment')
+    expect(result.issueDate).toBe('2026-11-23')
+  })
+})
+
+describe('parties', () => {
+  const seller = { name: 'S', phone: '+49 40 1234', iban: 'DE89370400440532013000', bic: 'COBADEFFXXX' }
+
+  it('are printed with what identifies them', async () => {
+    const [, sheet] = await made({ buyer: { name: 'B', vatId: 'ATU12345678' }, seller }, 'node-quote-estimate')
+    expect(sheet.buyer.lines).toEqual(['VAT ID ATU12345678'])
+    expect(sheet.seller?.lines).toEqual(['+49 40 1234', 'IBAN DE89 3704 0044 0532 0130 00', 'BIC COBADEFFXXX'])
+    expect(sheet.sections).toEqual([])
+  })
+
+  it('have a place for their bank where money is asked for', async () => {
+    const [, sheet] = await made({ seller })
+    expect(sheet.seller?.lines).toEqual(['+49 40 1234'])
+    expect(sheet.sections.at(-1)?.facts.map(({ label }) => label)).toEqual([
+      'Account holder',
+      'IBAN',
+      'BIC',
+      'Reference',
+    ])
+    const [, without] = await made({ seller: { ...seller, iban: undefined } })
+    expect(without.seller?.lines).toEqual(['+49 40 1234', 'BIC COBADEFFXXX'])
   })
 })
 

@@ -4,6 +4,7 @@ import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { ENTITY_TYPES } from '../outside/language-tasks.ts'
 import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
+import { pastedText } from './texts/pasted-text.ts'
 import {
   languageFault,
   TEXT_ENVELOPE,
@@ -75,7 +76,7 @@ function found({ keywords, entities, topics }: Static<typeof ANSWER>, text: stri
 }
 
 function parse(request: string): Result<string> {
-  const text = request.trim()
+  const text = pastedText(request).trim()
   return /\p{L}{2}/u.test(text) || /\p{Lo}/u.test(text) ? ok(text) : unusable('there are no words', FORMAT)
 }
 
@@ -84,7 +85,7 @@ export const keywords = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Keywords',
   description:
-    'Keywords with scores, named persons, places and organisations (best effort), and topics of a text. By the model of the node where there is one, in many languages; else for English the noun phrases and whole names that a tagger finds. The engine is named.',
+    'Keywords with scores, named persons, places and organisations (best effort), and topics of a text. By the model of the node where there is one, in many languages; else for English the noun phrases and whole names that a tagger finds: rare names at the beginning of a line can be missed. HTML is read as its text. The engine is named.',
   brief: 'Finds the keywords, names and topics of a text.',
   words: 'extract entities tags phrases subject tagging',
   capability: 'analytics',

@@ -5,6 +5,7 @@ import { EMOTIONS, SENTIMENTS } from '../outside/language-tasks.ts'
 import { UNKNOWN } from './amounts.ts'
 import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
+import { pastedText } from './texts/pasted-text.ts'
 import {
   languageFault,
   TEXT_ENVELOPE,
@@ -59,7 +60,7 @@ function isConsistent({ sentiment, polarity }: Static<typeof ANSWER>): boolean {
 }
 
 function parse(request: string): Result<string> {
-  const text = request.trim()
+  const text = pastedText(request).trim()
   return text === '' ? unusable('there is no text', FORMAT) : ok(text)
 }
 
@@ -68,7 +69,7 @@ export const sentiment = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Sentiment',
   description:
-    'Sentiment of a text with polarity from -1 to 1, confidence and up to eight emotions, the strongest first. By the model of the node where there is one, in many languages; else by rules (VADER) and lexicons of this project for English, with the share of each emotion. The engine is named.',
+    'Sentiment of a text with polarity from -1 to 1, confidence and up to eight emotions, the strongest first. By the model of the node where there is one, in many languages; else by rules (VADER) and lexicons of this project for English, with the share of each emotion; scores such as 2/5 count, forms of courtesy do not, and irony is read only where it is plain ("Oh great, another broken mug"). HTML is read as its text. The engine is named.',
   brief: 'Tells the sentiment of a text, with polarity, confidence and emotions.',
   words: 'mood feeling opinion positive negative review tone angry',
   capability: 'analytics',

@@ -3,14 +3,24 @@ import { pathToFileURL } from 'node:url'
 import { HELD_BACK_LANGUAGES, TUNED_LANGUAGES } from '../support/labelled/languages.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../support/labelled/moods.ts'
 import {
+  chatScore,
   languageScore,
   moodScore,
+  namesScore,
   strayScore,
   subjectsScore,
   summaryScore,
   turnScore,
   unitScore,
 } from '../support/labelled/scores.ts'
+import {
+  HELD_BACK_CHATS,
+  HELD_BACK_LETTERS,
+  HELD_BACK_NAMES,
+  TUNED_CHATS,
+  TUNED_LETTERS,
+  TUNED_NAMES,
+} from '../support/labelled/shop.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../support/labelled/summaries.ts'
 import { HELD_BACK_TALKS, TUNED_TALKS } from '../support/labelled/talks.ts'
@@ -45,4 +55,10 @@ console.table({
   'summaries, held back': summaryScore(HELD_BACK_SUMMARIES, summarise),
   'units, tuned on': unitScore(TUNED_UNITS, summarise),
   'units, held back': unitScore(HELD_BACK_UNITS, summarise),
+  'letters, tuned on': turnScore(TUNED_LETTERS, moodOf),
+  'letters, held back': turnScore(HELD_BACK_LETTERS, moodOf),
+  'chats, tuned on': chatScore(TUNED_CHATS, summarise),
+  'chats, held back': chatScore(HELD_BACK_CHATS, summarise),
+  'names, tuned on': namesScore(TUNED_NAMES, subjectsOf),
+  'names, held back': namesScore(HELD_BACK_NAMES, subjectsOf),
 })

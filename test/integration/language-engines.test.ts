@@ -49,6 +49,8 @@ const WORST: readonly (readonly [string, (chars: number) => string])[] = [
     (chars) => `${'AA.'.repeat(chars / 3 - 20)} Tim. ${'The river rose. It fell. '.repeat(2)}`,
   ],
   ['titles', (chars) => 'Dr. '.repeat(chars / 4)],
+  ['short forms of streets', (chars) => 'St '.repeat(chars / 3)],
+  ['short forms that hyphens join', (chars) => 'st St-'.repeat(chars / 6)],
   ['numbers', (chars) => '12.5 '.repeat(chars / 5)],
 ]
 

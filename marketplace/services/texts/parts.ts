@@ -1,11 +1,10 @@
 import { isUsable, type Sentence, usableSentences } from './sentences.ts'
-import { turnsOf } from './speakers.ts'
+import { type Turn, turnsOf } from './speakers.ts'
 
 /** What a summary of a text is made of: sentences, or the whole turns, items or comments of a text that is no running one. */
-export interface Parts {
-  readonly kind: 'prose' | 'dialogue' | 'list' | 'code'
-  readonly parts: readonly Sentence[]
-}
+export type Parts =
+  | { readonly kind: 'prose' | 'list' | 'code'; readonly parts: readonly Sentence[] }
+  | { readonly kind: 'dialogue'; readonly parts: readonly Turn[] }
 
 /** Fewer turns or items are told by sentences. */
 const PARTS_MIN = 3
@@ -70,12 +69,12 @@ function commentsOf(text: string, max: number): readonly Sentence[] {
 }
 
 /** Those that are long enough and not too long, each once. */
-function once(parts: readonly Sentence[], max: number): readonly Sentence[] {
-  const found = new Map<string, Sentence>()
-  for (const { start, text } of parts) {
+function once<Part extends Sentence>(parts: readonly Part[], max: number): readonly Part[] {
+  const found = new Map<string, Part>()
+  for (const part of parts) {
     if (found.size === max) break
-    const key = text.toLowerCase()
-    if (isUsable(text) && !found.has(key)) found.set(key, { start, text })
+    const key = part.text.toLowerCase()
+    if (isUsable(part.text) && !found.has(key)) found.set(key, part)
   }
   return [...found.values()]
 }

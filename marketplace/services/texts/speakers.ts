@@ -8,9 +8,9 @@ export interface Turn {
   readonly speaker: string
 }
 
-/** A label in front of what a person says: "Anna:", "DR. OKORO:", "Agent 2:", with a time or a mark before it. */
+/** A label in front of what a person says: "Anna:", "DR. OKORO:", "Agent 2:", with a time before it: "[26.11.26, 12:12]", "12:12 -". */
 const LABEL =
-  /^[^\S\n]*(?:[[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]?[^\S\n]+)?(\p{Lu}[\p{L}\p{M}\d.'\u2019-]{0,24}(?:[^\S\n][\p{Lu}\d][\p{L}\p{M}\d.'\u2019-]{0,24}){0,2})[^\S\n]?:(?=[^\S\n]+\S)/gmu
+  /^[^\S\n]*(?:[[(]?(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[^\S\n])?\d{1,2}:\d{2}(?::\d{2})?(?:[^\S\n]?[AaPp]\.?[Mm]\.?)?[\])]?[^\S\n]+(?:[-\u2013][^\S\n]+)?)?(\p{Lu}[\p{L}\p{M}\d.'\u2019-]{0,24}(?:[^\S\n][\p{Lu}\d][\p{L}\p{M}\d.'\u2019-]{0,24}){0,2})[^\S\n]?:(?=[^\S\n]+\S)/gmu
 /** Fewer turns, or lines that mostly have no label, are no dialogue. */
 const TURNS_MIN = 3
 const LABELLED_MIN = 0.4

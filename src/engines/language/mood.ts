@@ -2,6 +2,7 @@ import type { Mood } from '../../../marketplace/outside/language-tasks.ts'
 import { stretches } from '../../../marketplace/services/texts/sentence-ends.ts'
 import { turnsAgainst } from './contrast.ts'
 import { EMOTIONS, type Emotion } from './emotion-words.ts'
+import { isIronic } from './phrases.ts'
 import { type SentenceMood, sentenceMood } from './sentence-mood.ts'
 
 /** Beyond this a text is not neutral (VADER). */
@@ -16,7 +17,7 @@ const DECIMALS = 4
  */
 export function moodOf({ text }: { readonly text: string }): Mood {
   const pieces = [...stretches(text)].map((stretch) => stretch.text)
-  const sentences = pieces.map(sentenceMood)
+  const sentences = withIrony(pieces, pieces.map(sentenceMood))
   const turns = pieces.map((piece, i) => i > 0 && turnsAgainst(piece))
   const polarity = rounded(mean(sentences, turns))
   const sentiment = polarity > NEUTRAL_MAX ? 'positive' : polarity < -NEUTRAL_MAX ? 'negative' : 'neutral'
@@ -26,6 +27,16 @@ export function moodOf({ text }: { readonly text: string }): Mood {
     confidence: rounded(confidence(sentences, sentiment === 'neutral')),
     emotions: emotions(sentences, polarity),
   }
+}
+
+/** Where irony has something bad in it or right behind it, praise is meant the other way round; it shows none of the emotions that its words name. */
+function withIrony(pieces: readonly string[], moods: readonly SentenceMood[]): readonly SentenceMood[] {
+  const isBad = (at: number): boolean => (moods[at]?.bad ?? 0) > 0
+  if (!pieces.some((piece, at) => isIronic(piece) && (isBad(at) || isBad(at + 1)))) return moods
+  return moods.map((mood) => {
+    const { polarity, good, bad } = mood
+    return polarity <= 0 ? mood : { ...mood, polarity: -polarity, good: 0, bad: good + bad, emotions: [] }
+  })
 }
 
 /** Less of this a sentence, and a text only mentions emotions. */

@@ -92,7 +92,7 @@ function deniesClause(tokens: readonly Token[], at: number): boolean {
   if (word === 'few') return before !== 'a' && before !== 'quite' && (at === 0 || next === 'of')
   if (word === 'far') return next === 'from'
   if (HOPED.has(word)) return !PASSIVE.has(before) && !tokens[at]?.endsClause
-  if (word === 'have') return /^(?:would|should|could)$/.test(before) && next === 'been'
+  if (word === 'have') return /^(?:would|should|could)$/.test(before) && next !== 'to'
   if (/^fail(?:s|ed)?$/.test(word)) return next === 'to'
   return NEGATIONS.has(word) && opinionFollows(tokens, at)
 }

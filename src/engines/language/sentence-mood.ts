@@ -1,6 +1,7 @@
 import { turnWeights } from './contrast.ts'
 import { type EmotionSign, emotionsOfPhrase, emotionsOfWord } from './emotion-words.ts'
 import { deniedWords, isNegation, type Token } from './negation.ts'
+import { plainly } from './phrases.ts'
 import { valenceOf } from './valences.ts'
 
 /**
@@ -96,7 +97,7 @@ const CLAUSE_END = /[,;:.!?)\]]["'\u201d\u2019]*$/
 
 /** Words between spaces; punctuation around them is left out unless it is a face. */
 function tokensOf(sentence: string): readonly Token[] {
-  const spaced = sentence
+  const spaced = plainly(sentence)
     .replaceAll('\u{fe0f}', '')
     .replaceAll(KIND_OF, '$1of')
     .replaceAll(WORTH, 'worthwhile')

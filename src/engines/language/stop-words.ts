@@ -16,3 +16,15 @@ tomorrow too took toward towards two u under unless until up upon us use used us
 wants was wasn way we well went were weren what whatever when where whether which while who whole whom whose why will with within
 without won would wouldn x y yes yesterday yet you your yours yourself yourselves z`.split(/\s+/),
 )
+
+/** Words of address and codes of money: written large they are no names, and they say nothing of a subject. */
+export const NO_NAMES: ReadonlySet<string> = new Set(
+  `mr mrs ms mx miss messrs sir sirs madam ma'am dear hello hallo hi hey bye goodbye cheers greetings regards sincerely faithfully
+sorry thx eur usd gbp chf pln czk sek nok dkk cad aud jpy cny`.split(/\s+/),
+)
+/** Answers, and what letters have in their headings and below them: alone they are no names. */
+export const NO_NAMES_ALONE: ReadonlySet<string> = new Set(
+  `good great fine perfect nice cool sure agreed done held sorted correct welcome wow complaint refund reminder invoice purchasing
+accounting warehouse shipping delivery payment order subject attention missing received checked packed offer quote reply notice sales
+customer agent buyer seller`.split(/\s+/),
+)

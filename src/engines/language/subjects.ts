@@ -1,8 +1,9 @@
 import type { ENTITY_TYPES, Subjects } from '../../../marketplace/outside/language-tasks.ts'
 import { withoutLabels } from '../../../marketplace/services/texts/speakers.ts'
+import { companiesIn, withoutDottedForms } from './companies.ts'
 import { keyPhrases } from './keywords.ts'
 import { nounPhrases } from './noun-phrases.ts'
-import { STOP_WORDS } from './stop-words.ts'
+import { NO_NAMES, NO_NAMES_ALONE, STOP_WORDS } from './stop-words.ts'
 import { type TaggedWord, type TextPiece, taggedPieces, taggedWords } from './tagged-words.ts'
 
 const ENTITIES_MAX = 30
@@ -13,7 +14,7 @@ type Entity = Subjects['entities'][number]
 /** Tells what a text is about: noun phrases and names by a part-of-speech tagger, and the things that come up most. */
 export function subjectsOf({ text }: { readonly text: string }): Subjects {
   const { text: said, speakers } = withoutLabels(text)
-  const pieces = taggedPieces(said)
+  const pieces = taggedPieces(withoutDottedForms(said))
   const words = taggedWords(pieces)
   const flat = flattened(text)
   const labels = new Set(speakers.map(flattened))
@@ -45,7 +46,11 @@ function entities(text: string, pieces: readonly TextPiece[], words: readonly Ta
     .filter(({ isName }) => isName)
     .map(({ words: name }) => name.map((word) => word.text).join(' '))
   const whole = new Set(runs.slice(0, RUNS_MAX))
-  for (const { document } of pieces) for (const entity of namesIn(document)) add(entity)
+  const companies = companiesIn(text).map(bare)
+  for (const name of companies.filter(isName)) add({ text: name, type: 'organisation' })
+  for (const { document } of pieces) {
+    for (const entity of namesIn(document)) if (!companies.some((whole) => isPart(entity.text, whole))) add(entity)
+  }
   for (const name of whole) {
     const parts = [...found.values()].filter((entity) => isPart(entity.text, name))
     for (const part of parts) found.delete(part.text.toLowerCase())
@@ -53,7 +58,13 @@ function entities(text: string, pieces: readonly TextPiece[], words: readonly Ta
     if (!known && isOfNameLength(name))
       add({ text: name, type: parts.length === 1 ? typeOf(parts[0] as Entity) : 'other' })
   }
-  return [...found.values()]
+  const all = [...found.values()]
+  // "Mr Berg" after "Anna Berg" is the same person; York is not New York.
+  return all.filter((one) => one.type !== 'person' || !all.some((other) => isSamePerson(one, other)))
+}
+
+function isSamePerson(part: Entity, whole: Entity): boolean {
+  return whole.type === 'person' && isPart(part.text, whole.text)
 }
 
 /** Names that are held against those of the tagger. */
@@ -73,6 +84,7 @@ function namesIn(document: TextPiece['document']): readonly Entity[] {
   if (document === null) return []
   const as = (names: readonly string[], type: (typeof ENTITY_TYPES)[number]): readonly Entity[] =>
     names
+      .flatMap((name) => name.split(BORDER))
       .map((name) => ({ text: bare(name), type }))
       .filter((entity) => isName(entity.text) && !isSmallWord(entity.text))
   return [
@@ -82,14 +94,22 @@ function namesIn(document: TextPiece['document']): readonly Entity[] {
   ]
 }
 
-/** A name without what surrounds it. */
+/** What no name goes over: quotation marks, dashes, the end of a clause or of a line. */
+const BORDER = /["\u201c\u201d\u201e()[\],;:!?\n]|\s[-\u2013\u2014]\s/u
+
+/** A name without what surrounds it, and without words of address before it; the last full stop is a short form's. */
 function bare(name: string): string {
-  return /[\p{L}\p{N}](?:.*[\p{L}\p{M}\p{N}])?/su.exec(name)?.[0]?.replace(/['\u2019]s$/, '') ?? ''
+  const whole =
+    /[\p{L}\p{N}](?:.*[\p{L}\p{M}\p{N}])?(?:(?<=\.\p{L})\.)?/su.exec(name)?.[0]?.replace(/['\u2019]s$/, '') ?? ''
+  const words = whole.split(' ')
+  const first = words.findIndex((word) => !NO_NAMES.has(word.toLowerCase().replace(/\.$/, '')))
+  return first < 0 ? '' : words.slice(first).join(' ')
 }
 
 /** The tagger takes "Did" and "That" at the beginning of a sentence for names. */
 function isSmallWord(text: string): boolean {
-  return STOP_WORDS.has(text.toLowerCase())
+  const lower = text.toLowerCase()
+  return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower)
 }
 
 /** English names begin with a large letter, and so does another of their words. */

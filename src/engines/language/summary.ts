@@ -4,6 +4,7 @@ import { type Sentence, wordsOf } from '../../../marketplace/services/texts/sent
 import { EngineRefusal } from '../refusal.ts'
 import { leansBack } from './leaning.ts'
 import { STOP_WORDS } from './stop-words.ts'
+import { saidIn, tellingOf } from './turns.ts'
 
 /** Every sentence is compared with every other one. */
 const SENTENCES_MAX = 500
@@ -27,12 +28,17 @@ const CHAIN_MAX = 3
 const FULL_NAME = /(?<!\S)\p{Lu}[\p{L}\p{M}'\u2019.-]* (?=(\p{Lu}[\p{L}\p{M}-]+))/gu
 const CAPITAL_WORD = /^\p{Lu}[\p{L}\p{M}-]+/u
 
+/** Statements of a dialogue with figures, days and decisions count so much more than others. */
+const TELLING_WEIGHT = 1.6
+
 /** A sentence with its score and its place among the others. */
 interface Ranked extends Sentence {
   readonly place: number
   readonly score: number
   /** Places of the sentences that it is understood by, itself last; null where one of them is not there. */
   readonly chain: readonly number[] | null
+  /** Whether it says nothing: such turns come last. */
+  readonly isIdle: boolean
 }
 
 /**
@@ -40,11 +46,14 @@ interface Ranked extends Sentence {
  * with the sentence that it points to, and never as the headline.
  */
 export function summarise({ text }: { readonly text: string }): Summary {
-  const { kind, parts } = usableParts(text, SENTENCES_READ_MAX)
-  const sentences = thinned(parts)
+  const found = usableParts(text, SENTENCES_READ_MAX)
+  const { kind } = found
+  const sentences: readonly Sentence[] = thinned(found.parts)
   if (sentences.length < KEY_POINTS.min) throw new EngineRefusal(tooFew(kind))
-  const alike = likeness(sentences.map((sentence) => new Set(wordsOf(sentence.text).filter(isTelling).map(stem))))
-  const scores = rank(alike)
+  const said = found.kind === 'dialogue' ? thinned(found.parts).map(saidIn) : sentences.map((sentence) => sentence.text)
+  const tellings = said.map((one) => (kind === 'dialogue' ? tellingOf(one) : 'plain'))
+  const alike = likeness(said.map((one) => new Set(wordsOf(one).filter(isTelling).map(stem))))
+  const scores = rank(alike).map((score, place) => score * (tellings[place] === 'telling' ? TELLING_WEIGHT : 1))
   // Turns, items and comments are whole: what they point back at is told by the ones around them.
   const chains = kind === 'prose' ? chainsOf(text, sentences) : sentences.map((_, place) => [place])
   const ranked = sentences
@@ -54,9 +63,10 @@ export function summarise({ text }: { readonly text: string }): Summary {
         place,
         score: scores[place] as number,
         chain: chains[place] as Ranked['chain'],
+        isIdle: tellings[place] === 'idle',
       }),
     )
-    .sort((a, b) => b.score - a.score || a.place - b.place)
+    .sort((a, b) => Number(a.isIdle) - Number(b.isIdle) || b.score - a.score || a.place - b.place)
   const headline = headlineOf(text, ranked)
   return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
 }
@@ -96,10 +106,10 @@ function chainsOf(text: string, sentences: readonly Sentence[]): readonly Ranked
 }
 
 /** As many sentences as can be compared, from all over the text. */
-function thinned(sentences: readonly Sentence[]): readonly Sentence[] {
+function thinned<Part extends Sentence>(sentences: readonly Part[]): readonly Part[] {
   if (sentences.length <= SENTENCES_MAX) return sentences
   const step = sentences.length / SENTENCES_MAX
-  return Array.from({ length: SENTENCES_MAX }, (_, i) => sentences[Math.floor(i * step)] as Sentence)
+  return Array.from({ length: SENTENCES_MAX }, (_, i) => sentences[Math.floor(i * step)] as Part)
 }
 
 function isTelling(word: string): boolean {
@@ -156,7 +166,8 @@ function votes(row: Float64Array, scores: Float64Array, given: readonly number[]
 
 /** The best sentences that say different things, in the order of the text; the headline only where there are few. */
 function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly Float64Array[]): readonly string[] {
-  const wanted = Math.min(KEY_POINTS.max, Math.max(KEY_POINTS.min, Math.ceil(ranked.length / SENTENCES_PER_POINT)))
+  const told = ranked.filter(({ isIdle }) => !isIdle).length
+  const wanted = Math.min(KEY_POINTS.max, Math.max(KEY_POINTS.min, Math.ceil(told / SENTENCES_PER_POINT)))
   const chosen = new Set<number>()
   const choose = (isGood: (one: Ranked, missing: readonly number[]) => boolean, most: number): void => {
     for (const one of ranked) {
@@ -167,7 +178,7 @@ function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly 
   }
   const isNew = (place: number): boolean =>
     [...chosen].every((other) => ((alike[place] as Float64Array)[other] as number) <= ALIKE_MAX)
-  choose((_, missing) => missing.every((place) => place !== headline.place && isNew(place)), wanted)
+  choose(({ isIdle }, missing) => !isIdle && missing.every((place) => place !== headline.place && isNew(place)), wanted)
   choose((_, missing) => chosen.size < KEY_POINTS.min && missing.length > 0, KEY_POINTS.max)
   // A text all of whose sentences point back is told from its beginning: there each has the one before it.
   for (let place = 0; chosen.size < KEY_POINTS.min; place++) chosen.add(place)

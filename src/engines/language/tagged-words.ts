@@ -1,5 +1,5 @@
 import nlp from 'compromise'
-import { STOP_WORDS } from './stop-words.ts'
+import { NO_NAMES, NO_NAMES_ALONE, STOP_WORDS } from './stop-words.ts'
 
 /** What a word can be in a phrase that names something. */
 export type WordKind = 'name' | 'noun' | 'adjective' | 'gerund' | 'link' | 'verb' | 'other'
@@ -33,20 +33,22 @@ interface Draft {
 /** The tagger's work grows faster than what it reads: it reads pieces. */
 const PIECE_CHARS = 500
 /** Short forms like "St" cost it the most: so many pieces of them take it about a second. */
-const TAGGED_PIECES_MAX = 40
-/** A text with more capital letters than this has titles everywhere: they are no sign of a name. */
+const TAGGED_PIECES_MAX = 25
+/** Behind these nothing goes on that a name could be cut in. */
+const PIECE_ENDS = ['\n', '. ', ' ']
+/** A text with more capital letters than this, within its sentences too, has titles everywhere: they are no sign of a name. */
 const CAPITALS_MAX = 0.5
 /** Words that join the parts of a name, as in "Bank of England". */
 const LINKS: ReadonlySet<string> = new Set(['of', 'de', 'del', 'da', 'van', 'von', 'der', 'la', 'al', 'bin'])
 const NO_TAGS: ReadonlySet<string> = new Set()
 
-/** Pieces of a text that the tagger can read, cut between words. */
+/** Pieces of a text that the tagger can read, cut between lines or sentences where it can be, else between words. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
     const piece = text.slice(at, at + PIECE_CHARS)
-    const space = at + PIECE_CHARS < text.length ? piece.lastIndexOf(' ') : -1
-    const length = space > PIECE_CHARS / 2 ? space : piece.length
+    const ends = at + PIECE_CHARS < text.length ? PIECE_ENDS.map((end) => piece.lastIndexOf(end) + end.length - 1) : []
+    const length = ends.find((end) => end > PIECE_CHARS / 2) ?? piece.length
     pieces.push(piece.slice(0, length))
     at += length
   }
@@ -74,16 +76,20 @@ export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[]
   )
   const lowers = new Set(drafts.filter(({ text }) => !isCapital(text)).map(({ lower }) => lower))
   const inside = new Set(drafts.filter(({ text, isFirst }) => isCapital(text) && !isFirst).map(({ lower }) => lower))
-  const capitals = drafts.filter(({ text }) => isCapital(text)).length
-  const hasNames = capitals <= drafts.length * CAPITALS_MAX
+  const hasNames = !hasTitles(drafts) || !hasTitles(drafts.filter(({ isFirst }) => !isFirst))
   const words: TaggedWord[] = []
   for (const [i, draft] of drafts.entries()) {
     const next = drafts[i + 1]
     const isName = hasNames && isNameAt(draft, next, lowers, inside)
-    const kind = isName ? 'name' : kindOf(draft, next, words, drafts[i - 1])
+    const isOwner = draft.lower === 'of' && endsPerson(drafts, i)
+    const kind = isName ? 'name' : isOwner ? 'other' : kindOf(draft, next, words, drafts[i - 1])
     words.push({ text: draft.text, lower: draft.lower, kind, isApart: draft.isApart })
   }
   return words
+}
+
+function hasTitles(drafts: readonly Draft[]): boolean {
+  return drafts.filter(({ text }) => isCapital(text)).length > drafts.length * CAPITALS_MAX
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:['\u2019]s(?!\p{L}))?/gu
@@ -152,6 +158,16 @@ function isCapital(text: string): boolean {
   return /^\p{Lu}/u.test(text)
 }
 
+/** "Ada Berg of Berg Looms" are two names, "Bank of England" and "William of Orange" are one. */
+function endsPerson(drafts: readonly Draft[], at: number): boolean {
+  const [first, last] = [drafts[at - 2], drafts[at - 1]]
+  if (first === undefined || last === undefined || last.isApart || !isCapital(first.text)) return false
+  return last.tags.has('LastName') || (first.tags.has('FirstName') && last.tags.has('Person'))
+}
+
+/** What the tagger knows a name by; it takes every word that stands alone, such as "Good.", for some name. */
+const NAME_TAGS = ['Person', 'Place', 'Organization']
+
 /** A capital letter is a sign of a name, but at the beginning of a sentence only with another sign. */
 function isNameAt(
   { text, lower, tags, isFirst }: Draft,
@@ -159,6 +175,7 @@ function isNameAt(
   lowers: ReadonlySet<string>,
   inside: ReadonlySet<string>,
 ): boolean {
+  if (NO_NAMES.has(lower)) return false
   if (!isCapital(text) || STOP_WORDS.has(lower) || tags.has('Date') || tags.has('Pronoun')) {
     // "New" and "First" are words that say nothing, but parts of names.
     return isCapital(text) && !isFirst && tags.has('ProperNoun') && !tags.has('Date') && !tags.has('Pronoun')
@@ -166,23 +183,40 @@ function isNameAt(
   if (!isFirst) return true
   if (lowers.has(lower)) return false
   if (inside.has(lower)) return true
+  const isBeforeCapital = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
+  if (!isBeforeCapital && !NAME_TAGS.some((tag) => tags.has(tag))) return false
   // The tagger takes "Customer service" at the beginning of a sentence for an organisation.
   if (tags.has('ProperNoun'))
     return !(tags.has('Organization') && next?.tags.has('Organization') === true && !isCapital(next.text))
-  const isBeforeName = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
-  return isBeforeName && tags.has('Noun')
+  return isBeforeCapital && tags.has('Noun')
 }
 
 function kindOf(draft: Draft, next: Draft | undefined, words: readonly TaggedWord[], before?: Draft): WordKind {
   const { lower, tags, text } = draft
   if (LINKS.has(lower)) return 'link'
-  if (!/\p{L}{2}/u.test(text) || STOP_WORDS.has(lower) || tags.has('Date') || tags.has('Pronoun')) return 'other'
+  if (isHeading(draft, next)) return 'other'
+  if (
+    !/\p{L}{2}/u.test(text) ||
+    STOP_WORDS.has(lower) ||
+    NO_NAMES.has(lower) ||
+    tags.has('Date') ||
+    tags.has('Pronoun')
+  )
+    return 'other'
   if (tags.has('Gerund')) return gerundKind(next, words.at(-1))
   if (tags.has('Noun') || tags.has('Plural') || tags.has('Singular'))
     return isMisreadNoun(next, words.at(-1), before) ? 'verb' : 'noun'
   if (tags.has('Verb') && isParticiple(draft, next, before)) return 'adjective'
   if (tags.has('Verb')) return isMisread(draft, words, before) ? 'noun' : 'verb'
   return tags.has('Adjective') && !tags.has('Comparative') ? 'adjective' : 'other'
+}
+
+/** "Complaint about", "Refund the", "Purchasing" below a name: it says what a line is for, not what a text is about. */
+function isHeading({ text, lower, isApart }: Draft, next: Draft | undefined): boolean {
+  if (!isApart || !isCapital(text) || !NO_NAMES_ALONE.has(lower)) return false
+  return (
+    next === undefined || next.isApart || ['Preposition', 'Conjunction', 'Determiner'].some((tag) => next.tags.has(tag))
+  )
 }
 
 /** "Drinking water" and "interval training", but not "eating the cake" and "working on". */

@@ -81,7 +81,7 @@ const GROUPS: readonly (readonly [valence: number, words: string])[] = [
      jealous lack lacking lag laggy late leak lonely lose loses lost messy mess mistake mistaken moody naive nag
      negative neglect neglected nervous obsolete obstacle odor outdated penalty pessimistic poor poorly problem
      problematic refuse refused regret reject rejected reluctant resent risk risky rough rude sad sadly shame
-     shameful shock shocked shocking shortage shy silly skeptic sloppy smell smelly sorry spam stress stressed
+     shameful shock shocked shocking shortage shy silly skeptic sloppy cracked chipped torn tore jammed shattered smell smelly sorry spam stress stressed
      stressful stubborn struggle struggled stuck suffer suspicious tense tension tedious trouble troubled
      troublesome ugly unable unacceptable unavailable uncomfortable unfair unfortunate unfortunately unfriendly
      unhappy unhelpful unimpressed uninspired unlucky unpleasant unpopular unprofessional unreasonable unreliable

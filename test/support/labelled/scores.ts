@@ -1,6 +1,7 @@
 import type { Subjects, Summary } from '../../../marketplace/outside/language-tasks.ts'
 import type { LabelledLanguage } from './languages.ts'
 import type { LabelledMood } from './moods.ts'
+import type { LabelledChat, LabelledNames } from './shop.ts'
 import type { LabelledSubjects } from './subjects.ts'
 import type { LabelledSummary } from './summaries.ts'
 import type { LabelledTalk } from './talks.ts'
@@ -103,6 +104,34 @@ export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine
   return {
     whole: share(found, ({ parts, tldr, keyPoints }) => [tldr, ...keyPoints].every((one) => parts.includes(one))),
     main: share(found, ({ parts, main, tldr }) => main.includes(parts.indexOf(tldr))),
+  }
+}
+
+/** Part of the dialogues with a good headline, and of those whose summary is free of turns that say nothing. */
+export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
+  const found = chats.map(({ turns, ...labels }) => {
+    const { tldr, keyPoints } = engine({ text: turns.join('\n') })
+    return { ...labels, head: turns.indexOf(tldr), points: keyPoints.map((point) => turns.indexOf(point)) }
+  })
+  return {
+    main: share(found, ({ main, head }) => main.includes(head)),
+    telling: share(found, ({ idle, points }) => !points.some((point) => idle.includes(point))),
+  }
+}
+
+/** Part of the names that are found whole, and part of the texts with a word taken for a name or keyword that is none. */
+export function namesScore(texts: readonly LabelledNames[], engine: (input: { readonly text: string }) => Subjects) {
+  const found = texts.map((labels) => {
+    const { keywords, entities } = engine(labels)
+    const names = entities.map(({ text }) => text)
+    return { ...labels, found: names, all: [...names, ...keywords.map(({ text }) => text)] }
+  })
+  return {
+    names: share(
+      found.flatMap(({ names, found }) => names.map((name) => ({ name, found }))),
+      ({ name, found }) => found.includes(name),
+    ),
+    stray: share(found, ({ never, all }) => all.some((one) => never.includes(one.toLowerCase()))),
   }
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { moodOf } from '../../../../../src/engines/language/mood.ts'
+import { TUNED_LETTERS } from '../../../../support/labelled/shop.ts'
 import { runs } from '../../../../support/runs.ts'
 
 const polarity = (text: string): number => moodOf({ text }).polarity
@@ -74,6 +75,29 @@ describe('the mood of a text', () => {
     ['The rooms are lovely. However, the manager was rude.', 'negative'],
     ['Shares of the bank were sold by the holder of its shares.', 'neutral'],
   ] as const)('is turned round by what denies a clause, and by a contrast: %j is %s', ([text, sentiment]) => {
+    expect(moodOf({ text }).sentiment).toBe(sentiment)
+  })
+
+  it.for(TUNED_LETTERS)('is read in the letters and reviews of a shop: $text', ({ text, sentiment }) => {
+    expect(moodOf({ text }).sentiment).toBe(sentiment)
+  })
+
+  it.for([
+    ['It could not have been better.', 'positive'],
+    ['Nothing could be better than this shop.', 'positive'],
+    ['I would have been lost without this guide.', 'positive'],
+    ['I could not have expected more.', 'positive'],
+    ['I would give 10 stars if I could.', 'positive'],
+    ['Good morning, I just wanted to say the vase is lovely.', 'positive'],
+    ['Oh, great lamp, I love it. The old one was broken.', 'positive'],
+    ['\u2605\u2605\u2605\u2605\u2605', 'positive'],
+    ['Not as described.', 'negative'],
+    ['0/10', 'negative'],
+    ['It stopped working after a week.', 'negative'],
+    ['The meeting is on 3/5 at ten in a 5 star hotel.', 'neutral'],
+    ['Take 1/5 of the parcels.', 'neutral'],
+    ['Could you send the invoice again?', 'neutral'],
+  ] as const)('takes no score and no wish for what it is not: %j is %s', ([text, sentiment]) => {
     expect(moodOf({ text }).sentiment).toBe(sentiment)
   })
 

@@ -4,13 +4,23 @@ import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../../../../support/labelled/moods.ts'
 import {
+  chatScore,
   moodScore,
+  namesScore,
   strayScore,
   subjectsScore,
   summaryScore,
   turnScore,
   unitScore,
 } from '../../../../support/labelled/scores.ts'
+import {
+  HELD_BACK_CHATS,
+  HELD_BACK_LETTERS,
+  HELD_BACK_NAMES,
+  TUNED_CHATS,
+  TUNED_LETTERS,
+  TUNED_NAMES,
+} from '../../../../support/labelled/shop.ts'
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../../../../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../../../../support/labelled/summaries.ts'
 import { HELD_BACK_TALKS, TUNED_TALKS } from '../../../../support/labelled/talks.ts'
@@ -88,5 +98,18 @@ describe('the engines for texts, on labelled texts (node test/bench/language.ts 
     const { whole, main } = unitScore(texts, summarise)
     expect(whole).toBe(1)
     expect(main).toBeGreaterThanOrEqual(FLOORS.main)
+  })
+
+  it.for([
+    ['tuned on', TUNED_LETTERS, TUNED_CHATS, TUNED_NAMES],
+    ['held back', HELD_BACK_LETTERS, HELD_BACK_CHATS, HELD_BACK_NAMES],
+  ] as const)('read what a shop reads: letters, dialogues and names, %s', ([, letters, chats, names]) => {
+    expect(turnScore(letters, moodOf).sentiment).toBeGreaterThanOrEqual(0.85)
+    const { main, telling } = chatScore(chats, summarise)
+    expect(main).toBeGreaterThanOrEqual(FLOORS.main)
+    expect(telling).toBeGreaterThanOrEqual(FLOORS.main)
+    const found = namesScore(names, subjectsOf)
+    expect(found.names).toBeGreaterThanOrEqual(FLOORS.names)
+    expect(found.stray).toBe(0)
   })
 })

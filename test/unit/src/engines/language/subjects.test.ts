@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
+import { TUNED_NAMES } from '../../../../support/labelled/shop.ts'
 import { runs } from '../../../../support/runs.ts'
 
 const NEWS = `Tim Cook met Angela Merkel in Berlin. Farthing is a proof-of-work chain with a paid market. The paid market of the
@@ -73,6 +74,30 @@ describe('what a text is about', () => {
     expect(texts).not.toContain('machine')
     expect(texts).not.toContain('learning')
     expect(subjectsOf({ text: 'running' }).keywords).toEqual([{ text: 'running', score: 1 }])
+  })
+
+  it.for(TUNED_NAMES)('is told by whole names, and by no answer, heading or word of address: $names', (labels) => {
+    const { entities, keywords } = subjectsOf(labels)
+    const names = entities.map((entity) => entity.text)
+    expect(names).toEqual(expect.arrayContaining([...labels.names]))
+    for (const one of [...names, ...keywords.map((keyword) => keyword.text)]) {
+      expect(labels.never).not.toContain(one.toLowerCase())
+    }
+  })
+
+  it('is told by a person once, also where another sentence has only the last name', () => {
+    const text =
+      'Piotr Wi\u015bniewski called in the morning. In the evening Mr Wi\u015bniewski came to York from New York.'
+    const persons = subjectsOf({ text }).entities.filter(({ type }) => type === 'person')
+    expect(persons).toEqual([{ text: 'Piotr Wi\u015bniewski', type: 'person' }])
+  })
+
+  it('is told by names that no cut of a long text goes through', () => {
+    const lines = `${'The ferry leaves the old harbour at noon. '.repeat(11)}\nAsk for Piotr Wi\u015bniewski, the captain of the ferry.\n`
+    for (let shift = 0; shift < 40; shift++) {
+      const { entities } = subjectsOf({ text: `${'x'.repeat(shift)} ${lines}` })
+      expect(entities.map((entity) => entity.text)).toEqual(['Piotr Wi\u015bniewski'])
+    }
   })
 
   it('stands in the text, whatever the text', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
 import { EngineRefusal } from '../../../../../src/engines/refusal.ts'
+import { TUNED_CHATS } from '../../../../support/labelled/shop.ts'
 import { SILENT_CODE } from '../../../../support/labelled/units.ts'
 import { runs } from '../../../../support/runs.ts'
 
@@ -72,6 +73,34 @@ describe('a summary', () => {
     expect(tldr).not.toBe(leaning)
     const at = keyPoints.indexOf(leaning)
     if (at >= 0) expect(keyPoints[at - 1]).toBe('Monks built a wall long ago.')
+  })
+
+  it.for(TUNED_CHATS)(
+    'of a dialogue begins with a statement, and has no greeting, farewell or bare question',
+    (chat) => {
+      const { tldr, keyPoints } = summarise({ text: chat.turns.join('\n') })
+      expect(chat.main).toContain(chat.turns.indexOf(tldr))
+      for (const point of keyPoints) expect(chat.idle).not.toContain(chat.turns.indexOf(point))
+    },
+  )
+
+  it('of a dialogue does not count its times and speakers as words', () => {
+    const said = [
+      'The river rose over the dam.',
+      'The dam held the river.',
+      'A cat slept in the hall.',
+      'The river fell behind the dam.',
+      'The dam leaks into the river.',
+      'A new dam would hold the river.',
+    ]
+    const text = said.map((one, i) => `[26.11.26, 12:0${i}] ${i === 2 ? 'Anna' : 'Cat Hall'}: ${one}`).join('\n')
+    expect(summarise({ text }).tldr).toMatch(/river.*dam/)
+    expect(summarise({ text }).keyPoints.join()).not.toContain('slept')
+  })
+
+  it('of a dialogue in which people only greet and ask is made of that', () => {
+    const text = 'Anna: Hello Ben, nice to see you.\nBen: How are you, Anna?\nAnna: I am fine, thank you Ben.'
+    expect(summarise({ text }).keyPoints).toEqual(text.split('\n'))
   })
 
   it.for(SILENT_CODE)('is refused of a program that says nothing to people: %j', (text) => {

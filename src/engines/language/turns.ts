@@ -1,0 +1,40 @@
+import { stretches } from '../../../marketplace/services/texts/sentence-ends.ts'
+import type { Turn } from '../../../marketplace/services/texts/speakers.ts'
+
+/** What a turn says without its time and its speaker, which are no words of it. */
+export function saidIn({ start, text, saidAt }: Turn): string {
+  return text.slice(saidAt - start).trim()
+}
+
+/** What is said of itself when people meet and part, answer and thank. */
+const OPENING =
+  /^(?:hi|hello|hallo|hey|good (?:morning|afternoon|evening|day|night)|dear|welcome|bye|goodbye|see you|take care|cheers|thanks?|thank you|thx|many thanks|you['\u2019]?re welcome|no (?:problem|worries)|my pleasure|sure|ok|okay|yes|no|great|perfect|fine|good|nice|cool|wonderful|alright|all right|right|done|understood|got it|sorry|one moment|just a moment|let me (?:check|see|look)|have an?|talk (?:to you )?(?:later|soon)|speak soon|nice to|pleased to|how are you|i am fine|i['\u2019]m fine|this is|my name is|with (?:best|kind)|best|kind regards)(?![\p{L}])/iu
+/** Words of a greeting or a farewell, with who is greeted, and of a name; what has more says something. */
+const FORM_WORDS_MAX = 7
+const NAME_WORDS_MAX = 2
+const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'\u2019-]*/gu
+/** Who speaks for whom: "This is the service of the shop, my name is Petra." */
+const PRESENTATION =
+  /^(?:[^.!?]{0,40}, )?(?:this is|my name is|you are (?:speaking|talking|chatting) (?:to|with)|thank you for (?:calling|contacting))\b/i
+/** Figures, days and decisions: what a dialogue is held for. */
+const TELLING =
+  /\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|tomorrow|next (?:week|month|year)|deadline|decided?|agreed?|confirmed?|approved|cancel(?:led|ed)?|refund|must|have to|has to|we(?:['\u2019]ll| will)|i(?:['\u2019]ll| will)|deal)\b/iu
+
+/** Whether a turn only greets, thanks, parts or asks; and whether it has figures, days or decisions. */
+export function tellingOf(said: string): 'idle' | 'telling' | 'plain' {
+  const sentences = [...stretches(said)].map(({ text }) => text.trim()).filter((text) => text !== '')
+  const statements = sentences.filter((sentence) => !isIdle(sentence))
+  if (statements.length === 0) return 'idle'
+  return statements.some((sentence) => TELLING.test(sentence)) ? 'telling' : 'plain'
+}
+
+function isIdle(sentence: string): boolean {
+  if (/\?["'\u201d\u2019)]*$/.test(sentence) || PRESENTATION.test(sentence)) return true
+  return !TELLING.test(sentence) && sentence.split(/[,;] /).every(isForm)
+}
+
+/** "Hello", "welcome to our shop", "Anna": parts of a sentence that only make up a greeting. */
+function isForm(part: string): boolean {
+  const words = part.match(WORDS)?.length ?? 0
+  return words <= NAME_WORDS_MAX || (words <= FORM_WORDS_MAX && OPENING.test(part.trimStart()))
+}

@@ -81,9 +81,9 @@ function lossOf({ context }: Session, { isForCoins }: Proposal, { amounts, fee }
   return BigInt(gained) < fee ? fault('cli/loss', { brings, costs }) : null
 }
 
-function factsOf({ context }: Session, { kind, payload }: Proposal, { fee, ...simulated }: SimulationView): object {
+function factsOf({ context }: Session, { kind, payload, facts }: Proposal, { fee, ...simulated }: SimulationView) {
   const json = payloadToJson(context.params.addressPrefix, { kind, payload } as never)
-  return { dryRun: true, kind, payload: json, ...simulated, fee: fee.toString() }
+  return { dryRun: true, kind, payload: json, ...simulated, fee: fee.toString(), ...facts }
 }
 
 async function linesOf(

@@ -9,14 +9,14 @@ import { PERCENT_DECIMALS, percentText } from './percent.ts'
 import { findPool, seenFrom } from './pools.ts'
 import type { Session } from './session.ts'
 
-/** On a terminal a swap of more than so much impact is asked about, in parts per million. */
+/** On a terminal what is more than so much worse than the known price is asked about, in parts per million. */
 const ASKED_FROM = 50_000n
 /** Beyond so much nothing is sent unless the command line says that it may. */
 const REFUSED_FROM = 150_000n
 const PPM = 1_000_000n
 const ACCEPT = '--accept-impact'
 
-/** The flag that lets a swap of great impact through. */
+/** The flag that lets a swap of great impact through, and a pool far from the known price. */
 export const IMPACT_FLAG = {
   'accept-impact': 'Swap at more than 15 percent below the listed price, and do not ask above 5',
 }
@@ -46,10 +46,10 @@ async function impactOf(session: Session, { from, given, hops }: Traded): Promis
   return ok(paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair)
 }
 
-/** What a swap does, with its impact, and its impact for a program. */
-interface Weighed {
+/** What a transaction does, with how bad its price is, and what a program is told of that. */
+export interface Weighed {
   readonly says: string
-  readonly facts: { readonly priceImpactPct: string; readonly needs?: string }
+  readonly facts: object
 }
 
 /**

@@ -26,9 +26,9 @@ export async function withKnownPrice(
   const opened = ratio(b.units, a.units)
   const [here, there] = [opened.numerator * known.denominator, known.numerator * opened.denominator]
   const distance = ((here > there ? here - there : there - here) * PPM + there - 1n) / there
-  const side = here < there ? 'below' : 'above'
   const [price, listed] = [opened, known].map((one) => significantText(perWhole(one, a, b), DIGITS))
-  const says = `${said}; at 1 ${a.symbol} = ${price} ${b.symbol}, ${shownPercent(distance)} ${side} the known price of ${listed} ${b.symbol}`
+  const side = here === there ? 'at' : `${shownPercent(distance)} ${here < there ? 'below' : 'above'}`
+  const says = `${said}; at 1 ${a.symbol} = ${price} ${b.symbol}, ${side} the known price of ${listed} ${b.symbol}`
   const refused = await guarded(session.context, says, distance, (far) => fault('cli/far-price', { distance: far }))
   return refused.ok ? ok({ says, facts: refused.value }) : refused
 }

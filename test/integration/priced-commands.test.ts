@@ -87,9 +87,11 @@ it('a pool far from the known price is not opened unless the command line says t
 it('a pool near the known price is opened, and where a price is not known there is none to hold it against', async () => {
   prices({ FAR: ['1', '500'], SALT: ['41', '1'] })
   expect((await node.run(...POOL)).notes[0]).toMatch(/2\.5 % above the known price of 0\.487805 SALT$/)
+  prices({ FAR: ['1', '500'], SALT: ['40', '1'] })
+  expect((await node.run(...POOL)).notes[0]).toMatch(/; at 1 FAR = 0\.5 SALT, at the known price of 0\.5 SALT$/)
   prices({ FAR: ['1', '500'], SALT: ['0', '1'] })
   expect((await node.run(...POOL)).notes[0]).toMatch(/100 FAR and 50 SALT$/)
-  expect(node.sent).toHaveLength(2)
+  expect(node.sent).toHaveLength(3)
 })
 
 it('a withdrawal beyond the vault says what it holds and what is taken', async () => {

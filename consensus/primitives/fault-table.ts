@@ -168,7 +168,7 @@ export const FAULT_TABLE = {
   'mempool/balance-exceeded': later(
     'insufficient_balance',
     409,
-    'the waiting transactions need {neededText}, the balance is {balanceText}',
+    'this and what waits before it need {neededText}, the balance is {balanceText}',
   ),
   'mempool/busy': later(
     'node_busy',
@@ -263,6 +263,11 @@ export const FAULT_TABLE = {
     'impact',
     409,
     'this pays {impact} less than the listed price: nothing was sent; trade less, or say --accept-impact',
+  ),
+  'cli/far-price': sender(
+    'far_price',
+    409,
+    'this opens the pool {distance} from the known price: nothing was sent; change the amounts, or say --accept-impact',
   ),
   'cli/loss': sender(
     'loss',

@@ -25,13 +25,22 @@ async function readInput(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+/** The file that a request names as other programs have it, `-` or `@` and a path that is there; null where it is the request itself. */
+export async function fileMeant(request: string | undefined): Promise<string | null> {
+  if (request === STANDARD_INPUT) return STANDARD_INPUT
+  const path = request?.startsWith('@') ? request.slice(1) : ''
+  return path !== '' && (await isThere(path)) ? path : null
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
 /** Why a new file cannot come to a path, found before anything is paid for it; null where it can. */
 export async function reasonNotToSave(path: string): Promise<Fault | null> {
-  const isThere = (name: string): Promise<boolean> =>
-    access(name).then(
-      () => true,
-      () => false,
-    )
   if (await isThere(path)) return unwritable(path, 'there is such a file; it stays as it is, name another')
   return (await isThere(dirname(path))) ? null : unwritable(path, 'there is no such folder')
 }

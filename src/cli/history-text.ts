@@ -107,12 +107,25 @@ export function onePerCall(events: readonly Fields[], ended: Set<unknown>): read
 
 /** A line of a history, as the address whose history it is sees it; the fee where it paid one. */
 export async function historyRow(event: Fields, own: string, asking: Asking): Promise<readonly string[]> {
-  const isOwn = event.sender === own
+  const { fee, amounts } = await chargesOf(event, own, asking)
+  const paid = fee === undefined ? '-' : amountText(fee, nativeAsset(asking.context))
+  const what = await eventText(event, { isOwn: event.sender === own, amounts: amounts ?? [] }, asking)
+  return [cellOf(event.height), cellOf(event.time), what, outcomeOf(event), paid, cellOf(event.txId)]
+}
+
+/**
+ * An event for a program: as the node tells it, with the fee where the address whose history it is paid one and the amounts that the
+ * chain worked out, in base units and in the order of the receipt; each null where there is none or the node does not hold it.
+ */
+export async function historyFacts(event: Fields, own: string, asking: Asking): Promise<Fields> {
+  const { fee, amounts } = await chargesOf(event, own, asking)
+  return { ...event, fee: fee?.toString() ?? null, amounts: amounts ?? null }
+}
+
+async function chargesOf(event: Fields, own: string, asking: Asking) {
   const receipt = await receiptOf(event, asking)
-  const fee = isOwn && receipt !== undefined ? amountText(receipt.fee, nativeAsset(asking.context)) : '-'
-  const amounts = receipt?.success === true ? receipt.amounts.map(String) : []
-  const what = await eventText(event, { isOwn, amounts }, asking)
-  return [cellOf(event.height), cellOf(event.time), what, outcomeOf(event), fee, cellOf(event.txId)]
+  const amounts = receipt?.success === true ? receipt.amounts.map(String) : undefined
+  return { fee: event.sender === own ? receipt?.fee : undefined, amounts }
 }
 
 /** What the chain worked out and charged; undefined where the node does not hold it any more. */

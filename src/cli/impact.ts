@@ -1,21 +1,22 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { Amount } from '../../consensus/primitives/amount.ts'
+import { type Amount, formatAmount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { AssetView, HopView } from '../../rpc/client/ledger-views.ts'
 import type { CommandContext } from './command.ts'
-import { percentText } from './percent.ts'
+import { PERCENT_DECIMALS, percentText } from './percent.ts'
 import { findPool, seenFrom } from './pools.ts'
 import type { Session } from './session.ts'
 
-/** On a terminal a swap of more than so much impact is asked about, in parts per million. */
+/** On a terminal what is more than so much worse than the known price is asked about, in parts per million. */
 const ASKED_FROM = 50_000n
 /** Beyond so much nothing is sent unless the command line says that it may. */
 const REFUSED_FROM = 150_000n
 const PPM = 1_000_000n
+const ACCEPT = '--accept-impact'
 
-/** The flag that lets a swap of great impact through. */
+/** The flag that lets a swap of great impact through, and a pool far from the known price. */
 export const IMPACT_FLAG = {
   'accept-impact': 'Swap at more than 15 percent below the listed price, and do not ask above 5',
 }
@@ -45,32 +46,54 @@ async function impactOf(session: Session, { from, given, hops }: Traded): Promis
   return ok(paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair)
 }
 
+/** What a transaction does, with how bad its price is, and what a program is told of that. */
+export interface Weighed {
+  readonly says: string
+  readonly facts: object
+}
+
 /**
  * What a swap does, with its impact. Faults: `cli/impact` where that is too great, `cli/declined` where the person at the terminal
  * said no.
  */
-export async function withImpact(session: Session, said: string, traded: Traded): Promise<Result<string>> {
+export async function withImpact(session: Session, said: string, traded: Traded): Promise<Result<Weighed>> {
   const impact = await impactOf(session, traded)
   if (!impact.ok) return impact
-  const says = `${said}; price impact ${percentText(roundedUp(impact.value))}`
-  const refusal = await impactRefusal(session.context, says, impact.value)
-  return refusal === null ? ok(says) : fail(refusal)
+  const says = `${said}; price impact ${shownPercent(impact.value)}`
+  const refused = await guarded(session.context, says, impact.value, (percent) =>
+    fault('cli/impact', { impact: percent }),
+  )
+  if (!refused.ok) return refused
+  const priceImpactPct = formatAmount(roundedUp(impact.value), PERCENT_DECIMALS)
+  return ok({ says, facts: { priceImpactPct, ...refused.value } })
 }
 
-async function impactRefusal(
+/**
+ * Asks about what is worse than a known price by so much, in parts per million, and refuses what is worse by far. On a dry run it
+ * gives the flag that sending needs. Faults: the refusal, and `cli/declined`.
+ */
+export async function guarded(
   { flags, note }: Pick<CommandContext, 'flags' | 'note'>,
   says: string,
-  impact: bigint,
-): Promise<Fault | null> {
-  if (flags['accept-impact'] !== undefined) return null
-  const isDryRun = flags['dry-run'] !== undefined
-  if (impact > REFUSED_FROM && isDryRun) note('this needs --accept-impact to be sent')
-  if (isDryRun) return null
-  if (impact > REFUSED_FROM) return fault('cli/impact', { impact: percentText(roundedUp(impact)) })
-  if (impact <= ASKED_FROM || !process.stdin.isTTY) return null
+  distance: bigint,
+  refusal: (distance: string) => Fault,
+): Promise<Result<{ readonly needs?: string }>> {
+  if (flags['accept-impact'] !== undefined) return ok({})
+  const isFar = distance > REFUSED_FROM
+  if (flags['dry-run'] !== undefined) {
+    if (isFar) note(`this needs ${ACCEPT} to be sent`)
+    return ok(isFar ? { needs: ACCEPT } : {})
+  }
+  if (isFar) return fail(refusal(shownPercent(distance)))
+  if (distance <= ASKED_FROM || !process.stdin.isTTY) return ok({})
   note(says)
   note('Go on? [y/N]')
-  return (await isConfirmed()) ? null : fault('cli/declined')
+  return (await isConfirmed()) ? ok({}) : fail(fault('cli/declined'))
+}
+
+/** Parts per million as a percentage, rounded up. */
+export function shownPercent(parts: bigint): string {
+  return percentText(roundedUp(parts))
 }
 
 /** Parts per million as hundredths of a percent are shown. */

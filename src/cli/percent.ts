@@ -12,7 +12,8 @@ import type { CommandContext } from './command.ts'
 
 /** Parts of a whole that a percentage is counted in: four decimals of a percent. */
 const WHOLE = 1_000_000n
-const PERCENT_DECIMALS = 4
+/** Decimals of a percentage in parts per million. */
+export const PERCENT_DECIMALS = 4
 
 /** The flag that says how much worse than expected an outcome may be. */
 export const SLIPPAGE_FLAG = {

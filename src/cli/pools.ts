@@ -48,7 +48,9 @@ function poolId({ params }: Pick<CommandContext, 'params'>, { x, y, feeBps }: Po
 /** The name or the id of a pool. */
 export function readPoolName(name: string): Result<string> {
   if (POOL.test(name)) return ok(name)
-  return usage(`"${name.slice(0, 70)}" is no pool: name it as FAR-FUSD-30, or by its id`)
+  const meant = [name.toUpperCase(), name.toLowerCase()].find((cased) => POOL.test(cased))
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+  return usage(`"${name.slice(0, 70)}" is no pool: name it as FAR-FUSD-30, or by its id${hint}`)
 }
 
 /** The pool from the side of an asset that it holds. */

@@ -18,6 +18,8 @@ export interface Proposal<K extends TxKind = TxKind> {
   readonly amounts: readonly AmountLabel[]
   /** Whether it is made for the coins that come first in its amounts alone: one that brings less than its fee is a loss. */
   readonly isForCoins?: true
+  /** What a program is told of it on a dry run beside what the chain says. */
+  readonly facts?: object
 }
 
 /** A proposal of one transaction. */
@@ -26,6 +28,7 @@ export function propose<K extends TxKind>(
   payload: PayloadOf<K>,
   says: string,
   amounts: readonly AmountLabel[] = [],
+  facts: object = {},
 ): Result<readonly Proposal[]> {
-  return ok([{ kind, payload, says, amounts } as unknown as Proposal])
+  return ok([{ kind, payload, says, amounts, facts } as unknown as Proposal])
 }

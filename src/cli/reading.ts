@@ -26,6 +26,8 @@ export type ReadingCommand = Omit<Command, 'run'> & {
   readonly path: (context: CommandContext) => Result<string> | Promise<Result<string>>
   /** Most rows that a page may have, for lists that come in pages; default 200. */
   readonly rowsMax?: number
+  /** What of the document is shown, and in which order; default: all of it as it comes. */
+  readonly arranged?: (document: Fields) => Fields
 } & Shown
 
 const DOCUMENT_INDENT = 2
@@ -42,15 +44,16 @@ export function readingCommand(command: ReadingCommand): Command {
     const asked = await command.path(context)
     if (!asked.ok) return asked.fault
     const client = new NodeClient(nodeUrl(context))
-    const document = await client.document(`/api/v1${asked.value}`)
-    if (!document.ok) return document.fault
+    const answer = await client.document(`/api/v1${asked.value}`)
+    if (!answer.ok) return answer.fault
+    const document = command.arranged?.(answer.value) ?? answer.value
     const isTable = 'rows' in command
-    if (context.flags.json !== undefined) context.printJson(document.value, isTable ? undefined : DOCUMENT_INDENT)
-    else if (isTable) showTable(context, command.rows(document.value, context), document.value)
-    else for (const line of await command.lines(document.value, { context, client })) context.print(line)
+    if (context.flags.json !== undefined) context.printJson(document, isTable ? undefined : DOCUMENT_INDENT)
+    else if (isTable) showTable(context, command.rows(document, context), document)
+    else for (const line of await command.lines(document, { context, client })) context.print(line)
     return EXIT.ok
   }
-  const flags = { ...command.flags, ...RPC_FLAG, json: 'Print the whole answer of the node as JSON' }
+  const flags = { ...command.flags, ...RPC_FLAG, json: 'Print the answer of the node as JSON' }
   return { name, usage, wordsMax, about, ...(example !== undefined && { example }), flags, run }
 }
 

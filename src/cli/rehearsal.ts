@@ -11,7 +11,7 @@ import { labelled } from './labels.ts'
 import { outcomeOfApi, outcomeText } from './outcome-text.ts'
 import type { Proposal } from './proposal.ts'
 import type { Session } from './session.ts'
-import { shortfall } from './shortfall.ts'
+import { shortfall, vaultShortfall } from './shortfall.ts'
 import { amountText } from './values.ts'
 
 /** Shows what a proposal would come to in the next block. Nothing is signed, nothing is sent. */
@@ -26,10 +26,12 @@ export async function rehearse(
   if (!tx.ok) return tx.fault
   const simulated = await client.simulate(tx.value)
   if (!simulated.ok) return simulated.fault
-  if (context.flags.json !== undefined) context.printJson(factsOf(session, proposal, simulated.value))
+  const isLoss = lossOf(session, proposal, simulated.value) !== null
+  const needs = isLoss ? { needs: '--accept-loss' } : {}
+  if (context.flags.json !== undefined) context.printJson({ ...factsOf(session, proposal, simulated.value), ...needs })
   else for (const line of await linesOf(session, proposal, simulated.value)) context.print(line)
   const reason = await failureOf(session, proposal, simulated.value)
-  if (lossOf(session, proposal, simulated.value) !== null) context.note('this needs --accept-loss to be sent')
+  if (isLoss) context.note('this needs --accept-loss to be sent')
   if (reason === null) return EXIT.ok
   if (!simulated.value.wouldMine) return fault('cli/would-not-mine', { reason })
   return fault('cli/would-fail', { reason, fee: amountText(simulated.value.fee, nativeAsset(context)) })
@@ -68,6 +70,7 @@ async function reasonOf(session: Session, proposal: Proposal, simulated: Simulat
   const { wouldMine, code, error } = simulated
   const known = wouldMine && code !== null ? outcomeOfApi(code, proposal.kind) : undefined
   if (known === undefined) return error === null ? `${code}` : `${code}: ${error}`
+  if (known === 'bridge/float') return `${outcomeText(known)}${await vaultShortfall(session, proposal)}`
   const lacking = known === 'ledger/insufficient-balance' ? await shortfall(session, proposal, simulated.fee) : ''
   return `${outcomeText(known)}${lacking}`
 }
@@ -81,9 +84,9 @@ function lossOf({ context }: Session, { isForCoins }: Proposal, { amounts, fee }
   return BigInt(gained) < fee ? fault('cli/loss', { brings, costs }) : null
 }
 
-function factsOf({ context }: Session, { kind, payload }: Proposal, { fee, ...simulated }: SimulationView): object {
+function factsOf({ context }: Session, { kind, payload, facts }: Proposal, { fee, ...simulated }: SimulationView) {
   const json = payloadToJson(context.params.addressPrefix, { kind, payload } as never)
-  return { dryRun: true, kind, payload: json, ...simulated, fee: fee.toString() }
+  return { dryRun: true, kind, payload: json, ...simulated, fee: fee.toString(), ...facts }
 }
 
 async function linesOf(

@@ -43,7 +43,7 @@ function linesOf(value: unknown, indent: string, place: Place): readonly string[
   if (typeof value === 'string') return value.split('\n').map((text) => `${indent}${shortened(text, place)}`)
   if (place.level >= LEVELS_MAX) return [`${indent}${place.cut('what lies deeper')}`]
   const within = { ...place, level: place.level + 1 }
-  if (!Array.isArray(value)) return fieldLines(value as Fields, indent, within)
+  if (!Array.isArray(value)) return fieldLines(withAmount(value as Fields), indent, within)
   const items = value.slice(0, ITEMS_MAX).flatMap((item: unknown) => itemLines(item, indent, within))
   return [...items, ...restLines(value.length, indent, place)]
 }
@@ -57,7 +57,7 @@ function inLine(value: unknown, place: Place): string | undefined {
   if (typeof value === 'string') return value.includes('\n') ? undefined : shortened(value, place)
   if (value === null || value === undefined) return '-'
   if (typeof value !== 'object') return String(value)
-  if (!Array.isArray(value)) return amountIn(value as Fields) ?? (Object.keys(value).length === 0 ? '-' : undefined)
+  if (!Array.isArray(value)) return bareAmount(value as Fields) ?? (Object.keys(value).length === 0 ? '-' : undefined)
   if (value.length > LINE_CHARS_MAX) return undefined
   const items = value.map((item: unknown) => (typeof item === 'object' && item !== null ? undefined : plain(item)))
   const line = items.every((item) => item !== undefined) ? items.join(', ') : undefined
@@ -74,12 +74,25 @@ function shortened(text: string, { cut }: Place): string {
   return text.length > most ? `${text.slice(0, most)} ${cut(`${text.length - most} more characters`)}` : text
 }
 
-/** An amount of an asset, which services give as an object of its own: `1.5 FAR`. */
-function amountIn(fields: Fields): string | undefined {
-  const { symbol, amount, text, decimals } = fields
-  const units = amount ?? text
-  const isAmount = typeof symbol === 'string' && typeof units === 'string' && typeof decimals === 'number'
-  return isAmount ? `${units} ${symbol}` : undefined
+/** An amount of an asset as services give it: `1.5 FAR`, with what else the object says; undefined where it is none. */
+function amountIn(fields: Fields): { readonly line: string; readonly more: Fields } | undefined {
+  const { symbol, amount, decimals, ...rest } = fields
+  const { text, units: _, ...others } = rest
+  const [shown, more] = amount === undefined ? [text, others] : [amount, rest]
+  const isAmount = typeof symbol === 'string' && typeof shown === 'string' && typeof decimals === 'number'
+  return isAmount ? { line: `${shown} ${symbol}`, more } : undefined
+}
+
+/** Fields with the ones of an amount among them as one. */
+function withAmount(fields: Fields): Fields {
+  const amount = amountIn(fields)
+  return amount === undefined ? fields : { amount: amount.line, ...amount.more }
+}
+
+/** An amount that an object says and nothing else. */
+function bareAmount(fields: Fields): string | undefined {
+  const amount = amountIn(fields)
+  return amount !== undefined && Object.keys(amount.more).length === 0 ? amount.line : undefined
 }
 
 function fieldLines(fields: Fields, indent: string, place: Place): readonly string[] {

@@ -1,4 +1,7 @@
 import { formatAmount } from '../../consensus/primitives/amount.ts'
+import type { PayloadOf } from '../../consensus/tx/kinds.ts'
+import { fieldsOf } from '../../rpc/client/http.ts'
+import { unitsOf } from '../../rpc/client/ledger-views.ts'
 import type { Proposal } from './proposal.ts'
 import { ownAddress, type Session } from './session.ts'
 import { amountText } from './values.ts'
@@ -25,6 +28,15 @@ export async function shortfall(session: Session, proposal: Proposal, fee: bigin
     return `: it holds ${amountText(held.units, held)}, and this takes ${formatAmount(units, held.decimals)} ${symbol}`
   }
   return ''
+}
+
+/** How much the vault of a withdrawal's network holds, and how much the withdrawal takes. Empty where that cannot be said. */
+export async function vaultShortfall({ client, rules }: Session, { payload }: Proposal): Promise<string> {
+  const { network, amount } = payload as Partial<PayloadOf<'bridge_withdraw'>>
+  const answer = await client.document(`/api/v1/bridge/${network}`)
+  const float = answer.ok ? unitsOf(fieldsOf(fieldsOf(answer.value.network).float)) : undefined
+  if (float === undefined || float.symbol !== rules.bridge.networks[Number(network)]?.asset) return ''
+  return `: it holds ${amountText(float.units, float)}, and this takes ${amountText(amount as bigint, float)}`
 }
 
 /** What a transaction takes; its fee comes on top of what it takes of the coin. */

@@ -42,7 +42,9 @@ export function unitsText(value: unknown, asset: AssetView | undefined, symbol =
 /** A symbol as the chain spells it: capital letters alone, since a token is what its symbol says to the letter. */
 export function readSymbol(text: string): Result<TokenSymbol> {
   if (TOKEN_SYMBOL.test(text)) return ok(text as TokenSymbol)
-  return usage(`"${text.slice(0, 40)}" is no symbol: 2 to 10 capital letters and digits, a letter first`)
+  const capitals = text.toUpperCase()
+  const meant = TOKEN_SYMBOL.test(capitals) ? `; did you mean ${capitals}?` : ''
+  return usage(`"${text.slice(0, 40)}" is no symbol: 2 to 10 capital letters and digits, a letter first${meant}`)
 }
 
 /** An address of the network that the command is set to. */

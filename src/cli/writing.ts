@@ -15,6 +15,8 @@ import { awaitOutcome } from './waiting.ts'
 export interface WritingCommand<Asked> extends Omit<Command, 'run'> {
   readonly read: (context: CommandContext) => Result<Asked>
   readonly propose: (session: Session, asked: Asked) => Promise<Result<readonly Proposal[]>>
+  /** Whether it never waits for the block of what it sends. */
+  readonly isSentAtOnce?: true
 }
 
 /** Flags of every command that sends a transaction. */
@@ -24,16 +26,18 @@ const WRITE_FLAGS = {
   ...FEE_FLAG,
   'dry-run': 'Show what would happen; nothing is signed or sent',
   'no-check': 'Send it without trying it first: what fails costs its fee all the same',
-  'no-wait': 'Do not wait for the block; the outcome is not known then',
   json: 'Print one JSON object for each transaction',
 }
+const WAIT_FLAG = { 'no-wait': 'Do not wait for the block; the outcome is not known then' }
 
 /** A transaction that is not mined within ten minutes is void: what nobody remembers must not happen later. */
 const VALID_BLOCKS = 200
 
 /** Makes a command of what it reads and what it proposes; how it is rehearsed, sent and waited for is the same for all. */
-export function writingCommand<Asked>({ read, propose, flags, ...words }: WritingCommand<Asked>): Command {
-  const run = async (context: CommandContext): Promise<number | Fault> => {
+export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
+  const { read, propose, flags, isSentAtOnce, ...words } = command
+  const run = async (given: CommandContext): Promise<number | Fault> => {
+    const context = isSentAtOnce ? { ...given, flags: { ...given.flags, 'no-wait': 'true' } } : given
     useNativeSha256()
     const feeMax = feeFlag(context)
     if (!feeMax.ok) return feeMax.fault
@@ -47,7 +51,7 @@ export function writingCommand<Asked>({ read, propose, flags, ...words }: Writin
     const key = await openKey(session.value)
     return key.ok ? carryOut(session.value, key.value, proposals.value, feeMax.value) : key.fault
   }
-  return { ...words, flags: { ...flags, ...WRITE_FLAGS }, run }
+  return { ...words, flags: { ...flags, ...(isSentAtOnce ? {} : WAIT_FLAG), ...WRITE_FLAGS }, run }
 }
 
 /** One after the other: the first that does not succeed ends it. */

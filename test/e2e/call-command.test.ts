@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isHex } from '../../consensus/primitives/bytes.ts'
+import { invoicePdf } from '../../marketplace/services/node-invoice-pdf.ts'
 import { ask, type CallView } from '../support/api.ts'
 import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
@@ -98,6 +99,22 @@ describe.concurrent('farthing call', () => {
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ x402: true, accepts: [{ scheme: 'native-x402' }] })
     expect(kept(flags)).toEqual([])
+  })
+
+  it('takes its request from a file, saves the file of the result, and pays nothing where that cannot be saved', async () => {
+    const [request, saved] = [workshop.path('request'), workshop.path('saved.pdf')]
+    writeFileSync(request, `${invoicePdf.example}\n`)
+    const flags = buyer(7)
+    const call = ['call', 'node-invoice-pdf', '--request-file', request, '--save', saved, ...flags]
+    const { code, stderr } = await workshop.run(call, ON_CHEAP)
+    expect(code, stderr).toBe(0)
+    const pdf = readFileSync(saved)
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+    expect(stderr).toContain(`${pdf.length} bytes written to ${saved}`)
+    const again = await workshop.run(call, ON_CHEAP)
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('there is such a file')])
+    expect(readFileSync(saved)).toEqual(pdf)
+    expect(kept(flags)).toHaveLength(1)
   })
 
   it('says that a failed service is refunded, by its exit code too', async () => {

@@ -157,7 +157,7 @@ describe.concurrent('farthing', () => {
     const owner = new Person(5)
     // No route of the other tests leads through it.
     const name = 'SALT-XUSD-5'
-    const made = await owner.does('pool', 'create', '100', 'SALT', '10', 'XUSD', '--fee', '0.05')
+    const made = await owner.does('pool', 'create', '100', 'SALT', '10', 'XUSD', '--fee', '0.05', '--accept-impact')
     expect(made.amounts).toEqual(['1000000', '10000000', '3161277'])
     const added = await owner.does('pool', 'add', name, '50', 'SALT')
     expect(added.payload).toMatchObject({ amountA: '500000', amountB: '5025000', minShares: '1573233' })
@@ -175,7 +175,7 @@ describe.concurrent('farthing', () => {
       1,
     )
     await owner.isRefused(
-      ['pool', 'create', '1', 'SALT', '1', 'XUSD', '--fee-bps', '5'],
+      ['pool', 'create', '1', 'SALT', '1', 'XUSD', '--fee-bps', '5', '--accept-impact'],
       /this would fail with pool\/exists: /,
     )
     await owner.isRefused(['pool', 'add', name, '1.00001', 'SALT'], /"1\.00001" has more than 4 decimals/, 2)

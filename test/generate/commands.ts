@@ -29,7 +29,11 @@ const CHAPTERS: readonly Chapter[] = [
       { line: 'wallet new --wallet savings', masks: [SECRET_WORDS, NEW_ADDRESS] },
       { line: 'wallet address' },
       { line: 'wallet balance' },
-      { line: 'wallet send $(farthing wallet address --wallet savings) 12.5', keeps: { tx: /([0-9a-f]{64})/ } },
+      {
+        line: 'wallet send $(farthing wallet address --wallet savings) 12.5',
+        keeps: { tx: /([0-9a-f]{64})/ },
+        masks: [NEW_ADDRESS],
+      },
       {
         line: 'tx {tx}',
         until: /mined/,

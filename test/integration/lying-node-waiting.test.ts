@@ -158,6 +158,7 @@ describe('a payment of coins', () => {
     async (height) => {
       const account = { exists: true, balance: '1', nonce: '1', height, pending: { nextNonce: '1' } }
       node.says('/api/v1/accounts', account)
+      node.status({ height })
       expect((await send()).fault?.code).toBe('cli/refused')
       expect(node.sent).toEqual([])
     },

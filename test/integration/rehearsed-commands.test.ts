@@ -126,6 +126,39 @@ it('what a pool does not take of what it is offered is said before it is sent', 
 })
 
 it.each([
+  [['--limit', '0.3'], 3000n, /for at least 0\.3 SALT by --limit over/],
+  [['--limit', '0.3', '--slippage', '0.5'], 4958n, /0\.4958 SALT by --slippage, which is tighter than --limit over/],
+  [['--limit', '0.497', '--slippage', '0.5'], 4970n, /0\.497 SALT by --limit, which is tighter than --slippage over/],
+  [[], 4958n, /for at least 0\.4958 SALT over/],
+])('the least of a swap is the one that was asked for: %o', async (flags, limit, line) => {
+  simulates({})
+  const { notes, end } = await node.run('swap', '1', 'FAR', 'SALT', '--route', POOL, '--no-wait', ...flags)
+  expect(end).toBe(0)
+  expect(notes[0]).toMatch(line)
+  expect(node.sent[0]?.body.payload).toMatchObject({ limit })
+})
+
+it('the most of an exact output is the one that was asked for', async () => {
+  simulates({})
+  const swap = ['swap', '1', 'SALT', 'FAR', '--exact-out', '--route', POOL, '--no-wait', '--limit', '9']
+  expect((await node.run(...swap)).notes[0]).toMatch(/^swap at most 9 SALT by --limit for 1 FAR/)
+  expect((await node.run(...swap, '--slippage', '1')).notes[0]).toMatch(/at most 0\.50\d* SALT by --slippage/)
+  expect(node.sent[0]?.body.payload).toMatchObject({ limit: 90_000n })
+})
+
+it('a program that tries a swap is told its impact, and what sending it needs', async () => {
+  simulates({})
+  const swap = async (...words: readonly string[]) => {
+    const { prints } = await node.run('swap', ...words, 'FAR', 'SALT', '--route', POOL, '--dry-run', '--json')
+    return JSON.parse(prints[0] as string) as Json
+  }
+  expect(await swap('1000')).toMatchObject({ wouldMine: true, priceImpactPct: '33.47', needs: '--accept-impact' })
+  const small = await swap('1')
+  expect(small).toMatchObject({ priceImpactPct: '0.36' })
+  expect(small).not.toHaveProperty('needs')
+})
+
+it.each([
   [['pool', 'add', POOL, '0.00000001', 'FAR'], /^nothing was sent: these amounts are too small/],
   [['pool', 'remove', POOL, '--all'], /^nothing was sent: the wallet holds no shares of FAR-SALT-30$/],
   [

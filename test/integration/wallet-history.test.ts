@@ -88,6 +88,24 @@ it.each([
   expect(row?.includes('0.00113256 FAR')).toBe(happened.sender === OWN)
 })
 
+it('a program is told the fee and what came of it as people are', async () => {
+  const hops = [{ asset: 'SALT', feeBps: 30 }]
+  const swap = event('swap', { assetIn: 'FAR', exactOut: false, amount: COINS, limit: '1', hops })
+  const come = event('transfer', { to: OWN, amount: COINS }, { sender: OTHER })
+  const reward = event(null, null, { event: 'reward', sender: null, txId: null })
+  tells([swap, come, reward])
+  receipt([COINS, '24900'])
+  const { prints } = await node.run('wallet', 'history', OWN, '--json')
+  expect(JSON.parse(prints[0] as string)).toEqual({
+    events: [
+      { ...swap, fee: '113256', amounts: [COINS, '24900'] },
+      { ...come, fee: null, amounts: [COINS, '24900'] },
+      { ...reward, fee: null, amounts: null },
+    ],
+    nextCursor: null,
+  })
+})
+
 it('what failed moved nothing, and its fee is told where the node still has it', async () => {
   tells([event('transfer', { to: OTHER, amount: COINS }, { success: false, outcome: 'ledger/no-account' })])
   const [row] = await rows()

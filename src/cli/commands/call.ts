@@ -14,7 +14,7 @@ import { nativePowHasher } from '../../crypto/native-pow.ts'
 import { PROTOCOL } from '../../protocol.ts'
 import { printable } from '../../telemetry/terminal.ts'
 import { nativeAsset } from '../assets.ts'
-import { readRequestFile, reasonNotToSave, saveResultFile } from '../call-file.ts'
+import { fileMeant, readRequestFile, reasonNotToSave, saveResultFile } from '../call-file.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
 import { quoteLines, receiptLines } from '../call-text.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
@@ -71,6 +71,9 @@ async function withRequest(context: CommandContext): Promise<Result<CommandConte
     return usage('with --no-pay there is nothing to --save')
   if (file !== undefined && words.length !== 1)
     return usage('a request is a word or in --request-file, behind its service')
+  const meant = file === undefined ? await fileMeant(words[1]) : null
+  if (meant !== null)
+    return usage(`"${words[1]?.slice(0, 60)}" would be the request itself: say --request-file ${meant}`)
   const unfit = flags.save === undefined ? null : await reasonNotToSave(flags.save)
   if (unfit !== null) return fail(unfit)
   if (file === undefined) return ok(context)

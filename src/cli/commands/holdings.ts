@@ -4,7 +4,7 @@ import { fieldsOf } from '../../../rpc/client/http.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { type Command, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { HISTORY_HEADS, historyRow, onePerCall } from '../history-text.ts'
+import { HISTORY_HEADS, historyFacts, historyRow, onePerCall } from '../history-text.ts'
 import {
   type Asking,
   cellOf,
@@ -28,13 +28,20 @@ export const walletHoldingsCommand = readingCommand({
   example: 'wallet holdings',
   flags: WALLET_FLAG,
   path: (context) => accountPath(context, 'holdings'),
-  rows: ({ native, tokens, positions, stakes }) => [
+  rows: ({ native, tokens, positions, stakes, totalUsd, unpriced }) => [
     ['WHAT', 'HOW MUCH', 'USD'],
     ...[fieldsOf(native), ...itemsOf(tokens)].map(assetRow),
     ...itemsOf(positions).map(positionRow),
     ...itemsOf(stakes).map(stakeRow),
+    ['total', withoutText(unpriced), cellOf(totalUsd)],
   ],
 })
+
+/** What a total leaves out: the assets whose price the node does not know. */
+function withoutText(unpriced: unknown): string {
+  const symbols = Array.isArray(unpriced) ? unpriced.map(cellOf).join(', ') : ''
+  return symbols === '' ? '' : `without ${symbols}, which no price is known of`
+}
 
 function assetRow(held: Fields): readonly string[] {
   return [cellOf(held.symbol), cellOf(held.text), cellOf(held.valueUsd)]
@@ -66,7 +73,7 @@ export const walletHistoryCommand: Command = {
     limit: `Most lines, 1 to ${LINES_MAX}; default ${LINES_DEFAULT}`,
     cursor: PAGE_FLAGS.cursor,
     ...RPC_FLAG,
-    json: 'Print a page of the events of the node as JSON: of a call its payment and its end',
+    json: 'Print a page of the events of the node as JSON, of a call its payment and its end, each with its fee and amounts',
   },
   run: async (context) => {
     const most = limitFlag(context, LINES_MAX)
@@ -77,7 +84,10 @@ export const walletHistoryCommand: Command = {
     if (context.flags.json === undefined) return showHistory(asking, path.value)
     const page = await asking.client.document(`/api/v1${path.value}${queryOf(context, ['limit', 'cursor'])}`)
     if (!page.ok) return page.fault
-    context.printJson(page.value)
+    const own = path.value.split('/')[2] as string
+    const events: Fields[] = []
+    for (const event of itemsOf(page.value.events)) events.push(await historyFacts(event, own, asking))
+    context.printJson({ ...page.value, events })
     return EXIT.ok
   },
 }

@@ -2,7 +2,7 @@ import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
 import { poolLines } from '../pool-text.ts'
 import { readPoolName } from '../pools.ts'
-import { cellOf, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
+import { cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
 import { readSymbol, usage } from '../values.ts'
 
 /** `farthing pool list`: all pools, or those of an asset. */
@@ -10,7 +10,7 @@ export const poolListCommand = readingCommand({
   name: 'pool list',
   usage: '[symbol]',
   wordsMax: 1,
-  about: 'List pools, or those of an asset, the deepest first',
+  about: 'List pools, or those of an asset, the deepest of a page first',
   example: 'pool list SALT',
   flags: PAGE_FLAGS,
   path: (context) => {
@@ -20,6 +20,7 @@ export const poolListCommand = readingCommand({
     if (!symbol.ok) return symbol
     return ok(`/pools${queryOf({ flags: { ...context.flags, asset: symbol.value } }, ['asset', 'limit', 'cursor'])}`)
   },
+  arranged: (document) => ({ ...document, pools: itemsOf(document.pools).toSorted((a, b) => depth(b) - depth(a)) }),
   rows: ({ pools }) => [
     ['POOL', 'HOLDS', 'AND', 'PRICE', 'USD', 'TRADES 24 H'],
     ...itemsOf(pools).map(({ name, x, y, priceYPerX, tvlUsd, day }) => [
@@ -29,6 +30,12 @@ export const poolListCommand = readingCommand({
     ]),
   ],
 })
+
+/** Dollars in a pool, to order pools by; below 0 where the node cannot say. */
+function depth({ tvlUsd }: Fields): number {
+  const dollars = typeof tvlUsd === 'string' ? Number(tvlUsd) : Number.NaN
+  return Number.isFinite(dollars) ? dollars : -1
+}
 
 /** `farthing pool show`: one pool. */
 export const poolShowCommand = readingCommand({

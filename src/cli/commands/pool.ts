@@ -1,8 +1,9 @@
 import { addLiquidity, initialShares, LOCKED_SHARES, removeLiquidity } from '../../../amm/math.ts'
 import { type Amount, mulDivUp, parseAmount } from '../../../consensus/primitives/amount.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { AssetView, PoolView } from '../../../rpc/client/ledger-views.ts'
+import type { AssetView, PoolView, UnitsView } from '../../../rpc/client/ledger-views.ts'
 import type { CommandContext } from '../command.ts'
+import { withKnownPrice } from '../known-price.ts'
 import { atLeast, atMost, bpsText, parsePercent, partOf, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
 import { findPool, ownShares, seenFrom } from '../pools.ts'
 import { type AmountLabel, type Proposal, propose } from '../proposal.ts'
@@ -35,10 +36,11 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
   usage: '<amount> <symbol> <amount> <symbol>',
   wordsMax: 4,
   about: 'Open a pool of two assets; what you put in sets its price',
-  example: 'pool create 100 FAR 50 WOOL --fee 0.3',
+  example: 'pool create 100 FAR 150 WOOL --fee 0.3',
   flags: {
     fee: 'Fee of its swaps in percent: 0.05, 0.3 or 1; default 0.3',
     'fee-bps': 'The same in hundredths of a percent, as it stands in the name of a pool',
+    'accept-impact': 'Open it at more than 15 percent from the known price, and do not ask above 5',
   },
   read: readCreate,
   propose: async (session, { first, second, feeBps }) => {
@@ -54,7 +56,16 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
       ...{ amountA: a.amount, amountB: b.amount },
     }
     const says = `open a pool at ${bpsText(feeBps)} with ${amountText(a.amount, a.asset)} and ${amountText(b.amount, b.asset)}`
-    return propose('pool_create', payload, says, [paid(a.asset), paid(b.asset), SHARES])
+    const sides = both.value.map(({ asset, amount }) => ({ ...asset, units: amount }))
+    const weighed = await withKnownPrice(session, says, sides as [UnitsView, UnitsView])
+    if (!weighed.ok) return weighed
+    return propose(
+      'pool_create',
+      payload,
+      weighed.value.says,
+      [paid(a.asset), paid(b.asset), SHARES],
+      weighed.value.facts,
+    )
   },
 })
 

@@ -1,4 +1,5 @@
 import { ok } from '../../../consensus/primitives/result.ts'
+import { fieldsOf } from '../../../rpc/client/http.ts'
 import { WALLET_FLAG } from '../command.ts'
 import { cellOf, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { accountPath } from '../session.ts'
@@ -12,6 +13,10 @@ export const stakeListCommand = readingCommand({
   example: 'stake list',
   flags: WALLET_FLAG,
   path: (context) => accountPath(context, 'holdings'),
+  arranged: ({ address, height, blockId, stakes, truncated }) => ({
+    ...{ address, height, blockId, stakes },
+    truncated: fieldsOf(truncated).stakes,
+  }),
   rows: ({ stakes }) => [
     ['ID', 'TIER', 'STAKED', 'TO CLAIM', 'LOCK'],
     ...itemsOf(stakes).map(({ stakeId, tier, staked, pending, unlocksAt, unlocked }) => [

@@ -22,6 +22,8 @@ interface SwapAsked {
   readonly exactOut: boolean
   readonly route: readonly string[] | null
   readonly slippage: bigint
+  /** Whether the command line says a slippage; the default gives way to a limit. */
+  readonly isSlippageSaid: boolean
   /** The least to get, or the most to give for an exact output; null where the quote alone says. */
   readonly limit: string | null
 }
@@ -36,7 +38,8 @@ export const swapCommand = writingCommand<SwapAsked>({
   flags: {
     'exact-out': 'The amount is what you get, not what you give; needs one pool of both assets',
     route: 'Pools to go through, comma-separated: FAR-SALT-30,SALT-WOOL-100; default: the best that the node finds',
-    limit: 'Least that you get, or with --exact-out most that you give, whatever the node quotes',
+    limit:
+      'Least that you get, or with --exact-out most that you give, in place of the default slippage; with --slippage the tighter holds',
     ...SLIPPAGE_FLAG,
     ...IMPACT_FLAG,
   },
@@ -63,7 +66,8 @@ function readSwap(context: CommandContext): Result<SwapAsked> {
   const exactOut = flags['exact-out'] !== undefined
   if (route !== null && route.length > (exactOut ? 1 : HOPS_MAX))
     return usage(exactOut ? 'an exact output goes through one pool' : `a route has at most ${HOPS_MAX} pools`)
-  return ok({ amount, from, to, exactOut, route, slippage: slippage.value, limit: flags.limit ?? null })
+  const tolerance = { slippage: slippage.value, isSlippageSaid: flags.slippage !== undefined }
+  return ok({ amount, from, to, exactOut, route, ...tolerance, limit: flags.limit ?? null })
 }
 
 interface Pair {
@@ -95,15 +99,14 @@ async function proposeExactIn(
   const least = readLimit(asked, to)
   if (!least.ok) return least
   if (least.value !== null && units < least.value) return quotedBadly(units, to)
-  const tolerable = atLeast(units, asked.slippage)
-  const limit = least.value !== null && least.value > tolerable ? least.value : tolerable
+  const { limit, why } = boundOf(asked, least.value, atLeast(units, asked.slippage))
   if (limit === 0n) return cannot(`${amountText(given.value, from)} are too little for these pools to pay anything`)
   const payload = { assetIn: from.symbol, exactOut: false, amount: given.value, limit, hops: hops.map(hopOf) }
-  const said = `swap ${amountText(given.value, from)} for at least ${amountText(limit, to)} over ${wayText(from, hops)}`
-  const says = await withImpact(session, said, { from, given: given.value, hops })
-  if (!says.ok) return says
+  const said = `swap ${amountText(given.value, from)} for at least ${amountText(limit, to)}${why} over ${wayText(from, hops)}`
+  const weighed = await withImpact(session, said, { from, given: given.value, hops })
+  if (!weighed.ok) return weighed
   const got = hops.map(({ out }, i) => ({ label: i === hops.length - 1 ? 'received' : 'through', asset: out }))
-  return propose('swap', payload, says.value, [{ label: 'paid', asset: from }, ...got])
+  return propose('swap', payload, weighed.value.says, [{ label: 'paid', asset: from }, ...got], weighed.value.facts)
 }
 
 async function proposeExactOut(
@@ -124,17 +127,16 @@ async function proposeExactOut(
   const most = readLimit(asked, from)
   if (!most.ok) return most
   if (most.value !== null && given > most.value) return quotedBadly(given, from)
-  const tolerable = atMost(given, asked.slippage)
-  const limit = most.value !== null && most.value < tolerable ? most.value : tolerable
+  const { limit, why } = boundOf(asked, most.value, atMost(given, asked.slippage))
   const payload = { assetIn: from.symbol, exactOut: true, amount: wanted.value, limit, hops: hops.map(hopOf) }
-  const said = `swap at most ${amountText(limit, from)} for ${amountText(wanted.value, to)} over ${wayText(from, hops)}`
-  const says = await withImpact(session, said, { from, given, hops })
-  if (!says.ok) return says
+  const said = `swap at most ${amountText(limit, from)}${why} for ${amountText(wanted.value, to)} over ${wayText(from, hops)}`
+  const weighed = await withImpact(session, said, { from, given, hops })
+  if (!weighed.ok) return weighed
   const amounts = [
     { label: 'paid', asset: from },
     { label: 'received', asset: to },
   ]
-  return propose('swap', payload, says.value, amounts)
+  return propose('swap', payload, weighed.value.says, amounts, weighed.value.facts)
 }
 
 function hopOf({ out, feeBps }: HopView) {
@@ -149,6 +151,20 @@ function wayText(from: AssetView, hops: readonly HopView[]): string {
 /** The limit that was given, in units of its asset. */
 function readLimit({ limit }: SwapAsked, asset: AssetView): Result<Amount | null> {
   return limit === null ? ok(null) : readAmount(limit, asset)
+}
+
+/** The bound that is signed: the limit of the command line, else the slippage's; of both the tighter, which is said then. */
+function boundOf(
+  { exactOut, isSlippageSaid }: SwapAsked,
+  limit: Amount | null,
+  tolerable: Amount,
+): { readonly limit: Amount; readonly why: string } {
+  if (limit === null || limit === tolerable) return { limit: tolerable, why: '' }
+  if (!isSlippageSaid) return { limit, why: ' by --limit' }
+  const isTighter = exactOut ? limit < tolerable : limit > tolerable
+  return isTighter
+    ? { limit, why: ' by --limit, which is tighter than --slippage' }
+    : { limit: tolerable, why: ' by --slippage, which is tighter than --limit' }
 }
 
 function quotedBadly(units: bigint, asset: AssetView) {

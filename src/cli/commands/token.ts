@@ -1,3 +1,4 @@
+import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { parseAmount } from '../../../consensus/primitives/amount.ts'
 import { ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { Address, TokenSymbol } from '../../../consensus/primitives/ids.ts'
@@ -86,7 +87,8 @@ export function proposeHandover(
     const create = await mustCreate(session, to)
     if (!create.ok) return create
     const payload = { symbol: token.value.symbol, to, amount: amount.value, create: create.value }
-    return propose(kind, payload, `${verb} ${amountText(amount.value, token.value)}`)
+    const receiver = formatAddress(session.context.params.addressPrefix, to)
+    return propose(kind, payload, `${verb} ${amountText(amount.value, token.value)} to ${receiver}`)
   }
 }
 
@@ -193,9 +195,11 @@ export const tokenIssuerCommand = writingCommand<PayloadOf<'token_issuer'>>({
   example: 'token issuer SALT $(npx --no farthing wallet address) --wallet market',
   flags: { renounce: 'Nobody shall ever mint it or change it again' },
   read: readIssuer,
-  propose: async (_, payload) => {
+  propose: async ({ context: { params } }, payload) => {
     const nobody = payload.issuer === ZERO_HEX_32
-    const says = nobody ? `nobody will ever issue ${payload.symbol} again` : `${payload.symbol} gets another issuer`
+    const says = nobody
+      ? `nobody will ever issue ${payload.symbol} again`
+      : `the issuer of ${payload.symbol} becomes ${formatAddress(params.addressPrefix, payload.issuer)}`
     return propose('token_issuer', payload, says)
   },
 })

@@ -1,38 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import { formatAddress, parseAddress } from '../../../consensus/crypto/address.ts'
 import { SEED_BYTES } from '../../../consensus/crypto/hybrid.ts'
 import { isKeyScheme } from '../../../consensus/crypto/schemes.ts'
 import { seedOfWords, wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import { formatAmount } from '../../../consensus/primitives/amount.ts'
-import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { type Amount, formatAmount } from '../../../consensus/primitives/amount.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import { isHeight, NodeClient } from '../../../rpc/client/node-client.ts'
-import { prepareTransaction } from '../../../rpc/client/transactions.ts'
-import { PROTOCOL } from '../../protocol.ts'
+import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { folderPaths } from '../../storage/folder.ts'
 import { saveWallet, type WalletSeed, walletAddress } from '../../wallet/keystore.ts'
 import { passphrase, promptHidden } from '../../wallet/passphrase.ts'
 import { nativeAsset } from '../assets.ts'
-import {
-  type Command,
-  type CommandContext,
-  FEE_FLAG,
-  feeFlag,
-  nodeUrl,
-  OFFLINE_FLAG,
-  RPC_FLAG,
-  WALLET_FLAG,
-} from '../command.ts'
+import { type Command, type CommandContext, nodeUrl, OFFLINE_FLAG, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { readAmount } from '../session.ts'
-import { sentBlind, submit } from '../submitting.ts'
-import { unlockWallet, walletName } from '../wallets.ts'
+import { propose } from '../proposal.ts'
+import { mustCreate, readAmount } from '../session.ts'
+import { amountText, usage } from '../values.ts'
+import { walletName } from '../wallets.ts'
+import { writingCommand } from '../writing.ts'
 
-/** A transfer that is not mined within ten minutes is void: what nobody remembers must not happen later. */
-const VALID_BLOCKS = 200
 const SCHEME_FLAG = { scheme: 'Signature scheme: 1 (ML-DSA-44 + Ed25519, default) or 2 (ML-DSA-65 + Ed25519)' }
 
 function schemeFlag({ flags }: CommandContext): Result<1 | 2> {
@@ -162,56 +150,40 @@ async function balanceAddress(context: CommandContext): Promise<Result<Address>>
   return own.ok ? ok(own.value as Address) : own
 }
 
-/** `farthing wallet send`: pays an address. */
-export const walletSendCommand: Command = {
-  name: 'wallet send',
-  usage: '<address> <amount>',
-  wordsMax: 2,
-  about: 'Send coins and print the id of the transaction without waiting for its block; see: npx --no farthing tx <id>',
-  flags: { ...WALLET_FLAG, ...RPC_FLAG, ...FEE_FLAG, json: 'Print JSON' },
-  run: async (context) => {
-    const { params, words, config, flags, print, printJson } = context
-    const feeMax = feeFlag(context)
-    if (!feeMax.ok) return feeMax.fault
-    const transfer = readTransfer(context)
-    if (!transfer.ok) return transfer.fault
-    const name = walletName(context)
-    if (!name.ok) return name.fault
-    const key = await unlockWallet(config, params, name.value)
-    if (!key.ok) return key.fault
-    const client = new NodeClient(nodeUrl(context))
-    const receiver = await client.account(words[0] as string)
-    if (!receiver.ok) return receiver.fault
-    const { height, exists } = receiver.value
-    if (!isHeight(height)) return fault('cli/refused', { message: 'the answer has no usable height' })
-    const payload = { ...transfer.value, create: !exists }
-    const tx = await prepareTransaction(client, params, key.value, {
-      kind: 'transfer',
-      payload,
-      feeMax: feeMax.value,
-      genesis: createRuleBook(params, PROTOCOL).genesis.block.id,
-      validUntil: height + VALID_BLOCKS,
-    })
-    if (!tx.ok) return tx.fault
-    const submitted = await submit(client, tx.value)
-    if (submitted === 'unclear') return sentBlind(tx.value)
-    if (submitted !== 'taken') return submitted
-    const { txId } = tx.value
-    if (flags.json === undefined) print(txId)
-    else printJson({ txId })
-    return EXIT.ok
-  },
+/** A payment of coins as the command line has it. */
+interface Transfer {
+  readonly to: Address
+  readonly amount: Amount
 }
 
-function readTransfer({ words, params }: CommandContext) {
-  const [to, amount] = words
-  if (to === undefined || amount === undefined || words.length > 2) return usage('wallet send <address> <amount>')
+/** `farthing wallet send`: pays an address. */
+export const walletSendCommand = writingCommand<Transfer>({
+  name: 'wallet send',
+  usage: '<address> <amount>',
+  wordsMax: 3,
+  about: 'Send coins and print the id of the transaction without waiting for its block; see: npx --no farthing tx <id>',
+  example: 'wallet send $(npx --no farthing wallet address --wallet market) 5',
+  flags: {},
+  isSentAtOnce: true,
+  read: readTransfer,
+  propose: async (session, { to, amount }) => {
+    const create = await mustCreate(session, to)
+    if (!create.ok) return create
+    const { params } = session.context
+    const says = `send ${amountText(amount, nativeAsset({ params }))} to ${formatAddress(params.addressPrefix, to)}`
+    return propose('transfer', { to, amount, create: create.value }, says)
+  },
+})
+
+function readTransfer({ words, params }: CommandContext): Result<Transfer> {
+  const [to, amount, symbol] = words
+  if (to === undefined || amount === undefined) return usage('usage: farthing wallet send <address> <amount>')
+  if (symbol !== undefined && symbol !== params.ticker)
+    return usage(
+      `wallet send is for ${params.ticker} alone; a token: npx --no farthing token transfer <amount> <symbol> <address>`,
+    )
   const address = parseAddress(params.addressPrefix, to)
   if (!address.ok) return address
   const value = readAmount(amount, nativeAsset({ params }))
   return value.ok ? ok({ to: address.value, amount: value.value }) : value
-}
-
-function usage(form: string): { readonly ok: false; readonly fault: Fault } {
-  return fail(fault('cli/usage', { reason: `usage: farthing ${form}` }))
 }

@@ -33,6 +33,26 @@ describe('a result for people', () => {
     ])
   })
 
+  it('has an amount and whatever else is said of it', () => {
+    const transfer = { txId: 'ab', height: 9, symbol: 'FUSD', decimals: 6, amount: '500', usd: 500 }
+    const result = {
+      transfers: [{ ...transfer, from: { place: 'staking' } }],
+      held: { symbol: 'FAR', decimals: 8, units: '5', text: '0.00000005', usd: null },
+    }
+    expect(resultLines(result)).toEqual([
+      'transfers',
+      '  - amount  500 FUSD',
+      '    txId    ab',
+      '    height  9',
+      '    usd     500',
+      '    from',
+      '      place  staking',
+      'held',
+      '  amount  0.00000005 FAR',
+      '  usd     -',
+    ])
+  })
+
   it('is a text as it is, line by line, and further in below its name', () => {
     expect(resultLines('one line')).toEqual(['one line'])
     expect(resultLines('two\nlines')).toEqual(['two', 'lines'])

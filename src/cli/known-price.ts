@@ -1,0 +1,48 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { type Ratio, ratio, significantText } from '../../marketplace/facts/ratio.ts'
+import { fieldsOf } from '../../rpc/client/http.ts'
+import type { UnitsView } from '../../rpc/client/ledger-views.ts'
+import { guarded, shownPercent, type Weighed } from './impact.ts'
+import type { Session } from './session.ts'
+
+const PPM = 1_000_000n
+const DIGITS = 6
+/** A fraction as the API has it; more digits no price of the chain has. */
+const WHOLE_NUMBER = /^[1-9][0-9]{0,99}$/
+
+/**
+ * What a new pool does, with how far the price that it is opened at lies from the one that the node knows; as it is where the node
+ * does not know both. Faults: `cli/far-price` where that is too far, `cli/declined` where the person at the terminal said no.
+ */
+export async function withKnownPrice(
+  session: Session,
+  said: string,
+  [a, b]: readonly [UnitsView, UnitsView],
+): Promise<Result<Weighed>> {
+  const [ofA, ofB] = [await priceOf(session, a), await priceOf(session, b)]
+  if (ofA === undefined || ofB === undefined) return ok({ says: said, facts: {} })
+  const known = ratio(ofA.numerator * ofB.denominator, ofA.denominator * ofB.numerator)
+  const opened = ratio(b.units, a.units)
+  const [here, there] = [opened.numerator * known.denominator, known.numerator * opened.denominator]
+  const distance = ((here > there ? here - there : there - here) * PPM + there - 1n) / there
+  const [price, listed] = [opened, known].map((one) => significantText(perWhole(one, a, b), DIGITS))
+  const side = here === there ? 'at' : `${shownPercent(distance)} ${here < there ? 'below' : 'above'}`
+  const says = `${said}; at 1 ${a.symbol} = ${price} ${b.symbol}, ${side} the known price of ${listed} ${b.symbol}`
+  const refused = await guarded(session.context, says, distance, (far) => fault('cli/far-price', { distance: far }))
+  return refused.ok ? ok({ says, facts: refused.value }) : refused
+}
+
+/** Units of the one asset for a unit of the other as whole ones for a whole one. */
+function perWhole({ numerator, denominator }: Ratio, a: UnitsView, b: UnitsView): Ratio {
+  return ratio(numerator * 10n ** BigInt(a.decimals), denominator * 10n ** BigInt(b.decimals))
+}
+
+/** Dollars of a base unit of an asset as the node knows them; undefined where it does not. */
+async function priceOf({ client }: Session, { symbol }: UnitsView): Promise<Ratio | undefined> {
+  const answer = await client.document(`/api/v1/tokens/${symbol}`)
+  const { price } = fieldsOf(answer.ok ? answer.value.token : undefined)
+  const { numerator, denominator } = fieldsOf(fieldsOf(price).microsPerUnit)
+  const isPrice = [numerator, denominator].every((one) => typeof one === 'string' && WHOLE_NUMBER.test(one))
+  return isPrice ? ratio(BigInt(numerator as string), BigInt(denominator as string)) : undefined
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
+import { DEVNET } from '../../config/networks/devnet.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
+import { exitCodeOf } from '../../src/cli/exit-codes.ts'
+import { type Json, LyingNode } from '../support/lying-node.ts'
+
+/** What commands say before they send, and what a program is told. */
+const node = new LyingNode()
+beforeAll(() => node.open())
+afterAll(() => node.close())
+
+const [OWN, OTHER] = [0, 1].map((i) => formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[i] as Address)) as [
+  string,
+  string,
+]
+const units = (symbol: string, decimals: number, count: string) => ({ symbol, decimals, units: count, text: count })
+
+function simulates(told: Json): void {
+  const simulation = {
+    wouldMine: true,
+    success: true,
+    code: null,
+    fault: null,
+    fee: '100000',
+    amounts: [],
+    changes: [],
+  }
+  node.says('/api/v1/tx/simulate', { ...simulation, ...told })
+}
+
+/** The node names these prices of a base unit, in millionths of a dollar. */
+function prices(told: Readonly<Record<string, readonly [string, string]>>): void {
+  for (const [symbol, [numerator, denominator]] of Object.entries(told)) {
+    const token = { symbol, decimals: symbol === 'FAR' ? 8 : 4, frozen: false, hidden: false }
+    node.says(`/api/v1/tokens/${symbol}`, { token: { ...token, price: { microsPerUnit: { numerator, denominator } } } })
+  }
+}
+
+beforeEach(() => {
+  node.reset()
+  simulates({})
+})
+
+it.each([
+  [['token', 'transfer', '5', 'SALT', OTHER], `send 5 SALT to ${OTHER}`],
+  [['token', 'mint', '500', 'SALT', OTHER], `mint 500 SALT to ${OTHER}`],
+  [['token', 'issuer', 'SALT', OTHER], `the issuer of SALT becomes ${OTHER}`],
+  [['wallet', 'send', OTHER, '5'], `send 5 FAR to ${OTHER}`],
+])('who gets it is named before it is sent: %o', async (words, line) => {
+  expect((await node.run(...words, '--no-wait')).notes[0]).toBe(line)
+  expect(node.sent).toHaveLength(1)
+})
+
+it('a payment of coins is tried with --dry-run, and sent without waiting', async () => {
+  const tried = await node.run('wallet', 'send', OTHER, '5', '--dry-run')
+  expect(tried.prints).toEqual([
+    `dry run: send 5 FAR to ${OTHER}`,
+    'comes to: fee 0.001 FAR',
+    'nothing was signed or sent',
+  ])
+  expect(node.sent).toEqual([])
+  const sent = await node.run('wallet', 'send', OTHER, '5', 'FAR')
+  expect([sent.end, sent.prints]).toEqual([0, [node.sent[0]?.txId]])
+  const token = await node.run('wallet', 'send', OTHER, '1', 'SALT')
+  expect(token.end).toMatch(/^wallet send is for FAR alone; .* token transfer <amount> <symbol> <address>$/)
+})
+
+const POOL = ['pool', 'create', '100', 'FAR', '50', 'SALT', '--no-wait']
+
+it('a pool far from the known price is not opened unless the command line says that it may be', async () => {
+  // 1 FAR is 0.2 USD and 1 SALT 0.5 USD: 0.4 SALT a FAR, and the pool would open at 0.5.
+  prices({ FAR: ['1', '500'], SALT: ['50', '1'] })
+  const refused = await node.run(...POOL)
+  expect(refused.end).toMatch(/^this opens the pool 25 % from the known price: nothing was sent; .* --accept-impact$/)
+  expect(refused.fault && exitCodeOf(refused.fault)).toBe(1)
+  expect(node.sent).toEqual([])
+  const says = /; at 1 FAR = 0\.5 SALT, 25 % above the known price of 0\.4 SALT$/
+  const tried = await node.run(...POOL.slice(0, -1), '--dry-run', '--json')
+  expect(JSON.parse(tried.prints[0] as string)).toMatchObject({ success: true, needs: '--accept-impact' })
+  const accepted = await node.run(...POOL, '--accept-impact')
+  expect(accepted.notes[0]).toMatch(says)
+  expect(node.sent).toHaveLength(1)
+})
+
+it('a pool near the known price is opened, and where a price is not known there is none to hold it against', async () => {
+  prices({ FAR: ['1', '500'], SALT: ['41', '1'] })
+  expect((await node.run(...POOL)).notes[0]).toMatch(/2\.5 % above the known price of 0\.487805 SALT$/)
+  prices({ FAR: ['1', '500'], SALT: ['40', '1'] })
+  expect((await node.run(...POOL)).notes[0]).toMatch(/; at 1 FAR = 0\.5 SALT, at the known price of 0\.5 SALT$/)
+  prices({ FAR: ['1', '500'], SALT: ['0', '1'] })
+  expect((await node.run(...POOL)).notes[0]).toMatch(/100 FAR and 50 SALT$/)
+  expect(node.sent).toHaveLength(3)
+})
+
+it('a withdrawal beyond the vault says what it holds and what is taken', async () => {
+  simulates({ success: false, code: 'bridge_float' })
+  node.says('/api/v1/bridge/0', { network: { float: units('XUSD', 6, '3500000') } })
+  const words = ['bridge', 'withdraw', '25', 'ethereum', '0x00000000219ab540356cBB839Cbe05303d7705Fa']
+  expect((await node.run(...words)).end).toContain('holds too little: it holds 3.5 XUSD, and this takes 25 XUSD;')
+  node.says('/api/v1/bridge/0', { network: {} })
+  expect((await node.run(...words)).end).toContain('the vault of the network holds too little;')
+})
+
+it('holdings come to a total, and what it leaves out is named', async () => {
+  const native = { ...units('FAR', 8, '5'), valueUsd: '1.25' }
+  const lists = { tokens: [], positions: [], stakes: [] }
+  const path = `/api/v1/accounts/${OWN}/holdings`
+  node.says(path, { native, ...lists, totalUsd: '1.25', unpriced: [] })
+  expect((await node.run('wallet', 'holdings', OWN)).prints.at(-1)).toMatch(/^total +1\.25$/)
+  node.says(path, { native, ...lists, totalUsd: '1.25', unpriced: ['MOSS', 'TEA'] })
+  expect((await node.run('wallet', 'holdings', OWN)).prints.at(-1)).toMatch(/^total +without MOSS, TEA, .* 1\.25$/)
+})
+
+it('a list of stakes is one of stakes for a program too', async () => {
+  const told = { address: OWN, height: 7, blockId: 'ab', stakes: [{ stakeId: 'x' }] }
+  const more = { native: units('FAR', 8, '5'), tokens: [], truncated: { positions: false, stakes: false } }
+  node.says(`/api/v1/accounts/${OWN}/holdings`, { ...told, ...more })
+  const { prints } = await node.run('stake', 'list', OWN, '--json')
+  expect(JSON.parse(prints[0] as string)).toEqual({ ...told, truncated: false })
+})
+
+it('pools are listed the deepest first, those of unknown worth last', async () => {
+  const pools = [
+    ['A', '9'],
+    ['B', null],
+    ['C', '1000'],
+    ['D', '99.5'],
+  ].map(([name, tvlUsd]) => ({ name, tvlUsd }))
+  node.says('/api/v1/pools', { pools, nextCursor: null })
+  const names = (await node.run('pool', 'list')).prints.slice(1).map((row) => row[0])
+  expect(names).toEqual(['C', 'D', 'A', 'B'])
+  const listed = JSON.parse((await node.run('pool', 'list', '--json')).prints[0] as string) as { pools: Json[] }
+  expect(listed.pools.map(({ name }) => name)).toEqual(names)
+})
+
+it('small letters are no symbol and no pool, and the one that is meant is named', async () => {
+  expect((await node.run('token', 'burn', '1', 'fusd')).end).toMatch(/^"fusd" is no symbol: .*; did you mean FUSD\?$/)
+  expect((await node.run('token', 'burn', '1', 'f.d')).end).not.toContain('did you mean')
+  expect((await node.run('pool', 'show', 'far-fusd-30')).end).toMatch(/; did you mean FAR-FUSD-30\?$/)
+  expect((await node.run('pool', 'show', 'far')).end).not.toContain('did you mean')
+})
+
+it.each([
+  ['-', '-'],
+  [`@${import.meta.filename}`, import.meta.filename],
+])('a file in the place of a request is not paid for as one: %s', async (request, file) => {
+  const { end } = await node.run('call', 'node-swap-quote', request)
+  expect(end).toBe(`"${request.slice(0, 60)}" would be the request itself: say --request-file ${file}`)
+})
+
+it('a request that begins with @ and names no file is a request', async () => {
+  expect((await node.run('call', 'node-swap-quote', '@name')).end).not.toContain('--request-file')
+})

@@ -43,7 +43,7 @@ export const OVER_PAR_DEPTH = 1_000_000_000n
 export const LOW_DEPTH = 10_000_000_000n
 
 /** How far a price can be relied on: `low` where it rests on less than {@link LOW_DEPTH}. */
-export type Confidence = 'normal' | 'low'
+type Confidence = 'normal' | 'low'
 
 /** Confidence in a price by the dollars that it rests on, in millionths; null for one that no pool takes part in. */
 export function confidenceIn(depthUsdMicros: bigint | null): Confidence {

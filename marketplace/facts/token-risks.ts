@@ -157,7 +157,7 @@ function holderEvidence({ row, largest }: TokenRecord): Evidence<'one-holder-has
   }
 }
 
-/** Dollars, in millionths, below which pools are worse than thin: sellers of a tenth of that move the price by a fifth. */
+/** Dollars, in millionths, that the deepest pool falls short of. A price with next to nothing behind it misleads more than none. */
 const THINNESS = [
   ['next-to-nothing-in-pools', LOW_DEPTH / 1_000n],
   ['very-thin-pools', LOW_DEPTH / 10n],

@@ -5,7 +5,7 @@ import { formatAmount } from '../consensus/primitives/amount.ts'
 import type { Hash, PoolId } from '../consensus/primitives/ids.ts'
 import { type AssetFacts, recordedAsset } from '../marketplace/facts/assets.ts'
 import { poolNamed } from '../marketplace/facts/pools.ts'
-import type { PriceFacts } from '../marketplace/facts/prices.ts'
+import { confidenceIn, type PriceFacts } from '../marketplace/facts/prices.ts'
 import { type Ratio, ratio, significantText } from '../marketplace/facts/ratio.ts'
 import type { AssetRow } from '../marketplace/facts/tokens.ts'
 import { addressText } from './json.ts'
@@ -53,6 +53,7 @@ export function priceJson(chain: Chain, { decimals }: AssetFacts, price: PriceFa
     basis: price.basis,
     route: price.route.map((poolId) => poolNameOf(chain, poolId)),
     depthUsd: usdText(price.depthUsdMicros),
+    confidence: confidenceIn(price.depthUsdMicros),
   }
 }
 

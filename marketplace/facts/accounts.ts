@@ -9,7 +9,10 @@ import { type PoolPosition, positionsOf } from './pools.ts'
 import { PriceBook, type PriceFacts } from './prices.ts'
 import { type StakeFacts, stakesOf } from './staking.ts'
 
-/** Units of an asset with their price and value at the head; null where the price is unknown, never 0. */
+/**
+ * Units of an asset with their price and value at the head; null where the price is unknown, never 0. The value is at most the
+ * price's depth where pools say it.
+ */
 export interface Valued {
   readonly asset: AssetFacts
   readonly amount: Amount
@@ -35,7 +38,7 @@ export interface Holdings {
   /** Stakes that are not taken back, and rewards that could be claimed in the next block, of those listed. */
   readonly staked: Valued
   readonly pendingRewards: Valued
-  /** Value of all that is listed and has a price. */
+  /** Value of all that is listed and has a price; what pools price counts for at most what they hold, once for each asset. */
   readonly totalUsdMicros: bigint
   /** What is listed and has no price. */
   readonly unpriced: readonly TokenSymbol[]
@@ -75,7 +78,7 @@ export async function holdingsOf(chain: Chain, address: Address): Promise<Holdin
   return {
     ...{ exists: account !== undefined, nonce: account?.nonce ?? 0n },
     ...{ native, tokens, positions, stakes, staked, pendingRewards },
-    totalUsdMicros: all.reduce((sum, { valueUsdMicros }) => sum + (valueUsdMicros ?? 0n), 0n),
+    totalUsdMicros: await totalOf(chain, all),
     unpriced: [...new Set(all.flatMap((one) => (one.price === null && one.amount > 0n ? [one.asset.symbol] : [])))],
     truncated: {
       tokens: held.length > HOLDINGS_MAX,
@@ -83,6 +86,19 @@ export async function holdingsOf(chain: Chain, address: Address): Promise<Holdin
       stakes: allStakes.length > HOLDINGS_MAX,
     },
   }
+}
+
+async function totalOf(chain: Chain, all: readonly Valued[]): Promise<bigint> {
+  let total = 0n
+  for (const [asset, held] of Map.groupBy(all, (one) => one.asset.asset)) {
+    const values = held.reduce((sum, { valueUsdMicros }) => sum + (valueUsdMicros ?? 0n), 0n)
+    const together = await PriceBook.of(chain).valueOf(
+      asset,
+      sumOf(held, (one) => one.amount),
+    )
+    total += together === null || values < together ? values : together
+  }
+  return total
 }
 
 async function tokensOf({ database }: Chain, address: Address): Promise<readonly (readonly [Hash, Amount])[]> {

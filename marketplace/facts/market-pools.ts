@@ -19,6 +19,7 @@ export interface Market {
   /** Sums over the pools whose value is known; null where there are pools and none has one. */
   readonly tvlUsdMicros: bigint | null
   readonly volumeUsdMicros: bigint | null
+  /** A swap over several pools is one in each. */
   readonly trades: number
   /** Pools that the sums leave out. */
   readonly unpriced: number

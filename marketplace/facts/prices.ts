@@ -36,6 +36,20 @@ const POOLS_LOOKED_AT = 4
 /** Dollars, in millionths, that a pool must hold to say something else of the bridged dollar than what it redeems for. */
 export const OVER_PAR_DEPTH = 1_000_000_000n
 
+/**
+ * Dollars, in millionths, below which what a price rests on is easily moved, and a price said to be of low confidence: what one
+ * trader can move by a tenth for less than a thousand dollars.
+ */
+export const LOW_DEPTH = 10_000_000_000n
+
+/** How far a price can be relied on: `low` where it rests on less than {@link LOW_DEPTH}. */
+type Confidence = 'normal' | 'low'
+
+/** Confidence in a price by the dollars that it rests on, in millionths; null for one that no pool takes part in. */
+export function confidenceIn(depthUsdMicros: bigint | null): Confidence {
+  return depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH ? 'low' : 'normal'
+}
+
 /** Price of the native coin: the market's, which counts, and that of the priced pool at the head beside it. */
 export interface NativePrice {
   readonly epoch: number
@@ -135,10 +149,19 @@ export class PriceBook {
     return this.#priceWithin(asset, ROUTE_POOLS_MAX)
   }
 
-  /** Value of base units in millionths of a dollar, rounded down; null where the price is unknown. */
-  async valueOf(asset: Hash, amount: bigint): Promise<bigint | null> {
+  /**
+   * Value of base units in millionths of a dollar, rounded down; null where the price is unknown. What pools price is worth at
+   * most what they hold against it, since nothing more can be got for it: else a dollar in a pool would make a fortune of whatever
+   * can be minted. `depths` is how often they could have paid, for amounts that were moved one after the other.
+   */
+  async valueOf(asset: Hash, amount: bigint, depths: Ratio = ONE): Promise<bigint | null> {
     const price = await this.priceOf(asset)
-    return price === null ? null : scaledDown(amount, price.microsPerUnit)
+    if (price === null) return null
+    const value = scaledDown(amount, price.microsPerUnit)
+    // The reserve of the dollar is paid out elsewhere too.
+    if (price.basis !== 'pool' || this.#par(asset) !== null) return value
+    const most = scaledDown(depthOf(price), depths)
+    return value < most ? value : most
   }
 
   /** What has a price by itself. */

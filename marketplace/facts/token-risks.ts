@@ -5,7 +5,7 @@ import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { bridgeNetworks, type Collateral } from './collateral.ts'
 import { type NameLookAlikes, nameLookAlikes } from './look-alikes.ts'
 import { type PoolRow, poolsOf } from './pools.ts'
-import { PriceBook } from './prices.ts'
+import { LOW_DEPTH, PriceBook } from './prices.ts'
 import { scaledDown } from './ratio.ts'
 import type { AssetRow } from './tokens.ts'
 
@@ -30,8 +30,8 @@ export interface TokenRecord {
 /** How bad a risk is. */
 export type Severity = 'low' | 'medium' | 'high' | 'critical'
 
-const [POOLS_SHOWN, THIN_USD_MICROS, FEW_HOLDERS] = [10, 10_000_000_000n, 10] as const
-const BPS = 10_000n
+const [POOLS_SHOWN, FEW_HOLDERS] = [10, 10] as const
+const [PPM, PCT_DECIMALS] = [1_000_000n, 4] as const
 
 /** What every risk takes off a score of 100, in the order in which risks are told. */
 export const RISKS = {
@@ -44,6 +44,8 @@ export const RISKS = {
   'issuer-can-freeze': { severity: 'medium', points: 15 },
   'no-pool': { severity: 'medium', points: 15 },
   'thin-pools': { severity: 'medium', points: 10 },
+  'very-thin-pools': { severity: 'high', points: 20 },
+  'next-to-nothing-in-pools': { severity: 'high', points: 30 },
   'name-look-alike': { severity: 'medium', points: 10 },
   'custody-elsewhere': { severity: 'low', points: 5 },
   'few-holders': { severity: 'low', points: 5 },
@@ -145,22 +147,37 @@ function powerEvidence({
 
 function holderEvidence({ row, largest }: TokenRecord): Evidence<'one-holder-has-half' | 'few-holders'> {
   const half = largest !== null && 2n * largest >= row.supply
-  const sharePct = largest === null ? 0 : Number((largest * BPS) / row.supply) / 100
+  const sharePct = largest === null ? '0' : formatAmount((largest * PPM) / row.supply, PCT_DECIMALS)
   const few = row.supply > 0n && row.holders < FEW_HOLDERS
   return {
     'one-holder-has-half': half ? `the largest holder has ${sharePct} % of the supply` : null,
-    'few-holders': few ? `${row.holders} addresses hold it; fewer than ${FEW_HOLDERS}` : null,
+    'few-holders': few
+      ? `${row.holders === 1 ? '1 address holds' : `${row.holders} addresses hold`} it; fewer than ${FEW_HOLDERS}`
+      : null,
   }
 }
 
-function poolEvidence({ pools }: TokenRecord): Evidence<'no-pool' | 'thin-pools'> {
+/** Dollars, in millionths, that the deepest pool falls short of. A price with next to nothing behind it misleads more than none. */
+const THINNESS = [
+  ['next-to-nothing-in-pools', LOW_DEPTH / 1_000n],
+  ['very-thin-pools', LOW_DEPTH / 10n],
+  ['thin-pools', LOW_DEPTH],
+] as const
+type Thinness = (typeof THINNESS)[number][0]
+
+function poolEvidence({ pools }: TokenRecord): Evidence<'no-pool' | Thinness> {
   const known = pools.flatMap(({ usdMicros }) => usdMicros ?? [])
   const deepest = known.reduce((most, micros) => (micros > most ? micros : most), 0n)
   // A depth that nothing prices may be anything.
-  const thin = pools.length > 0 && known.length === pools.length && deepest < THIN_USD_MICROS
+  const isKnown = pools.length > 0 && known.length === pools.length
+  const thinness = isKnown ? THINNESS.find(([, below]) => deepest < below)?.[0] : undefined
+  const evidence = (code: Thinness): string | null =>
+    code === thinness ? `the deepest pool holds ${formatAmount(deepest, 6)} dollars against it` : null
   return {
     'no-pool': pools.length === 0 ? 'no pool trades it' : null,
-    'thin-pools': thin ? `the deepest pool holds ${formatAmount(deepest, 6)} dollars against it` : null,
+    'thin-pools': evidence('thin-pools'),
+    'very-thin-pools': evidence('very-thin-pools'),
+    'next-to-nothing-in-pools': evidence('next-to-nothing-in-pools'),
   }
 }
 

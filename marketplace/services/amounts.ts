@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import type { AssetFacts } from '../facts/assets.ts'
-import type { PriceFacts } from '../facts/prices.ts'
+import { confidenceIn, type PriceFacts } from '../facts/prices.ts'
 import { ratio, significantText, times } from '../facts/ratio.ts'
 
 /** Something, or null where it is unknown. */
@@ -21,6 +21,11 @@ export const ASSET_AMOUNT = Type.Object({
 })
 /** Dollars as a number, cut after 6 decimals; null where no price is known. */
 export const USD = orNull(Type.Number({ minimum: 0 }))
+/** What a price rests on in dollars, null where no pool takes part in it, and whether that is enough; both null where there is no price. */
+export const PRICE_DEPTH = {
+  depthUsd: USD,
+  confidence: orNull(Type.Union([Type.Literal('normal'), Type.Literal('low')])),
+}
 /** Percent as a number, cut after 4 decimals. */
 export const PERCENT = Type.Number({ minimum: 0 })
 /** Fields of a result that could not be worked out, by their names. */
@@ -45,6 +50,14 @@ export function assetAmount(
 /** Millionths of a dollar in dollars; null where they are unknown. */
 export function usd<T extends bigint | null>(micros: T): T extends null ? null : number {
   return (micros === null ? null : Number(formatAmount(micros, USD_DECIMALS))) as never
+}
+
+/** What a price rests on. */
+export function priceDepth(price: Pick<PriceFacts, 'depthUsdMicros'> | null) {
+  return {
+    depthUsd: usd(price?.depthUsdMicros ?? null),
+    confidence: price === null ? null : confidenceIn(price.depthUsdMicros),
+  }
 }
 
 /** Dollars for one whole unit, rounded to 10 significant digits; null where no price is known. */

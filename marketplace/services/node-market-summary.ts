@@ -133,7 +133,7 @@ export const marketSummary = defineService({
   serviceId: ID,
   name: 'Market summary',
   description:
-    'Native price with its 24-hour change, TVL and 24-hour volume of all priced pools, the five top pools and the ten latest executed swaps.',
+    'Native price with its 24-hour change, TVL, 24-hour volume and pool trades (a swap over two pools is two) of all priced pools, the five top pools and the ten latest pool trades.',
   brief: 'Gives the native price, TVL, 24-hour volume, the top pools and the latest swaps.',
   words: 'overview trading liquidity dex',
   capability: 'market-data',

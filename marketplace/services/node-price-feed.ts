@@ -4,8 +4,8 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { coinOf } from '../facts/assets.ts'
 import { type Market, readMarket } from '../facts/market-pools.ts'
 import { type MeanPrice, meanPriceSince, type NativeMarket, nativeMarket } from '../facts/native-market.ts'
-import { nativePrice } from '../facts/prices.ts'
-import { orNull, SYMBOL, UNKNOWN, USD, usd, usdPrice } from './amounts.ts'
+import { LOW_DEPTH, nativePrice } from '../facts/prices.ts'
+import { orNull, PRICE_DEPTH, priceDepth, SYMBOL, UNKNOWN, USD, usd, usdPrice } from './amounts.ts'
 import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import {
@@ -25,8 +25,7 @@ import { defineService } from './service.ts'
 
 const ID = 'node-price-feed' as ServiceId
 const HOUR_MS = 3_600_000
-/** Dollars in the pool below which its price is easily moved. */
-const LOW_BELOW_USD = 10_000
+const LOW_BELOW_USD = usd(LOW_DEPTH)
 
 /** Fields of the price feed beside its envelope. */
 export const PRICE_FEED = {
@@ -44,8 +43,7 @@ export const PRICE_FEED = {
     }),
   ),
   marketPriceUsd: PRICE,
-  depthUsd: USD,
-  confidence: orNull(Type.Union([Type.Literal('normal'), Type.Literal('low')])),
+  ...PRICE_DEPTH,
   lowBelowUsd: Type.Number(),
   tvlUsd: USD,
   volume24hUsd: USD,
@@ -81,18 +79,16 @@ const DOLLAR = { decimals: 6 }
 function spotFacts(native: NativeMarket | null, coin: { readonly decimals: number }) {
   if (native === null) {
     const none = { priceUsd: null, priceSource: null, change24hPct: null, change24hAbs: null, changeSince: null }
-    return { ...none, depthUsd: null, confidence: null }
+    return { ...none, ...priceDepth(null) }
   }
-  const { row, spot, before, sinceMs, depthUsdMicros } = native
-  const depthUsd = usd(depthUsdMicros)
+  const { row, spot, before, sinceMs } = native
   return {
     priceUsd: usdPrice(coin, { microsPerUnit: spot }),
     priceSource: poolHoldings(row),
     change24hPct: before && changePct(spot, before),
     change24hAbs: before && changeAbs([spot, before], coin, DOLLAR),
     changeSince: before && new Date(sinceMs).toISOString(),
-    depthUsd,
-    confidence: depthUsd < LOW_BELOW_USD ? ('low' as const) : ('normal' as const),
+    ...priceDepth(native),
   }
 }
 
@@ -107,7 +103,7 @@ export const priceFeed = defineService({
   serviceId: ID,
   name: 'Price feed',
   description:
-    'Live dollar price of the native coin from its deepest dollar pool, 24-hour change, hourly mean, the price the market charges by, TVL and volume.',
+    'Live dollar price of the native coin from its deepest dollar pool, 24-hour change, mean of the last hour (blocks / sum of coins per dollar at their ends, as calls are charged), the price the market charges by, TVL, volume and pool trades (a swap over two pools is two).',
   brief: 'Gives the live dollar price of the native coin, with change, TVL and volume.',
   words: 'coin token worth far current quote',
   capability: 'pricing',

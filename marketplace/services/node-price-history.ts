@@ -158,8 +158,8 @@ export const priceHistory = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Price history',
   description:
-    'Hourly OHLC candles of the last 168 hours from what executed swaps really paid; hours without a trade are listed, never filled in. Of the pool that prices the native coin, or of the one that the request names (as FAR-FUSD-30, by id, or by a token).',
-  brief: 'Gives hourly price candles of the last 168 hours from executed swaps.',
+    'Hourly OHLC candles from what executed swaps really paid, of the last 168 hours or, where it is younger, since the pool or the first block (window); hours of it without a trade are listed (gaps). Of the pool that prices the native coin, or of the one that the request names (as FAR-FUSD-30, by id, or by a token).',
+  brief: 'Gives hourly price candles of at most the last 168 hours from executed swaps.',
   words: 'chart ohlc past week trend historical',
   capability: 'oracle',
   priceUsdMicros: 15_000n,

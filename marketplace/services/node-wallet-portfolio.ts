@@ -4,7 +4,18 @@ import { parseAddress } from '../../consensus/crypto/address.ts'
 import type { Address, ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { type Holdings, holdingsOf, type Valued } from '../facts/accounts.ts'
-import { ASSET_AMOUNT, assetAmount, orNull, SYMBOL, UNKNOWN, USD, usd, usdPrice } from './amounts.ts'
+import {
+  ASSET_AMOUNT,
+  assetAmount,
+  orNull,
+  PRICE_DEPTH,
+  priceDepth,
+  SYMBOL,
+  UNKNOWN,
+  USD,
+  usd,
+  usdPrice,
+} from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
 import { readAtHead } from './reading.ts'
@@ -22,6 +33,7 @@ const VALUED = Type.Object({
   ...ASSET_AMOUNT.properties,
   priceUsd: USD,
   priceBasis: orNull(Type.String()),
+  ...PRICE_DEPTH,
   valueUsd: USD,
 })
 
@@ -73,6 +85,7 @@ function valuedJson({ asset, amount, price, valueUsdMicros }: Valued) {
     ...assetAmount(asset, amount),
     priceUsd: usdPrice(asset, price),
     priceBasis: price?.basis ?? null,
+    ...priceDepth(price),
     valueUsd: usd(valueUsdMicros),
   }
 }
@@ -119,14 +132,14 @@ async function portfolio({ chain }: ServiceContext, text: string) {
 }
 
 const COIN = { symbol: 'FAR', decimals: 8 }
-const PRICED = { priceUsd: 0.25, priceBasis: 'epoch' }
+const PRICED = { priceUsd: 0.25, priceBasis: 'epoch', depthUsd: 100000, confidence: 'normal' }
 
 /** Everything that an address holds, with values at the head. */
 export const walletPortfolio = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Wallet portfolio',
   description:
-    'Balance, stakes with pending rewards, pool positions with underlying amounts, tokens, prices and total in dollars; what has no price is listed, never counted as 0.',
+    'Balance, stakes with pending rewards, pool positions with underlying amounts, tokens, prices and total in dollars. What pools price counts for at most what they hold (depthUsd), below 10000 dollars with confidence low; what has no price is listed, never counted as 0.',
   brief: 'Values an address: balance, stakes, pool positions and tokens, in dollars.',
   words: 'holdings account net worth assets',
   capability: 'portfolio',
@@ -160,12 +173,20 @@ export const walletPortfolio = defineService<string, typeof RESULT>({
         shares: '20000000000',
         underlying: [
           { ...COIN, amount: '400', ...PRICED, valueUsd: 100 },
-          { symbol: 'FUSD', decimals: 6, amount: '100', priceUsd: 1, priceBasis: 'unit', valueUsd: 100 },
+          {
+            ...{ symbol: 'FUSD', decimals: 6, amount: '100', priceUsd: 1, priceBasis: 'unit' },
+            ...{ depthUsd: null, confidence: 'normal', valueUsd: 100 },
+          },
         ],
         valueUsd: 200,
       },
     ],
-    tokens: [{ symbol: 'GLASS', decimals: 2, amount: '50', priceUsd: null, priceBasis: null, valueUsd: null }],
+    tokens: [
+      {
+        ...{ symbol: 'GLASS', decimals: 2, amount: '50', priceUsd: null, priceBasis: null },
+        ...{ depthUsd: null, confidence: null, valueUsd: null },
+      },
+    ],
     totalUsd: 600.3125,
     unpriced: ['GLASS'],
     truncated: { tokens: false, positions: false, stakes: false },

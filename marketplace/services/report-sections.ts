@@ -89,7 +89,7 @@ function marketSentence(
   const holds = poolsCounted === 1 ? 'holds' : 'hold'
   const held = `${countText(poolsCounted, 'pool')} ${holds} ${tvlUsd === null ? 'what has no known price' : dollarText(tvlUsd)}`
   const most = poolsCounted === 1 ? '' : `, the largest is ${largest.pool} (${dollarText(largest.tvlUsd)})`
-  return `${held}${most}; ${countText(trades24h, 'trade')} in 24 hours moved ${dollarText(volume24hUsd)}.`
+  return `${held}${most}; ${countText(trades24h, 'pool trade')} in 24 hours moved ${dollarText(volume24hUsd)}.`
 }
 
 function spreadSentence({ widest }: ReportData['arbScan']): string {
@@ -123,7 +123,7 @@ function priceLines(feed: ReportData['priceFeed']): readonly string[] {
   return [
     `- ${symbol}: ${dollarText(feed.priceUsd)} (${source}; confidence ${confidence ?? UNKNOWN_FIGURE})`,
     `- Change in 24 hours: ${percentText(feed.change24hPct)}`,
-    `- Mean of the last hour: ${dollarText(twap1h?.priceUsd ?? null)}`,
+    `- Mean of the last hour, by coins per dollar: ${dollarText(twap1h?.priceUsd ?? null)}`,
     `- Price that the market charges by: ${dollarText(feed.marketPriceUsd)}`,
   ]
 }
@@ -132,7 +132,7 @@ function marketLines(summary: ReportData['marketSummary']): readonly string[] {
   const { poolsCounted, poolsUnpriced, trades24h } = summary
   return [
     `- TVL: ${dollarText(summary.tvlUsd)} in ${countText(poolsCounted, 'pool')}, ${poolsUnpriced} of them without a price`,
-    `- Volume in 24 hours: ${dollarText(summary.volume24hUsd)} in ${countText(trades24h, 'trade')}`,
+    `- Volume in 24 hours: ${dollarText(summary.volume24hUsd)} in ${countText(trades24h, 'pool trade')}`,
   ]
 }
 

@@ -109,7 +109,7 @@ export const ACCOUNT_ROUTES = {
     tag: 'assets',
     summary: 'Coins, tokens, pool shares with what is behind them, and stakes with their rewards',
     description:
-      'At most 100 tokens, 100 positions and 100 stakes. What has no price is named in `unpriced` and left out of `totalUsd`, never counted as 0 silently.',
+      'At most 100 tokens, 100 positions and 100 stakes. What has no price is named in `unpriced` and left out of `totalUsd`, never counted as 0 silently. What pools price counts for at most the `depthUsd` of its price, of each asset once.',
     params: NAMED,
     answers: { 200: { description: 'What it holds', schema: HOLDINGS } },
     bucket: 'list',

@@ -22,11 +22,12 @@ export const AT_HEAD = { height: HEIGHT, blockId: HEX_32, time: MOMENT }
 /** Units of an asset: exact base units, and the same with its decimals. */
 export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: UINT_TEXT, text: DECIMAL_TEXT })
 
-/** Dollar price of one whole unit. `basis` says what it rests on, `route` the pools between, `depthUsd` how much they hold. */
+/** Dollar price of one whole unit. `basis` says what it rests on, `route` the pools between, `depthUsd` how much they hold, `confidence` whether that is 10000 dollars. */
 export const PRICE = Type.Object({
   usd: DECIMAL_TEXT,
   microsPerUnit: Type.Object({ numerator: UINT_TEXT, denominator: UINT_TEXT }),
   basis: Type.Unsafe<'unit' | 'epoch' | 'pool' | 'par'>({ type: 'string', enum: ['unit', 'epoch', 'pool', 'par'] }),
   route: Type.Array(Type.String()),
   depthUsd: USD,
+  confidence: Type.Unsafe<'normal' | 'low'>({ type: 'string', enum: ['normal', 'low'] }),
 })

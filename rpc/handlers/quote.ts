@@ -25,6 +25,7 @@ function requestOf(chain: Chain, query: ApiRequest['query']): QuoteRequest | Fau
   const [from, to] = [assetNamed(chain, String(query.from)), assetNamed(chain, String(query.to))]
   if (from === undefined) return fault('rpc/asset-not-found', { symbol: String(query.from) })
   if (to === undefined) return fault('rpc/asset-not-found', { symbol: String(query.to) })
+  if (from.asset === to.asset) return fault('rpc/invalid-request', { fields: ['to must be another asset than from'] })
   const exactOut = query.amountOut !== undefined
   if (exactOut === (query.amount !== undefined))
     return fault('rpc/invalid-request', { fields: ['one of amount and amountOut must be given, and not both'] })

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sealHeader } from '../../consensus/block/header.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
+import { wallet } from '../support/chain.ts'
 import { type Json, LyingNode } from '../support/lying-node.ts'
 
 /** What people see of documents of a node; a program says `--json` and has the document as it came. */
@@ -10,6 +12,7 @@ afterAll(() => node.close())
 beforeEach(() => node.reset())
 
 const ID = 'ab'.repeat(32)
+const ADDRESS = formatAddress('dfar', wallet(1).address)
 const [ALICE, BOB] = ['dfar1alice', 'dfar1bob']
 const coins = (symbol: string, text: string): Json => ({ symbol, decimals: 8, units: '1', text })
 
@@ -212,6 +215,20 @@ describe('farthing token show, pool show and agent show', () => {
       'Ended    2 delivered (66.667 %), 1 failed, 0 expired; half of them within 16 ms',
       '',
       ...['SERVICE  USD      CALLS  NAME', 'find     0.004    2      Find', 'old      retired  0      Old'],
+    ])
+  })
+})
+
+describe('farthing wallet holdings', () => {
+  it('marks a value that rests on a thin market', async () => {
+    const held = (symbol: string, confidence: string): Json => ({
+      ...{ ...coins(symbol, '5'), valueUsd: '1.25', price: { confidence } },
+    })
+    const document = { native: held('FAR', 'normal'), tokens: [held('SCAM', 'low')], positions: [], stakes: [] }
+    node.says('/api/v1/accounts/', document)
+    expect((await node.run('wallet', 'holdings', ADDRESS)).prints.slice(1).map((line) => line.split(/ {2,}/))).toEqual([
+      ['FAR', '5', '1.25'],
+      ['SCAM', '5', '1.25 (thin market)'],
     ])
   })
 })

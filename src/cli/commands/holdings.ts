@@ -44,7 +44,8 @@ function withoutText(unpriced: unknown): string {
 }
 
 function assetRow(held: Fields): readonly string[] {
-  return [cellOf(held.symbol), cellOf(held.text), cellOf(held.valueUsd)]
+  const thin = fieldsOf(held.price).confidence === 'low' ? ' (thin market)' : ''
+  return [cellOf(held.symbol), cellOf(held.text), `${cellOf(held.valueUsd)}${thin}`]
 }
 
 function positionRow({ pool, shares, x, y, valueUsd }: Fields): readonly string[] {

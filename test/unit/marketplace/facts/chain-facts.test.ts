@@ -159,7 +159,16 @@ describe('an address', () => {
         const { pool } = row
         expect(x.amount).toBe((shares * pool.reserveX) / pool.shares)
         expect(y.amount).toBe((shares * pool.reserveY) / pool.shares)
+        expect(valueUsdMicros).toBe(x.valueUsdMicros! + y.valueUsdMicros!)
         total += valueUsdMicros!
+      }
+      // What pools price counts once for as much as they hold, wherever it lies.
+      const sides = holdings.positions.flatMap(({ x, y }) => [x, y])
+      for (const symbol of ['SALT', 'WOOL']) {
+        const held = [...holdings.tokens, ...sides].filter((one) => one.asset.symbol === symbol)
+        const worth = held.reduce((sum, one) => sum + one.valueUsdMicros!, 0n)
+        const depth = (await book.priceOf(asset(symbol)))!.depthUsdMicros!
+        if (worth > depth) total -= worth - depth
       }
       total += holdings.staked.valueUsdMicros! + holdings.pendingRewards.valueUsdMicros!
       expect(holdings.totalUsdMicros).toBe(total)

@@ -110,7 +110,7 @@ export const summarize = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Summary',
   description:
-    'One sentence and three to five key points of a text or of a page at a URL. By the model of the node where there is one, in many languages; else by TextRank for English, whose sentences all stand in the text word for word; one that points back ("It", "However") comes only with the one before it. Of dialogues whole turns, figures, days and decisions first, greetings and bare questions last; of lists items, of code comments. It chooses and does not rephrase. HTML is read as its text. The engine is named.',
+    'One sentence and three to five key points of a text, or of a page at a URL. By the model of the node where there is one, in many languages; else by TextRank for English: whole sentences of the text, word for word; one that points back ("It", "However") comes only with the one before it. Of dialogues whole turns, figures, days and decisions first; of lists items, of code comments. It chooses and does not rephrase. HTML is read as its text. The engine is named.',
   brief: 'Gives the gist of a text or a page in one sentence and a few key points.',
   words: 'summary summarise tldr shorten short article condense',
   capability: 'utility',

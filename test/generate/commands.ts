@@ -61,7 +61,7 @@ const CHAPTERS: readonly Chapter[] = [
         line: 'call node-swap-quote "10 FAR->WOOL"',
         masks: [[/^(height|validAtHeight)( +)\d+/gm, '$1$2<n>']],
       },
-      { line: 'wallet history', until: /delivered/, masks: [HEIGHT_COLUMN] },
+      { line: 'wallet history', until: /delivered/, masks: [HEIGHT_COLUMN, NEW_ADDRESS] },
       { line: 'agent list' },
     ],
   },
@@ -79,7 +79,13 @@ const CHAPTERS: readonly Chapter[] = [
       { line: 'swap 2 FAR TEA' },
       { line: 'stake 1000 --tier 1' },
       { line: 'stake list', masks: [[/\d\.\d+ FAR(?= +until)/, '<amount>']] },
-      { line: 'wallet holdings', masks: [[/to claim [\d.]+/, 'to claim <amount>']] },
+      {
+        line: 'wallet holdings',
+        masks: [
+          [/to claim [\d.]+( FAR\) +)[\d.]+$/m, 'to claim <amount>$1<amount>'],
+          [/^(total .* )[\d.]+$/m, '$1<amount>'],
+        ],
+      },
     ],
   },
   {

@@ -33,18 +33,25 @@ export const walletHoldingsCommand = readingCommand({
     ...[fieldsOf(native), ...itemsOf(tokens)].map(assetRow),
     ...itemsOf(positions).map(positionRow),
     ...itemsOf(stakes).map(stakeRow),
-    ['total', withoutText(unpriced), cellOf(totalUsd)],
+    ['total', totalText(itemsOf(tokens), unpriced), cellOf(totalUsd)],
   ],
 })
 
-/** What a total leaves out: the assets whose price the node does not know. */
-function withoutText(unpriced: unknown): string {
+/** Why a total may be less than its rows: what has no price, and what counts no further than its market could pay. */
+function totalText(tokens: readonly Fields[], unpriced: unknown): string {
   const symbols = Array.isArray(unpriced) ? unpriced.map(cellOf).join(', ') : ''
-  return symbols === '' ? '' : `without ${symbols}, which no price is known of`
+  return [
+    ...(tokens.some(isThin) ? ['an asset of a thin market counts once, up to its depth'] : []),
+    ...(symbols === '' ? [] : [`without ${symbols}, which no price is known of`]),
+  ].join('; ')
+}
+
+function isThin({ price }: Fields): boolean {
+  return fieldsOf(price).confidence === 'low'
 }
 
 function assetRow(held: Fields): readonly string[] {
-  const thin = fieldsOf(held.price).confidence === 'low' ? ' (thin market)' : ''
+  const thin = isThin(held) ? ' (thin market)' : ''
   return [cellOf(held.symbol), cellOf(held.text), `${cellOf(held.valueUsd)}${thin}`]
 }
 

@@ -55,7 +55,13 @@ export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
 export const call: Handler = (node, request) => callNamed(node, request, (request.body as CallBody).serviceId ?? '')
 
 /** `POST /api/x402/{serviceId}`. */
-export const callService: Handler = (node, request) => callNamed(node, request, request.params.serviceId as string)
+export const callService: Handler = (node, request) => {
+  const serviceId = request.params.serviceId as string
+  const { serviceId: named = serviceId } = request.body as CallBody
+  return named === serviceId
+    ? callNamed(node, request, serviceId)
+    : fault('rpc/invalid-request', { fields: [`serviceId is ${named}, and the path names ${serviceId}`] })
+}
 
 function callNamed(node: NodeApi, request: ApiRequest, serviceId: string): Answer | Fault | Promise<Answer | Fault> {
   const { net } = request.query

@@ -65,9 +65,11 @@ describe('a node that speaks to the terminal', () => {
     const json = { paid: true, result: { [ATTACK]: [ATTACK] }, receipt: { txId: ATTACK, [ATTACK]: ATTACK } }
     const quote = sells({ status: 200, json })
     const shown = await shows('call', 'node-x', 'a')
-    // A text with a break takes lines of its own, below its name and further in.
+    // A text with a break takes lines of its own, below its name and further in; the name is too long, as the last line says.
     const [name, ...texts] = shown.stdout.trimEnd().split('\n')
+    const told = texts.pop()
     expect([shown.code, name?.slice(0, 1), texts.map((line) => line.slice(0, 2))]).toEqual([4, '?', ['  ', '  ']])
+    expect(told).toBe('not all of the result is shown: --json has the whole')
     node.sent.length = 0
     const { stdout } = await shows('call', 'node-x', 'a', '--json')
     expect(stdout.trim().split('\n')).toHaveLength(1)

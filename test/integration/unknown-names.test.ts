@@ -35,6 +35,7 @@ async function misfits(path: string, body?: object): Promise<readonly string[] |
 describe('a member of a body that there is not is refused, and the one that was meant is named:', () => {
   it.each([
     [SERVICE, { reqest: 'x' }, 'there is no member reqest; did you mean request?'],
+    [SERVICE, { serviceId: 'node-x' }, 'serviceId is node-x, and the path names node-network-stats'],
     [SERVICE, { request: 'x', Payment: {} }, 'there is no member Payment; did you mean payment?'],
     ['/api/x402', { serviceId: 'node-x', text: 'x' }, 'there is no member text; there are serviceId, request, payment'],
     [

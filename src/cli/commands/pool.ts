@@ -5,7 +5,7 @@ import type { AssetView, PoolView, UnitsView } from '../../../rpc/client/ledger-
 import type { CommandContext } from '../command.ts'
 import { withKnownPrice } from '../known-price.ts'
 import { atLeast, atMost, bpsText, parsePercent, partOf, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
-import { findPool, ownShares, seenFrom } from '../pools.ts'
+import { findPool, ownShares, poolText, seenFrom } from '../pools.ts'
 import { type AmountLabel, type Proposal, propose } from '../proposal.ts'
 import { findAsset, readAmount, type Session } from '../session.ts'
 import { amountText, cannot, countFlag, usage } from '../values.ts'
@@ -57,7 +57,11 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
     }
     const says = `open a pool at ${bpsText(feeBps)} with ${amountText(a.amount, a.asset)} and ${amountText(b.amount, b.asset)}`
     const sides = both.value.map(({ asset, amount }) => ({ ...asset, units: amount }))
-    const weighed = await withKnownPrice(session, says, sides as [UnitsView, UnitsView])
+    // A pool that is there already is no matter of its price: the node refuses a second one.
+    const isThere = (await findPool(session, poolText(a.asset, b.asset, feeBps))).ok
+    const weighed = isThere
+      ? ok({ says, facts: {} })
+      : await withKnownPrice(session, says, sides as [UnitsView, UnitsView])
     if (!weighed.ok) return weighed
     return propose(
       'pool_create',

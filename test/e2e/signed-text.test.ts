@@ -26,7 +26,7 @@ describe('a text that a wallet signs', () => {
     expect(changed.code).toBe(1)
     expect(JSON.parse(changed.stdout)).toMatchObject({ valid: false, classical: false, postQuantum: false })
     const elsewhere = await verify(signed.stdout, '--network', 'testnet')
-    expect(elsewhere.code).toBe(1)
+    expect(elsewhere.code).toBe(2)
     expect(elsewhere.stderr).toMatch(/^farthing: the address begins with dfar/)
   })
 

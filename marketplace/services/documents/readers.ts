@@ -18,29 +18,29 @@ export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
 const NAME_SHOWN_MAX = 60
 
 /** What other systems call a field, in small letters without marks between words. Where none of these is there, nothing is meant. */
-const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
-  quantity: ['qty'],
-  price: ['unitPrice'],
-  name: ['description'],
-  title: ['description'],
-  text: ['description'],
-  vat: ['vatPercent', 'vatRate', 'vatId'],
-  tax: ['vatPercent', 'vatRate'],
-  taxrate: ['vatPercent', 'vatRate'],
-  vatrate: ['vatPercent', 'vatRate'],
-  vatpercent: ['vatRate'],
-  vatnumber: ['vatId'],
-  taxid: ['vatId'],
-  customer: ['buyer'],
-  supplier: ['seller'],
-  date: ['issueDate', 'paidOn'],
-  invoicedate: ['issueDate'],
-  duedate: ['dueDate', 'validUntil'],
-  expirydate: ['validUntil'],
-  paidon: ['paidOn', 'payment.paidOn'],
-  paymentdate: ['paidOn', 'payment.paidOn'],
-  swift: ['bic'],
-}
+const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['quantity', ['qty']],
+  ['price', ['unitPrice']],
+  ['name', ['description']],
+  ['title', ['description']],
+  ['text', ['description']],
+  ['vat', ['vatPercent', 'vatRate', 'vatId']],
+  ['tax', ['vatPercent', 'vatRate']],
+  ['taxrate', ['vatPercent', 'vatRate']],
+  ['vatrate', ['vatPercent', 'vatRate']],
+  ['vatpercent', ['vatRate']],
+  ['vatnumber', ['vatId']],
+  ['taxid', ['vatId']],
+  ['customer', ['buyer']],
+  ['supplier', ['seller']],
+  ['date', ['issueDate', 'paidOn']],
+  ['invoicedate', ['issueDate']],
+  ['duedate', ['dueDate', 'validUntil']],
+  ['expirydate', ['validUntil']],
+  ['paidon', ['paidOn', 'payment.paidOn']],
+  ['paymentdate', ['paidOn', 'payment.paidOn']],
+  ['swift', ['bic']],
+])
 
 /** What a field takes instead of what it holds. */
 export function takes(value: unknown, at: string, expects: string): Problem {
@@ -73,7 +73,7 @@ export function record<T extends object>(readers: Readers<T>): Reader<T> {
 }
 
 function noField(stranger: string, owner: string, names: readonly string[]): Problem {
-  const synonyms = SYNONYMS[stranger.toLowerCase().replace(/[^a-z]/g, '')]
+  const synonyms = SYNONYMS.get(stranger.toLowerCase().replace(/[^a-z]/g, ''))
   const meant =
     synonyms === undefined
       ? meantName(stranger, names)

@@ -46,16 +46,18 @@ export function tellPayment(node: NodeApi, cause: Fault, offered: OfferedPayment
   const payment = isNative ? offered.txId : offered.payment.authorization.nonce
   const prospect = isNative
     ? ofInvoke(node, offered.txId, { ...meant, again })
-    : ofAuthorization(offered.payment.authorization.validBefore, again)
+    : ofAuthorization(offered.payment.authorization.validBefore, again, Date.now())
   if (cause.code === 'service/invalid-request') return fault('pay/unused', { ...cause.detail, payment, ...prospect })
-  const reason = `${cause.detail.reason}. The payment ${payment} was not used. ${prospect.refund}`
+  const reason = `${String(cause.detail.reason).replace(/\.$/, '')}. The payment ${payment} was not used. ${prospect.refund}`
   return fault(cause.code, { ...cause.detail, ...prospect, reason, payment })
 }
 
-function ofAuthorization(validBefore: bigint, again: string): Prospect {
-  const usable = `Nothing was charged: the same authorization pays for ${again}`
+function ofAuthorization(validBefore: bigint, again: string, nowMs: number): Prospect {
+  const usable = `Nothing was charged. Where the authorization itself is good, it pays for ${again}`
   if (validBefore > DATED_MAX) return { refund: `${usable}.` }
-  const deadline = moment(Number(validBefore) * 1_000)
+  const endMs = Number(validBefore) * 1_000
+  if (endMs <= nowMs) return { refund: 'Nothing was charged, and the time of the authorization is over.' }
+  const deadline = moment(endMs)
   return { refund: `${usable} until ${deadline}.`, deadline }
 }
 

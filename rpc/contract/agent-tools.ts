@@ -119,15 +119,24 @@ const PAID_CHECK = Compile(PAID_INPUT as TSchema)
 const CHECKS = new Map(Object.entries(TOOL_SHAPES).map(([name, { input }]) => [name, Compile(input as TSchema)]))
 
 /** What is wrong with the arguments of a free tool, empty where they do. */
-export function argumentMisfits(name: FreeToolName, value: unknown): readonly string[] {
+export function argumentMisfits(name: FreeToolName, args: Arguments): readonly string[] {
   const check = CHECKS.get(name)
+  const value = withoutCallId(args)
   if (check === undefined || check.Check(value)) return []
   return sentences(check.Errors(value), { schema: TOOL_SHAPES[name].input, ...ARGUMENTS })
 }
 
 /** What is wrong with the names of the arguments of a paid tool; their values say more where they are read. */
-export function paidArgumentMisfits(args: Readonly<Record<string, unknown>>): readonly string[] {
+export function paidArgumentMisfits(given: Arguments): readonly string[] {
+  const args = withoutCallId(given)
   if (PAID_CHECK.Check(args)) return []
   const strangers = PAID_CHECK.Errors(args).filter(({ keyword }) => keyword === 'additionalProperties')
   return strangers.length === 0 ? [] : sentences(strangers, { schema: PAID_INPUT, ...ARGUMENTS })
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** The client of n8n adds an argument to every call that says nothing to a tool (https://github.com/n8n-io/n8n/issues/21500). */
+function withoutCallId({ toolCallId: _, ...args }: Arguments): Arguments {
+  return args
 }

@@ -153,5 +153,7 @@ describe('an argument of a tool that there is not', () => {
       'payment: there is no member secert; did you mean secret?',
     ])
     expect(paidArgumentMisfits({ request: 7, payment: null })).toEqual([])
+    // The client of n8n adds this to every call.
+    expect(paidArgumentMisfits({ request: '', toolCallId: 'call_1' })).toEqual([])
   })
 })

@@ -28,7 +28,7 @@ import { committedText, Payer } from './payer.ts'
 import { readQuote } from './quotes.ts'
 import { checkReceipt, receiptOf } from './receipts.ts'
 import { errorOfAnswer, errorOfFault } from './refusals.ts'
-import { awaitMined, endIn, interrupted, requestOf, settlePayment, stateAfter } from './settling.ts'
+import { awaitMined, interrupted, isEnd, requestOf, settlePayment, stateAfter } from './settling.ts'
 import type {
   AllowList,
   CallResult,
@@ -233,15 +233,14 @@ export class AgentClient {
 
   /**
    * Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. The answers to those
-   * without a known request go to other clients: the node is asked for their state, and those that it has closed are noted so.
+   * without a known request go to other clients: the node is asked for their state, and those that it says are closed are left out.
    */
   async unfinished(hours = 24): Promise<readonly Payment[]> {
     checkGiven('unfinished', 'hours', hours, KIND.count)
     const records = await this.#journal.since(Date.now() - hours * 3_600_000)
     const open = records.filter(({ state }) => state === 'signed' || state === 'submitted')
-    const ends = await Promise.all(open.map((record) => (record.request === null ? this.#endOf(record) : undefined)))
-    await Promise.all(open.map((record, i) => ends[i] && this.#note(record, ends[i])))
-    return open.filter((_, i) => ends[i] === undefined)
+    const ends = await Promise.all(open.map((record) => record.request === null && this.#isEnded(record)))
+    return open.filter((_, i) => !ends[i])
   }
 
   /** State of a paid call, its refund included, as the node tells it. */
@@ -319,10 +318,10 @@ export class AgentClient {
     return { untilMs: Date.now() + settleMs, signal: AbortSignal.any(signals) }
   }
 
-  /** The final state that the node says a payment is in; undefined where it says none. */
-  async #endOf({ txId }: Payment): Promise<PaymentState | undefined> {
+  /** Whether the node says that the call of a payment is over. */
+  async #isEnded({ txId }: Payment): Promise<boolean> {
     const told = await this.receipt(txId).catch(() => undefined)
-    return endIn(told?.status)
+    return isEnd(told?.status)
   }
 
   async #settle<R>(payment: Payment): Promise<CallResult<R>> {

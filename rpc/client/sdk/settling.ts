@@ -126,22 +126,19 @@ export function requestOf(payment: Payment): string {
 }
 
 /** States of paid calls, as nodes name them, that nothing comes after. */
-const ENDS: ReadonlyMap<unknown, PaymentState> = new Map([
-  ['completed', 'settled'],
-  ['refunded', 'refunded'],
-  ['refund_pending', 'refunded'],
-])
+const ENDS: ReadonlySet<unknown> = new Set(['completed', 'refunded', 'refund_pending'])
 /** Refusals that say that a payment was redeemed before. */
 const REDEEMED: ReadonlySet<string> = new Set(['payment_already_redeemed', 'result_expired'])
 
-/** The final state that a node names; undefined where it names none. */
-export function endIn(status: unknown): PaymentState | undefined {
-  return ENDS.get(status)
+/** Whether a state of a call that a node names is final. */
+export function isEnd(status: unknown): boolean {
+  return ENDS.has(status)
 }
 
 /** How far a payment is after its call was refused. */
 export function stateAfter(error: FarthingError): PaymentState {
-  if (error instanceof RefundedError) return 'refunded'
+  // A payment that was refunded before is told by how it ended.
+  if (error instanceof RefundedError || error.details?.end !== undefined) return 'refunded'
   if (error instanceof VerificationError || REDEEMED.has(error.code)) return 'settled'
   return error.code === 'payment_void' ? 'void' : 'submitted'
 }

@@ -224,11 +224,13 @@ describe('farthing wallet holdings', () => {
     const held = (symbol: string, confidence: string): Json => ({
       ...{ ...coins(symbol, '5'), valueUsd: '1.25', price: { confidence } },
     })
-    const document = { native: held('FAR', 'normal'), tokens: [held('SCAM', 'low')], positions: [], stakes: [] }
+    const lists = { positions: [], stakes: [], totalUsd: '2.5' }
+    const document = { native: held('FAR', 'normal'), tokens: [held('SCAM', 'low')], ...lists }
     node.says('/api/v1/accounts/', document)
     expect((await node.run('wallet', 'holdings', ADDRESS)).prints.slice(1).map((line) => line.split(/ {2,}/))).toEqual([
       ['FAR', '5', '1.25'],
       ['SCAM', '5', '1.25 (thin market)'],
+      ['total', 'an asset of a thin market counts once, up to its depth', '2.5'],
     ])
   })
 })

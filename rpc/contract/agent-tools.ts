@@ -113,6 +113,8 @@ export function paidToolInput(request: {
   )
 }
 
+/** What the validator calls a member that there is not: by itself, and together with the others. */
+const STRANGERS: ReadonlySet<string> = new Set(['boolean', 'additionalProperties'])
 const ARGUMENTS = { whole: 'the arguments', member: 'argument' }
 const PAID_INPUT = paidToolInput({ description: '', isNeeded: false, example: '' })
 const PAID_CHECK = Compile(PAID_INPUT as TSchema)
@@ -130,7 +132,7 @@ export function argumentMisfits(name: FreeToolName, args: Arguments): readonly s
 export function paidArgumentMisfits(given: Arguments): readonly string[] {
   const args = withoutCallId(given)
   if (PAID_CHECK.Check(args)) return []
-  const strangers = PAID_CHECK.Errors(args).filter(({ keyword }) => keyword === 'additionalProperties')
+  const strangers = PAID_CHECK.Errors(args).filter(({ keyword }) => STRANGERS.has(keyword))
   return strangers.length === 0 ? [] : sentences(strangers, { schema: PAID_INPUT, ...ARGUMENTS })
 }
 

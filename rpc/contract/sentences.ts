@@ -77,18 +77,32 @@ export function sentences(complaints: readonly Complaint[], checked: Checked): r
     wanted.set(place, (wanted.get(place) ?? new Set()).add(words))
   }
   for (const [place, words] of wanted) said.add(`${place} must be ${[...words].join(' or ')}`)
-  return said.size > 0 ? [...said] : [`${checked.whole} does not have the documented shape`]
+  return said.size > 0 ? [...said] : [`${checked.whole} must have the documented shape`]
 }
 
 /** Of members that are missing, or that there are not. */
 function memberSentences({ keyword, instancePath, params }: Complaint, { schema, member }: Checked): readonly string[] {
+  const path = segmentsOf(instancePath)
+  // The validator of tools names a member of its own where there may be none, and ends before it names them together.
+  if (keyword === 'boolean') return strangers([String(path.at(-1))], path.slice(0, -1), { schema, member })
   const at = placeOf(instancePath)
   const { missingProperty, requiredProperties, additionalProperty, additionalProperties } = params as Params
   if (keyword === 'required')
     return listOf(requiredProperties ?? missingProperty).map((name) => `${at === '' ? '' : `${at}.`}${name} is missing`)
-  if (keyword !== 'additionalProperties') return []
-  const known = namesAt(schema, segmentsOf(instancePath))
-  return listOf(additionalProperties ?? additionalProperty).map((name) =>
+  return keyword === 'additionalProperties'
+    ? strangers(listOf(additionalProperties ?? additionalProperty), path, { schema, member })
+    : []
+}
+
+/** Says of names at a place that there are none such. */
+function strangers(
+  names: readonly string[],
+  path: readonly string[],
+  { schema, member }: Pick<Checked, 'schema' | 'member'>,
+): readonly string[] {
+  const known = namesAt(schema, path)
+  const at = path.join('.').slice(0, PATH_CHARS_MAX)
+  return names.map((name) =>
     at === '' ? unknownName(member, name, known) : `${at}: ${unknownName('member', name, known)}`,
   )
 }

@@ -177,9 +177,16 @@ describe('an MCP message that the SDK would have much to say about', () => {
     ])
     const called = await call('tools/call', {
       name: 'search_services',
-      arguments: { query: 'price', ...members(20, { a: many(100) }) },
+      arguments: { query: 'price' },
       _meta: { progressToken: 1, traceparent: 'x', 'x402/payment': { a: many(1_000) } },
     })
     expect([called.status, called.text]).toEqual([200, expect.stringContaining('"services"')])
+  })
+
+  it('is told of arguments that a tool does not have, however many there are', async () => {
+    const strangers = members(20, { a: many(100) })
+    const called = await call('tools/call', { name: 'search_services', arguments: { query: 'price', ...strangers } })
+    expect([called.status, called.text]).toEqual([200, expect.stringContaining('there is no argument')])
+    expect(called.text.length).toBeLessThan(5_000)
   })
 })

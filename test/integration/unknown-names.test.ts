@@ -153,6 +153,8 @@ describe('an argument of a tool that there is not', () => {
       'payment: there is no member secert; did you mean secret?',
     ])
     expect(paidArgumentMisfits({ request: 7, payment: null })).toEqual([])
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`m${i}`, i]))
+    expect(paidArgumentMisfits(many)).toContain('there is no argument m0; there are request, payment')
     // The client of n8n adds this to every call.
     expect(paidArgumentMisfits({ request: '', toolCallId: 'call_1' })).toEqual([])
   })

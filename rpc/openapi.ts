@@ -147,7 +147,8 @@ function requestBodyOf({ operationId, body, takesBytes = false, takesForm }: Rou
   if (takesForm === true) return { required: true, content: { [FORM_TYPE]: { schema: named(body as TSchema) } } }
   const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
   const json = { schema: named(body as TSchema), ...exampleOf(OPENAPI_EXAMPLES[operationId]?.request) }
-  return { required: takesBytes, content: { 'application/json': json, ...bytes } }
+  const isNeeded = takesBytes || ((body as { readonly required?: readonly string[] }).required ?? []).length > 0
+  return { required: isNeeded, content: { 'application/json': json, ...bytes } }
 }
 
 function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): readonly object[] {

@@ -117,7 +117,7 @@ describe('farthing mine', () => {
   })
 
   it.each([
-    ['another network', ['--network', 'testnet', '--address', 'tfar1x'], /not an address/, 1],
+    ['another network', ['--network', 'testnet', '--address', 'tfar1x'], /not an address/, 2],
     ['an address and a wallet', ['--address', addressOf(1), '--wallet', 'market'], /give one of them/, 2],
     ['no threads', ['--threads', '0'], /--threads is "0"; allowed: 1 to 256/, 2],
     ['no wallet', ['--wallet', 'nobody'], /there is no wallet named nobody/, 1],

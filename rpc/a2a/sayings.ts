@@ -4,6 +4,7 @@ import { checkRequest } from '../../marketplace/services/service.ts'
 import type { ApiRequest } from '../answer.ts'
 import { type CallOutcome, wantsAnother } from '../cashier/cashier.ts'
 import { resourceUrl } from '../cashier/options.ts'
+import { isWithheld } from '../cashier/quotes.ts'
 import { quoteBook } from '../handlers/market.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
 import type { Artifact, Step } from './tasks.ts'
@@ -39,8 +40,8 @@ export function said(state: Step['state'], text: string, metadata: Step['says'][
 /** The terms of a call. Nobody pays for a typo: they say so where the request would not do. */
 export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
   const checked = checkRequest(offer.definition, request, place.market.shop.context)
-  const isWithheld = !checked.ok && request.trim() !== ''
-  const required = termsOf(place, offer, { cause: checked.ok ? undefined : checked.fault, isWithheld })
+  const cause = checked.ok ? undefined : checked.fault
+  const required = termsOf(place, offer, { cause, isWithheld: isWithheld(request, checked.ok) })
   const error = checked.ok ? {} : { [ERROR]: 'invalid_request' }
   const metadata = { [STATUS]: 'payment-required', [REQUIRED]: required, ...error }
   return said('input-required', String(required.error), metadata)

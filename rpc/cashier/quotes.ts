@@ -66,9 +66,8 @@ export class QuoteBook {
   /** Answer to an unpaid call. */
   unpaid(offer: Offer, request: string | undefined, facts: RequestFacts): QuoteAnswer {
     const unusable = this.#unusable(offer, request)
-    // An empty request only asks what a call takes. Any other is meant, and a stock client would pay for it.
-    const isWithheld = unusable !== null && request !== undefined && request.trim() !== ''
-    const { error, tail, header } = this.#text(offer, { ...facts, isWithheld })
+    const withheld = isWithheld(request ?? '', unusable === null)
+    const { error, tail, header } = this.#text(offer, { ...facts, isWithheld: withheld })
     const extra = requestFields(offer, unusable)
     return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
   }
@@ -153,6 +152,14 @@ export class QuoteBook {
     const blocks = validUntil === undefined ? 0 : validUntil - header.height
     return header.timeMs + blocks * this.#chain.ruleBook.at(header.height).block.spacingMs
   }
+}
+
+/**
+ * Whether the options of a quote are only shown. A stock client pays for whatever it sent, so an unusable request has none that can
+ * be paid; an empty request only asks what a call costs and takes.
+ */
+export function isWithheld(request: string, isUsable: boolean): boolean {
+  return !isUsable && request.trim() !== ''
 }
 
 /** A typo is not paid for: the quote says where the request text would not do. */

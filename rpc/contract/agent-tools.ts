@@ -113,7 +113,7 @@ export function paidToolInput(request: {
   )
 }
 
-/** What the validator calls a member that there is not: by itself, and together with the others. */
+/** The validator reports an unknown member twice: by itself, and together with the others. */
 const STRANGERS: ReadonlySet<string> = new Set(['boolean', 'additionalProperties'])
 const ARGUMENTS = { whole: 'the arguments', member: 'argument' }
 const PAID_INPUT = paidToolInput({ description: '', isNeeded: false, example: '' })

@@ -83,7 +83,7 @@ export function sentences(complaints: readonly Complaint[], checked: Checked): r
 /** Of members that are missing, or that there are not. */
 function memberSentences({ keyword, instancePath, params }: Complaint, { schema, member }: Checked): readonly string[] {
   const path = segmentsOf(instancePath)
-  // The validator of tools names a member of its own where there may be none, and ends before it names them together.
+  // The validator of tools reports each unknown member by itself. After eight it stops, before it reports them together.
   if (keyword === 'boolean') return strangers([String(path.at(-1))], path.slice(0, -1), { schema, member })
   const at = placeOf(instancePath)
   const { missingProperty, requiredProperties, additionalProperty, additionalProperties } = params as Params
@@ -94,7 +94,7 @@ function memberSentences({ keyword, instancePath, params }: Complaint, { schema,
     : []
 }
 
-/** Says of names at a place that there are none such. */
+/** One sentence for each name that the schema does not have at this place. */
 function strangers(
   names: readonly string[],
   path: readonly string[],

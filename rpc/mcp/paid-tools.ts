@@ -7,6 +7,7 @@ import { type CallOutcome, carryOut, wantsAnother } from '../cashier/cashier.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { NATIVE_SCHEME } from '../cashier/options.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
+import { isWithheld } from '../cashier/quotes.ts'
 import { paidArgumentMisfits, paidToolInput } from '../contract/agent-tools.ts'
 import { PerHead } from '../discovery/per-head.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
@@ -98,7 +99,7 @@ function unpaid(place: McpPlace, call: PaidToolCall, request: string): ToolAnswe
   const more = checked.ok
     ? { requestValid: true }
     : { requestValid: false, requestError: { reason: checked.fault.detail.reason, requestFormat, example } }
-  return terms(place, call, { code: 'payment_required', ...more }, { isWithheld: !checked.ok && request.trim() !== '' })
+  return terms(place, call, { code: 'payment_required', ...more }, { isWithheld: isWithheld(request, checked.ok) })
 }
 
 function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAnswer {

@@ -111,7 +111,7 @@ const INTRO = ({
 
 A node sells ${all} services. ${bare} of them work on any machine, ${web} need the internet and no setting, and ${all - bare - web} ask a provider or use something that the operator chooses. What cannot be delivered is not sold: it is listed with the reason, its quote says \`available: false\`, and a payment that is offered all the same is returned. \`npx --no farthing services\` lists what is available and which setting the rest waits for, \`npx --no farthing services test <id> [<request>]\` runs one without a payment, and \`npx --no farthing doctor providers\` asks all that are configured whether they answer.
 
-A request that a service cannot use is said so in the quote, before anybody pays. A service that fails is refunded: on the chain for coins, and by never being charged for dollars. So is a result that does not have the promised shape. A truthful "no" is a result: a domain that nobody registered, a page that answers 404.
+The quote says whether the service can use the request, before the caller pays. A service that fails is refunded: on the chain for coins, and by never being charged for dollars. So is a result that does not have the promised shape. A truthful "no" is a result: a domain that is not registered, a page that answers 404.
 
 Every result says what made it (\`engine\`) or where it comes from (\`source\`: who, when, whether it is stale, and what the provider wants said beside it). What is not known is null and named in \`unknown\`.
 

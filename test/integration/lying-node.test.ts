@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
-import { DEVNET } from '../../config/networks/devnet.ts'
-import { formatAddress } from '../../consensus/crypto/address.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
-import { type Json, LyingNode } from '../support/lying-node.ts'
+import { type Json, LyingNode, OTHER, OWN } from '../support/lying-node.ts'
 
 const node = new LyingNode()
 beforeAll(() => node.open())
 afterAll(() => node.close())
 beforeEach(() => node.reset())
 
-const [OWN, OTHER] = DEV_ADDRESSES.map((address) => formatAddress(DEVNET.addressPrefix, address)) as [string, string]
 const RECIPIENT = '0x00000000219ab540356cBB839Cbe05303d7705Fa'
 const ID = 'ab'.repeat(32)
 

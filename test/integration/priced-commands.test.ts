@@ -1,34 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
-import { DEVNET } from '../../config/networks/devnet.ts'
-import { formatAddress } from '../../consensus/crypto/address.ts'
-import type { Address } from '../../consensus/primitives/ids.ts'
 import { exitCodeOf } from '../../src/cli/exit-codes.ts'
-import { type Json, LyingNode } from '../support/lying-node.ts'
+import { type Json, LyingNode, OTHER, OWN } from '../support/lying-node.ts'
 
 /** What commands say before they send, and what a program is told. */
 const node = new LyingNode()
 beforeAll(() => node.open())
 afterAll(() => node.close())
 
-const [OWN, OTHER] = [0, 1].map((i) => formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[i] as Address)) as [
-  string,
-  string,
-]
 const units = (symbol: string, decimals: number, count: string) => ({ symbol, decimals, units: count, text: count })
-
-function simulates(told: Json): void {
-  const simulation = {
-    wouldMine: true,
-    success: true,
-    code: null,
-    fault: null,
-    fee: '100000',
-    amounts: [],
-    changes: [],
-  }
-  node.says('/api/v1/tx/simulate', { ...simulation, ...told })
-}
 
 /** The node names these prices of a base unit, in millionths of a dollar. */
 function prices(told: Readonly<Record<string, readonly [string, string]>>): void {
@@ -40,7 +19,7 @@ function prices(told: Readonly<Record<string, readonly [string, string]>>): void
 
 beforeEach(() => {
   node.reset()
-  simulates({})
+  node.simulates()
 })
 
 it.each([
@@ -95,7 +74,7 @@ it('a pool near the known price is opened, and where a price is not known there 
 })
 
 it('a withdrawal beyond the vault says what it holds and what is taken', async () => {
-  simulates({ success: false, code: 'bridge_float' })
+  node.simulates({ success: false, code: 'bridge_float' })
   node.says('/api/v1/bridge/0', { network: { float: units('XUSD', 6, '3500000') } })
   const words = ['bridge', 'withdraw', '25', 'ethereum', '0x00000000219ab540356cBB839Cbe05303d7705Fa']
   expect((await node.run(...words)).end).toContain('holds too little: it holds 3.5 XUSD, and this takes 25 XUSD;')

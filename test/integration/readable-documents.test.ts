@@ -230,7 +230,7 @@ describe('farthing wallet holdings', () => {
     expect((await node.run('wallet', 'holdings', ADDRESS)).prints.slice(1).map((line) => line.split(/ {2,}/))).toEqual([
       ['FAR', '5', '1.25'],
       ['SCAM', '5', '1.25 (thin market)'],
-      ['total', 'an asset of a thin market counts once, up to its depth', '2.5'],
+      ['total', 'thin markets count up to what they could pay', '2.5'],
     ])
   })
 })

@@ -1,37 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
-import { DEVNET } from '../../config/networks/devnet.ts'
-import { formatAddress } from '../../consensus/crypto/address.ts'
-import type { Address } from '../../consensus/primitives/ids.ts'
 import { exitCodeOf } from '../../src/cli/exit-codes.ts'
-import { type Json, LyingNode } from '../support/lying-node.ts'
+import { type Json, LyingNode, OTHER, OWN } from '../support/lying-node.ts'
 
 const node = new LyingNode()
 beforeAll(() => node.open())
 afterAll(() => node.close())
 
-const [OWN, OTHER] = [0, 1].map((i) => formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[i] as Address)) as [
-  string,
-  string,
-]
 const STAKE = 'ab'.repeat(32)
 const POOL = 'FAR-SALT-30'
 const far = (units: string) => ({ symbol: 'FAR', decimals: 8, units, text: '1' })
 const salt = (units: string) => ({ symbol: 'SALT', decimals: 4, units, text: '1' })
-
-/** What the node says that a transaction would come to. */
-function simulates(told: Json): void {
-  const simulation = {
-    wouldMine: true,
-    success: true,
-    code: null,
-    fault: null,
-    fee: '100000',
-    amounts: [],
-    changes: [],
-  }
-  node.says('/api/v1/tx/simulate', { ...simulation, ...told })
-}
 
 function holds(tokens: readonly Json[] = []): void {
   const lists = { positions: [], stakes: [], truncated: {} }
@@ -46,7 +24,7 @@ beforeEach(() => {
 })
 
 it('a claim of less than its fee is not sent unless the command line says that it may be', async () => {
-  simulates({ amounts: ['99999'] })
+  node.simulates({ amounts: ['99999'] })
   const { end, fault } = await node.run('stake', 'claim', STAKE, '--no-wait')
   expect(end).toMatch(/^this brings 0\.00099999 FAR and its fee is 0\.001 FAR: nothing was sent; .* --accept-loss$/)
   expect(fault && exitCodeOf(fault)).toBe(1)
@@ -54,14 +32,14 @@ it('a claim of less than its fee is not sent unless the command line says that i
   expect((await node.run('stake', 'claim', STAKE, '--dry-run')).notes).toContain('this needs --accept-loss to be sent')
   expect((await node.run('stake', 'claim', STAKE, '--no-wait', '--accept-loss')).end).toBe(0)
   expect(node.sent).toHaveLength(1)
-  simulates({ amounts: ['100000'] })
+  node.simulates({ amounts: ['100000'] })
   expect((await node.run('stake', 'claim', STAKE, '--no-wait')).end).toBe(0)
   expect(node.sent).toHaveLength(2)
 })
 
 it('a rehearsal says who gets and gives how much, and what is burned', async () => {
   const of = (address: string) => ({ address, symbol: 'SALT' })
-  simulates({
+  node.simulates({
     changes: [
       {
         what: 'accounts',
@@ -99,13 +77,13 @@ it('a rehearsal says who gets and gives how much, and what is burned', async () 
     '  also written: agents',
     'nothing was signed or sent',
   ])
-  simulates({})
+  node.simulates()
   const made = await node.run('token', 'create', 'TEA', 'Tea', '--dry-run')
   expect(made.prints).toContain('  burned: 10 FAR')
 })
 
 it('who holds too little is told of what, and how much', async () => {
-  simulates({ success: false, code: 'insufficient_balance' })
+  node.simulates({ success: false, code: 'insufficient_balance' })
   holds([salt('10000')])
   const burn = await node.run('token', 'burn', '2', 'SALT')
   expect(burn.end).toContain('the wallet holds too little: it holds 1 SALT, and this takes 2 SALT;')
@@ -116,7 +94,7 @@ it('who holds too little is told of what, and how much', async () => {
 })
 
 it('what a pool does not take of what it is offered is said before it is sent', async () => {
-  simulates({})
+  node.simulates()
   const add = await node.run('pool', 'add', POOL, '10', 'FAR', '1', 'SALT', '--no-wait')
   expect(add.notes[0]).toMatch(
     /^add about 2 FAR and 1 SALT to .*; at the price of the pool 8 FAR of what you offer stays/,
@@ -131,7 +109,7 @@ it.each([
   [['--limit', '0.497', '--slippage', '0.5'], 4970n, /0\.497 SALT by --limit, which is tighter than --slippage over/],
   [[], 4958n, /for at least 0\.4958 SALT over/],
 ])('the least of a swap is the one that was asked for: %o', async (flags, limit, line) => {
-  simulates({})
+  node.simulates()
   const { notes, end } = await node.run('swap', '1', 'FAR', 'SALT', '--route', POOL, '--no-wait', ...flags)
   expect(end).toBe(0)
   expect(notes[0]).toMatch(line)
@@ -139,7 +117,7 @@ it.each([
 })
 
 it('the most of an exact output is the one that was asked for', async () => {
-  simulates({})
+  node.simulates()
   const swap = ['swap', '1', 'SALT', 'FAR', '--exact-out', '--route', POOL, '--no-wait', '--limit', '9']
   expect((await node.run(...swap)).notes[0]).toMatch(/^swap at most 9 SALT by --limit for 1 FAR/)
   expect((await node.run(...swap, '--slippage', '1')).notes[0]).toMatch(/at most 0\.50\d* SALT by --slippage/)
@@ -147,7 +125,7 @@ it('the most of an exact output is the one that was asked for', async () => {
 })
 
 it('a program that tries a swap is told its impact, and what sending it needs', async () => {
-  simulates({})
+  node.simulates()
   const swap = async (...words: readonly string[]) => {
     const { prints } = await node.run('swap', ...words, 'FAR', 'SALT', '--route', POOL, '--dry-run', '--json')
     return JSON.parse(prints[0] as string) as Json

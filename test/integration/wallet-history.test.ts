@@ -1,19 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
-import { DEVNET } from '../../config/networks/devnet.ts'
-import { formatAddress } from '../../consensus/crypto/address.ts'
-import type { Address } from '../../consensus/primitives/ids.ts'
-import { type Json, LyingNode } from '../support/lying-node.ts'
+import { type Json, LyingNode, OTHER, OWN } from '../support/lying-node.ts'
 
 const node = new LyingNode()
 beforeAll(() => node.open())
 afterAll(() => node.close())
 beforeEach(() => node.reset())
 
-const [OWN, OTHER] = [0, 1].map((i) => formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[i] as Address)) as [
-  string,
-  string,
-]
 const COINS = '500000000'
 
 function event(kind: string | null, payload: Json | null, more: Json = {}): Json {

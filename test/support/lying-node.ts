@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resolveConfig } from '../../config/load.ts'
+import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
 import { DEVNET } from '../../config/networks/devnet.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
 import { parseCommandLine } from '../../src/cli/args.ts'
@@ -29,6 +31,12 @@ export interface Ran {
 
 /** Height that the node names unless it is told otherwise. */
 export const HEIGHT = 100
+
+/** Addresses of the wallet that commands use, and of another holder. */
+export const [OWN, OTHER] = DEV_ADDRESSES.map((address) => formatAddress(DEVNET.addressPrefix, address)) as [
+  string,
+  string,
+]
 
 /** A node that answers whatever a test wants, and keeps every transaction that commands hand it. It has no code of ours. */
 export class LyingNode {
@@ -78,6 +86,12 @@ export class LyingNode {
   /** Answers at paths that begin so; of several the longest counts. */
   says(path: string, json: unknown, status = 200): void {
     this.answers(path, () => ({ status, json }))
+  }
+
+  /** What a transaction would come to, by default a success. */
+  simulates(change: Json = {}): void {
+    const success = { wouldMine: true, success: true, code: null, fault: null, fee: '100000', amounts: [], changes: [] }
+    this.says('/api/v1/tx/simulate', { ...success, ...change })
   }
 
   /** Answers as a function says, each time anew; null hangs up. */

@@ -11,7 +11,7 @@ const PARTS_MIN = 3
 /** What is looked at to tell what a text is. */
 const LOOK_CHARS = 20_000
 const LINE_CHARS = 200
-// Not `^`, which also matches behind other ends of lines, of which a run would be walked anew from each.
+// With the flag m, `^` also matches behind \r and U+2028: a run of them would be read again from each, which is quadratic.
 const ITEM = /(?<![^\n])[^\S\n]*(?:[-*+\u2022\u2013\u25aa\u25e6]|\(?\d{1,3}[.)])[^\S\n]+(?=\S)/gu
 /** Part of the lines that make a text a list, or a program. */
 const LISTED_MIN = 0.5

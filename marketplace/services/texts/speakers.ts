@@ -10,7 +10,7 @@ export interface Turn {
 
 /** A label in front of what a person says: "Anna:", "DR. OKORO:", "Agent 2:", with a time before it: "[26.11.26, 12:12]", "12:12 -". */
 const LABEL =
-  // Not `^`, which also matches behind other ends of lines, of which a run would be walked anew from each.
+  // With the flag m, `^` also matches behind \r and U+2028: a run of them would be read again from each, which is quadratic.
   /(?<![^\n])[^\S\n]*(?:[[(]?(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[^\S\n])?\d{1,2}:\d{2}(?::\d{2})?(?:[^\S\n]?[AaPp]\.?[Mm]\.?)?[\])]?[^\S\n]+(?:[-\u2013][^\S\n]+)?)?(\p{Lu}[\p{L}\p{M}\d.'\u2019-]{0,24}(?:[^\S\n][\p{Lu}\d][\p{L}\p{M}\d.'\u2019-]{0,24}){0,2})[^\S\n]?:(?=[^\S\n]+\S)/gu
 /** Fewer turns, or lines that mostly have no label, are no dialogue. */
 const TURNS_MIN = 3

@@ -37,12 +37,12 @@ export const walletHoldingsCommand = readingCommand({
   ],
 })
 
-/** Why a total may be less than its rows: what has no price, and what counts no further than its market could pay. */
+/** Why a total is less than the sum of its rows: assets of thin markets, and assets without a price. */
 function totalText(tokens: readonly Fields[], unpriced: unknown): string {
   const symbols = Array.isArray(unpriced) ? unpriced.map(cellOf).join(', ') : ''
   return [
-    ...(tokens.some(isThin) ? ['an asset of a thin market counts once, up to its depth'] : []),
-    ...(symbols === '' ? [] : [`without ${symbols}, which no price is known of`]),
+    ...(tokens.some(isThin) ? ['thin markets count up to what they could pay'] : []),
+    ...(symbols === '' ? [] : [`without ${symbols}, which have no known price`]),
   ].join('; ')
 }
 

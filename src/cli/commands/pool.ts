@@ -57,7 +57,7 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
     }
     const says = `open a pool at ${bpsText(feeBps)} with ${amountText(a.amount, a.asset)} and ${amountText(b.amount, b.asset)}`
     const sides = both.value.map(({ asset, amount }) => ({ ...asset, units: amount }))
-    // A pool that is there already is no matter of its price: the node refuses a second one.
+    // The node refuses a pool that exists, whatever its price.
     const isThere = (await findPool(session, poolText(a.asset, b.asset, feeBps))).ok
     const weighed = isThere
       ? ok({ says, facts: {} })

@@ -76,7 +76,7 @@ export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
 ]
 
 /** The same, first asked without looking at the words of the services. Some were looked at since, while words were chosen: no held-out set. */
-export const UNSEEN_QUESTIONS: readonly LabelledQuestion[] = [
+export const PARTLY_SEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('do I need an umbrella in London', 'weather'),
   meant('how warm is it in Madrid', 'weather'),
   meant('how many yen for 50 dollars', 'fx-rates'),

@@ -4,8 +4,8 @@ import { SERVICE_TABLE } from '../../../../marketplace/services/table.ts'
 import {
   HELD_OUT_QUESTIONS,
   type LabelledQuestion,
+  PARTLY_SEEN_QUESTIONS,
   TUNED_QUESTIONS,
-  UNSEEN_QUESTIONS,
 } from '../../../support/labelled/questions.ts'
 
 const INDEX = serviceIndex(SERVICE_TABLE, (definition) => definition)
@@ -13,7 +13,7 @@ const idsFor = (question: string, isAvailable: (id: string) => boolean | null = 
   findServices(INDEX, question, ({ serviceId }) => isAvailable(serviceId)).map(({ found }) => found.serviceId)
 
 /** Right answers of 30, to questions that were partly looked at while words were chosen. */
-const UNSEEN_RIGHT = 25
+const PARTLY_SEEN_RIGHT = 25
 /** Right answers of 20, to questions that no word was chosen for: what the search really does. */
 const HELD_OUT_RIGHT = 10
 
@@ -54,7 +54,7 @@ describe('finding services by a question', () => {
   })
 
   it.each([
-    [UNSEEN_QUESTIONS, UNSEEN_RIGHT],
+    [PARTLY_SEEN_QUESTIONS, PARTLY_SEEN_RIGHT],
     [HELD_OUT_QUESTIONS, HELD_OUT_RIGHT],
   ])('does so with many questions that it was not made for', (questions, right) => {
     const missed = wrong(questions)

@@ -1,5 +1,5 @@
 import { CHAT_FAULTS } from './chat-faults.ts'
-import { type FaultRow, later, nobody, sender } from './fault-row.ts'
+import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 import { LEDGER_FAULTS } from './ledger-faults.ts'
 import { MARKET_FAULTS } from './market-faults.ts'
 import { MINING_FAULTS } from './mining-faults.ts'
@@ -102,18 +102,18 @@ export const FAULT_TABLE = {
   'block/state-root': sender('block_invalid', 400, 'the state root differs from the computed one'),
 
   'chain/unknown-parent': later('unknown_parent', 409, 'the parent {parent} is not known here'),
-  'chain/known-block': nobody('known_block', 409, 'the block {id} is known already'),
+  'chain/known-block': unblamed('known_block', 409, 'the block {id} is known already'),
   'chain/invalid-ancestor': sender(
     'block_invalid',
     400,
     'the block {id} is known to be invalid, and so is what builds on it',
   ),
-  'chain/reorganisation-too-deep': nobody(
+  'chain/reorganisation-too-deep': unblamed(
     'reorganisation_too_deep',
     409,
     'the heavier branch forks {depth} blocks back; beyond {depthMax} the operator must accept it',
   ),
-  'chain/fork-too-deep': nobody(
+  'chain/fork-too-deep': unblamed(
     'fork_too_deep',
     409,
     'the branch of the block forks {depth} blocks back; beyond {depthMax} nothing can be unwound and no branch is kept',
@@ -142,8 +142,8 @@ export const FAULT_TABLE = {
   'chain/unverified': later('node_busy', 503, 'the signatures of the block could not be checked just now: {reason}'),
   'chain/stopped': later('node_stopping', 503, 'the node is stopping'),
 
-  'mempool/known': nobody('transaction_known', 200, 'the transaction is in the mempool already'),
-  'mempool/mined': nobody('transaction_mined', 409, 'the transaction is mined already'),
+  'mempool/known': unblamed('transaction_known', 200, 'the transaction is in the mempool already'),
+  'mempool/mined': unblamed('transaction_mined', 409, 'the transaction is mined already'),
   'mempool/full': later('mempool_full', 503, 'the mempool is full; a fee rate above {minFeeRate} would be accepted'),
   'mempool/account-limit': later(
     'account_limit',
@@ -224,7 +224,7 @@ export const FAULT_TABLE = {
   ),
   'rpc/too-many-streams': later('too_many_streams', 429, 'too many streams of events are open'),
   'rpc/busy': later('node_busy', 503, 'too many requests at once'),
-  'rpc/internal': nobody('internal_error', 500, 'an error of this node; its log has it under the request id'),
+  'rpc/internal': unblamed('internal_error', 500, 'an error of this node; its log has it under the request id'),
   'rpc/block-not-found': sender('block_not_found', 404, 'there is no block {id} here'),
   'rpc/request-not-found': sender('request_not_found', 404, 'no paid call with the payment {txId} is known here'),
   'rpc/asset-not-found': sender('asset_not_found', 404, 'there is no asset {symbol} here'),
@@ -236,7 +236,7 @@ export const FAULT_TABLE = {
     'the bridge has no network {network}; there are: {networks}',
   ),
   'rpc/withdrawal-not-found': sender('withdrawal_not_found', 404, 'there is no withdrawal {id} here'),
-  'rpc/no-market': nobody('market_disabled', 503, 'this node sells no services'),
+  'rpc/no-market': unblamed('market_disabled', 503, 'this node sells no services'),
 
   'config/unknown-key': sender(
     'config_unknown_key',
@@ -247,14 +247,14 @@ export const FAULT_TABLE = {
   'config/file': sender('config_file', 400, 'the file {path} cannot be used: {reason}'),
   'cli/usage': sender('usage', 400, '{reason}'),
   'cli/node-unreachable': later('node_unreachable', 503, 'no node answers at {url}{advice}'),
-  'cli/refused': nobody('refused', 400, 'the node refused: {message}'),
-  'cli/price-too-high': nobody('price_too_high', 400, 'the price is {price}, your limit is {limit}; see --max-price'),
-  'cli/fee-too-high': nobody(
+  'cli/refused': unblamed('refused', 400, 'the node refused: {message}'),
+  'cli/price-too-high': unblamed('price_too_high', 400, 'the price is {price}, your limit is {limit}; see --max-price'),
+  'cli/fee-too-high': unblamed(
     'fee_too_high',
     400,
     'the fee could come to {fee} at the rates that the node suggests, the limit is {limit}; see --max-fee',
   ),
-  'cli/transaction-failed': nobody(
+  'cli/transaction-failed': unblamed(
     'transaction_failed',
     409,
     'the transaction {txId} was mined at height {height} and failed with {outcome}; only its fee of {fee} was charged',
@@ -275,10 +275,10 @@ export const FAULT_TABLE = {
     'this brings {brings} and its fee is {costs}: nothing was sent; wait until it brings more, or say --accept-loss',
   ),
   'cli/declined': sender('declined', 409, 'nothing was sent'),
-  'cli/not-possible': nobody('not_possible', 409, 'nothing was sent: {reason}'),
-  'cli/not-sent': nobody('not_sent', 409, 'this would fail with {reason}; it was not sent, so it costs nothing'),
-  'cli/would-fail': nobody('would_fail', 409, 'this would fail with {reason}; its fee of {fee} would be charged'),
-  'cli/would-not-mine': nobody(
+  'cli/not-possible': unblamed('not_possible', 409, 'nothing was sent: {reason}'),
+  'cli/not-sent': unblamed('not_sent', 409, 'this would fail with {reason}; it was not sent, so it costs nothing'),
+  'cli/would-fail': unblamed('would_fail', 409, 'this would fail with {reason}; its fee of {fee} would be charged'),
+  'cli/would-not-mine': unblamed(
     'would_not_mine',
     409,
     'no block could hold this now: {reason}; nothing would be charged',
@@ -293,7 +293,7 @@ export const FAULT_TABLE = {
     503,
     'no answer to {txId}: it may have arrived, and blocks to height {validUntil} can hold it; look before you send it again: npx --no farthing tx {txId}{flags}',
   ),
-  'cli/expired': nobody(
+  'cli/expired': unblamed(
     'transaction_expired',
     409,
     'the transaction {txId} was not mined up to height {validUntil}, the last that could hold it, and the node is at {height}; nothing was charged',
@@ -314,63 +314,63 @@ export const FAULT_TABLE = {
     400,
     'the wallet needs a passphrase: set wallet.passphrase-file or run on a terminal',
   ),
-  'wallet/damaged': nobody('wallet_damaged', 500, 'the wallet file {path} is damaged: {reason}'),
-  'call/damaged': nobody('call_damaged', 500, 'the kept call {path} is damaged: {reason}'),
+  'wallet/damaged': unblamed('wallet_damaged', 500, 'the wallet file {path} is damaged: {reason}'),
+  'call/damaged': unblamed('call_damaged', 500, 'the kept call {path} is damaged: {reason}'),
   'file/unreadable': sender('file_unreadable', 400, '{path} cannot be read: {reason}'),
   'file/unwritable': sender('file_unwritable', 400, '{path} cannot be written: {reason}'),
-  'rpc/port-taken': nobody(
+  'rpc/port-taken': unblamed(
     'port_taken',
     503,
     'port {port} on {host} is taken; stop what uses it or choose another with --rpc-port',
   ),
-  'rpc/address-unusable': nobody('address_unusable', 503, 'cannot listen on {host}:{port}: {reason}'),
+  'rpc/address-unusable': unblamed('address_unusable', 503, 'cannot listen on {host}:{port}: {reason}'),
 
-  'storage/locked': nobody(
+  'storage/locked': unblamed(
     'storage_locked',
     503,
     'the data folder {folder} is in use by another process; stop it or choose another with --data-dir',
   ),
-  'storage/other-genesis': nobody(
+  'storage/other-genesis': unblamed(
     'storage_other_network',
     503,
     'the data folder {folder} belongs to {found}, not to {expected}; choose another with --data-dir',
   ),
-  'storage/other-schema': nobody(
+  'storage/other-schema': unblamed(
     'storage_schema',
     503,
     'the data folder {folder} has schema {found}, this release reads {expected}; use the release that wrote it, or choose another with --data-dir',
   ),
-  'storage/other-rules': nobody(
+  'storage/other-rules': unblamed(
     'storage_rules',
     503,
     'the chain in the data folder {folder} stands at height {height}, past a height from which this release has other rules than the one that wrote it; move chain and network.json in it away, and the chain is fetched anew',
   ),
-  'storage/stale-indexes': nobody(
+  'storage/stale-indexes': unblamed(
     'storage_indexes',
     503,
     'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx --no farthing reindex{flags}',
   ),
-  'storage/pruned': nobody(
+  'storage/pruned': unblamed(
     'pruned',
     410,
     'this node does not hold what was in block {height}: it has bodies from height {bodiesFrom} on and witnesses from {witnessesFrom} on; ask a node that keeps more',
   ),
-  'storage/past-unknown': nobody(
+  'storage/past-unknown': unblamed(
     'pruned',
     410,
     'this node knows what came of blocks from height {from} on, since it began from a snapshot or made its indexes anew; ask a node that executed all of them',
   ),
-  'storage/not-initialised': nobody(
+  'storage/not-initialised': unblamed(
     'storage_missing',
     503,
     'the data folder {folder} holds no chain; make one with: npx --no farthing init{flags}',
   ),
-  'storage/damaged': nobody(
+  'storage/damaged': unblamed(
     'storage_damaged',
     503,
     'the data folder {folder} is damaged: {reason}; restore a backup or begin with an empty folder',
   ),
-  'storage/full': nobody(
+  'storage/full': unblamed(
     'storage_full',
     503,
     'the disk of {folder} is full or failing: {reason}; free some space and start again',

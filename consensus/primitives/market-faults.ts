@@ -1,15 +1,15 @@
-import { type FaultRow, later, nobody, sender } from './fault-row.ts'
+import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
 /** What the market refuses: services, payments on both rails, facilitators. */
 export const MARKET_FAULTS = {
   'service/not-found': sender('service_not_found', 404, 'there is no service {serviceId} here'),
   'service/invalid-request': sender('invalid_request', 400, 'unusable request: {reason}'),
   'service/unavailable': later('service_unavailable', 503, '{serviceId} is unavailable: {reason}'),
-  'service/failed': nobody('upstream_failed', 502, '{serviceId} failed: {reason}'),
-  'service/timeout': nobody('upstream_timeout', 504, '{serviceId} did not finish within {timeoutMs} ms'),
-  'service/bad-result': nobody('upstream_failed', 502, '{serviceId} gave an unusable result: {reason}'),
-  'service/interrupted': nobody('upstream_failed', 502, '{serviceId} was interrupted and is not safe to repeat'),
-  'service/too-late': nobody(
+  'service/failed': unblamed('upstream_failed', 502, '{serviceId} failed: {reason}'),
+  'service/timeout': unblamed('upstream_timeout', 504, '{serviceId} did not finish within {timeoutMs} ms'),
+  'service/bad-result': unblamed('upstream_failed', 502, '{serviceId} gave an unusable result: {reason}'),
+  'service/interrupted': unblamed('upstream_failed', 502, '{serviceId} was interrupted and is not safe to repeat'),
+  'service/too-late': unblamed(
     'upstream_failed',
     502,
     '{serviceId} was interrupted, and the deadline of its payment leaves no time for it',
@@ -30,18 +30,18 @@ export const MARKET_FAULTS = {
     402,
     'Do not pay again: the payment {txId} is good and nothing of it is used, but {reason}; repeat this call with the same payment',
   ),
-  'pay/failed': nobody(
+  'pay/failed': unblamed(
     'payment_failed',
     402,
     'the transaction {txId} was mined but failed ({outcome}): it is no payment, and only its fee was charged',
   ),
-  'pay/mismatch': nobody(
+  'pay/mismatch': unblamed(
     'payment_mismatch',
     402,
     'the payment {txId} does not fit: {field} is {got}, expected {expected}. {refund}',
   ),
-  'pay/closed': nobody('payment_closed', 402, 'the escrow of the payment {txId} is closed: {end}'),
-  'pay/too-late': nobody(
+  'pay/closed': unblamed('payment_closed', 402, 'the escrow of the payment {txId} is closed: {end}'),
+  'pay/too-late': unblamed(
     'payment_expired',
     402,
     'the payment {txId} has too few blocks left before its deadline {deadline}, where it returns to the caller by itself',
@@ -56,29 +56,29 @@ export const MARKET_FAULTS = {
     400,
     'the payment {txId} is locked: send its secret as payment.secret',
   ),
-  'pay/already-redeemed': nobody('payment_already_redeemed', 409, 'the payment {txId} was used for another request'),
-  'pay/refunded': nobody(
+  'pay/already-redeemed': unblamed('payment_already_redeemed', 409, 'the payment {txId} was used for another request'),
+  'pay/refunded': unblamed(
     'payment_already_redeemed',
     409,
     'the payment {txId} buys nothing any more: it was for another request, which failed, and {end}',
   ),
-  'pay/result-expired': nobody(
+  'pay/result-expired': unblamed(
     'result_expired',
     410,
     'the payment {txId} was redeemed, and its result is no longer kept',
   ),
 
-  'market/payout-unfunded': nobody(
+  'market/payout-unfunded': unblamed(
     'payout_unfunded',
     409,
     'nothing is sold before the payout address {address} has coins: send it some, or mine to it; a node that still catches up may not have seen them yet',
   ),
-  'market/shared-keys': nobody(
+  'market/shared-keys': unblamed(
     'shared_keys',
     503,
     'another node of this devnet sells by the keys that every devnet has, so this one sells nothing: a new --data-dir with --dev-key 3 (to 6) has its own',
   ),
-  'market/registration-failed': nobody(
+  'market/registration-failed': unblamed(
     'registration_failed',
     409,
     'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
@@ -89,7 +89,7 @@ export const MARKET_FAULTS = {
     503,
     'the claim store of this node cannot be reached just now ({reason}). Do not pay again: nothing is lost, repeat this call with the same payment',
   ),
-  'market/claims-unusable': nobody(
+  'market/claims-unusable': unblamed(
     'claim_store_unusable',
     503,
     'the claim store {place} cannot be used: {reason}; see market.claims-url',
@@ -107,7 +107,7 @@ export const MARKET_FAULTS = {
   ),
   'pay/rail-closed': later('service_unavailable', 503, 'the stablecoin rail takes no payments now: {reason}'),
 
-  'stable/refused': nobody('payment_refused', 402, 'the payment was refused: {reason}. Nothing was charged'),
+  'stable/refused': unblamed('payment_refused', 402, 'the payment was refused: {reason}. Nothing was charged'),
   'stable/failing': later(
     'rate_limited',
     429,
@@ -123,12 +123,12 @@ export const MARKET_FAULTS = {
     429,
     "the signature is not of the payer's own key, and too many such payments were sent lately: try again in {seconds} s. Nothing was charged",
   ),
-  'stable/used': nobody(
+  'stable/used': unblamed(
     'payment_already_redeemed',
     409,
     'this authorization was used for another request; sign a new one for this',
   ),
-  'stable/key-used': nobody(
+  'stable/key-used': unblamed(
     'idempotency_conflict',
     409,
     'this payment identifier or Idempotency-Key was used with another request; nothing was charged',
@@ -143,22 +143,22 @@ export const MARKET_FAULTS = {
     503,
     'Do not pay again: whether this authorization was settled is not known yet; repeat this call with the same payment',
   ),
-  'stable/delivered': nobody(
+  'stable/delivered': unblamed(
     'already_delivered',
     409,
     'this call was paid with {transaction} and its result was delivered. A settled authorization is public, so the result is repeated only with the payment identifier or Idempotency-Key of the first call',
   ),
-  'stable/result-expired': nobody(
+  'stable/result-expired': unblamed(
     'result_expired',
     410,
     'this call was paid with {transaction}, and its result is no longer kept',
   ),
-  'stable/owed': nobody(
+  'stable/owed': unblamed(
     'refund_owed',
     409,
     'this authorization was settled without a delivery: {amount} {asset} are owed back to {payer} ({status})',
   ),
-  'stable/refund-waits': nobody(
+  'stable/refund-waits': unblamed(
     'refund_owed',
     409,
     'a refund of {amount} units to {payer} is owed and there is no stable.refund-key-file: pay it, then run farthing refunds {id} --paid <transaction>',
@@ -168,7 +168,7 @@ export const MARKET_FAULTS = {
     503,
     'the refund of {amount} units to {payer} was refused: {reason}; it is tried again',
   ),
-  'stable/not-arrived': nobody(
+  'stable/not-arrived': unblamed(
     'settlement_unknown',
     503,
     'facilitator {facilitator} reported that {payer} paid {amount} units in {transaction}, which the chain of the token does not show: {reason}',
@@ -187,7 +187,7 @@ export const MARKET_FAULTS = {
     400,
     'the payment requirements cannot be used: {field} {reason}',
   ),
-  'facilitator/service': nobody('service_not_found', 404, 'the agent {agentId} has published no service {serviceId}'),
+  'facilitator/service': unblamed('service_not_found', 404, 'the agent {agentId} has published no service {serviceId}'),
   'facilitator/request-missing': sender(
     'request_missing',
     400,
@@ -195,7 +195,7 @@ export const MARKET_FAULTS = {
   ),
   'facilitator/settlement': sender('invalid_settlement', 400, 'the settlement cannot be used: {field} {reason}'),
   'facilitator/not-settler': sender('not_a_settler', 403, '{settler} is neither owner nor settler of {agentId}'),
-  'facilitator/already-settled': nobody(
+  'facilitator/already-settled': unblamed(
     'already_settled',
     409,
     'the payment {txId} was settled for another request of hash {requestHash}',
@@ -205,5 +205,5 @@ export const MARKET_FAULTS = {
     503,
     'this facilitator keeps {count} settlements and takes no more now',
   ),
-  'facilitator/off': nobody('facilitator_disabled', 503, 'this node is no facilitator'),
+  'facilitator/off': unblamed('facilitator_disabled', 503, 'this node is no facilitator'),
 } as const satisfies Record<string, FaultRow>

@@ -49,7 +49,7 @@ function parse(request: string): Result<string> {
   if (isIp === true) return unusable('it is an IP address', FORMAT)
   if (ascii.length > ASCII_CHARS_MAX || !NAME.test(`x.${ascii}`)) return unusable('it is not a domain name', FORMAT)
   if (domain === null)
-    return unusable(`nobody registers ${publicSuffix ?? ascii}: names are registered below it`, FORMAT)
+    return unusable(`${publicSuffix ?? ascii} itself cannot be registered: names are registered below it`, FORMAT)
   return ok(domain)
 }
 

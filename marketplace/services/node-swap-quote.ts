@@ -66,7 +66,7 @@ function read(chain: Chain, { amount, from, to }: Wanted): QuoteRequest | Fault 
     return noToken(chain, assetIn === undefined ? from : to, FORMAT)
   }
   const frozen = [assetIn, assetOut].find((asset) => asset.frozen)
-  if (frozen !== undefined) return refusal(`${frozen.symbol} is frozen: nobody can trade it`, FORMAT)
+  if (frozen !== undefined) return refusal(`${frozen.symbol} is frozen and cannot be traded`, FORMAT)
   const units = parseAmount(amount, assetIn.decimals)
   if (!units.ok) return refusal(faultMessage(units.fault), FORMAT)
   if (units.value === 0n) return refusal('the amount must be above 0', FORMAT)

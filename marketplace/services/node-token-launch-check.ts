@@ -23,7 +23,7 @@ const FORMAT = {
 }
 const REQUEST_CHARS_MAX = 400
 const FEE_NOTE =
-  'estimate for an account of one key that has sent before: burn + weight x suggestedRate; only the burn is the same for everybody'
+  'estimate for an account of one key that has sent before: burn + weight x suggestedRate; only the burn is the same for every account'
 /** Weight of a token_create of such an account, but for the bytes of symbol and name. */
 const LAUNCH_WEIGHT = 24_009
 

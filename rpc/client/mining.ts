@@ -73,7 +73,7 @@ export async function askJob(baseUrl: string, { address, text }: JobOwner): Prom
   return job === undefined ? fail(fault('cli/refused', { message: NO_JOB })) : ok(job)
 }
 
-const NO_JOB = 'what it gives as a job is not one that this client understands, or pays somebody else'
+const NO_JOB = 'what it gives as a job is not one that this client understands, or pays another address'
 
 /** Submits a nonce; every answer of the node is a value. */
 export async function submitNonce(baseUrl: string, jobId: string, nonce: bigint): Promise<Result<WorkAnswer>> {

@@ -304,7 +304,7 @@ export const MARKET_ROUTES = {
         description: 'The example',
         schema: Type.Object({
           serviceId: Type.String(),
-          sample: Type.Literal(true, { description: 'Nothing was computed: the result is the same for everybody' }),
+          sample: Type.Literal(true, { description: 'Nothing was computed: the result is the same for every caller' }),
           request: Type.String(),
           requestFormat: Type.String(),
           result: Type.Unknown(),

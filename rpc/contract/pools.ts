@@ -172,7 +172,7 @@ export const POOL_ROUTES = {
     tag: 'assets',
     summary: 'Hourly candles of executed swaps, oldest first, the newest hours on the first page',
     description:
-      'Prices are Y per X in whole units, as paid, fee included. Hours in which nothing happened are left out; in one in which liquidity moved and nobody traded the prices are null.',
+      'Prices are Y per X in whole units, as paid, fee included. Hours in which nothing happened are left out; in one in which liquidity moved without a trade the prices are null.',
     params: Type.Object({ id: POOL_PARAM }),
     query: CANDLES_QUERY,
     answers: {

@@ -90,7 +90,7 @@ export const TOKEN_ROUTES = {
     tag: 'assets',
     summary: 'Who holds an asset, the largest first',
     description:
-      'The cursor names an amount and an address: the next page has whoever holds less at that moment. What pools, stakes and escrows hold has no address.',
+      'The cursor names an amount and an address: the next page has the addresses that hold less at that moment. What pools, stakes and escrows hold has no address.',
     params: NAMED,
     query: PAGE_QUERY,
     answers: {

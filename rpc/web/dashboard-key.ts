@@ -21,7 +21,7 @@ export function madePage(frame: DashboardFrame, { label, id }: ChatKey, secret: 
     html`<header><p class="crumbs"><a href="/dashboard">API keys</a></p><h1>${label}</h1>
 <p class="lede">This is the key. It is shown this once: the node keeps only a seal of it, by which it knows it again.</p></header>
 <pre class="secret more" tabindex="0" aria-label="The key"><code id="secret">${secret}</code></pre>
-<p class="more">Put it where your program reads its secrets. Whoever has it can chat in your name: end it at once if it gets lost.</p>
+<p class="more">Put it where your program reads its secrets. A program that has it chats in your name: end it at once if it gets lost.</p>
 <p class="more"><a href="/dashboard">I have it</a> · <a href="/dashboard/keys/${id}">Name and limits</a></p>`,
   )
 }
@@ -45,7 +45,7 @@ export function keyPage(frame: DashboardFrame, facts: KeyFacts): string {
 <p class="id"><code>fk-${key.id}…</code> ${keyState(key)}</p>
 ${usageFacts(key)}</header>
 ${troubleMarkup(trouble)}
-${isEnded ? html`<p class="notice">It was revoked on ${dateText(key.revokedAtMs ?? 0)} and lets nobody in any more.</p>` : html`${changeForm(frame, facts)}${revokeForm(frame, facts)}`}`,
+${isEnded ? html`<p class="notice">It was revoked on ${dateText(key.revokedAtMs ?? 0)} and is refused from then on.</p>` : html`${changeForm(frame, facts)}${revokeForm(frame, facts)}`}`,
   )
 }
 

@@ -40,7 +40,7 @@ export function combinedQuotes(answers: readonly Sourced<MajorQuotes>[]): Result
 
 /** Why there is no price at all: of an asset that has quotes they are too far apart. */
 function withoutPrice(torn: Major | undefined): Fault {
-  if (torn === undefined) return fault('provider/none', { what: WHAT, reason: 'nobody answered' })
+  if (torn === undefined) return fault('provider/none', { what: WHAT, reason: 'no provider answered' })
   return fault('provider/answer', { provider: WHAT, reason: `providers disagree on the price of ${torn}` })
 }
 

@@ -12,8 +12,8 @@ const WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no way to that network',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself alone',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody known',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody known',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by no authority that this machine knows',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by no authority that this machine knows',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 }
 

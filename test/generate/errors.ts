@@ -11,7 +11,7 @@ Every refusal is a value with an internal code, \`area/what-is-wrong\`, and the 
     {"error": "<sentence>", "code": "<API code>", "requestId": "<also in X-Request-Id>", "details": {<the facts>}}
 
 With \`Accept: application/problem+json\` the members of RFC 9457 are added. A \`402\` carries a fresh quote beside them. The API
-code is the stable one; several internal codes may share it. *Blame* says whether whoever sent the bytes must have known better
+code is the stable one; several internal codes may share it. *Blame* says whether the sender of the bytes must have known better
 (peers are scored by it), *retry* whether the same bytes may be accepted later. *Receipt* is the number that a mined
 transaction or receipt entry carries for it.
 

@@ -154,7 +154,7 @@ const NODE: readonly Row[] = [
   ['signatures waiting for verification', DEFAULT_MEMPOOL_POLICY.verifyingMax, '', 'mempool/policy.ts'],
   ['replacement pays more by', DEFAULT_MEMPOOL_POLICY.replacementBumpBps, 'basis points', 'mempool/policy.ts'],
   ...DOOR_LIMITS,
-  ['API keys of all owners, those that nobody uses forgotten first', KEYS_IN_ALL_MAX, '', 'chat/key-book.ts'],
+  ['API keys of all owners, unused ones forgotten first', KEYS_IN_ALL_MAX, '', 'chat/key-book.ts'],
   ['figures of the use of keys that a killed process loses', USAGE_LOSS_MS_MAX, 'ms', 'storage/level-chat-keys.ts'],
   ['sessions of the dashboard of all wallets', SESSIONS_MAX, '', 'dashboard/sessions.ts'],
   ['API keys of wallets that are made within a day from one address', KEYS_A_DAY_MAX, '', 'dashboard/key-makers.ts'],

@@ -124,25 +124,39 @@ ${PROVIDER_ROWS}
 | \`geo.city-db\`, \`geo.asn-db\` | MMDB files on this machine | |
 | \`models.file\`, \`models.gguf\` | model backends ([models.md](models.md)) | \`keyRef\` |
 
-Several names are separated by commas and asked in that order; \`name=https://...\` (or \`http://\`) names another address than the provider's own: its base, under which the provider's own paths are asked: \`searxng=http://127.0.0.1:8888\` for \`http://127.0.0.1:8888/search\`, \`ecb=https://proxy.example\` for \`https://proxy.example/stats/eurofxref/eurofxref-daily.xml\`. SearXNG has no address of its own, so \`searxng\` always needs one, and its settings must list \`json\` under \`search.formats\`. Keys are in the file that \`providers.keys-file\` names: \`{"brave": "...", "open-meteo": "..."}\`. A relative path of any setting counts from the folder in which the command is run, also where \`farthing.json\` names it. Nothing is asked of anybody that is not named here.
+Several names are separated by commas and asked in that order; \`name=https://...\` (or \`http://\`) names another address than the provider's own: its base, under which the provider's own paths are asked: \`searxng=http://127.0.0.1:8888\` for \`http://127.0.0.1:8888/search\`, \`ecb=https://proxy.example\` for \`https://proxy.example/stats/eurofxref/eurofxref-daily.xml\`. SearXNG has no address of its own, so \`searxng\` always needs one, and its settings must list \`json\` under \`search.formats\`. Keys are in the file that \`providers.keys-file\` names: \`{"brave": "...", "open-meteo": "..."}\`. A relative path of any setting counts from the folder in which the command is run, also where \`farthing.json\` names it. No host is asked that is not named here.
 
 \`\`\`sh
 npx --no farthing start --mine-threads 1 --providers-rates ecb --providers-domains iana --providers-search searxng=http://127.0.0.1:8888
 npx --no farthing doctor providers --providers-rates ecb --providers-search searxng=http://127.0.0.1:8888
 \`\`\`
 
-The same in \`farthing.json\` of the data folder, where both commands find it: \`{"providers": {"rates": "ecb", "search": "searxng=http://127.0.0.1:8888"}}\`. A wrong name or an unusable file keeps the node from starting (exit code 2); somebody who does not answer, lacks a key or address, or a model file that cannot be loaded does not: then \`farthing services\` and \`farthing doctor providers\` (exit code 1) say so.
+The same in \`farthing.json\` of the data folder, where both commands find it: \`{"providers": {"rates": "ecb", "search": "searxng=http://127.0.0.1:8888"}}\`. A wrong name or an unusable file keeps the node from starting (exit code 2); a provider that does not answer or lacks a key or address, or a model file that cannot be loaded, does not: then \`farthing services\` and \`farthing doctor providers\` (exit code 1) say so.
 
 Terms differ: the free hosts of Open-Meteo are not for paid services, so \`open-meteo\` needs a customer key or an own instance; MET Norway and the databases of addresses want to be named, which results do. Read the terms of whom you name.
 
-A provider that fails five times in a row, or more than half of its last twenty calls, is left alone for 30 seconds, then twice as long each time, up to ten minutes. What free requests and checks of our own fail at keeps it from free requests alone, unless it cannot be reached or does not know the key; of paid questions that it forbids (403) one in 15 seconds counts. While nobody can be asked, a kept answer is given within its bounds and marked \`stale\`; where there is none, the service is unavailable.
+A provider that fails five times in a row, or in more than half of its last twenty calls, is asked nothing for 30 seconds, then for twice as long each time, up to ten minutes. Where only free requests and the node's own checks failed, paid questions still reach it, unless it cannot be reached at all or refuses the key. Paid questions that it forbids (403) count as one failure in 15 seconds at most. While no provider can be asked, a kept answer is given within its bounds and marked \`stale\`; where there is none, the service is unavailable.
 
 ## Reading the web
 
-Services that read addresses of callers never connect to this machine, its networks or any address that is not public, whatever the URL, the name system or a redirect says. \`web.deny\` adds networks, \`web.ports\` ports, \`web.enabled=false\` turns all of it off. Content of strangers is parsed in processes that can reach neither network nor disk, and are ended when they exceed their time or memory.
+Services that read addresses of callers never connect to this machine, its networks or any address that is not public, whatever the URL, the name system or a redirect says. \`web.deny\` adds networks, \`web.ports\` ports, \`web.enabled=false\` turns all of it off. node-web-fetch leaves alone what a site's robots.txt excludes, unless \`web.robots\` is false. \`web.contact\` is the address under which the owner of a site that is read can reach you, \`web.resolvers\` names the name servers that are asked. Content of strangers is parsed in processes that can reach neither network nor disk, and are ended when they exceed their time or memory.
+
+## Documents
+
+All amounts of a result are decimal text in whole units of its \`currency\`; a request that names none has that of \`documents.currency\` (EUR). Beside the file, in \`pdf\`, a result has what was worked out:
+
+| member | what |
+| --- | --- |
+| \`lines\` | each item with \`description\`, \`qty\`, \`unitPrice\`, \`net\`, and \`vatPercent\` where it has a rate of its own |
+| \`discount\` | only with a discount: \`percent\` where it was given as one, \`amount\`, and \`itemsTotal\`, the sum before it |
+| \`netTotal\`, \`vatRate\`, \`vatAmount\`, \`grossTotal\` | the sum after the discount, the rate, the tax, and what there is to pay |
+| \`vat\` | only where an item has a rate of its own: \`vatPercent\`, \`net\` after its share of the discount, and \`amount\` for each rate |
+| \`issueDate\`, \`dueOrValidUntil\`, \`pages\` | the days, and how many pages it has |
+
+A script that the built-in fonts lack needs a font file in \`documents.fonts\`.
 
 ## What is kept
 
-What depends on request and head alone is worked out once for each head. Texts of pages are kept for a minute, feeds for five, metadata and mail domains for ten, unless the page forbids it. Answers of providers count as new for: prices 20 s, gas and balances 6 s, names of ENS 5 min, searches 1 min, weather 10 min, registrations and translations an hour, exchange rates until the next are published; and while nobody can be asked they are given, marked \`stale\`, up to: prices 5 min, gas and balances 30 s, names 30 min, weather 2 hours, registrations 6 hours, exchange rates 5 days. Documents, texts, chat and pictures are made anew for each call. A call that is repeated with its payment always has the same result.
+What depends on request and head alone is worked out once for each head. Texts of pages are kept for a minute, feeds for five, metadata and mail domains for ten, unless the page forbids it. Answers of providers count as new for: prices 20 s, gas and balances 6 s, names of ENS 5 min, searches 1 min, weather 10 min, registrations and translations an hour, exchange rates until the next are published; and while no provider can be asked they are given, marked \`stale\`, up to: prices 5 min, gas and balances 30 s, names 30 min, weather 2 hours, registrations 6 hours, exchange rates 5 days. Documents, texts, chat and pictures are made anew for each call. A call that is repeated with its payment always has the same result.
 
 ## All services`

@@ -61,7 +61,7 @@ test('frames of the muxer for streams that are not there', async () => {
     await setTimeout(1)
   }
   // Frames and their bytes are paid out of one allowance: which of the two finds it empty depends on how they come in.
-  await cutFor(attacker, /flood (frames|bytes that nobody asked for)/)
+  await cutFor(attacker, /flood (frames|bytes that this node did not ask for)/)
 })
 
 test('a stranger who negotiates for ever is cut before it says who it is', async () => {

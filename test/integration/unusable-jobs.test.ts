@@ -42,6 +42,6 @@ it('jobs that cannot be used are searched by nobody, and whoever mines is told',
   await until('something is said', () => said.length > 0, { ms: 20_000 })
   controller.abort()
   await running
-  expect(said).toEqual([expect.stringContaining('is not one that this client understands, or pays somebody else')])
+  expect(said).toEqual([expect.stringContaining('is not one that this client understands, or pays another address')])
   expect(searched).toEqual([])
 })

@@ -75,7 +75,7 @@ async function takeNew(call: Call, response: ServerResponse): Promise<Claim | nu
   const { txId, secret } = payment as NonNullable<Call['payment']>
   const amount = await node.amountOf(txId)
   if (amount === null) {
-    await ask(call, response, { reason: 'payment_not_found', message: 'nobody has seen this payment' })
+    await ask(call, response, { reason: 'payment_not_found', message: 'no payment with this id has been seen' })
     return null
   }
   const claim = { txId, secret, request, requestHash: requestHash(SERVICE, request), amount }

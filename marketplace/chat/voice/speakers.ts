@@ -21,7 +21,7 @@ export class FirstSpeaker implements Speech {
     if (usable !== undefined) return usable
     const isSetUp = standings.some((one) => !one.available && one.requires.length === 0)
     // What servers said, and which they are, is for their operator.
-    if (isSetUp) return notNow('nobody who speaks can be asked now')
+    if (isSetUp) return notNow('no speech engine can be asked now')
     return notConfigured('speech', 'models.file', 'chat.espeak')
   }
 
@@ -39,7 +39,9 @@ export class FirstSpeaker implements Speech {
       const mark = by.indexOf(MARK)
       return this.#speakAs(Number(by.slice(0, mark)), { ...request, by: by.slice(mark + 1) }, signal)
     }
-    let last: Result<SpokenText> = fail(fault('model/none', { reason: 'nobody speaks with this voice at this speed' }))
+    let last: Result<SpokenText> = fail(
+      fault('model/none', { reason: 'no speech engine has this voice at this speed' }),
+    )
     for (const [number, speaker] of this.#speakers.entries()) {
       if (!canSpeak(speaker, request)) continue
       last = await this.#speakAs(number, request, signal)

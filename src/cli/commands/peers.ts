@@ -108,7 +108,7 @@ async function showBans(
   else {
     const rows = bans.value.map(({ target, until, reason }) => [target, until, reason])
     for (const line of tableOf([['WHO', 'UNTIL', 'WHY'], ...rows])) print(line)
-    if (rows.length === 0) note('nobody is kept away')
+    if (rows.length === 0) note('no peer or address is banned')
   }
   return EXIT.ok
 }

@@ -191,14 +191,14 @@ export const tokenIssuerCommand = writingCommand<PayloadOf<'token_issuer'>>({
   name: 'token issuer',
   usage: '<symbol> [address]',
   wordsMax: 2,
-  about: 'Hand a token over to another issuer, or to nobody; its issuer alone',
+  about: 'Hand a token over to another issuer, or leave it without one; its issuer alone',
   example: 'token issuer SALT $(npx --no farthing wallet address) --wallet market',
-  flags: { renounce: 'Nobody shall ever mint it or change it again' },
+  flags: { renounce: 'Leave it without an issuer: no address can ever mint it or change it again' },
   read: readIssuer,
   propose: async ({ context: { params } }, payload) => {
-    const nobody = payload.issuer === ZERO_HEX_32
-    const says = nobody
-      ? `nobody will ever issue ${payload.symbol} again`
+    const isRenounced = payload.issuer === ZERO_HEX_32
+    const says = isRenounced
+      ? `no address will ever issue ${payload.symbol} again`
       : `the issuer of ${payload.symbol} becomes ${formatAddress(params.addressPrefix, payload.issuer)}`
     return propose('token_issuer', payload, says)
   },

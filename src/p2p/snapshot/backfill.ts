@@ -97,7 +97,7 @@ export class Backfill {
     for (const [i, encoded] of reply.value.entries()) {
       const block = this.#blockOf(ids[i], encoded)
       if (block === undefined) {
-        peers.report(peer, 'bad-body', `block ${ids[i] ?? 'nobody asked for'}`)
+        peers.report(peer, 'bad-body', `block ${ids[i] ?? 'that was not asked for'}`)
         break
       }
       lowest = block.header.height

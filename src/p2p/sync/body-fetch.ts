@@ -184,7 +184,7 @@ export class BodyFetch {
 
   async #take(peer: PeerId, batch: readonly Slot[], bodies: readonly (readonly Uint8Array[])[]): Promise<void> {
     const { peers, pacer } = this.#deps
-    if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that nobody named')
+    if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that this node did not ask for')
     // An honest answer ends where it would become too large, which is seldom so soon. One without a body would be asked for again at once.
     const bytes = bodies.flat().reduce((sum, { length }) => sum + length, 0)
     if (bodies.length < batch.length && bytes < BATCH_BYTES) this.#sources.late(peer, bodies.length === 0 ? REST_MS : 0)

@@ -57,7 +57,7 @@ function inOrder(peers: Peers, first: PeerId | null): readonly PeerId[] {
 function checked(
   ...[peers, id, wanted, reply]: [Peers, PeerId, readonly Address[], readonly Uint8Array[]]
 ): readonly AddressKeys[] {
-  if (reply.length > wanted.length) peers.report(id, 'unasked', 'keys of addresses that nobody named')
+  if (reply.length > wanted.length) peers.report(id, 'unasked', 'keys of addresses that this node did not ask for')
   const answered = wanted.flatMap((address, i) => {
     const encoded = reply[i]
     return encoded === undefined || encoded.length === 0 ? [] : [{ address, encoded }]

@@ -60,7 +60,7 @@ describe('several who speak', () => {
     const one = speaker('one', { readiness: () => notNow('one: ECONNREFUSED at 10.0.0.1') })
     const two = speaker('two', { readiness: () => notConfigured('two', 'some.setting') })
     const both = new FirstSpeaker([one, two])
-    expect(both.readiness()).toEqual({ available: false, reason: 'nobody who speaks can be asked now', requires: [] })
+    expect(both.readiness()).toEqual({ available: false, reason: 'no speech engine can be asked now', requires: [] })
     expect(both.voices()).toEqual([])
     expect(await both.speak(REQUEST, never)).toMatchObject({ fault: { code: 'model/none' } })
     expect(new FirstSpeaker([speaker('three'), one]).readiness()).toEqual(READY)

@@ -5,6 +5,7 @@ import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { requestHash } from '../../marketplace/checkout/claim.ts'
 import {
   type AgentClient,
+  type AllowList,
   type ClientOptions,
   createClient,
   fileJournal,
@@ -13,6 +14,7 @@ import {
   PaymentMismatchError,
   PaymentRequiredError,
   RefundedError,
+  ServiceUnavailableError,
   SpendLimitError,
 } from '../../rpc/client/client.ts'
 import { walletFromWords } from '../../rpc/client/wallet.ts'
@@ -93,6 +95,8 @@ describe('guards', () => {
       [{ maxFee: '0.0000001' }, SpendLimitError, 'fee_too_high'],
       [{ allow: { agents: ['nobody'] } }, SpendLimitError, 'not_allowed'],
       [{ allow: { payTo: [wallet.address('devnet')] } }, SpendLimitError, 'not_allowed'],
+      [{ allow: { payTo: ['another'] } }, SpendLimitError, 'not_allowed'],
+      [{ secondNode: 'http://127.0.0.1:1' }, ServiceUnavailableError, 'node_unreachable'],
       [{ onPay: () => false }, SpendLimitError, 'declined'],
       [{ onPay: async () => false }, SpendLimitError, 'declined'],
       [{ dryRun: true }, PaymentRequiredError, 'dry_run'],
@@ -107,6 +111,20 @@ describe('guards', () => {
     expect(await caught(readOnly.call('node-test-once', 'guarded'))).toMatchObject({ code: 'no_wallet' })
     expect(await paidTotal()).toBe(before)
     expect(ran('node-test-once', 'guarded')).toBe(0)
+  })
+
+  it('let an agent pass by its id alone, and name the list that does not have it', async () => {
+    const { agentId, payTo } = await client().quote('node-test-once', 'slow:13')
+    const byId = client({ allow: { payTo: [agentId] } })
+    expect((await byId.call('node-test-once', 'slow:13')).result).toEqual({ echo: 'slow:13' })
+    const said = async (allow: AllowList): Promise<unknown> =>
+      caught(client({ allow }).call('node-test-once', 'guarded'))
+    expect(await said({ agents: ['another'] })).toMatchObject({
+      message: `not paid: allow.agents does not list ${agentId}`,
+    })
+    expect(await said({ payTo: ['another'] })).toMatchObject({
+      message: `not paid: allow.payTo does not list ${payTo} or ${agentId}`,
+    })
   })
 
   it('refuse a service that is unavailable and a request that is unusable', async () => {

@@ -79,6 +79,15 @@ describe('a node that lies about money', () => {
     expect(sent()).toBe(1)
   })
 
+  it('is not paid while the second node gives no answer, or is on another network', async () => {
+    quotes(COIN)
+    second.says('/services.json', { services: [], nativeUsd: 0.04 })
+    second.status({ genesis: 'ab'.repeat(32) })
+    expect(await outcome({ secondNode: second.url })).toBe('other_network')
+    expect(await outcome({ secondNode: 'http://127.0.0.1:1' })).toBe('node_unreachable')
+    expect(sent()).toBe(0)
+  })
+
   it('is not paid where it names no dollars, unless the coins were bounded', async () => {
     quotes(COIN, { priceUsd: null, nativeUsd: null })
     expect(await outcome()).toBe('price_unknown')

@@ -133,7 +133,7 @@ export class AgentClient {
       allow: options.allow ?? {},
       journal: this.#journal,
       price: new CoinPrice(this.#transport),
-      secondNode: this.#secondNode,
+      second: this.#secondNode === null ? null : new NodeClient(this.#secondNode, this.#transport),
       isDryRun: options.dryRun ?? false,
       onPay: options.onPay ?? null,
       isOwn: (quote) => this.#own.has(quote),
@@ -348,7 +348,9 @@ export class AgentClient {
     const amount = payment.amount === 0n ? receipt.amountBaseUnits : payment.amount
     const verified = await this.#verified({ result: body.result, receipt }, { ...payment, amount }, caller)
     if (verified.ok) return { ...answer, verified }
-    const message = `the answer does not verify: ${verified.failed.join(', ')}`
+    const second =
+      verified.checks.secondNode === false ? `; ${this.#secondNode} does not show this block, or gave no answer` : ''
+    const message = `the answer does not verify: ${verified.failed.join(', ')}${second}`
     throw new VerificationError(message, { code: 'unverified', status: 200, ...answer, verified })
   }
 

@@ -20,10 +20,9 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
     })
   const strange = strangeAsset(quote.offer, facts)
   if (strange !== null) throw new PaymentMismatchError(`not paid: ${strange}`, { code: 'other_asset' })
-  if (!isAllowed(allow.agents, agentId) || !isAllowed(allow.payTo, payTo) || !isAllowed(allow.services, serviceId))
-    throw new SpendLimitError(`not paid: ${agentId} (${payTo}) selling ${serviceId} is not on the allow-list`, {
-      code: 'not_allowed',
-    })
+  checkAllowed('agents', allow.agents, [agentId])
+  checkAllowed('payTo', allow.payTo, [payTo, agentId])
+  checkAllowed('services', allow.services, [serviceId])
   const named = { ...quote, agentId: agentId as AgentId, serviceId: serviceId as ServiceId, raw: quote.offer }
   const reason = reasonNotToPay(named, paramsOf(facts), height)
   if (reason !== null)
@@ -56,7 +55,7 @@ export async function checkPayee({ agentId }: Quote, { payTo }: AllowList, clien
   if (payTo === undefined || payTo.includes(agentId)) return
   const { payout } = must(await client.agent(agentId))
   if (payTo.includes(payout)) return
-  throw new SpendLimitError(`not paid: the chain pays ${agentId} at ${payout}, which is not on the allow-list`, {
+  throw new SpendLimitError(`not paid: the chain pays ${agentId} at ${payout}, which allow.payTo does not list`, {
     code: 'not_allowed',
   })
 }
@@ -83,6 +82,8 @@ function isNetwork(network: unknown, { name, chainId }: NetworkFacts): boolean {
   return network === undefined || ['mainnet', name, `farthing:${chainId}`].includes(network as string)
 }
 
-function isAllowed(list: readonly string[] | undefined, name: string): boolean {
-  return list === undefined || list.includes(name)
+/** Refuses a seller that a list has under none of its names. */
+function checkAllowed(list: keyof AllowList, allowed: AllowList[typeof list], names: readonly string[]): void {
+  if (allowed === undefined || names.some((name) => allowed.includes(name))) return
+  throw new SpendLimitError(`not paid: allow.${list} does not list ${names.join(' or ')}`, { code: 'not_allowed' })
 }

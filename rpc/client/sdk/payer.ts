@@ -6,7 +6,7 @@ import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import { requestCommitment } from '../../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
-import type { NodeClient } from '../node-client.ts'
+import type { NodeClient, StatusView } from '../node-client.ts'
 import { feeOf, prepareTransaction } from '../transactions.ts'
 import { checkAgreement, checkPayee, checkStands } from './agreement.ts'
 import { type Ceilings, DAY_MS } from './ceilings.ts'
@@ -36,7 +36,7 @@ export interface PayerParts {
   readonly journal: PaymentJournal
   readonly price: CoinPrice
   /** A second node that prices and headers are compared with; null without. */
-  readonly secondNode: string | null
+  readonly second: NodeClient | null
   readonly isDryRun: boolean
   /** Asked before anything is signed; only `true` pays. */
   readonly onPay: ((intention: Intention) => boolean | Promise<boolean>) | null
@@ -120,13 +120,11 @@ export class Payer {
 
   /** Holds the quote against every guard; gives what units are in dollars, null where nobody names any. */
   async #agree(quote: Quote): Promise<((units: bigint) => number) | null> {
-    const { facts, allow, client, onPay } = this.#parts
-    const status = must(await client.status())
-    if (status.genesis !== facts.genesis)
-      throw new PaymentMismatchError(`the node is on ${status.networkName}, this client is set to ${facts.name}`, {
-        code: 'other_network',
-      })
-    checkAgreement(quote, { facts, allow, height: status.height })
+    const { facts, allow, client, second, onPay } = this.#parts
+    const { height } = await statusOn(client, facts)
+    // One that cannot be asked now could not be asked about the block of the payment either.
+    if (second !== null) await statusOn(second, facts)
+    checkAgreement(quote, { facts, allow, height })
     await checkPayee(quote, allow, client)
     const perUnit = await this.#dollarsPerUnit(quote)
     const usd = perUnit === null ? null : perUnit * Number(quote.amount)
@@ -141,12 +139,12 @@ export class Payer {
    * said it already in a quote that came from there. A stranger's word alone bounds nothing.
    */
   async #dollarsPerUnit(quote: Quote): Promise<number | null> {
-    const { price, secondNode, client, facts, isOwn, ceilings } = this.#parts
+    const { price, second, client, facts, isOwn, ceilings } = this.#parts
     const { usd, amount: units } = quote
     const isTold = usd !== null && isOwn(quote)
     const told = await price.dearest([
       ...(isTold ? [] : [client.baseUrl]),
-      ...(secondNode === null ? [] : [secondNode]),
+      ...(second === null ? [] : [second.baseUrl]),
     ])
     const named = usd === null || !(isTold || told !== null || ceilings.pinsCoins) ? null : usd / Number(units)
     const prices = [named, told === null ? null : told / 10 ** facts.decimals]
@@ -244,4 +242,16 @@ export function transactionOf({ tx, txId }: Payment): Transaction {
   const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
   if (decoded?.ok === true && decoded.value.txId === txId) return decoded.value
   throw new FarthingError('the transaction of this payment is not known', { code: 'no_transaction' })
+}
+
+/** What a node says of itself. Errors: that of a node which gives no answer; `other_network`. */
+async function statusOn(node: NodeClient, { genesis, name }: NetworkFacts): Promise<StatusView> {
+  const status = must(await node.status())
+  if (status.genesis === genesis) return status
+  throw new PaymentMismatchError(
+    `the node at ${node.baseUrl} is on ${status.networkName}, this client is set to ${name}`,
+    {
+      code: 'other_network',
+    },
+  )
 }

@@ -3,6 +3,10 @@ import { askNode, fieldsOf, type Transport } from '../http.ts'
 import { isHeight } from '../node-client.ts'
 import { failedChecks, type PaidFacts, verifyPaidAnswer } from '../verify.ts'
 import type { NetworkFacts, Receipt, VerifiedReceipt } from './shapes.ts'
+import { isOver, pause } from './waiting.ts'
+
+/** How long a second node may be behind the block of a receipt. */
+const BEHIND_MS = 10_000
 
 /** What receipts are checked with. */
 export interface ReceiptBasis {
@@ -34,11 +38,17 @@ export function receiptOf(body: Readonly<Record<string, unknown>>): Receipt {
   return fieldsOf(body.receipt) as Receipt
 }
 
-/** Whether a node has the block of a receipt at its height; a node that gives no answer has not. */
-async function isHeaderOf(url: string, { blockHeight, blockHash }: Receipt, transport: Transport): Promise<boolean> {
+/** Whether a node has the block of a receipt at its height; a node that gives no answer has not. One that is a moment behind is waited for. */
+async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): Promise<boolean> {
+  const { blockHeight, blockHash } = receipt
   if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false
-  const answer = await askNode(url, `/api/v1/blocks?limit=1&cursor=${blockHeight}`, {}, transport)
-  if (!answer.ok || answer.value.status !== 200 || !Array.isArray(answer.value.body.blocks)) return false
-  const { height, id } = fieldsOf(answer.value.body.blocks[0])
-  return height === blockHeight && id === blockHash
+  const untilMs = Date.now() + BEHIND_MS
+  for (;;) {
+    const answer = await askNode(url, `/api/v1/blocks?limit=1&cursor=${blockHeight}`, {}, transport)
+    if (!answer.ok || answer.value.status !== 200 || !Array.isArray(answer.value.body.blocks)) return false
+    const { height, id } = fieldsOf(answer.value.body.blocks[0])
+    if (height === blockHeight) return id === blockHash
+    if (isOver({ untilMs, ...transport })) return false
+    await pause(BEHIND_MS / 20, transport.signal)
+  }
 }

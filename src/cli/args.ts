@@ -19,6 +19,7 @@ const SWITCHES = new Set([
   'no-wait',
   'accept-impact',
   'accept-loss',
+  'accept-slippage',
   'dry-run',
   'all',
   'exact-out',

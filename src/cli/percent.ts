@@ -18,8 +18,11 @@ export const PERCENT_DECIMALS = 4
 /** The flag that says how much worse than expected an outcome may be. */
 export const SLIPPAGE_FLAG = {
   slippage: 'Most percent that the outcome may be worse than quoted by the time of its block; default 0.5',
+  'accept-slippage': 'Take a --slippage above 15 percent',
 }
 const SLIPPAGE_DEFAULT = '0.5'
+/** Who makes the block may take what is tolerated: above this it is more likely a slip of the unit than meant. */
+const SLIPPAGE_UNASKED_MAX = (15n * WHOLE) / 100n
 
 /** A percentage as parts per million: `0.5` is 5,000. At most four decimals and at most 100. */
 export function parsePercent(flag: string, text: string): Result<bigint> {
@@ -31,8 +34,13 @@ export function parsePercent(flag: string, text: string): Result<bigint> {
 /** The tolerance that a command was given, in parts per million. All of it would be no protection at all. */
 export function slippageFlag({ flags }: Pick<CommandContext, 'flags'>): Result<bigint> {
   const parts = parsePercent('slippage', flags.slippage ?? SLIPPAGE_DEFAULT)
-  if (!parts.ok || parts.value < WHOLE) return parts
-  return fail(fault('cli/usage', { reason: '--slippage is below 100: at 100 anything would do' }))
+  if (!parts.ok) return parts
+  if (parts.value >= WHOLE)
+    return fail(fault('cli/usage', { reason: '--slippage is below 100: at 100 anything would do' }))
+  if (parts.value <= SLIPPAGE_UNASKED_MAX || flags['accept-slippage'] !== undefined) return parts
+  const percent = formatAmount(amount(parts.value), PERCENT_DECIMALS)
+  const reason = `--slippage is in percent: ${percent} lets the miner of the block take ${percent} % of it; say at most 15, or add --accept-slippage`
+  return fail(fault('cli/usage', { reason }))
 }
 
 /** ceil(expected x (1 - slippage)): the least to accept, never more tolerant than was said. */

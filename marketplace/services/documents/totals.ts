@@ -35,10 +35,21 @@ export interface Totals {
   readonly gross: bigint
 }
 
+/**
+ * Currencies whose minor unit is not a hundredth (ISO 4217, table A.1). `Intl` follows CLDR, which leaves out the minor unit where
+ * cash has none (HUF, PKR), and differs from release to release.
+ */
+const DIGITS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+    3: 'BHD IQD JOD KWD LYD OMR TND',
+    4: 'CLF UYW',
+  }).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
+)
+
 /** Digits after the point of amounts in a currency of ISO 4217. */
 export function currencyDigits(currency: string): number {
-  const { maximumFractionDigits } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-  return maximumFractionDigits ?? 2
+  return DIGITS.get(currency) ?? 2
 }
 
 /** What items come to before a discount, in minor units. */

@@ -55,6 +55,16 @@ describe('a command of the ledgers refuses, without asking anybody,', () => {
     ['a hand-over to nobody', ['token', 'issuer', 'SALT'], /or --renounce in place of the address$/],
     ['a hand-over to both', ['token', 'issuer', 'SALT', TO, '--renounce'], /or --renounce in place of the address$/],
     ['a whole slippage', ['stable', 'redeem', '1', 'FUSD', '--slippage', '100'], /^--slippage is below 100: /],
+    [
+      'basis points as a slippage',
+      ['swap', '1', 'FAR', 'SALT', '--slippage', '50'],
+      /^--slippage is in percent: 50 lets .* --accept-slippage$/,
+    ],
+    [
+      'the like of a pool',
+      ['pool', 'remove', 'FAR-SALT-30', '--percent', '5', '--slippage', '15.1%'],
+      /^--slippage is in percent: 15.1 lets/,
+    ],
     ['a pool of one asset', ['pool', 'create', '1', 'FAR', '2'], /^usage: farthing pool create /],
     [
       'a fee in two units',

@@ -17,6 +17,7 @@ import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
 
 const ID = 'node-signature-verify' as ServiceId
+/** Keys and a signature have thousands of digits: the example of this service alone is its form, and not a request that works. */
 const FORMAT = {
   requestFormat:
     'JSON {address, text, signature, keys?}: signature as hex or [{keyIndex, bytes}], keys as hex where the chain has not seen them; farthing wallet sign-text writes it',
@@ -65,7 +66,10 @@ function keysOf(chain: Chain, { address, keys }: SignedText): Result<AccountKeys
   if (keys === null) {
     const seen = chain.keys.keysOf(account.value)
     return seen === undefined
-      ? unusable('the chain has not seen the keys of this address: give them', FORMAT)
+      ? unusable(
+          'the chain has not seen the keys of this address: give them in keys; farthing wallet sign-text writes the whole request',
+          FORMAT,
+        )
       : ok(seen)
   }
   const decoded = decodeAccountKeys(fromHex(keys))

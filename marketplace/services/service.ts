@@ -20,7 +20,7 @@ export interface ServiceFacts {
   readonly priceUsdMicros: bigint
   /** How the request text is written; empty where it is optional context. */
   readonly requestFormat: string
-  /** A request that works. */
+  /** A request that works; where one would have thousands of digits, its form. */
   readonly example: string
   /** A result as the service gives it: static, free to look at. */
   readonly sample: object

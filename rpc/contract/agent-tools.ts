@@ -54,7 +54,7 @@ export const TOOL_SHAPES = {
     output: Type.Object({
       service: ENTRY,
       sample: Type.Literal(true),
-      request: Type.String({ description: 'A request that works' }),
+      request: Type.String({ description: 'A request that works; of node-signature-verify its form' }),
       result: Type.Unknown({ description: 'A sample of the result' }),
       resultSchema: Type.Unknown({ description: 'JSON schema of the result' }),
     }),

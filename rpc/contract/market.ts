@@ -297,7 +297,7 @@ export const MARKET_ROUTES = {
     path: '/services/{serviceId}/example',
     operationId: 'getExample',
     tag: 'market',
-    summary: 'A request that works and a sample of the result, free',
+    summary: 'An example of a request and a sample of the result, free',
     params: Type.Object({ serviceId: SERVICE_ID }),
     answers: {
       200: {

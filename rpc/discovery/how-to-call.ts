@@ -4,7 +4,7 @@ import { shellWord } from './plain-text.ts'
 export interface CallExample {
   readonly baseUrl: string
   readonly serviceId: string
-  /** A request that works. */
+  /** Its example. */
   readonly request: string
   /** Name of the chain that is paid on; clients pay on no other one. */
   readonly network: string

@@ -28,7 +28,8 @@ const FREE_TOOLS: Readonly<Record<FreeToolName, FreeTool>> = {
   },
   get_service: {
     title: 'Look at a service',
-    description: 'One service with price, record, a request that works, a sample of its result and its schema. Free.',
+    description:
+      'One service with price, record, an example of a request, a sample of its result and its schema. Free.',
     isReadOnly: true,
     run: getService,
   },

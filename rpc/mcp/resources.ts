@@ -41,7 +41,7 @@ export const RESOURCE_TEMPLATES = [
     uriTemplate: `${SERVICE_PREFIX}{serviceId}`,
     name: 'service',
     title: 'One service',
-    description: 'Registry entry of a service, a request that works and a sample of its result',
+    description: 'Registry entry of a service, an example of a request and a sample of its result',
     mimeType: JSON_TYPE,
   },
 ]

@@ -7,7 +7,7 @@ import { offeredServices } from '../../../src/services-on-offer.ts'
 import { emptyServiceChain, type ServiceChain, serviceChain } from '../../support/service-chain.ts'
 
 const CONFIG = { outside: readOutside(() => null) }
-/** Its keys and signature are ten thousand digits, or of an address that the chain has seen: no example can be that. */
+/** Its keys and signature are ten thousand digits: its example shows the form alone. */
 const SHAPE_ALONE = 'node-signature-verify'
 
 let devnet: ServiceChain

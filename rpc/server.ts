@@ -207,7 +207,7 @@ function readQuery({ query, isDocument }: Route, request: FastifyRequest): void 
   if (isDocument) for (const name of Object.keys(values)) if (!Object.hasOwn(properties, name)) delete values[name]
   for (const [name, { type }] of Object.entries(properties)) {
     const value = values[name]
-    if (type === 'integer' && typeof value === 'string' && /^[0-9]{1,9}$/.test(value)) values[name] = Number(value)
+    if (type === 'integer' && typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value)) values[name] = Number(value)
   }
 }
 

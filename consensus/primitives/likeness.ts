@@ -17,7 +17,7 @@ export function meantName(mistyped: string, names: readonly string[]): string | 
   const typed = mistyped.slice(0, TYPED_CHARS_MAX).toLowerCase()
   const [near] = names
     .map((name) => ({ name, far: distance(typed, name.toLowerCase()) }))
-    .filter(({ name, far }) => far <= Math.ceil(name.length / 3))
+    .filter(({ name, far }) => far <= Math.max(1, Math.floor(name.length / 3)))
     .sort((a, b) => a.far - b.far)
   return near?.name
 }

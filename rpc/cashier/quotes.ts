@@ -88,8 +88,9 @@ export class QuoteBook {
   ): Readonly<Record<string, unknown>> {
     const { error, terms } = this.#text(offer, facts)
     const { cause, isWithheld } = facts
-    const notNow = isWithheld ? '. Do not pay now: correct the request first.' : ''
-    const said = cause === undefined ? error : JSON.stringify(faultMessage(cause) + notNow)
+    const message = cause === undefined ? '' : faultMessage(cause)
+    const notNow = isWithheld ? `${/[.?!]$/.test(message) ? '' : '.'} Do not pay now: correct the request first.` : ''
+    const said = cause === undefined ? error : JSON.stringify(message + notNow)
     const whole = JSON.parse(termsText(said, terms)) as { readonly resource: object }
     return { ...whole, resource: { ...whole.resource, url: facts.resource } }
   }

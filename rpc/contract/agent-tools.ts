@@ -1,5 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import type { Capability } from '../../marketplace/ledger/capabilities.ts'
+import { CAPABILITY } from './agents.ts'
 import { SUBMITTED } from './chain.ts'
 import { ENTRY, MARKET_ROUTES } from './market.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
@@ -37,7 +39,7 @@ export const TOOL_SHAPES = {
       {
         query: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for; all services without' })),
         capability: Type.Optional(
-          Type.String({ maxLength: 40, description: 'Only this capability, like market-data' }),
+          Type.Unsafe<Capability>({ ...CAPABILITY, description: 'Only services of this capability' }),
         ),
         maxPriceUsd: Type.Optional(Type.Number({ minimum: 0, description: 'Only services that cost at most this' })),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: FOUND_MAX, default: 10 })),

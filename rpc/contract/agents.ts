@@ -4,7 +4,8 @@ import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT } from './amounts.ts'
 import { RECORD } from './reputation.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
 
-const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
+/** One of the closed table of capabilities. */
+export const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
 
 const PROVEN = { provenCalls: COUNT, provenVolume: ASSET_AMOUNT, distinctPayers: COUNT }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
+import { CAPABILITY } from './agents.ts'
 import { orNull } from './amounts.ts'
 import { RECORD } from './reputation.ts'
 import {
@@ -123,7 +123,7 @@ export const ENTRY = Type.Object(
     serviceId: Type.String(),
     name: Type.String(),
     description: Type.String(),
-    capability: Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] }),
+    capability: CAPABILITY,
     priceNative: Type.Number(),
     priceUsd: Type.Number(),
     provenCalls: COUNT,
@@ -322,7 +322,7 @@ export const MARKET_ROUTES = {
     summary: 'The registry of this node, unavailable services with the reason',
     query: Type.Object(
       {
-        capability: Type.Optional(Type.String({ maxLength: 40 })),
+        capability: Type.Optional(CAPABILITY),
         q: Type.Optional(Type.String({ maxLength: 80 })),
         query: Type.Optional(Type.String({ maxLength: 80, description: 'The same as `q`' })),
         include: Type.Optional(

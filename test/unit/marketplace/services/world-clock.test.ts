@@ -180,6 +180,12 @@ describe('the world clock', () => {
     })
   })
 
+  it('guesses nothing where most of a short word is another', async () => {
+    expect(await ask('node-world-clock', 'Mars', context)).toMatchObject({
+      refused: expect.not.stringContaining('did you mean'),
+    })
+  })
+
   it('is right in every zone at any moment', async () => {
     const zones = fc.constantFrom(...Intl.supportedValuesOf('timeZone'))
     const moments = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })

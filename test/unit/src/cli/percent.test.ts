@@ -35,8 +35,13 @@ describe('a percentage', () => {
     const slippage = (flags: Record<string, string>) => slippageFlag({ flags })
     expect(slippage({})).toEqual({ ok: true, value: 5_000n })
     expect(slippage({ slippage: '0' })).toEqual({ ok: true, value: 0n })
-    expect(slippage({ slippage: '99.9999' })).toEqual({ ok: true, value: 999_999n })
-    expect(slippage({ slippage: '100' })).toMatchObject({ ok: false, fault: { code: 'cli/usage' } })
+    expect(slippage({ slippage: '15' })).toEqual({ ok: true, value: 150_000n })
+    expect(slippage({ slippage: '15.0001' })).toMatchObject({ ok: false, fault: { code: 'cli/usage' } })
+    expect(slippage({ slippage: '99.9999', 'accept-slippage': 'true' })).toEqual({ ok: true, value: 999_999n })
+    expect(slippage({ slippage: '100', 'accept-slippage': 'true' })).toMatchObject({
+      ok: false,
+      fault: { code: 'cli/usage' },
+    })
   })
 
   it('is shown as it is read', () => {

@@ -58,8 +58,8 @@ function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transa
   }
 }
 
-/** Payments as the best chain holds them. Those of one block are read together. */
-function paymentsOf(database: ChainDatabase, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
+/** Payments as the best chain holds them, by id; pruned ones are left out. Those of one block are read together. */
+export function paymentsOf(database: ChainDatabase, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
   const places = ids.flatMap((txId) => {
     const location = database.location(txId)
     return location === undefined ? [] : [{ txId, ...location }]

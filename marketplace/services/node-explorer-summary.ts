@@ -3,6 +3,8 @@ import { HEADER_BYTES } from '../../consensus/block/header.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { type BlockFacts, kindCounts, newestBlocks } from '../facts/blocks.ts'
+import { burnedIn } from '../facts/burns.ts'
+import { orNull } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
@@ -37,8 +39,9 @@ const RESULT = Type.Object({
   mempool: Type.Object({ count: Type.Integer(), bytes: Type.Integer() }),
   supplyEffect: Type.Object({
     minted: COIN_AMOUNT,
-    burned: COIN_AMOUNT,
-    net: Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' }),
+    /** Null where this node has pruned a payment that was delivered in these blocks. */
+    burned: orNull(COIN_AMOUNT),
+    net: orNull(Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' })),
   }),
 })
 
@@ -59,8 +62,11 @@ function row(context: ServiceContext, { entry, transactions, close }: BlockFacts
 async function summary(context: ServiceContext) {
   const blocks = await newestBlocks(context.chain, SUMMARY_WINDOW)
   const transactions = blocks.flatMap((block) => block.transactions)
-  const sum = (of: 'subsidy' | 'burned'): bigint => blocks.reduce((total, { close }) => total + (close?.[of] ?? 0n), 0n)
-  const [minted, burned] = [sum('subsidy'), sum('burned')]
+  const minted = blocks.reduce((total, { close }) => total + (close?.subsidy ?? 0n), 0n)
+  const burned = blocks.reduce<bigint | null>((total, block) => {
+    const own = total === null ? null : burnedIn(context.chain, block)
+    return total === null || own === null ? null : total + own
+  }, 0n)
   const { height } = context.chain.head.header
   return {
     symbol: context.chain.ruleBook.params.ticker,
@@ -74,18 +80,22 @@ async function summary(context: ServiceContext) {
     mempool: { count: context.mempool.count, bytes: context.mempool.bytes },
     supplyEffect: {
       minted: coins(context, minted),
-      burned: coins(context, burned),
-      net: minted < burned ? `-${coins(context, burned - minted)}` : coins(context, minted - burned),
+      burned: burned === null ? null : coins(context, burned),
+      net: burned === null ? null : signedCoins(context, minted - burned),
     },
   }
 }
 
-/** The newest blocks, what is in them, and what they did to the supply by subsidies and base fees. */
+function signedCoins(context: ServiceContext, units: bigint): string {
+  return units < 0n ? `-${coins(context, -units)}` : coins(context, units)
+}
+
+/** The newest blocks, what is in them, and what they did to the supply. */
 export const explorerSummary = defineService({
   serviceId: ID,
   name: 'Explorer summary',
   description:
-    'The last 10 blocks, transaction types and supply effect (subsidy minted, base fees burned) of the last 20, and the mempool.',
+    'The last 10 blocks, transaction types and supply effect (subsidy minted; base fees, launches of tokens and 1 % of deliveries burned) of the last 20, and the mempool.',
   brief: 'Shows the last 10 blocks, transaction types, supply effect and the mempool.',
   words: 'recent latest chain activity overview',
   capability: 'explorer',

@@ -18,7 +18,7 @@ export function blockLines(block: Fields, { context }: Asking): readonly string[
     ['Parent', textFact(block.parent)],
     ['Miner', textFact(block.miner)],
     ['Reward', close === undefined ? undefined : unitsText(close.reward, coin)],
-    ['Burned', close === undefined ? undefined : unitsText(close.burned, coin)],
+    ['Burned', close === undefined ? undefined : `${unitsText(close.burned, coin)} in fees`],
     ['Size', `${cellOf(block.size)} bytes, ${counted(transactions.length, 'transaction')}`],
   ])
   const rows = transactions.map(({ txId, kind, sender }) => {

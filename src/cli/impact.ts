@@ -85,7 +85,12 @@ export async function guarded(
     return ok(isFar ? { needs: ACCEPT } : {})
   }
   if (isFar) return fail(refusal(shownPercent(distance)))
-  if (distance <= ASKED_FROM || !process.stdin.isTTY) return ok({})
+  return distance <= ASKED_FROM ? ok({}) : confirmed(note, says)
+}
+
+/** Asks the person at a terminal whether to go on; a program is not asked. Faults: `cli/declined`. */
+export async function confirmed(note: CommandContext['note'], says: string): Promise<Result<object>> {
+  if (!process.stdin.isTTY) return ok({})
   note(says)
   note('Go on? [y/N]')
   return (await isConfirmed()) ? ok({}) : fail(fault('cli/declined'))

@@ -118,7 +118,7 @@ describe('farthing block', () => {
       `Parent  ${ID}`,
       `Miner   ${BOB}`,
       'Reward  9.60883274 FAR',
-      'Burned  0.00300928 FAR',
+      'Burned  0.00300928 FAR in fees',
       'Size    5736 bytes, 1 transaction',
       '',
       'KIND      OUTCOME  FEE             FROM        TRANSACTION',

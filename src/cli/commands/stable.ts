@@ -5,6 +5,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { StableView } from '../../../rpc/client/ledger-views.ts'
 import { assetLie } from '../assets.ts'
 import type { CommandContext } from '../command.ts'
+import { confirmed } from '../impact.ts'
 import { atLeast, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
 import { type Proposal, propose } from '../proposal.ts'
 import { findToken, readAmount, type Session } from '../session.ts'
@@ -22,7 +23,15 @@ export const stableDepositCommand = writingCommand<Part>({
   example: 'stable deposit 100 FUSD',
   flags: {},
   read: readPart('stable deposit'),
-  propose: proposeReserve('stable_deposit', (paid, symbol) => `give ${paid} to the reserve of ${symbol}`),
+  propose: async (session, part) => {
+    const says = (paid: string, symbol: string): string =>
+      `give ${paid} to the reserve of ${symbol}: a gift, nothing comes back for it`
+    const proposed = await proposeReserve('stable_deposit', says)(session, part)
+    const { flags, note } = session.context
+    if (!proposed.ok || flags['dry-run'] !== undefined) return proposed
+    const agreed = await confirmed(note, (proposed.value[0] as Proposal).says)
+    return agreed.ok ? proposed : agreed
+  },
 })
 
 /** Reserve and supply count in the same unit: the amount is one of the reserve's token, with the decimals of that. */

@@ -1,0 +1,28 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { mulDivUp } from '../../consensus/primitives/amount.ts'
+import { closuresIn } from '../ledger/closures.ts'
+
+import { type BlockFacts, outcomesOf } from './blocks.ts'
+import { paymentsOf } from './chain-events.ts'
+
+/**
+ * Base units of the coin that a block burned: base fees, what creating a token costs, and the burned share of what was delivered.
+ * Null where this node has pruned a payment that was delivered in it.
+ */
+export function burnedIn({ database, ruleBook }: Chain, block: BlockFacts): bigint | null {
+  const { entry, transactions, close } = block
+  const { token, market } = ruleBook.at(entry.header.height)
+  const outcomes = outcomesOf(block)
+  const created = transactions.filter(
+    ({ txId, body }) => body.kind === 'token_create' && outcomes.get(txId)?.code === 0,
+  )
+  const delivered = closuresIn(database, entry.id).flatMap(({ how, txId }) => (how === 'delivered' ? [txId] : []))
+  const payments = paymentsOf(database, delivered)
+  let burned = (close?.burned ?? 0n) + BigInt(created.length) * token.createBurn
+  for (const txId of delivered) {
+    const body = payments.get(txId)?.body
+    if (body?.kind !== 'agent_invoke') return null
+    burned += mulDivUp(body.payload.amount, 1n, market.deliveredBurnDivisor)
+  }
+  return burned
+}

@@ -262,7 +262,7 @@ export const FAULT_TABLE = {
   'cli/impact': sender(
     'impact',
     409,
-    'this pays {impact} less than the listed price: nothing was sent; trade less, or say --accept-impact',
+    'this pays {impact} less than the listed prices of its pools: nothing was sent; trade less, or say --accept-impact',
   ),
   'cli/far-price': sender(
     'far_price',
@@ -272,7 +272,7 @@ export const FAULT_TABLE = {
   'cli/loss': sender(
     'loss',
     409,
-    'this brings {brings} and its fee is {costs}: nothing was sent; wait until it brings more, or say --accept-loss',
+    'this is worth {brings} and its fee is {costs}: nothing was sent; wait, make it larger, or say --accept-loss',
   ),
   'cli/declined': sender('declined', 409, 'nothing was sent'),
   'cli/not-possible': unblamed('not_possible', 409, 'nothing was sent: {reason}'),

@@ -84,7 +84,10 @@ export async function guarded(
     if (isFar) note(`this needs ${ACCEPT} to be sent`)
     return ok(isFar ? { needs: ACCEPT } : {})
   }
-  if (isFar) return fail(refusal(shownPercent(distance)))
+  if (isFar) {
+    note(says)
+    return fail(refusal(shownPercent(distance)))
+  }
   return distance <= ASKED_FROM ? ok({}) : confirmed(note, says)
 }
 

@@ -1,9 +1,11 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { HOPS_MAX } from '../../consensus/tx/asset-payloads.ts'
 import { type Ratio, ratio, significantText } from '../../marketplace/facts/ratio.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import type { UnitsView } from '../../rpc/client/ledger-views.ts'
 import { guarded, shownPercent, type Weighed } from './impact.ts'
+import { findPool, seenFrom } from './pools.ts'
 import type { Session } from './session.ts'
 
 const PPM = 1_000_000n
@@ -38,11 +40,35 @@ function perWhole({ numerator, denominator }: Ratio, a: UnitsView, b: UnitsView)
   return ratio(numerator * 10n ** BigInt(a.decimals), denominator * 10n ** BigInt(b.decimals))
 }
 
-/** Dollars of a base unit of an asset as the node knows them; undefined where it does not. */
-async function priceOf({ client }: Session, { symbol }: UnitsView): Promise<Ratio | undefined> {
-  const answer = await client.document(`/api/v1/tokens/${symbol}`)
+/**
+ * Millionths of a dollar for a base unit of an asset; undefined where the node knows no price. By the pools of its route as they
+ * are in the newest block: the node's own price of the coin is the mean of an epoch that is over.
+ */
+async function priceOf(session: Session, { symbol }: UnitsView): Promise<Ratio | undefined> {
+  const answer = await session.client.document(`/api/v1/tokens/${symbol}`)
   const { price } = fieldsOf(answer.ok ? answer.value.token : undefined)
-  const { numerator, denominator } = fieldsOf(fieldsOf(price).microsPerUnit)
+  const { route, microsPerUnit } = fieldsOf(price)
+  if (!Array.isArray(route)) return undefined
+  return route.length === 0 ? told(microsPerUnit) : along(session, symbol, route.slice(0, HOPS_MAX).map(String))
+}
+
+/** What comes of a base unit over pools at their reserves, the last of which holds dollars of six decimals; undefined where one is not found. */
+async function along(session: Session, from: string, route: readonly string[]): Promise<Ratio | undefined> {
+  let [symbol, paid, given] = [from, 1n, 1n]
+  for (const name of route) {
+    const pool = await findPool(session, name)
+    const side = pool.ok ? seenFrom(pool.value, symbol) : pool
+    if (!side.ok) return undefined
+    const { b, funds } = side.value
+    symbol = b.symbol
+    paid *= funds.reserveB
+    given *= funds.reserveA
+  }
+  return given === 0n || paid === 0n ? undefined : ratio(paid, given)
+}
+
+function told(microsPerUnit: unknown): Ratio | undefined {
+  const { numerator, denominator } = fieldsOf(microsPerUnit)
   const isPrice = [numerator, denominator].every((one) => typeof one === 'string' && WHOLE_NUMBER.test(one))
   return isPrice ? ratio(BigInt(numerator as string), BigInt(denominator as string)) : undefined
 }

@@ -16,8 +16,11 @@ export interface Proposal<K extends TxKind = TxKind> {
   readonly says: string
   /** What the amounts of its receipt are, in their order. */
   readonly amounts: readonly AmountLabel[]
-  /** Whether it is made for the coins that come first in its amounts alone: one that brings less than its fee is a loss. */
-  readonly isForCoins?: true
+  /**
+   * How many sides of it are worth what its amounts in coins say: liquidity has two, a swap and a claim one. One that is worth less
+   * than its fee is a loss. Absent where what it is for is not worth coins.
+   */
+  readonly coinSides?: bigint
   /** What a program is told of it on a dry run beside what the chain says. */
   readonly facts?: object
 }
@@ -32,3 +35,11 @@ export function propose<K extends TxKind>(
 ): Result<readonly Proposal[]> {
   return ok([{ kind, payload, says, amounts, facts } as unknown as Proposal])
 }
+
+/** What is proposed, as something that is made for its worth alone; see {@link Proposal.coinSides}. */
+export function madeForWorth(proposed: Result<readonly Proposal[]>, coinSides: bigint): Result<readonly Proposal[]> {
+  return proposed.ok ? ok(proposed.value.map((proposal) => ({ ...proposal, coinSides }))) : proposed
+}
+
+/** The flag that lets through what is worth less than its fee. */
+export const LOSS_FLAG = { 'accept-loss': 'Send it also where it is worth less than its fee' }

@@ -75,13 +75,13 @@ async function reasonOf(session: Session, proposal: Proposal, simulated: Simulat
   return `${outcomeText(known)}${lacking}`
 }
 
-/** What a transaction that is made for its coins alone would lose, as a refusal; null where it pays, or where losing was allowed. */
-function lossOf({ context }: Session, { isForCoins }: Proposal, { amounts, fee }: SimulationView): Fault | null {
-  const gained = amounts[0]
-  if (isForCoins !== true || gained === undefined || context.flags['accept-loss'] !== undefined) return null
+/** Why a transaction that is worth less than its fee is refused; null where it pays, where that is not known, or where losing was allowed. */
+function lossOf({ context }: Session, proposal: Proposal, { amounts, fee }: SimulationView): Fault | null {
   const coin = nativeAsset(context)
-  const [brings, costs] = [amountText(BigInt(gained), coin), amountText(fee, coin)]
-  return BigInt(gained) < fee ? fault('cli/loss', { brings, costs }) : null
+  const moved = amounts[proposal.amounts.findIndex(({ asset }) => asset?.symbol === coin.symbol)]
+  if (proposal.coinSides === undefined || moved === undefined || context.flags['accept-loss'] !== undefined) return null
+  const worth = BigInt(moved) * proposal.coinSides
+  return worth < fee ? fault('cli/loss', { brings: amountText(worth, coin), costs: amountText(fee, coin) }) : null
 }
 
 function factsOf({ context }: Session, { kind, payload, facts }: Proposal, { fee, ...simulated }: SimulationView) {

@@ -13,7 +13,7 @@ export function tokenLines(document: Fields): readonly string[] {
   const facts = factLines([
     ['Token', `${cellOf(symbol)} (${cellOf(token.name)}), ${cellOf(token.kind)}, ${cellOf(decimals)} decimals`],
     ['Supply', units(token.supply)],
-    ['Maximum', token.maxSupply === null ? 'none' : `${units(token.maxSupply)}, ${units(token.headroom)} to go`],
+    ['Maximum', maximumOf(token, units)],
     ['Burned', token.burned === '0' ? undefined : units(token.burned)],
     ['Holders', textFact(token.holders)],
     ['Issuer', textFact(token.issuer) ?? 'none: no more can be minted'],
@@ -27,16 +27,29 @@ export function tokenLines(document: Fields): readonly string[] {
   return [...facts, ...rowLines(['POOL', 'HOLDS'], pools)]
 }
 
-function freezingOf({ frozen, freezable }: Fields): string {
+/** The most that there may be; without an issuer it is what there is. */
+function maximumOf({ maxSupply, headroom, issuer }: Fields, units: (value: unknown) => string): string {
+  if (maxSupply === null) return 'none'
+  return issuer === null ? units(maxSupply) : `${units(maxSupply)}, ${units(headroom)} to go`
+}
+
+function freezingOf({ frozen, freezable, issuer }: Fields): string {
   if (frozen === true) return 'frozen now'
+  if (issuer === null && freezable === true) return 'impossible: it has no issuer'
   return freezable === true ? 'its issuer may freeze it' : 'impossible'
 }
 
 function priceOf({ price, symbol }: Fields): string {
-  const { usd, route } = fieldsOf(price)
+  const { usd, route, depthUsd } = fieldsOf(price)
   if (typeof usd !== 'string') return 'unknown'
+  const thin = isThin(price) ? `; a thin market, which could pay $${cellOf(depthUsd)} in all` : ''
   const pools = Array.isArray(route) && route.length > 0 ? `, by ${route.map(cellOf).join(' and ')}` : ''
-  return `1 ${cellOf(symbol)} = ${usd} USD${pools}`
+  return `1 ${cellOf(symbol)} = ${usd} USD${pools}${thin}`
+}
+
+/** Whether a price rests on pools that hold little. */
+export function isThin(price: unknown): boolean {
+  return fieldsOf(price).confidence === 'low'
 }
 
 function backingOf({ reserve, backingBps, redeemable }: Fields): string {

@@ -9,11 +9,12 @@ afterAll(() => node.close())
 
 const units = (symbol: string, decimals: number, count: string) => ({ symbol, decimals, units: count, text: count })
 
-/** The node names these prices of a base unit, in millionths of a dollar. */
-function prices(told: Readonly<Record<string, readonly [string, string]>>): void {
+/** The node names these prices of a base unit, in millionths of a dollar; `route` is what they rest on. */
+function prices(told: Readonly<Record<string, readonly [string, string]>>, route: readonly string[] = []): void {
   for (const [symbol, [numerator, denominator]] of Object.entries(told)) {
     const token = { symbol, decimals: symbol === 'FAR' ? 8 : 4, frozen: false, hidden: false }
-    node.says(`/api/v1/tokens/${symbol}`, { token: { ...token, price: { microsPerUnit: { numerator, denominator } } } })
+    const price = { microsPerUnit: { numerator, denominator }, route }
+    node.says(`/api/v1/tokens/${symbol}`, { token: { ...token, price } })
   }
 }
 
@@ -61,6 +62,16 @@ it('a pool far from the known price is not opened unless the command line says t
   const accepted = await node.run(...POOL, '--accept-impact')
   expect(accepted.notes[0]).toMatch(says)
   expect(node.sent).toHaveLength(1)
+})
+
+it('the known price is that of the pools as they are now, whatever the epoch before was', async () => {
+  prices({ SALT: ['50', '1'] })
+  prices({ FAR: ['1', '500'] }, ['FAR-FUSD-30'])
+  // By its pool a FAR is 0.25 USD by now: 0.5 SALT.
+  const pool = { id: 'ab'.repeat(32), name: 'FAR-FUSD-30', feeBps: 30, shares: '1000000' }
+  const [x, y] = [units('FAR', 8, '4000000000'), units('FUSD', 6, '10000000')]
+  node.says('/api/v1/pools/', { pool: { ...pool, x, y } })
+  expect((await node.run(...POOL)).notes[0]).toMatch(/, at the known price of 0\.5 SALT$/)
 })
 
 it('a pool near the known price is opened, and where a price is not known there is none to hold it against', async () => {

@@ -177,6 +177,21 @@ describe('farthing token show, pool show and agent show', () => {
     ])
   })
 
+  it('show that a price is of a thin market, and what the powers of an issuer are where there is none', async () => {
+    const price = { ...TOKEN.price, confidence: 'low', depthUsd: '24.7' }
+    const lines = await shown(
+      { token: { ...TOKEN, issuer: null, price }, backing: null, pools: [] },
+      'token',
+      'show',
+      'TEA',
+    )
+    expect(lines).toContain('Maximum   1000000 TEA')
+    expect(lines).toContain('Freezing  impossible: it has no issuer')
+    expect(lines.at(-1)).toBe(
+      'Price     1 TEA = 0.5 USD, by FAR-TEA-30 and FAR-FUSD-30; a thin market, which could pay $24.7 in all',
+    )
+  })
+
   it('show a pool with its price both ways and its fee as a percentage', async () => {
     const pool = {
       ...{ id: ID, name: 'FAR-FUSD-30', feeBps: 30, x: coins('FAR', '400000'), y: coins('FUSD', '100000') },

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { poolIdOf } from '../../amm/pool.ts'
+import { tokenAsset } from '../../consensus/ledger/asset.ts'
+import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { exitCodeOf } from '../../src/cli/exit-codes.ts'
 import { type Json, LyingNode, OTHER, OWN } from '../support/lying-node.ts'
 
@@ -8,6 +12,7 @@ afterAll(() => node.close())
 
 const STAKE = 'ab'.repeat(32)
 const POOL = 'FAR-SALT-30'
+const POOL_ID = poolIdOf(NATIVE_ASSET, tokenAsset('SALT' as TokenSymbol), 30)
 const far = (units: string) => ({ symbol: 'FAR', decimals: 8, units, text: '1' })
 const salt = (units: string) => ({ symbol: 'SALT', decimals: 4, units, text: '1' })
 
@@ -26,7 +31,7 @@ beforeEach(() => {
 it('a claim of less than its fee is not sent unless the command line says that it may be', async () => {
   node.simulates({ amounts: ['99999'] })
   const { end, fault } = await node.run('stake', 'claim', STAKE, '--no-wait')
-  expect(end).toMatch(/^this brings 0\.00099999 FAR and its fee is 0\.001 FAR: nothing was sent; .* --accept-loss$/)
+  expect(end).toMatch(/^this is worth 0\.00099999 FAR and its fee is 0\.001 FAR: nothing was sent; .* --accept-loss$/)
   expect(fault && exitCodeOf(fault)).toBe(1)
   expect(node.sent).toEqual([])
   expect((await node.run('stake', 'claim', STAKE, '--dry-run')).notes).toContain('this needs --accept-loss to be sent')
@@ -35,6 +40,50 @@ it('a claim of less than its fee is not sent unless the command line says that i
   node.simulates({ amounts: ['100000'] })
   expect((await node.run('stake', 'claim', STAKE, '--no-wait')).end).toBe(0)
   expect(node.sent).toHaveLength(2)
+})
+
+it.each([
+  [
+    ['swap', '1', 'FAR', 'SALT', '--route', POOL],
+    ['99999', '5000'],
+    ['100000', '5000'],
+  ],
+  [
+    ['swap', '1', 'SALT', 'FAR', '--route', POOL],
+    ['10000', '99999'],
+    ['10000', '100000'],
+  ],
+  [
+    ['pool', 'remove', POOL, '--shares', '10'],
+    ['49999', '3'],
+    ['50000', '3'],
+  ],
+  [
+    ['pool', 'add', POOL, '2', 'FAR'],
+    ['49999', '3', '1'],
+    ['50000', '3', '1'],
+  ],
+])('%o is not sent where its coins are worth less than its fee', async (words, less, enough) => {
+  const lists = { stakes: [], truncated: {} }
+  const positions = [{ poolId: POOL_ID, pool: POOL, shares: '1000', x: far('100'), y: salt('5') }]
+  node.says(`/api/v1/accounts/${OWN}/holdings`, { native: far('1000'), tokens: [], positions, ...lists })
+  node.simulates({ amounts: less })
+  const refused = await node.run(...words, '--no-wait')
+  expect(refused.end).toMatch(/^this is worth 0\.0009999\d FAR and its fee is 0\.001 FAR: .* --accept-loss$/)
+  expect(node.sent).toEqual([])
+  expect((await node.run(...words, '--no-wait', '--accept-loss')).end).toBe(0)
+  node.simulates({ amounts: enough })
+  expect((await node.run(...words, '--no-wait')).end).toBe(0)
+  expect(node.sent).toHaveLength(2)
+})
+
+it('a swap that is refused for its impact says over which pools it would have gone', async () => {
+  node.simulates()
+  const { notes, end } = await node.run('swap', '1000', 'FAR', 'SALT', '--route', POOL, '--no-wait')
+  expect(notes).toEqual([
+    expect.stringMatching(/^swap 1000 FAR for at least .* over FAR-SALT-30; price impact 33\.47 %$/),
+  ])
+  expect(end).toMatch(/^this pays 33\.47 % less than the listed prices of its pools: nothing was sent/)
 })
 
 it('a rehearsal says who gets and gives how much, and what is burned', async () => {

@@ -18,6 +18,7 @@ import {
   unitsCell,
 } from '../reading.ts'
 import { accountPath } from '../session.ts'
+import { isThin } from '../token-text.ts'
 
 /** `farthing wallet holdings`: coins, tokens, pool shares and stakes of a wallet or of any address. */
 export const walletHoldingsCommand = readingCommand({
@@ -41,17 +42,13 @@ export const walletHoldingsCommand = readingCommand({
 function totalText(tokens: readonly Fields[], unpriced: unknown): string {
   const symbols = Array.isArray(unpriced) ? unpriced.map(cellOf).join(', ') : ''
   return [
-    ...(tokens.some(isThin) ? ['thin markets count up to what they could pay'] : []),
+    ...(tokens.some(({ price }) => isThin(price)) ? ['thin markets count up to what they could pay'] : []),
     ...(symbols === '' ? [] : [`without ${symbols}, which have no known price`]),
   ].join('; ')
 }
 
-function isThin({ price }: Fields): boolean {
-  return fieldsOf(price).confidence === 'low'
-}
-
 function assetRow(held: Fields): readonly string[] {
-  const thin = isThin(held) ? ' (thin market)' : ''
+  const thin = isThin(held.price) ? ' (thin market)' : ''
   return [cellOf(held.symbol), cellOf(held.text), `${cellOf(held.valueUsd)}${thin}`]
 }
 

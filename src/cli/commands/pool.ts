@@ -6,7 +6,7 @@ import type { CommandContext } from '../command.ts'
 import { withKnownPrice } from '../known-price.ts'
 import { atLeast, atMost, bpsText, parsePercent, partOf, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
 import { findPool, ownShares, poolText, seenFrom } from '../pools.ts'
-import { type AmountLabel, type Proposal, propose } from '../proposal.ts'
+import { type AmountLabel, LOSS_FLAG, madeForWorth, type Proposal, propose } from '../proposal.ts'
 import { findAsset, readAmount, type Session } from '../session.ts'
 import { amountText, cannot, countFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
@@ -138,7 +138,7 @@ export const poolAddCommand = writingCommand<AddAsked>({
   about:
     'Add to a pool at its price; the second amount is worked out unless you give it, and what is too much of either stays with you',
   example: 'pool add FAR-SALT-30 10 FAR',
-  flags: SLIPPAGE_FLAG,
+  flags: { ...SLIPPAGE_FLAG, ...LOSS_FLAG },
   read: readAdd,
   propose: proposeAdd,
 })
@@ -182,7 +182,7 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
     { units: offeredB.value === null ? 0n : offeredB.value - expected.amountB, asset: b },
   ]
   const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares${staysText(left)}`
-  return propose('liquidity_add', payload, says, [paid(a), paid(b), SHARES])
+  return madeForWorth(propose('liquidity_add', payload, says, [paid(a), paid(b), SHARES]), 2n)
 }
 
 /** What a pool does not take at its price of what it was offered. */
@@ -222,6 +222,7 @@ export const poolRemoveCommand = writingCommand<RemoveAsked>({
     percent: 'How many percent of the shares you hold',
     all: 'All shares you hold',
     ...SLIPPAGE_FLAG,
+    ...LOSS_FLAG,
   },
   read: readRemove,
   propose: async (session, asked) => {
@@ -269,5 +270,5 @@ function proposeRemove(
   const payload = { assetA: x.symbol, assetB: y.symbol, feeBps, shares: shares as Amount, minA, minB }
   const says = `give ${shares} of ${held} shares of ${name} back for at least ${amountText(minA, x)} and ${amountText(minB, y)}`
   const received = (asset: AssetView): AmountLabel => ({ label: 'received', asset })
-  return propose('liquidity_remove', payload, says, [received(x), received(y)])
+  return madeForWorth(propose('liquidity_remove', payload, says, [received(x), received(y)]), 2n)
 }

@@ -3,7 +3,7 @@ import type { TxId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { nativeAsset } from '../assets.ts'
 import type { CommandContext } from '../command.ts'
-import { type Proposal, propose } from '../proposal.ts'
+import { LOSS_FLAG, madeForWorth, type Proposal, propose } from '../proposal.ts'
 import { ownAddress, readAmount, type Session } from '../session.ts'
 import { amountText, countFlag, readId, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
@@ -70,7 +70,7 @@ export const stakeClaimCommand = writingCommand<TxId | null>({
   example: 'stake claim --all',
   flags: {
     all: 'Claim every stake that has earned something, one transaction each; what has earned less than its fee waits',
-    'accept-loss': 'Claim also what is less than the fee of the claim',
+    ...LOSS_FLAG,
   },
   read: readClaim,
   propose: async (session, stakeId) => (stakeId === null ? claimAll(session) : claim(session, stakeId)),
@@ -83,8 +83,7 @@ function readClaim({ words: [id], flags }: CommandContext): Result<TxId | null> 
 
 function claim({ context }: Session, stakeId: TxId): Result<readonly Proposal[]> {
   const amounts = [{ label: 'received', asset: nativeAsset(context) }]
-  const proposed = propose('claim', { stakeId }, `claim the reward of ${stakeId}`, amounts)
-  return proposed.ok ? ok(proposed.value.map((proposal) => ({ ...proposal, isForCoins: true }))) : proposed
+  return madeForWorth(propose('claim', { stakeId }, `claim the reward of ${stakeId}`, amounts), 1n)
 }
 
 async function claimAll(session: Session): Promise<Result<readonly Proposal[]>> {

@@ -9,7 +9,7 @@ import type { CommandContext } from '../command.ts'
 import { IMPACT_FLAG, withImpact } from '../impact.ts'
 import { atLeast, atMost, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
 import { findPool, poolText, seenFrom } from '../pools.ts'
-import { type Proposal, propose } from '../proposal.ts'
+import { LOSS_FLAG, madeForWorth, type Proposal, propose } from '../proposal.ts'
 import { findAsset, readAmount, type Session } from '../session.ts'
 import { amountText, cannot, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
@@ -42,6 +42,7 @@ export const swapCommand = writingCommand<SwapAsked>({
       'Least that you get, or with --exact-out most that you give, in place of the default slippage; with --slippage the tighter holds',
     ...SLIPPAGE_FLAG,
     ...IMPACT_FLAG,
+    ...LOSS_FLAG,
   },
   read: readSwap,
   propose: async (session, asked) => {
@@ -106,7 +107,8 @@ async function proposeExactIn(
   const weighed = await withImpact(session, said, { from, given: given.value, hops })
   if (!weighed.ok) return weighed
   const got = hops.map(({ out }, i) => ({ label: i === hops.length - 1 ? 'received' : 'through', asset: out }))
-  return propose('swap', payload, weighed.value.says, [{ label: 'paid', asset: from }, ...got], weighed.value.facts)
+  const amounts = [{ label: 'paid', asset: from }, ...got]
+  return madeForWorth(propose('swap', payload, weighed.value.says, amounts, weighed.value.facts), 1n)
 }
 
 async function proposeExactOut(
@@ -136,7 +138,7 @@ async function proposeExactOut(
     { label: 'paid', asset: from },
     { label: 'received', asset: to },
   ]
-  return propose('swap', payload, weighed.value.says, amounts, weighed.value.facts)
+  return madeForWorth(propose('swap', payload, weighed.value.says, amounts, weighed.value.facts), 1n)
 }
 
 function hopOf({ out, feeBps }: HopView) {

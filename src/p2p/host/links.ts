@@ -214,7 +214,8 @@ export class Links {
     socket.addEventListener('message', ({ data }) => {
       link.bytes.in += data.byteLength
       this.total.in += data.byteLength
-      if (!link.unaskedBytes.spend(data.byteLength)) this.expel(link.peer, 'flood', 'bytes that this node did not ask for')
+      if (!link.unaskedBytes.spend(data.byteLength))
+        this.expel(link.peer, 'flood', 'bytes that this node did not ask for')
     })
     this.#meterFrames(link, muxer)
   }

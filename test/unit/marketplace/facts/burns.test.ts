@@ -7,7 +7,10 @@ import { serviceChain } from '../../../support/service-chain.ts'
 it('what the blocks of a chain burned is what its books say, fees, launches and deliveries together', async () => {
   const { chain } = (await serviceChain()).test
   const height = chain.head.header.height
-  const parts = Array.from({ length: height }, (_, i) => blockAt(chain, i + 1) as NonNullable<ReturnType<typeof blockAt>>)
+  const parts = Array.from(
+    { length: height },
+    (_, i) => blockAt(chain, i + 1) as NonNullable<ReturnType<typeof blockAt>>,
+  )
   const sum = parts.reduce((total, block) => total + (burnedIn(chain, block) as bigint), 0n)
   expect(sum).toBe(nativeSupply(chain.database).burned)
   // Both kinds beside the fees are there.

@@ -13,6 +13,10 @@ export interface DocumentKind {
   } | null
   readonly hasPayment: boolean
   readonly hasOriginalInvoice: boolean
+  /** Whether it may name the day of delivery, as the law of VAT wants it of bills. */
+  readonly hasDeliveryDate: boolean
+  /** Whether a part of what it asks for may have been paid before. */
+  readonly hasPrepaid: boolean
   /** Whether it gives money back: prices may then be below 0. */
   readonly credits: boolean
   /** Whether it asks for money, so that the account of the seller gets a place of its own. */
@@ -49,6 +53,8 @@ const PLAIN = {
   deadline: null,
   hasPayment: false,
   hasOriginalInvoice: false,
+  hasDeliveryDate: false,
+  hasPrepaid: false,
   credits: false,
   asksForMoney: false,
   notice: null,
@@ -61,6 +67,8 @@ export const INVOICE: DocumentKind = {
   heading: 'Invoice',
   numberField: 'invoiceNumber',
   deadline: { field: 'dueDate', label: 'Due date', required: false },
+  hasDeliveryDate: true,
+  hasPrepaid: true,
   asksForMoney: true,
   grossLabel: 'Total due',
 }
@@ -85,6 +93,7 @@ export const RECEIPT: DocumentKind = {
   numberField: 'receiptNumber',
   buyerLabel: 'Received from',
   hasPayment: true,
+  hasDeliveryDate: true,
   grossLabel: 'Total paid',
 }
 

@@ -27,9 +27,9 @@ export interface DocumentKind {
 
 /** What holds for every kind, for its description. */
 export const DOCUMENT_TERMS =
-  'Up to 200 items, on as many pages as needed. vatRate is in percent, vatPercent that of one item, discount is off the sum. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Latin, Greek and Cyrillic are printed; Chinese, Arabic and others refused.'
+  'unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English; Latin, Greek and Cyrillic are printed, other scripts refused.'
 
-/** How the request of a kind is written: its fields, those with ? may be left out. A receipt's would be too long with all. */
+/** How the request of a kind is written: its fields, those with ? may be left out. It has no room for all: descriptions name the rest. */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
   const fields = [
     numberField,

@@ -19,7 +19,7 @@ export interface SheetRow {
   readonly unitPrice: string
   /** The rate, where those of the rows differ: then in all of them, and in the heads. */
   readonly vat?: string
-  readonly net: string
+  readonly amount: string
 }
 
 /** A document, ready to be set: every figure worked out and written as it shall appear. */
@@ -37,6 +37,8 @@ export interface DocumentSheet {
   readonly rows: readonly SheetRow[]
   /** Sums below the rows; the last is the one that counts. */
   readonly totals: readonly LabelledText[]
+  /** What the one that counts contains, to be said below it. */
+  readonly contained?: readonly LabelledText[]
   /** What follows the sums: how it was or shall be paid. */
   readonly sections: readonly { readonly heading: string; readonly facts: readonly LabelledText[] }[]
   readonly notes: string | null

@@ -9,7 +9,7 @@ const ID = 'node-invoice-pdf' as ServiceId
 export const invoicePdf = documentService(INVOICE, {
   serviceId: ID,
   name: 'Invoice PDF',
-  description: `An A4 invoice as tagged PDF (base64), with exact totals: halves of the minor unit are rounded away from zero, in each line, and in VAT once for each rate. ${DOCUMENT_TERMS}`,
+  description: `An A4 invoice as tagged PDF (base64). Halves are rounded away from zero, in each line and in VAT once for each rate. It takes deliveryDate and prepaid too. ${DOCUMENT_TERMS}`,
   brief: 'Makes an invoice as A4 PDF, with exact totals and VAT.',
   words: 'bill billing customer document tax create',
   priceUsdMicros: 8_000n,

@@ -9,7 +9,7 @@ const ID = 'node-invoice-proforma' as ServiceId
 export const invoiceProforma = documentService(PROFORMA, {
   serviceId: ID,
   name: 'Pro forma invoice PDF',
-  description: `A pro forma invoice as tagged A4 PDF (base64), with exact totals and, if given, the day until which it is valid. Halves of the minor unit are rounded away from zero, in each line, and in VAT once for each rate. ${DOCUMENT_TERMS}`,
+  description: `A pro forma invoice as tagged A4 PDF (base64), with the day until which it is valid. Halves are rounded away from zero, in each line and in VAT once for each rate. ${DOCUMENT_TERMS}`,
   brief: 'Makes a pro forma invoice as A4 PDF, with exact totals and VAT.',
   words: 'bill billing advance document',
   priceUsdMicros: 8_000n,

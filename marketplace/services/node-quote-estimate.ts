@@ -9,7 +9,7 @@ const ID = 'node-quote-estimate' as ServiceId
 export const quoteEstimate = documentService(QUOTE, {
   serviceId: ID,
   name: 'Quote PDF',
-  description: `A quote as tagged A4 PDF (base64) with the day until which it is valid, exact totals and VAT. Halves of the minor unit are rounded away from zero, in each line, and in VAT once for each rate. ${DOCUMENT_TERMS}`,
+  description: `A quote as tagged A4 PDF (base64), with the day until which it is valid. Halves are rounded away from zero, in each line and in VAT once for each rate. ${DOCUMENT_TERMS}`,
   brief: 'Makes a quote as A4 PDF, with the day until which it is valid, exact totals and VAT.',
   words: 'offer estimate proposal customer document',
   priceUsdMicros: 6_000n,

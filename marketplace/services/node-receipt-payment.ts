@@ -9,7 +9,7 @@ const ID = 'node-receipt-payment' as ServiceId
 export const receiptPayment = documentService(RECEIPT, {
   serviceId: ID,
   name: 'Payment receipt PDF',
-  description: `A payment receipt as tagged A4 PDF (base64): what was paid, how, with which reference and when, with exact totals and VAT. buyer takes vatId too, seller phone and bic. ${DOCUMENT_TERMS}`,
+  description: `A payment receipt as tagged A4 PDF (base64): what was paid, how and when. It takes deliveryDate too, buyer vatId, seller phone and bic. ${DOCUMENT_TERMS}`,
   brief: 'Makes a payment receipt as A4 PDF: what was paid, how and when, with VAT.',
   words: 'proof paid document customer',
   priceUsdMicros: 6_000n,

@@ -6,6 +6,7 @@ import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import type { Stop } from '../../src/core.ts'
 import { openOutside } from '../../src/outside.ts'
 import { systemClock, systemTimers } from '../../src/runtime.ts'
+import { memberRows } from './document-members.ts'
 
 const USD_MICROS = 1_000_000
 
@@ -143,15 +144,23 @@ Services that read addresses of callers never connect to this machine, its netwo
 
 ## Documents
 
-All amounts of a result are decimal text in whole units of its \`currency\`; a request that names none has that of \`documents.currency\` (EUR). Beside the file, in \`pdf\`, a result has what was worked out:
+What a request takes; members with ? may be left out, days are YYYY-MM-DD, amounts are JSON numbers or decimal text:
+
+${table(['member', 'what', 'taken by'], memberRows())}
+
+\`unitPrice\` is before VAT: VAT is worked out on the net sum, once for each rate. Where \`pricesIncludeVat\` is true it is what the buyer pays: the gross total is exactly the sum of the lines less the discount, VAT is rate / (100 + rate) of it, once for each rate, and net is the rest. Halves of the minor unit are rounded away from zero. Labels in the file are English.
+
+All amounts of a result are decimal text in whole units of its \`currency\`. Beside the file, in \`pdf\`, a result has what was worked out:
 
 | member | what |
 | --- | --- |
-| \`lines\` | each item with \`description\`, \`qty\`, \`unitPrice\`, \`net\`, and \`vatPercent\` where it has a rate of its own |
+| \`lines\` | each item with \`description\`, \`qty\`, \`unitPrice\`, \`net\` (\`gross\` instead where prices include VAT), and \`vatPercent\` where it has a rate of its own |
 | \`discount\` | only with a discount: \`percent\` where it was given as one, \`amount\`, and \`itemsTotal\`, the sum before it |
-| \`netTotal\`, \`vatRate\`, \`vatAmount\`, \`grossTotal\` | the sum after the discount, the rate, the tax, and what there is to pay |
+| \`netTotal\`, \`vatRate\`, \`vatAmount\`, \`grossTotal\` | the sum after the discount, the rate, the tax, and both together |
 | \`vat\` | only where an item has a rate of its own: \`vatPercent\`, \`net\` after its share of the discount, and \`amount\` for each rate |
-| \`issueDate\`, \`dueOrValidUntil\`, \`pages\` | the days, and how many pages it has |
+| \`pricesIncludeVat\` | true, only where prices do |
+| \`prepaid\`, \`amountDue\` | only with \`prepaid\`: what was paid before, and \`grossTotal\` less that |
+| \`issueDate\`, \`dueOrValidUntil\`, \`deliveryDate\`, \`pages\` | the days, and how many pages it has |
 
 A script that the built-in fonts lack needs a font file in \`documents.fonts\`.
 

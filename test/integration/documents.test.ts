@@ -193,6 +193,13 @@ describe('hostile documents', () => {
     ['long texts in all items', items(200, 'Oak shelf, oiled, '.repeat(15).trim())],
     ['one word to a line', { items: [wide, ...items(110, 'WWWWW '.repeat(83).trim()).items], currency: 'KWD' }],
     ['every letter from another font', items(80, 'a\u0416'.repeat(250))],
+    [
+      'as many sums as there can be',
+      {
+        ...{ discount: { percent: 1 }, prepaid: 1, pricesIncludeVat: true },
+        items: items(30, 'x').items.map((one, i) => ({ ...one, vatPercent: i })),
+      },
+    ],
     ['a rate for every page of sums', { items: items(30, 'x').items.map((one, i) => ({ ...one, vatPercent: i })) }],
   ]
   it.each(LONGEST)('that are as long as requests can be are delivered: %s', async (_what, changes) => {

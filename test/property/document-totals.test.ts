@@ -57,13 +57,14 @@ describe('totals of any document', () => {
 
   it('mirror each other with all prices negated', () => {
     fc.assert(
-      fc.property(ITEMS, decimal(100_000n, 3), (items, rate) => {
+      fc.property(ITEMS, decimal(100_000n, 3), fc.boolean(), (items, rate, pricesIncludeVat) => {
         const negated = items.map(({ qty, unitPrice }) => ({
           qty,
           unitPrice: { ...unitPrice, units: -unitPrice.units },
         }))
-        const terms = { vatRate: rate, discount: null, digits: 2 }
-        expect(computeTotals(negated, terms).gross).toBe(-computeTotals(items, terms).gross)
+        const terms = { vatRate: rate, discount: null, digits: 2, pricesIncludeVat }
+        const [{ net, gross }, mirrored] = [computeTotals(items, terms), computeTotals(negated, terms)]
+        expect([mirrored.net, mirrored.gross]).toEqual([-net, -gross])
       }),
     )
   })
@@ -100,6 +101,47 @@ describe('totals of any document', () => {
           vat += tax
         }
         expect([net, vat]).toEqual([totals.net, totals.vat])
+      }),
+    )
+  })
+
+  it('are what is in the prices where these include VAT, and the gross total is the sum of the lines less the discount', () => {
+    const rate = fc.option(decimal(100_000n, 3), { nil: null })
+    const priced = fc.array(
+      fc.record({ qty: decimal(10n ** 8n, 4, 1n), unitPrice: decimal(10n ** 9n, 6, -(10n ** 9n)), vatPercent: rate }),
+      { minLength: 1, maxLength: 12 },
+    )
+    const share = fc.bigInt({ min: 0n, max: 1_000n })
+    fc.assert(
+      fc.property(priced, decimal(100_000n, 3), CURRENCY, share, (items, vatRate, currency, perMille) => {
+        const digits = currencyDigits(currency)
+        const discount = { percent: { units: perMille, scale: 1 }, amount: null }
+        const totals = computeTotals(items, { vatRate, discount, digits, pricesIncludeVat: true })
+        for (const [i, { qty, unitPrice }] of items.entries()) {
+          const exact = qty.units * unitPrice.units * 10n ** BigInt(digits)
+          expect(isNearest(totals.lines[i] as bigint, exact, 10n ** BigInt(qty.scale + unitPrice.scale))).toBe(true)
+        }
+        const sum = totals.lines.reduce((a, b) => a + b, 0n)
+        expect(totals.itemsTotal).toBe(sum)
+        expect(totals.discount === 0n || isNearest(totals.discount, sum * perMille, 1_000n)).toBe(true)
+        expect(totals.gross).toBe(sum - totals.discount)
+        let [net, vat] = [0n, 0n]
+        for (const { rate, net: base, vat: tax } of totals.rates) {
+          const before = totals.lines
+            .filter((_, i) => isSame(items[i]!.vatPercent ?? vatRate, rate))
+            .reduce((a, b) => a + b, 0n)
+          const gross = base + tax
+          const off = (before - gross) * sum - totals.discount * before
+          expect(totals.discount === 0n ? gross === before : off < sum && off > -sum).toBe(true)
+          // |tax - gross x rate / (100 + rate)| <= 1/2, as whole numbers: the rate in thousandths of a per cent.
+          const thousandths = rate.units * 10n ** BigInt(3 - rate.scale)
+          const error = tax * (100_000n + thousandths) - gross * thousandths
+          expect(2n * (error < 0n ? -error : error)).toBeLessThanOrEqual(100_000n + thousandths)
+          expect(isNearest(tax, gross * thousandths, 100_000n + thousandths)).toBe(true)
+          net += base
+          vat += tax
+        }
+        expect([net, vat, net + vat]).toEqual([totals.net, totals.vat, totals.gross])
       }),
     )
   })

@@ -6,6 +6,24 @@ const SELLER = {
   iban: 'DE89 3704 0044 0532 0130 00',
 }
 
+/** A receipt of a shop whose prices include VAT, with two rates and a discount. */
+export const GROSS_RECEIPT: Readonly<Record<string, unknown>> = {
+  receiptNumber: 'R-2026-0312',
+  seller: { ...SELLER, iban: undefined },
+  buyer: { name: 'Åsa Öberg' },
+  items: [
+    { description: 'Kaffeekanne, emailliert', qty: 1, unitPrice: '29.99' },
+    { description: 'Kaffee, gemahlen, 500 g', qty: 3, unitPrice: '9.99', vatPercent: 7 },
+  ],
+  pricesIncludeVat: true,
+  discount: { percent: 5 },
+  vatRate: 19,
+  payment: { method: 'Card ending in 4242', paidOn: '2026-11-20' },
+  deliveryDate: '2026-11-19',
+  currency: 'EUR',
+  issueDate: '2026-11-22',
+}
+
 /** One whole request for each kind of document, with letters of several scripts. */
 export const DOCUMENT_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'node-invoice-pdf': {

@@ -7,7 +7,7 @@ import type { ServiceContext } from '../context.ts'
 import { delivered, ENGINE_ENVELOPE, engineEnvelope } from '../envelope.ts'
 import { type RequestForm, refusal, unusable } from '../requests.ts'
 import { defineService, type ServiceDefinition, type ServiceFacts } from '../service.ts'
-import { type Decimal, decimalText } from './decimal.ts'
+import { type Decimal, decimalText, unitsAt } from './decimal.ts'
 import { DOCUMENT_REQUEST_BYTES_MAX } from './exact-json.ts'
 import { codePointName } from './fields.ts'
 import { type DocumentKind, requestFormatOf } from './kinds.ts'
@@ -19,10 +19,12 @@ import {
   deadlineProblem,
   discountProblem,
   paymentProblem,
+  prepaidProblem,
   readDocumentRequest,
   textsOf,
 } from './request.ts'
-import { type DocumentTerms, sheetOf } from './sheet.ts'
+import { sheetOf } from './sheet.ts'
+import type { DocumentTerms } from './sheet-sums.ts'
 import { computeTotals, currencyDigits, type Totals, type VatTotal } from './totals.ts'
 
 /** Its own thread may take 5 s; the rest is for its turn. */
@@ -43,6 +45,10 @@ const RESULT = Type.Object({
   issueDate: DAY,
   /** Only of documents that name such a day. */
   dueOrValidUntil: Type.Optional(DAY),
+  /** Only of documents that name such a day. */
+  deliveryDate: Type.Optional(DAY),
+  /** Only where unit prices, lines and discount include VAT. */
+  pricesIncludeVat: Type.Optional(Type.Literal(true)),
   lines: Type.Array(
     Type.Object({
       description: Type.String(),
@@ -50,10 +56,13 @@ const RESULT = Type.Object({
       unitPrice: MONEY,
       /** Only of items with a rate of their own. */
       vatPercent: Type.Optional(RATE),
-      net: MONEY,
+      /** Before VAT; only where prices are. */
+      net: Type.Optional(MONEY),
+      /** With VAT; only where prices include it. */
+      gross: Type.Optional(MONEY),
     }),
   ),
-  /** What was taken off the sum of the lines; only where there is a discount. */
+  /** What was taken off `itemsTotal`, the sum of the lines; only where there is a discount. */
   discount: Type.Optional(Type.Object({ percent: Type.Optional(RATE), amount: MONEY, itemsTotal: MONEY })),
   netTotal: MONEY,
   vatRate: RATE,
@@ -61,6 +70,9 @@ const RESULT = Type.Object({
   /** By rate, each after its share of the discount; only where an item has a rate of its own. */
   vat: Type.Optional(Type.Array(Type.Object({ vatPercent: RATE, net: MONEY, amount: MONEY }))),
   grossTotal: MONEY,
+  /** What was paid before, and what is left of `grossTotal`; only of invoices that name it. */
+  prepaid: Type.Optional(MONEY),
+  amountDue: Type.Optional(MONEY),
   pages: Type.Integer({ minimum: 1, maximum: DOCUMENT_PAGES_MAX }),
   pdf: Type.Object({
     mime: Type.Literal('application/pdf'),
@@ -112,7 +124,8 @@ function checkDocument(
   const problem =
     deadlineProblem(kind, request, terms.issueDate) ??
     paymentProblem(request, context.clock.now()) ??
-    discountProblem(request, terms)
+    discountProblem(request, terms) ??
+    prepaidProblem(request, terms)
   if (problem !== undefined) return refusal(problem.text, form)
   const strange = new Set(textsOf(request).flatMap((text) => context.outside.documents.unsettable(text)))
   if (strange.size === 0) return null
@@ -131,8 +144,8 @@ async function makeDocument(
 ): Promise<DocumentResult> {
   const { documents } = context.outside
   const terms = termsOf(request, context)
-  const { vatRate, discount } = request
-  const totals = computeTotals(request.items, { vatRate, discount, digits: terms.digits })
+  const { vatRate, discount, pricesIncludeVat } = request
+  const totals = computeTotals(request.items, { vatRate, discount, pricesIncludeVat, digits: terms.digits })
   const { pages, bytes, sha256 } = delivered(await documents.render(sheetOf(kind, request, { terms, totals }), signal))
   return {
     ...engineEnvelope(serviceId, 'document/pdf', context),
@@ -157,23 +170,22 @@ function termsOf({ currency, issueDate, payment }: DocumentRequest, { clock, out
   return { currency: chosen, digits: currencyDigits(chosen), issueDate: issueDate ?? day }
 }
 
-function figuresOf(
-  { number, deadline, items, vatRate, discount }: DocumentRequest,
-  { currency, digits, issueDate }: DocumentTerms,
-  totals: Totals,
-) {
+function figuresOf(request: DocumentRequest, { currency, digits, issueDate }: DocumentTerms, totals: Totals) {
+  const { number, deadline, deliveryDate, items, vatRate, pricesIncludeVat, discount, prepaid } = request
   const money: Money = (units) => decimalText({ units, scale: digits }, digits)
   return {
     number,
     currency,
     issueDate,
     ...(deadline === null ? {} : { dueOrValidUntil: deadline }),
+    ...(deliveryDate === null ? {} : { deliveryDate }),
+    ...(pricesIncludeVat ? { pricesIncludeVat } : {}),
     lines: items.map(({ description, qty, unitPrice, vatPercent }, i) => ({
       description,
       qty: decimalText(qty),
       unitPrice: decimalText(unitPrice, digits),
       ...(vatPercent === null ? {} : { vatPercent: rateOf(vatPercent) }),
-      net: money(totals.lines[i] as bigint),
+      [pricesIncludeVat ? 'gross' : 'net']: money(totals.lines[i] as bigint),
     })),
     ...(discount === null ? {} : { discount: discountOf(discount, totals, money) }),
     netTotal: money(totals.net),
@@ -181,14 +193,19 @@ function figuresOf(
     vatAmount: money(totals.vat),
     ...(items.some(hasOwnRate) ? { vat: totals.rates.map((one) => vatOf(one, money)) } : {}),
     grossTotal: money(totals.gross),
+    ...(prepaid === null ? {} : prepaidOf(unitsAt(prepaid, digits), totals, money)),
   }
 }
 
 type Money = (units: bigint) => string
 
-function discountOf({ percent }: Discount, { discount, net }: Totals, money: Money) {
+function discountOf({ percent }: Discount, { discount, itemsTotal }: Totals, money: Money) {
   const rate = percent === null ? {} : { percent: rateOf(percent) }
-  return { ...rate, amount: money(discount), itemsTotal: money(net + discount) }
+  return { ...rate, amount: money(discount), itemsTotal: money(itemsTotal) }
+}
+
+function prepaidOf(prepaid: bigint, { gross }: Totals, money: Money) {
+  return { prepaid: money(prepaid), amountDue: money(gross - prepaid) }
 }
 
 function vatOf({ rate, net, vat }: VatTotal, money: Money) {

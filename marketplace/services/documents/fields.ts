@@ -75,6 +75,10 @@ export function decimal({ min, wholeMax, decimalsMax, ...hints }: DecimalBounds)
   }
 }
 
+/** Yes or no. Text is neither: "false" would be taken for yes by some. */
+export const flag: Reader<boolean> = (value, at) =>
+  typeof value === 'boolean' ? value : takes(value, at, 'true or false, without quotation marks')
+
 /** A day of the calendar. */
 export const day: Reader<string> = (value, at) => {
   if (typeof value !== 'string' || !/^(19|2[0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(value))

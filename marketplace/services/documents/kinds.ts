@@ -13,6 +13,10 @@ export interface DocumentKind {
   } | null
   readonly hasPayment: boolean
   readonly hasOriginalInvoice: boolean
+  /** Whether it may name the day of delivery, as the law of VAT wants it of bills. */
+  readonly hasDeliveryDate: boolean
+  /** Whether a part of what it asks for may have been paid before. */
+  readonly hasPrepaid: boolean
   /** Whether it gives money back: prices may then be below 0. */
   readonly credits: boolean
   /** Whether it asks for money, so that the account of the seller gets a place of its own. */
@@ -23,9 +27,9 @@ export interface DocumentKind {
 
 /** What holds for every kind, for its description. */
 export const DOCUMENT_TERMS =
-  'Up to 200 items, on as many pages as needed. vatRate is in percent, vatPercent that of one item, discount is off the sum. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Latin, Greek and Cyrillic are printed; Chinese, Arabic and others refused.'
+  'unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English; Latin, Greek and Cyrillic are printed, other scripts refused.'
 
-/** How the request of a kind is written: its fields, those with ? may be left out. A receipt's would be too long with all. */
+/** How the request of a kind is written: its fields, those with ? may be left out. It has no room for all: descriptions name the rest. */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
   const fields = [
     numberField,
@@ -49,6 +53,8 @@ const PLAIN = {
   deadline: null,
   hasPayment: false,
   hasOriginalInvoice: false,
+  hasDeliveryDate: false,
+  hasPrepaid: false,
   credits: false,
   asksForMoney: false,
   notice: null,
@@ -61,6 +67,8 @@ export const INVOICE: DocumentKind = {
   heading: 'Invoice',
   numberField: 'invoiceNumber',
   deadline: { field: 'dueDate', label: 'Due date', required: false },
+  hasDeliveryDate: true,
+  hasPrepaid: true,
   asksForMoney: true,
   grossLabel: 'Total due',
 }
@@ -85,6 +93,7 @@ export const RECEIPT: DocumentKind = {
   numberField: 'receiptNumber',
   buyerLabel: 'Received from',
   hasPayment: true,
+  hasDeliveryDate: true,
   grossLabel: 'Total paid',
 }
 

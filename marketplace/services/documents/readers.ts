@@ -40,6 +40,23 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['paidon', ['paidOn', 'payment.paidOn']],
   ['paymentdate', ['paidOn', 'payment.paidOn']],
   ['swift', ['bic']],
+  ['grossprices', ['pricesIncludeVat']],
+  ['pricesincludevat', ['pricesIncludeVat']],
+  ['pricesincludetax', ['pricesIncludeVat']],
+  ['vatincluded', ['pricesIncludeVat']],
+  ['taxincluded', ['pricesIncludeVat']],
+  ['vatinclusive', ['pricesIncludeVat']],
+  ['taxinclusive', ['pricesIncludeVat']],
+  ['deliverydate', ['deliveryDate']],
+  ['dateofdelivery', ['deliveryDate']],
+  ['dateofsupply', ['deliveryDate']],
+  ['supplydate', ['deliveryDate']],
+  ['servicedate', ['deliveryDate']],
+  ['prepayment', ['prepaid']],
+  ['alreadypaid', ['prepaid']],
+  ['amountpaid', ['prepaid']],
+  ['downpayment', ['prepaid']],
+  ['deposit', ['prepaid']],
 ])
 
 /** What a field takes instead of what it holds. */

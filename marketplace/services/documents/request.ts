@@ -1,9 +1,9 @@
 import { compareToWhole, type Decimal, decimalText, product, unitsAt } from './decimal.ts'
 import { readExactJson } from './exact-json.ts'
-import { bic, currency, day, decimal, email, iban, line, lines, vatId } from './fields.ts'
+import { bic, currency, day, decimal, email, flag, iban, line, lines, vatId } from './fields.ts'
 import type { DocumentKind } from './kinds.ts'
 import { list, optional, Problem, type Reader, record } from './readers.ts'
-import { netOf } from './totals.ts'
+import { computeTotals, itemsTotalOf } from './totals.ts'
 
 const ITEMS_MAX = 200
 /** Rates of VAT on one document: as many as the sums of one page have lines for. */
@@ -65,6 +65,7 @@ export interface DocumentRequest {
   readonly items: readonly DocumentItem[]
   /** Per cent. */
   readonly vatRate: Decimal
+  readonly pricesIncludeVat: boolean
   readonly discount: Discount | null
   readonly currency: string | null
   readonly issueDate: string | null
@@ -72,6 +73,9 @@ export interface DocumentRequest {
   readonly deadline: string | null
   readonly payment: Payment | null
   readonly originalInvoice: string | null
+  readonly deliveryDate: string | null
+  /** What was paid of it before. */
+  readonly prepaid: Decimal | null
   readonly notes: string | null
 }
 
@@ -96,6 +100,9 @@ const DISCOUNT = record<Discount>({
   amount: optional(decimal({ min: '0 or more', wholeMax: PRICE_MAX, decimalsMax: PRICE_DECIMALS_MAX })),
 })
 
+/** Up to the largest sum with as much VAT again; the currency and the sum itself bound it further. */
+const PREPAID = decimal({ min: '0 or more', wholeMax: 2n * SUM_MAX, decimalsMax: PRICE_DECIMALS_MAX })
+
 const discount: Reader<Discount> = (value, at) => {
   const read = DISCOUNT(value, at)
   if (read instanceof Problem || (read.percent === null) !== (read.amount === null)) return read
@@ -103,6 +110,21 @@ const discount: Reader<Discount> = (value, at) => {
 }
 
 const PAYMENT = record<Payment>({ method: line(100), reference: optional(line(100)), paidOn: day })
+
+/** Fields that not every kind has, or has by this name. */
+type SettledField =
+  | 'number'
+  | 'deadline'
+  | 'payment'
+  | 'originalInvoice'
+  | 'deliveryDate'
+  | 'prepaid'
+  | 'pricesIncludeVat'
+
+/** The members that a request of a kind may have, in the order in which a refusal names them. */
+export function documentMembers(kind: DocumentKind): readonly string[] {
+  return Object.keys(readersOf(kind))
+}
 
 /** The request of a document, or what is wrong with it. */
 export function readDocumentRequest(kind: DocumentKind, text: string): DocumentRequest | Problem {
@@ -112,11 +134,14 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
   if (read instanceof Problem) return read
   const { numberField, deadline } = kind
   const request = {
-    ...(read as unknown as Omit<DocumentRequest, 'number' | 'deadline' | 'payment' | 'originalInvoice'>),
+    ...(read as unknown as Omit<DocumentRequest, SettledField>),
     number: read[numberField] as string,
     deadline: deadline === null ? null : (read[deadline.field] as string | null),
     payment: (read.payment as Payment | undefined) ?? null,
     originalInvoice: (read.originalInvoice as string | undefined) ?? null,
+    deliveryDate: (read.deliveryDate as string | null | undefined) ?? null,
+    prepaid: (read.prepaid as Decimal | null | undefined) ?? null,
+    pricesIncludeVat: read.pricesIncludeVat === true,
   }
   const problem =
     sumProblem(request.items) ??
@@ -128,7 +153,7 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
 
 /** Every field of a kind of document, by the name that its callers use. */
 function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
-  const { numberField, deadline, hasPayment, hasOriginalInvoice, credits } = kind
+  const { numberField, deadline, hasPayment, hasOriginalInvoice, hasDeliveryDate, hasPrepaid, credits } = kind
   const item = record<DocumentItem>({
     description: line(500),
     qty: decimal({ min: 'above 0', wholeMax: QTY_MAX, decimalsMax: QTY_DECIMALS_MAX }),
@@ -145,10 +170,13 @@ function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>
     buyer: BUYER,
     items: list(item, ITEMS_MAX),
     vatRate: PERCENT,
+    pricesIncludeVat: optional(flag),
     discount: optional(discount),
+    ...(hasPrepaid ? { prepaid: optional(PREPAID) } : {}),
     ...(deadline === null ? {} : { [deadline.field]: deadline.required ? day : optional(day) }),
     ...(hasPayment ? { payment: PAYMENT } : {}),
     ...(hasOriginalInvoice ? { originalInvoice: line(64) } : {}),
+    ...(hasDeliveryDate ? { deliveryDate: optional(day) } : {}),
     seller: optional(SELLER),
     currency: optional(currency),
     issueDate: optional(day),
@@ -221,10 +249,28 @@ export function discountProblem(
   if (amount == null) return undefined
   if (amount.scale > digits)
     return new Problem(`discount.amount takes at most ${digits} decimals, as amounts in ${currency} have`)
-  const sum = netOf(items, digits)
+  const sum = itemsTotalOf(items, digits)
   if (unitsAt(amount, digits) <= sum) return undefined
   const most = decimalText({ units: sum < 0n ? 0n : sum, scale: digits }, digits)
   return new Problem(`discount.amount is more than the items come to; it takes up to ${currency} ${most}`)
+}
+
+/** What is wrong where more was paid before than there is to pay, or no amount of the currency. A wrong discount is to be refused first. */
+export function prepaidProblem(
+  {
+    prepaid,
+    items,
+    ...terms
+  }: Pick<DocumentRequest, 'prepaid' | 'items' | 'vatRate' | 'discount' | 'pricesIncludeVat'>,
+  { currency, digits }: { readonly currency: string; readonly digits: number },
+): Problem | undefined {
+  if (prepaid === null) return undefined
+  if (prepaid.scale > digits)
+    return new Problem(`prepaid takes at most ${digits} decimals, as amounts in ${currency} have`)
+  const { gross } = computeTotals(items, { ...terms, digits })
+  if (unitsAt(prepaid, digits) <= gross) return undefined
+  const most = decimalText({ units: gross, scale: digits }, digits)
+  return new Problem(`prepaid is more than there is to pay; it takes up to ${currency} ${most}`)
 }
 
 /** Every text of a request that will be set. */

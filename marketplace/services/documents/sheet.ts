@@ -1,29 +1,16 @@
 import type { DocumentSheet, LabelledText, SheetParty } from '../../outside/document-tasks.ts'
-import { type Decimal, printedDecimal } from './decimal.ts'
+import { printedDecimal } from './decimal.ts'
 import type { DocumentKind } from './kinds.ts'
 import type { DocumentRequest, Payment, Seller } from './request.ts'
-import type { Totals } from './totals.ts'
-
-/** What is settled about a document beside its request. */
-export interface DocumentTerms {
-  readonly currency: string
-  /** Digits after the point of amounts. */
-  readonly digits: number
-  readonly issueDate: string
-}
+import { type DocumentTerms, type Figures, ruleOf, sumsOf } from './sheet-sums.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** A document as it will be set. */
-export function sheetOf(
-  kind: DocumentKind,
-  request: DocumentRequest,
-  { terms, totals }: { readonly terms: DocumentTerms; readonly totals: Totals },
-): DocumentSheet {
-  const { number, buyer, items, notes } = request
+export function sheetOf(kind: DocumentKind, request: DocumentRequest, { terms, totals }: Figures): DocumentSheet {
+  const { number, buyer, items, notes, pricesIncludeVat } = request
   const { digits, issueDate } = terms
   const hasRates = totals.rates.length > 1
-  const sum = (value: bigint): string => printedDecimal({ units: value, scale: digits }, digits)
   return {
     heading: kind.heading,
     number,
@@ -34,55 +21,33 @@ export function sheetOf(
     columns: {
       description: 'Description',
       qty: 'Quantity',
-      unitPrice: 'Unit price',
+      unitPrice: pricesIncludeVat ? 'Unit price incl. VAT' : 'Unit price',
       ...(hasRates ? { vat: 'VAT' } : {}),
-      net: 'Net amount',
+      amount: pricesIncludeVat ? 'Amount incl. VAT' : 'Net amount',
     },
     rows: items.map(({ description, qty, unitPrice, vatPercent }, i) => ({
       description,
       qty: printedDecimal(qty),
       unitPrice: printedDecimal(unitPrice, digits),
       ...(hasRates ? { vat: `${printedDecimal(vatPercent ?? request.vatRate)}%` } : {}),
-      net: sum(totals.lines[i] as bigint),
+      amount: printedDecimal({ units: totals.lines[i] as bigint, scale: digits }, digits),
     })),
-    totals: [
-      ...discountLines(request, totals, sum),
-      { label: 'Net total', value: sum(totals.net) },
-      ...vatLines(totals, sum),
-      { label: kind.grossLabel, value: `${terms.currency} ${sum(totals.gross)}` },
-    ],
+    ...sumsOf(kind, request, { terms, totals }),
     sections: [...paymentSection(request.payment), ...bankSection(kind, request)],
     notes,
-    rule: ruleOf(kind, terms, request, totals),
+    rule: ruleOf(kind, request, { terms, totals }),
   }
-}
-
-type Printed = (units: bigint) => string
-
-function discountLines({ discount }: DocumentRequest, totals: Totals, sum: Printed): readonly LabelledText[] {
-  if (discount === null) return []
-  const rate = discount.percent === null ? '' : ` ${printedDecimal(discount.percent)}%`
-  return [
-    { label: 'Items total', value: sum(totals.net + totals.discount) },
-    { label: `Discount${rate}`, value: sum(-totals.discount) },
-  ]
-}
-
-function vatLines({ rates }: Totals, sum: Printed): readonly LabelledText[] {
-  return rates.map(({ rate, net, vat }) => {
-    const on = rates.length > 1 ? ` on ${sum(net)}` : ''
-    return { label: `VAT ${printedDecimal(rate)}%${on}`, value: sum(vat) }
-  })
 }
 
 function factsOf(
   { deadline: rule }: DocumentKind,
-  { deadline, originalInvoice }: DocumentRequest,
+  { deadline, originalInvoice, deliveryDate }: DocumentRequest,
   { issueDate, currency }: DocumentTerms,
 ): readonly LabelledText[] {
   return [
     ...(originalInvoice === null ? [] : [{ label: 'Original invoice', value: originalInvoice }]),
     { label: 'Issue date', value: dayText(issueDate) },
+    ...(deliveryDate === null ? [] : [{ label: 'Delivery date', value: dayText(deliveryDate) }]),
     ...(rule === null || deadline === null ? [] : [{ label: rule.label, value: dayText(deadline) }]),
     { label: 'Currency', value: currency },
   ]
@@ -130,19 +95,6 @@ function bankSection({ asksForMoney }: DocumentKind, { seller, number }: Documen
     { label: 'Reference', value: number },
   ]
   return [{ heading: 'Bank details', facts }]
-}
-
-function ruleOf(
-  { notice }: DocumentKind,
-  { currency, digits }: DocumentTerms,
-  { discount }: DocumentRequest,
-  { rates }: Totals,
-): string {
-  const unit: Decimal = { units: 1n, scale: digits }
-  const shared = discount === null ? '' : ' after its share of the discount'
-  const vat = rates.length > 1 ? `once for each rate, on the sum of its lines${shared}` : 'once, on the net total'
-  const rule = `Each line is rounded to the nearest ${currency} ${printedDecimal(unit)}, halves away from zero; VAT is worked out ${vat}.`
-  return notice === null ? rule : `${notice} ${rule}`
 }
 
 function linesOf(text: string | null): readonly string[] {

@@ -13,6 +13,8 @@ export interface PricedTerms {
   readonly discount: { readonly percent: Decimal | null; readonly amount: Decimal | null } | null
   /** Digits after the point of amounts. */
   readonly digits: number
+  /** Whether prices are what a buyer pays, VAT and all; without it they are before VAT. */
+  readonly pricesIncludeVat?: boolean
 }
 
 /** What the items of one rate come to, in minor units, after their share of the discount. */
@@ -24,8 +26,10 @@ export interface VatTotal {
 
 /** What items come to, in minor units of the currency. */
 export interface Totals {
-  /** Net of each item, in order. */
+  /** Of each item, in order: gross where prices include VAT, else net. */
   readonly lines: readonly bigint[]
+  /** Sum of the lines, before the discount. */
+  readonly itemsTotal: bigint
   readonly discount: bigint
   /** After the discount. */
   readonly net: bigint
@@ -52,35 +56,42 @@ export function currencyDigits(currency: string): number {
   return DIGITS.get(currency) ?? 2
 }
 
-/** What items come to before a discount, in minor units. */
-export function netOf(items: readonly PricedItem[], digits: number): bigint {
-  return sumOf(items.map((item) => lineNet(item, digits)))
+/** What items come to before a discount, in minor units: gross where prices include VAT, else net. */
+export function itemsTotalOf(items: readonly PricedItem[], digits: number): bigint {
+  return sumOf(items.map((item) => lineAmount(item, digits)))
 }
 
 /**
  * Each line is quantity times price, rounded to the minor unit, halves away from zero; VAT is worked out once for each rate, on
  * the sum of its lines less their share of the discount. Rounding VAT line by line would tell the buyer a tax that is not the
- * rate of the net total.
+ * rate of the net total. Where prices include VAT, the gross sums stand and VAT is taken out of them, so that
+ * what a till shows is what the document says.
  */
 export function computeTotals(items: readonly PricedItem[], terms: PricedTerms): Totals {
-  const lines = items.map((item) => lineNet(item, terms.digits))
-  const discount = discountOf(sumOf(lines), terms)
-  const groups = new Map<string, { readonly rate: Decimal; net: bigint }>()
+  const lines = items.map((item) => lineAmount(item, terms.digits))
+  const itemsTotal = sumOf(lines)
+  const discount = discountOf(itemsTotal, terms)
+  const groups = new Map<string, { readonly rate: Decimal; sum: bigint }>()
   for (const [i, { vatPercent }] of items.entries()) {
     const rate = vatPercent ?? terms.vatRate
-    const group = groups.get(decimalText(rate)) ?? { rate, net: 0n }
-    groups.set(decimalText(rate), { rate, net: group.net + (lines[i] as bigint) })
+    const group = groups.get(decimalText(rate)) ?? { rate, sum: 0n }
+    groups.set(decimalText(rate), { rate, sum: group.sum + (lines[i] as bigint) })
   }
   const shares = sharesOf(
     discount,
-    [...groups.values()].map(({ net }) => net),
+    [...groups.values()].map(({ sum }) => sum),
   )
-  const rates = [...groups.values()].map(({ rate, net: before }, i) => {
-    const net = before - (shares[i] as bigint)
-    return { rate, net, vat: divideNearest(net * rate.units, 100n * 10n ** BigInt(rate.scale)) }
-  })
+  const rates = [...groups.values()].map(({ rate, sum }, i) => vatTotal(rate, sum - (shares[i] as bigint), terms))
   const [net, vat] = [sumOf(rates.map((one) => one.net)), sumOf(rates.map((one) => one.vat))]
-  return { lines, discount, net, rates, vat, gross: net + vat }
+  return { lines, itemsTotal, discount, net, rates, vat, gross: net + vat }
+}
+
+/** VAT on a sum before it, or in a sum that includes it. */
+function vatTotal(rate: Decimal, sum: bigint, { pricesIncludeVat }: PricedTerms): VatTotal {
+  const hundred = 100n * 10n ** BigInt(rate.scale)
+  if (pricesIncludeVat !== true) return { rate, net: sum, vat: divideNearest(sum * rate.units, hundred) }
+  const vat = divideNearest(sum * rate.units, hundred + rate.units)
+  return { rate, net: sum - vat, vat }
 }
 
 /** Of what does not come to anything, nothing is taken off. */
@@ -109,7 +120,7 @@ function sumOf(values: readonly bigint[]): bigint {
   return values.reduce((sum, value) => sum + value, 0n)
 }
 
-function lineNet({ qty, unitPrice }: PricedItem, digits: number): bigint {
+function lineAmount({ qty, unitPrice }: PricedItem, digits: number): bigint {
   const { units, scale } = product(qty, unitPrice)
   return divideNearest(units * 10n ** BigInt(digits), 10n ** BigInt(scale))
 }

@@ -24,44 +24,53 @@ export function drawClose(canvas: Canvas, sheet: DocumentSheet): void {
 }
 
 /** Sums at the right; the sections stand beside them where there is room. */
-function drawSums(canvas: Canvas, { totals, sections }: DocumentSheet): void {
-  const sumsWidth = totalsWidth(canvas, totals)
-  const sumsHeight = totals.length * TOTAL_STEP + TOTAL_GAP
+function drawSums(canvas: Canvas, { sections, ...sheet }: DocumentSheet): void {
+  const sums = sumsOf(sheet)
+  const sumsWidth = widthOf(canvas, sums)
+  const sumsHeight = sums.length * TOTAL_STEP + TOTAL_GAP
   const isBeside = GRID.width - sumsWidth - GUTTER >= SECTION_WIDTH_MIN
   const laid = laySections(canvas, sections, isBeside ? GRID.width - sumsWidth - GUTTER : GRID.width)
   canvas.ensure(isBeside ? Math.max(sumsHeight, laid.height) : sumsHeight)
   const top = canvas.y
-  drawTotals(canvas, totals, sumsWidth)
+  drawTotals(canvas, sums, sumsWidth)
   if (isBeside) canvas.y = top
   else canvas.ensure(laid.height)
   drawSections(canvas, laid)
   canvas.y = isBeside ? top + Math.max(sumsHeight, laid.height) : canvas.y
 }
 
-function totalsWidth({ type }: Canvas, totals: readonly LabelledText[]): number {
-  const needed = totals.map(({ label, value }, i) => {
-    const [labelStyle, valueStyle] = totalStyles(i === totals.length - 1)
+/** A line of the sums; that of the one that counts is larger. */
+interface Sum extends LabelledText {
+  readonly counts: boolean
+}
+
+function sumsOf({ totals, contained = [] }: Pick<DocumentSheet, 'totals' | 'contained'>): readonly Sum[] {
+  return [...totals, ...contained].map((one, i) => ({ ...one, counts: i === totals.length - 1 }))
+}
+
+function widthOf({ type }: Canvas, sums: readonly Sum[]): number {
+  const needed = sums.map(({ label, value, counts }) => {
+    const [labelStyle, valueStyle] = sumStyles(counts)
     return type.width(label, labelStyle) + GUTTER + type.width(value, valueStyle)
   })
   return Math.max(TOTALS_WIDTH_MIN, ...needed)
 }
 
-function totalStyles(isLast: boolean): readonly [label: TextStyle, value: TextStyle] {
-  return isLast ? [STYLE.totalLabel, STYLE.total] : [STYLE.soft, STYLE.figure]
+function sumStyles(counts: boolean): readonly [label: TextStyle, value: TextStyle] {
+  return counts ? [STYLE.totalLabel, STYLE.total] : [STYLE.soft, STYLE.figure]
 }
 
-function drawTotals(canvas: Canvas, totals: readonly LabelledText[], width: number): void {
+function drawTotals(canvas: Canvas, sums: readonly Sum[], width: number): void {
   const table = canvas.element('Table')
   const x = GRID.right - width
-  for (const [i, { label, value }] of totals.entries()) {
-    const isLast = i === totals.length - 1
-    if (isLast) {
+  for (const { label, value, counts } of sums) {
+    if (counts) {
       canvas.rule(canvas.y + 3, { x, width, weight: 1, color: COLOR.accent })
       canvas.y += TOTAL_GAP
     }
     const y = canvas.y + 13
     const row = canvas.element('TR', table)
-    const [labelStyle, valueStyle] = totalStyles(isLast)
+    const [labelStyle, valueStyle] = sumStyles(counts)
     canvas.lines(canvas.element('TH', row, 'Row'), [label], { x, y, style: labelStyle, step: 0 })
     canvas.element('TD', row).add(() => canvas.type.drawRight(value, { x: GRID.right, y }, valueStyle))
     canvas.y += TOTAL_STEP

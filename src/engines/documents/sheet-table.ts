@@ -10,7 +10,7 @@ const HEAD_HEIGHT = 22
 const FIRST_BASELINE = PAD + 8
 /** A description of at most so many lines stays on one page; of a longer one, so many begin it. */
 const TOGETHER_MAX = 6
-const FIGURES = ['qty', 'unitPrice', 'vat', 'net'] as const
+const FIGURES = ['qty', 'unitPrice', 'vat', 'amount'] as const
 /** A column of figures. */
 type Figure = (typeof FIGURES)[number]
 

@@ -120,7 +120,7 @@ describe('VAT and discounts', () => {
     expect(result).not.toHaveProperty('vat')
     expect(result.lines).toEqual([{ description: 'x', qty: '1', unitPrice: '100.00', net: '100.00' }])
     expect(sheet.totals.map(({ label }) => label)).toEqual(['Net total', 'VAT 19%', 'Total due'])
-    expect(Object.keys(sheet.columns)).toEqual(['description', 'qty', 'unitPrice', 'net'])
+    expect(Object.keys(sheet.columns)).toEqual(['description', 'qty', 'unitPrice', 'amount'])
   })
 
   it('come in a line for each rate', async () => {
@@ -177,5 +177,132 @@ describe('VAT and discounts', () => {
     expect(await refusalOf({ discount: { amount: '0.001' } })).toBe(
       'discount.amount takes at most 2 decimals, as amounts in EUR have',
     )
+  })
+})
+
+describe('prices that include VAT', () => {
+  const till = { pricesIncludeVat: true, items: items(['1', '9.99']) }
+
+  it('are the gross total to the cent', async () => {
+    const [result, sheet] = await made(till, 'node-receipt-payment')
+    expect(result).toMatchObject({ pricesIncludeVat: true, vatRate: 25, netTotal: '7.99', vatAmount: '2.00' })
+    expect(result.grossTotal).toBe('9.99')
+    expect(result.lines).toEqual([{ description: 'x', qty: '1', unitPrice: '9.99', gross: '9.99' }])
+    expect(sheet.columns).toMatchObject({ unitPrice: 'Unit price incl. VAT', amount: 'Amount incl. VAT' })
+    expect(sheet.totals).toEqual([{ label: 'Total paid', value: 'SEK 9.99' }])
+    expect(sheet.contained).toEqual([
+      { label: 'Of which net', value: '7.99' },
+      { label: 'Of which VAT 25%', value: '2.00' },
+    ])
+    expect(sheet.rule).toBe(
+      'Prices include VAT. Each line is rounded to the nearest SEK 0.01, halves away from zero; VAT is worked out once, as rate / (100 + rate) of the total.',
+    )
+  })
+
+  it('are not said of a document whose prices do not', async () => {
+    const [plain, plainSheet] = await made({})
+    const [result, sheet] = await made({ pricesIncludeVat: false })
+    expect({ ...result, asOf: plain.asOf }).toEqual(plain)
+    expect(result).not.toHaveProperty('pricesIncludeVat')
+    expect(sheet).toEqual(plainSheet)
+    expect(sheet).not.toHaveProperty('contained')
+  })
+
+  it('have a discount off the gross sum, and VAT in each rate', async () => {
+    const rows = items(['1', '29.99'], ['3', '9.99', 7])
+    const [result, sheet] = await made({ ...till, items: rows, discount: { percent: 5 } })
+    expect(result).toMatchObject({
+      discount: { percent: 5, amount: '3.00', itemsTotal: '59.96' },
+      netTotal: '50.55',
+      vatAmount: '6.41',
+      vat: [
+        { vatPercent: 19, net: '23.94', amount: '4.55' },
+        { vatPercent: 7, net: '26.61', amount: '1.86' },
+      ],
+      grossTotal: '56.96',
+    })
+    expect(sheet.totals).toEqual([
+      { label: 'Items total', value: '59.96' },
+      { label: 'Discount 5%', value: '\u22123.00' },
+      { label: 'Total due', value: 'EUR 56.96' },
+    ])
+    expect(sheet.contained).toEqual([
+      { label: 'Of which net', value: '50.55' },
+      { label: 'Of which VAT 19% on 23.94', value: '4.55' },
+      { label: 'Of which VAT 7% on 26.61', value: '1.86' },
+    ])
+    expect(sheet.rule).toContain(
+      'once for each rate, as rate / (100 + rate) of the sum of its lines after its share of the discount.',
+    )
+    expect(await refusalOf({ ...till, discount: { amount: '9.99' } })).toBeNull()
+    expect(await refusalOf({ ...till, discount: { amount: '10.00' } })).toBe(
+      'discount.amount is more than the items come to; it takes up to EUR 9.99',
+    )
+  })
+
+  it('are credited with either sign', async () => {
+    const credited = async (...rows: readonly Row[]) =>
+      (await made({ ...till, items: items(...rows), currency: 'EUR', vatRate: 19 }, 'node-credit-note'))[0]
+    const lessened = { netTotal: '7.55', vatAmount: '1.44', grossTotal: '8.99' }
+    for (const sign of ['', '-']) {
+      const other = sign === '' ? '-' : ''
+      const result = await credited(['1', `${sign}9.99`], ['1', `${other}1`])
+      expect(result).toMatchObject({ ...lessened, lines: [{ gross: '9.99' }, { gross: '-1.00' }] })
+    }
+  })
+
+  it('have the sums in order where a part was paid before', async () => {
+    const [result, sheet] = await made({ ...till, prepaid: '4' })
+    expect(result).toMatchObject({ grossTotal: '9.99', prepaid: '4.00', amountDue: '5.99' })
+    expect(sheet.totals).toEqual([
+      { label: 'Total incl. VAT', value: '9.99' },
+      { label: 'Of which net', value: '8.39' },
+      { label: 'Of which VAT 19%', value: '1.60' },
+      { label: 'Already paid', value: '\u22124.00' },
+      { label: 'Total due', value: 'EUR 5.99' },
+    ])
+    expect(sheet).not.toHaveProperty('contained')
+  })
+})
+
+describe('what was paid before', () => {
+  it('is taken off the gross total', async () => {
+    const [result, sheet] = await made({ prepaid: 19.5 })
+    expect(result).toMatchObject({ grossTotal: '119.00', prepaid: '19.50', amountDue: '99.50' })
+    expect(sheet.totals).toEqual([
+      { label: 'Net total', value: '100.00' },
+      { label: 'VAT 19%', value: '19.00' },
+      { label: 'Total incl. VAT', value: '119.00' },
+      { label: 'Already paid', value: '\u221219.50' },
+      { label: 'Total due', value: 'EUR 99.50' },
+    ])
+    const [plain] = await made({})
+    expect(plain).not.toHaveProperty('prepaid')
+    expect(plain).not.toHaveProperty('amountDue')
+  })
+
+  it('is at most the gross total, in digits of the currency', async () => {
+    const [all] = await made({ prepaid: '119.00' })
+    expect(all.amountDue).toBe('0.00')
+    expect(await refusalOf({ prepaid: '119.01' })).toBe(
+      'prepaid is more than there is to pay; it takes up to EUR 119.00',
+    )
+    expect(await refusalOf({ prepaid: '0.001' })).toBe('prepaid takes at most 2 decimals, as amounts in EUR have')
+    expect(await refusalOf({ prepaid: 100, discount: { percent: 50 } })).toBe(
+      'prepaid is more than there is to pay; it takes up to EUR 59.50',
+    )
+  })
+})
+
+describe('a day of delivery', () => {
+  it('stands below that of issue', async () => {
+    const [result, sheet] = await made({ deliveryDate: '2026-11-19' })
+    expect(result.deliveryDate).toBe('2026-11-19')
+    expect(sheet.facts.slice(0, 3)).toEqual([
+      { label: 'Issue date', value: '22 Nov 2026' },
+      { label: 'Delivery date', value: '19 Nov 2026' },
+      { label: 'Due date', value: '6 Dec 2026' },
+    ])
+    expect((await made({}))[0]).not.toHaveProperty('deliveryDate')
   })
 })

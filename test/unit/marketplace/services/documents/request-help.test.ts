@@ -32,6 +32,12 @@ describe('requests with fields of other systems', () => {
     ['vatRate', { items: [{ ...ITEM, vatRate: 7 }] }, 'vatPercent'],
     ['vat_rate', { items: [{ ...ITEM, vat_rate: 7 }] }, 'vatPercent'],
     ['taxId', { buyer: { name: 'A', taxId: 'DE1' } }, 'vatId'],
+    ['grossPrices', { grossPrices: true }, 'pricesIncludeVat'],
+    ['prices_include_tax', { prices_include_tax: true }, 'pricesIncludeVat'],
+    ['taxIncluded', { taxIncluded: true }, 'pricesIncludeVat'],
+    ['vatIncluded', { vatIncluded: true }, 'pricesIncludeVat'],
+    ['dateOfSupply', { dateOfSupply: '2026-11-20' }, 'deliveryDate'],
+    ['deposit', { deposit: 1 }, 'prepaid'],
     ['swift', { seller: { name: 'A', swift: 'COBADEFF' } }, 'bic'],
   ]
   for (const [named, changes, meant] of MEANT)
@@ -45,6 +51,8 @@ describe('requests with fields of other systems', () => {
     )
     for (const id of ['node-invoice-proforma', 'node-quote-estimate'])
       expect(refusalOf(written({ dueDate: '2026-12-24' }, id), id)).toContain('did you mean validUntil?')
+    const onQuote = refusalOf(written({ deliveryDate: '2026-12-24' }, 'node-quote-estimate'), 'node-quote-estimate')
+    expect(onQuote).toContain('"deliveryDate" is no field of the request; there are')
     const onReceipt = refusalOf(written({ dueDate: '2026-12-24' }, 'node-receipt-payment'), 'node-receipt-payment')
     expect(onReceipt).toContain('"dueDate" is no field of the request; there are')
   })

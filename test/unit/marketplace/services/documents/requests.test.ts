@@ -36,7 +36,10 @@ const RATE = 'a number 0 or more, up to 100, with at most 3 decimals, like 2.5 o
 const DAY = 'a day as YYYY-MM-DD, like 2026-11-30'
 const IBAN = 'an IBAN with right check digits, like DE89 3704 0044 0532 0130 00'
 const ADDRESS = 'text of 1 to 500 characters on at most 10 lines'
-const FIELDS = 'invoiceNumber, buyer, items, vatRate, discount, dueDate, seller, currency, issueDate, notes'
+const FIELDS =
+  'invoiceNumber, buyer, items, vatRate, pricesIncludeVat, discount, prepaid, dueDate, deliveryDate, seller, currency, issueDate, notes'
+const FLAG = 'true or false, without quotation marks'
+const PREPAID = 'a number 0 or more, up to 2000000000000000, with at most 6 decimals, like 2.5 or "2.5"'
 
 describe('requests of documents', () => {
   for (const [serviceId, request] of Object.entries(DOCUMENT_EXAMPLES)) {
@@ -56,6 +59,10 @@ describe('requests of documents', () => {
     ['thirty rates of VAT', rates(30)],
     ['a leap day', { issueDate: '2028-02-29' }],
     ['a due date on the day of issue', { issueDate: '2026-01-01', dueDate: '2026-01-01' }],
+    ['prices with VAT', { pricesIncludeVat: true }],
+    ['prices that are said to be before VAT', { pricesIncludeVat: false }],
+    ['a delivery after the issue', { issueDate: '2026-01-01', deliveryDate: '2026-02-01' }],
+    ['nothing paid before', { prepaid: 0 }],
     ['decomposed letters', { buyer: { name: 'A\u0308rzte' } }],
   ]
   for (const [what, changes] of TAKEN)
@@ -160,6 +167,17 @@ describe('requests of documents', () => {
       `seller.iban takes ${IBAN}`,
     ],
     ['an IBAN of digits alone', { seller: { name: 'S', iban: '1'.repeat(20) } }, `seller.iban takes ${IBAN}`],
+    ['text for a flag', { pricesIncludeVat: 'true' }, `pricesIncludeVat takes ${FLAG}`],
+    ['a number for a flag', { pricesIncludeVat: 1 }, `pricesIncludeVat takes ${FLAG}`],
+    ['null for a flag', { pricesIncludeVat: null }, `pricesIncludeVat takes ${FLAG}`],
+    ['a month of delivery', { deliveryDate: '2026-11' }, `deliveryDate takes ${DAY}`],
+    [
+      'a day of delivery that there is not',
+      { deliveryDate: '2026-11-31' },
+      'deliveryDate: there is no day 2026-11-31 in the calendar',
+    ],
+    ['less than nothing paid before', { prepaid: -1 }, `prepaid takes ${PREPAID}`],
+    ['a part in per cent paid before', { prepaid: '10%' }, `prepaid takes ${PREPAID}`],
     ['a control character', { notes: 'a\u0007b' }, 'notes holds U+0007, which cannot be printed'],
     [
       'a mark of direction',
@@ -224,6 +242,16 @@ describe('requests of documents', () => {
     expect(without('node-credit-note', 'originalInvoice')).toBe(
       'originalInvoice is missing; it takes text of 1 to 64 characters on one line',
     )
+  })
+
+  it('take a delivery date and what was paid before where they belong', () => {
+    const taking = (field: string, value: unknown): readonly string[] =>
+      Object.entries(DOCUMENT_EXAMPLES)
+        .filter(([id, request]) => refusalOf(JSON.stringify({ ...request, [field]: value }), id) === null)
+        .map(([id]) => id)
+    expect(taking('deliveryDate', '2026-11-20')).toEqual(['node-invoice-pdf', 'node-receipt-payment'])
+    expect(taking('prepaid', '1')).toEqual(['node-invoice-pdf'])
+    expect(taking('pricesIncludeVat', true)).toEqual(Object.keys(DOCUMENT_EXAMPLES))
   })
 
   it('take numbers as they are written', () => {

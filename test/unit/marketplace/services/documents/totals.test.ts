@@ -63,7 +63,28 @@ describe('totals of documents', () => {
       })
       const { net, vat } = expected
       const rates = [{ rate: decimal(rate), net, vat }]
-      expect(totals).toEqual({ ...expected, discount: 0n, rates, gross: net + vat })
+      expect(totals).toEqual({ ...expected, itemsTotal: net, discount: 0n, rates, gross: net + vat })
+    })
+
+  const GROSS: readonly (readonly [string, string, string, { net: bigint; vat: bigint }])[] = [
+    // 9.98 or 10.00 with any price before VAT.
+    ['1', '9.99', '19', { net: 839n, vat: 160n }],
+    ['3', '9.99', '7', { net: 2801n, vat: 196n }],
+    ['1', '-9.99', '19', { net: -839n, vat: -160n }],
+    // A tie: half of one cent is the VAT.
+    ['1', '0.01', '100', { net: 0n, vat: 1n }],
+    ['1', '-0.01', '100', { net: 0n, vat: -1n }],
+    ['1', '12.50', '0', { net: 1250n, vat: 0n }],
+    ['1', '108.375', '8.375', { net: 10000n, vat: 838n }],
+  ]
+  for (const [qty, unitPrice, rate, { net, vat }] of GROSS)
+    it(`EUR ${qty} x ${unitPrice} with VAT of ${rate} % in it`, () => {
+      const totals = computeTotals([{ qty: decimal(qty), unitPrice: decimal(unitPrice) }], {
+        ...{ vatRate: decimal(rate), discount: null, digits: 2, pricesIncludeVat: true },
+      })
+      const gross = net + vat
+      const rates = [{ rate: decimal(rate), net, vat }]
+      expect(totals).toEqual({ lines: [gross], itemsTotal: gross, discount: 0n, net, rates, vat, gross })
     })
 
   it('has the digits of each currency', () => {

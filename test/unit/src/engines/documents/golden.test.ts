@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DOCUMENT_EXAMPLES } from '../../../../support/document-requests.ts'
+import { DOCUMENT_EXAMPLES, GROSS_RECEIPT } from '../../../../support/document-requests.ts'
 import { type DocumentShop, documentShop, type MadeDocument } from '../../../../support/documents.ts'
 import { resultOf } from '../../../../support/service-results.ts'
 
@@ -15,6 +15,8 @@ const GOLDEN: Readonly<Record<string, string>> = {
   'node-quote-estimate': 'f90869aa1fabd8d7ef418982f9a3eb49b40f203273821da75560482a07ef1863',
 }
 
+const GOLDEN_GROSS = 'ee037d787eab2b6818918ec93f845e484d5cc9eec02556d079d6dd71b0499eb3'
+
 let shop: DocumentShop
 beforeAll(async () => {
   shop = await documentShop()
@@ -26,5 +28,11 @@ describe.runIf(process.arch === 'x64')('a document', () => {
     const context = shop.contextAt('2026-11-22T10:00:00.000Z')
     const { pdf } = await resultOf<MadeDocument>(id, JSON.stringify(request), context)
     expect(pdf.sha256).toBe(GOLDEN[id])
+  })
+
+  it('with prices that include VAT is the same bytes as ever', async () => {
+    const context = shop.contextAt('2026-11-22T10:00:00.000Z')
+    const { pdf } = await resultOf<MadeDocument>('node-receipt-payment', JSON.stringify(GROSS_RECEIPT), context)
+    expect(pdf.sha256).toBe(GOLDEN_GROSS)
   })
 })

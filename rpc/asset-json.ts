@@ -53,7 +53,7 @@ export function priceJson(chain: Chain, { decimals }: AssetFacts, price: PriceFa
     basis: price.basis,
     route: price.route.map((poolId) => poolNameOf(chain, poolId)),
     depthUsd: usdText(price.depthUsdMicros),
-    confidence: confidenceIn(price.depthUsdMicros),
+    confidence: confidenceIn(price),
   }
 }
 

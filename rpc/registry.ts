@@ -27,16 +27,24 @@ export function registryEntries(node: NodeApi, baseUrl: string): readonly Regist
 
 /** Dollars for one coin in the current epoch, by the chain; 0 is never shown for "unknown", so null is. */
 export function nativeUsd({ chain }: Pick<NodeApi, 'chain'>): number | null {
-  const { height } = chain.head.header
-  const epoch = epochOf(height, chain.ruleBook.at(height).market)
-  const micros = chainPrice(chain).usdMicrosPerCoin(epoch)
+  const micros = chainPrice(chain).usdMicrosPerCoin(epochNow(chain))
   return micros === undefined ? null : usdNumber(micros)
+}
+
+function epochNow({ head, ruleBook }: Chain): number {
+  const { height } = head.header
+  return epochOf(height, ruleBook.at(height).market)
 }
 
 interface EntryContext {
   readonly chain: Chain
   readonly market: MarketApi
   readonly baseUrl: string
+}
+
+/** What it would cost by the price of the coin while nothing is quoted in it; 0 where the coin has no price. */
+function unquotedPrice(chain: Chain, priceUsdMicros: bigint): bigint {
+  return chainPrice(chain).priceOfMicros(priceUsdMicros, epochNow(chain)) ?? 0n
 }
 
 function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): RegistryEntry {
@@ -50,7 +58,7 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     name,
     description,
     capability,
-    priceNative: native.quote === null ? 0 : coinNumber(native.quote.amount, decimals),
+    priceNative: coinNumber(native.quote?.amount ?? unquotedPrice(chain, priceUsdMicros), decimals),
     priceUsd: usdNumber(priceUsdMicros),
     provenCalls: proven.calls,
     ...provenStable(market, serviceId),

@@ -267,7 +267,7 @@ export const FAULT_TABLE = {
   'cli/far-price': sender(
     'far_price',
     409,
-    'this opens the pool {distance} from the known price: nothing was sent; change the amounts, or say --accept-impact',
+    'the price of the pool lies {distance} from the known one: nothing was sent; change the amounts or wait, or say --accept-impact',
   ),
   'cli/loss': sender(
     'loss',

@@ -1,4 +1,4 @@
-import { type EpochPrice, epochDepth, epochPrice } from '../../amm/oracle.ts'
+import { type EpochPrice, epochDepth, epochPrice, epochStrays } from '../../amm/oracle.ts'
 import { fundsFrom, POOLS, type Pool, poolIdOf } from '../../amm/pool.ts'
 import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from '../../amm/pools-by-asset.ts'
 import { pricedPoolId } from '../../amm/price-entries.ts'
@@ -27,6 +27,8 @@ export interface PriceFacts {
   readonly route: readonly PoolId[]
   /** Dollars on the far side of the shallowest pool of the route, in millionths; null where no pool takes part. */
   readonly depthUsdMicros: bigint | null
+  /** True where it rests on a price of the coin by which nothing is sold: the mean of its epoch lies far outside both ends. */
+  readonly isUnsettled?: true
 }
 
 /** Pools that a route may go through, and how many of each asset's deepest ones are looked at on the way. */
@@ -42,13 +44,16 @@ export const OVER_PAR_DEPTH = 1_000_000_000n
  */
 export const LOW_DEPTH = 10_000_000_000n
 
-/** How far a price can be relied on: `low` where it rests on less than {@link LOW_DEPTH}. */
+/** How far a price can be relied on: `low` where it rests on less than {@link LOW_DEPTH}, or is unsettled. */
 type Confidence = 'normal' | 'low'
 
-/** Confidence in a price by the dollars that it rests on, in millionths; null for one that no pool takes part in. */
-export function confidenceIn(depthUsdMicros: bigint | null): Confidence {
-  return depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH ? 'low' : 'normal'
+/** Confidence in a price. One that no pool takes part in is as good as what is redeemed for it. */
+export function confidenceIn({ depthUsdMicros, isUnsettled }: PriceGround): Confidence {
+  return isUnsettled === true || (depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH) ? 'low' : 'normal'
 }
+
+/** What the confidence in a price rests on. */
+export type PriceGround = Pick<PriceFacts, 'depthUsdMicros' | 'isUnsettled'>
 
 /** Price of the native coin: the market's, which counts, and that of the priced pool at the head beside it. */
 export interface NativePrice {
@@ -77,6 +82,7 @@ export function nativePrice({ database, ruleBook, head }: Chain): NativePrice {
             microsPerUnit: ratio(price.denominator, price.numerator),
             route: [poolId],
             depthUsdMicros: depth,
+            ...(epochStrays(database, epoch, market) && { isUnsettled: true as const }),
           },
     spot: pool === undefined ? undefined : ratio(pool.reserveY, pool.reserveX),
   }
@@ -233,6 +239,7 @@ function through(poolId: PoolId, pool: Pool, asset: Hash, base: PriceFacts): Pri
     microsPerUnit: times(ratio(reserveB, reserveA), base.microsPerUnit),
     route: [poolId, ...base.route],
     depthUsdMicros: shallower,
+    ...(base.isUnsettled && { isUnsettled: true as const }),
   }
 }
 

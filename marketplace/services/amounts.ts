@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import type { AssetFacts } from '../facts/assets.ts'
-import { confidenceIn, type PriceFacts } from '../facts/prices.ts'
+import { confidenceIn, type PriceFacts, type PriceGround } from '../facts/prices.ts'
 import { ratio, significantText, times } from '../facts/ratio.ts'
 
 /** Something, or null where it is unknown. */
@@ -53,10 +53,10 @@ export function usd<T extends bigint | null>(micros: T): T extends null ? null :
 }
 
 /** What a price rests on. */
-export function priceDepth(price: Pick<PriceFacts, 'depthUsdMicros'> | null) {
+export function priceDepth(price: PriceGround | null) {
   return {
     depthUsd: usd(price?.depthUsdMicros ?? null),
-    confidence: price === null ? null : confidenceIn(price.depthUsdMicros),
+    confidence: price === null ? null : confidenceIn(price),
   }
 }
 

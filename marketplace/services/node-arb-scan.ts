@@ -1,9 +1,12 @@
 import { type Static, Type } from 'typebox'
+import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { type DollarWay, dollarWays, type Spread, widestSpread } from '../facts/arbitrage.ts'
 import { coinOf, recordedAsset } from '../facts/assets.ts'
 import { dollarAsset } from '../facts/prices.ts'
+import { scaledDown } from '../facts/ratio.ts'
 import { ASSET_AMOUNT, assetAmount, orNull, UNKNOWN, usdPrice } from './amounts.ts'
 import { optionalContext } from './context-names.ts'
 import { CHAIN_ENVELOPE } from './envelope.ts'
@@ -13,7 +16,9 @@ import { defineService } from './service.ts'
 
 const ID = 'node-arb-scan' as ServiceId
 const NOTE =
-  'Implied prices are spot prices before fees; sizes, gain and netPct are after all fees, in the dollar token, and hold for this block alone.'
+  'Implied prices are spot prices before fees; sizes, gain and netPct are after the fees of the pools, in the dollar token, and hold for this block alone. It takes two swaps: profitable says whether the gain is more than transactionFees, the least that both burn.'
+/** Weight of a swap over one pool by a single-key account that has sent before; more pools weigh more. */
+const SWAP_WEIGHT = 3_841n
 const BPS = 10_000
 
 const WAY = Type.Object({
@@ -33,6 +38,7 @@ const WIDEST = Type.Object({
   maxSizeBeforeZero: ASSET_AMOUNT,
   bestSize: ASSET_AMOUNT,
   gainAtBestSize: ASSET_AMOUNT,
+  transactionFees: ASSET_AMOUNT,
 })
 
 /** Fields of the scan beside its envelope. */
@@ -66,7 +72,13 @@ function wayFacts({ ruleBook }: Chain, { pools, price }: DollarWay): Static<type
   return { pool: route[0] as string, route, priceUsd: usdPrice(coin, { microsPerUnit: price }) as number }
 }
 
+/** What two swaps in the next block burn, in base units of the coin. */
+function leastFees({ head: { header }, ruleBook }: Chain): bigint {
+  return 2n * SWAP_WEIGHT * baseFeeAfter(header, ruleBook.at(header.height + 1).block)
+}
+
 function spreadFacts(chain: Chain, { buy, sell, netPpm, limits }: Spread): Static<typeof WIDEST> {
+  const fees = leastFees(chain)
   const dollar = recordedAsset(chain, dollarAsset(chain))
   const [buyRoute, sellRoute] = [namesOf(buy.pools.toReversed()), namesOf(sell.pools)]
   return {
@@ -77,10 +89,11 @@ function spreadFacts(chain: Chain, { buy, sell, netPpm, limits }: Spread): Stati
     spreadPct: changePct(sell.price, buy.price),
     feesPct: feesPct([...buy.pools, ...sell.pools]),
     netPct: pctOfPpm(netPpm),
-    profitable: limits.bestGain > 0n,
+    profitable: limits.bestGain > scaledDown(fees, buy.price),
     maxSizeBeforeZero: assetAmount(dollar, limits.maxSize),
     bestSize: assetAmount(dollar, limits.bestSize),
     gainAtBestSize: assetAmount(dollar, limits.bestGain),
+    transactionFees: assetAmount(recordedAsset(chain, NATIVE_ASSET), fees),
   }
 }
 
@@ -125,6 +138,7 @@ export const arbScan = defineService({
       maxSizeBeforeZero: { symbol: 'FUSD', decimals: 6, amount: '191.20417' },
       bestSize: { symbol: 'FUSD', decimals: 6, amount: '91.651307' },
       gainAtBestSize: { symbol: 'FUSD', decimals: 6, amount: '7.923105' },
+      transactionFees: { symbol: 'FAR', decimals: 8, amount: '0.00245824' },
     },
     reason: null,
     note: NOTE,

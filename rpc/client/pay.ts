@@ -152,10 +152,14 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
     SERVICE_ID.test(serviceId) &&
     /^[1-9][0-9]{0,33}$/.test(amountText) &&
     [term, validUntil, confirmations].every(isCount)
-  if (!sound)
-    return fail(fault('cli/refused', { message: 'the quote has no native offer that this client understands' }))
   // The native option may be closed where another is open: its own word counts too.
   const closedBecause = reasonClosed(body) ?? reasonClosed(fieldsOf(offer?.extra))
+  // Without a price there is no offer, and the reason for it is all that there is to say.
+  const lacks =
+    closedBecause === null
+      ? 'the quote has no native offer that this client understands'
+      : `${asked} is unavailable: ${closedBecause}`
+  if (!sound) return fail(fault('cli/refused', { message: lacks }))
   const requestError = body.requestValid === false ? textOf(fieldsOf(body.requestError).reason, 'unknown') : null
   return ok({
     agentId: agentId as AgentId,

@@ -124,7 +124,7 @@ export const ENTRY = Type.Object(
     name: Type.String(),
     description: Type.String(),
     capability: CAPABILITY,
-    priceNative: Type.Number(),
+    priceNative: Type.Number({ description: 'In whole coins; 0 while the coin has no price' }),
     priceUsd: Type.Number(),
     provenCalls: COUNT,
     provenCallsStable: COUNT,

@@ -14,7 +14,7 @@ const DIGITS = 6
 const WHOLE_NUMBER = /^[1-9][0-9]{0,99}$/
 
 /**
- * What a new pool does, with how far the price that it is opened at lies from the one that the node knows; as it is where the node
+ * What is done with a pool, with how far its price, that of two amounts, lies from the one that the node knows; as it is where the node
  * does not know both. Faults: `cli/far-price` where that is too far, `cli/declined` where the person at the terminal said no.
  */
 export async function withKnownPrice(

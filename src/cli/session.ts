@@ -14,7 +14,7 @@ import { walletAddress } from '../wallet/keystore.ts'
 import { knownAsset, tellDecimals } from './assets.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 import { readAddress, readSymbol, usage } from './values.ts'
-import { importDevWallets, unlockWallet, walletName } from './wallets.ts'
+import { importDevWallets, isDevWallet, unlockWallet, walletName } from './wallets.ts'
 
 /** A command with the node that it talks to and the wallet that it is for. */
 export interface Session {
@@ -47,14 +47,21 @@ export async function openSession(context: CommandContext): Promise<Result<Sessi
   return ok({ context, client, height: status.value.height, genesis, rules, sender: sender.value })
 }
 
-/** Address of the wallet that a command names. On the devnet the funded ones are there for everybody. */
-export async function ownWallet(context: CommandContext): Promise<Result<Address>> {
+/** Address of the wallet that a command names. On the devnet the funded ones are made where they are not there, if a node answers. */
+export async function ownWallet(context: CommandContext, node = nodeUrl(context)): Promise<Result<Address>> {
   const { config, params } = context
   const name = walletName(context)
   if (!name.ok) return name
+  const { wallets } = folderPaths(config.dataDir)
+  const there = await walletAddress(wallets, name.value)
+  if (there.ok) return ok(there.value as Address)
+  if (!isDevWallet(name.value, params)) return there
+  // A mistyped place would else be given keys.
+  const status = await new NodeClient(node).status()
+  if (!status.ok) return status
   const imported = await importDevWallets(config, params)
   if (!imported.ok) return imported
-  const address = await walletAddress(folderPaths(config.dataDir).wallets, name.value)
+  const address = await walletAddress(wallets, name.value)
   return address.ok ? ok(address.value as Address) : address
 }
 

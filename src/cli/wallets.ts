@@ -30,6 +30,11 @@ export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<str
   )
 }
 
+/** Whether a wallet is one that the devnet's first start makes. */
+export function isDevWallet(wallet: string, { name }: NetworkParams): boolean {
+  return name === 'devnet' && [CALLER_WALLET, MARKET_WALLET].includes(wallet)
+}
+
 /** Imports the published development keys on the devnet's first start: one for the caller, the next for the market. */
 export async function importDevWallets({ dataDir, devKey }: Config, { name }: NetworkParams): Promise<Result<void>> {
   if (name !== 'devnet') return ok(undefined)

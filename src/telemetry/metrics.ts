@@ -83,9 +83,6 @@ export class Metrics {
     this.#gauge('farthing_ready', '1 if the node is ready', () => (node.notReadyBecause().length === 0 ? 1 : 0))
     this.#gauge('farthing_warnings', 'Warnings about the chain, as in the status', () => node.warnings?.().length ?? 0)
     if (market === null) return
-    this.#gauge('farthing_market_closed', '1 while nothing is sold at all', () =>
-      market.shop.closedBecause === null ? 0 : 1,
-    )
     this.#gauge('farthing_market_running_calls', 'Paid calls under way', () => market.checkout.runningCount)
     this.#gauge(
       'farthing_market_receipts_owed',
@@ -94,6 +91,7 @@ export class Metrics {
     )
     const available = (): number =>
       market.shop.offers.filter((offer) => offerState(chain, market, offer).reason === null).length
+    this.#gauge('farthing_market_closed', '1 while nothing is sold at all', () => (available() === 0 ? 1 : 0))
     if (market.stable !== null) watchStableRail(this.#registry, market.stable)
     this.#gauge('farthing_market_services_available', 'Services that can be sold now', available)
   }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -181,6 +181,20 @@ describe.concurrent('farthing call pays nothing and says so in one line', () => 
     const { code, stderr } = await workshop.run(['call', 'node-gas-tracker', ...flags], ON_CHEAP)
     expect(code).toBe(1)
     expect(stderr).toMatch(/^farthing: no node answers at http:\/\/127\.0\.0\.1:9;.*\n$/)
+  })
+
+  it('and a command that reads makes no wallets there', async () => {
+    const folder = workshop.folder()
+    const flags = ['--rpc', 'http://127.0.0.1:9', '--data-dir', folder]
+    for (const words of [
+      ['wallet', 'history'],
+      ['wallet', 'holdings'],
+      ['swap', '1', 'FAR', 'SALT'],
+    ]) {
+      const { code, stderr } = await workshop.run([...words, ...flags], ON_CHEAP)
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^farthing: no node answers at/)])
+    }
+    expect(existsSync(join(folder, 'wallets'))).toBe(false)
   })
 })
 

@@ -79,6 +79,7 @@ describe('what operators look at', () => {
     expect(gauge('farthing_blocks_mined_total')).toBeGreaterThan(0)
     expect(gauge('farthing_ready')).toBe(1)
     expect(gauge('farthing_market_services_available')).toBe(SOLD_ALONE.length + 2)
+    expect(gauge('farthing_market_closed')).toBe(0)
     for (const name of ['farthing_memory_bytes', 'farthing_base_fee', 'farthing_head_age_seconds']) {
       expect(gauge(name)).toBeGreaterThan(0)
     }

@@ -104,6 +104,13 @@ describe('a quote', () => {
     expect(await reason({}, { accepts: [{ scheme: 'exact' }], offers })).toContain('cannot pay for receipts')
   })
 
+  it('without an offer says why the service is closed', async () => {
+    quotes({}, { available: false, unavailableReason: 'the mean price of the last epoch lies outside', accepts: [] })
+    expect(await quoteCall(client, SERVICE, 'a text')).toMatchObject({
+      fault: { detail: { message: `${SERVICE} is unavailable: the mean price of the last epoch lies outside` } },
+    })
+  })
+
   it('for another service is not understood', async () => {
     for (const serviceId of ['node-network-stats', '', undefined, 7, `${SERVICE} `]) {
       quotes({ serviceId })

@@ -82,8 +82,11 @@ export function readQuote(body: Fields, serviceId: string, basis: QuoteBasis): Q
   const offer = nativeOffer(body)
   const quote = offer === undefined ? undefined : readOffer(offer, basis)
   if (quote === undefined || quote.serviceId !== serviceId) {
-    const reason = body.available === false ? `: ${textOf(body.unavailableReason, 'it is unavailable')}` : ''
-    const message = `${serviceId} has no native offer that this client understands${reason}`
+    if (body.available === false) {
+      const reason = textOf(body.unavailableReason, 'no reason given')
+      throw new PaymentRequiredError(`${serviceId} is unavailable: ${reason}`, { code: 'unavailable', status: 402 })
+    }
+    const message = `${serviceId} has no native offer that this client understands`
     throw new PaymentRequiredError(message, { code: 'no_native_offer', status: 402 })
   }
   return withWord(quote, body)

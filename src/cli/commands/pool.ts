@@ -15,6 +15,11 @@ const FEE_BPS_DEFAULT = 30
 const BPS = 10_000
 const PARTS_PER_BPS = 100
 
+/** The flag that lets a price far from the known one through. */
+const PRICE_FLAG = {
+  'accept-impact': 'Take a price of the pool more than 15 percent from the known one, and do not ask above 5',
+}
+
 const SHARES: AmountLabel = { label: 'received', asset: null }
 
 /** An amount with its symbol as the command line has them. */
@@ -40,7 +45,7 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
   flags: {
     fee: 'Fee of its swaps in percent: 0.05, 0.3 or 1; default 0.3',
     'fee-bps': 'The same in hundredths of a percent, as it stands in the name of a pool',
-    'accept-impact': 'Open it at more than 15 percent from the known price, and do not ask above 5',
+    ...PRICE_FLAG,
   },
   read: readCreate,
   propose: async (session, { first, second, feeBps }) => {
@@ -138,7 +143,7 @@ export const poolAddCommand = writingCommand<AddAsked>({
   about:
     'Add to a pool at its price; the second amount is worked out unless you give it, and what is too much of either stays with you',
   example: 'pool add FAR-SALT-30 10 FAR',
-  flags: { ...SLIPPAGE_FLAG, ...LOSS_FLAG },
+  flags: { ...SLIPPAGE_FLAG, ...PRICE_FLAG, ...LOSS_FLAG },
   read: readAdd,
   propose: proposeAdd,
 })
@@ -182,7 +187,14 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
     { units: offeredB.value === null ? 0n : offeredB.value - expected.amountB, asset: b },
   ]
   const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares${staysText(left)}`
-  return madeForWorth(propose('liquidity_add', payload, says, [paid(a), paid(b), SHARES]), 2n)
+  // A pool at another price than the known one is traded back to it, and who added pays for that.
+  const weighed = await withKnownPrice(session, says, [
+    { ...a, units: funds.reserveA as Amount },
+    { ...b, units: funds.reserveB as Amount },
+  ])
+  if (!weighed.ok) return weighed
+  const labels = [paid(a), paid(b), SHARES]
+  return madeForWorth(propose('liquidity_add', payload, weighed.value.says, labels, weighed.value.facts), 2n)
 }
 
 /** What a pool does not take at its price of what it was offered. */

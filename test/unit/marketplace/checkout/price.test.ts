@@ -12,6 +12,7 @@ import {
   pricesHonouredAt,
 } from '../../../../marketplace/checkout/price.ts'
 import { DEFAULT_MARKET_SETTINGS, type PriceBounds } from '../../../../marketplace/checkout/settings.ts'
+import { confidenceIn, LOW_DEPTH, nativePrice } from '../../../../marketplace/facts/prices.ts'
 import type { Service } from '../../../../marketplace/ledger/agents.ts'
 import { ALICE, COIN, DOLLAR, FAR, FUSD, PoolLedger, poolRuleBook } from '../../../support/pools.ts'
 import { coinAt } from '../../../support/price.ts'
@@ -117,15 +118,22 @@ describe('the price that the chain’s pool gives', () => {
       { reserveNative: units(400n), reserveDollar: units(1n) },
       { reserveNative: units(500n), reserveDollar: units(1n) },
     ]
-    const judge = (mean: bigint) =>
-      chainPrice(
-        chainWith([
-          { ...reserves, nativePerDollar: 7n },
-          { ...later, nativePerDollar: 7n + 20n * mean * (1n << 112n) },
-        ]),
-      ).missing(1)?.code
+    const chain = (mean: bigint): Chain =>
+      chainWith([
+        { ...reserves, nativePerDollar: 7n },
+        { ...later, nativePerDollar: 7n + 20n * mean * (1n << 112n) },
+      ])
+    const judge = (mean: bigint) => chainPrice(chain(mean)).missing(1)?.code
     expect([300n, 400n, 500n, 666n].map(judge)).toEqual([undefined, undefined, undefined, undefined])
     expect([1n, 299n, 667n, 50_000n].map(judge)).toEqual(['unsettled', 'unsettled', 'unsettled', 'unsettled'])
+    // Nor is it relied on where something is valued by it.
+    const trusted = (mean: bigint) => {
+      const head = { header: { height: 20 } }
+      const { market } = nativePrice({ ...chain(mean), head } as unknown as Chain)
+      return market && confidenceIn({ ...market, depthUsdMicros: LOW_DEPTH })
+    }
+    expect([300n, 400n, 666n].map(trusted)).toEqual(['normal', 'normal', 'normal'])
+    expect([1n, 299n, 667n].map(trusted)).toEqual(['low', 'low', 'low'])
   })
 
   it('is none for what would cost 2^112 base units', () => {

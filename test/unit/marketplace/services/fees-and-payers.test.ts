@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { baseFeeAfter } from '../../../../consensus/block/base-fee.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
 import { parseAmount } from '../../../../consensus/primitives/amount.ts'
 import type { ServiceId } from '../../../../consensus/primitives/ids.ts'
@@ -12,6 +13,10 @@ import { SAMPLE, units } from '../../../support/unsigned.ts'
 
 interface Fees {
   readonly suggestedFee: { readonly maxFeeRate: string; readonly transferCost: string; readonly paidCallCost: string }
+}
+
+interface Scan {
+  readonly widest: { readonly profitable: boolean; readonly transactionFees: { readonly amount: string } }
 }
 
 interface Roster {
@@ -68,6 +73,22 @@ describe('a seller that was asked to be exact', () => {
     }
     expect(unitsOf(suggestedFee.transferCost)).toBe(rate * weightOf(transfer))
     expect(unitsOf(suggestedFee.paidCallCost)).toBe(rate * weightOf(paid))
+  })
+
+  it('calls a spread profitable only where it pays for two swaps, as blocks weigh them', async () => {
+    const swap = await chain.test.tx(steadyWallet(4), 'swap', {
+      ...{ assetIn: 'FAR', exactOut: false, amount: units(1n), limit: units(0n) },
+      hops: [{ asset: 'FUSD', feeBps: 30 }],
+    } as never)
+    await chain.test.mine([swap])
+    const receipts = (chain.test.chain.database.receipts(chain.test.chain.head.id) ?? []).map(decodeReceipt)
+    const receipt = receipts.find((one) => one.type === 'transaction')
+    const { head, ruleBook } = chain.test.chain
+    const baseFee = baseFeeAfter(head.header, ruleBook.at(head.header.height + 1).block)
+    const { widest } = await resultOf<Scan>('node-arb-scan', '', chain.context)
+    const burned = 2n * baseFee * BigInt(receipt?.type === 'transaction' ? receipt.weight : 0)
+    expect(parseAmount(widest.transactionFees.amount, 8)).toMatchObject({ value: burned })
+    expect(widest.profitable).toBe(true)
   })
 
   it('counts a payer once, however many of its services that one calls', async () => {

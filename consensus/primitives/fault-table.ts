@@ -197,7 +197,7 @@ export const FAULT_TABLE = {
   'rpc/too-many-values': sender(
     'too_many_values',
     413,
-    'the body has more than {valuesMax} values or {namesMax} different names, a name without an end, or is mostly blanks and quotes',
+    'the body has more than {valuesMax} values or {namesMax} different names, a name of more than 1024 characters, or is mostly blanks and quotes',
   ),
   'rpc/unreadable': sender('unreadable_request', 400, 'this is no HTTP request: {reason}'),
   'rpc/headers-too-large': sender('headers_too_large', 431, 'the headers exceed {limitBytes} bytes'),
@@ -274,6 +274,7 @@ export const FAULT_TABLE = {
     409,
     'this is worth {brings} and its fee is {costs}: nothing was sent; wait, make it larger, or say --accept-loss',
   ),
+  'cli/ended': unblamed('ended', 499, 'the client was ended'),
   'cli/declined': sender('declined', 409, 'nothing was sent'),
   'cli/not-possible': unblamed('not_possible', 409, 'nothing was sent: {reason}'),
   'cli/not-sent': unblamed('not_sent', 409, 'this would fail with {reason}; it was not sent, so it costs nothing'),

@@ -28,7 +28,7 @@ const LEVELS_MAX = 128
 /** Room that a body gets at first. */
 const FIRST_BYTES = 16_384
 
-/** Asks a node. Any HTTP answer is a value; only a node that cannot be reached is a fault. */
+/** Asks a node. Any HTTP answer is a value. Faults: `cli/node-unreachable`, and `cli/ended` where the signal of the transport ended it. */
 export async function askNode(
   baseUrl: string,
   path: string,
@@ -41,6 +41,8 @@ export async function askNode(
     const response = await fetch(`${baseUrl}${path}`, { signal: ended, ...init })
     return ok(await readAnswer(response))
   } catch {
+    // What its own caller broke off says nothing about the node.
+    if (signal?.aborted === true) return fail(fault('cli/ended'))
     return fail(fault('cli/node-unreachable', { url: baseUrl, advice: '' }))
   }
 }

@@ -283,3 +283,26 @@ it('a payment that the journal does not take is not sent', async () => {
   await expect(agent({ journal }).call('node-x', 'a text')).rejects.toMatchObject({ code: 'journal_failed' })
   expect(sent()).toBe(0)
 })
+
+it('what its own program ends is ended, and no fault of the node', async () => {
+  const over = new AbortController()
+  node.answers('/api/x402', () => {
+    over.abort()
+    return null
+  })
+  const quoted = agent({ signal: over.signal }).quote('node-x', 'a text')
+  await expect(quoted).rejects.toMatchObject({ code: 'ended', retryable: false, message: 'the client was ended' })
+})
+
+it('a journal that cannot be read or written says why, and nothing is paid', async () => {
+  quotes(COIN)
+  const broken = () => Promise.reject(new Error('the disk is away'))
+  for (const part of ['since', 'put'] as const) {
+    const journal = { ...memoryJournal(), [part]: broken }
+    const failed = { code: 'journal_failed', message: expect.stringContaining('the disk is away') }
+    await expect(agent({ journal }).call('node-x', 'a text')).rejects.toMatchObject(failed)
+  }
+  const journal = { ...memoryJournal(), get: broken }
+  await expect(agent({ journal }).resume({ txId: 'ab'.repeat(32) })).rejects.toMatchObject({ code: 'journal_failed' })
+  expect(sent()).toBe(0)
+})

@@ -7,7 +7,7 @@ import { Ceilings } from './ceilings.ts'
 import { CoinPrice } from './dollars.ts'
 import { FarthingError, InterruptedPaymentError, VerificationError } from './errors.ts'
 import { followEvents } from './event-feed.ts'
-import { memoryJournal } from './journal.ts'
+import { memoryJournal, withFaults } from './journal.ts'
 import { payingTools } from './mcp.ts'
 import { factsOf } from './networks.ts'
 import {
@@ -124,7 +124,7 @@ export class AgentClient {
     const { fetch, signal } = options
     this.#transport = { ...(fetch && { fetch }), ...(signal && { signal }) }
     this.#client = new NodeClient(this.#baseUrl, this.#transport)
-    this.#journal = options.journal ?? memoryJournal()
+    this.#journal = withFaults(options.journal ?? memoryJournal())
     this.#payer = new Payer({
       facts: this.#facts,
       client: this.#client,

@@ -1,5 +1,6 @@
 import { fieldsOf } from '../http.ts'
 import { DAY_MS } from './ceilings.ts'
+import { FarthingError } from './errors.ts'
 import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
 
@@ -29,6 +30,27 @@ export function memoryJournal(): PaymentJournal {
     get: (txId) => records.get(txId),
     since: (atMs) => [...sums.values(), ...records.values()].filter((record) => record.atMs >= atMs),
   }
+}
+
+/** A journal whose faults in reading are those of the client. Errors of `get` and `since`: `journal_failed`. */
+export function withFaults(journal: PaymentJournal): PaymentJournal {
+  const reading = async <T>(read: () => Promise<T> | T): Promise<T> => {
+    try {
+      return await read()
+    } catch (cause) {
+      throw new FarthingError(`the journal cannot be read: ${reasonIn(cause)}`, { code: 'journal_failed', cause })
+    }
+  }
+  return {
+    put: (record) => journal.put(record),
+    get: (txId) => reading(() => journal.get(txId)),
+    since: (atMs) => reading(() => journal.since(atMs)),
+  }
+}
+
+/** What an error of a journal says. */
+export function reasonIn(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }
 
 /** A record that stands for many of which nothing else is kept. */

@@ -12,6 +12,7 @@ import { checkAgreement, checkPayee, checkStands } from './agreement.ts'
 import { type Ceilings, DAY_MS } from './ceilings.ts'
 import type { CoinPrice } from './dollars.ts'
 import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from './errors.ts'
+import { reasonIn } from './journal.ts'
 import { paramsOf } from './networks.ts'
 import { randomHex } from './quotes.ts'
 import { errorOfFault, must } from './refusals.ts'
@@ -191,7 +192,10 @@ export class Payer {
     try {
       await this.#parts.journal.put(record)
     } catch (cause) {
-      throw new FarthingError('not paid: the journal did not take it', { code: 'journal_failed', cause })
+      throw new FarthingError(`not paid: the journal did not take it: ${reasonIn(cause)}`, {
+        code: 'journal_failed',
+        cause,
+      })
     }
   }
 

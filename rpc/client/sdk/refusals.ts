@@ -49,6 +49,8 @@ export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null
 export function errorOfFault(cause: Fault, payment: Payment | null = null): FarthingError {
   const { url, fee, limit, message } = cause.detail
   switch (cause.code) {
+    case 'cli/ended':
+      return new FarthingError('the client was ended', { code: 'ended', payment })
     case 'cli/node-unreachable':
       return new ServiceUnavailableError(`no node answers at ${url}`, {
         code: 'node_unreachable',

@@ -107,7 +107,7 @@ export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine
   }
 }
 
-/** Part of the dialogues with a good headline, and of those whose summary is free of turns that say nothing. */
+/** Part of the dialogues with a good headline, of those whose summary is free of turns that say nothing, and of the turns that it must have. */
 export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
   const found = chats.map(({ turns, ...labels }) => {
     const { tldr, keyPoints } = engine({ text: turns.join('\n') })
@@ -116,6 +116,10 @@ export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine)
   return {
     main: share(found, ({ main, head }) => main.includes(head)),
     telling: share(found, ({ idle, points }) => !points.some((point) => idle.includes(point))),
+    wanted: share(
+      found.flatMap(({ wanted, head, points }) => (wanted ?? []).map((turn) => [head, ...points].includes(turn))),
+      (isThere) => isThere,
+    ),
   }
 }
 
@@ -131,7 +135,12 @@ export function namesScore(texts: readonly LabelledNames[], engine: (input: { re
       found.flatMap(({ names, found }) => names.map((name) => ({ name, found }))),
       ({ name, found }) => found.includes(name),
     ),
-    stray: share(found, ({ never, all }) => all.some((one) => never.includes(one.toLowerCase()))),
+    stray: share(
+      found,
+      ({ never, neverNames, found, all }) =>
+        all.some((one) => never.includes(one.toLowerCase())) ||
+        found.some((name) => (neverNames ?? []).includes(name.toLowerCase())),
+    ),
   }
 }
 

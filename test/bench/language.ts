@@ -18,6 +18,7 @@ import {
   summaryScore,
   turnScore,
   unitScore,
+  wantedScore,
 } from '../support/labelled/scores.ts'
 import {
   HELD_BACK_CHATS,
@@ -79,8 +80,8 @@ console.table({
   'courtesy, held back': moodScore(HELD_BACK_COURTESY, moodOf),
   'comparisons, tuned on': turnScore(TUNED_COMPARISONS, moodOf),
   'comparisons, held back': turnScore(HELD_BACK_COMPARISONS, moodOf),
-  'decisions, tuned on': chatScore(TUNED_DECISIONS, summarise),
-  'decisions, held back': chatScore(HELD_BACK_DECISIONS, summarise),
+  'decisions, tuned on': { ...chatScore(TUNED_DECISIONS, summarise), ...wantedScore(TUNED_DECISIONS, summarise) },
+  'decisions, held back': { ...chatScore(HELD_BACK_DECISIONS, summarise), ...wantedScore(HELD_BACK_DECISIONS, summarise) },
   'terms, tuned on': unitScore(TUNED_TERMS, summarise),
   'terms, held back': unitScore(HELD_BACK_TERMS, summarise),
   'headings, tuned on': namesScore(TUNED_HEADINGS, subjectsOf),

@@ -61,10 +61,11 @@ export const TUNED_COURTESY: readonly LabelledMood[] = [
       'Many thanks for the lovely card, my mother is delighted.',
     ],
   ),
+  ...of('positive', [], ['I like the mug.']),
   ...of(
     'positive',
     ['joy', 'trust', 'anticipation', 'surprise'],
-    ['Thanks for the quick delivery.', 'I like the mug.', 'She kindly replaced the broken plate, a great shop.'],
+    ['Thanks for the quick delivery.', 'She kindly replaced the broken plate, a great shop.'],
   ),
 ]
 

@@ -107,7 +107,7 @@ export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine
   }
 }
 
-/** Part of the dialogues with a good headline, of those whose summary is free of turns that say nothing, and of the turns that it must have. */
+/** Part of the dialogues with a good headline, and of those whose summary is free of turns that say nothing. */
 export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
   const found = chats.map(({ turns, ...labels }) => {
     const { tldr, keyPoints } = engine({ text: turns.join('\n') })
@@ -116,11 +116,16 @@ export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine)
   return {
     main: share(found, ({ main, head }) => main.includes(head)),
     telling: share(found, ({ idle, points }) => !points.some((point) => idle.includes(point))),
-    wanted: share(
-      found.flatMap(({ wanted, head, points }) => (wanted ?? []).map((turn) => [head, ...points].includes(turn))),
-      (isThere) => isThere,
-    ),
   }
+}
+
+/** Part of the turns that a summary must have which are in it. */
+export function wantedScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
+  const turns = chats.flatMap(({ turns, wanted }) => {
+    const { tldr, keyPoints } = engine({ text: turns.join('\n') })
+    return (wanted ?? []).map((turn) => [tldr, ...keyPoints].includes(turns[turn] as string))
+  })
+  return { wanted: share(turns, (isThere) => isThere) }
 }
 
 /** Part of the names that are found whole, and part of the texts with a word taken for a name or keyword that is none. */

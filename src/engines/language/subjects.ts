@@ -1,9 +1,10 @@
 import type { ENTITY_TYPES, Subjects } from '../../../marketplace/outside/language-tasks.ts'
 import { withoutLabels } from '../../../marketplace/services/texts/speakers.ts'
+import { withoutCodes } from './codes.ts'
 import { companiesIn, withoutDottedForms } from './companies.ts'
 import { keyPhrases } from './keywords.ts'
 import { nounPhrases } from './noun-phrases.ts'
-import { NO_NAMES, NO_NAMES_ALONE, STOP_WORDS } from './stop-words.ts'
+import { NO_NAMES, NO_NAMES_ALONE, SHORT_FORMS, STOP_WORDS } from './stop-words.ts'
 import { type TaggedWord, type TextPiece, taggedPieces, taggedWords } from './tagged-words.ts'
 
 const ENTITIES_MAX = 30
@@ -14,7 +15,7 @@ type Entity = Subjects['entities'][number]
 /** Tells what a text is about: noun phrases and names by a part-of-speech tagger, and the things that come up most. */
 export function subjectsOf({ text }: { readonly text: string }): Subjects {
   const { text: said, speakers } = withoutLabels(text)
-  const pieces = taggedPieces(withoutDottedForms(said))
+  const pieces = taggedPieces(withoutCodes(withoutDottedForms(said)))
   const words = taggedWords(pieces)
   const flat = flattened(text)
   const labels = new Set(speakers.map(flattened))
@@ -109,7 +110,7 @@ function bare(name: string): string {
 /** The tagger takes "Did" and "That" at the beginning of a sentence for names. */
 function isSmallWord(text: string): boolean {
   const lower = text.toLowerCase()
-  return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower)
+  return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower) || SHORT_FORMS.has(lower)
 }
 
 /** English names begin with a large letter, and so does another of their words. */

@@ -1,5 +1,5 @@
 import nlp from 'compromise'
-import { NO_NAMES, NO_NAMES_ALONE, STOP_WORDS } from './stop-words.ts'
+import { NO_NAMES, NO_NAMES_ALONE, SHORT_FORMS, STOP_WORDS } from './stop-words.ts'
 
 /** What a word can be in a phrase that names something. */
 export type WordKind = 'name' | 'noun' | 'adjective' | 'gerund' | 'link' | 'verb' | 'other'
@@ -135,7 +135,8 @@ function draftsOf(sentence: readonly Term[]): readonly Draft[] {
     })
     joined = ''
     isApart = post.trim() !== '' || isPossessive || /\n\s*\n/.test(post)
-    opens = /[:?!"\u201c(\n]/u.test(post)
+    // Behind the number of a clause its heading begins.
+    opens = /[:?!"\u201c(\n]/u.test(post) || (opens && /^\d{1,3}$/.test(text) && /^[.)]/.test(post))
   }
   return drafts
 }
@@ -175,7 +176,7 @@ function isNameAt(
   lowers: ReadonlySet<string>,
   inside: ReadonlySet<string>,
 ): boolean {
-  if (NO_NAMES.has(lower)) return false
+  if (NO_NAMES.has(lower) || SHORT_FORMS.has(lower)) return false
   if (!isCapital(text) || STOP_WORDS.has(lower) || tags.has('Date') || tags.has('Pronoun')) {
     // "New" and "First" are words that say nothing, but parts of names.
     return isCapital(text) && !isFirst && tags.has('ProperNoun') && !tags.has('Date') && !tags.has('Pronoun')

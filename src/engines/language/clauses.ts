@@ -1,5 +1,5 @@
-/** The number of a clause, on a line of its own or within one: "3. ", "3) ". */
-const MARK = /(?<![^\s(])(\d{1,3})[.)][^\S\n]+(?=\S)/gu
+/** The number of a clause, on a line of its own or within one: "3. ", "3) ", "\u00a7 3 ". */
+const MARK = /(?<![^\s(])(?:(\d{1,3})[.)]|(?:\u00a7 ?|Article |Section |Clause )(\d{1,3})[.:)]?)[^\S\n]+(?=\S)/gu
 /** What stands between a mark and the end of a heading. */
 const HEADING = /\p{Lu}[^.!?:;\n]{1,60}(?=\.[^\S\n]+\S|\r?\n[^\S\n]*\S)/uy
 /** What a sentence has and a heading has not. */
@@ -23,8 +23,8 @@ export interface Clauses {
 export function clausesOf(text: string): Clauses | null {
   const headings = new Set<number>()
   let count = 0
-  for (const { 0: mark, 1: number, index } of text.matchAll(MARK)) {
-    if (Number(number) !== count + 1) continue
+  for (const { 0: mark, 1: plain, 2: named, index } of text.matchAll(MARK)) {
+    if (Number(plain ?? named) !== count + 1) continue
     if (count === 0 && index > Math.max(HEAD_CHARS, text.length * HEAD_PART)) return null
     count += 1
     const start = index + mark.length

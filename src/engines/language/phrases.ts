@@ -37,6 +37,7 @@ const UNREAL: readonly Stand[] = [
     ),
     BLAMED,
   ],
+  [/\bwould (?:be|have been)(?: (?:much|even|far|a lot))? (?:better|nicer) (?:with|without|if|in|as)\b/giu, BLAMED],
   [/\b(?:used to be|was once|were once|once was)(?: \p{L}{1,20})? (?:better|nicer)\b/giu, BLAMED],
   [/\b(?:have|had|'ve) (?:seen|had|known) (?:much |far )?better\b/giu, BLAMED],
   [
@@ -82,10 +83,12 @@ const EXPECTED: readonly Stand[] = [
   ],
 ]
 
-const SELLER = '(?:shops?|stores?|sellers?|suppliers?|compan(?:y|ies)|places?|websites?|sites?|makers?|brands?|potters?|workshops?|dealers?|competitors?|vendors?)'
+const SELLER =
+  '(?:shops?|stores?|sellers?|suppliers?|compan(?:y|ies)|places?|websites?|sites?|makers?|brands?|potters?|workshops?|dealers?|competitors?|vendors?)'
 const OTHER = `(?:(?:from|at|in|on|with|by) (?:an?other|a different|the other|other|different|some other|many other|most other|your)(?: \\p{L}{1,20})? ${SELLER}\\b|elsewhere|somewhere else|anywhere else|(?:on|from|at) (?:amazon|ebay|etsy|temu)\\b)`
 /** Words that a comparison does not go over: behind them another thing is spoken of. */
-const ON = "(?: (?!(?:than|but|yet|yours?|here|this|these|that|so|until|before|unlike)\\b)[\\p{L}\\d'\\u2019%-]{1,20},?)"
+const ON =
+  "(?: (?!(?:than|but|yet|yours?|here|this|these|that|so|until|before|unlike)\\b)[\\p{L}\\d'\\u2019%-]{1,20},?)"
 const SUPERIOR =
   '(?:better|cheaper|nicer|prettier|sturdier|stronger|faster|lovelier|for less|half (?:the|that|of the) (?:price|cost|money)|half as much|a (?:third|quarter|fraction) of (?:the|that) (?:price|cost)|at a lower price|a lower price)'
 
@@ -99,8 +102,14 @@ const ELSEWHERE: readonly Stand[] = [
     ),
     BLAMED,
   ],
-  [new RegExp(`\\bshould(?: have|['\\u2019]ve) (?:bought|ordered|gone|got|looked|shopped)${ON}{0,6} ${OTHER}`, 'giu'), BLAMED],
-  [/\bshould (?:have never|never have|not have)(?: \p{L}{1,20})? (?:bought|ordered|trusted|paid|gone|chosen|come)\b/giu, BLAMED],
+  [
+    new RegExp(`\\bshould(?: have|['\\u2019]ve) (?:bought|ordered|gone|got|looked|shopped)${ON}{0,6} ${OTHER}`, 'giu'),
+    BLAMED,
+  ],
+  [
+    /\bshould (?:have never|never have|not have)(?: \p{L}{1,20})? (?:bought|ordered|trusted|paid|gone|chosen|come)\b/giu,
+    BLAMED,
+  ],
   [
     /\bwish(?:ed)?(?: that)? (?:i|we)(?:(?: had|['\u2019]d) (?:not|never)| hadn['\u2019]?t| never(?: had)?| did not| didn['\u2019]?t)(?: (?:ever|even))?(?: (?:bought|ordered|wasted|spent|paid|chosen|trusted|gone|come|purchased|got|booked|found))?/giu,
     BLAMED,
@@ -109,7 +118,10 @@ const ELSEWHERE: readonly Stand[] = [
     /\bwish(?:ed)?(?: that)? (?:i|we)(?: had|['\u2019]d) (?:(?:bought|ordered|found|known|come|discovered|got|tried|done|visited|booked)(?: (?!of\b|not\b|about\b)[\p{L}'\u2019]{1,20}){0,4} (?:sooner|earlier|years ago|long ago|before|more|two|another)\b)/giu,
     PRAISED,
   ],
-  [/\b(?:nobody|no one|no other (?:shop|store|seller)|nowhere) else(?: \p{L}{1,20}){0,5} (?:as|so) (?:good|nice|beautiful|lovely|well|fast|cheap|friendly)\b/giu, PRAISED],
+  [
+    /\b(?:nobody|no one|no other (?:shop|store|seller)|nowhere) else(?: \p{L}{1,20}){0,5} (?:as|so) (?:good|nice|beautiful|lovely|well|fast|cheap|friendly)\b/giu,
+    PRAISED,
+  ],
 ]
 
 /** Whether a customer comes back, and what a customer asks for who is angry. */
@@ -117,6 +129,7 @@ const VERDICTS: readonly Stand[] = [
   [/\b(?:to|on|upon) (?:even )?(?:my|your) worst enem(?:y|ies)\b/giu, ' '],
   [new RegExp(`\\b${NOT}${AGAIN}`, 'giu'), BLAMED],
   [/\bnever again\b/giu, BLAMED],
+  [/\b(?:is|are|was|were) (?:still |also |again )?missing\b(?! (?:you|me|him|her|them)\b)/giu, BLAMED],
   [new RegExp(`\\b${WOULD}${AGAIN}`, 'giu'), PRAISED],
   [
     /\bnot (?:at all )?(?:as (?:described|advertised|pictured|promised|ordered)|what (?:i|we) (?:ordered|bought|paid for))\b/giu,

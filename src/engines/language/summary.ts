@@ -92,9 +92,10 @@ function isMadeOf(clauses: Clauses | null, kind: Parts['kind']): boolean {
   return clauses !== null && (kind === 'prose' || clauses.headings.size * 2 >= clauses.count)
 }
 
-/** The first sentence that stands alone. */
+/** The first sentence that stands alone; a title is none. */
 function firstOf(ranked: readonly Ranked[]): Ranked | undefined {
-  return ranked.filter(({ chain }) => chain?.length === 1).sort((a, b) => a.place - b.place)[0]
+  const alone = ranked.filter(({ chain }) => chain?.length === 1).sort((a, b) => a.place - b.place)
+  return alone.find(({ text }) => /[.!?]["'\u201d\u2019)]?$/.test(text)) ?? alone[0]
 }
 
 function tooFew(kind: Parts['kind']): string {

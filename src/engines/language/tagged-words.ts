@@ -28,6 +28,8 @@ interface Draft {
   readonly tags: ReadonlySet<string>
   readonly isApart: boolean
   readonly isFirst: boolean
+  /** Whether it stands in the heading of a clause, where large letters are no sign of a name. */
+  readonly isHeading: boolean
 }
 
 /** The tagger's work grows faster than what it reads: it reads pieces. */
@@ -75,7 +77,11 @@ export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[]
     document === null ? plainDrafts(text) : (document.docs as readonly (readonly Term[])[]).flatMap(draftsOf),
   )
   const lowers = new Set(drafts.filter(({ text }) => !isCapital(text)).map(({ lower }) => lower))
-  const inside = new Set(drafts.filter(({ text, isFirst }) => isCapital(text) && !isFirst).map(({ lower }) => lower))
+  const inside = new Set(
+    drafts
+      .filter(({ text, isFirst, isHeading }) => isCapital(text) && !isFirst && !isHeading)
+      .map(({ lower }) => lower),
+  )
   const hasNames = !hasTitles(drafts) || !hasTitles(drafts.filter(({ isFirst }) => !isFirst))
   const words: TaggedWord[] = []
   for (const [i, draft] of drafts.entries()) {
@@ -106,16 +112,25 @@ function plainDrafts(piece: string): readonly Draft[] {
     )
     const isFirst = end === 0 || OPENS_SENTENCE.test(between)
     end = index + text.length
-    return { text, lower: text.toLowerCase(), tags: NO_TAGS, isApart: isFirst || between.trim() !== '', isFirst }
+    return {
+      text,
+      lower: text.toLowerCase(),
+      tags: NO_TAGS,
+      isApart: isFirst || between.trim() !== '',
+      isFirst,
+      isHeading: false,
+    }
   })
 }
 
 /** Words of a sentence; what a hyphen joins is one. */
 function draftsOf(sentence: readonly Term[]): readonly Draft[] {
   const drafts: Draft[] = []
+  const isHeading = isClauseHeading(sentence)
   let [joined, isApart] = ['', true]
   let opens = true
-  for (const [i, { text, pre, post, tags }] of sentence.entries()) {
+  for (const [i, term] of sentence.entries()) {
+    const { text, pre, post, tags } = term
     if (text === '') continue
     isApart ||= pre.trim() !== ''
     joined += text
@@ -132,13 +147,32 @@ function draftsOf(sentence: readonly Term[]): readonly Draft[] {
       tags: tags ?? NO_TAGS,
       isApart,
       isFirst: opens || /[:"\u201c(]/u.test(pre),
+      isHeading,
     })
     joined = ''
     isApart = post.trim() !== '' || isPossessive || /\n\s*\n/.test(post)
     // Behind the number of a clause its heading begins.
-    opens = /[:?!"\u201c(\n]/u.test(post) || (opens && /^\d{1,3}$/.test(text) && /^[.)]/.test(post))
+    opens = /[:?!"\u201c(\n]/u.test(post) || (opens && isMark(term, sentence[i - 1]))
   }
   return drafts
+}
+
+/** The number of a clause: "3.", "\u00a7 3". */
+function isMark({ text, post }: Term, before: Term | undefined): boolean {
+  return text === PARAGRAPH || (/^\d{1,3}$/.test(text) && (/^[.)]/.test(post) || before?.text === PARAGRAPH))
+}
+
+const PARAGRAPH = '\u00a7'
+
+/** Terms of a heading with its number. */
+const HEADING_TERMS_MAX = 5
+
+/** "4. Governing Law." */
+function isClauseHeading(sentence: readonly Term[]): boolean {
+  if (sentence.length > HEADING_TERMS_MAX) return false
+  const start = sentence.findIndex((term, i) => !isMark(term, sentence[i - 1]))
+  if (start < 1 || !isCapital((sentence[start] as Term).text)) return false
+  return !sentence.some(({ tags }) => tags?.has('Verb') === true && !tags.has('Gerund'))
 }
 
 const NAME_PART_CHARS = 20
@@ -171,7 +205,7 @@ const NAME_TAGS = ['Person', 'Place', 'Organization']
 
 /** A capital letter is a sign of a name, but at the beginning of a sentence only with another sign. */
 function isNameAt(
-  { text, lower, tags, isFirst }: Draft,
+  { text, lower, tags, isFirst, isHeading }: Draft,
   next: Draft | undefined,
   lowers: ReadonlySet<string>,
   inside: ReadonlySet<string>,
@@ -181,9 +215,10 @@ function isNameAt(
     // "New" and "First" are words that say nothing, but parts of names.
     return isCapital(text) && !isFirst && tags.has('ProperNoun') && !tags.has('Date') && !tags.has('Pronoun')
   }
-  if (!isFirst) return true
+  if (!isFirst && !isHeading) return true
   if (lowers.has(lower)) return false
   if (inside.has(lower)) return true
+  if (isHeading) return NAME_TAGS.some((tag) => tags.has(tag))
   const isBeforeCapital = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
   if (!isBeforeCapital && !NAME_TAGS.some((tag) => tags.has(tag))) return false
   // The tagger takes "Customer service" at the beginning of a sentence for an organisation.

@@ -151,3 +151,63 @@ export const HELD_BACK_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = 
     'The same bowl costs half as much in other shops.',
   ].map((text) => ({ text, sentiment: 'negative' as const })),
 ]
+
+/** Written after the engine was changed, and measured once: how it reads letters that it was not made for. */
+export const LATER_COURTESY: readonly LabelledMood[] = [
+  ...of(
+    'neutral',
+    [],
+    [
+      'Hi guys, quick question: do you ship to Iceland? Ta very much, Siggi',
+      'I was hoping you might be able to move my booking to the 9th, thank you ever so much.',
+      'Would it trouble you to include a printed receipt with the parcel?',
+      'With your permission I shall collect the crates on Thursday. Respectfully yours, A. Mensah',
+      'Could I trouble you for the measurements of the large jug? Many thanks for your trouble.',
+      'I should be obliged if you would forward the enclosed form to your accounts department.',
+      'Pls cancel order 5521, thx!',
+      'We kindly request that you quote the reference number in all letters.',
+      'My husband and I would like two places on the course in May.',
+      'Do let me know if Tuesday suits you. All best, Fenella',
+      'Hello there! Hope you had a good weekend. I need to change the size to M. Thanks a million!',
+      'If you wouldn\u2019t mind, please leave the parcel in the shed.',
+      'Thank you for your inquiry; the lamp is delivered without a bulb.',
+      'Greetings from Oslo. Which glaze did you use for the green plate? Warmest regards',
+      'Your assistance in this matter is greatly appreciated.',
+    ],
+  ),
+  ...of(
+    'negative',
+    [],
+    [
+      'Thank you for getting back to me, but this is the third broken lid and I would like my money back.',
+      'I appreciate that you are busy, yet the colour is wrong and the handle is loose.',
+    ],
+  ),
+  ...of(
+    'positive',
+    ['joy', 'trust', 'surprise'],
+    [
+      'Thank you, thank you, thank you! The bowl is stunning.',
+      'I would like to say that your team was fantastic.',
+      'Thanks to everyone for the warm welcome and the delicious cake.',
+    ],
+  ),
+]
+
+/** Written after the engine was changed, and measured once. */
+export const LATER_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
+  ...[
+    'Everything I hoped for and more.',
+    'I had low expectations, and they were exceeded by far.',
+    'No other shop packs its parcels as carefully.',
+    'I compared five shops and this one was the cheapest.',
+    'My only regret is that I did not buy two.',
+  ].map((text) => ({ text, sentiment: 'positive' as const })),
+  ...[
+    'Save your money and go elsewhere.',
+    'My neighbour paid half for the same vase at the market.',
+    'If only I had read the reviews first.',
+    'The teapot did not live up to the description.',
+    'Other potters make sturdier cups for less money.',
+  ].map((text) => ({ text, sentiment: 'negative' as const })),
+]

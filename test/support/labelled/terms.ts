@@ -222,3 +222,71 @@ Distribution of keys begins at nine. Anna Berg has the key of the hall in Berlin
     neverNames: ['distribution'],
   },
 ]
+
+/** Written after the engine was changed, and measured once. */
+export const LATER_TERMS: readonly LabelledUnits[] = [
+  {
+    kind: 'review',
+    main: [0],
+    parts: [
+      'This policy sets out how the studio handles the data of its guests.',
+      'We keep names and addresses for as long as a booking is open.',
+      'Photos of guests are shown only with their consent.',
+      'Every guest may ask which data we keep.',
+      'Questions about data go to the owner of the studio.',
+    ],
+    text: '\u00a7 1 Purpose. This policy sets out how the studio handles the data of its guests. \u00a7 2 Storage. We keep names and addresses for as long as a booking is open. \u00a7 3 Photos. Photos of guests are shown only with their consent. \u00a7 4 Rights. Every guest may ask which data we keep. \u00a7 5 Contact. Questions about data go to the owner of the studio.',
+  },
+  {
+    kind: 'list',
+    main: [0, 1, 2, 3],
+    parts: [
+      'twelve plates for the Harbour Inn',
+      'a jug with a lid',
+      'two samples of the blue glaze',
+      'The courier comes at four. Please have all of it packed by then.',
+    ],
+    text: `To pack today:
+* twelve plates for the Harbour Inn
+* a jug with a lid
+* two samples of the blue glaze
+
+The courier comes at four. Please have all of it packed by then.`,
+  },
+]
+
+/** Written after the engine was changed, and measured once. */
+export const LATER_DECISIONS: readonly LabelledChat[] = [
+  {
+    turns: [
+      'Eva: The colour of the tiles is not what we agreed.',
+      'Karl: Oh dear, let me have a look at the photo.',
+      'Karl: You are right, that is the wrong glaze.',
+      'Eva: Can you fire them again before the opening on 2 May?',
+      'Karl: The kiln is free from 24 April.',
+      'Eva: That is cutting it fine.',
+      'Karl: I will fire them on the 24th and bring them myself on the 28th.',
+      'Eva: Perfect, that is a load off my mind.',
+      'Karl: And you pay nothing for the second firing.',
+    ],
+    main: [0, 4, 6, 8],
+    idle: [1, 3, 5, 7],
+    wanted: [4, 6],
+  },
+]
+
+/** Written after the engine was changed, and measured once. */
+export const LATER_HEADINGS: readonly LabelledNames[] = [
+  {
+    text: '\u00a7 1 Purpose. The club Keramikfreunde Altona runs a kiln. \u00a7 2 Membership. Members pay 40 euros a year to the treasurer Birgit Holm. \u00a7 3 Liability. The club is not liable for broken pieces. \u00a7 4 Seat of the club is Hamburg.',
+    names: ['Keramikfreunde Altona', 'Birgit Holm', 'Hamburg'],
+    never: [],
+    neverNames: ['purpose', 'membership', 'members', 'liability', 'seat'],
+  },
+  {
+    text: 'Invoice to Craig Duffy, 8 Shore Street, Oban PA34 4AQ, VAT GB 987 6543 21. Transport of the kiln is paid by Kintyre Clay Ltd. Breakage of pieces is insured.',
+    names: ['Craig Duffy', 'Kintyre Clay Ltd', 'Oban'],
+    never: ['oban pa34', 'pa34', '4aq', 'gb'],
+    neverNames: ['invoice', 'transport', 'breakage', 'vat', 'vat gb', 'vat gb 987'],
+  },
+]

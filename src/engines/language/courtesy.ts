@@ -1,6 +1,6 @@
 /** What a reply or a parcel is called where it is thanked for as a matter of form. */
 const MAIL =
-  '(?:messages?|mails?|e-?mails?|reply|replies|answers?|response|letter|note|inquiry|enquiry|order|purchase|time|patience|understanding|attention|cooperation|consideration|interest|information|info|update|invoice|confirmation|offer|quote|details|photos?|call)'
+  '(?:messages?|mails?|e-?mails?|reply|replies|answers?|response|letter|note|inquiry|enquiry|order|purchase|time|trouble|patience|understanding|attention|cooperation|consideration|interest|information|info|update|invoice|confirmation|offer|quote|details|photos?|call)'
 const GREETED =
   "(?:team|all|both|everyone|customer service|customers?|colleagues?|sirs?|madam|sir or madam|mr|mrs|ms|dr|prof|\\p{Lu}|(?:[\\p{L}\\u2019'.-]{1,20} ){0,3}[\\p{L}\\u2019'.-]{1,20}(?:,|\\s*$))"
 const ADJECTIVE =
@@ -37,7 +37,7 @@ const FORMS: readonly RegExp[] = [
   new RegExp(`^\\s*[Dd]ear (?=${GREETED})`, 'gu'),
   /(?<=, |\band )[Dd]ear (?=\p{Lu})/gu,
   /(?<=^|^[\p{L} ]{0,30}, ?|^\s*(?:hi|hello|hey) )\s*(?:good (?:morning|afternoon|evening|day)|greetings)(?!\p{L})/giu,
-  /\b(?:(?:with )?(?:my |our )?(?:(?:very )?(?:kind|best|warm|friendly|sincere|good)(?:est)?|many|with) (?:regards|wishes|greetings)|all the best|yours(?: very)? (?:sincerely|faithfully|truly|gratefully|respectfully)|(?:i|we) remain yours|sincerely yours|thanking you(?: (?:in advance|in anticipation|again|kindly|for your (?:help|time|attention|reply|assistance)))?|(?:with|my|our) (?:many |sincere |best )?thanks(?=\s*$|,)|god bless(?: you)?(?=\s*$|[,.!])|sincer(?:e|est) apologies|respectfully|with (?:all due )?respect)\b/giu,
+  /\b(?:(?:with )?(?:my |our )?(?:(?:very )?(?:kind|best|warm|friendly|sincere|good)(?:est)?|many|with) (?:regards|wishes|greetings)|all (?:the )?best(?=\s*$|[,.!])|yours(?: very)? (?:sincerely|faithfully|truly|gratefully|respectfully)|(?:i|we) remain yours|sincerely yours|thanking you(?: (?:in advance|in anticipation|again|kindly|for your (?:help|time|attention|reply|assistance)))?|(?:with|my|our) (?:many |sincere |best )?thanks(?=\s*$|,)|god bless(?: you)?(?=\s*$|[,.!])|sincer(?:e|est) apologies|respectfully|with (?:all due )?respect)\b/giu,
   /(?<=[.!?,] ?)(?:sincerely|best|warmly|cheers|respectfully|take care)(?=[,!.]?\s*$)/gu,
   new RegExp(
     `^\\s*(?:(?:Best|Warmly)(?=,?\\s*$|[,!]${SIGNED})|(?:Sincerely|Cheers|Respectfully|Take care)(?=[,!.]?\\s*$|[,!]?${SIGNED}))`,
@@ -73,6 +73,8 @@ const FORMS: readonly RegExp[] = [
   /(?:\b(?:i|we)(?: (?:do|really|sincerely|just|very much|only)){0,2} (?:hope|trust)|(?<=^\W*)(?:hope|hoping)) (?:(?:this|that|my|the) (?:mail|e-?mail|message|letter|note) )?(?:all is well|(?:that |this )?helps?\b|finds you(?: (?:well|in good health|in good spirits))?|(?:that )?you (?:are|have been|had|have)(?: (?:all|both|doing|keeping|a|an|very|good|great|nice|lovely|pleasant)){0,4}(?: (?:well|fine|weekend|day|week|summer|christmas|holiday))?|(?:that )?you (?:can|could|will|would|may|might|understand)|(?:that )?(?:we|this) (?:can|could|will)|to (?:hear|receive|get|have))\b/giu,
   /\b(?:(?:i|we) (?:look|am looking|are looking)|i['\u2019]m looking|we['\u2019]re looking|(?<=^\W*)looking) forward to (?:your|hearing|receiving|a (?:reply|response))\b/giu,
   /\b(?:(?:i am|we are|i['\u2019]m|we['\u2019]re) )?sorry (?:to (?:bother|trouble|disturb|ask)|for (?:the|my|our|any) (?:bother|trouble|disturbance|late (?:reply|answer|response)|long (?:mail|message)))\b(?: you)?/giu,
+  /\b(?:i|we) (?:am|are|was|were)(?: (?:just|really|only))? hoping (?:that )?(?=(?:you|to|we|for (?:a|an|your|some))\b)/giu,
+  /\b(?:would|could|can|may) (?:it|i|we) (?:trouble|bother) you\b/giu,
   /\b(?:i am|we are|i['\u2019]m|we['\u2019]re) afraid(?= (?:that|i|we|the|it|my|our|your|this|there|not|so|one|two|some)\b)/giu,
   /^\W*(?:excuse me|pardon me|i beg your pardon)\b/giu,
   /\b(?:if )?(?:it is|it['\u2019]s|that is|that['\u2019]s) (?:not|no) (?:too much|any|much|a)? ?(?:trouble|bother|problem|hassle)\b/giu,
@@ -107,7 +109,7 @@ const WISHES: readonly (readonly [form: RegExp, plain: string])[] = [
 
 /** Something is asked for: thanks beside it are a matter of form, however warm. */
 const REQUEST =
-  /\b(?:please|kindly|(?:could|can|would|will) (?:you|i|we|some|any)|would like to|need (?:to|a|my|the)|let me know|i(?: would|['\u2019]d) like|(?:do|does|is|are|has|have|where|when) (?:you|my|the|it)\b[^?]{0,80}\?)/iu
+  /\b(?:please|kindly|(?:could|can|would|will) (?:you|i|we|some|any)|would like to|need (?:to|a|my|the)|let me know|(?:hoping|wondering) (?:that |if |whether )?(?:you|i|we)|obliged if|grateful if|appreciate it if|i(?: would|['\u2019]d) like|(?:do|does|is|are|has|have|where|when) (?:you|my|the|it)\b[^?]{0,80}\?)/iu
 
 const WEAK_THANKS = bareThanks('')
 const STRONG_THANKS = bareThanks(MUCH_THANKS)

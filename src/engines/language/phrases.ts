@@ -49,6 +49,7 @@ const UNREAL: readonly Stand[] = [
 
 /** What an expectation is called, with what may stand before it. */
 const EXPECTATION = "(?: (?!but\\b|and\\b)[\\p{L}'\\u2019]{1,20}){0,3} expectations?\\b"
+const WORDS = "(?: [\\p{L}'\\u2019-]{1,20},?)"
 /** "Than I had expected". */
 const THAN_HOPED =
   "than (?:(?:i|we|you|one|anyone|originally|ever) ){0,2}(?:(?:had|could|would|ever|have|\\p{L}{1,6}['\\u2019]d) ){0,3}(?:expected|hoped|thought|imagined|dreamt|dreamed|expect|hope|imagine|anticipated)\\b(?: (?:it|for|of))?"
@@ -77,6 +78,15 @@ const EXPECTED: readonly Stand[] = [
     PRAISED,
   ],
   [new RegExp(`\\b(?:worse|poorer|smaller|thinner|slower|less(?: \\p{L}{1,20})?) ${THAN_HOPED}`, 'giu'), BLAMED],
+  [new RegExp(`\\bexpectations?,?${WORDS}{0,5} (?:exceeded|surpassed|outdone)\\b`, 'giu'), PRAISED],
+  [
+    /\b(?:everything|all) (?:that )?(?:i|we)(?: had|['\u2019]d| have)? (?:(?:hoped|wished|asked|dreamed|dreamt)(?: for| of)?|wanted|needed|expected)\b/giu,
+    PRAISED,
+  ],
+  [
+    /\blive[sd]? up to (?:the|its|their|your|my|our|all the) (?:description|hype|name|promises?|photos?|pictures?|reviews?|price|reputation|advert|advertising|website)\b/giu,
+    PRAISED,
+  ],
   [
     /\bnot (?:at all |quite |really |exactly )?(?:what|as good as|as nice as) (?:i|we)(?: (?:had|was|were|have)|['\u2019]d)? (?:expect(?:ed|ing)?|hop(?:ed|ing) for|imagined|thought|hoped)\b/giu,
     BLAMED,
@@ -110,6 +120,21 @@ const ELSEWHERE: readonly Stand[] = [
     /\bshould (?:have never|never have|not have)(?: \p{L}{1,20})? (?:bought|ordered|trusted|paid|gone|chosen|come)\b/giu,
     BLAMED,
   ],
+  [new RegExp(`\\bother ${SELLER}${ON}{0,8} ${SUPERIOR}\\b`, 'giu'), BLAMED],
+  [
+    /\b(?:go|look|shop|buy|try|order|business|custom)(?: \p{L}{1,20})? (?:elsewhere|somewhere else|anywhere else)\b/giu,
+    BLAMED,
+  ],
+  [/\b(?:save|keep) your money\b/giu, BLAMED],
+  [
+    /\b(?:paid|pays?|costs?)(?: (?:only|just|about|less than))? (?:half|less|a (?:third|quarter|fraction)|much less)(?: (?:as much|the price|the money|of (?:that|it|the price)))? for the same\b/giu,
+    BLAMED,
+  ],
+  [
+    /\bonly (?:regret|complaint|criticism|downside|fault)(?: \p{L}{1,20})? (?:is|was)(?: that)? (?:i|we) (?:did not|didn['\u2019]?t|have not|haven['\u2019]?t|had not|hadn['\u2019]?t)\b/giu,
+    PRAISED,
+  ],
+  [/\bif only (?:i|we)(?: had|['\u2019]d)\b(?! (?:found|known|discovered) (?:it|you|this|them|about) )/giu, BLAMED],
   [
     /\bwish(?:ed)?(?: that)? (?:i|we)(?:(?: had|['\u2019]d) (?:not|never)| hadn['\u2019]?t| never(?: had)?| did not| didn['\u2019]?t)(?: (?:ever|even))?(?: (?:bought|ordered|wasted|spent|paid|chosen|trusted|gone|come|purchased|got|booked|found))?/giu,
     BLAMED,
@@ -119,7 +144,10 @@ const ELSEWHERE: readonly Stand[] = [
     PRAISED,
   ],
   [
-    /\b(?:nobody|no one|no other (?:shop|store|seller)|nowhere) else(?: \p{L}{1,20}){0,5} (?:as|so) (?:good|nice|beautiful|lovely|well|fast|cheap|friendly)\b/giu,
+    new RegExp(
+      `\\b(?:(?:nobody|no one|nowhere) else|no other ${SELLER})${WORDS}{0,5} (?:as|so) (?:\\p{L}{1,15}ly|good|nice|beautiful|well|fast|cheap)\\b`,
+      'giu',
+    ),
     PRAISED,
   ],
 ]

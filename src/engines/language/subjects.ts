@@ -49,8 +49,8 @@ function entities(text: string, pieces: readonly TextPiece[], words: readonly Ta
   const whole = new Set(runs.slice(0, RUNS_MAX))
   const companies = companiesIn(text).map(bare)
   for (const name of companies.filter(isName)) add({ text: name, type: 'organisation' })
-  for (const { document } of pieces) {
-    for (const entity of namesIn(document)) if (!companies.some((whole) => isPart(entity.text, whole))) add(entity)
+  for (const piece of pieces) {
+    for (const entity of namesIn(piece)) if (!companies.some((whole) => isPart(entity.text, whole))) add(entity)
   }
   for (const name of whole) {
     const parts = [...found.values()].filter((entity) => isPart(entity.text, name))
@@ -81,15 +81,26 @@ function typeOf({ type }: Entity): Entity['type'] {
   return type === 'place' ? 'other' : type
 }
 
-function namesIn(document: TextPiece['document']): readonly Entity[] {
+/** "Breakage of pieces": behind a short form such as "Ltd." the tagger takes the thing for a person. */
+function isThing(name: string, text: string): boolean {
+  const at = text.indexOf(`${name} of `)
+  return at >= 0 && /^\p{Ll}/u.test(text.slice(at + name.length + ' of '.length))
+}
+
+function namesIn({ document, text }: TextPiece): readonly Entity[] {
   if (document === null) return []
   const as = (names: readonly string[], type: (typeof ENTITY_TYPES)[number]): readonly Entity[] =>
     names
       .flatMap((name) => name.split(BORDER))
       .map((name) => ({ text: bare(name), type }))
       .filter((entity) => isName(entity.text) && !isSmallWord(entity.text))
+  const first = new Set<string>(document.people().if('#FirstName').out('array'))
+  const people: readonly string[] = document.people().out('array')
   return [
-    ...as(document.people().out('array'), 'person'),
+    ...as(
+      people.filter((name) => first.has(name) || !isThing(name, text)),
+      'person',
+    ),
     ...as(document.places().out('array'), 'place'),
     ...as(document.organizations().out('array'), 'organisation'),
   ]

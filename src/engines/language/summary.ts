@@ -25,6 +25,8 @@ const FIRST_SENTENCE_WEIGHT = 1.25
 /** Sentences in a row that only the first of them can be understood without. */
 const CHAIN_MAX = 3
 
+/** The number of a clause that its sentence begins with. */
+const CLAUSE_NUMBER = /^\(?\d{1,3}[.)]\s+(?=\p{L})/u
 /** Two words with large letters, of which the second may be a last name; and such a word that begins a sentence. */
 const FULL_NAME = /(?<!\S)\p{Lu}[\p{L}\p{M}'\u2019.-]* (?=(\p{Lu}[\p{L}\p{M}-]+))/gu
 const CAPITAL_WORD = /^\p{Lu}[\p{L}\p{M}-]+/u
@@ -81,9 +83,14 @@ export function summarise({ text }: { readonly text: string }): Summary {
   return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
 }
 
-/** Headings of clauses say what follows, not what is so. */
-function withoutHeadings(sentences: readonly Sentence[], clauses: Clauses | null): readonly Sentence[] {
-  const left = sentences.filter(({ start }) => !clauses?.headings.has(start))
+/** Headings of clauses say what follows, not what is so; and their numbers say nothing. */
+function withoutHeadings(all: readonly Sentence[], clauses: Clauses | null): readonly Sentence[] {
+  if (clauses === null) return all
+  const sentences = all.map(({ start, text }) => {
+    const mark = CLAUSE_NUMBER.exec(text)?.[0].length ?? 0
+    return { start: start + mark, text: text.slice(mark) }
+  })
+  const left = sentences.filter(({ start }) => !clauses.headings.has(start))
   return left.length < KEY_POINTS.min ? sentences : left
 }
 

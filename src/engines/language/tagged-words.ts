@@ -86,7 +86,7 @@ export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[]
   const words: TaggedWord[] = []
   for (const [i, draft] of drafts.entries()) {
     const next = drafts[i + 1]
-    const isName = hasNames && isNameAt(draft, next, lowers, inside)
+    const isName = hasNames && isNameAt(draft, [next, drafts[i + 2]], lowers, inside)
     const isOwner = draft.lower === 'of' && endsPerson(drafts, i)
     const kind = isName ? 'name' : isOwner ? 'other' : kindOf(draft, next, words, drafts[i - 1])
     words.push({ text: draft.text, lower: draft.lower, kind, isApart: draft.isApart })
@@ -152,9 +152,14 @@ function draftsOf(sentence: readonly Term[]): readonly Draft[] {
     joined = ''
     isApart = post.trim() !== '' || isPossessive || /\n\s*\n/.test(post)
     // Behind the number of a clause its heading begins.
-    opens = /[:?!"\u201c(\n]/u.test(post) || (opens && isMark(term, sentence[i - 1]))
+    opens = /[:?!"\u201c(\n]/u.test(post) || (opens && isMark(term, sentence[i - 1])) || isFormOfCompany(term)
   }
   return drafts
+}
+
+/** "Ltd.": a sentence may begin behind it. */
+function isFormOfCompany({ post, tags }: Term): boolean {
+  return post.startsWith('.') && tags?.has('Abbreviation') === true && tags.has('Organization')
 }
 
 /** The number of a clause: "3.", "\u00a7 3". */
@@ -206,7 +211,7 @@ const NAME_TAGS = ['Person', 'Place', 'Organization']
 /** A capital letter is a sign of a name, but at the beginning of a sentence only with another sign. */
 function isNameAt(
   { text, lower, tags, isFirst, isHeading }: Draft,
-  next: Draft | undefined,
+  [next, after]: readonly [Draft | undefined, Draft | undefined],
   lowers: ReadonlySet<string>,
   inside: ReadonlySet<string>,
 ): boolean {
@@ -218,6 +223,9 @@ function isNameAt(
   if (!isFirst && !isHeading) return true
   if (lowers.has(lower)) return false
   if (inside.has(lower)) return true
+  // "Breakage of pieces": a thing, whatever the tagger takes it for.
+  const isOwned = next?.lower === 'of' && after !== undefined && !isCapital(after.text)
+  if (isOwned && !['FirstName', 'City', 'Country'].some((tag) => tags.has(tag))) return false
   if (isHeading) return NAME_TAGS.some((tag) => tags.has(tag))
   const isBeforeCapital = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
   if (!isBeforeCapital && !NAME_TAGS.some((tag) => tags.has(tag))) return false

@@ -67,6 +67,44 @@ export const TUNED_COURTESY: readonly LabelledMood[] = [
     ['joy', 'trust', 'anticipation', 'surprise'],
     ['Thanks for the quick delivery.', 'She kindly replaced the broken plate, a great shop.'],
   ),
+  ...of(
+    'neutral',
+    [],
+    [
+      'Hi guys, quick question: do you ship to Iceland? Ta very much, Siggi',
+      'I was hoping you might be able to move my booking to the 9th, thank you ever so much.',
+      'Would it trouble you to include a printed receipt with the parcel?',
+      'With your permission I shall collect the crates on Thursday. Respectfully yours, A. Mensah',
+      'Could I trouble you for the measurements of the large jug? Many thanks for your trouble.',
+      'I should be obliged if you would forward the enclosed form to your accounts department.',
+      'Pls cancel order 5521, thx!',
+      'We kindly request that you quote the reference number in all letters.',
+      'My husband and I would like two places on the course in May.',
+      'Do let me know if Tuesday suits you. All best, Fenella',
+      'Hello there! Hope you had a good weekend. I need to change the size to M. Thanks a million!',
+      'If you wouldn\u2019t mind, please leave the parcel in the shed.',
+      'Thank you for your inquiry; the lamp is delivered without a bulb.',
+      'Greetings from Oslo. Which glaze did you use for the green plate? Warmest regards',
+      'Your assistance in this matter is greatly appreciated.',
+    ],
+  ),
+  ...of(
+    'negative',
+    [],
+    [
+      'Thank you for getting back to me, but this is the third broken lid and I would like my money back.',
+      'I appreciate that you are busy, yet the colour is wrong and the handle is loose.',
+    ],
+  ),
+  ...of(
+    'positive',
+    ['joy', 'trust', 'surprise'],
+    [
+      'Thank you, thank you, thank you! The bowl is stunning.',
+      'I would like to say that your team was fantastic.',
+      'Thanks to everyone for the warm welcome and the delicious cake.',
+    ],
+  ),
 ]
 
 /** Written before the engine was changed; nothing was tuned on these. */
@@ -131,6 +169,20 @@ export const TUNED_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
     'It did not meet our expectations.',
     'I should have bought it somewhere else.',
   ].map((text) => ({ text, sentiment: 'negative' as const })),
+  ...[
+    'Everything I hoped for and more.',
+    'I had low expectations, and they were exceeded by far.',
+    'No other shop packs its parcels as carefully.',
+    'I compared five shops and this one was the cheapest.',
+    'My only regret is that I did not buy two.',
+  ].map((text) => ({ text, sentiment: 'positive' as const })),
+  ...[
+    'Save your money and go elsewhere.',
+    'My neighbour paid half for the same vase at the market.',
+    'If only I had read the reviews first.',
+    'The teapot did not live up to the description.',
+    'Other potters make sturdier cups for less money.',
+  ].map((text) => ({ text, sentiment: 'negative' as const })),
 ]
 
 /** Written before the engine was changed; nothing was tuned on these. */
@@ -158,56 +210,42 @@ export const LATER_COURTESY: readonly LabelledMood[] = [
     'neutral',
     [],
     [
-      'Hi guys, quick question: do you ship to Iceland? Ta very much, Siggi',
-      'I was hoping you might be able to move my booking to the 9th, thank you ever so much.',
-      'Would it trouble you to include a printed receipt with the parcel?',
-      'With your permission I shall collect the crates on Thursday. Respectfully yours, A. Mensah',
-      'Could I trouble you for the measurements of the large jug? Many thanks for your trouble.',
-      'I should be obliged if you would forward the enclosed form to your accounts department.',
-      'Pls cancel order 5521, thx!',
-      'We kindly request that you quote the reference number in all letters.',
-      'My husband and I would like two places on the course in May.',
-      'Do let me know if Tuesday suits you. All best, Fenella',
-      'Hello there! Hope you had a good weekend. I need to change the size to M. Thanks a million!',
-      'If you wouldn\u2019t mind, please leave the parcel in the shed.',
-      'Thank you for your inquiry; the lamp is delivered without a bulb.',
-      'Greetings from Oslo. Which glaze did you use for the green plate? Warmest regards',
-      'Your assistance in this matter is greatly appreciated.',
+      'Might I ask whether the jug also comes in white? Yours, Edith',
+      'I would very much like to know when my refund will be paid out.',
+      'Be a dear and send me the tracking number, would you?',
+      'It would help me a lot if you could write the street on the label.',
+      'We thank you for your order, which leaves our house on Monday.',
+      'Should you have any questions, please feel free to write to us. Have a great rest of your week!',
+      'I am sorry to trouble you again, the code does not fit the form.',
+      'Thank you in advance for any information about the price.',
     ],
   ),
   ...of(
     'negative',
     [],
-    [
-      'Thank you for getting back to me, but this is the third broken lid and I would like my money back.',
-      'I appreciate that you are busy, yet the colour is wrong and the handle is loose.',
-    ],
+    ['Dear team, I kindly ask for my money back, as the plate arrived in pieces. Best wishes, Hugo'],
   ),
   ...of(
     'positive',
-    ['joy', 'trust', 'surprise'],
-    [
-      'Thank you, thank you, thank you! The bowl is stunning.',
-      'I would like to say that your team was fantastic.',
-      'Thanks to everyone for the warm welcome and the delicious cake.',
-    ],
+    ['joy', 'trust'],
+    ['Dear Mrs Abel, you have made my daughter very happy. With kind regards, Jon', 'Cheers for the lovely parcel!'],
   ),
 ]
 
 /** Written after the engine was changed, and measured once. */
 export const LATER_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...[
-    'Everything I hoped for and more.',
-    'I had low expectations, and they were exceeded by far.',
-    'No other shop packs its parcels as carefully.',
-    'I compared five shops and this one was the cheapest.',
-    'My only regret is that I did not buy two.',
+    'I expected little and got a lot.',
+    'Better value than anything on the high street.',
+    'I only wish I had ordered two of them.',
+    'It looks even prettier than in the photos.',
+    'None of the other sellers answered as quickly.',
   ].map((text) => ({ text, sentiment: 'positive' as const })),
   ...[
-    'Save your money and go elsewhere.',
-    'My neighbour paid half for the same vase at the market.',
-    'If only I had read the reviews first.',
-    'The teapot did not live up to the description.',
-    'Other potters make sturdier cups for less money.',
+    'Next time I will buy from someone else.',
+    'I could have had the same bowl for 10 euros less.',
+    'I regret that I did not listen to the reviews.',
+    'The photos promised more than the bowl keeps.',
+    'For that price I would have expected real silver.',
   ].map((text) => ({ text, sentiment: 'negative' as const })),
 ]

@@ -35,6 +35,46 @@ export const TUNED_TERMS: readonly LabelledUnits[] = [
 - table cloth, 3 m
 We leave on Thursday at 6 am from the workshop. Marek drives the van.`,
   },
+  {
+    kind: 'review',
+    main: [0],
+    parts: [
+      'This policy sets out how the studio handles the data of its guests.',
+      'We keep names and addresses for as long as a booking is open.',
+      'Photos of guests are shown only with their consent.',
+      'Every guest may ask which data we keep.',
+      'Questions about data go to the owner of the studio.',
+    ],
+    text: '\u00a7 1 Purpose. This policy sets out how the studio handles the data of its guests. \u00a7 2 Storage. We keep names and addresses for as long as a booking is open. \u00a7 3 Photos. Photos of guests are shown only with their consent. \u00a7 4 Rights. Every guest may ask which data we keep. \u00a7 5 Contact. Questions about data go to the owner of the studio.',
+  },
+  {
+    kind: 'list',
+    main: [0, 1, 2, 3],
+    parts: [
+      'twelve plates for the Harbour Inn',
+      'a jug with a lid',
+      'two samples of the blue glaze',
+      'The courier comes at four. Please have all of it packed by then.',
+    ],
+    text: `To pack today:
+* twelve plates for the Harbour Inn
+* a jug with a lid
+* two samples of the blue glaze
+
+The courier comes at four. Please have all of it packed by then.`,
+  },
+  {
+    kind: 'review',
+    main: [0],
+    parts: [
+      'The course teaches beginners to throw and glaze bowls on four evenings.',
+      'The fee of 160 euros for the course is due with the booking.',
+      'A booking can be cancelled without a fee up to ten days before the course.',
+      'Bowls that are not fetched within a month after the course are thrown away.',
+      'The studio may move an evening of the course if the teacher is ill.',
+    ],
+    text: '1) The course teaches beginners to throw and glaze bowls on four evenings. 2) The fee of 160 euros for the course is due with the booking. 3) A booking can be cancelled without a fee up to ten days before the course. 4) Bowls that are not fetched within a month after the course are thrown away. 5) The studio may move an evening of the course if the teacher is ill.',
+  },
 ]
 
 /** Written before the engine was changed; nothing was tuned on these. */
@@ -52,18 +92,6 @@ export const HELD_BACK_TERMS: readonly LabelledUnits[] = [
       'The law of Scotland applies to the rent of the loom.',
     ],
     text: '1. Parties. This agreement is made between Halden Looms Ltd. and the weaver named above. 2. Object. The weaver rents one loom for twelve months. 3. Rent. The rent is 90 pounds a month, due on the first day of each month. 4. Care. The weaver keeps the loom clean and tells damage within two days. 5. Repairs. Halden Looms repairs the loom at its own cost unless the weaver caused the damage. 6. Notice. Either party may end the rent of the loom with one month of notice. 7. Law. The law of Scotland applies to the rent of the loom.',
-  },
-  {
-    kind: 'review',
-    main: [0],
-    parts: [
-      'The course teaches beginners to throw and glaze bowls on four evenings.',
-      'The fee of 160 euros for the course is due with the booking.',
-      'A booking can be cancelled without a fee up to ten days before the course.',
-      'Bowls that are not fetched within a month after the course are thrown away.',
-      'The studio may move an evening of the course if the teacher is ill.',
-    ],
-    text: '1) The course teaches beginners to throw and glaze bowls on four evenings. 2) The fee of 160 euros for the course is due with the booking. 3) A booking can be cancelled without a fee up to ten days before the course. 4) Bowls that are not fetched within a month after the course are thrown away. 5) The studio may move an evening of the course if the teacher is ill.',
   },
   {
     kind: 'list',
@@ -111,6 +139,22 @@ export const TUNED_DECISIONS: readonly LabelledChat[] = [
       'Jo: I like her kiln. It has such a nice door.',
     ],
     main: [0, 2, 4, 6],
+    idle: [1, 3, 5, 7],
+    wanted: [4, 6],
+  },
+  {
+    turns: [
+      'Eva: The colour of the tiles is not what we agreed.',
+      'Karl: Oh dear, let me have a look at the photo.',
+      'Karl: You are right, that is the wrong glaze.',
+      'Eva: Can you fire them again before the opening on 2 May?',
+      'Karl: The kiln is free from 24 April.',
+      'Eva: That is cutting it fine.',
+      'Karl: I will fire them on the 24th and bring them myself on the 28th.',
+      'Eva: Perfect, that is a load off my mind.',
+      'Karl: And you pay nothing for the second firing.',
+    ],
+    main: [0, 4, 6, 8],
     idle: [1, 3, 5, 7],
     wanted: [4, 6],
   },
@@ -194,6 +238,18 @@ export const TUNED_HEADINGS: readonly LabelledNames[] = [
     never: ['bristol bs1', 'bs1', '5ty', 'bs1 5ty', 'gb123456789', 'bristol bs1 5ty'],
     neverNames: ['handling', 'vat'],
   },
+  {
+    text: '\u00a7 1 Purpose. The club Keramikfreunde Altona runs a kiln. \u00a7 2 Membership. Members pay 40 euros a year to the treasurer Birgit Holm. \u00a7 3 Liability. The club is not liable for broken pieces. \u00a7 4 Seat of the club is Hamburg.',
+    names: ['Keramikfreunde Altona', 'Birgit Holm', 'Hamburg'],
+    never: [],
+    neverNames: ['purpose', 'membership', 'members', 'liability', 'seat'],
+  },
+  {
+    text: 'Invoice to Craig Duffy, 8 Shore Street, Oban PA34 4AQ, VAT GB 987 6543 21. Transport of the kiln is paid by Kintyre Clay Ltd. Breakage of pieces is insured.',
+    names: ['Craig Duffy', 'Kintyre Clay Ltd', 'Oban'],
+    never: ['oban pa34', 'pa34', '4aq', 'gb'],
+    neverNames: ['invoice', 'transport', 'breakage', 'vat', 'vat gb', 'vat gb 987'],
+  },
 ]
 
 /** Written before the engine was changed; nothing was tuned on these. */
@@ -220,73 +276,5 @@ Distribution of keys begins at nine. Anna Berg has the key of the hall in Berlin
     names: ['Anna Berg', 'Piotr Nowak', 'Berlin'],
     never: [],
     neverNames: ['distribution'],
-  },
-]
-
-/** Written after the engine was changed, and measured once. */
-export const LATER_TERMS: readonly LabelledUnits[] = [
-  {
-    kind: 'review',
-    main: [0],
-    parts: [
-      'This policy sets out how the studio handles the data of its guests.',
-      'We keep names and addresses for as long as a booking is open.',
-      'Photos of guests are shown only with their consent.',
-      'Every guest may ask which data we keep.',
-      'Questions about data go to the owner of the studio.',
-    ],
-    text: '\u00a7 1 Purpose. This policy sets out how the studio handles the data of its guests. \u00a7 2 Storage. We keep names and addresses for as long as a booking is open. \u00a7 3 Photos. Photos of guests are shown only with their consent. \u00a7 4 Rights. Every guest may ask which data we keep. \u00a7 5 Contact. Questions about data go to the owner of the studio.',
-  },
-  {
-    kind: 'list',
-    main: [0, 1, 2, 3],
-    parts: [
-      'twelve plates for the Harbour Inn',
-      'a jug with a lid',
-      'two samples of the blue glaze',
-      'The courier comes at four. Please have all of it packed by then.',
-    ],
-    text: `To pack today:
-* twelve plates for the Harbour Inn
-* a jug with a lid
-* two samples of the blue glaze
-
-The courier comes at four. Please have all of it packed by then.`,
-  },
-]
-
-/** Written after the engine was changed, and measured once. */
-export const LATER_DECISIONS: readonly LabelledChat[] = [
-  {
-    turns: [
-      'Eva: The colour of the tiles is not what we agreed.',
-      'Karl: Oh dear, let me have a look at the photo.',
-      'Karl: You are right, that is the wrong glaze.',
-      'Eva: Can you fire them again before the opening on 2 May?',
-      'Karl: The kiln is free from 24 April.',
-      'Eva: That is cutting it fine.',
-      'Karl: I will fire them on the 24th and bring them myself on the 28th.',
-      'Eva: Perfect, that is a load off my mind.',
-      'Karl: And you pay nothing for the second firing.',
-    ],
-    main: [0, 4, 6, 8],
-    idle: [1, 3, 5, 7],
-    wanted: [4, 6],
-  },
-]
-
-/** Written after the engine was changed, and measured once. */
-export const LATER_HEADINGS: readonly LabelledNames[] = [
-  {
-    text: '\u00a7 1 Purpose. The club Keramikfreunde Altona runs a kiln. \u00a7 2 Membership. Members pay 40 euros a year to the treasurer Birgit Holm. \u00a7 3 Liability. The club is not liable for broken pieces. \u00a7 4 Seat of the club is Hamburg.',
-    names: ['Keramikfreunde Altona', 'Birgit Holm', 'Hamburg'],
-    never: [],
-    neverNames: ['purpose', 'membership', 'members', 'liability', 'seat'],
-  },
-  {
-    text: 'Invoice to Craig Duffy, 8 Shore Street, Oban PA34 4AQ, VAT GB 987 6543 21. Transport of the kiln is paid by Kintyre Clay Ltd. Breakage of pieces is insured.',
-    names: ['Craig Duffy', 'Kintyre Clay Ltd', 'Oban'],
-    never: ['oban pa34', 'pa34', '4aq', 'gb'],
-    neverNames: ['invoice', 'transport', 'breakage', 'vat', 'vat gb', 'vat gb 987'],
   },
 ]

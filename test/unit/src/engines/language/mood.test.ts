@@ -104,7 +104,7 @@ describe('the mood of a text', () => {
     ['I am afraid the kiln is off.', 'neutral'],
     ['It would be great if you called.', 'neutral'],
     ['The call was great.', 'positive'],
-    ['It smells like clay.', 'neutral'],
+    ['It looks like clay.', 'neutral'],
     ['I like clay.', 'positive'],
     ['I would not like to own it.', 'negative'],
     ['Cheaper and better than at other shops.', 'positive'],

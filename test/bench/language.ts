@@ -1,5 +1,13 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import {
+  HELD_BACK_COMPARISONS,
+  HELD_BACK_COURTESY,
+  LATER_COMPARISONS,
+  LATER_COURTESY,
+  TUNED_COMPARISONS,
+  TUNED_COURTESY,
+} from '../support/labelled/courtesy.ts'
 import { HELD_BACK_LANGUAGES, TUNED_LANGUAGES } from '../support/labelled/languages.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../support/labelled/moods.ts'
 import {
@@ -12,6 +20,7 @@ import {
   summaryScore,
   turnScore,
   unitScore,
+  wantedScore,
 } from '../support/labelled/scores.ts'
 import {
   HELD_BACK_CHATS,
@@ -24,6 +33,14 @@ import {
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../support/labelled/summaries.ts'
 import { HELD_BACK_TALKS, TUNED_TALKS } from '../support/labelled/talks.ts'
+import {
+  HELD_BACK_DECISIONS,
+  HELD_BACK_HEADINGS,
+  HELD_BACK_TERMS,
+  TUNED_DECISIONS,
+  TUNED_HEADINGS,
+  TUNED_TERMS,
+} from '../support/labelled/terms.ts'
 import { HELD_BACK_TURNS, TUNED_TURNS } from '../support/labelled/turns.ts'
 import { HELD_BACK_UNITS, TUNED_UNITS } from '../support/labelled/units.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -61,4 +78,19 @@ console.table({
   'chats, held back': chatScore(HELD_BACK_CHATS, summarise),
   'names, tuned on': namesScore(TUNED_NAMES, subjectsOf),
   'names, held back': namesScore(HELD_BACK_NAMES, subjectsOf),
+  'courtesy, tuned on': moodScore(TUNED_COURTESY, moodOf),
+  'courtesy, held back': moodScore(HELD_BACK_COURTESY, moodOf),
+  'courtesy, later': moodScore(LATER_COURTESY, moodOf),
+  'comparisons, tuned on': turnScore(TUNED_COMPARISONS, moodOf),
+  'comparisons, held back': turnScore(HELD_BACK_COMPARISONS, moodOf),
+  'comparisons, later': turnScore(LATER_COMPARISONS, moodOf),
+  'decisions, tuned on': { ...chatScore(TUNED_DECISIONS, summarise), ...wantedScore(TUNED_DECISIONS, summarise) },
+  'decisions, held back': {
+    ...chatScore(HELD_BACK_DECISIONS, summarise),
+    ...wantedScore(HELD_BACK_DECISIONS, summarise),
+  },
+  'terms, tuned on': unitScore(TUNED_TERMS, summarise),
+  'terms, held back': unitScore(HELD_BACK_TERMS, summarise),
+  'headings, tuned on': namesScore(TUNED_HEADINGS, subjectsOf),
+  'headings, held back': namesScore(HELD_BACK_HEADINGS, subjectsOf),
 })

@@ -15,6 +15,9 @@ const LINE_CHARS = 200
 const ITEM = /(?<![^\n])[^\S\n]*(?:[-*+\u2022\u2013\u25aa\u25e6]|\(?\d{1,3}[.)])[^\S\n]+(?=\S)/gu
 /** Part of the lines that make a text a list, or a program. */
 const LISTED_MIN = 0.5
+/** A line that may have been broken because it was full. */
+const FULL_LINE_CHARS = 60
+const SENTENCE_END = /[.!?]["'\u201d\u2019)]?\s*$/
 const CODE_LINES_MIN = 3
 const COMMENT = /^[^\S\n]*(?:\/\/+|#+|--|\/\*+|\*+(?!\/))[^\S\n]*/
 const CODE =
@@ -42,15 +45,35 @@ function linesOf(text: string): readonly string[] {
   return lines.filter((line) => line.trim() !== '').map((line) => line.slice(0, LINE_CHARS).trimEnd())
 }
 
-/** Items without their marks. An item ends at the next one, or at an empty line. */
+/** Items without their marks, and the lines between and behind them that are sentences of their own. */
 function itemsOf(text: string): readonly Sentence[] {
   const marks = [...text.matchAll(ITEM)]
   if (marks.length < PARTS_MIN || marks.length < (text.match(/\S[^\n]*/g)?.length ?? 0) * LISTED_MIN) return []
-  return marks.map((mark, i) => {
+  return marks.flatMap((mark, i) => {
     const start = mark.index + mark[0].length
-    const rest = text.slice(start, marks[i + 1]?.index ?? text.length)
-    return { start, text: (rest.split(/\n[^\S\n]*\n/, 1)[0] as string).trim() }
+    return itemAndLines(text.slice(start, marks[i + 1]?.index ?? text.length), start)
   })
+}
+
+/** An item with the lines that go on with it. Behind them, what is a whole sentence stands for itself. */
+function itemAndLines(rest: string, start: number): readonly Sentence[] {
+  const found: Sentence[] = []
+  let item = ''
+  let [at, isOpen] = [0, true]
+  for (const line of rest.split(/(?<=\n)/)) {
+    isOpen &&= at === 0 || goesOn(item, line)
+    if (isOpen) item += line
+    else if (SENTENCE_END.test(line)) found.push({ start: start + at + line.search(/\S/), text: line.trim() })
+    at += line.length
+  }
+  return [{ start, text: item.trim() }, ...found]
+}
+
+/** Whether a line goes on with an item: one that is indented, or that was only broken to fit a screen. */
+function goesOn(item: string, line: string): boolean {
+  const before = item.slice(item.lastIndexOf('\n', item.length - 2) + 1).trimEnd()
+  if (line.trim() === '') return false
+  return /^[^\S\n]|^\p{Ll}/u.test(line) || (before.length >= FULL_LINE_CHARS && !/[.!?:;]$/.test(before))
 }
 
 /** Sentences of comments that stand on one line: on more, the marks of the comment would stand in them. */

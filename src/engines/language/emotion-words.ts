@@ -66,7 +66,7 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
       farewell hurt hurts loss lost miss missed orphan pain painful pity sorry sympathy unfortunate unfortunately widow widower
       worthless neglected abandoned rejected perished empty emptiness bittersweet obituary memorial sadder`),
   ],
-  ['sadness', 0.4, listed('cancelled canceled fail failed failure poor grey gray lose losing')],
+  ['sadness', 0.4, listed('cancelled canceled fail failed failure poor lose losing')],
   [
     'sadness',
     1.5,
@@ -97,7 +97,7 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
     'anger',
     0.4,
     listed(
-      'awful garbage horrible terrible terribly useless worst refund rubbish waste wasted wasting refuse refused ignored ignore ignoring joke',
+      'awful garbage horrible terrible terribly useless worst rubbish waste wasted wasting refuse refused ignored ignore ignoring joke',
     ),
   ],
   [
@@ -219,7 +219,7 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
     'anticipation',
     0.6,
     listed(`excited excitement exciting expect expected expecting expects plan planned planning plans predict predicted
-      prediction prepare preparing prepared prospect ready soon tomorrow wait waited waiting forecast dream dreaming wish wishing imagine
+      prediction prepare preparing prepared prospect ready soon wait waited waiting forecast dream dreaming wish wishing imagine
       preview teaser sequel debut`),
   ],
   [

@@ -40,6 +40,7 @@ export function leansBack(sentence: string): boolean {
   const lower = opened.toLowerCase().replaceAll('\u2019', "'")
   const words = opened.match(WORD) ?? []
   const first = bare(words[0] ?? '')
+  if (OF_ITSELF.test(lower)) return false
   if (OPENINGS.test(lower) || (POINTERS.has(first) && !POINTED_OUTSIDE.test(uncapped(opened)))) return true
   if (CONNECTIVES.has(first) && !/^so (?:far|called)/.test(lower)) return true
   if (first === 'it') return !EMPTY_IT.test(lower)
@@ -72,6 +73,10 @@ function pointsInside(lower: string): boolean {
   }
   return false
 }
+
+/** "These terms apply to", "this agreement is made between": a text that speaks of itself. */
+const OF_ITSELF =
+  /^(?:this|these) (?:general |our |special )?(?:terms|conditions|agreement|contract|policy|notice|rules|statutes|guidelines|warranty|guarantee|licen[cs]e|regulations|lease|order form)(?: (?:and|of|for) [\p{L}-]{1,20}){0,3} (?:(?:shall|also|only|will) )?(?:appl(?:y|ies)|governs?|covers?|regulates?|contains?|sets? out|describes?|explains?|forms?|is (?:made|concluded|entered)|are part|tells?|says?)\b/u
 
 function uncapped(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1)

@@ -1,6 +1,7 @@
 import type { Mood } from '../../../marketplace/outside/language-tasks.ts'
 import { stretches } from '../../../marketplace/services/texts/sentence-ends.ts'
 import { turnsAgainst } from './contrast.ts'
+import { thanksOf } from './courtesy.ts'
 import { EMOTIONS, type Emotion } from './emotion-words.ts'
 import { isIronic } from './phrases.ts'
 import { type SentenceMood, sentenceMood } from './sentence-mood.ts'
@@ -17,7 +18,11 @@ const DECIMALS = 4
  */
 export function moodOf({ text }: { readonly text: string }): Mood {
   const pieces = [...stretches(text)].map((stretch) => stretch.text)
-  const sentences = withIrony(pieces, pieces.map(sentenceMood))
+  const thanks = thanksOf(text)
+  const sentences = withIrony(
+    pieces,
+    pieces.map((piece) => sentenceMood(piece, thanks)),
+  )
   const turns = pieces.map((piece, i) => i > 0 && turnsAgainst(piece))
   const polarity = rounded(mean(sentences, turns))
   const sentiment = polarity > NEUTRAL_MAX ? 'positive' : polarity < -NEUTRAL_MAX ? 'negative' : 'neutral'

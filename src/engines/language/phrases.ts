@@ -1,29 +1,12 @@
+import { type Thanks, withoutCourtesy } from './courtesy.ts'
+
 /** What stands in place of a phrase: a word whose valence says what the phrase says. */
 type Stand = readonly [phrase: RegExp, word: string]
 
 const PRAISED = ' worthwhile '
 const BLAMED = ' unsatisfied '
-/** What a reply or a parcel is called where it is thanked for as a matter of form. */
-const MAIL =
-  '(?:message|mail|e-?mail|reply|answer|response|letter|note|inquiry|enquiry|order|time|patience|understanding|attention|cooperation|interest)'
-const GREETED =
-  '(?:team|all|both|everyone|customer service|customers?|colleagues?|sirs?|madam|sir or madam|mr|mrs|ms|dr|prof|\\p{Lu})'
-
-/** Forms of courtesy: they carry no mood. */
-const COURTESY: readonly RegExp[] = [
-  new RegExp(`^\\s*[Dd]ear (?=${GREETED})`, 'gu'),
-  /^\s*(?:good (?:morning|afternoon|evening|day)|greetings)(?!\p{L})/giu,
-  /\b(?:(?:with )?(?:my |our )?(?:(?:very )?(?:kind|best|warm|friendly|sincere)(?:est)?|many|with) (?:regards|wishes|greetings)|yours (?:sincerely|faithfully|truly)|sincerely yours|respectfully)\b/giu,
-  /^\s*(?:sincerely|best|cheers|respectfully|thanks|thank you|many thanks),?\s*$/giu,
-  /\b(?:many thanks|thanks|thank you)(?: very much| so much)?(?: already)? in advance\b/giu,
-  new RegExp(
-    `\\b(?:many thanks|thanks|thank you)(?: very much)? for (?:your|the) (?:\\p{L}{1,20} ){0,2}${MAIL}\\b`,
-    'giu',
-  ),
-  /\b(?:i|we) (?:would|should|'d)(?: very much| really)? (?:appreciate|be (?:grateful|glad|pleased|happy|thankful))\b/giu,
-  /\b(?:i|we) (?:hope (?:this (?:mail|message|letter) finds you|you are(?: doing)?|that you are) well|look forward to (?:your|hearing|receiving))\b/giu,
-]
-
+/** The same without anger: a refund can be asked for politely. */
+const ASKED_BACK = ' unwanted '
 const BUY =
   '(?:buy|buying|order|ordering|purchase|purchasing|shop|shopping|use|using|book|booking|visit|visiting|return|returning|come back|coming back|go back|going back|hire|hiring|choose|recommend)'
 const AGAIN = `(?: be)? ${BUY}(?: [\\p{L}'\\u2019]{1,20}){0,5} again\\b`
@@ -41,7 +24,8 @@ const UNREAL: readonly Stand[] = [
     PRAISED,
   ],
   [/\bcould not (?=have|be)/giu, 'couldnt '],
-  [/\b(?:just |only )?want(?:ed)? to (?:say|tell|let|thank|share)\b/giu, ' say '],
+  [/\b(?:just |only )?want(?:s|ed)? to (?:say|tell|let|share)\b/giu, ' say '],
+  [/\b(?:just |only )?want(?:s|ed)? to thank\b/giu, ' thank '],
   [
     /(?<!hardly )\b(?:could|should|might|ought to) (?:be|have been|do|have done)(?: a (?:lot|bit|little)| much| way| far| so much)? better\b/giu,
     BLAMED,
@@ -53,6 +37,7 @@ const UNREAL: readonly Stand[] = [
     ),
     BLAMED,
   ],
+  [/\bwould (?:be|have been)(?: (?:much|even|far|a lot))? (?:better|nicer) (?:with|without|if|in|as)\b/giu, BLAMED],
   [/\b(?:used to be|was once|were once|once was)(?: \p{L}{1,20})? (?:better|nicer)\b/giu, BLAMED],
   [/\b(?:have|had|'ve) (?:seen|had|known) (?:much |far )?better\b/giu, BLAMED],
   [
@@ -62,11 +47,117 @@ const UNREAL: readonly Stand[] = [
   [/\bdeserve[sd]?(?: \p{L}{1,20})? better\b/giu, BLAMED],
 ]
 
+/** What an expectation is called, with what may stand before it. */
+const EXPECTATION = "(?: (?!but\\b|and\\b)[\\p{L}'\\u2019]{1,20}){0,3} expectations?\\b"
+const WORDS = "(?: [\\p{L}'\\u2019-]{1,20},?)"
+/** "Than I had expected". */
+const THAN_HOPED =
+  "than (?:(?:i|we|you|one|anyone|originally|ever) ){0,2}(?:(?:had|could|would|ever|have|\\p{L}{1,6}['\\u2019]d) ){0,3}(?:expected|hoped|thought|imagined|dreamt|dreamed|expect|hope|imagine|anticipated)\\b(?: (?:it|for|of))?"
+
+/** What is held against what was expected. */
+const EXPECTED: readonly Stand[] = [
+  [
+    new RegExp(
+      `\\b(?:(?:fell|falls|fall|falling|came|comes) (?:far |well |way )?(?:short of|below)|(?:far |well |way )?below|disappoint(?:s|ed)?)${EXPECTATION}`,
+      'giu',
+    ),
+    BLAMED,
+  ],
+  [
+    new RegExp(
+      `\\b(?:exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|meets?|met|beats?|live[sd]? up to|beyond|(?:far |well )?above|better than|more than met|outdid)${EXPECTATION}`,
+      'giu',
+    ),
+    PRAISED,
+  ],
+  [
+    new RegExp(
+      `\\b(?:better|nicer|prettier|sturdier|faster|quicker|easier|more beautiful|more(?= than)|softer|lovelier)(?: \\p{L}{1,20})? ${THAN_HOPED}`,
+      'giu',
+    ),
+    PRAISED,
+  ],
+  [new RegExp(`\\b(?:worse|poorer|smaller|thinner|slower|less(?: \\p{L}{1,20})?) ${THAN_HOPED}`, 'giu'), BLAMED],
+  [new RegExp(`\\bexpectations?,?${WORDS}{0,5} (?:exceeded|surpassed|outdone)\\b`, 'giu'), PRAISED],
+  [
+    /\b(?:everything|all) (?:that )?(?:i|we)(?: had|['\u2019]d| have)? (?:(?:hoped|wished|asked|dreamed|dreamt)(?: for| of)?|wanted|needed|expected)\b/giu,
+    PRAISED,
+  ],
+  [
+    /\blive[sd]? up to (?:the|its|their|your|my|our|all the) (?:description|hype|name|promises?|photos?|pictures?|reviews?|price|reputation|advert|advertising|website)\b/giu,
+    PRAISED,
+  ],
+  [
+    /\bnot (?:at all |quite |really |exactly )?(?:what|as good as|as nice as) (?:i|we)(?: (?:had|was|were|have)|['\u2019]d)? (?:expect(?:ed|ing)?|hop(?:ed|ing) for|imagined|thought|hoped)\b/giu,
+    BLAMED,
+  ],
+]
+
+const SELLER =
+  '(?:shops?|stores?|sellers?|suppliers?|compan(?:y|ies)|places?|websites?|sites?|makers?|brands?|potters?|workshops?|dealers?|competitors?|vendors?)'
+const OTHER = `(?:(?:from|at|in|on|with|by) (?:an?other|a different|the other|other|different|some other|many other|most other|your)(?: \\p{L}{1,20})? ${SELLER}\\b|elsewhere|somewhere else|anywhere else|(?:on|from|at) (?:amazon|ebay|etsy|temu)\\b)`
+/** Words that a comparison does not go over: behind them another thing is spoken of. */
+const ON =
+  "(?: (?!(?:than|but|yet|yours?|here|this|these|that|so|until|before|unlike)\\b)[\\p{L}\\d'\\u2019%-]{1,20},?)"
+const SUPERIOR =
+  '(?:better|cheaper|nicer|prettier|sturdier|stronger|faster|lovelier|for less|half (?:the|that|of the) (?:price|cost|money)|half as much|a (?:third|quarter|fraction) of (?:the|that) (?:price|cost)|at a lower price|a lower price)'
+
+/** What another seller does better, or who would rather have bought there. */
+const ELSEWHERE: readonly Stand[] = [
+  [new RegExp(`\\b${SUPERIOR}${ON}{0,6} ${OTHER}`, 'giu'), BLAMED],
+  [
+    new RegExp(
+      `\\b(?:bought|buy|got|get|found|find|ordered|order|saw|seen|see|have|had|purchased)(?! better)${ON}{0,6} ${OTHER}${ON}{0,12} ${SUPERIOR}\\b(?: made)?`,
+      'giu',
+    ),
+    BLAMED,
+  ],
+  [
+    new RegExp(`\\bshould(?: have|['\\u2019]ve) (?:bought|ordered|gone|got|looked|shopped)${ON}{0,6} ${OTHER}`, 'giu'),
+    BLAMED,
+  ],
+  [
+    /\bshould (?:have never|never have|not have)(?: \p{L}{1,20})? (?:bought|ordered|trusted|paid|gone|chosen|come)\b/giu,
+    BLAMED,
+  ],
+  [new RegExp(`\\bother ${SELLER}${ON}{0,8} ${SUPERIOR}\\b`, 'giu'), BLAMED],
+  [
+    /\b(?:go|look|shop|buy|try|order|business|custom)(?: \p{L}{1,20})? (?:elsewhere|somewhere else|anywhere else)\b/giu,
+    BLAMED,
+  ],
+  [/\b(?:save|keep) your money\b/giu, BLAMED],
+  [
+    /\b(?:paid|pays?|costs?)(?: (?:only|just|about|less than))? (?:half|less|a (?:third|quarter|fraction)|much less)(?: (?:as much|the price|the money|of (?:that|it|the price)))? for the same\b/giu,
+    BLAMED,
+  ],
+  [
+    /\bonly (?:regret|complaint|criticism|downside|fault)(?: \p{L}{1,20})? (?:is|was)(?: that)? (?:i|we) (?:did not|didn['\u2019]?t|have not|haven['\u2019]?t|had not|hadn['\u2019]?t)\b/giu,
+    PRAISED,
+  ],
+  [/\bif only (?:i|we)(?: had|['\u2019]d)\b(?! (?:found|known|discovered) (?:it|you|this|them|about) )/giu, BLAMED],
+  [
+    /\bwish(?:ed)?(?: that)? (?:i|we)(?:(?: had|['\u2019]d) (?:not|never)| hadn['\u2019]?t| never(?: had)?| did not| didn['\u2019]?t)(?: (?:ever|even))?(?: (?:bought|ordered|wasted|spent|paid|chosen|trusted|gone|come|purchased|got|booked|found))?/giu,
+    BLAMED,
+  ],
+  [
+    /\bwish(?:ed)?(?: that)? (?:i|we)(?: had|['\u2019]d) (?:(?:bought|ordered|found|known|come|discovered|got|tried|done|visited|booked)(?: (?!of\b|not\b|about\b)[\p{L}'\u2019]{1,20}){0,4} (?:sooner|earlier|years ago|long ago|before|more|two|another)\b)/giu,
+    PRAISED,
+  ],
+  [
+    new RegExp(
+      `\\b(?:(?:nobody|no one|nowhere) else|no other ${SELLER})${WORDS}{0,5} (?:as|so) (?:\\p{L}{1,15}ly|good|nice|beautiful|well|fast|cheap)\\b`,
+      'giu',
+    ),
+    PRAISED,
+  ],
+]
+
 /** Whether a customer comes back, and what a customer asks for who is angry. */
 const VERDICTS: readonly Stand[] = [
   [/\b(?:to|on|upon) (?:even )?(?:my|your) worst enem(?:y|ies)\b/giu, ' '],
   [new RegExp(`\\b${NOT}${AGAIN}`, 'giu'), BLAMED],
   [/\bnever again\b/giu, BLAMED],
+  [/\b(?:is|are|was|were) (?:still |also |again )?missing\b(?! (?:you|me|him|her|them)\b)/giu, BLAMED],
   [new RegExp(`\\b${WOULD}${AGAIN}`, 'giu'), PRAISED],
   [
     /\bnot (?:at all )?(?:as (?:described|advertised|pictured|promised|ordered)|what (?:i|we) (?:ordered|bought|paid for))\b/giu,
@@ -86,7 +177,7 @@ const VERDICTS: readonly Stand[] = [
   [/\b(?:why has|has) (?:nobody|no one) (?:answered|replied|responded)\b/giu, BLAMED],
   [
     /\b(?:want|demand|request|require|ask(?:ing)? for|insist on|need|expect|arrange|appreciate|issue|give me|send me|waiting for|claim)(?: (?:a|an|my|our|the|for|full|immediate|partial|prompt)){0,3} (?:refund|money back)\b/giu,
-    BLAMED,
+    ASKED_BACK,
   ],
   [/\brefund by\b/giu, BLAMED],
   [/\bcharge[sd]?(?: [^\s,;]{1,20}){0,5},? (?:although|even though|but|instead of)\b/giu, BLAMED],
@@ -117,12 +208,13 @@ const NOTHING =
   /\b(?:give|gave|giving|rate)(?: it| this| them| you)? (?:zero|0|no stars?|nothing|fewer than (?:one|1) star|less than (?:one|1) star|minus)\b(?: stars?)?/giu
 const IF_ONLY = /\b(?:give|gave|giving)(?: it| this| them)? (?:more|ten|10|six|6|100) (?:stars )?if\b/giu
 
+const STANDS: readonly Stand[] = [...EXPECTED, ...ELSEWHERE, ...UNREAL, ...VERDICTS]
+
 /** A sentence with words of a known mood in place of what customers say in phrases and scores, and without forms of courtesy. */
-export function plainly(sentence: string): string {
+export function plainly(sentence: string, thanks: Thanks): string {
   if (!/[\p{L}\p{N}\u2605\u2b50]/u.test(sentence)) return sentence
-  let plain = sentence
-  for (const form of COURTESY) plain = plain.replaceAll(form, ' ')
-  for (const [phrase, word] of [...UNREAL, ...VERDICTS]) plain = plain.replaceAll(phrase, word)
+  let plain = withoutCourtesy(sentence, thanks)
+  for (const [phrase, word] of STANDS) plain = plain.replaceAll(phrase, word)
   return withScores(plain)
 }
 

@@ -1,4 +1,5 @@
 import { turnWeights } from './contrast.ts'
+import type { Thanks } from './courtesy.ts'
 import { type EmotionSign, emotionsOfPhrase, emotionsOfWord } from './emotion-words.ts'
 import { deniedWords, isNegation, type Token } from './negation.ts'
 import { plainly } from './phrases.ts'
@@ -40,9 +41,10 @@ const BOOSTERS =
 const DAMPERS =
   setOf(`almost barely fairly hardly kinda kindof less little marginally mildly moderately occasionally partly
   scarcely slightly somewhat sorta sortof`)
-/** Judges one sentence. Total; the work grows with its length alone. */
-export function sentenceMood(sentence: string): SentenceMood {
-  const tokens = tokensOf(sentence)
+
+/** Judges one sentence of a text whose thanks are meant so. Total; the work grows with its length alone. */
+export function sentenceMood(sentence: string, thanks: Thanks): SentenceMood {
+  const tokens = tokensOf(sentence, thanks)
   const mixedCase = tokens.some(isCapital) && !tokens.filter(hasLetters).every(isCapital)
   const places = { denied: deniedWords(tokens), weights: turnWeights(tokens) }
   const valences = tokens.map((_, i) => {
@@ -96,8 +98,8 @@ const WORTH = /\bworth (?:it|every|buying|reading|seeing|visiting|watching|the (
 const CLAUSE_END = /[,;:.!?)\]]["'\u201d\u2019]*$/
 
 /** Words between spaces; punctuation around them is left out unless it is a face. */
-function tokensOf(sentence: string): readonly Token[] {
-  const spaced = plainly(sentence)
+function tokensOf(sentence: string, thanks: Thanks): readonly Token[] {
+  const spaced = plainly(sentence, thanks)
     .replaceAll('\u{fe0f}', '')
     .replaceAll(KIND_OF, '$1of')
     .replaceAll(WORTH, 'worthwhile')

@@ -28,3 +28,6 @@ export const NO_NAMES_ALONE: ReadonlySet<string> = new Set(
 accounting warehouse shipping delivery payment order subject attention missing received checked packed offer quote reply notice sales
 customer agent buyer seller`.split(/\s+/),
 )
+
+/** Short forms of common nouns: written large they are no names. */
+export const SHORT_FORMS: ReadonlySet<string> = new Set('vat gst iban bic id ids faq eta asap pdf'.split(' '))

@@ -1,9 +1,10 @@
 import type { ENTITY_TYPES, Subjects } from '../../../marketplace/outside/language-tasks.ts'
 import { withoutLabels } from '../../../marketplace/services/texts/speakers.ts'
+import { withoutCodes } from './codes.ts'
 import { companiesIn, withoutDottedForms } from './companies.ts'
 import { keyPhrases } from './keywords.ts'
 import { nounPhrases } from './noun-phrases.ts'
-import { NO_NAMES, NO_NAMES_ALONE, STOP_WORDS } from './stop-words.ts'
+import { NO_NAMES, NO_NAMES_ALONE, SHORT_FORMS, STOP_WORDS } from './stop-words.ts'
 import { type TaggedWord, type TextPiece, taggedPieces, taggedWords } from './tagged-words.ts'
 
 const ENTITIES_MAX = 30
@@ -14,7 +15,7 @@ type Entity = Subjects['entities'][number]
 /** Tells what a text is about: noun phrases and names by a part-of-speech tagger, and the things that come up most. */
 export function subjectsOf({ text }: { readonly text: string }): Subjects {
   const { text: said, speakers } = withoutLabels(text)
-  const pieces = taggedPieces(withoutDottedForms(said))
+  const pieces = taggedPieces(withoutCodes(withoutDottedForms(said)))
   const words = taggedWords(pieces)
   const flat = flattened(text)
   const labels = new Set(speakers.map(flattened))
@@ -48,8 +49,8 @@ function entities(text: string, pieces: readonly TextPiece[], words: readonly Ta
   const whole = new Set(runs.slice(0, RUNS_MAX))
   const companies = companiesIn(text).map(bare)
   for (const name of companies.filter(isName)) add({ text: name, type: 'organisation' })
-  for (const { document } of pieces) {
-    for (const entity of namesIn(document)) if (!companies.some((whole) => isPart(entity.text, whole))) add(entity)
+  for (const piece of pieces) {
+    for (const entity of namesIn(piece)) if (!companies.some((whole) => isPart(entity.text, whole))) add(entity)
   }
   for (const name of whole) {
     const parts = [...found.values()].filter((entity) => isPart(entity.text, name))
@@ -80,15 +81,26 @@ function typeOf({ type }: Entity): Entity['type'] {
   return type === 'place' ? 'other' : type
 }
 
-function namesIn(document: TextPiece['document']): readonly Entity[] {
+/** "Breakage of pieces": behind a short form such as "Ltd." the tagger takes the thing for a person. */
+function isThing(name: string, text: string): boolean {
+  const at = text.indexOf(`${name} of `)
+  return at >= 0 && /^\p{Ll}/u.test(text.slice(at + name.length + ' of '.length))
+}
+
+function namesIn({ document, text }: TextPiece): readonly Entity[] {
   if (document === null) return []
   const as = (names: readonly string[], type: (typeof ENTITY_TYPES)[number]): readonly Entity[] =>
     names
       .flatMap((name) => name.split(BORDER))
       .map((name) => ({ text: bare(name), type }))
       .filter((entity) => isName(entity.text) && !isSmallWord(entity.text))
+  const first = new Set<string>(document.people().if('#FirstName').out('array'))
+  const people: readonly string[] = document.people().out('array')
   return [
-    ...as(document.people().out('array'), 'person'),
+    ...as(
+      people.filter((name) => first.has(name) || !isThing(name, text)),
+      'person',
+    ),
     ...as(document.places().out('array'), 'place'),
     ...as(document.organizations().out('array'), 'organisation'),
   ]
@@ -109,7 +121,7 @@ function bare(name: string): string {
 /** The tagger takes "Did" and "That" at the beginning of a sentence for names. */
 function isSmallWord(text: string): boolean {
   const lower = text.toLowerCase()
-  return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower)
+  return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower) || SHORT_FORMS.has(lower)
 }
 
 /** English names begin with a large letter, and so does another of their words. */

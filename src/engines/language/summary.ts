@@ -2,9 +2,10 @@ import type { Summary } from '../../../marketplace/outside/language-tasks.ts'
 import { type Parts, usableParts } from '../../../marketplace/services/texts/parts.ts'
 import { type Sentence, wordsOf } from '../../../marketplace/services/texts/sentences.ts'
 import { EngineRefusal } from '../refusal.ts'
+import { type Clauses, clausesOf } from './clauses.ts'
 import { leansBack } from './leaning.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { saidIn, tellingOf } from './turns.ts'
+import { decides, saidIn, tellingOf } from './turns.ts'
 
 /** Every sentence is compared with every other one. */
 const SENTENCES_MAX = 500
@@ -24,12 +25,16 @@ const FIRST_SENTENCE_WEIGHT = 1.25
 /** Sentences in a row that only the first of them can be understood without. */
 const CHAIN_MAX = 3
 
+/** The number of a clause that its sentence begins with. */
+const CLAUSE_NUMBER = /^\(?\d{1,3}[.)]\s+(?=\p{L})/u
 /** Two words with large letters, of which the second may be a last name; and such a word that begins a sentence. */
 const FULL_NAME = /(?<!\S)\p{Lu}[\p{L}\p{M}'\u2019.-]* (?=(\p{Lu}[\p{L}\p{M}-]+))/gu
 const CAPITAL_WORD = /^\p{Lu}[\p{L}\p{M}-]+/u
 
 /** Statements of a dialogue with figures, days and decisions count so much more than others. */
 const TELLING_WEIGHT = 1.6
+/** And those that settle something so much more again. */
+const DECIDING_WEIGHT = 1.4
 
 /** A sentence with its score and its place among the others. */
 interface Ranked extends Sentence {
@@ -39,6 +44,8 @@ interface Ranked extends Sentence {
   readonly chain: readonly number[] | null
   /** Whether it says nothing: such turns come last. */
   readonly isIdle: boolean
+  /** Whether it is a turn with figures, days or decisions: such turns come first. */
+  readonly isTelling: boolean
 }
 
 /**
@@ -48,12 +55,16 @@ interface Ranked extends Sentence {
 export function summarise({ text }: { readonly text: string }): Summary {
   const found = usableParts(text, SENTENCES_READ_MAX)
   const { kind } = found
-  const sentences: readonly Sentence[] = thinned(found.parts)
+  const clauses = kind === 'prose' || kind === 'list' ? clausesOf(text) : null
+  const sentences: readonly Sentence[] = withoutHeadings(thinned(found.parts), clauses)
   if (sentences.length < KEY_POINTS.min) throw new EngineRefusal(tooFew(kind))
   const said = found.kind === 'dialogue' ? thinned(found.parts).map(saidIn) : sentences.map((sentence) => sentence.text)
   const tellings = said.map((one) => (kind === 'dialogue' ? tellingOf(one) : 'plain'))
   const alike = likeness(said.map((one) => new Set(wordsOf(one).filter(isTelling).map(stem))))
-  const scores = rank(alike).map((score, place) => score * (tellings[place] === 'telling' ? TELLING_WEIGHT : 1))
+  const weights = said.map((one, place) =>
+    tellings[place] === 'telling' ? TELLING_WEIGHT * (decides(one) ? DECIDING_WEIGHT : 1) : 1,
+  )
+  const scores = rank(alike).map((score, place) => score * (weights[place] as number))
   // Turns, items and comments are whole: what they point back at is told by the ones around them.
   const chains = kind === 'prose' ? chainsOf(text, sentences) : sentences.map((_, place) => [place])
   const ranked = sentences
@@ -64,11 +75,34 @@ export function summarise({ text }: { readonly text: string }): Summary {
         score: scores[place] as number,
         chain: chains[place] as Ranked['chain'],
         isIdle: tellings[place] === 'idle',
+        isTelling: tellings[place] === 'telling',
       }),
     )
     .sort((a, b) => Number(a.isIdle) - Number(b.isIdle) || b.score - a.score || a.place - b.place)
-  const headline = headlineOf(text, ranked)
+  const headline = (isMadeOf(clauses, kind) ? firstOf(ranked) : undefined) ?? headlineOf(text, ranked)
   return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
+}
+
+/** Headings of clauses say what follows, not what is so; and their numbers say nothing. */
+function withoutHeadings(all: readonly Sentence[], clauses: Clauses | null): readonly Sentence[] {
+  if (clauses === null) return all
+  const sentences = all.map(({ start, text }) => {
+    const mark = CLAUSE_NUMBER.exec(text)?.[0].length ?? 0
+    return { start: start + mark, text: text.slice(mark) }
+  })
+  const left = sentences.filter(({ start }) => !clauses.headings.has(start))
+  return left.length < KEY_POINTS.min ? sentences : left
+}
+
+/** Whether a text is terms or the like: the first clause says what they are. Items of a list are clauses where they have headings. */
+function isMadeOf(clauses: Clauses | null, kind: Parts['kind']): boolean {
+  return clauses !== null && (kind === 'prose' || clauses.headings.size * 2 >= clauses.count)
+}
+
+/** The first sentence that stands alone; a title is none. */
+function firstOf(ranked: readonly Ranked[]): Ranked | undefined {
+  const alone = ranked.filter(({ chain }) => chain?.length === 1).sort((a, b) => a.place - b.place)
+  return alone.find(({ text }) => /[.!?]["'\u201d\u2019)]?$/.test(text)) ?? alone[0]
 }
 
 function tooFew(kind: Parts['kind']): string {
@@ -164,7 +198,10 @@ function votes(row: Float64Array, scores: Float64Array, given: readonly number[]
   return sum
 }
 
-/** The best sentences that say different things, in the order of the text; the headline only where there are few. */
+/**
+ * The best sentences that say different things, in the order of the text; the headline only where there are few. Of a dialogue all
+ * turns with figures, days and decisions that there is room for, and others only where these are few.
+ */
 function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly Float64Array[]): readonly string[] {
   const told = ranked.filter(({ isIdle }) => !isIdle).length
   const wanted = Math.min(KEY_POINTS.max, Math.max(KEY_POINTS.min, Math.ceil(told / SENTENCES_PER_POINT)))
@@ -177,8 +214,10 @@ function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly 
     }
   }
   const isNew = (place: number): boolean =>
+    place !== headline.place &&
     [...chosen].every((other) => ((alike[place] as Float64Array)[other] as number) <= ALIKE_MAX)
-  choose(({ isIdle }, missing) => !isIdle && missing.every((place) => place !== headline.place && isNew(place)), wanted)
+  choose(({ isTelling }, missing) => isTelling && missing.every(isNew), KEY_POINTS.max)
+  choose(({ isIdle }, missing) => !isIdle && missing.every(isNew), wanted)
   choose((_, missing) => chosen.size < KEY_POINTS.min && missing.length > 0, KEY_POINTS.max)
   // A text all of whose sentences point back is told from its beginning: there each has the one before it.
   for (let place = 0; chosen.size < KEY_POINTS.min; place++) chosen.add(place)

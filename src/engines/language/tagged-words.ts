@@ -1,5 +1,5 @@
 import nlp from 'compromise'
-import { NO_NAMES, NO_NAMES_ALONE, STOP_WORDS } from './stop-words.ts'
+import { NO_NAMES, NO_NAMES_ALONE, SHORT_FORMS, STOP_WORDS } from './stop-words.ts'
 
 /** What a word can be in a phrase that names something. */
 export type WordKind = 'name' | 'noun' | 'adjective' | 'gerund' | 'link' | 'verb' | 'other'
@@ -28,6 +28,8 @@ interface Draft {
   readonly tags: ReadonlySet<string>
   readonly isApart: boolean
   readonly isFirst: boolean
+  /** Whether it stands in the heading of a clause, where large letters are no sign of a name. */
+  readonly isHeading: boolean
 }
 
 /** The tagger's work grows faster than what it reads: it reads pieces. */
@@ -75,12 +77,16 @@ export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[]
     document === null ? plainDrafts(text) : (document.docs as readonly (readonly Term[])[]).flatMap(draftsOf),
   )
   const lowers = new Set(drafts.filter(({ text }) => !isCapital(text)).map(({ lower }) => lower))
-  const inside = new Set(drafts.filter(({ text, isFirst }) => isCapital(text) && !isFirst).map(({ lower }) => lower))
+  const inside = new Set(
+    drafts
+      .filter(({ text, isFirst, isHeading }) => isCapital(text) && !isFirst && !isHeading)
+      .map(({ lower }) => lower),
+  )
   const hasNames = !hasTitles(drafts) || !hasTitles(drafts.filter(({ isFirst }) => !isFirst))
   const words: TaggedWord[] = []
   for (const [i, draft] of drafts.entries()) {
     const next = drafts[i + 1]
-    const isName = hasNames && isNameAt(draft, next, lowers, inside)
+    const isName = hasNames && isNameAt(draft, [next, drafts[i + 2]], lowers, inside)
     const isOwner = draft.lower === 'of' && endsPerson(drafts, i)
     const kind = isName ? 'name' : isOwner ? 'other' : kindOf(draft, next, words, drafts[i - 1])
     words.push({ text: draft.text, lower: draft.lower, kind, isApart: draft.isApart })
@@ -106,16 +112,25 @@ function plainDrafts(piece: string): readonly Draft[] {
     )
     const isFirst = end === 0 || OPENS_SENTENCE.test(between)
     end = index + text.length
-    return { text, lower: text.toLowerCase(), tags: NO_TAGS, isApart: isFirst || between.trim() !== '', isFirst }
+    return {
+      text,
+      lower: text.toLowerCase(),
+      tags: NO_TAGS,
+      isApart: isFirst || between.trim() !== '',
+      isFirst,
+      isHeading: false,
+    }
   })
 }
 
 /** Words of a sentence; what a hyphen joins is one. */
 function draftsOf(sentence: readonly Term[]): readonly Draft[] {
   const drafts: Draft[] = []
+  const isHeading = isClauseHeading(sentence)
   let [joined, isApart] = ['', true]
   let opens = true
-  for (const [i, { text, pre, post, tags }] of sentence.entries()) {
+  for (const [i, term] of sentence.entries()) {
+    const { text, pre, post, tags } = term
     if (text === '') continue
     isApart ||= pre.trim() !== ''
     joined += text
@@ -132,12 +147,37 @@ function draftsOf(sentence: readonly Term[]): readonly Draft[] {
       tags: tags ?? NO_TAGS,
       isApart,
       isFirst: opens || /[:"\u201c(]/u.test(pre),
+      isHeading,
     })
     joined = ''
     isApart = post.trim() !== '' || isPossessive || /\n\s*\n/.test(post)
-    opens = /[:?!"\u201c(\n]/u.test(post)
+    // Behind the number of a clause its heading begins.
+    opens = /[:?!"\u201c(\n]/u.test(post) || (opens && isMark(term, sentence[i - 1])) || isFormOfCompany(term)
   }
   return drafts
+}
+
+/** "Ltd.": a sentence may begin behind it. */
+function isFormOfCompany({ post, tags }: Term): boolean {
+  return post.startsWith('.') && tags?.has('Abbreviation') === true && tags.has('Organization')
+}
+
+/** The number of a clause: "3.", "\u00a7 3". */
+function isMark({ text, post }: Term, before: Term | undefined): boolean {
+  return text === PARAGRAPH || (/^\d{1,3}$/.test(text) && (/^[.)]/.test(post) || before?.text === PARAGRAPH))
+}
+
+const PARAGRAPH = '\u00a7'
+
+/** Terms of a heading with its number. */
+const HEADING_TERMS_MAX = 5
+
+/** "4. Governing Law." */
+function isClauseHeading(sentence: readonly Term[]): boolean {
+  if (sentence.length > HEADING_TERMS_MAX) return false
+  const start = sentence.findIndex((term, i) => !isMark(term, sentence[i - 1]))
+  if (start < 1 || !isCapital((sentence[start] as Term).text)) return false
+  return !sentence.some(({ tags }) => tags?.has('Verb') === true && !tags.has('Gerund'))
 }
 
 const NAME_PART_CHARS = 20
@@ -170,19 +210,23 @@ const NAME_TAGS = ['Person', 'Place', 'Organization']
 
 /** A capital letter is a sign of a name, but at the beginning of a sentence only with another sign. */
 function isNameAt(
-  { text, lower, tags, isFirst }: Draft,
-  next: Draft | undefined,
+  { text, lower, tags, isFirst, isHeading }: Draft,
+  [next, after]: readonly [Draft | undefined, Draft | undefined],
   lowers: ReadonlySet<string>,
   inside: ReadonlySet<string>,
 ): boolean {
-  if (NO_NAMES.has(lower)) return false
+  if (NO_NAMES.has(lower) || SHORT_FORMS.has(lower)) return false
   if (!isCapital(text) || STOP_WORDS.has(lower) || tags.has('Date') || tags.has('Pronoun')) {
     // "New" and "First" are words that say nothing, but parts of names.
     return isCapital(text) && !isFirst && tags.has('ProperNoun') && !tags.has('Date') && !tags.has('Pronoun')
   }
-  if (!isFirst) return true
+  if (!isFirst && !isHeading) return true
   if (lowers.has(lower)) return false
   if (inside.has(lower)) return true
+  // "Breakage of pieces": a thing, whatever the tagger takes it for.
+  const isOwned = next?.lower === 'of' && after !== undefined && !isCapital(after.text)
+  if (isOwned && !['FirstName', 'City', 'Country'].some((tag) => tags.has(tag))) return false
+  if (isHeading) return NAME_TAGS.some((tag) => tags.has(tag))
   const isBeforeCapital = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
   if (!isBeforeCapital && !NAME_TAGS.some((tag) => tags.has(tag))) return false
   // The tagger takes "Customer service" at the beginning of a sentence for an organisation.

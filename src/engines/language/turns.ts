@@ -13,12 +13,24 @@ const OPENING =
 const FORM_WORDS_MAX = 7
 const NAME_WORDS_MAX = 2
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'\u2019-]*/gu
+/** What is said while a thing is looked for. */
+const LOOKING =
+  /^(?:oh (?:dear|no)|(?:please )?let me (?:(?:have|take) a |quickly )?(?:check|see|look|think|ask)\b[^.!?]{0,40})[.!]?$/iu
 /** Who speaks for whom: "This is the service of the shop, my name is Petra." */
 const PRESENTATION =
   /^(?:[^.!?]{0,40}, )?(?:this is|my name is|you are (?:speaking|talking|chatting) (?:to|with)|thank you for (?:calling|contacting))\b/i
 /** Figures, days and decisions: what a dialogue is held for. */
 const TELLING =
-  /\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|tomorrow|next (?:week|month|year)|deadline|decided?|agreed?|confirmed?|approved|cancel(?:led|ed)?|refund|must|have to|has to|we(?:['\u2019]ll| will)|i(?:['\u2019]ll| will)|deal)\b/iu
+  /\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|tomorrow|next (?:week|month|year)|(?:at|until|by|before|till) (?:noon|midnight)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand|half|dozen|deadline|settled|ordered|booked|decided?|agreed?|confirmed?|approved|cancel(?:led|ed)?|refund|must|have to|has to|pays?|paid|costs?|free of charge|we(?:['\u2019]ll| will)|i(?:['\u2019]ll| will)|deal)\b/iu
+
+/** What settles something. */
+const DECISION =
+  /^(?:done|agreed|deal|settled|fixed|it is (?:changed|done|booked|ordered|paid|sent|confirmed|settled))(?!\p{L})|\b(?:decided?|agreed?|confirmed|approved|settled|cancelled|canceled|ordered|booked|refunded|changed|from now on|deal|we(?:['\u2019]ll| will)|i(?:['\u2019]ll| will)|then (?:we|i|it)|(?:money|parcel|order|refund) will)\b/iu
+
+/** Whether a turn settles something. */
+export function decides(said: string): boolean {
+  return DECISION.test(said)
+}
 
 /** Whether a turn only greets, thanks, parts or asks; and whether it has figures, days or decisions. */
 export function tellingOf(said: string): 'idle' | 'telling' | 'plain' {
@@ -36,5 +48,7 @@ function isIdle(sentence: string): boolean {
 /** "Hello", "welcome to our shop", "Anna": parts of a sentence that only make up a greeting. */
 function isForm(part: string): boolean {
   const words = part.match(WORDS)?.length ?? 0
-  return words <= NAME_WORDS_MAX || (words <= FORM_WORDS_MAX && OPENING.test(part.trimStart()))
+  return (
+    words <= NAME_WORDS_MAX || LOOKING.test(part.trim()) || (words <= FORM_WORDS_MAX && OPENING.test(part.trimStart()))
+  )
 }

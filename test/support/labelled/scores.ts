@@ -119,6 +119,15 @@ export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine)
   }
 }
 
+/** Part of the turns that a summary must have which are in it. */
+export function wantedScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
+  const turns = chats.flatMap(({ turns, wanted }) => {
+    const { tldr, keyPoints } = engine({ text: turns.join('\n') })
+    return (wanted ?? []).map((turn) => [tldr, ...keyPoints].includes(turns[turn] as string))
+  })
+  return { wanted: share(turns, (isThere) => isThere) }
+}
+
 /** Part of the names that are found whole, and part of the texts with a word taken for a name or keyword that is none. */
 export function namesScore(texts: readonly LabelledNames[], engine: (input: { readonly text: string }) => Subjects) {
   const found = texts.map((labels) => {
@@ -131,7 +140,12 @@ export function namesScore(texts: readonly LabelledNames[], engine: (input: { re
       found.flatMap(({ names, found }) => names.map((name) => ({ name, found }))),
       ({ name, found }) => found.includes(name),
     ),
-    stray: share(found, ({ never, all }) => all.some((one) => never.includes(one.toLowerCase()))),
+    stray: share(
+      found,
+      ({ never, neverNames, found, all }) =>
+        all.some((one) => never.includes(one.toLowerCase())) ||
+        found.some((name) => (neverNames ?? []).includes(name.toLowerCase())),
+    ),
   }
 }
 

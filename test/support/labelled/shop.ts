@@ -66,6 +66,8 @@ export interface LabelledChat {
   readonly turns: readonly string[]
   readonly main: readonly number[]
   readonly idle: readonly number[]
+  /** Turns that a summary has, as its headline or among its points: what was decided, and when. */
+  readonly wanted?: readonly number[]
 }
 
 /** The engine was tuned on these. */
@@ -151,6 +153,8 @@ export interface LabelledNames {
   readonly text: string
   readonly names: readonly string[]
   readonly never: readonly string[]
+  /** Words that may be keywords, but are no names. */
+  readonly neverNames?: readonly string[]
 }
 
 /** The engine was tuned on these. */

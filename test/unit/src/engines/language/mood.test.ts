@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { moodOf } from '../../../../../src/engines/language/mood.ts'
+import { TUNED_COMPARISONS, TUNED_COURTESY } from '../../../../support/labelled/courtesy.ts'
 import { TUNED_LETTERS } from '../../../../support/labelled/shop.ts'
 import { runs } from '../../../../support/runs.ts'
 
@@ -79,6 +80,36 @@ describe('the mood of a text', () => {
   })
 
   it.for(TUNED_LETTERS)('is read in the letters and reviews of a shop: $text', ({ text, sentiment }) => {
+    expect(moodOf({ text }).sentiment).toBe(sentiment)
+  })
+
+  it.for(TUNED_COMPARISONS)('is read from expectations, other shops and wishes: $text', ({ text, sentiment }) => {
+    expect(moodOf({ text }).sentiment).toBe(sentiment)
+  })
+
+  it.for(TUNED_COURTESY)('has nothing of the forms of courtesy: $text', ({ text, sentiment, emotions }) => {
+    const mood = moodOf({ text })
+    expect(mood.sentiment).toBe(sentiment)
+    const [first] = mood.emotions
+    if (first === undefined) expect(emotions).toEqual([])
+    else expect(emotions).toContain(first.emotion)
+  })
+
+  it.for([
+    ['Thank you!', 'positive'],
+    ['I have packed the bowl, thank you.', 'neutral'],
+    ['They kindly waited for us.', 'positive'],
+    ['Would you kindly wait for us?', 'neutral'],
+    ['I am afraid of the kiln.', 'negative'],
+    ['I am afraid the kiln is off.', 'neutral'],
+    ['It would be great if you called.', 'neutral'],
+    ['The call was great.', 'positive'],
+    ['It looks like clay.', 'neutral'],
+    ['I like clay.', 'positive'],
+    ['I would not like to own it.', 'negative'],
+    ['Cheaper and better than at other shops.', 'positive'],
+    ['Cheaper and better at other shops.', 'negative'],
+  ] as const)('tells a form of courtesy from what is meant: %j is %s', ([text, sentiment]) => {
     expect(moodOf({ text }).sentiment).toBe(sentiment)
   })
 

@@ -2,6 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { moodOf } from '../../../../../src/engines/language/mood.ts'
 import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
+import {
+  HELD_BACK_COMPARISONS,
+  HELD_BACK_COURTESY,
+  TUNED_COMPARISONS,
+  TUNED_COURTESY,
+} from '../../../../support/labelled/courtesy.ts'
 import { HELD_BACK_MOODS, TUNED_MOODS } from '../../../../support/labelled/moods.ts'
 import {
   chatScore,
@@ -12,6 +18,7 @@ import {
   summaryScore,
   turnScore,
   unitScore,
+  wantedScore,
 } from '../../../../support/labelled/scores.ts'
 import {
   HELD_BACK_CHATS,
@@ -24,6 +31,14 @@ import {
 import { HELD_BACK_SUBJECTS, TUNED_SUBJECTS } from '../../../../support/labelled/subjects.ts'
 import { HELD_BACK_SUMMARIES, TUNED_SUMMARIES } from '../../../../support/labelled/summaries.ts'
 import { HELD_BACK_TALKS, TUNED_TALKS } from '../../../../support/labelled/talks.ts'
+import {
+  HELD_BACK_DECISIONS,
+  HELD_BACK_HEADINGS,
+  HELD_BACK_TERMS,
+  TUNED_DECISIONS,
+  TUNED_HEADINGS,
+  TUNED_TERMS,
+} from '../../../../support/labelled/terms.ts'
 import { HELD_BACK_TURNS, TUNED_TURNS } from '../../../../support/labelled/turns.ts'
 import { HELD_BACK_UNITS, TUNED_UNITS } from '../../../../support/labelled/units.ts'
 
@@ -111,5 +126,25 @@ describe('the engines for texts, on labelled texts (node test/bench/language.ts 
     const found = namesScore(names, subjectsOf)
     expect(found.names).toBeGreaterThanOrEqual(FLOORS.names)
     expect(found.stray).toBe(0)
+  })
+  it.for([
+    ['tuned on', TUNED_COURTESY, TUNED_COMPARISONS],
+    ['held back', HELD_BACK_COURTESY, HELD_BACK_COMPARISONS],
+  ] as const)('give forms of courtesy no weight, and read comparisons, %s', ([, letters, comparisons]) => {
+    atLeast(moodScore(letters, moodOf))
+    expect(turnScore(comparisons, moodOf).sentiment).toBeGreaterThanOrEqual(0.85)
+  })
+
+  it.for([
+    ['tuned on', TUNED_DECISIONS, TUNED_TERMS, TUNED_HEADINGS],
+    ['held back', HELD_BACK_DECISIONS, HELD_BACK_TERMS, HELD_BACK_HEADINGS],
+  ] as const)('tell what was decided, and what is a clause, an item and a name, %s', ([, chats, terms, headings]) => {
+    const { main, telling } = chatScore(chats, summarise)
+    for (const score of [main, telling, wantedScore(chats, summarise).wanted])
+      expect(score).toBeGreaterThanOrEqual(FLOORS.main)
+    expect(unitScore(terms, summarise).main).toBeGreaterThanOrEqual(FLOORS.main)
+    const { names, stray } = namesScore(headings, subjectsOf)
+    expect(names).toBeGreaterThanOrEqual(FLOORS.names)
+    expect(stray).toBe(0)
   })
 })

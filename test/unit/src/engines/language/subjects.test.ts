@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { subjectsOf } from '../../../../../src/engines/language/subjects.ts'
 import { TUNED_NAMES } from '../../../../support/labelled/shop.ts'
+import { TUNED_HEADINGS } from '../../../../support/labelled/terms.ts'
 import { runs } from '../../../../support/runs.ts'
 
 const NEWS = `Tim Cook met Angela Merkel in Berlin. Farthing is a proof-of-work chain with a paid market. The paid market of the
@@ -83,6 +84,23 @@ describe('what a text is about', () => {
     for (const one of [...names, ...keywords.map((keyword) => keyword.text)]) {
       expect(labels.never).not.toContain(one.toLowerCase())
     }
+  })
+
+  it.for(TUNED_HEADINGS)('is told by no heading, first word of a sentence or code as a name: $names', (labels) => {
+    const { entities, keywords } = subjectsOf(labels)
+    const names = entities.map((entity) => entity.text)
+    expect(names).toEqual(expect.arrayContaining([...labels.names]))
+    const lower = names.map((name) => name.toLowerCase())
+    for (const none of [...labels.never, ...(labels.neverNames ?? [])]) expect(lower).not.toContain(none)
+    for (const { text } of keywords) expect(labels.never).not.toContain(text.toLowerCase())
+  })
+
+  it('is told by names in the heading of a clause that stand elsewhere too, or that are known', () => {
+    const text =
+      '1. Zorbella Grimm. Her shop is Zorbella Grimm. 2. Governing Law. The law is that of Malta. 3. Anna Berg. She sells.'
+    const names = subjectsOf({ text }).entities.map((entity) => entity.text)
+    expect(names).toEqual(expect.arrayContaining(['Zorbella Grimm', 'Malta', 'Anna Berg']))
+    expect(names).not.toContain('Governing Law')
   })
 
   it('is told by a person once, also where another sentence has only the last name', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { summarise } from '../../../../../src/engines/language/summary.ts'
 import { EngineRefusal } from '../../../../../src/engines/refusal.ts'
 import { TUNED_CHATS } from '../../../../support/labelled/shop.ts'
+import { TUNED_DECISIONS, TUNED_TERMS } from '../../../../support/labelled/terms.ts'
 import { SILENT_CODE } from '../../../../support/labelled/units.ts'
 import { runs } from '../../../../support/runs.ts'
 
@@ -83,6 +84,42 @@ describe('a summary', () => {
       for (const point of keyPoints) expect(chat.idle).not.toContain(chat.turns.indexOf(point))
     },
   )
+
+  it.for(TUNED_DECISIONS)(
+    'of a dialogue has what was decided and when, and no chat: $turns.0',
+    ({ turns, idle, wanted }) => {
+      const { tldr, keyPoints } = summarise({ text: turns.join('\n') })
+      const places = [tldr, ...keyPoints].map((turn) => turns.indexOf(turn))
+      expect(places).toEqual(expect.arrayContaining([...(wanted ?? [])]))
+      expect(places.filter((place) => idle.includes(place))).toEqual([])
+    },
+  )
+
+  it.for(TUNED_TERMS)('of clauses and lists is made of whole parts: $main', ({ text, parts, main }) => {
+    const { tldr, keyPoints } = summarise({ text })
+    for (const one of keyPoints) expect(parts).toContain(one)
+    expect(main).toContain(parts.indexOf(tldr))
+  })
+
+  it('of a list has the lines that go on with an item in it, and the sentence behind the list by itself', () => {
+    const items = [
+      'forty mugs and\n  twelve bowls',
+      'price tags and\na pen of the shop',
+      'a cloth of 3 m',
+      'a card reader',
+    ]
+    const text = `${items.map((item) => `- ${item}`).join('\n')}\nWe leave on Thursday.\n\nRegards from all`
+    const { tldr, keyPoints } = summarise({ text })
+    for (const one of [tldr, ...keyPoints]) expect([...items, 'We leave on Thursday.']).toContain(one)
+  })
+
+  it('of terms does not begin with their title, nor with the heading of a clause', () => {
+    const first = 'These terms apply to all sales of the workshop.'
+    const text = `TERMS OF THE WORKSHOP\n\n1. Scope of terms. ${first} 2. Prices. All prices are net. 3. Law of contract. The law of Malta applies.`
+    const { tldr, keyPoints } = summarise({ text })
+    expect(tldr).toBe(first)
+    expect(keyPoints.join()).not.toContain('Law of contract')
+  })
 
   it('of a dialogue does not count its times and speakers as words', () => {
     const said = [

@@ -1,0 +1,44 @@
+/** The number of a clause, on a line of its own or within one: "3. ", "3) ", "\u00a7 3 ". */
+const MARK = /(?<![^\s(])(?:(\d{1,3})[.)]|(?:\u00a7 ?|Article |Section |Clause )(\d{1,3})[.:)]?)[^\S\n]+(?=\S)/gu
+/** What stands between a mark and the end of a heading. */
+const HEADING = /\p{Lu}[^.!?:;\n]{1,60}(?=\.[^\S\n]+\S|\r?\n[^\S\n]*\S)/uy
+/** What a sentence has and a heading has not. */
+const VERB =
+  /\b(?:is|are|was|were|be|been|may|must|shall|should|will|can|cannot|could|would|has|have|had|does|do|did|applies|apply|ends?|begins?|starts?|costs?|takes?|keeps?|pays?|rents?|\p{L}+ed)\b/iu
+const HEADING_WORDS_MAX = 5
+/** Fewer are no clauses. */
+const CLAUSES_MIN = 3
+/** Clauses begin near the beginning of a text: so many characters from it, or within this part of it. */
+const HEAD_CHARS = 200
+const HEAD_PART = 0.25
+
+/** The clauses of a text. */
+export interface Clauses {
+  readonly count: number
+  /** Where headings begin. */
+  readonly headings: ReadonlySet<number>
+}
+
+/** The clauses that a text is made of, numbered from 1 on; null where it has none. The work grows with its length. */
+export function clausesOf(text: string): Clauses | null {
+  const headings = new Set<number>()
+  let count = 0
+  for (const { 0: mark, 1: plain, 2: named, index } of text.matchAll(MARK)) {
+    if (Number(plain ?? named) !== count + 1) continue
+    if (count === 0 && index > Math.max(HEAD_CHARS, text.length * HEAD_PART)) return null
+    count += 1
+    const start = index + mark.length
+    if (isHeading(text, start)) headings.add(start)
+  }
+  return count < CLAUSES_MIN ? null : { count, headings }
+}
+
+/** A few words without a verb, behind which more follows that is no clause of its own. */
+function isHeading(text: string, start: number): boolean {
+  HEADING.lastIndex = start
+  const heading = HEADING.exec(text)?.[0]
+  if (heading === undefined || VERB.test(heading) || heading.trim().split(/\s+/).length > HEADING_WORDS_MAX)
+    return false
+  const behind = text.slice(start + heading.length, start + heading.length + 12).replace(/^\.?\s+/, '')
+  return !/^\(?\d{1,3}[.)]\s/.test(behind)
+}

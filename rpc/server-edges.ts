@@ -171,7 +171,7 @@ function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | 
       ? null
       : fault('chat/invalid-request', {
           param: 'body',
-          reason: 'it has too many values or names, or a name without an end',
+          reason: 'it has too many values or names, or a name of more than 1024 characters',
         })
   const { valuesMax, namesMax } = dialect === undefined ? PLAIN_BODY : MESSAGE_BODY
   return isQuickToParse(body, valuesMax, namesMax) ? null : fault('rpc/too-many-values', { valuesMax, namesMax })

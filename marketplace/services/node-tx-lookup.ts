@@ -12,10 +12,12 @@ import type { TxKind } from '../../consensus/tx/kinds.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { assetNamed, coinOf } from '../facts/assets.ts'
 import { transactionGap } from '../facts/known-past.ts'
+import { movementsOf } from '../facts/movements.ts'
 import { ASSET_AMOUNT, assetAmount } from './amounts.ts'
 import { entryAt } from './chain-statistics.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from './envelope.ts'
+import { MOVEMENT, movementFacts } from './movement-facts.ts'
 import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
 
@@ -59,6 +61,8 @@ const RESULT = Type.Object({
       entries: Type.Array(Type.Integer()),
     }),
   ),
+  /** What it moved, by what the chain worked out of it; only of one that is mined. Fees are left out. */
+  moved: Type.Optional(Type.Array(Type.Object(MOVEMENT))),
   unknown: Type.Array(Type.String()),
 })
 
@@ -108,7 +112,7 @@ function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
     payloadUnits: 'base units' as const,
     ...amountIn(chain, tx.body),
     size: tx.size,
-    ...(receipt === undefined ? {} : mined(context, receipt)),
+    ...(receipt === undefined ? {} : mined(context, tx, receipt)),
     signature,
     unknown: signature.classical.valid === null ? ['signature'] : [],
   }
@@ -121,8 +125,10 @@ function amountIn(chain: Chain, { kind, payload }: Transaction['body']) {
   return asset === undefined ? {} : { amount: assetAmount(asset, amount) }
 }
 
-function mined(context: ServiceContext, { fee, burned, rate, weight, code, entries }: ReceiptOf<'transaction'>) {
+function mined(context: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
+  const { fee, burned, rate, weight, code, entries } = receipt
   return {
+    moved: movementsOf(context.chain, tx, receipt).map((movement) => movementFacts(context.chain, movement)),
     fee: { amount: coins(context, fee), burned: coins(context, burned), rate: rate.toString(), weight },
     receipt: { success: code === OUTCOME_OK, code: outcomeCode(code) ?? null, entries: [...entries] },
   }
@@ -132,7 +138,8 @@ function mined(context: ServiceContext, { fee, burned, rate, weight, code, entri
 export const txLookup = defineService({
   serviceId: ID,
   name: 'Transaction lookup',
-  description: 'Status, confirmations, payload, fee and a fresh check of both signature halves of one transaction.',
+  description:
+    'Status, confirmations, payload, what it moved from where to where, fee and a fresh check of both signature halves of one transaction.',
   brief: 'Looks up one transaction: status, confirmations, payload, fee and signatures.',
   words: 'tx id confirmed payment mined pending',
   capability: 'explorer',
@@ -163,6 +170,13 @@ export const txLookup = defineService({
     amount: { symbol: 'FAR', decimals: 8, amount: '1.5' },
     size: 2752,
     fee: { amount: '0.00118404', burned: '0.00114816', rate: '33', weight: 3588 },
+    moved: [
+      {
+        from: { place: 'address', name: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl' },
+        to: { place: 'address', name: 'dfar1g2mtfqgx0gqm2g6l7xvvmnwca3e62wgdmsw9wrgu2lkwqm9qje7q5djuzz' },
+        ...{ symbol: 'FAR', decimals: 8, amount: '1.5' },
+      },
+    ],
     receipt: { success: true, code: null, entries: [] },
     signature: { classical: { alg: 'Ed25519', valid: true }, postQuantum: { alg: 'ML-DSA-44', valid: true } },
     unknown: [],

@@ -1,7 +1,5 @@
 import { Type } from 'typebox'
-import { POOLS } from '../../amm/pool.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { formatAddress } from '../../consensus/crypto/address.ts'
 import { amount, parseAmount } from '../../consensus/primitives/amount.ts'
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
@@ -9,12 +7,12 @@ import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { recordedAsset } from '../facts/assets.ts'
 import { type BlockFacts, newestBlocks, outcomesOf } from '../facts/blocks.ts'
 import { type KnownAddresses, knownAddresses } from '../facts/known-addresses.ts'
-import { type Movement, movementsOf, type Place } from '../facts/movements.ts'
-import { poolName } from '../facts/pools.ts'
+import { type Movement, movementsOf } from '../facts/movements.ts'
 import { PriceBook } from '../facts/prices.ts'
-import { assetAmount, DECIMAL_AMOUNT, SYMBOL, UNKNOWN, USD, usd } from './amounts.ts'
+import { SYMBOL, UNKNOWN, USD, usd } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from './envelope.ts'
+import { endFacts, MOVEMENT, movementFacts } from './movement-facts.ts'
 import { readyWithBlocks } from './readiness.ts'
 import { readAtHead } from './reading.ts'
 import { isBlank, refusal, unusable } from './requests.ts'
@@ -29,8 +27,6 @@ export const WHALE_WINDOW = { blocks: 200, transactions: 2_000 }
 const LISTED_MAX = 100
 const REQUEST_CHARS_MAX = 100
 
-const END = Type.Object({ place: Type.String(), name: Type.String() })
-
 const RESULT = Type.Object({
   ...CHAIN_ENVELOPE,
   threshold: Type.Object({ symbol: SYMBOL, amount: COIN_AMOUNT, usd: USD }),
@@ -41,11 +37,7 @@ const RESULT = Type.Object({
       height: Type.Integer(),
       time: Type.String(),
       type: Type.String(),
-      from: END,
-      to: END,
-      amount: DECIMAL_AMOUNT,
-      decimals: Type.Integer(),
-      symbol: SYMBOL,
+      ...MOVEMENT,
       usd: USD,
       labels: Type.Array(Type.String()),
     }),
@@ -86,40 +78,19 @@ function movementsIn(chain: Chain, blocks: readonly BlockFacts[]): readonly Foun
 
 /** Who stands at the end of a movement, and what is known of them. */
 class Ends {
-  readonly #context: ServiceContext
+  readonly #chain: Chain
   readonly #known: KnownAddresses
 
-  constructor(context: ServiceContext, known: KnownAddresses) {
-    this.#context = context
+  constructor(chain: Chain, known: KnownAddresses) {
+    this.#chain = chain
     this.#known = known
-  }
-
-  describe(end: Place): { readonly place: string; readonly name: string } {
-    const { chain } = this.#context
-    const { addressPrefix } = chain.ruleBook.params
-    switch (end.place) {
-      case 'address':
-        return { place: end.place, name: formatAddress(addressPrefix, end.address) }
-      case 'pool': {
-        const pool = chain.database.get(POOLS, end.poolId)
-        return { place: end.place, name: pool === undefined ? end.poolId : poolName(chain, pool) }
-      }
-      case 'escrow':
-        return { place: end.place, name: end.agentId }
-      case 'bridge': {
-        const { networks } = chain.ruleBook.at(chain.head.header.height).bridge
-        return { place: end.place, name: networks[end.network]?.name ?? String(end.network) }
-      }
-      default:
-        return { place: end.place, name: end.place }
-    }
   }
 
   labels(movement: Movement): string[] {
     const of = (side: 'from' | 'to'): string[] => {
       const end = movement[side]
       if (end.place === 'address') return (this.#known.labels.get(end.address) ?? []).map((label) => `${side}:${label}`)
-      const { place, name } = this.describe(end)
+      const { place, name } = endFacts(this.#chain, end)
       return [place === name ? `${side}:${place}` : `${side}:${place}:${name}`]
     }
     return [...of('from'), ...of('to')]
@@ -139,7 +110,7 @@ async function watch(context: ServiceContext, threshold: bigint) {
   const book = PriceBook.of(chain)
   const blocks = await newestBlocks(chain, WHALE_WINDOW)
   const known = await knownAddresses(chain)
-  const ends = new Ends(context, known)
+  const ends = new Ends(chain, known)
   const transfers = []
   const unpriced = new Set<Hash>()
   let truncated = false
@@ -155,9 +126,7 @@ async function watch(context: ServiceContext, threshold: bigint) {
       height: header.height,
       time: new Date(header.timeMs).toISOString(),
       type,
-      from: ends.describe(movement.from),
-      to: ends.describe(movement.to),
-      ...assetAmount(recordedAsset(chain, movement.asset), movement.amount),
+      ...movementFacts(chain, movement),
       usd: usd(await book.valueOf(movement.asset, movement.amount)),
       labels: ends.labels(movement),
     })

@@ -49,9 +49,10 @@ export class ModelTranslator {
       const { text, finishReason, backend, model } = answer.value
       const engine = `${backend}/${model}`
       const translation = finishReason === 'length' ? null : translationIn(text, engine)
-      if (translation !== null && isTranslation(query, translation)) return ok(translation)
+      const reason = whyNoTranslation(query, translation)
+      if (translation !== null && reason === null) return ok(translation)
       // Some texts are the same in every language, or are no language.
-      last = fail(fault('provider/answer', { provider: engine, reason: 'it is no translation', ofQuestion: true }))
+      last = fail(fault('provider/answer', { provider: engine, reason, ofQuestion: true }))
     }
     return last
   }
@@ -70,10 +71,11 @@ function ownFault(cause: Fault): Fault {
   return isPassing ? fault(cause.code, { ...cause.detail, ofQuestion: true }) : cause
 }
 
-/** Whether what came back says something, and not just the text again where the language should be another. */
-export function isTranslation({ to, text }: TranslationQuery, translation: Translation): boolean {
-  const said = translation.text.trim()
-  return said !== '' && (said !== text.trim() || translation.sourceLanguage === to)
+/** Why what came back is no translation; null where it is one. The text itself is none, whatever language it is said to be in. */
+export function whyNoTranslation({ text }: TranslationQuery, came: Translation | null): string | null {
+  const said = came?.text.trim() ?? ''
+  if (said === '') return 'it is no translation'
+  return said === text.trim() ? 'it is the text as it was' : null
 }
 
 function requestFor({ to, text }: TranslationQuery, temperature: number): ModelRequest {

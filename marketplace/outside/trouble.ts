@@ -3,12 +3,12 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 const LOCKED = 'it does not let this node in'
 const ENOUGH = 'it takes no more questions now'
 const QUESTION = 'it does not take the question'
-const BROKEN = 'it failed'
+const BROKEN = 'it answered with an error'
 /** Kinds of faults whose reasons are the words of others. */
 const KINDS: Readonly<Record<string, string>> = {
   'model/unreachable': 'the connection failed',
   'model/refused': 'it does not say more',
-  'model/answer': 'it is none that was asked for',
+  'model/answer': 'it is not what was asked for',
 }
 /** What is said of troubles without words of others. */
 const SILENT: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const SILENT: Readonly<Record<string, string>> = {
 
 /**
  * A fault of a model's backend with the kind of its reason in place of the reason, which may name accounts, owners and balances: what
- * strangers may be told. Adapters of other providers say in `inShort` what of their reason is no word of the provider's, where it has some.
+ * strangers may be told. Adapters say in `inShort` what of their reason is no word of the provider's, where it has some.
  */
 export function withoutWords(cause: Fault): Fault {
   const { code, detail } = cause
@@ -52,10 +52,11 @@ function statusOf({ detail }: Fault): number {
 
 /** What kind of trouble a fault is. */
 export function kindOf(cause: Fault): string {
-  const { code } = cause
+  const { code, detail } = cause
   const status = statusOf(cause)
   if (status === 401 || status === 402 || status === 403) return LOCKED
   if (status === 429) return ENOUGH
   if (status >= 500) return BROKEN
-  return status >= 400 ? QUESTION : (KINDS[code] ?? SILENT[code] ?? 'it cannot be asked')
+  if (status >= 400) return QUESTION
+  return typeof detail.inShort === 'string' ? detail.inShort : (KINDS[code] ?? SILENT[code] ?? 'it cannot be asked')
 }

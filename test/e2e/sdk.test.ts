@@ -159,6 +159,7 @@ describe('errors', () => {
     const error = await caught(client().call('node-test-once', 'fail'))
     expect(error).toBeInstanceOf(RefundedError)
     expect(error).toMatchObject({ refund: { to: wallet.address('devnet') }, payment: { serviceId: 'node-test-once' } })
+    expect(String(error)).toMatch(/\. The payment goes back to its payer on chain: see refund\. The refund is \w+\.$/)
   })
 
   it('carry the payment where no answer came in time, and resuming finishes it', async () => {

@@ -36,7 +36,7 @@ describe('the tiers of model-4', () => {
     expect(outcome.report.stages.map(({ stage }) => stage)).toEqual(EIGHT)
     expect(ranIn(outcome)).toEqual(['Smart router', 'Parallel draft generation'])
     expect(outcome.report.drafts).toEqual({ asked: 1, answered: 1, models: ['house-8b'], sampled: false })
-    expect(stageIn(outcome, 'Deep-thinking synthesis').reason).toBe(`not in the ${tier} tier`)
+    expect(stageIn(outcome, 'Deep-thinking synthesis').reason).toBe(`the ${tier} tier has no such stage`)
   })
 
   it('standard: every model drafts, then synthesis and polish', async () => {
@@ -87,6 +87,8 @@ describe('the tiers of model-4', () => {
     expect(outcome.report).toMatchObject({ tier: 'deep', drafts: { asked: 3, answered: 3, sampled: true } })
     expect(outcome.report.vote).toEqual({ samples: 3, agreeing: [2, 1], by: 'majority' })
     expect(ranIn(outcome)).toEqual(['Smart router', 'Parallel draft generation', 'Self-consistency voting'])
+    for (const stage of ['Deep-thinking synthesis', 'Polish pass'])
+      expect(stageIn(outcome, stage)).toMatchObject({ ran: false, reason: 'the deep tier has no such stage' })
   })
 
   it('deep: a judge where all differ, the first where the judge says nothing of use', async () => {

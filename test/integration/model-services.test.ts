@@ -2,10 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
 import { runService } from '../../marketplace/checkout/run-service.ts'
 import type { Outside } from '../../marketplace/outside/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import { proceduralImageGen } from '../../marketplace/services/node-image-gen.ts'
+import { checkRequest } from '../../marketplace/services/service.ts'
 import { type OpenModels, openModels } from '../../src/outbound/models/open-models.ts'
 import { ProviderKeys } from '../../src/outbound/provider-keys.ts'
 import { systemClock, systemTimers } from '../../src/runtime.ts'
@@ -72,6 +74,13 @@ const seen = (outside: Partial<Outside> = {}): ServiceContext => ({
   outside: outsideOf({ models: models.pool, translator: models.translator, engines, ...outside }),
 })
 
+/** What a caller is told of a call that came to nothing after it was paid. */
+async function failure(serviceId: string, request: string): Promise<string> {
+  const input = checkRequest(serviceNamed(serviceId), request, seen())
+  const result = input.ok ? await runService(serviceNamed(serviceId), input.value, seen()) : input
+  return result.ok ? 'it did not fail' : faultMessage(result.fault)
+}
+
 /** What a caller gets for a request: the result, why it is refused, or that it is paid back. */
 async function paid(serviceId: string, request: string, outside: Partial<Outside> = {}): Promise<unknown> {
   try {
@@ -117,6 +126,17 @@ describe('node-llm-chat', () => {
       expect(await chat(profile)).toEqual(REFUNDED)
     },
   )
+
+  it.each([
+    ['503', 'it answered with an error'],
+    ['in-band-error', 'it answered with an error'],
+    ['empty-content', 'it is empty'],
+    ['html', 'it is not what was asked for'],
+  ] as const)('says what there was in place of an answer: %s', async (profile, what) => {
+    fake.profile = profile
+    const said = `node-llm-chat failed: house-0 gave an unusable answer: ${what}`
+    expect(await failure('node-llm-chat', 'Hello?')).toBe(said)
+  })
 
   it('asks again where that helps', async () => {
     fake.profile = (_, asked) => (asked === 1 ? '503' : 'ok')
@@ -196,12 +216,39 @@ describe('node-translate', () => {
     expect(JSON.parse(user?.content ?? '')).toEqual({ targetLanguage: 'de', text })
   })
 
-  it('asks once more for a text that comes back as it was, then pays back', async () => {
-    says('en', 'Good morning')
-    expect(await paid('node-translate', 'de|Good morning')).toEqual(REFUNDED)
+  it.each([
+    ['en', 'Good morning'],
+    ['de', 'Good morning'],
+    ['de', 'Guten Abend'],
+  ])('asks once more for a text that comes back as it was, said to be %s, then pays back', async (language, text) => {
+    says(language, text)
+    expect(await paid('node-translate', `de|${text}`)).toEqual(REFUNDED)
     expect(fake.questions).toHaveLength(2)
-    says('de', 'Guten Abend')
-    expect(await paid('node-translate', 'de|Guten Abend')).toMatchObject({ translation: 'Guten Abend' })
+    expect(await failure('node-translate', `de|${text}`)).toContain('it is the text as it was')
+  })
+
+  it('refuses a text that plainly is in the language already, before it is paid', async () => {
+    const letter = 'Wo ist die Schale? Ich habe sie am Montag bestellt, und sie ist nicht da.'
+    says('de', letter)
+    expect(await paid('node-translate', `de|${letter}`)).toEqual({
+      request: `de|${letter}`,
+      refused: 'the text is in German already',
+    })
+    expect(fake.questions).toHaveLength(0)
+    says('de', 'Das Treffen ist da. Bitte bring ihn mit.')
+    for (const mixed of ['Das Treffen ist da. Please bring it with you.', 'Where is it? Das ist nicht da.'])
+      expect(await paid('node-translate', `de|${mixed}`)).toMatchObject({ sourceLanguage: 'de' })
+  })
+
+  it.each(['401', '503'] as const)('is offered only while a model for it can be asked: %s', async (profile) => {
+    const readiness = (id: string) => serviceNamed(id).ready(seen())
+    expect(readiness('node-translate').available).toBe(true)
+    fake.profile = profile
+    while (readiness('node-llm-chat').available) await paid('node-llm-chat', 'Hello?')
+    const why = /^no model with the role translate can be asked now \(house-0: /
+    expect(readiness('node-translate')).toMatchObject({ available: false, reason: expect.stringMatching(why) })
+    expect(await paid('node-translate', 'de|Good day')).toMatchObject({ unavailable: expect.stringMatching(why) })
+    expect(models.translator.facts).toMatchObject([{ name: 'model', usable: false }])
   })
 
   it.each([
@@ -227,11 +274,12 @@ describe('node-translate', () => {
   )
 
   it('asks LibreTranslate instead where the operator chose it', async () => {
+    let detected = 'en'
     const libre = await Upstream.open(({ path, body }) => {
       if (path === '/languages') return { body: [{ code: 'en', name: 'English', targets: ['de'] }] }
       const { q } = JSON.parse(body) as { readonly q: string }
-      const translatedText = q === 'Same' ? q : 'Guten Tag'
-      return { body: { translatedText, detectedLanguage: { confidence: 90, language: 'en' } } }
+      const translatedText = q.startsWith('Same') ? q : 'Guten Tag'
+      return { body: { translatedText, detectedLanguage: { confidence: 90, language: detected } } }
     })
     try {
       models = await open([fake], [{ name: 'libretranslate', url: libre.url }])
@@ -240,6 +288,8 @@ describe('node-translate', () => {
       const sent = JSON.parse(libre.requests.at(-1)?.body ?? '') as object
       expect(sent).toEqual({ q: 'Good day', source: 'auto', target: 'de', format: 'text', api_key: 'libre-key' })
       expect(await paid('node-translate', 'de|Same')).toEqual(REFUNDED)
+      detected = 'de'
+      expect(await paid('node-translate', 'de|Same as it was')).toEqual(REFUNDED)
       for (const profile of ['500', 'wrong-json', 'wrong-type', 'html', 'cut', '401'] as const) {
         libre.profile = ({ path }) => (path === '/languages' ? 'ok' : profile)
         models = await open([fake], [{ name: 'libretranslate', url: libre.url }])

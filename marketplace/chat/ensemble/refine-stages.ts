@@ -6,7 +6,7 @@ import type { ChatState, Stage, StageContext } from '../stage.ts'
 import { checkCode, withFindings } from '../stages/validator.ts'
 import { cutText, quoted, withInstruction } from './instruct.ts'
 import { polishPrompt, synthesisPrompt } from './prompts.ts'
-import { routeOf } from './route-stage.ts'
+import { notOfTier, routeOf } from './route-stage.ts'
 import { askForText } from './speak.ts'
 
 const DRAFT_CHARS_MIN = 600
@@ -22,11 +22,7 @@ export const synthesisStage: Stage = {
   about: 'A model that reasons compares the drafts, decides where they disagree, and writes one answer.',
   makesText: true,
   keeps: 0.1,
-  skip: (state) => {
-    const { tier } = routeOf(state)
-    if (tier !== 'standard') return `not in the ${tier} tier`
-    return state.drafts.length < 2 ? 'there is one draft only' : null
-  },
+  skip: (state) => notOfTier('standard', state) ?? (state.drafts.length < 2 ? 'there is one draft only' : null),
   run: async (state, context) => {
     const chars = draftRoom(state, context)
     const drafts = quoted(
@@ -46,9 +42,8 @@ export const codeStage: Stage = {
     'Parses the code blocks of the answer, for questions about code; what is broken is repaired in the polish pass.',
   keeps: 0.05,
   skip: (state) => {
-    const { tier, task } = routeOf(state)
-    if (tier !== 'standard' || task !== 'code') return 'the question is not about code'
-    return FENCE.test(state.text) ? null : 'there is no code in the answer'
+    if (routeOf(state).task !== 'code') return 'the question is not about code'
+    return notOfTier('standard', state) ?? (FENCE.test(state.text) ? null : 'there is no code in the answer')
   },
   run: async (state, context) => {
     const checked = await checkCode(state.text, context)
@@ -64,11 +59,8 @@ export const polishStage: Stage = {
   name: 'Polish pass',
   about: 'A model goes over language and order of the answer once more, and repairs code that did not parse.',
   makesText: true,
-  skip: (state, { remainingMs }) => {
-    const { tier } = routeOf(state)
-    if (tier !== 'standard') return `not in the ${tier} tier`
-    return remainingMs() < POLISH_MS_MIN ? 'there is no time left for it' : null
-  },
+  skip: (state, { remainingMs }) =>
+    notOfTier('standard', state) ?? (remainingMs() < POLISH_MS_MIN ? 'there is no time left for it' : null),
   run: async (state, context) => {
     const messages = withInstruction(
       state.messages,

@@ -28,6 +28,12 @@ export function routeOf({ question, messages, tier }: ChatState): Route {
   return TIERS.includes(tier as Tier) ? { ...found, tier: tier as Tier } : found
 }
 
+/** Why a stage of one tier alone does not run for a state; null where it does. */
+export function notOfTier(wanted: Tier, state: ChatState): string | null {
+  const { tier } = routeOf(state)
+  return tier === wanted ? null : `the ${tier} tier has no such stage`
+}
+
 /** Tier by a model; null where it fails, takes too long or says something else: the rules have an answer in any case. */
 async function askForTier({ question }: ChatState, { desk, signal }: StageContext): Promise<Tier | null> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_MS)])

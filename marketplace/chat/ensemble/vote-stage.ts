@@ -2,7 +2,7 @@ import { ok } from '../../../consensus/primitives/result.ts'
 import type { ChatState, Stage, StageContext } from '../stage.ts'
 import { cutText } from './instruct.ts'
 import { JUDGE_PROMPT } from './prompts.ts'
-import { routeOf } from './route-stage.ts'
+import { notOfTier } from './route-stage.ts'
 import { withText } from './speak.ts'
 import { vote } from './vote.ts'
 
@@ -19,11 +19,7 @@ export const voteStage: Stage = {
   name: 'Self-consistency voting',
   about: 'Three samples of the deep tier vote by their final answers; where none has a majority a judge decides.',
   makesText: true,
-  skip: (state) => {
-    const { tier } = routeOf(state)
-    if (tier !== 'deep') return `not in the ${tier} tier`
-    return state.drafts.length < 2 ? 'there is one sample only' : null
-  },
+  skip: (state) => notOfTier('deep', state) ?? (state.drafts.length < 2 ? 'there is one sample only' : null),
   run: async (state, context) => {
     const { groups, winner } = vote(state.drafts)
     const judged = winner === null ? await judge(state, context) : null

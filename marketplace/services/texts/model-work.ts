@@ -1,5 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { readJsonAnswer } from '../../models/json-answer.ts'
 import type { ModelRole } from '../../outside/models.ts'
 import type { ServiceContext } from '../context.ts'
@@ -60,6 +62,11 @@ export function textModel(
   return null
 }
 
+/** Why there is no model for a text. */
+function whyNone(context: ServiceContext): string {
+  return textModel(context, 0) === null ? 'there is none' : `a text for one has at most ${MODEL_CHARS_MAX} characters`
+}
+
 const CHECKERS = new WeakMap<TObject, { Check(value: unknown): boolean }>()
 
 /** Compiled once: that takes longer than anything that is checked. */
@@ -72,15 +79,15 @@ function isOf<Schema extends TObject>(schema: Schema, value: unknown): value is 
   return checker.Check(value)
 }
 
-/** Has a model work on a text. Null where there is none, it fails, or its answer is not what was asked for. */
+/** Has a model work on a text. Faults: `model/*`, also where there is none for it, or its answer is not what was asked for. */
 export async function askModel<Schema extends TObject>(
   context: ServiceContext,
   work: ModelWork<Schema>,
   text: string,
   signal: AbortSignal,
-): Promise<ModelFinding<Schema> | null> {
+): Promise<Result<ModelFinding<Schema>>> {
   const model = textModel(context, text.length)
-  if (model === null) return null
+  if (model === null) return fail(fault('model/none', { reason: whyNone(context) }))
   const { name, task, schema, maxTokens } = work
   const answered = await context.outside.models.complete(
     {
@@ -95,9 +102,11 @@ export async function askModel<Schema extends TObject>(
     },
     AbortSignal.any([signal, AbortSignal.timeout(MODEL_TIMEOUT_MS)]),
   )
-  if (!answered.ok) return null
+  if (!answered.ok) return answered
+  const { backend, model: named } = answered.value
   const read = readAnswer(work, answered.value.text, text)
-  return read === null ? null : { ...read, engine: answered.value.model.slice(0, ENGINE_CHARS_MAX) || model.engine }
+  if (read === null) return fail(fault('model/answer', { backend, reason: 'it is not what was asked for' }))
+  return ok({ ...read, engine: named.slice(0, ENGINE_CHARS_MAX) || model.engine })
 }
 
 /** The answer of a model, if it is one: models like to wrap what they were asked for. */

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox'
-import type { Fault } from '../../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import type { EngineTasks } from '../../outside/engines.ts'
 import type { LanguageTasks } from '../../outside/language-tasks.ts'
@@ -56,18 +56,22 @@ export async function workOnText<Schema extends TObject, Task extends keyof Lang
   const { serviceId, own } = work
   const guess = guessLanguage(text)
   const told = await askModel(context, work, text, signal)
-  if (told !== null) {
-    const language = guess.assumed || guess.language === 'und' ? told.language : guess.language
+  if (told.ok) {
+    const { engine, language: said, answer } = told.value
+    const language = guess.assumed || guess.language === 'und' ? said : guess.language
     return {
       envelope: {
-        ...engineEnvelope(serviceId, told.engine, context),
+        ...engineEnvelope(serviceId, engine, context),
         language: language ?? guess.language,
         languageAssumed: language === null && guess.assumed,
       },
-      finding: { by: 'model', value: told.answer } as TextFinding<Schema, Task>,
+      finding: { by: 'model', value: answer } as TextFinding<Schema, Task>,
     }
   }
-  if (guess.language !== 'en') throw new Error(`there is no model for a text in ${languageName(guess)}`)
+  if (guess.language !== 'en')
+    throw new Error(
+      `${faultMessage(told.fault)}; without a model only English is understood, not ${languageName(guess)}`,
+    )
   const value = delivered(await context.outside.engines.run(own.task, { text }, signal))
   return {
     envelope: { ...engineEnvelope(serviceId, own.engine, context), language: 'en', languageAssumed: guess.assumed },

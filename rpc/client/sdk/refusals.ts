@@ -33,7 +33,7 @@ export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null
   }
   const refund = refundIn(answer)
   if (refund !== null)
-    return new RefundedError(`${message}; the payment goes back (${refund.status})`, { ...facts, refund })
+    return new RefundedError(`${message.replace(/\.?$/, '.')} The refund is ${refund.status}.`, { ...facts, refund })
   if (status === 429) {
     const retryAfter = (answer.retryAfterMs ?? RETRY_AFTER_MS_DEFAULT) / 1_000
     return new RateLimitedError(message, { ...facts, retryable: true, retryAfter })

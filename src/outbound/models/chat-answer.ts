@@ -72,11 +72,11 @@ export function saidError(backend: string, error: unknown): Result<never> {
   const said = fields?.message ?? error
   const message = typeof said === 'string' ? said : 'an error without a message'
   const code = numberIn(fields?.code ?? fields?.status)
-  const status = Number.isInteger(code) && code >= 400 && code <= 599 ? { status: code } : {}
+  const isStatus = Number.isInteger(code) && code >= 400 && code <= 599
   return unusableAnswer(
     backend,
     OF_KEYS.test(message) ? 'an error that has to do with keys or tokens' : message,
-    status,
+    isStatus ? { status: code } : { inShort: 'it is an error' },
   )
 }
 
@@ -158,7 +158,10 @@ export class ChatAssembly {
     if (this.#toolCalls.length > 0) this.#message.tool_calls = Object.values(this.#toolCalls)
     const isEmpty = (text ?? '').trim() === '' && this.#toolCalls.length === 0
     // A prompt can ask for nothing, be filtered, or leave no room after the thoughts on it.
-    if (isEmpty) return unusableAnswer(backend, `it is empty (${this.#finishReason})`, OF_QUESTION)
+    if (isEmpty) {
+      const inShort = 'it is empty'
+      return unusableAnswer(backend, `${inShort} (${this.#finishReason})`, { ...OF_QUESTION, inShort })
+    }
     return ok({
       message: this.#message,
       text: text ?? '',

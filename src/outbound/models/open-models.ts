@@ -92,11 +92,13 @@ async function unreadBecause(path: string): Promise<string | null> {
 /** Whom the operator chose for translations, else a model. */
 function translatorOf(pool: ModelPool, { config, keys, clock, timers }: ModelParts): OpenModels['translator'] {
   const chosen = config.providers.translate.map(({ name, url }) => libreTranslate(url, keys.of(name)))
+  const isByModels = chosen.length === 0 && hasTranslator(pool)
   return new ProviderChain<TranslationQuery, Translation>({
     what: 'translations',
     requires: ['providers.translate', 'models.file', 'models.gguf'],
     // Without a model for it nobody translates: that is a setting to be made, not a trouble to wait for.
-    providers: chosen.length > 0 ? chosen : hasTranslator(pool) ? [new ModelTranslator(pool)] : [],
+    providers: isByModels ? [new ModelTranslator(pool)] : chosen,
+    ...(isByModels && { readiness: (isFree: boolean) => pool.readiness('translate', isFree) }),
     keyOf: ({ to, text }) => `${to}|${text}`,
     freshMs: TRANSLATION_MS,
     staleMs: TRANSLATION_MS,

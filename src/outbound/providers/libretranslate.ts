@@ -1,6 +1,6 @@
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import { isTranslation, type TranslationQuery } from '../../../marketplace/models/translator.ts'
+import { type TranslationQuery, whyNoTranslation } from '../../../marketplace/models/translator.ts'
 import type { Translation } from '../../../marketplace/outside/models.ts'
 import type { Provider } from './provider.ts'
 import { ofQuestion, providerJson } from './provider-fetch.ts'
@@ -27,13 +27,15 @@ export function libreTranslate(url: string | null, key: string | null): Provider
       bytesMax: BYTES_MAX,
       ofCaller: true,
     } as const
+    let reason: string | null = null
     for (let tries = 0; tries < TRIES; tries++) {
       const answer = await providerJson(NAME, `${base}/translate`, request, signal)
       if (!answer.ok) return answer
       const translation = translationIn(answer.value)
-      if (translation !== null && isTranslation(query, translation)) return ok(translation)
+      reason = whyNoTranslation(query, translation)
+      if (translation !== null && reason === null) return ok(translation)
     }
-    return fail(fault('provider/answer', { provider: NAME, reason: 'it is no translation', ...ofQuestion(true) }))
+    return fail(fault('provider/answer', { provider: NAME, reason, ...ofQuestion(true) }))
   }
   const check = async (signal: AbortSignal): Promise<Result<unknown>> =>
     providerJson(NAME, `${base}/languages`, { bytesMax: 1_048_576 }, signal)

@@ -20,6 +20,8 @@ export interface ProviderChainParts<Query, Value> {
   readonly requires: readonly string[]
   /** In the order in which they are asked. */
   readonly providers: readonly Provider<Query, Value>[]
+  /** Whether they can be asked now, where whom they ask in turn knows that: no breaker of the chain closes them then. */
+  readonly readiness?: (isFree: boolean) => Readiness
   /** Queries with one key have one answer. */
   readonly keyOf: (query: Query) => string
   /** How long an answer is as good as a new one, or until when one is that was given at a moment. */
@@ -111,6 +113,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   readonly readiness = (): Readiness => {
     const { what, requires } = this.#parts
     if (this.#members.length === 0) return notConfigured(`a provider of ${what}`, ...requires)
+    if (this.#parts.readiness !== undefined) return this.#parts.readiness(false)
     const usable = this.#members.find((member) => this.#isUsable(member, false))
     if (usable !== undefined) return { available: true, engine: usable.provider.name }
     const troubles = this.#members.map(({ provider, trouble }) =>
@@ -237,6 +240,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   #note(member: Member<Query, Value>, trouble: Fault | null, isFree: boolean): void {
     if (trouble !== null) {
       member.trouble = trouble
+      if (this.#parts.readiness !== undefined) return
       const askedMs = Number(trouble.detail.retryAfterMs ?? 0)
       member.breakers.failed(this.#now(), { askedMs, isFree, cause: causeOf(trouble) })
       return
@@ -276,7 +280,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   }
 
   #isUsable({ known, breakers }: Member<Query, Value>, isFree: boolean): boolean {
-    return known && !breakers.isOpen(this.#now(), isFree)
+    return this.#parts.readiness?.(isFree).available ?? (known && !breakers.isOpen(this.#now(), isFree))
   }
 
   #isWell(member: Member<Query, Value>): boolean {

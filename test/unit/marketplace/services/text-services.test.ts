@@ -310,15 +310,30 @@ describe('services on texts', () => {
     })
 
     it.for(SERVICES)('%s fails, and is refunded, where the model fails in a language of no engine', async (id) => {
-      const engines = brokenEngines()
-      const context = withParts({ models: modelThatSays('no'), engines })
-      const input = checkRequest(serviceNamed(id), GERMAN, context)
-      expect(input.ok).toBe(true)
-      expect(await runService(serviceNamed(id), input.ok ? input.value : null, context)).toMatchObject({
+      for (const [answer, happened] of [
+        ['no', 'fake gave an unusable answer: it is not what was asked for'],
+        [null, 'the answer of fake ended in the middle'],
+      ] as const) {
+        const engines = brokenEngines()
+        const context = withParts({ models: modelThatSays(answer), engines })
+        const input = checkRequest(serviceNamed(id), GERMAN, context)
+        expect(input.ok).toBe(true)
+        const reason = `${happened}; without a model only English is understood, not German`
+        expect(await runService(serviceNamed(id), input.ok ? input.value : null, context)).toMatchObject({
+          ok: false,
+          fault: { code: 'service/failed', detail: { reason } },
+        })
+        expect(engines.asked).toEqual([])
+      }
+    })
+
+    it.for(SERVICES)('%s fails, and says so, where the model went away after the payment', async (id) => {
+      const input = checkRequest(serviceNamed(id), GERMAN, withParts({ models: modelThatSays('') }))
+      const reason = 'no model can be asked: there is none; without a model only English is understood, not German'
+      expect(await runService(serviceNamed(id), input.ok ? input.value : null, bare)).toMatchObject({
         ok: false,
-        fault: { code: 'service/failed', detail: { reason: 'there is no model for a text in German' } },
+        fault: { code: 'service/failed', detail: { reason } },
       })
-      expect(engines.asked).toEqual([])
     })
 
     it('is not asked about a text that it cannot take', async () => {

@@ -31,7 +31,12 @@ export const DOOR_LIMITS: readonly Row[] = [
     '',
     'chat/context-window.ts',
   ],
-  ['name of a member, at every door; bodies of up to 8,000 characters are not looked at', NAME_CHARS_MAX, 'characters', 'rpc/chat/body-values.ts'],
+  [
+    'name of a member, at every door; bodies of up to 8,000 characters are not looked at',
+    NAME_CHARS_MAX,
+    'characters',
+    'rpc/chat/body-values.ts',
+  ],
   ['requests answered at once', DEFAULT_HTTP_LIMITS.concurrentMax, '', 'rpc.concurrent-max'],
   ['of them, for all of an address', 'as many as are left', '', 'rpc/edge/places.ts'],
   ['of them, for all of a /24 (IPv6: a /48)', `${NETWORK_FACTOR} times what is left`, '', 'rpc/edge/places.ts'],

@@ -68,7 +68,9 @@ describe('a body that is nothing but values', () => {
     const refused = await chat.post({ ['x'.repeat(CHARS)]: 1 })
     await chat.close()
     expect(refused.status).toBe(400)
-    expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('a name of more than 1024 characters') } })
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringContaining('a name of more than 1024 characters') },
+    })
   })
 
   it('is read where it has as many as a door takes', async () => {

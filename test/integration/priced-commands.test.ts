@@ -53,7 +53,9 @@ it('a pool far from the known price is not opened unless the command line says t
   // 1 FAR is 0.2 USD and 1 SALT 0.5 USD: 0.4 SALT a FAR, and the pool would open at 0.5.
   prices({ FAR: ['1', '500'], SALT: ['50', '1'] })
   const refused = await node.run(...POOL)
-  expect(refused.end).toMatch(/^the price of the pool lies 25 % from the known one: nothing was sent; .* --accept-impact$/)
+  expect(refused.end).toMatch(
+    /^the price of the pool lies 25 % from the known one: nothing was sent; .* --accept-impact$/,
+  )
   expect(refused.fault && exitCodeOf(refused.fault)).toBe(1)
   expect(node.sent).toEqual([])
   const says = /; at 1 FAR = 0\.5 SALT, 25 % above the known price of 0\.4 SALT$/

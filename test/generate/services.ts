@@ -3,12 +3,15 @@ import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import { withTextsCut } from '../../rpc/sample-texts.ts'
 import type { Stop } from '../../src/core.ts'
 import { openOutside } from '../../src/outside.ts'
 import { systemClock, systemTimers } from '../../src/runtime.ts'
 import { memberRows } from './document-members.ts'
 
 const USD_MICROS = 1_000_000
+/** Longest text of a sample that is shown to people. */
+const SAMPLE_CHARS_MAX = 200
 
 /** Settings that each service says it lacks on a node where nothing is configured and the web is off, by service id. */
 async function settingsLacked(): Promise<Readonly<Record<string, readonly string[]>>> {
@@ -64,17 +67,8 @@ function section(definition: ServiceDefinition): string {
     `## ${serviceId}`,
     `**${name}.** ${description}`,
     `Example: ${asked}. A request has at most ${requestCharsMax} characters, a result ${resultBytesMax} bytes; what takes longer than ${timeoutMs / 1_000} s is refunded.`,
-    `\`\`\`json\n${JSON.stringify(shortened(sample), null, 2)}\n\`\`\``,
+    `\`\`\`json\n${JSON.stringify(withTextsCut(sample, SAMPLE_CHARS_MAX), null, 2)}\n\`\`\``,
   ].join('\n\n')
-}
-
-/** A sample with its long texts cut, for people. */
-function shortened(value: unknown): unknown {
-  if (typeof value === 'string')
-    return value.length > 200 ? `${value.slice(0, 120)}... (${value.length} characters)` : value
-  if (Array.isArray(value)) return value.map(shortened)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortened(inner)]))
 }
 
 function dollars({ priceUsdMicros }: ServiceDefinition): string {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OUTSIDE_SERVICES } from '../../../../../marketplace/services/outside-services.ts'
 import { DOCUMENT_EXAMPLES, GROSS_RECEIPT } from '../../../../support/document-requests.ts'
 import { type DocumentShop, documentShop, type MadeDocument } from '../../../../support/documents.ts'
 import { resultOf } from '../../../../support/service-results.ts'
@@ -17,6 +18,8 @@ const GOLDEN: Readonly<Record<string, string>> = {
 
 const GOLDEN_GROSS = '4f338be7591313fd7798fcaa401bedf66c16118b8cd374b2371229a76db46f72'
 
+const SAMPLED = OUTSIDE_SERVICES.filter(({ capability }) => capability === 'reports')
+
 let shop: DocumentShop
 beforeAll(async () => {
   shop = await documentShop()
@@ -28,6 +31,10 @@ describe.runIf(process.arch === 'x64')('a document', () => {
     const context = shop.contextAt('2026-11-22T10:00:00.000Z')
     const { pdf } = await resultOf<MadeDocument>(id, JSON.stringify(request), context)
     expect(pdf.sha256).toBe(GOLDEN[id])
+  })
+
+  it.each(SAMPLED)('of the example of $serviceId is its free sample', async ({ serviceId, example, sample }) => {
+    expect(await resultOf(serviceId, example, shop.contextAt('2026-11-20T12:00:00.000Z'))).toEqual(sample)
   })
 
   it('with prices that include VAT is the same bytes as ever', async () => {

@@ -57,6 +57,7 @@ function row(definition: ServiceDefinition): readonly string[] {
 function needs(definition: ServiceDefinition): string {
   if (isOfChain(definition)) return 'the chain'
   const lacked = LACKED[definition.serviceId] ?? []
+  if (definition.capability === 'reports') return 'nothing; `documents.fonts` for further scripts'
   return lacked.length === 0 ? 'nothing' : lacked.map((name) => `\`${name}\``).join(' or ')
 }
 
@@ -156,7 +157,7 @@ All amounts of a result are decimal text in whole units of its \`currency\`. Bes
 | \`prepaid\`, \`amountDue\` | only with \`prepaid\`: what was paid before, and \`grossTotal\` less that |
 | \`issueDate\`, \`dueOrValidUntil\`, \`deliveryDate\`, \`pages\` | the days, and how many pages it has |
 
-A script that the built-in fonts lack needs a font file in \`documents.fonts\`.
+Nothing is needed for Latin, Greek, Cyrillic, Armenian and Georgian. Chinese, Japanese, Korean and Ethiopic need a font in \`documents.fonts\`: paths of TTF, OTF or WOFF files, no collections (TTC), separated by commas, as in \`--documents-fonts /usr/share/fonts/opentype/ipafont-gothic/ipag.ttf\`. Descriptions and refusals then name what the node prints. Scripts from right to left or with joined letters cannot be printed with any font.
 
 ## What is kept
 

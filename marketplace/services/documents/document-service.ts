@@ -130,12 +130,13 @@ function checkDocument(
     discountProblem(request, terms) ??
     prepaidProblem(request, terms)
   if (problem !== undefined) return refusal(problem.text, form)
-  const strange = new Set(textsOf(request).flatMap((text) => context.outside.documents.unsettable(text)))
+  const { scripts, unsettable } = context.outside.documents
+  const strange = new Set(textsOf(request).flatMap(unsettable))
   if (strange.size === 0) return null
   const shown = [...strange].slice(0, CHARACTERS_SHOWN_MAX).map((one) => `"${one}" (${codePointName(one)})`)
   const more = strange.size > shown.length ? ` and ${strange.size - shown.length} more` : ''
   return refusal(
-    `these characters cannot be set: ${shown.join(', ')}${more}; Latin, Greek and Cyrillic can, scripts from right to left or with joined letters cannot`,
+    `these characters cannot be set: ${shown.join(', ')}${more}; this node prints ${scripts.join(', ')}; a font that its operator names in documents.fonts adds others, but none from right to left or with joined letters`,
     form,
   )
 }

@@ -2,6 +2,7 @@ import type { Chain } from '../consensus/chain/chain.ts'
 import { offerState } from './cashier/offer-state.ts'
 import { usdNumber } from './json.ts'
 import type { MarketApi } from './node.ts'
+import { withTextsCut } from './sample-texts.ts'
 
 /** A service as the document of the API shows it. */
 export interface ServiceOperation {
@@ -68,7 +69,7 @@ function ownResponse({ serviceId, sample, priceUsd }: ServiceOperation, { conten
     const amount = priceUsd / COIN_USD
     const paid = { serviceId, amount, amountBaseUnits: String(Math.round(amount * COIN_UNITS)) }
     const { proof: _, ...receipt } = { ...example.receipt, ...paid } as Readonly<Record<string, unknown>>
-    return [type, { ...media, example: { paid: true, result: sample, receipt } }]
+    return [type, { ...media, example: { paid: true, result: withTextsCut(sample), receipt } }]
   })
   return { ...response, content: Object.fromEntries(own) }
 }

@@ -5,6 +5,7 @@ import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { type ChainAlert, ChainWatch } from '../marketplace/checkout/chain-watch.ts'
 import { NATIVE_CLAIMS, type NativeClaimStore } from '../marketplace/checkout/claim.ts'
 import { ClaimsAway, unlessAway } from '../marketplace/checkout/claim-store.ts'
+import { withScripts } from '../marketplace/services/documents/scripts.ts'
 import { isLoopback } from '../rpc/mcp/guard.ts'
 import type { NodeApi } from '../rpc/node.ts'
 import { openChat } from './chat.ts'
@@ -293,7 +294,7 @@ async function openMarket(
     store,
     wallet,
     sharedKeyMark: options.sharesKey === true ? folderMark(token.value) : null,
-    services,
+    services: services.map((one) => withScripts(one, outside.documents.scripts)),
     peerCount: () => standing.peerCount,
     outside,
     onFault,

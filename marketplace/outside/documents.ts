@@ -12,6 +12,8 @@ export interface Documents {
   readonly readiness: () => Readiness
   /** ISO 4217 code of documents that name no currency. */
   readonly currency: string
+  /** Scripts that the fonts here print, by name, those that are asked for most first. */
+  readonly scripts: readonly string[]
   /** Characters of a text, whole with their marks, that no font here can set; each once. */
   readonly unsettable: (text: string) => readonly string[]
   /** The same sheet is the same bytes. A fault where it exceeds the bounds of documents. */

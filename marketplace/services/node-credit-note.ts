@@ -1,13 +1,10 @@
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { documentService } from './documents/document-service.ts'
 import { CREDIT_NOTE, DOCUMENT_TERMS } from './documents/kinds.ts'
-import { sampleDocument } from './documents/sample-document.ts'
-
-const ID = 'node-credit-note' as ServiceId
 
 /** Makes credit notes. */
 export const creditNote = documentService(CREDIT_NOTE, {
-  serviceId: ID,
+  serviceId: 'node-credit-note' as ServiceId,
   name: 'Credit note PDF',
   description: `A credit note as tagged A4 PDF (base64) that names the invoice it corrects. Amounts are what is credited; a price below 0 lessens it. If their sum is below 0, every sign is turned. ${DOCUMENT_TERMS}`,
   brief: 'Makes a credit note as A4 PDF, with totals that mirror the invoice it corrects.',
@@ -15,9 +12,4 @@ export const creditNote = documentService(CREDIT_NOTE, {
   priceUsdMicros: 8_000n,
   example:
     '{"creditNoteNumber":"CN-2026-003","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19,"originalInvoice":"2026-014"}',
-  sample: {
-    ...sampleDocument(ID, { unitPrice: '120.00', net: '300.00', vat: '57.00', gross: '357.00' }),
-    type: 'credit-note',
-    number: 'CN-2026-003',
-  },
 })

@@ -1,13 +1,10 @@
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { documentService } from './documents/document-service.ts'
 import { DOCUMENT_TERMS, INVOICE } from './documents/kinds.ts'
-import { sampleDocument } from './documents/sample-document.ts'
-
-const ID = 'node-invoice-pdf' as ServiceId
 
 /** Makes invoices. */
 export const invoicePdf = documentService(INVOICE, {
-  serviceId: ID,
+  serviceId: 'node-invoice-pdf' as ServiceId,
   name: 'Invoice PDF',
   description: `An A4 invoice as tagged PDF (base64). Halves are rounded away from zero, in each line and in VAT once for each rate. It takes deliveryDate and prepaid too. ${DOCUMENT_TERMS}`,
   brief: 'Makes an invoice as A4 PDF, with exact totals and VAT.',
@@ -15,9 +12,4 @@ export const invoicePdf = documentService(INVOICE, {
   priceUsdMicros: 8_000n,
   example:
     '{"invoiceNumber":"2026-014","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19}',
-  sample: {
-    ...sampleDocument(ID, { unitPrice: '120.00', net: '300.00', vat: '57.00', gross: '357.00' }),
-    type: 'invoice',
-    number: '2026-014',
-  },
 })

@@ -1,13 +1,10 @@
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { documentService } from './documents/document-service.ts'
 import { DOCUMENT_TERMS, PROFORMA } from './documents/kinds.ts'
-import { sampleDocument } from './documents/sample-document.ts'
-
-const ID = 'node-invoice-proforma' as ServiceId
 
 /** Makes pro forma invoices. */
 export const invoiceProforma = documentService(PROFORMA, {
-  serviceId: ID,
+  serviceId: 'node-invoice-proforma' as ServiceId,
   name: 'Pro forma invoice PDF',
   description: `A pro forma invoice as tagged A4 PDF (base64), with the day until which it is valid. Halves are rounded away from zero, in each line and in VAT once for each rate. ${DOCUMENT_TERMS}`,
   brief: 'Makes a pro forma invoice as A4 PDF, with exact totals and VAT.',
@@ -15,9 +12,4 @@ export const invoiceProforma = documentService(PROFORMA, {
   priceUsdMicros: 8_000n,
   example:
     '{"proformaNumber":"PF-2026-007","buyer":{"name":"Müller GmbH"},"items":[{"description":"Consulting","qty":2.5,"unitPrice":120}],"vatRate":19}',
-  sample: {
-    ...sampleDocument(ID, { unitPrice: '120.00', net: '300.00', vat: '57.00', gross: '357.00' }),
-    type: 'proforma',
-    number: 'PF-2026-007',
-  },
 })

@@ -57,7 +57,10 @@ export const TOOL_SHAPES = {
       service: ENTRY,
       sample: Type.Literal(true),
       request: Type.String({ description: 'A request that works; of node-signature-verify its form' }),
-      result: Type.Unknown({ description: 'A sample of the result' }),
+      result: Type.Unknown({
+        description:
+          'A sample of the result; of a file the beginning, which GET /services/{serviceId}/example has whole',
+      }),
       resultSchema: Type.Unknown({ description: 'JSON schema of the result' }),
     }),
   },

@@ -8,6 +8,7 @@ import { submitTransaction } from '../handlers/chain.ts'
 import { getExample, getRequest, noService, quoteBook } from '../handlers/market.ts'
 import { getStatus } from '../handlers/operations.ts'
 import { registryEntries } from '../registry.ts'
+import { withTextsCut } from '../sample-texts.ts'
 import { type McpPlace, type ToolAnswer, toolAnswer, toolRefusal } from './place.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -107,7 +108,7 @@ async function getService(place: McpPlace, { serviceId }: Arguments): Promise<Re
   const service = registryEntries(node, request.baseUrl).find((entry) => entry.serviceId === serviceId)
   if (service === undefined) return fail(absent(place, String(serviceId)))
   const example = await ask(getExample, place, { params: { serviceId: service.serviceId } })
-  return example.ok ? ok({ ...example.value, service }) : example
+  return example.ok ? ok({ ...(withTextsCut(example.value) as object), service }) : example
 }
 
 function getQuote(place: McpPlace, { serviceId, request: text }: Arguments): Result<object> {

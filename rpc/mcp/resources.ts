@@ -5,6 +5,7 @@ import { standInFor, withHost } from '../edge/stand-in-host.ts'
 import { getExample, listServices } from '../handlers/market.ts'
 import { getOpenApi } from '../handlers/operations.ts'
 import { registryEntries } from '../registry.ts'
+import { withTextsCut } from '../sample-texts.ts'
 import type { McpPlace } from './place.ts'
 
 const JSON_TYPE = 'application/json'
@@ -82,7 +83,7 @@ async function serviceText(place: McpPlace, serviceId: string): Promise<string |
   const service = registryEntries(node, request.baseUrl).find((entry) => entry.serviceId === serviceId)
   if (service === undefined) return undefined
   const example = await documentOf(place, getExample, { serviceId })
-  return JSON.stringify({ service, example: example === undefined ? null : (JSON.parse(example) as unknown) })
+  return JSON.stringify({ service, example: example === undefined ? null : withTextsCut(JSON.parse(example)) })
 }
 
 /** A document of the API as text of JSON; undefined where it is refused. */

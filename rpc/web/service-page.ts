@@ -4,6 +4,7 @@ import { type Listing, listingsOf } from '../discovery/listings.ts'
 import { PerHead } from '../discovery/per-head.ts'
 import { dollars, railPrices } from '../discovery/prices.ts'
 import type { MarketApi, NodeApi } from '../node.ts'
+import { withTextsCut } from '../sample-texts.ts'
 import { counted, durationText, shareText, stateMark } from './figures.ts'
 import { type Html, html, NOTHING } from './html.ts'
 import { pageText } from './layout.ts'
@@ -137,7 +138,7 @@ function callMarkup({ node, baseUrl, listing }: Basis): Html {
 }
 
 function sampleMarkup({ entry, offer }: Listing): Html {
-  const result = JSON.stringify(offer.definition.sample, null, 2)
+  const result = JSON.stringify(withTextsCut(offer.definition.sample), null, 2)
   const request = JSON.stringify({ request: entry.example })
   return html`<section><h2>Free sample</h2>
 <div class="how"><h3>Request</h3><pre><code>${request}</code></pre></div>

@@ -213,6 +213,28 @@ describe('the registry', () => {
       expect(body).toMatchObject({ serviceId, sample: true })
     }
   })
+
+  it('has the whole file in the sample of a document, and no other list carries it', async () => {
+    interface Example {
+      readonly result: { readonly pdf: { readonly base64: string } }
+    }
+    const id = 'node-invoice-pdf'
+    const { base64 } = (await ask<Example>(daemon.url, `/services/${id}/example`)).body.result.pdf
+    expect(base64.length).toBeGreaterThan(10_000)
+    const params = { name: 'get_service', arguments: { serviceId: id } }
+    const looked = await post(
+      daemon.url,
+      '/api/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+      { accept: 'application/json, text/event-stream' },
+    )
+    const cut = `${base64.slice(0, 120)}... (${base64.length} characters)`
+    const texts = [looked.text, (await ask(daemon.url, '/openapi.json')).text]
+    texts.push((await ask(daemon.url, `/agents/${id}`, { headers: { accept: 'text/html' } })).text)
+    for (const text of texts) expect(text).toContain(cut)
+    for (const path of DOCUMENTS) texts.push((await ask(daemon.url, path)).text)
+    expect(texts.filter((text) => text.includes(base64.slice(100, 200)))).toEqual([])
+  })
 })
 
 describe('paid calls of one service', () => {

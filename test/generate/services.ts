@@ -3,12 +3,15 @@ import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import { withTextsCut } from '../../rpc/sample-texts.ts'
 import type { Stop } from '../../src/core.ts'
 import { openOutside } from '../../src/outside.ts'
 import { systemClock, systemTimers } from '../../src/runtime.ts'
 import { memberRows } from './document-members.ts'
 
 const USD_MICROS = 1_000_000
+/** Longest text of a sample that is shown to people. */
+const SAMPLE_CHARS_MAX = 200
 
 /** Settings that each service says it lacks on a node where nothing is configured and the web is off, by service id. */
 async function settingsLacked(): Promise<Readonly<Record<string, readonly string[]>>> {
@@ -54,6 +57,7 @@ function row(definition: ServiceDefinition): readonly string[] {
 function needs(definition: ServiceDefinition): string {
   if (isOfChain(definition)) return 'the chain'
   const lacked = LACKED[definition.serviceId] ?? []
+  if (definition.capability === 'reports') return 'nothing; `documents.fonts` for further scripts'
   return lacked.length === 0 ? 'nothing' : lacked.map((name) => `\`${name}\``).join(' or ')
 }
 
@@ -64,17 +68,8 @@ function section(definition: ServiceDefinition): string {
     `## ${serviceId}`,
     `**${name}.** ${description}`,
     `Example: ${asked}. A request has at most ${requestCharsMax} characters, a result ${resultBytesMax} bytes; what takes longer than ${timeoutMs / 1_000} s is refunded.`,
-    `\`\`\`json\n${JSON.stringify(shortened(sample), null, 2)}\n\`\`\``,
+    `\`\`\`json\n${JSON.stringify(withTextsCut(sample, SAMPLE_CHARS_MAX), null, 2)}\n\`\`\``,
   ].join('\n\n')
-}
-
-/** A sample with its long texts cut, for people. */
-function shortened(value: unknown): unknown {
-  if (typeof value === 'string')
-    return value.length > 200 ? `${value.slice(0, 120)}... (${value.length} characters)` : value
-  if (Array.isArray(value)) return value.map(shortened)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shortened(inner)]))
 }
 
 function dollars({ priceUsdMicros }: ServiceDefinition): string {
@@ -162,7 +157,7 @@ All amounts of a result are decimal text in whole units of its \`currency\`. Bes
 | \`prepaid\`, \`amountDue\` | only with \`prepaid\`: what was paid before, and \`grossTotal\` less that |
 | \`issueDate\`, \`dueOrValidUntil\`, \`deliveryDate\`, \`pages\` | the days, and how many pages it has |
 
-A script that the built-in fonts lack needs a font file in \`documents.fonts\`.
+Nothing is needed for Latin, Greek, Cyrillic, Armenian and Georgian. Chinese, Japanese, Korean and Ethiopic need a font in \`documents.fonts\`: paths of TTF, OTF or WOFF files, no collections (TTC), separated by commas, as in \`--documents-fonts /usr/share/fonts/opentype/ipafont-gothic/ipag.ttf\`. Descriptions and refusals then name what the node prints. Scripts from right to left or with joined letters cannot be printed with any font.
 
 ## What is kept
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runService } from '../../marketplace/checkout/run-service.ts'
+import { OUTSIDE_SERVICES } from '../../marketplace/services/outside-services.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
 import { openDocuments } from '../../src/engines/documents/document-desk.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
@@ -59,6 +60,18 @@ describe('documents', () => {
       expect(facts.tags).toMatchObject({ Document: 1, H1: 1, Table: 2, TR: rows + 4, TH: 7, TD: 4 * rows + 3 })
     })
   }
+
+  for (const { serviceId, sample } of OUTSIDE_SERVICES.filter(({ capability }) => capability === 'reports'))
+    it(`${serviceId} shows a whole file as its free sample`, () => {
+      const { pdf, pages } = sample as MadeDocument
+      const bytes = fileOf(sample as MadeDocument)
+      expect(bytes.length).toBe(pdf.bytes)
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(pdf.sha256)
+      const facts = readPdf(bytes)
+      expect(facts.pages).toEqual(Array(pages).fill([595.28, 841.89]))
+      expect(facts.tags).toMatchObject({ Document: 1, H1: 1, Table: 2 })
+      expect(pdf.base64.length).toBeLessThanOrEqual(25_000)
+    })
 
   it('are the same bytes from another thread, whatever it has set before', async () => {
     const [id, request] = Object.entries(DOCUMENT_EXAMPLES)[0] as [string, object]
@@ -139,7 +152,9 @@ describe('letters of documents', () => {
 
   it('that are refused are told up to a bound', async () => {
     const notes = Array.from({ length: 100 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
-    expect(await refusalOf({ notes })).toContain('and 80 more; Latin, Greek and Cyrillic can')
+    expect(await refusalOf({ notes })).toContain(
+      'and 80 more; this node prints Latin, Greek, Cyrillic, Armenian, Georgian; a font that its operator names in documents.fonts adds others',
+    )
   })
 
   it('of many scripts and with marks are set', async () => {

@@ -14,6 +14,7 @@ export function outsideOf(parts: Partial<Outside> = {}): Outside {
     documents: {
       readiness: () => ABSENT,
       currency: 'EUR',
+      scripts: [],
       unsettable: () => [],
       render: async () => fail(fault('engine/failed', { reason: 'this test has no engines' })),
     },

@@ -1,3 +1,5 @@
+import { BUILT_IN_SCRIPTS_SAID } from './scripts.ts'
+
 /** What tells the five documents apart. */
 export interface DocumentKind {
   readonly type: 'invoice' | 'proforma' | 'receipt' | 'credit-note' | 'quote'
@@ -26,8 +28,7 @@ export interface DocumentKind {
 }
 
 /** What holds for every kind, for its description. */
-export const DOCUMENT_TERMS =
-  'unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English; Latin, Greek and Cyrillic are printed, other scripts refused.'
+export const DOCUMENT_TERMS = `unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English. ${BUILT_IN_SCRIPTS_SAID}`
 
 /** How the request of a kind is written: its fields, those with ? may be left out. It has no room for all: descriptions name the rest. */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {

@@ -4,6 +4,7 @@ import type { OperatorFont } from '../../../marketplace/outside/document-tasks.t
 import type { Documents } from '../../../marketplace/outside/documents.ts'
 import type { Engines } from '../../../marketplace/outside/engines.ts'
 import { facesWith } from './faces.ts'
+import { scriptsOf } from './scripts.ts'
 import { unsettableIn } from './text-runs.ts'
 
 /** Longest wait for a font file to be looked into. */
@@ -37,6 +38,7 @@ export async function openDocuments({ engines, currency, fonts: paths }: Documen
   return ok({
     readiness: () => ({ available: true, engine: 'document/pdf' }),
     currency,
+    scripts: scriptsOf(faces),
     unsettable: (text) => unsettableIn(faces, text),
     render: (sheet, signal) => engines.run('document/pdf', { sheet, fonts }, signal),
   })

@@ -103,7 +103,7 @@ function drawHeading(canvas: Canvas, heading: string): void {
 
 /** Notes go on over pages, line by line. */
 function drawNotes(canvas: Canvas, notes: string): void {
-  const lines = notes.split('\n').flatMap((row) => canvas.type.wrap(row, STYLE.body, GRID.width))
+  const lines = canvas.type.wrapRows(notes.split('\n'), STYLE.body, GRID.width)
   canvas.y += PART_GAP - 13
   canvas.ensure(HEADING_HEIGHT + 2 * LINE)
   drawHeading(canvas, 'Notes')

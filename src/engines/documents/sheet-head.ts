@@ -64,7 +64,7 @@ interface LaidParty {
 
 function layParty({ type }: Canvas, { label, name, lines }: SheetParty, width: number): LaidParty {
   const names = type.wrap(name, STYLE.name, width)
-  const rest = lines.flatMap((line) => type.wrap(line, STYLE.soft, width))
+  const rest = type.wrapRows(lines, STYLE.soft, width)
   return { label, names, rest, height: PARTY_NAME + (names.length + rest.length - 1) * LINE + 1 }
 }
 
@@ -106,7 +106,7 @@ export function drawFacts(canvas: Canvas, { facts }: LaidFacts, x: number): void
   let y = canvas.y + FIRST_BASELINE
   for (const { label, lines } of facts) {
     const element = canvas.element('P')
-    canvas.lines(element, [label], { x, y, style: STYLE.soft, step: 0 })
+    canvas.lines(element, [`${label} `], { x, y, style: STYLE.soft, step: 0 })
     canvas.lines(element, lines, { x: x + LABEL_WIDTH, y, style: STYLE.body, step: LINE })
     y += lines.length * LINE + FACT_GAP
   }

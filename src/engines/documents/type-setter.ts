@@ -56,14 +56,17 @@ export class TypeSetter {
     this.draw(text, { x: at.x - this.width(text, style), y: at.y }, style)
   }
 
-  /** Text in lines of at most a width. A word that is longer is broken between letters. */
+  /**
+   * Text in lines of at most a width. A word that is longer is broken between letters. A line that was broken at a space ends
+   * with it: it is not seen, but without it the words would run together where the text is read out.
+   */
   wrap(text: string, style: TextStyle, width: number): readonly string[] {
     const lines: string[] = []
     let line = ''
     let filled = 0
     const add = (piece: string): void => {
       if (line !== '' && filled + this.width(piece.trimEnd(), style) > width) {
-        lines.push(line.trimEnd())
+        lines.push(ended(line))
         line = ''
         filled = 0
       }
@@ -74,7 +77,12 @@ export class TypeSetter {
       const fits = this.width(piece.trimEnd(), style) <= width
       for (const part of fits ? [piece] : graphemes(piece)) add(part)
     }
-    return [...lines, line.trimEnd()]
+    return [...lines, ended(line)]
+  }
+
+  /** Rows in lines of at most a width, as {@link wrap} has them; a row that another follows ends with a space, too. */
+  wrapRows(rows: readonly string[], style: TextStyle, width: number): readonly string[] {
+    return rows.flatMap((row, i) => this.wrap(row === '' || i === rows.length - 1 ? row : `${row} `, style, width))
   }
 
   #runsOf(text: string): readonly TextRun[] {
@@ -103,6 +111,11 @@ export class TypeSetter {
     }
     this.#doc.font(path).fontSize(size)
   }
+}
+
+/** A line without the spaces at its end, but for one. */
+function ended(line: string): string {
+  return line.endsWith(' ') ? `${line.trimEnd()} ` : line.trimEnd()
 }
 
 /** Nearly all the time goes into the layout of text, and the library works it out anew with each use where features are named. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OUTSIDE_SERVICES } from '../../../../../marketplace/services/outside-services.ts'
 import { DOCUMENT_EXAMPLES, GROSS_RECEIPT } from '../../../../support/document-requests.ts'
 import { type DocumentShop, documentShop, type MadeDocument } from '../../../../support/documents.ts'
 import { resultOf } from '../../../../support/service-results.ts'
@@ -8,14 +9,16 @@ import { resultOf } from '../../../../support/service-results.ts'
  * otherwise on another processor: there the files are other bytes with the same content.
  */
 const GOLDEN: Readonly<Record<string, string>> = {
-  'node-invoice-pdf': '5d717c5daaed6428dee9d8a1ead6a6ed58f341f891abc3d25a11b6f845ff32a0',
-  'node-invoice-proforma': '667cb252fc75ec46b9a080c3130cb9917effe9cdc9122296f8d74491fc728828',
-  'node-receipt-payment': 'e7cb912bf36f6cf458e5b9d73ab6e7c4fafcf52354f2e0d3a4032ff171004a38',
-  'node-credit-note': '5269395502260f5bfd4e64e8962ce718c154057dcb6560fc216f953b2bede975',
-  'node-quote-estimate': 'f90869aa1fabd8d7ef418982f9a3eb49b40f203273821da75560482a07ef1863',
+  'node-invoice-pdf': 'f12cf29cf8f66db09632bb18deb86ea114220ed97c01375683ead88590d880d9',
+  'node-invoice-proforma': '5750f4b701dc7303d13c6a2b5ea652337b5cb9ed31b49d5399704e353e18d280',
+  'node-receipt-payment': '90930b27bdd9b575034b0ceae847765390a16af6ef159fba954e5fb80d77a758',
+  'node-credit-note': 'b5d1d84e89783399157f820462bb11d1ec33b9a14bb8bc998ae244457bd585e0',
+  'node-quote-estimate': '058c790e78836d6217b33afc4bbf43937ddfceb422b1f3584b39dbaaa54c0c8c',
 }
 
-const GOLDEN_GROSS = 'ee037d787eab2b6818918ec93f845e484d5cc9eec02556d079d6dd71b0499eb3'
+const GOLDEN_GROSS = '4f338be7591313fd7798fcaa401bedf66c16118b8cd374b2371229a76db46f72'
+
+const SAMPLED = OUTSIDE_SERVICES.filter(({ capability }) => capability === 'reports')
 
 let shop: DocumentShop
 beforeAll(async () => {
@@ -28,6 +31,10 @@ describe.runIf(process.arch === 'x64')('a document', () => {
     const context = shop.contextAt('2026-11-22T10:00:00.000Z')
     const { pdf } = await resultOf<MadeDocument>(id, JSON.stringify(request), context)
     expect(pdf.sha256).toBe(GOLDEN[id])
+  })
+
+  it.each(SAMPLED)('of the example of $serviceId is its free sample', async ({ serviceId, example, sample }) => {
+    expect(await resultOf(serviceId, example, shop.contextAt('2026-11-20T12:00:00.000Z'))).toEqual(sample)
   })
 
   it('with prices that include VAT is the same bytes as ever', async () => {

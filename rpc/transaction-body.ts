@@ -14,7 +14,8 @@ export function readTransaction({ chain }: Pick<NodeApi, 'chain'>, body: unknown
   if (body instanceof Uint8Array) return decodeTransaction(body)
   const { raw } = body as { readonly raw?: unknown }
   if (raw === undefined) return readJson(chain, body as object)
-  if (typeof raw !== 'string' || !isHexBytes(raw)) return fail(fault('tx/json', { field: 'raw', reason: 'must be lower-case hex' }))
+  if (typeof raw !== 'string' || !isHexBytes(raw))
+    return fail(fault('tx/json', { field: 'raw', reason: 'must be lower-case hex' }))
   return decodeTransaction(fromHex(raw))
 }
 

@@ -24,8 +24,7 @@ interface Refusal {
 
 const OPERATOR = { authorization: `Bearer ${OPERATOR_TOKEN}` }
 const SERVICE = '/api/x402/node-network-stats'
-const TRANSACTION_FORMS =
-  'send {"raw": "<hex of its bytes>"}, its JSON form, or the bytes as application/octet-stream'
+const TRANSACTION_FORMS = 'send {"raw": "<hex of its bytes>"}, its JSON form, or the bytes as application/octet-stream'
 const JSON_RPC = { accept: 'application/json, text/event-stream' }
 
 async function misfits(path: string, body?: object): Promise<readonly string[] | number> {

@@ -84,7 +84,7 @@ async function payNative(
   const { claim, replayed } = outcome.value
   if (claim.state === 'failed') {
     const refund = refundOf({ chain: node.chain, market }, claim)
-    const message = claim.message.replace(/\.?$/, '. The payment goes back to its payer on chain.')
+    const message = claim.message.replace(/\.?$/, '. The payment goes back to its payer on chain: see refund.')
     return { is: 'failed', code: claim.reason, message, refund, replayed }
   }
   const receipt = nativeReceipt(node.chain, claim)

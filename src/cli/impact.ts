@@ -18,7 +18,7 @@ const ACCEPT = '--accept-impact'
 
 /** The flag that lets a swap of great impact through, and a pool far from the known price. */
 export const IMPACT_FLAG = {
-  'accept-impact': 'Swap at more than 15 percent below the listed price, and do not ask above 5',
+  'accept-impact': 'Swap at more than 15 percent below the listed price or the best route, and do not ask above 5',
 }
 
 /** What goes into the first pool of a way, and what comes out of each. */

@@ -49,13 +49,13 @@ it('how an interrupted call is taken up again says where its file goes and how i
 })
 
 it('a call that failed says what goes back and how to look', async () => {
-  const error = 'node-x failed: it broke. The payment goes back to its payer on chain.'
+  const error = 'node-x failed: it broke. The payment goes back to its payer on chain'
   const refund = { amount: 1, status: 'pending' }
-  quotes(COIN, {}, {}, { status: 502, json: { error, code: 'upstream_failed', refund } })
+  quotes(COIN, {}, {}, { status: 502, json: { error: `${error}: see refund.`, code: 'upstream_failed', refund } })
   const { end, notes } = await node.run('call', 'node-x', 'a text')
   expect(end).toBe(3)
   expect(notes.slice(-2)).toEqual([
-    error,
+    `${error}.`,
     expect.stringContaining(`1 FAR goes back to you (pending); see: npx --no farthing tx ${node.sent[0]?.txId} --rpc`),
   ])
 })

@@ -82,7 +82,7 @@ it('a refunded payment is told to be refunded, and in which transaction', async 
   const { node, market } = await selling()
   const payment = await market.pay('fail')
   const failed = await offer(node, payment)
-  expect(failed.error).toMatch(/\. The payment goes back to its payer on chain\.$/)
+  expect(failed.error).toMatch(/\. The payment goes back to its payer on chain: see refund\.$/)
   expect((await offer(node, payment, { request: 'ok' })).error).toMatch(/which failed, and its refund is on the way$/)
   await market.pass(500)
   await market.mineWaiting()

@@ -248,7 +248,8 @@ function showRefund(context: CommandContext, txId: string, body: NodeAnswer['bod
   const refund = fieldsOf(body.refund)
   if (flags.json !== undefined) printJson({ error: body.error, code: body.code, refund })
   const amount = typeof refund.amount === 'number' ? String(refund.amount) : 'an unknown amount of'
-  note(textOf(body.error, 'the call failed'))
+  // The node points to the member of its answer; here that is the next line.
+  note(textOf(body.error, 'the call failed').replace(/: see refund\.$/, '.'))
   const back = `${amount} ${params.ticker} goes back to you (${textOf(refund.status, 'unknown')})`
   note(`${back}; see: ${nodeHint(context, `tx ${txId}`)}`)
   return EXIT.refunded

@@ -144,7 +144,7 @@ function paymentSteps(baseUrl: string, ticker: string): object {
     scheme: NATIVE_SCHEME,
     asset: ticker,
     step1: `POST ${baseUrl}/api/x402/{serviceId} with {"request": "..."}: the answer is 402 with the exact price.`,
-    step2: `Sign an agent_invoke transaction for exactly that amount, with a commitment and a lock, and POST it to ${baseUrl}/api/v1/tx. Its block comes in about 3 seconds.`,
+    step2: `Sign an agent_invoke transaction for exactly that amount, with a commitment and a lock, and POST it to ${baseUrl}/api/v1/tx as {"raw": "<hex of its bytes>"}. Its block comes in about 3 seconds.`,
     step3:
       'Repeat the call with {"payment": {"txId": "...", "secret": "..."}}: the answer is 200 with result and receipt. A service that fails is refunded on chain.',
   }

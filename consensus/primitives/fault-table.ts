@@ -264,6 +264,11 @@ export const FAULT_TABLE = {
     409,
     'this pays {impact} less than the listed prices of its pools: nothing was sent; trade less, or say --accept-impact',
   ),
+  'cli/worse-route': sender(
+    'worse_route',
+    409,
+    'this pays {impact} less than the best route: nothing was sent; leave --route out, or say --accept-impact',
+  ),
   'cli/far-price': sender(
     'far_price',
     409,

@@ -150,6 +150,19 @@ export const TX_STATUS = Type.Object({
   proof: Type.Optional(
     Type.Object({ header: HEX, transaction: MERKLE_PROOF, receipt: MERKLE_PROOF, receiptBytes: HEX }),
   ),
+  closure: Type.Optional(
+    Type.Object(
+      {
+        how: Type.Union([Type.Literal('delivered'), Type.Literal('failed'), Type.Literal('expired')]),
+        height: HEIGHT,
+        receiptTxId: Type.Union([HEX_32, Type.Null()]),
+      },
+      {
+        description:
+          'Of the payment of a call that ended: how, in which block, and by which receipt, null where it came to its deadline. What failed or expired was paid back. A node that began from a snapshot need not know',
+      },
+    ),
+  ),
 })
 
 /** `Fees` of the OpenAPI document. */

@@ -17,6 +17,7 @@ import { proveState } from '../../consensus/state/proof.ts'
 import { transactionToJson } from '../../consensus/tx/json.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
+import { closureOf } from '../../marketplace/ledger/closures.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { answer, type Handler } from '../answer.ts'
 import { badCursor } from '../at-head.ts'
@@ -119,7 +120,16 @@ export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
     index,
     confirmations: chain.head.header.height - height + 1,
     ...mined,
+    ...closureFacts(chain, txId),
   })
+}
+
+/** How the paid call ended whose payment a transaction is; nothing where it is none, or has not ended. */
+function closureFacts({ database }: NodeApi['chain'], txId: TxId): object {
+  const closure = closureOf(database, txId)
+  if (closure === undefined) return {}
+  const { how, height, receiptTxId } = closure
+  return { closure: { how, height, receiptTxId } }
 }
 
 function minedFacts(

@@ -1,12 +1,38 @@
 import { createHash } from 'node:crypto'
-import { access, readFile } from 'node:fs/promises'
+import { access, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import { createFileAtomically } from '../storage/atomic-file.ts'
+import type { CommandContext } from './command.ts'
+import { givenFlags } from './place.ts'
+import { usage } from './values.ts'
 
 const STANDARD_INPUT = '-'
+/** Letters of a request that a refusal repeats. */
+const SHOWN_CHARS_MAX = 60
+
+/** Flags of commands that send a request to a service and get a file. */
+export const FILE_FLAGS = {
+  'request-file': 'File with the request, in place of the word; - is standard input',
+  save: 'Write the file that the result holds (a PDF, a picture) to this new file; one that exists is never overwritten',
+}
+
+/** A command whose words are the service and the request, wherever that came from; refused before a node is asked. */
+export async function withRequest(context: CommandContext): Promise<Result<CommandContext>> {
+  const { flags, words } = context
+  const file = flags['request-file']
+  if (file !== undefined && words.length !== 1)
+    return usage('a request is a word or in --request-file, behind its service')
+  const slip = file === undefined ? await fileSlip(words[1]) : null
+  if (slip !== null) return usage(slip)
+  const unfit = flags.save === undefined ? null : await reasonNotToSave(flags.save)
+  if (unfit !== null) return fail(unfit)
+  if (file === undefined) return ok(context)
+  const request = await readRequestFile(file)
+  return request.ok ? ok({ ...context, words: [...words, request.value] }) : request
+}
 
 /** Text of a request from a file, or from standard input by `-`; the line end behind its last line is no part of it. */
 export async function readRequestFile(path: string): Promise<Result<string>> {
@@ -25,11 +51,28 @@ async function readInput(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** The file that a request names as other programs have it, `-` or `@` and a path that is there; null where it is the request itself. */
-export async function fileMeant(request: string | undefined): Promise<string | null> {
-  if (request === STANDARD_INPUT) return STANDARD_INPUT
-  const path = request?.startsWith('@') ? request.slice(1) : ''
-  return path !== '' && (await isThere(path)) ? path : null
+/**
+ * Why a request is taken for the name of a file: it is `-`, or `@` and a path that is there, as other programs have it, or the path
+ * of a file itself. Null where it is the request. What is in the file would be meant, and the name would be paid for.
+ */
+async function fileSlip(request = ''): Promise<string | null> {
+  const meant = request.startsWith('@') ? request.slice(1) : request
+  const shown = request.slice(0, SHOWN_CHARS_MAX)
+  if (request === STANDARD_INPUT || (meant !== request && meant !== '' && (await isThere(meant))))
+    return `"${shown}" would be the request itself: say${fileFlag(meant)}`
+  if (!(await isFile(request))) return null
+  return `"${shown}" is a file here: say${fileFlag(request)} to send what is in it; its name alone is sent from standard input, by --request-file -`
+}
+
+function fileFlag(path: string): string {
+  return givenFlags({ flags: { 'request-file': path } }, ['request-file'])
+}
+
+function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
 }
 
 function isThere(path: string): Promise<boolean> {

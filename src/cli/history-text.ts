@@ -2,18 +2,12 @@ import type { TxKind } from '../../consensus/tx/kinds.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import { readReceipt } from '../../rpc/client/receipt-view.ts'
 import { nativeAsset } from './assets.ts'
+import { CALL_ENDS, withdrawalState } from './ends.ts'
 import { type Told, toldPayload } from './payload-text.ts'
 import { type Asking, cellOf, type Fields, itemsOf } from './reading.ts'
 import { amountText } from './values.ts'
 
 const CALL = 'agent_invoke'
-/** Ends of a call, in words for its caller. */
-const CALL_ENDS: Readonly<Record<string, string>> = {
-  delivered: 'delivered',
-  failed: 'failed, paid back',
-  refunded: 'expired, paid back',
-}
-
 /** Heads of a history's columns. */
 export const HISTORY_HEADS: readonly string[] = ['HEIGHT', 'TIME', 'EVENT', 'OUTCOME', 'FEE', 'TRANSACTION']
 
@@ -110,16 +104,20 @@ export async function historyRow(event: Fields, own: string, asking: Asking): Pr
   const { fee, amounts } = await chargesOf(event, own, asking)
   const paid = fee === undefined ? '-' : amountText(fee, nativeAsset(asking.context))
   const what = await eventText(event, { isOwn: event.sender === own, amounts: amounts ?? [] }, asking)
-  return [cellOf(event.height), cellOf(event.time), what, outcomeOf(event), paid, cellOf(event.txId)]
+  const outcome = (await stateIn(event, asking)) === 'cancelled' ? 'cancelled, given back' : outcomeOf(event)
+  return [cellOf(event.height), cellOf(event.time), what, outcome, paid, cellOf(event.txId)]
 }
 
 /**
  * An event for a program: as the node tells it, with the fee where the address whose history it is paid one and the amounts that the
- * chain worked out, in base units and in the order of the receipt; each null where there is none or the node does not hold it.
+ * chain worked out, in base units and in the order of the receipt; each null where there is none or the node does not hold it. Of a
+ * withdrawal also how far it has come.
  */
 export async function historyFacts(event: Fields, own: string, asking: Asking): Promise<Fields> {
   const { fee, amounts } = await chargesOf(event, own, asking)
-  return { ...event, fee: fee?.toString() ?? null, amounts: amounts ?? null }
+  const state = await stateIn(event, asking)
+  const charged = { ...event, fee: fee?.toString() ?? null, amounts: amounts ?? null }
+  return state === undefined ? charged : { ...charged, withdrawal: state }
 }
 
 async function chargesOf(event: Fields, own: string, asking: Asking) {
@@ -147,6 +145,11 @@ async function eventText(
   if (!Object.hasOwn(SAYINGS, kind) || payload === null || event.success !== true) return words
   const told = await toldPayload({ payload }, amounts, asking)
   return (SAYINGS[kind as TxKind] as Saying)({ ...told, sender: cellOf(sender), isOwn })
+}
+
+/** How far a withdrawal has come: nothing else in the history of its sender tells of tokens that came back. */
+async function stateIn({ kind, success, txId }: Fields, asking: Asking) {
+  return kind === 'bridge_withdraw' && success === true ? withdrawalState(cellOf(txId), asking) : undefined
 }
 
 /** How it ended. A payment that succeeded is a call that is not answered yet. */

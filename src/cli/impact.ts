@@ -18,7 +18,7 @@ const ACCEPT = '--accept-impact'
 
 /** The flag that lets a swap of great impact through, and a pool far from the known price. */
 export const IMPACT_FLAG = {
-  'accept-impact': 'Swap at more than 15 percent below the listed price, and do not ask above 5',
+  'accept-impact': 'Swap at more than 15 percent below the listed price or the best route, and do not ask above 5',
 }
 
 /** What goes into the first pool of a way, and what comes out of each. */
@@ -26,6 +26,15 @@ interface Traded {
   readonly from: AssetView
   readonly given: Amount
   readonly hops: readonly HopView[]
+  /** A better way, where one was named that is not the best; null where there is none. */
+  readonly rival: Rival | null
+}
+
+/** The best way beside one that was named: what it is, and how much the named one brings of what it does. */
+export interface Rival {
+  readonly says: string
+  readonly fair: bigint
+  readonly paid: bigint
 }
 
 /** How much worse than at the prices of its pools a swap is, fees included, in parts per million, rounded up. */
@@ -43,7 +52,12 @@ async function impactOf(session: Session, { from, given, hops }: Traded): Promis
     fair *= side.value.funds.reserveB
     symbol = out.symbol
   }
-  return ok(paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair)
+  return ok(shortOf(fair, paid))
+}
+
+/** How much less than what is fair is paid, in parts per million, rounded up. */
+function shortOf(fair: bigint, paid: bigint): bigint {
+  return paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair
 }
 
 /** What a transaction does, with how bad its price is, and what a program is told of that. */
@@ -53,19 +67,22 @@ export interface Weighed {
 }
 
 /**
- * What a swap does, with its impact. Faults: `cli/impact` where that is too great, `cli/declined` where the person at the terminal
- * said no.
+ * What a swap does, with its impact and with what a better way would have paid. Faults: `cli/impact` and `cli/worse-route` where one of
+ * them is too great, `cli/declined` where the person at the terminal said no.
  */
 export async function withImpact(session: Session, said: string, traded: Traded): Promise<Result<Weighed>> {
   const impact = await impactOf(session, traded)
   if (!impact.ok) return impact
-  const says = `${said}; price impact ${shownPercent(impact.value)}`
-  const refused = await guarded(session.context, says, impact.value, (percent) =>
-    fault('cli/impact', { impact: percent }),
-  )
+  const { rival } = traded
+  const worse = rival === null ? 0n : shortOf(rival.fair, rival.paid)
+  const beside = rival === null ? '' : `; the best way, ${rival.says}: this is ${shownPercent(worse)} worse`
+  const says = `${said}; price impact ${shownPercent(impact.value)}${beside}`
+  const [distance, code] =
+    worse > impact.value ? ([worse, 'cli/worse-route'] as const) : ([impact.value, 'cli/impact'] as const)
+  const refused = await guarded(session.context, says, distance, (percent) => fault(code, { impact: percent }))
   if (!refused.ok) return refused
-  const priceImpactPct = formatAmount(roundedUp(impact.value), PERCENT_DECIMALS)
-  return ok({ says, facts: { priceImpactPct, ...refused.value } })
+  const facts = { priceImpactPct: hundredths(impact.value), ...(rival !== null && { belowBestPct: hundredths(worse) }) }
+  return ok({ says, facts: { ...facts, ...refused.value } })
 }
 
 /**
@@ -102,6 +119,11 @@ export async function confirmed(note: CommandContext['note'], says: string): Pro
 /** Parts per million as a percentage, rounded up. */
 export function shownPercent(parts: bigint): string {
   return percentText(roundedUp(parts))
+}
+
+/** Parts per million as a percentage for a program, rounded up. */
+function hundredths(parts: bigint): string {
+  return formatAmount(roundedUp(parts), PERCENT_DECIMALS)
 }
 
 /** Parts per million as hundredths of a percent are shown. */

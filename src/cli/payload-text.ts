@@ -2,6 +2,7 @@ import { TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.t
 import type { TxKind } from '../../consensus/tx/kinds.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import { payoutFact, withdrawalState } from './ends.ts'
 import { counted, type Fact, textFact } from './facts.ts'
 import { type Asking, bpsCell, cellOf, type Fields, itemsOf } from './reading.ts'
 import { lookUpAsset } from './session.ts'
@@ -16,6 +17,8 @@ export interface Told {
   readonly amounts: readonly unknown[]
   readonly units: (value: unknown, symbol: unknown) => string | undefined
   readonly ticker: string
+  /** Of a withdrawal how far it has come, where the node says so. */
+  readonly state?: string | undefined
 }
 
 type Facts = (told: Told) => readonly Fact[]
@@ -107,11 +110,15 @@ const KIND_FACTS: Readonly<Partial<Record<TxKind, Facts>>> = {
     ['Network', textFact(payload.network)],
     ['Paid by', textFact(payload.externalTxId)],
   ],
-  bridge_withdraw: ({ payload, amounts: [receives], units }) => [
+  bridge_withdraw: ({ payload, amounts: [receives], units, state }) => [
     ['To', textFact(payload.recipient)],
     ['Network', textFact(payload.network)],
     ['Amount', units(payload.amount, payload.asset)],
-    ['Paid out', units(receives, payload.asset)],
+    payoutFact(
+      state,
+      receives === undefined ? undefined : units(payload.amount, payload.asset),
+      units(receives, payload.asset),
+    ),
   ],
   bridge_sign: withdrawal,
   bridge_release: withdrawal,
@@ -160,7 +167,9 @@ export async function payloadFacts(
   const { kind } = transaction
   const facts = typeof kind === 'string' && Object.hasOwn(KIND_FACTS, kind) ? KIND_FACTS[kind as TxKind] : undefined
   if (facts === undefined) return []
-  return facts(await toldPayload(transaction, amounts, asking))
+  const told = await toldPayload(transaction, amounts, asking)
+  if (kind !== 'bridge_withdraw' || amounts.length === 0) return facts(told)
+  return facts({ ...told, state: await withdrawalState(cellOf(transaction.txId), asking) })
 }
 
 /** A payload with the names of what its numbers stand for, and a way to write amounts of the assets that it names. */

@@ -38,6 +38,11 @@ function nodeFlags(place: Place): string {
   return `${node}${folderFlags(place)}`
 }
 
+/** Those of the named flags that this command line has, as another one repeats them, each with a space before it. */
+export function givenFlags({ flags }: Pick<Place, 'flags'>, names: readonly string[]): string {
+  return names.map((name) => (flags[name] === undefined ? '' : flag(name, flags[name]))).join('')
+}
+
 /** How a node is started where none answers; nothing where it would be on another machine. */
 function startAdvice(place: Place): string {
   const { config, flags, resolution } = place

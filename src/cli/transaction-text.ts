@@ -3,6 +3,7 @@ import { outcomeCode } from '../../consensus/ledger/outcome.ts'
 import { fromHex, isHexBytes } from '../../consensus/primitives/bytes.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import { nativeAsset } from './assets.ts'
+import { CALL_ENDS } from './ends.ts'
 import { counted, factLines, textFact, timeFact } from './facts.ts'
 import { outcomeText } from './outcome-text.ts'
 import { payloadFacts } from './payload-text.ts'
@@ -22,10 +23,18 @@ export async function transactionLines(told: Fields, asking: Asking): Promise<re
     ['Outcome', told.receipt === undefined ? undefined : endOf(receipt)],
     ['From', textFact(transaction.sender)],
     ...(await payloadFacts(transaction, Array.isArray(receipt.amounts) ? receipt.amounts : [], asking)),
+    ['Call', callEnd(fieldsOf(told.closure))],
     ['Fee', fee === undefined ? undefined : unitsText(fee, nativeAsset(asking.context))],
     ['Memo', memoOf(transaction)],
     ['Valid until', told.status === 'mempool' ? `height ${cellOf(transaction.validUntil)}` : undefined],
   ])
+}
+
+/** How a paid call ended; nothing where it has not, or the transaction is none. */
+function callEnd({ how, height, receiptTxId }: Fields): string | undefined {
+  if (how === undefined) return undefined
+  const receipt = textFact(receiptTxId)
+  return `${CALL_ENDS[String(how)] ?? cellOf(how)} at height ${cellOf(height)}${receipt === undefined ? '' : ` (${receipt})`}`
 }
 
 function stateOf({ status, height, confirmations, executedFrom }: Fields): string {

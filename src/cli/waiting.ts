@@ -10,6 +10,7 @@ import { nativeAsset } from './assets.ts'
 import { EXIT } from './exit-codes.ts'
 import { labelled } from './labels.ts'
 import { outcomeText } from './outcome-text.ts'
+import { nodeHint } from './place.ts'
 import type { Proposal } from './proposal.ts'
 import type { Session } from './session.ts'
 import { amountText } from './values.ts'
@@ -25,7 +26,10 @@ const BURIED_BLOCKS = 6
 /** Waits until a transaction is mined and shows what came of it. A failed one ends with its code. */
 export async function awaitOutcome(session: Session, tx: Transaction, proposal: Proposal): Promise<number | Fault> {
   const { context, client } = session
-  context.note(`sent ${tx.txId}; waiting for its block`)
+  // An end of the command is none of the transaction: sent a second time it would be done twice.
+  context.note(
+    `sent ${tx.txId}; waiting for its block (it goes on without this command: ${nodeHint(context, `tx ${tx.txId}`)})`,
+  )
   const untilMs = Date.now() + WAIT_MS_MAX
   let refusals = 0
   for (;;) {

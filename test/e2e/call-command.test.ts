@@ -117,14 +117,27 @@ describe.concurrent('farthing call', () => {
     expect(kept(flags)).toHaveLength(1)
   })
 
-  it('says that a failed service is refunded, by its exit code too', async () => {
+  it('says that a failed service is refunded, by its exit code too, and how to look', async () => {
+    const flags = buyer(6)
     const { code, stdout, stderr } = await workshop.run(
-      ['call', 'node-test-once', 'fail', '--json', ...buyer(6)],
+      ['call', 'node-test-once', 'fail', '--json', ...flags],
       ON_CHEAP,
     )
     expect(code, stderr).toBe(3)
     expect(outputOf(stdout)).toMatchObject({ code: 'upstream_failed', refund: { amount: 0.008 } })
     expect(stderr).toContain('0.008 FAR goes back to you')
+    const txId = kept(flags)[0]!.slice(0, 64)
+    const again = await workshop.run(['call', '--tx', txId, ...flags], ON_CHEAP)
+    expect(again.code, again.stderr).toBe(3)
+    const [why, back] = again.stderr.trim().split('\n').slice(-2)
+    expect(why).toMatch(/^node-test-once failed.*\. The payment goes back to its payer on chain\.$/)
+    expect(back).toMatch(/^0\.008 FAR goes back to you \(\w+\); see: npx --no farthing tx /)
+    expect(back).toContain(` tx ${txId} --rpc ${url}`)
+    const shown = await until('the refund is mined', async () => {
+      const { stdout: told } = await workshop.run(['tx', txId, ...flags], ON_CHEAP)
+      return /^Call +/m.test(told) && told
+    })
+    expect(shown).toMatch(/^Call +failed, paid back at height [0-9]+ \([0-9a-f]{64}\)$/m)
   })
 })
 

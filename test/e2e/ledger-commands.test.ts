@@ -318,7 +318,7 @@ describe.concurrent('farthing', () => {
     )
     const { txId, amounts } = await leaving.does('bridge', 'withdraw', '25', 'base', recipient)
     expect(amounts).toEqual(['24975000'])
-    expect((await leaving.run('bridge', 'withdrawal', txId)).stdout).toMatch(/^Paid out +24\.975 XUSD$/m)
+    expect((await leaving.run('bridge', 'withdrawal', txId)).stdout).toMatch(/^To be paid out +24\.975 XUSD$/m)
     const shown = JSON.parse((await leaving.run('bridge', 'withdrawal', txId, '--json')).stdout) as object
     expect(shown).toMatchObject({ withdrawal: { recipient, status: 'pending', receives: { units: '24975000' } } })
     expect((await leaving.run('bridge', 'status', 'base')).stdout).toMatch(

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { invoicePdf } from '../../marketplace/services/node-invoice-pdf.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { post } from '../support/api.ts'
 import { marketOpen } from '../support/caller.ts'
@@ -83,6 +84,19 @@ describe('the services of a node that is not running', () => {
     expect(stats.stdout).toMatch(/^service +node-network-stats$/m)
     expect(stats.stdout).toMatch(/^height +0$/m)
     expect(stats.stderr).toContain('no chain in the data folder')
+  })
+
+  it('take their request from a file and save the file of the result, as a call does', async () => {
+    const [request, saved] = [workshop.path('request'), workshop.path('saved.pdf')]
+    writeFileSync(request, `${invoicePdf.example}\n`)
+    const tried = ['services', 'test', 'node-invoice-pdf', '--request-file', request, '--save', saved]
+    const { code, stderr } = await farthing(workshop.folder(), ...tried)
+    expect(code, stderr).toBe(0)
+    const pdf = readFileSync(saved)
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+    expect(stderr).toContain(`${pdf.length} bytes written to ${saved}`)
+    const again = await farthing(workshop.folder(), ...tried)
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('there is such a file')])
   })
 
   it('say what is wrong as a caller would be told', async () => {

@@ -67,6 +67,14 @@ describe('a transaction that nobody sees any more', () => {
   })
 })
 
+it('says while it waits that the transaction does not need the command, and how to look', async () => {
+  knows(UNKNOWN, mined())
+  const { notes } = await burn()
+  const [, hint = ''] =
+    /; waiting for its block \(it goes on without this command: (.*)\)$/.exec(notes.at(-1) ?? '') ?? []
+  expect(hint).toMatch(new RegExp(`^npx --no farthing tx ${txId()} --rpc ${node.url} --data-dir /`))
+})
+
 describe('a transaction that may have arrived', () => {
   it.each<readonly [string, Told]>([
     ['there was no answer', null],

@@ -142,6 +142,73 @@ it.each([
   expect(end).toBe(`"${request.slice(0, 60)}" would be the request itself: say --request-file ${file}`)
 })
 
+it.each([[['call', 'node-sentiment']], [['services', 'test', 'node-sentiment']]])(
+  'a request that is the path of a file is refused before it is sent: %o',
+  async (words) => {
+    const path = import.meta.filename
+    const { end, fault } = await node.run(...words, path)
+    expect(end).toBe(
+      `"${path.slice(0, 60)}" is a file here: say --request-file ${path} to send what is in it; its name alone is sent from standard input, by --request-file -`,
+    )
+    expect(fault && exitCodeOf(fault)).toBe(2)
+    // A folder is no text that could be meant, and what is not there is a request.
+    for (const text of [import.meta.dirname, `${path}.x`, 'a\0b'])
+      expect((await node.run(...words, text)).end).not.toContain('--request-file')
+  },
+)
+
+const WITHDRAWAL = 'ab'.repeat(32)
+
+/** The node says that a withdrawal of 25 XUSD has come so far. */
+function withdrawn(status: string): void {
+  const { amount, fee, receives } = {
+    ...{ amount: { ...units('XUSD', 6, '25000000'), text: '25' } },
+    ...{ fee: { ...units('XUSD', 6, '25000'), text: '0.025' } },
+    ...{ receives: { ...units('XUSD', 6, '24975000'), text: '24.975' } },
+  }
+  const network = { number: 2, key: 'arbitrum', name: 'Arbitrum' }
+  const facts = { id: WITHDRAWAL, network, sender: OWN, recipient: '0x00', createdAt: 9, externalTxId: null }
+  node.says('/api/v1/bridge/withdrawals/', { withdrawal: { ...facts, amount, fee, receives, status } })
+}
+
+it.each([
+  ['pending', /^To be paid out +24\.975 XUSD$/, true],
+  ['signing', /^To be paid out +24\.975 XUSD$/, true],
+  ['released', /^Paid out +24\.975 XUSD$/, true],
+  ['cancelled', /^Given back +25 XUSD$/, false],
+])(
+  'a withdrawal that is %s says what becomes of its tokens, and so does its transaction',
+  async (status, line, hasFee) => {
+    withdrawn(status)
+    const shown = (await node.run('bridge', 'withdrawal', WITHDRAWAL)).prints
+    expect(shown).toContainEqual(expect.stringMatching(line))
+    expect(shown.some((one) => /^Fee +0\.025 XUSD$/.test(one))).toBe(hasFee)
+    expect(shown.filter((one) => /paid out|given back/i.test(one))).toHaveLength(1)
+    const transaction = { kind: 'bridge_withdraw', payload: { network: 2, amount: '25000000', recipient: '0x00' } }
+    const receipt = { success: true, code: 0, outcome: null, fee: '100000', amounts: ['24975000'] }
+    const mined = { status: 'mined', height: 9, confirmations: 1, receipt }
+    node.says('/api/v1/tx/', { txId: WITHDRAWAL, ...mined, transaction: { txId: WITHDRAWAL, ...transaction } })
+    const told = (await node.run('tx', WITHDRAWAL)).prints
+    expect(told).toContainEqual(expect.stringMatching(line))
+    expect(told.filter((one) => /paid out|given back/i.test(one))).toHaveLength(1)
+  },
+)
+
+it.each([
+  [
+    { how: 'failed', height: 337, receiptTxId: 'e1'.repeat(32) },
+    `failed, paid back at height 337 (${'e1'.repeat(32)})`,
+  ],
+  [{ how: 'delivered', height: 8, receiptTxId: 'e1'.repeat(32) }, `delivered at height 8 (${'e1'.repeat(32)})`],
+  [{ how: 'expired', height: 99, receiptTxId: null }, 'expired, paid back at height 99'],
+])('the payment of a call says how the call ended: %j', async (closure, end) => {
+  const payload = { agentId: 'acme', serviceId: 'node-x', amount: '4800000' }
+  const receipt = { success: true, code: 0, outcome: null, fee: '155529', amounts: [] }
+  const paid = { txId: WITHDRAWAL, status: 'mined', height: 5, confirmations: 1, receipt }
+  node.says('/api/v1/tx/', { ...paid, transaction: { kind: 'agent_invoke', payload }, closure })
+  expect((await node.run('tx', WITHDRAWAL)).prints.map((line) => line.replace(/ {2,}/, '  '))).toContain(`Call  ${end}`)
+})
+
 it('a request that begins with @ and names no file is a request', async () => {
   expect((await node.run('call', 'node-swap-quote', '@name')).end).not.toContain('--request-file')
 })

@@ -86,6 +86,56 @@ it('a swap that is refused for its impact says over which pools it would have go
   expect(end).toMatch(/^this pays 33\.47 % less than the listed prices of its pools: nothing was sent/)
 })
 
+/** The node finds another way as the best: over FAR-SALT-5, for so much in and out. */
+function findsBest(given: Json, got: Json): void {
+  node.says('/api/v1/quote', {
+    amountIn: given,
+    amountOut: got,
+    route: [{ pool: 'any', feeBps: 5, out: got }],
+  })
+}
+
+it('a route that is named is held against the best one, within the bounds of the impact', async () => {
+  node.simulates()
+  const swap = ['swap', '1', 'FAR', 'SALT', '--route', POOL, '--no-wait']
+  // By way of POOL a FAR brings 0.4982 SALT.
+  findsBest(far('100000000'), salt('6700'))
+  const beside = '; the best way, FAR-SALT-5 would pay 0.67 SALT: this is 25.65 % worse'
+  const refused = await node.run(...swap)
+  expect(refused.end).toBe(
+    'this pays 25.65 % less than the best route: nothing was sent; leave --route out, or say --accept-impact',
+  )
+  expect(refused.notes.at(-1)).toBe(
+    `swap 1 FAR for at least 0.4958 SALT over FAR-SALT-30; price impact 0.36 %${beside}`,
+  )
+  expect(node.sent).toEqual([])
+  const tried = await node.run(...swap.slice(0, -1), '--dry-run', '--json')
+  expect(JSON.parse(tried.prints[0] as string)).toMatchObject({
+    ...{ priceImpactPct: '0.36', belowBestPct: '25.65' },
+    needs: '--accept-impact',
+  })
+  const accepted = await node.run(...swap, '--accept-impact')
+  expect([accepted.end, accepted.notes[0]]).toEqual([0, expect.stringContaining(beside)])
+  findsBest(far('100000000'), salt('5300'))
+  const near = await node.run(...swap)
+  expect([near.end, near.notes[0]]).toEqual([0, expect.stringMatching(/would pay 0\.53 SALT: this is 6 % worse$/)])
+  findsBest(far('100000000'), salt('4982'))
+  expect((await node.run(...swap)).notes[0]).toMatch(/price impact 0\.36 %$/)
+  expect(node.sent).toHaveLength(3)
+})
+
+it('a pool that is named for an exact output is held against the best one', async () => {
+  node.simulates()
+  const swap = ['swap', '1', 'SALT', 'FAR', '--exact-out', '--route', POOL, '--no-wait']
+  findsBest(salt('4000'), far('100000000'))
+  expect((await node.run(...swap)).end).toMatch(/^this pays 20\.\d\d % less than the best route: nothing was sent/)
+  expect(node.sent).toEqual([])
+  findsBest(salt('4900'), far('100000000'))
+  const near = await node.run(...swap)
+  expect(near.end).toBe(0)
+  expect(near.notes[0]).toMatch(/; the best way, SALT-FAR-5 would take 0\.49 SALT: this is 2\.\d\d % worse$/)
+})
+
 it('a rehearsal says who gets and gives how much, and what is burned', async () => {
   const of = (address: string) => ({ address, symbol: 'SALT' })
   node.simulates({

@@ -24,6 +24,7 @@ interface Refusal {
 
 const OPERATOR = { authorization: `Bearer ${OPERATOR_TOKEN}` }
 const SERVICE = '/api/x402/node-network-stats'
+const TRANSACTION_FORMS = 'send {"raw": "<hex of its bytes>"}, its JSON form, or the bytes as application/octet-stream'
 const JSON_RPC = { accept: 'application/json, text/event-stream' }
 
 async function misfits(path: string, body?: object): Promise<readonly string[] | number> {
@@ -44,6 +45,9 @@ describe('a member of a body that there is not is refused, and the one that was 
       'payment: there is no member secert; did you mean secret?',
     ],
     ['/api/v1/info/qa', { question: 'x', lang: 'en' }, 'there is no member lang; there are question'],
+    ['/api/v1/tx', { tx: '08' }, `there is no member tx; ${TRANSACTION_FORMS}`],
+    ['/api/v1/tx/simulate', { hex: '08' }, `there is no member hex; ${TRANSACTION_FORMS}`],
+    ['/api/v1/tx', {}, `the body is empty; ${TRANSACTION_FORMS}`],
     ['/api/v1/keys', { label: 'x', expiresInDay: 1 }, 'there is no member expiresInDay; did you mean expiresInDays?'],
   ])('%s %j', async (path, body, said) => {
     expect(await misfits(path, body)).toEqual([said])

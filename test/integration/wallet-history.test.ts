@@ -80,6 +80,26 @@ it.each([
   expect(row?.includes('0.00113256 FAR')).toBe(happened.sender === OWN)
 })
 
+it('a withdrawal that was cancelled is told to be given back, to people and to programs', async () => {
+  const withdrawal = event('bridge_withdraw', { network: 2, amount: '25000000', recipient: '0x00' })
+  const xusd = (count: string) => ({ symbol: 'XUSD', decimals: 6, units: count, text: count })
+  const place = { network: { number: 2, name: 'Arbitrum' }, recipient: '0x00', receives: xusd('24975000') }
+  for (const [status, end] of [
+    ['pending', 'success'],
+    ['cancelled', 'cancelled, given back'],
+  ] as const) {
+    node.says('/api/v1/bridge/withdrawals/', { withdrawal: { ...place, status } })
+    tells([withdrawal])
+    receipt(['24975000'])
+    expect((await rows())[0]).toMatch(
+      new RegExp(` sent 25 XUSD over the bridge to 0x00 on Arbitrum +${end} +0\\.00113256 FAR `),
+    )
+    tells([withdrawal])
+    const { prints } = await node.run('wallet', 'history', OWN, '--json')
+    expect(JSON.parse(prints[0] as string)).toMatchObject({ events: [{ ...withdrawal, withdrawal: status }] })
+  }
+})
+
 it('a program is told the fee and what came of it as people are', async () => {
   const hops = [{ asset: 'SALT', feeBps: 30 }]
   const swap = event('swap', { assetIn: 'FAR', exactOut: false, amount: COINS, limit: '1', hops })

@@ -1,5 +1,6 @@
 import { ok } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
+import { payoutFact } from '../ends.ts'
 import { factLines, textFact } from '../facts.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { readId, usage } from '../values.ts'
@@ -69,8 +70,8 @@ function withdrawalLines(withdrawal: Fields): readonly string[] {
     ['From', textFact(withdrawal.sender)],
     ['To', textFact(withdrawal.recipient)],
     ['Amount', unitsCell(withdrawal.amount)],
-    ['Fee', unitsCell(withdrawal.fee)],
-    ['Paid out', unitsCell(withdrawal.receives)],
+    ['Fee', withdrawal.status === 'cancelled' ? undefined : unitsCell(withdrawal.fee)],
+    payoutFact(withdrawal.status, unitsCell(withdrawal.amount), unitsCell(withdrawal.receives)),
     ['Asked for', `at height ${cellOf(withdrawal.createdAt)}`],
     ['Paid by', textFact(withdrawal.externalTxId)],
   ])

@@ -14,12 +14,12 @@ import { nativePowHasher } from '../../crypto/native-pow.ts'
 import { PROTOCOL } from '../../protocol.ts'
 import { printable } from '../../telemetry/terminal.ts'
 import { nativeAsset } from '../assets.ts'
-import { fileMeant, readRequestFile, reasonNotToSave, saveResultFile } from '../call-file.ts'
+import { FILE_FLAGS, saveResultFile, withRequest } from '../call-file.ts'
 import { type CallRecord, loadCall, saveCall } from '../call-record.ts'
 import { quoteLines, receiptLines } from '../call-text.ts'
 import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { nodeHint } from '../place.ts'
+import { givenFlags, nodeHint } from '../place.ts'
 import { resultLines } from '../result-text.ts'
 import { readServiceId, usage } from '../values.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
@@ -46,8 +46,7 @@ export const callCommand: Command = {
     tx: 'Take up a call that was paid before, by its payment',
     json: 'Print one JSON object with result, receipt, quote, verified; with --no-pay the quote',
     'no-pay': 'Show the quote and stop',
-    'request-file': 'File with the request, in place of the word; - is standard input',
-    save: 'Write the file that the result holds (a PDF, a picture) to this new file; one that exists is never overwritten',
+    ...FILE_FLAGS,
   },
   run: async (context) => {
     useNativeSha256()
@@ -55,30 +54,20 @@ export const callCommand: Command = {
       return fault('cli/usage', {
         reason: `${USAGE}; ${nodeHint(context, 'services')} lists them, npx --no farthing call --help shows the flags`,
       })
-    const asked = await withRequest(context)
+    const asked = await askedCall(context)
     if (!asked.ok) return asked.fault
     return buy(asked.value)
   },
 }
 
-/** A command whose words are the service and the request, wherever that came from; refused before a node is asked. */
-async function withRequest(context: CommandContext): Promise<Result<CommandContext>> {
+/** The call that is asked for; refused before a node is asked. */
+async function askedCall(context: CommandContext): Promise<Result<CommandContext>> {
   const { flags, words } = context
-  const file = flags['request-file']
-  if (flags.tx !== undefined && (words.length > 0 || file !== undefined))
+  if (flags.tx !== undefined && (words.length > 0 || flags['request-file'] !== undefined))
     return usage('a call that is taken up by --tx has its service and request already')
   if (flags.save !== undefined && flags['no-pay'] !== undefined)
     return usage('with --no-pay there is nothing to --save')
-  if (file !== undefined && words.length !== 1)
-    return usage('a request is a word or in --request-file, behind its service')
-  const meant = file === undefined ? await fileMeant(words[1]) : null
-  if (meant !== null)
-    return usage(`"${words[1]?.slice(0, 60)}" would be the request itself: say --request-file ${meant}`)
-  const unfit = flags.save === undefined ? null : await reasonNotToSave(flags.save)
-  if (unfit !== null) return fail(unfit)
-  if (file === undefined) return ok(context)
-  const request = await readRequestFile(file)
-  return request.ok ? ok({ ...context, words: [...words, request.value] }) : request
+  return withRequest(context)
 }
 
 async function buy(context: CommandContext): Promise<number | Fault> {
@@ -190,13 +179,15 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
   }
   const { status, body } = answer.value
   if (status === 200) return showResult(context, record, body)
-  if (body.refund !== undefined) return showRefund(context, body)
+  if (body.refund !== undefined) return showRefund(context, tx.txId, body)
   context.note(`nothing more is paid; take it up again with: ${resumeHint(context, tx.txId)}`)
   return refusal(answer.value)
 }
 
+/** The command line that takes a paid call up again, with what this one says of the answer. */
 function resumeHint(context: CommandContext, txId: string): string {
-  return nodeHint(context, `call --tx ${txId}`)
+  const json = context.flags.json === undefined ? '' : ' --json'
+  return nodeHint(context, `call --tx ${txId}${givenFlags(context, ['save'])}${json}`)
 }
 
 async function showResult(
@@ -219,7 +210,7 @@ async function showResult(
   return EXIT.unverified
 }
 
-/** What cannot be saved is not lost: the same answer comes again. */
+/** What cannot be saved is not lost: the same answer comes again. By the same path it would fail again. */
 async function save(
   context: CommandContext,
   path: string,
@@ -228,7 +219,7 @@ async function save(
 ): Promise<number | Fault> {
   const saved = await saveResultFile(path, result)
   if (saved.ok) context.note(`${saved.value} bytes written to ${path}`)
-  else context.note(`it is paid; take the answer up again with: ${resumeHint(context, tx.txId)}`)
+  else context.note(`it is paid; take the answer up again with: ${nodeHint(context, `call --tx ${tx.txId}`)}`)
   return saved.ok ? EXIT.ok : saved.fault
 }
 
@@ -252,11 +243,14 @@ function verify(
   })
 }
 
-function showRefund({ printJson, note, flags, params }: CommandContext, body: NodeAnswer['body']): number {
+function showRefund(context: CommandContext, txId: string, body: NodeAnswer['body']): number {
+  const { printJson, note, flags, params } = context
   const refund = fieldsOf(body.refund)
   if (flags.json !== undefined) printJson({ error: body.error, code: body.code, refund })
   const amount = typeof refund.amount === 'number' ? String(refund.amount) : 'an unknown amount of'
-  const what = textOf(body.error, 'the call failed')
-  note(`${what}; ${amount} ${params.ticker} goes back to you: ${textOf(refund.status, 'unknown')}`)
+  // The node points to the member of its answer; here that is the next line.
+  note(textOf(body.error, 'the call failed').replace(/: see refund\.$/, '.'))
+  const back = `${amount} ${params.ticker} goes back to you (${textOf(refund.status, 'unknown')})`
+  note(`${back}; see: ${nodeHint(context, `tx ${txId}`)}`)
   return EXIT.refunded
 }

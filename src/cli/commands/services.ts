@@ -1,6 +1,8 @@
+import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import type { TrialView } from '../../../rpc/client/trial-view.ts'
+import { FILE_FLAGS, saveResultFile, withRequest } from '../call-file.ts'
 import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { operatorClient, TOKEN_FLAG } from '../operator.ts'
@@ -34,10 +36,12 @@ export const servicesTestCommand: Command = {
   wordsMax: 2,
   about: 'Run a service without a payment, on its example unless a request is given',
   example: 'services test node-world-clock Europe/Berlin',
-  flags: { ...RPC_FLAG, ...TOKEN_FLAG, json: 'Print the result as JSON' },
+  flags: { ...RPC_FLAG, ...TOKEN_FLAG, ...FILE_FLAGS, json: 'Print the result as JSON' },
   run: async (context) => {
-    const [word, request] = context.words
-    if (word === undefined) return usage('usage: farthing services test <service id> [<request>]').fault
+    if (context.words.length === 0) return usage('usage: farthing services test <service id> [<request>]').fault
+    const asked = await withRequest(context)
+    if (!asked.ok) return asked.fault
+    const [word = '', request] = asked.value.words
     const trial = await trialOf(context, word.startsWith('node-') ? word : `node-${word}`, request)
     if (!trial.ok) return trial.fault
     const { outcome, durationMs } = trial.value
@@ -45,11 +49,18 @@ export const servicesTestCommand: Command = {
       if (context.flags.json !== undefined) context.printJson(outcome.result, 2)
       else for (const line of resultLines(outcome.result)) context.print(line)
       context.note(`It took ${durationMs} ms.`)
-      return EXIT.ok
+      return context.flags.save === undefined ? EXIT.ok : saveTried(context, context.flags.save, outcome.result)
     }
     context.note(`${outcome.code}: ${outcome.message}`)
     return EXIT.failed
   },
+}
+
+async function saveTried({ note }: CommandContext, path: string, result: unknown): Promise<number | Fault> {
+  const saved = await saveResultFile(path, result)
+  if (!saved.ok) return saved.fault
+  note(`${saved.value} bytes written to ${path}`)
+  return EXIT.ok
 }
 
 /** By the node where one runs, else by the configuration and the data folder. */

@@ -3,10 +3,10 @@ import type { Amount } from '../../../consensus/primitives/amount.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { HOPS_MAX } from '../../../consensus/tx/asset-payloads.ts'
-import type { AssetView, HopView } from '../../../rpc/client/ledger-views.ts'
+import type { AssetView, HopView, UnitsView } from '../../../rpc/client/ledger-views.ts'
 import { assetLie } from '../assets.ts'
 import type { CommandContext } from '../command.ts'
-import { IMPACT_FLAG, withImpact } from '../impact.ts'
+import { IMPACT_FLAG, type Rival, withImpact } from '../impact.ts'
 import { atLeast, atMost, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'
 import { findPool, poolText, seenFrom } from '../pools.ts'
 import { LOSS_FLAG, madeForWorth, type Proposal, propose } from '../proposal.ts'
@@ -104,7 +104,10 @@ async function proposeExactIn(
   if (limit === 0n) return cannot(`${amountText(given.value, from)} are too little for these pools to pay anything`)
   const payload = { assetIn: from.symbol, exactOut: false, amount: given.value, limit, hops: hops.map(hopOf) }
   const said = `swap ${amountText(given.value, from)} for at least ${amountText(limit, to)}${why} over ${wayText(from, hops)}`
-  const weighed = await withImpact(session, said, { from, given: given.value, hops })
+  const best =
+    asked.route === null ? null : await quotedWay(session, pair, { amount: asked.amount, units: given.value })
+  const rival = best?.ok ? rivalOut(from, best.value, (hops.at(-1) as HopView).out) : null
+  const weighed = await withImpact(session, said, { from, given: given.value, hops, rival })
   if (!weighed.ok) return weighed
   const got = hops.map(({ out }, i) => ({ label: i === hops.length - 1 ? 'received' : 'through', asset: out }))
   const amounts = [{ label: 'paid', asset: from }, ...got]
@@ -132,7 +135,10 @@ async function proposeExactOut(
   const { limit, why } = boundOf(asked, most.value, atMost(given, asked.slippage))
   const payload = { assetIn: from.symbol, exactOut: true, amount: wanted.value, limit, hops: hops.map(hopOf) }
   const said = `swap at most ${amountText(limit, from)}${why} for ${amountText(wanted.value, to)} over ${wayText(from, hops)}`
-  const weighed = await withImpact(session, said, { from, given, hops })
+  const best =
+    asked.route === null ? null : await quotedWay(session, pair, { amountOut: asked.amount, units: wanted.value })
+  const rival = best?.ok ? rivalIn(from, best.value, given) : null
+  const weighed = await withImpact(session, said, { from, given, hops, rival })
   if (!weighed.ok) return weighed
   const amounts = [
     { label: 'paid', asset: from },
@@ -148,6 +154,19 @@ function hopOf({ out, feeBps }: HopView) {
 /** The pools of a way as the transaction names them. */
 function wayText(from: AssetView, hops: readonly HopView[]): string {
   return hops.map(({ out, feeBps }, i) => poolText(hops[i - 1]?.out ?? from, out, feeBps)).join(', ')
+}
+
+/** What a better way than the one that was named would pay for the same; null where there is none. */
+function rivalOut(from: AssetView, { hops }: Way, named: UnitsView): Rival | null {
+  const { out } = hops.at(-1) as HopView
+  if (out.units <= named.units) return null
+  return { says: `${wayText(from, hops)} would pay ${amountText(out.units, out)}`, fair: out.units, paid: named.units }
+}
+
+/** What a better way than the one that was named would take for the same; null where there is none. */
+function rivalIn(from: AssetView, { given, hops }: Way, named: Amount): Rival | null {
+  if (given >= named || hops.length > 1) return null
+  return { says: `${wayText(from, hops)} would take ${amountText(given, from)}`, fair: named, paid: given }
 }
 
 /** The limit that was given, in units of its asset. */

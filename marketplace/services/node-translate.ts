@@ -1,14 +1,12 @@
 import { Type } from 'typebox'
-import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { orNull, UNKNOWN } from './amounts.ts'
 import type { ServiceContext } from './context.ts'
 import { delivered, SOURCE_ENVELOPE, sourceEnvelope } from './envelope.ts'
 import { unknownIn } from './figures.ts'
-import { refusal, unusable } from './requests.ts'
+import { unusable } from './requests.ts'
 import { defineService } from './service.ts'
-import { isPlainly, languageName } from './texts/language.ts'
 
 const ID = 'node-translate' as ServiceId
 const TEXT_CHARS_MAX = 5_000
@@ -52,11 +50,6 @@ function parse(request: string): Result<Wanted> {
   return /\p{L}/u.test(text) ? ok({ to, text }) : unusable('there are no words in the text', FORMAT)
 }
 
-/** A text that is in the language already has no translation to be paid for. */
-function check({ to, text }: Wanted): Fault | null {
-  return isPlainly(to, text) ? refusal(`the text is in ${languageName({ language: to })} already`, FORMAT) : null
-}
-
 async function translateText(wanted: Wanted, context: ServiceContext, signal: AbortSignal) {
   const { value, source } = delivered(await context.outside.translator.ask(wanted, signal))
   const { sourceLanguage, text, engine } = value
@@ -74,7 +67,7 @@ async function translateText(wanted: Wanted, context: ServiceContext, signal: Ab
 export const translate = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Translation',
-  description: `A text of up to ${TEXT_CHARS_MAX} characters in any of ${LANGUAGES.length} languages, with the language it was in. Words in the text that command something are translated, not followed. A text that plainly is in the language already is refused before payment; one that comes back as it was is refunded.`,
+  description: `A text of up to ${TEXT_CHARS_MAX} characters in any of ${LANGUAGES.length} languages, with the language it was in. Words in the text that command something are translated, not followed. A text that comes back as it was, as one that is in the language already, is refunded.`,
   brief: 'Translates a text into another language and tells which language it was in.',
   words: 'translation german english french spanish japanese chinese italian language',
   capability: 'utility',
@@ -96,7 +89,6 @@ export const translate = defineService<Wanted, typeof RESULT>({
   reachesOut: true,
   requestCharsMax: REQUEST_CHARS_MAX,
   parse,
-  check,
   ready: ({ outside }) => outside.translator.readiness(),
   resultSchema: RESULT,
   execute: translateText,

@@ -114,7 +114,7 @@ function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
     size: tx.size,
     ...(receipt === undefined ? {} : mined(context, tx, receipt)),
     signature,
-    unknown: signature.classical.valid === null ? ['signature'] : [],
+    unknown: [...(signature.classical.valid === null ? ['signature'] : []), ...(isUntold(tx) ? ['moved'] : [])],
   }
 }
 
@@ -125,10 +125,21 @@ function amountIn(chain: Chain, { kind, payload }: Transaction['body']) {
   return asset === undefined ? {} : { amount: assetAmount(asset, amount) }
 }
 
+/** Kinds that move what their own receipts do not tell: escrows that are settled, what a new token burns, what comes back from a bridge. */
+const UNTOLD: ReadonlySet<TxKind> = new Set(['agent_receipt', 'token_create', 'bridge_cancel'])
+
+function isUntold({ body: { kind } }: Transaction): boolean {
+  return UNTOLD.has(kind)
+}
+
+function movementsIn({ chain }: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
+  return movementsOf(chain, tx, receipt).map((movement) => movementFacts(chain, movement))
+}
+
 function mined(context: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
   const { fee, burned, rate, weight, code, entries } = receipt
   return {
-    moved: movementsOf(context.chain, tx, receipt).map((movement) => movementFacts(context.chain, movement)),
+    ...(isUntold(tx) ? {} : { moved: movementsIn(context, tx, receipt) }),
     fee: { amount: coins(context, fee), burned: coins(context, burned), rate: rate.toString(), weight },
     receipt: { success: code === OUTCOME_OK, code: outcomeCode(code) ?? null, entries: [...entries] },
   }

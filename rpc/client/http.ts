@@ -28,6 +28,11 @@ const LEVELS_MAX = 128
 /** Room that a body gets at first. */
 const FIRST_BYTES = 16_384
 
+/** Whether no answer came: what was sent may have arrived all the same. */
+export function isUnanswered({ code }: Fault): boolean {
+  return code === 'cli/node-unreachable' || code === 'cli/ended'
+}
+
 /** Asks a node. Any HTTP answer is a value. Faults: `cli/node-unreachable`, and `cli/ended` where the signal of the transport ended it. */
 export async function askNode(
   baseUrl: string,

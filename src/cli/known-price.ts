@@ -1,6 +1,6 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import { HOPS_MAX } from '../../consensus/tx/asset-payloads.ts'
+import { ROUTE_POOLS_MAX } from '../../marketplace/facts/prices.ts'
 import { type Ratio, ratio, significantText } from '../../marketplace/facts/ratio.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import type { UnitsView } from '../../rpc/client/ledger-views.ts'
@@ -10,19 +10,22 @@ import type { Session } from './session.ts'
 
 const PPM = 1_000_000n
 const DIGITS = 6
+/** Pools of a route to dollars: those to the coin, and the one that prices it. */
+const ROUTE_MAX = ROUTE_POOLS_MAX + 1
 /** A fraction as the API has it; more digits no price of the chain has. */
 const WHOLE_NUMBER = /^[1-9][0-9]{0,99}$/
 
 /**
  * What is done with a pool, with how far its price, that of two amounts, lies from the one that the node knows; as it is where the node
- * does not know both. Faults: `cli/far-price` where that is too far, `cli/declined` where the person at the terminal said no.
+ * does not know both. `pool` names the one that is there already. Faults: `cli/far-price` where that is too far, `cli/declined` where the person at the terminal said no.
  */
 export async function withKnownPrice(
   session: Session,
   said: string,
   [a, b]: readonly [UnitsView, UnitsView],
+  pool: string | null = null,
 ): Promise<Result<Weighed>> {
-  const [ofA, ofB] = [await priceOf(session, a), await priceOf(session, b)]
+  const [ofA, ofB] = [await priceOf(session, a, pool), await priceOf(session, b, pool)]
   if (ofA === undefined || ofB === undefined) return ok({ says: said, facts: {} })
   const known = ratio(ofA.numerator * ofB.denominator, ofA.denominator * ofB.numerator)
   const opened = ratio(b.units, a.units)
@@ -42,17 +45,19 @@ function perWhole({ numerator, denominator }: Ratio, a: UnitsView, b: UnitsView)
 
 /**
  * Millionths of a dollar for a base unit of an asset; undefined where the node knows no price. By the pools of its route as they
- * are in the newest block: the node's own price of the coin is the mean of an epoch that is over.
+ * are in the newest block: the node's own price of the coin is the mean of an epoch that is over. A pool is not held against
+ * itself: one that prices the coin is held against that mean, and one that prices a token against nothing.
  */
-async function priceOf(session: Session, { symbol }: UnitsView): Promise<Ratio | undefined> {
+async function priceOf(session: Session, { symbol }: UnitsView, pool: string | null): Promise<Ratio | undefined> {
   const answer = await session.client.document(`/api/v1/tokens/${symbol}`)
   const { price } = fieldsOf(answer.ok ? answer.value.token : undefined)
-  const { route, microsPerUnit } = fieldsOf(price)
-  if (!Array.isArray(route)) return undefined
-  return route.length === 0 ? told(microsPerUnit) : along(session, symbol, route.slice(0, HOPS_MAX).map(String))
+  const { route, microsPerUnit, basis } = fieldsOf(price)
+  if (!Array.isArray(route) || route.length > ROUTE_MAX) return undefined
+  if (pool !== null && route.includes(pool)) return basis === 'epoch' ? told(microsPerUnit) : undefined
+  return route.length === 0 ? told(microsPerUnit) : along(session, symbol, route.map(String))
 }
 
-/** What comes of a base unit over pools at their reserves, the last of which holds dollars of six decimals; undefined where one is not found. */
+/** What comes of a base unit over pools at their reserves, the last of which holds dollars; undefined where one is not found. */
 async function along(session: Session, from: string, route: readonly string[]): Promise<Ratio | undefined> {
   let [symbol, paid, given] = [from, 1n, 1n]
   for (const name of route) {
@@ -64,7 +69,8 @@ async function along(session: Session, from: string, route: readonly string[]): 
     paid *= funds.reserveB
     given *= funds.reserveA
   }
-  return given === 0n || paid === 0n ? undefined : ratio(paid, given)
+  const isDollar = symbol === session.rules.market.pricedPool.dollar
+  return given === 0n || paid === 0n || !isDollar ? undefined : ratio(paid, given)
 }
 
 function told(microsPerUnit: unknown): Ratio | undefined {

@@ -1,6 +1,7 @@
 import type { AccountKeys } from '../../consensus/crypto/account-keys.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
+import { fieldsOf } from '../../rpc/client/http.ts'
 import type { SimulationView } from '../../rpc/client/simulation-view.ts'
 import { type Intent, rehearseTransaction } from '../../rpc/client/transactions.ts'
 import { printable } from '../telemetry/terminal.ts'
@@ -27,8 +28,9 @@ export async function rehearse(
   const simulated = await client.simulate(tx.value)
   if (!simulated.ok) return simulated.fault
   const isLoss = lossOf(session, proposal, simulated.value) !== null
-  const needs = isLoss ? { needs: '--accept-loss' } : {}
-  if (context.flags.json !== undefined) context.printJson({ ...factsOf(session, proposal, simulated.value), ...needs })
+  const needs = [fieldsOf(proposal.facts).needs, ...(isLoss ? ['--accept-loss'] : [])].filter(Boolean).join(' ')
+  const facts = { ...factsOf(session, proposal, simulated.value), ...(needs === '' ? {} : { needs }) }
+  if (context.flags.json !== undefined) context.printJson(facts)
   else for (const line of await linesOf(session, proposal, simulated.value)) context.print(line)
   const reason = await failureOf(session, proposal, simulated.value)
   if (isLoss) context.note('this needs --accept-loss to be sent')

@@ -227,19 +227,6 @@ describe('node-translate', () => {
     expect(await failure('node-translate', `de|${text}`)).toContain('it is the text as it was')
   })
 
-  it('refuses a text that plainly is in the language already, before it is paid', async () => {
-    const letter = 'Wo ist die Schale? Ich habe sie am Montag bestellt, und sie ist nicht da.'
-    says('de', letter)
-    expect(await paid('node-translate', `de|${letter}`)).toEqual({
-      request: `de|${letter}`,
-      refused: 'the text is in German already',
-    })
-    expect(fake.questions).toHaveLength(0)
-    says('de', 'Das Treffen ist da. Bitte bring ihn mit.')
-    for (const mixed of ['Das Treffen ist da. Please bring it with you.', 'Where is it? Das ist nicht da.'])
-      expect(await paid('node-translate', `de|${mixed}`)).toMatchObject({ sourceLanguage: 'de' })
-  })
-
   it.each(['401', '503'] as const)('is offered only while a model for it can be asked: %s', async (profile) => {
     const readiness = (id: string) => serviceNamed(id).ready(seen())
     expect(readiness('node-translate').available).toBe(true)

@@ -45,9 +45,8 @@ export interface Totals {
  */
 const DIGITS: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+    0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF',
     3: 'BHD IQD JOD KWD LYD OMR TND',
-    4: 'CLF UYW',
   }).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
 )
 

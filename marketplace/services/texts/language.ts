@@ -24,11 +24,6 @@ const SHORT_LIKENESS_MIN = 0.9
 const ENGLISH_SURE = 3
 const FOREIGN_SURE = 2
 const FOREIGN_SHARE = 0.3
-/** Languages that none is near to of which no words are known here: Slovak would be taken for Czech, Malay for Indonesian. */
-const TOLD_PLAINLY: ReadonlySet<string> = new Set('de en es fi fr hu it nl pl sv tr'.split(' '))
-const SENTENCE_END = /[.!?\n]+/
-/** Fewer words may be a name, a number or a greeting. */
-const SENTENCE_WORDS_MIN = 4
 /** Scots is told from English by words, hardly by letters. */
 const ENGLISH = ['eng', 'sco']
 
@@ -49,28 +44,6 @@ export function guessLanguage(text: string): LanguageGuess {
   return signs.english > signs.foreign && seen.length <= SHORT_CHARS_MAX
     ? ASSUMED_ENGLISH
     : { language: codeOf(best), assumed: false }
-}
-
-/**
- * Whether a text is in a language without a doubt, all of it: enough of its words tell it, no other known language fits as well, and no
- * sentence is in another one. False for languages that are hard to tell. Total.
- */
-export function isPlainly(language: string, text: string): boolean {
-  if (!TOLD_PLAINLY.has(language)) return false
-  const whole = wordSigns(text)
-  const own = language === 'en' ? whole.english : whole.languages.join() === language ? whole.foreign : 0
-  const guess = guessLanguage(text)
-  return own >= FOREIGN_SURE && !guess.assumed && guess.language === language && isOnlyIn(language, text)
-}
-
-/** Whether every sentence shows that it is in a language; one of a few words need not. */
-function isOnlyIn(language: string, text: string): boolean {
-  return text.split(SENTENCE_END).every((sentence) => {
-    const { words, english, foreign, languages } = wordSigns(sentence)
-    const [own, other] = language === 'en' ? [english, foreign] : [foreign, english]
-    if (own === 0) return other === 0 && words < SENTENCE_WORDS_MIN
-    return language === 'en' ? other < own : other === 0 && languages.includes(language)
-  })
 }
 
 /** Whether more words are of other languages than of English, and not just one of many. */

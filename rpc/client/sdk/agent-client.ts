@@ -42,6 +42,7 @@ import type {
   PaidFetchOptions,
   Payment,
   PaymentJournal,
+  PaymentRecord,
   PaymentState,
   Quote,
   Receipt,
@@ -342,7 +343,7 @@ export class AgentClient {
     const receipt = receiptOf(body)
     const answer = { result: body.result as R, receipt, payment }
     if (this.#options.verify === false) return { ...answer, verified: null }
-    const kept = await this.#journal.get(payment.txId)
+    const kept = await this.#kept(payment)
     // A payment that was taken up by its secret alone: what this client never knew cannot be compared.
     const caller = kept?.sender ?? this.address ?? String(receipt.caller)
     const amount = payment.amount === 0n ? receipt.amountBaseUnits : payment.amount
@@ -364,6 +365,15 @@ export class AgentClient {
     const expected = { txId, serviceId, caller, amountBaseUnits: amount.toString(), request }
     const basis = { facts: this.#facts, secondNode: this.#secondNode, transport: this.#transport }
     return checkReceipt(answer, expected, basis)
+  }
+
+  /** What the journal has of a payment. What was bought is worth more than a journal that cannot be read. */
+  async #kept({ txId }: Payment): Promise<PaymentRecord | undefined> {
+    try {
+      return await this.#journal.get(txId)
+    } catch {
+      return undefined
+    }
   }
 
   /** Says in the journal what became of a payment; one that is not in there, since another process made it, stays out. */

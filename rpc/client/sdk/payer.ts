@@ -6,6 +6,7 @@ import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import { requestCommitment } from '../../../marketplace/checkout/claim.ts'
 import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
+import { isUnanswered } from '../http.ts'
 import type { NodeClient, StatusView } from '../node-client.ts'
 import { feeOf, prepareTransaction } from '../transactions.ts'
 import { checkAgreement, checkPayee, checkStands } from './agreement.ts'
@@ -122,9 +123,9 @@ export class Payer {
   /** Holds the quote against every guard; gives what units are in dollars, null where nobody names any. */
   async #agree(quote: Quote): Promise<((units: bigint) => number) | null> {
     const { facts, allow, client, second, onPay } = this.#parts
-    const { height } = await statusOn(client, facts)
-    // One that cannot be asked now could not be asked about the block of the payment either.
-    if (second !== null) await statusOn(second, facts)
+    // A second node that cannot be asked now could not be asked about the block of the payment either.
+    const asked = [statusOn(client, facts), ...(second === null ? [] : [statusOn(second, facts)])] as const
+    const [{ height }] = await Promise.all(asked)
     checkAgreement(quote, { facts, allow, height })
     await checkPayee(quote, allow, client)
     const perUnit = await this.#dollarsPerUnit(quote)
@@ -215,7 +216,7 @@ export class Payer {
       return { record: sent, arrived: true }
     }
     // Whether it arrived is not known then, and paying again might pay twice: settling finds out.
-    if (submitted.fault.code === 'cli/node-unreachable') return { record, arrived: false }
+    if (isUnanswered(submitted.fault)) return { record, arrived: false }
     await this.#note({ ...record, state: 'refused' })
     const { message } = errorOfFault(submitted.fault)
     const advice = await this.#adviceFor(record)

@@ -7,6 +7,8 @@ import { isOver, pause } from './waiting.ts'
 
 /** How long a second node may be behind the block of a receipt. */
 const BEHIND_MS = 10_000
+/** A node that gives no answer as often as this has none. */
+const ASKED_MAX = 3
 
 /** What receipts are checked with. */
 export interface ReceiptBasis {
@@ -43,10 +45,12 @@ async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): 
   const { blockHeight, blockHash } = receipt
   if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false
   const untilMs = Date.now() + BEHIND_MS
-  for (;;) {
+  for (let asked = 1; ; asked++) {
     const answer = await askNode(url, `/api/v1/blocks?limit=1&cursor=${blockHeight}`, {}, transport)
-    if (!answer.ok || answer.value.status !== 200 || !Array.isArray(answer.value.body.blocks)) return false
-    const { height, id } = fieldsOf(answer.value.body.blocks[0])
+    const isAnswered = answer.ok && answer.value.status === 200 && Array.isArray(answer.value.body.blocks)
+    // One answer may be lost on the way, or come at a moment of many.
+    if (!isAnswered && asked >= ASKED_MAX) return false
+    const { height, id } = fieldsOf(isAnswered ? (answer.value.body.blocks as readonly unknown[])[0] : undefined)
     if (height === blockHeight) return id === blockHash
     if (isOver({ untilMs, ...transport })) return false
     await pause(BEHIND_MS / 20, transport.signal)

@@ -5,7 +5,7 @@ import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { formatAmount, parseAmount } from '../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import { fieldsOf, type NodeAnswer, refusal, textOf } from '../../../rpc/client/http.ts'
+import { fieldsOf, isUnanswered, type NodeAnswer, refusal, textOf } from '../../../rpc/client/http.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { type ClientQuote, preparePayment, quoteCall, reasonNotToPay, settleCall } from '../../../rpc/client/pay.ts'
 import { failedChecks, type ReceiptJson, type Verification, verifyPaidAnswer } from '../../../rpc/client/verify.ts'
@@ -153,7 +153,7 @@ async function pay(client: NodeClient, context: CommandContext, quoted: ClientQu
   await saveCall(config.dataDir, record)
   const submitted = await client.submit(payment.value.tx)
   // Whether it arrived is not known then, and paying again might pay twice: the settle finds out.
-  return submitted.ok || submitted.fault.code === 'cli/node-unreachable' ? ok(record) : submitted
+  return submitted.ok || isUnanswered(submitted.fault) ? ok(record) : submitted
 }
 
 /** Takes up a kept call: the same payment is offered again, and sent again if the node does not know it. */

@@ -107,7 +107,9 @@ async function rewardOwner(context: CommandContext): Promise<Result<JobOwner>> {
   if (flags.address !== undefined && flags.wallet !== undefined)
     return usage('--address and --wallet both say whom mining pays; give one of them')
   const address =
-    flags.address === undefined ? await ownWallet(context, flags.node) : readAddress(context, flags.address)
+    flags.address === undefined
+      ? await ownWallet(context, flags.node?.replace(/\/+$/, ''))
+      : readAddress(context, flags.address)
   if (!address.ok) return address
   return ok({ address: address.value, text: formatAddress(context.params.addressPrefix, address.value) })
 }

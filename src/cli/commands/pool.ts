@@ -188,10 +188,11 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   ]
   const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares${staysText(left)}`
   // A pool at another price than the known one is traded back to it, and who added pays for that.
-  const weighed = await withKnownPrice(session, says, [
+  const sides = [
     { ...a, units: funds.reserveA as Amount },
     { ...b, units: funds.reserveB as Amount },
-  ])
+  ] as const
+  const weighed = await withKnownPrice(session, says, sides, pool.value.name)
   if (!weighed.ok) return weighed
   const labels = [paid(a), paid(b), SHARES]
   return madeForWorth(propose('liquidity_add', payload, weighed.value.says, labels, weighed.value.facts), 2n)

@@ -21,14 +21,14 @@ export const stableDepositCommand = writingCommand<Part>({
   name: 'stable deposit',
   about: 'Give bridged dollars to the reserve of a stable token; they are not yours any more',
   example: 'stable deposit 100 FUSD',
-  flags: {},
+  flags: { 'accept-loss': 'Do not ask on a terminal' },
   read: readPart('stable deposit'),
   propose: async (session, part) => {
     const says = (paid: string, symbol: string): string =>
       `give ${paid} to the reserve of ${symbol}: a gift, nothing comes back for it`
     const proposed = await proposeReserve('stable_deposit', says)(session, part)
     const { flags, note } = session.context
-    if (!proposed.ok || flags['dry-run'] !== undefined) return proposed
+    if (!proposed.ok || flags['dry-run'] !== undefined || flags['accept-loss'] !== undefined) return proposed
     const agreed = await confirmed(note, (proposed.value[0] as Proposal).says)
     return agreed.ok ? proposed : agreed
   },

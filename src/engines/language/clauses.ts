@@ -33,11 +33,20 @@ export function clausesOf(text: string): Clauses | null {
   return count < CLAUSES_MIN ? null : { count, headings }
 }
 
+/** What forbids or commands is the rule itself. */
+const COMMAND =
+  /^(?:no|never|do|don['\u2019]t|always|keep|open|close|use|wear|turn|put|call|ask|report|wash|switch|leave|stay)\b/iu
+
 /** A few words without a verb, behind which more follows that is no clause of its own. */
 function isHeading(text: string, start: number): boolean {
   HEADING.lastIndex = start
   const heading = HEADING.exec(text)?.[0]
-  if (heading === undefined || VERB.test(heading) || heading.trim().split(/\s+/).length > HEADING_WORDS_MAX)
+  if (
+    heading === undefined ||
+    VERB.test(heading) ||
+    COMMAND.test(heading) ||
+    heading.trim().split(/\s+/).length > HEADING_WORDS_MAX
+  )
     return false
   const behind = text.slice(start + heading.length, start + heading.length + 12).replace(/^\.?\s+/, '')
   return !/^\(?\d{1,3}[.)]\s/.test(behind)

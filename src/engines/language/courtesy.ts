@@ -114,7 +114,7 @@ const REQUEST =
 const WEAK_THANKS = bareThanks('')
 const STRONG_THANKS = bareThanks(MUCH_THANKS)
 /** A text that is nothing but thanks, and loud. */
-const ONLY_THANKS = new RegExp(`^\\W*${THANKS}${MUCH_THANKS}?${MORE_THANKS}!+\\W*$`, 'u')
+const ONLY_THANKS = new RegExp(`^\\W*${THANKS}${MUCH_THANKS}?${MORE_THANKS}!\\W*$`, 'u')
 
 /** How thanks of a text are meant: it says nothing else, or it says something too, or it asks for something. */
 export type Thanks = 'alone' | 'aside' | 'asking'

@@ -7,7 +7,7 @@ import { computeTotals, itemsTotalOf } from './totals.ts'
 
 const ITEMS_MAX = 200
 /** Rates of VAT on one document: as many as the sums of one page have lines for. */
-const RATES_MAX = 30
+export const RATES_MAX = 30
 const QTY_MAX = 1_000_000_000n
 const PRICE_MAX = 1_000_000_000n
 const QTY_DECIMALS_MAX = 4
@@ -121,16 +121,11 @@ type SettledField =
   | 'prepaid'
   | 'pricesIncludeVat'
 
-/** The members that a request of a kind may have, in the order in which a refusal names them. */
-export function documentMembers(kind: DocumentKind): readonly string[] {
-  return Object.keys(readersOf(kind))
-}
-
 /** The request of a document, or what is wrong with it. */
 export function readDocumentRequest(kind: DocumentKind, text: string): DocumentRequest | Problem {
   const json = readExactJson(text)
   if (json instanceof Problem) return json
-  const read = record<Record<string, unknown>>(readersOf(kind))(json, '')
+  const read = record<Record<string, unknown>>(documentReaders(kind))(json, '')
   if (read instanceof Problem) return read
   const { numberField, deadline } = kind
   const request = {
@@ -151,8 +146,8 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
   return problem ?? request
 }
 
-/** Every field of a kind of document, by the name that its callers use. */
-function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
+/** Every field of a kind of document, by the name that its callers use, in the order in which a refusal names them. */
+export function documentReaders(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
   const { numberField, deadline, hasPayment, hasOriginalInvoice, hasDeliveryDate, hasPrepaid, credits } = kind
   const item = record<DocumentItem>({
     description: line(500),

@@ -6,7 +6,7 @@ import { CREDIT_NOTE, DOCUMENT_TERMS } from './documents/kinds.ts'
 export const creditNote = documentService(CREDIT_NOTE, {
   serviceId: 'node-credit-note' as ServiceId,
   name: 'Credit note PDF',
-  description: `A credit note as tagged A4 PDF (base64) that names the invoice it corrects. Amounts are what is credited; a price below 0 lessens it. If their sum is below 0, every sign is turned. ${DOCUMENT_TERMS}`,
+  description: `A credit note as tagged A4 PDF (base64) that names the invoice it corrects. Amounts are what is credited; a price below 0 lessens it. If below 0 with VAT, every sign is turned. ${DOCUMENT_TERMS}`,
   brief: 'Makes a credit note as A4 PDF, with totals that mirror the invoice it corrects.',
   words: 'refund billing bookkeeping correction document',
   priceUsdMicros: 8_000n,

@@ -85,7 +85,7 @@ export const keywords = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Keywords',
   description:
-    'Keywords with scores, named persons, places and organisations (best effort), and topics of a text. By the model of the node where there is one, in many languages; else for English the noun phrases and whole names that a tagger finds: rare names at the beginning of a line can be missed. HTML is read as its text. The engine is named.',
+    'Keywords with scores, named persons, places and organisations (best effort), and topics of a text. By the model of the node where there is one, in many languages; else for English the noun phrases and whole names that a tagger finds: rare names at the beginning of a line can be missed. HTML is read as its text, mail without what it quotes. The engine is named.',
   brief: 'Finds the keywords, names and topics of a text.',
   words: 'extract entities tags phrases subject tagging',
   capability: 'analytics',

@@ -69,7 +69,7 @@ export const sentiment = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Sentiment',
   description:
-    'Sentiment of a text with polarity from -1 to 1, confidence and up to eight emotions, the strongest first. By the model of the node where there is one, in many languages; else by rules (VADER) and lexicons of this project for English, with the share of each emotion; scores such as 2/5 count, forms of courtesy do not, and irony is read only where it is plain ("Oh great, another broken mug"). HTML is read as its text. The engine is named.',
+    'Sentiment of a text with polarity from -1 to 1, confidence and up to eight emotions, the strongest first. By the model of the node where there is one, in many languages; else by rules (VADER) and lexicons of this project for English, with the share of each emotion; scores such as 2/5 count, forms of courtesy do not, and irony is read only where it is plain ("Oh great, another broken mug"). HTML is read as its text, mail without what it quotes. The engine is named.',
   brief: 'Tells the sentiment of a text, with polarity, confidence and emotions.',
   words: 'mood feeling opinion positive negative review tone angry',
   capability: 'analytics',

@@ -65,7 +65,7 @@ interface Read {
 function parse(request: string): Result<Wanted> {
   const written = request.trim()
   if (URL_ALONE.test(written)) return ok({ url: written })
-  const text = pastedText(written).trim()
+  const text = pastedText(written, TEXT_CHARS.min).trim()
   return text.length < TEXT_CHARS.min
     ? unusable(`a text has at least ${TEXT_CHARS.min} characters`, FORMAT)
     : ok({ text })
@@ -110,7 +110,7 @@ export const summarize = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Summary',
   description:
-    'One sentence and three to five key points of a text, or of a page at a URL. By the model of the node where there is one, in many languages; else by TextRank for English: whole sentences of the text, word for word; one that points back ("It", "However") comes only with the one before it. Of dialogues whole turns, figures, days and decisions first; of lists items, of code comments. It chooses and does not rephrase. HTML is read as its text. The engine is named.',
+    'One sentence and three to five key points of a text, or of a page at a URL. By the model of the node where there is one, in many languages; else by TextRank for English: whole sentences, word for word; one that points back ("It", "However") comes only with the one before it. Of dialogues whole turns, figures, days and decisions first; of lists items, of code comments. It chooses and does not rephrase. HTML is read as its text, mail without what it quotes. The engine is named.',
   brief: 'Gives the gist of a text or a page in one sentence and a few key points.',
   words: 'summary summarise tldr shorten short article condense',
   capability: 'utility',

@@ -6,7 +6,8 @@ import {
   QUOTE,
   RECEIPT,
 } from '../../marketplace/services/documents/kinds.ts'
-import { documentMembers } from '../../marketplace/services/documents/request.ts'
+import { Problem, type Reader } from '../../marketplace/services/documents/readers.ts'
+import { documentReaders, RATES_MAX } from '../../marketplace/services/documents/request.ts'
 
 const KINDS: readonly DocumentKind[] = [INVOICE, PROFORMA, RECEIPT, CREDIT_NOTE, QUOTE]
 
@@ -15,7 +16,7 @@ const NUMBERS = KINDS.map(({ numberField }) => numberField)
 /** What each member takes; the number of a document is told once for all kinds. */
 const TAKEN: Readonly<Record<string, string>> = {
   buyer: '`{name, address?, vatId?}`',
-  items: '1 to 200 of `{description, qty, unitPrice, vatPercent?}`; only a credit note takes a `unitPrice` below 0',
+  items: `list of \`{description, qty, unitPrice, vatPercent?}\`, with at most ${RATES_MAX} rates of VAT; only a credit note takes a \`unitPrice\` below 0`,
   vatRate: 'percent, for items without `vatPercent`',
   'pricesIncludeVat?': 'true: `unitPrice` and `discount` include VAT; else they are before VAT',
   'discount?': '`{percent}` or `{amount}`, off the sum of the items',
@@ -28,12 +29,12 @@ const TAKEN: Readonly<Record<string, string>> = {
   'seller?': '`{name, address?, vatId?, email?, phone?, iban?, bic?}`',
   'currency?': 'of ISO 4217, else `documents.currency` (EUR)',
   'issueDate?': 'day, else today',
-  'notes?': 'text of up to 60 lines',
+  'notes?': 'text',
 }
 
 /** Rows of the table of request members: member, what it takes, which documents take it. Throws where a kind has a member that is not told. */
 export function memberRows(): readonly (readonly string[])[] {
-  const membersOf = new Map(KINDS.map((kind) => [kind, documentMembers(kind)]))
+  const membersOf = new Map(KINDS.map((kind) => [kind, Object.keys(documentReaders(kind))]))
   const told = new Set([...NUMBERS, ...Object.keys(TAKEN).map(bare)])
   const untold = [...membersOf.values()].flat().find((name) => !told.has(name))
   if (untold !== undefined) throw new Error(`the table of documents does not tell ${untold}`)
@@ -42,9 +43,52 @@ export function memberRows(): readonly (readonly string[])[] {
     return kinds.length === KINDS.length ? 'all' : kinds.map(({ type }) => type).join(', ')
   }
   return [
-    [NUMBERS.map((name) => `\`${name}\``).join(', '), 'text of up to 64 characters', 'each its own'],
+    [NUMBERS.map((name) => `\`${name}\``).join(', '), 'text', 'each its own'],
     ...Object.entries(TAKEN).map(([member, what]) => [`\`${member}\``, what, whoTakes(member)]),
   ]
+}
+
+/** What is right where fields behind it are asked. */
+const RIGHT: Readonly<Record<string, unknown>> = { name: 'x', description: 'x', qty: 1, unitPrice: 1, method: 'x' }
+
+/** Rows of the table of bounds: what is taken, as a refusal words it, and the fields that take it. */
+export function boundRows(): readonly (readonly string[])[] {
+  const fieldsBy = new Map<string, Map<string, DocumentKind[]>>()
+  for (const kind of KINDS) {
+    const fields = Object.entries(documentReaders(kind)).flatMap(([name, reader]) => fieldsOf(name, reader))
+    for (const [field, taken] of fields) {
+      const kindsOf = fieldsBy.get(taken) ?? new Map<string, DocumentKind[]>()
+      fieldsBy.set(taken, kindsOf.set(field, [...(kindsOf.get(field) ?? []), kind]))
+    }
+  }
+  const named = (field: string, kinds: readonly DocumentKind[]): string => {
+    const isSame = [...fieldsBy.values()].filter((kindsOf) => kindsOf.has(field)).length === 1
+    return isSame ? `\`${field}\`` : `\`${field}\` (${kinds.map(({ type }) => type).join(', ')})`
+  }
+  return [...fieldsBy].map(([taken, kindsOf]) => [
+    taken,
+    [...kindsOf].map(([field, kinds]) => named(field, kinds)).join(', '),
+  ])
+}
+
+/** A field, or all that are in it, each with what its reader says that it takes. */
+function fieldsOf(field: string, reader: Reader<unknown>): readonly (readonly [field: string, taken: string])[] {
+  const taken = takenBy(field, reader)
+  const element: Reader<unknown> = (value, at) => reader([value], at)
+  if (taken.startsWith('a list of ')) return [[field, taken], ...fieldsOf(`${field}[]`, element)]
+  const names = /^an object with (.+)$/.exec(taken)?.[1]?.split(', ')
+  if (names === undefined) return [[field, taken]]
+  const right = Object.fromEntries(Object.entries(RIGHT).filter(([name]) => names.includes(name)))
+  return names.flatMap((name) => fieldsOf(`${field}.${name}`, (value, at) => reader({ ...right, [name]: value }, at)))
+}
+
+/** Nothing takes null: the refusal says what is taken. */
+function takenBy(field: string, reader: Reader<unknown>): string {
+  const problem = reader(null, field)
+  const taken = problem instanceof Problem ? /^(\S+) takes (.+)$/.exec(problem.text) : null
+  if (taken === null || !field.endsWith((taken[1] as string).replace(/^.*[\].]/, '')))
+    throw new Error(`the reader of ${field} does not tell what it takes`)
+  return taken[2] as string
 }
 
 function bare(member: string): string {

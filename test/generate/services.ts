@@ -7,7 +7,7 @@ import { withTextsCut } from '../../rpc/sample-texts.ts'
 import type { Stop } from '../../src/core.ts'
 import { openOutside } from '../../src/outside.ts'
 import { systemClock, systemTimers } from '../../src/runtime.ts'
-import { memberRows } from './document-members.ts'
+import { boundRows, memberRows } from './document-members.ts'
 
 const USD_MICROS = 1_000_000
 /** Longest text of a sample that is shown to people. */
@@ -142,6 +142,10 @@ Services that read addresses of callers never connect to this machine, its netwo
 What a request takes; members with ? may be left out, days are YYYY-MM-DD, amounts are JSON numbers or decimal text:
 
 ${table(['member', 'what', 'taken by'], memberRows())}
+
+How long and how large a field may be, as a refusal says it; length counts after composition (NFC):
+
+${table(['takes', 'fields'], boundRows())}
 
 \`unitPrice\` is before VAT: VAT is worked out on the net sum, once for each rate. Where \`pricesIncludeVat\` is true it is what the buyer pays: the gross total is exactly the sum of the lines less the discount, VAT is rate / (100 + rate) of it, once for each rate, and net is the rest. Halves of the minor unit are rounded away from zero. Labels in the file are English.
 

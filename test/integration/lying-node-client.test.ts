@@ -306,3 +306,17 @@ it('a journal that cannot be read or written says why, and nothing is paid', asy
   await expect(agent({ journal }).resume({ txId: 'ab'.repeat(32) })).rejects.toMatchObject({ code: 'journal_failed' })
   expect(sent()).toBe(0)
 })
+
+it('a payment that was sent as its program ended may have arrived: it is unfinished, and not refused', async () => {
+  quotes(COIN)
+  const over = new AbortController()
+  node.answers('/api/v1/tx', () => {
+    over.abort()
+    return null
+  })
+  const journal = memoryJournal()
+  const called = agent({ journal, signal: over.signal }).call('node-x', 'a text')
+  await expect(called).rejects.toMatchObject({ code: 'interrupted', payment: { txId: expect.any(String) } })
+  expect(sent()).toBe(1)
+  expect(await agent({ journal }).unfinished()).toHaveLength(1)
+})

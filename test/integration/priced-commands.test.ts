@@ -76,6 +76,31 @@ it('the known price is that of the pools as they are now, whatever the epoch bef
   expect((await node.run(...POOL)).notes[0]).toMatch(/, at the known price of 0\.5 SALT$/)
 })
 
+it('a pool is not held against itself: that of the coin against the mean of its epoch, that of a token against nothing', async () => {
+  const pool = { id: 'ab'.repeat(32), feeBps: 30, shares: '1000000' }
+  const [x, y] = [units('FAR', 8, '4000000000'), units('FUSD', 6, '10000000')]
+  node.says('/api/v1/pools/', { pool: { ...pool, name: 'FAR-FUSD-30', x, y } })
+  const mean = { microsPerUnit: { numerator: '1', denominator: '500' }, basis: 'epoch', route: ['FAR-FUSD-30'] }
+  node.says('/api/v1/tokens/FAR', { token: { symbol: 'FAR', decimals: 8, frozen: false, hidden: false, price: mean } })
+  const unit = { microsPerUnit: { numerator: '1', denominator: '1' }, basis: 'unit', route: [] }
+  node.says('/api/v1/tokens/FUSD', {
+    token: { symbol: 'FUSD', decimals: 6, frozen: false, hidden: false, price: unit },
+  })
+  const add = await node.run('pool', 'add', 'FAR-FUSD-30', '4', 'FAR', '--no-wait')
+  expect(add.end).toMatch(/^the price of the pool lies 25 % from the known one/)
+  const salt = {
+    microsPerUnit: { numerator: '50', denominator: '1' },
+    basis: 'pool',
+    route: ['FAR-SALT-30', 'FAR-FUSD-30'],
+  }
+  node.says('/api/v1/tokens/SALT', {
+    token: { symbol: 'SALT', decimals: 4, frozen: false, hidden: false, price: salt },
+  })
+  node.says('/api/v1/pools/', { pool: { ...pool, name: 'FAR-SALT-30', x, y: units('SALT', 4, '100000') } })
+  const own = await node.run('pool', 'add', 'FAR-SALT-30', '4', 'FAR', '--no-wait')
+  expect([own.end, own.notes[0]]).toEqual([0, expect.not.stringContaining('known price')])
+})
+
 it('a pool near the known price is opened, and where a price is not known there is none to hold it against', async () => {
   prices({ FAR: ['1', '500'], SALT: ['41', '1'] })
   expect((await node.run(...POOL)).notes[0]).toMatch(/2\.5 % above the known price of 0\.487805 SALT$/)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decimalText, divideNearest, parseDecimal } from '../../marketplace/services/documents/decimal.ts'
+import { credited, creditProblem } from '../../marketplace/services/documents/request.ts'
 import { computeTotals, currencyDigits } from '../../marketplace/services/documents/totals.ts'
 
 const decimal = (max: bigint, scaleMax: number, min = 0n) =>
@@ -153,6 +154,42 @@ describe('totals of any document', () => {
         expect(divideNearest(numerator * 2n * denominator + denominator, 2n * denominator)).toBe(
           numerator >= 0n ? numerator + 1n : numerator,
         )
+      }),
+    )
+  })
+})
+
+describe('what a credit note comes to', () => {
+  const RATED = fc.array(
+    fc.record({
+      description: fc.constant('x'),
+      qty: decimal(10n ** 6n, 4, 1n),
+      unitPrice: decimal(10n ** 4n, 2, -(10n ** 4n)),
+      vatPercent: fc.option(decimal(100n, 0)),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  const DISCOUNT = fc.option(fc.record({ percent: decimal(100n, 0), amount: fc.constant(null) }))
+
+  it('is refused or not below 0, and the same with every sign turned', () => {
+    fc.assert(
+      fc.property(RATED, decimal(100n, 0), DISCOUNT, fc.boolean(), CURRENCY, (items, vatRate, discount, ...rest) => {
+        const [pricesIncludeVat, currency] = rest
+        const coinage = { currency, digits: currencyDigits(currency) }
+        const outcome = (sign: bigint) => {
+          const signed = items.map((item) => ({
+            ...item,
+            unitPrice: { ...item.unitPrice, units: sign * item.unitPrice.units },
+          }))
+          const request = credited({ items: signed, vatRate, discount, pricesIncludeVat }, coinage)
+          const totals = computeTotals(request.items, { ...request, digits: coinage.digits })
+          return { problem: creditProblem(request, coinage)?.text, totals }
+        }
+        const [asWritten, turned] = [outcome(1n), outcome(-1n)]
+        expect(turned.problem).toBe(asWritten.problem)
+        const { problem, totals } = asWritten
+        expect(problem === undefined).toBe(totals.net >= 0n && totals.gross >= 0n)
+        if (problem === undefined) expect([turned.totals.net, turned.totals.gross]).toEqual([totals.net, totals.gross])
       }),
     )
   })

@@ -13,6 +13,8 @@ import { codePointName } from './fields.ts'
 import { type DocumentKind, requestFormatOf } from './kinds.ts'
 import { Problem } from './readers.ts'
 import {
+  credited,
+  creditProblem,
   type Discount,
   type DocumentItem,
   type DocumentRequest,
@@ -120,15 +122,16 @@ export function documentService(
 /** What this node, today, has against a request: letters that no font has, a day that has passed or is to come. */
 function checkDocument(
   kind: DocumentKind,
-  request: DocumentRequest,
+  written: DocumentRequest,
   { context, form }: { readonly context: ServiceContext; readonly form: RequestForm },
 ): Fault | null {
-  const terms = termsOf(request, context)
+  const { request, terms } = settled(kind, written, context)
   const problem =
     deadlineProblem(kind, request, terms.issueDate) ??
     paymentProblem(request, context.clock.now()) ??
     discountProblem(request, terms) ??
-    prepaidProblem(request, terms)
+    prepaidProblem(request, terms) ??
+    (kind.credits ? creditProblem(request, terms) : undefined)
   if (problem !== undefined) return refusal(problem.text, form)
   const { scripts, unsettable } = context.outside.documents
   const strange = new Set(textsOf(request).flatMap(unsettable))
@@ -143,11 +146,11 @@ function checkDocument(
 
 async function makeDocument(
   { kind, serviceId }: { readonly kind: DocumentKind; readonly serviceId: ServiceId },
-  request: DocumentRequest,
+  written: DocumentRequest,
   { context, signal }: { readonly context: ServiceContext; readonly signal: AbortSignal },
 ): Promise<DocumentResult> {
   const { documents } = context.outside
-  const terms = termsOf(request, context)
+  const { request, terms } = settled(kind, written, context)
   const { vatRate, discount, pricesIncludeVat } = request
   const totals = computeTotals(request.items, { vatRate, discount, pricesIncludeVat, digits: terms.digits })
   const { pages, bytes, sha256 } = delivered(await documents.render(sheetOf(kind, request, { terms, totals }), signal))
@@ -163,6 +166,12 @@ async function makeDocument(
       base64: bytes.toBase64(),
     },
   }
+}
+
+/** A request as it is worked out: in which direction money goes hangs on the currency, which may be that of this node. */
+function settled(kind: DocumentKind, written: DocumentRequest, context: ServiceContext) {
+  const terms = termsOf(written, context)
+  return { request: kind.credits ? credited(written, terms) : written, terms }
 }
 
 /** Without a day of its own a document is of today: the same request is then another document tomorrow. */

@@ -7,7 +7,7 @@ import { computeTotals, itemsTotalOf } from './totals.ts'
 
 const ITEMS_MAX = 200
 /** Rates of VAT on one document: as many as the sums of one page have lines for. */
-const RATES_MAX = 30
+export const RATES_MAX = 30
 const QTY_MAX = 1_000_000_000n
 const PRICE_MAX = 1_000_000_000n
 const QTY_DECIMALS_MAX = 4
@@ -121,16 +121,11 @@ type SettledField =
   | 'prepaid'
   | 'pricesIncludeVat'
 
-/** The members that a request of a kind may have, in the order in which a refusal names them. */
-export function documentMembers(kind: DocumentKind): readonly string[] {
-  return Object.keys(readersOf(kind))
-}
-
 /** The request of a document, or what is wrong with it. */
 export function readDocumentRequest(kind: DocumentKind, text: string): DocumentRequest | Problem {
   const json = readExactJson(text)
   if (json instanceof Problem) return json
-  const read = record<Record<string, unknown>>(readersOf(kind))(json, '')
+  const read = record<Record<string, unknown>>(documentReaders(kind))(json, '')
   if (read instanceof Problem) return read
   const { numberField, deadline } = kind
   const request = {
@@ -148,11 +143,11 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
     ratesProblem(request) ??
     deadlineProblem(kind, request, request.issueDate) ??
     paidLateProblem(request)
-  return problem ?? (kind.credits ? credited(request) : request)
+  return problem ?? request
 }
 
-/** Every field of a kind of document, by the name that its callers use. */
-function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
+/** Every field of a kind of document, by the name that its callers use, in the order in which a refusal names them. */
+export function documentReaders(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
   const { numberField, deadline, hasPayment, hasOriginalInvoice, hasDeliveryDate, hasPrepaid, credits } = kind
   const item = record<DocumentItem>({
     description: line(500),
@@ -182,19 +177,6 @@ function readersOf(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>
     issueDate: optional(day),
     notes: optional(lines(2_000, 60)),
   }
-}
-
-/**
- * A credit note as amounts that are credited: a line below 0 lessens them. One whose items come to less than 0 tells the changes
- * of the invoice instead, so it says the same with every sign turned.
- */
-function credited(request: DocumentRequest): DocumentRequest {
-  const { items } = request
-  const scale = QTY_DECIMALS_MAX + PRICE_DECIMALS_MAX
-  const sum = items.reduce((total, { qty, unitPrice }) => total + unitsAt(product(qty, unitPrice), scale), 0n)
-  if (sum >= 0n) return request
-  const turned = ({ units, scale }: Decimal): Decimal => ({ units: -units, scale })
-  return { ...request, items: items.map((item) => ({ ...item, unitPrice: turned(item.unitPrice) })) }
 }
 
 function sumProblem(items: readonly DocumentItem[]): Problem | undefined {
@@ -240,10 +222,44 @@ export function paymentProblem({ payment }: Pick<DocumentRequest, 'payment'>, no
   return new Problem(`payment.paidOn is in the future; it takes ${latest} or an earlier day`)
 }
 
+/** What is needed to tell what a document comes to. */
+type Priced = Pick<DocumentRequest, 'items' | 'vatRate' | 'discount' | 'pricesIncludeVat'>
+
+/** The currency of a document, and the digits after the point of its amounts. */
+interface Coinage {
+  readonly currency: string
+  readonly digits: number
+}
+
+/**
+ * A credit note as amounts that are credited: a line below 0 lessens them. One whose items come to less than 0 with VAT tells the
+ * changes of the invoice instead, so it says the same with every sign turned.
+ */
+export function credited<Request extends Priced>(request: Request, { digits }: Coinage): Request {
+  const { items, vatRate, pricesIncludeVat } = request
+  // With signs to be turned, items come to nothing yet that a discount could be taken off.
+  const { net, gross } = computeTotals(items, { vatRate, pricesIncludeVat, discount: null, digits })
+  if (gross > 0n || (gross === 0n && net >= 0n)) return request
+  const turned = ({ units, scale }: Decimal): Decimal => ({ units: -units, scale })
+  return { ...request, items: items.map((item) => ({ ...item, unitPrice: turned(item.unitPrice) })) }
+}
+
+/** What is wrong where a credit note, its signs turned if need be, credits with VAT and asks for money without, or the other way round. A wrong discount is to be refused first. */
+export function creditProblem(request: Priced, { currency, digits }: Coinage): Problem | undefined {
+  const { net, gross } = computeTotals(request.items, { ...request, digits })
+  if (net >= 0n && gross >= 0n) return undefined
+  const [before, after] = [net, gross].map((units) =>
+    decimalText({ units: units < 0n ? -units : units, scale: digits }, digits),
+  )
+  return new Problem(
+    `items come to ${currency} ${before} without VAT for one side and to ${currency} ${after} with VAT for the other, which is no credit; what the buyer gives back goes into a credit note, what the buyer takes instead into an invoice`,
+  )
+}
+
 /** What is wrong where a discount is no amount of the currency, or more than there is. */
 export function discountProblem(
-  { discount, items }: Pick<DocumentRequest, 'discount' | 'items'>,
-  { currency, digits }: { readonly currency: string; readonly digits: number },
+  { discount, items }: Pick<Priced, 'discount' | 'items'>,
+  { currency, digits }: Coinage,
 ): Problem | undefined {
   const amount = discount?.amount
   if (amount == null) return undefined
@@ -257,17 +273,13 @@ export function discountProblem(
 
 /** What is wrong where more was paid before than there is to pay, or no amount of the currency. A wrong discount is to be refused first. */
 export function prepaidProblem(
-  {
-    prepaid,
-    items,
-    ...terms
-  }: Pick<DocumentRequest, 'prepaid' | 'items' | 'vatRate' | 'discount' | 'pricesIncludeVat'>,
-  { currency, digits }: { readonly currency: string; readonly digits: number },
+  { prepaid, ...priced }: Priced & Pick<DocumentRequest, 'prepaid'>,
+  { currency, digits }: Coinage,
 ): Problem | undefined {
   if (prepaid === null) return undefined
   if (prepaid.scale > digits)
     return new Problem(`prepaid takes at most ${digits} decimals, as amounts in ${currency} have`)
-  const { gross } = computeTotals(items, { ...terms, digits })
+  const { gross } = computeTotals(priced.items, { ...priced, digits })
   if (unitsAt(prepaid, digits) <= gross) return undefined
   const most = decimalText({ units: gross, scale: digits }, digits)
   return new Problem(`prepaid is more than there is to pay; it takes up to ${currency} ${most}`)

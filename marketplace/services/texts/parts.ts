@@ -55,25 +55,35 @@ function itemsOf(text: string): readonly Sentence[] {
   })
 }
 
-/** An item with the lines that go on with it. Behind them, what is a whole sentence stands for itself. */
+/**
+ * An item with the lines that go on with it. Behind them, lines up to one that ends a sentence stand for themselves: the end of a
+ * broken sentence alone could say its opposite.
+ */
 function itemAndLines(rest: string, start: number): readonly Sentence[] {
   const found: Sentence[] = []
-  let item = ''
-  let [at, isOpen] = [0, true]
+  let [item, open, before] = ['', '', '']
+  let [at, isItem] = [0, true]
   for (const line of rest.split(/(?<=\n)/)) {
-    isOpen &&= at === 0 || goesOn(item, line)
-    if (isOpen) item += line
-    else if (SENTENCE_END.test(line)) found.push({ start: start + at + line.search(/\S/), text: line.trim() })
+    isItem &&= at === 0 || goesOn(before, line)
     at += line.length
+    before = line
+    if (isItem) item += line
+    else if (line.trim() === '') open = ''
+    else {
+      open += line
+      if (!SENTENCE_END.test(line)) continue
+      found.push({ start: start + at - open.length + open.search(/\S/), text: open.trim() })
+      open = ''
+    }
   }
   return [{ start, text: item.trim() }, ...found]
 }
 
-/** Whether a line goes on with an item: one that is indented, or that was only broken to fit a screen. */
-function goesOn(item: string, line: string): boolean {
-  const before = item.slice(item.lastIndexOf('\n', item.length - 2) + 1).trimEnd()
+/** Whether a line goes on with an item behind the line before: one that is indented, or that was only broken to fit a screen. */
+function goesOn(before: string, line: string): boolean {
   if (line.trim() === '') return false
-  return /^[^\S\n]|^\p{Ll}/u.test(line) || (before.length >= FULL_LINE_CHARS && !/[.!?:;]$/.test(before))
+  const full = before.trimEnd()
+  return /^[^\S\n]|^\p{Ll}/u.test(line) || (full.length >= FULL_LINE_CHARS && !/[.!?:;]$/.test(full))
 }
 
 /** Sentences of comments that stand on one line: on more, the marks of the comment would stand in them. */

@@ -1,4 +1,5 @@
 import { ENTITY, entitySign } from './entities.ts'
+import { withoutQuotes } from './quoted-mail.ts'
 
 /** A tag, or a border of a comment. Every part of a text is read once. */
 const TAG = /<!--|-->|<(\/?)([a-z][a-z0-9]*)(?:[\s/][^<>]*)?>|<![a-z][^<>]*>/gi
@@ -13,25 +14,32 @@ const INLINE = setOf('a abbr b big button code del em font i ins label mark smal
 /** Those whose text is not for readers. */
 const SILENT = setOf('head iframe script select style svg template textarea')
 const TAGS_MIN = 2
+/** How mail programmes mark a mail that is answered; other block quotes are part of what is said. */
+const ANSWERED =
+  /\s(?:(?:class|id)=["']?[^"'<>]*(?:gmail_quote|yahoo_quoted|moz-cite|protonmail_quote)|type=["']?cite\b)/i
+const ANSWERED_CHARS = 400
 /**
- * A text as it is read where it was pasted as HTML: without tags, scripts and comments, each block on a line of its own, entities
- * as the signs that they stand for. Any other text as it stands. Total; the work grows with the length.
+ * A text as it is read where it was pasted: of HTML without tags, scripts and comments, each block on a line of its own, entities
+ * as the signs that they stand for; of a mail without what it quotes, if at least `charsMin` characters are left. Any other text
+ * as it stands. Total; the work grows with the length.
  */
-export function pastedText(text: string): string {
+export function pastedText(text: string, charsMin = 1): string {
   const tags = text.includes('<') ? [...text.matchAll(TAG)] : []
   const isHtml = tags.filter(([, , name]) => name !== undefined && KNOWN.has(name.toLowerCase())).length >= TAGS_MIN
-  return withoutEntities(isHtml ? withoutTags(text, tags) : text)
+  return withoutQuotes(withoutEntities(isHtml ? withoutTags(text, tags) : text), charsMin)
 }
 
 function withoutTags(text: string, tags: readonly RegExpExecArray[]): string {
   const parts: string[] = []
   /** The element, or the comment, that is passed over until it ends. */
   let silent: string | null = null
-  let at = 0
+  const isAnswer = tags.some(([tag]) => ANSWERED.test(tag.slice(0, ANSWERED_CHARS)))
+  let [quotes, at] = [0, 0]
   for (const tag of tags) {
     const name = (tag[2] ?? tag[0]).toLowerCase()
     if (silent === null) {
-      parts.push(flowing(text.slice(at, tag.index)), INLINE.has(name) ? '' : '\n')
+      if (isAnswer && name === 'blockquote') quotes = Math.max(0, quotes + (tag[1] === '' ? 1 : -1))
+      parts.push(flowing(text.slice(at, tag.index)), INLINE.has(name) ? '' : quotes > 0 ? '\n> ' : '\n')
       if (name === '<!--' || (SILENT.has(name) && tag[1] === '')) silent = name === '<!--' ? '-->' : name
     } else if (name === silent && tag[1] !== '') silent = null
     at = tag.index + tag[0].length
@@ -40,7 +48,7 @@ function withoutTags(text: string, tags: readonly RegExpExecArray[]): string {
   const lines = parts.join('').split('\n')
   return lines
     .map((line) => line.trim())
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && line !== '>')
     .join('\n')
 }
 

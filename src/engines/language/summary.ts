@@ -4,6 +4,7 @@ import { type Sentence, wordsOf } from '../../../marketplace/services/texts/sent
 import { EngineRefusal } from '../refusal.ts'
 import { type Clauses, clausesOf } from './clauses.ts'
 import { leansBack } from './leaning.ts'
+import { formsOf } from './letter-forms.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { decides, saidIn, tellingOf } from './turns.ts'
 
@@ -56,7 +57,8 @@ export function summarise({ text }: { readonly text: string }): Summary {
   const found = usableParts(text, SENTENCES_READ_MAX)
   const { kind } = found
   const clauses = kind === 'prose' || kind === 'list' ? clausesOf(text) : null
-  const sentences: readonly Sentence[] = withoutHeadings(thinned(found.parts), clauses)
+  const all: readonly Sentence[] = withoutHeadings(thinned(found.parts), clauses)
+  const sentences = kind === 'prose' ? withoutForms(text, all) : all
   if (sentences.length < KEY_POINTS.min) throw new EngineRefusal(tooFew(kind))
   const said = found.kind === 'dialogue' ? thinned(found.parts).map(saidIn) : sentences.map((sentence) => sentence.text)
   const tellings = said.map((one) => (kind === 'dialogue' ? tellingOf(one) : 'plain'))
@@ -92,6 +94,13 @@ function withoutHeadings(all: readonly Sentence[], clauses: Clauses | null): rea
   })
   const left = sentences.filter(({ start }) => !clauses.headings.has(start))
   return left.length < KEY_POINTS.min ? sentences : left
+}
+
+/** What a letter says without its greeting, leave and signature. */
+function withoutForms(text: string, all: readonly Sentence[]): readonly Sentence[] {
+  const forms = formsOf(text, all)
+  const left = all.filter(({ start }) => !forms.has(start))
+  return left.length < KEY_POINTS.min ? all : left
 }
 
 /** Whether a text is terms or the like: the first clause says what they are. Items of a list are clauses where they have headings. */

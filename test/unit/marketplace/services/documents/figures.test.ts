@@ -67,6 +67,71 @@ describe('a credit note', () => {
     expect(await credited(['1', '100'], ['1', '-5'])).toEqual(all)
     expect(await credited(['1', '-100'], ['1', '5'])).toEqual(all)
   })
+
+  const turned = (rows: readonly Row[]): readonly Row[] =>
+    rows.map(([qty, price, ...rate]) => [qty, String(-Number(price)), ...rate])
+  const note = (rows: readonly Row[], changes: Fields = {}): Fields => ({
+    items: items(...rows),
+    currency: 'EUR',
+    vatRate: 19,
+    ...changes,
+  })
+
+  it('credits VAT that was too much, the net sum staying as it is', async () => {
+    const rows: readonly Row[] = [
+      ['1', '100'],
+      ['1', '-100', 7],
+    ]
+    for (const written of [rows, turned(rows)]) {
+      const [result] = await made(note(written), 'node-credit-note')
+      expect(result).toMatchObject({ netTotal: '0.00', vatAmount: '12.00', grossTotal: '12.00' })
+    }
+  })
+
+  it.for<[string, readonly Row[], Fields, string]>([
+    [
+      'net prices',
+      [
+        ['1', '100', 7],
+        ['1', '-95'],
+      ],
+      {},
+      'EUR 5.00 without VAT for one side and to EUR 6.05 with VAT',
+    ],
+    [
+      'prices with VAT',
+      [
+        ['1', '100'],
+        ['1', '-95', 7],
+      ],
+      { pricesIncludeVat: true },
+      'EUR 4.76 without VAT for one side and to EUR 5.00 with VAT',
+    ],
+    [
+      'a discount',
+      [
+        ['1', '10', 7],
+        ['1', '-9'],
+      ],
+      { discount: { percent: 50 } },
+      'without VAT for one side and to EUR 0.01 with VAT',
+    ],
+    [
+      'a currency without cents',
+      [
+        ['1', '100', 7],
+        ['1', '-95'],
+      ],
+      { currency: 'JPY' },
+      'JPY 6 with VAT',
+    ],
+  ])('is refused with %s that go one way without VAT and the other with it', async ([, rows, changes, why]) => {
+    for (const written of [rows, turned(rows)]) {
+      const refused = await refusalOf(note(written, changes), 'node-credit-note')
+      expect(refused).toContain(why)
+      expect(refused).toContain('which is no credit')
+    }
+  })
 })
 
 describe('a receipt', () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRequest } from '../../../../../marketplace/services/service.ts'
 import { DOCUMENT_EXAMPLES } from '../../../../support/document-requests.ts'
@@ -262,5 +264,26 @@ describe('requests of documents', () => {
     expect(read.ok && read.value).toMatchObject({
       items: [{ qty: { units: 1n, scale: 1 }, unitPrice: { units: 11n, scale: 1 } }],
     })
+  })
+
+  it('are as long as docs/services.md says', () => {
+    const document = readFileSync(join(import.meta.dirname, '../../../../../docs/services.md'), 'utf8')
+    const takenBy = (field: string): string | undefined =>
+      document
+        .split('\n')
+        .map((line) => line.split(' | '))
+        .find(([, fields]) => fields?.includes(`\`${field}\``))?.[0]
+        ?.replace(/^\| /, '')
+    const long = 'x'.repeat(3_000)
+    const { buyer } = INVOICE
+    for (const [field, changes] of Object.entries<Fields>({
+      invoiceNumber: { invoiceNumber: long },
+      'buyer.address': { buyer: { ...(buyer as Fields), address: long } },
+      'items[].description': item({ description: long }),
+      'seller.phone': { seller: { name: 'S', phone: long } },
+      notes: { notes: long },
+    })) {
+      expect(refused(changes)).toBe(`${field.replace('[]', '[0]')} takes ${takenBy(field)}`)
+    }
   })
 })

@@ -62,6 +62,10 @@ describe('a text that was pasted as HTML', () => {
       ' ',
       '\n',
       '&#x41;',
+      '> ',
+      'On 3 May 2026, Shop wrote:',
+      '<blockquote type="cite">',
+      '</blockquote>',
     )
     fc.assert(
       fc.property(fc.array(part), (parts) => {
@@ -70,5 +74,78 @@ describe('a text that was pasted as HTML', () => {
       }),
       { numRuns: runs(300) },
     )
+  })
+})
+
+const OWN =
+  'My IBAN is DE89 3704 0044 0532 0130 00. Please send the refund this week. The second mug arrived and I will keep it.'
+const QUOTE = 'Thank you for your order of plates!\nWe love that you chose us. Enjoy your beautiful plates, Xaver Zech!'
+const MARKED = QUOTE.replaceAll(/^/gm, '> ')
+const WROTE = 'On Mon, 23 Nov 2026 at 10:12, Shop <shop@falk.example> wrote:'
+
+describe('a mail that quotes another', () => {
+  let context: ServiceContext
+  beforeAll(async () => {
+    context = { ...(await emptyServiceChain()).context, outside: outsideOf({ engines: ENGINES_HERE }) }
+  })
+
+  it.for([
+    ['above the answer', `${WROTE}\n${MARKED}\n>\n\n${OWN}`],
+    ['below the answer', `${OWN}\n\n${WROTE}\n\n${MARKED}`],
+    ['in German', `${OWN}\nAm 23.11.26 um 10:12 schrieb Shop <shop@falk.example>:\n${MARKED}`],
+    ['with a broken line', `${OWN}\n${WROTE.replace('Shop ', 'Shop\n')}\n${MARKED}`],
+    ['by name alone', `${OWN}\r\nThe shop wrote:\r\n>> Older.\r\n${MARKED}`],
+    ['with signs as entities', `${OWN}\n${MARKED.replaceAll('>', '&gt;')}`],
+    [
+      'as HTML of Gmail',
+      `<div>${OWN}</div><div class="gmail_quote"><div>${WROTE.replaceAll('<', '&lt;')}</div><blockquote>${QUOTE.replace('\n', '<br>')}</blockquote></div>`,
+    ],
+    ['as HTML of others', `<p>${OWN}</p><blockquote type="cite"><p>${QUOTE}</p><p>Bye</p></blockquote><p></p>`],
+  ] as const)('is read without that, %s', ([, mail]) => {
+    expect(pastedText(mail).trim()).toBe(OWN)
+  })
+
+  it.for(['node-summarize', 'node-keywords', 'node-sentiment'])(
+    '%s says the same of it as of the answer',
+    async (id) => {
+      const clock = { now: () => Date.UTC(2026, 10, 20, 12) }
+      const mail = await resultOf(id, `${WROTE}\n${MARKED}\n\n${OWN}`, { ...context, clock })
+      expect(mail).toEqual(await resultOf(id, OWN, { ...context, clock }))
+    },
+  )
+
+  it('is read whole and without marks where nothing else is there, or too little for a summary', () => {
+    expect(pastedText(`${WROTE}\n> ${MARKED.replace('\n', '\n> ')}`)).toBe(QUOTE)
+    expect(pastedText(`See below.\n${WROTE}\n${MARKED}`, 80)).toBe(`See below.\n${QUOTE}`)
+    expect(pastedText(`See below.\n${WROTE}\n${MARKED}`)).toBe('See below.')
+  })
+
+  it.for([
+    'Of all mugs\n>50 % were broken\n>= 3 were lost.',
+    'On Monday I met the potter.\nShe wrote:\nThe mugs are lovely.',
+    'a > b and b > c',
+    'On 3 May 2026 I ordered.\nThen she wrote:\nThe mugs are lovely.',
+  ])('is not %j', (text) => {
+    expect(pastedText(text)).toBe(text)
+  })
+
+  it('is no page with a block quote', () => {
+    const page = `<h1>Mugs</h1><blockquote>The best mug of all.</blockquote><p>So says the potter.</p>`
+    expect(pastedText(page)).toBe('Mugs\nThe best mug of all.\nSo says the potter.')
+  })
+
+  it('is read in little time, however it is written', () => {
+    const texts = [
+      '> ',
+      '>\n',
+      'On 1:11 ',
+      'On 1111 wrote:\n',
+      'schrieb ',
+      '<blockquote type=cite>',
+      '<p class= class= ',
+    ]
+    const start = performance.now()
+    for (const text of texts) pastedText(`<p><p>${text.repeat(100_000 / text.length)}`)
+    expect(performance.now() - start).toBeLessThan(5_000)
   })
 })

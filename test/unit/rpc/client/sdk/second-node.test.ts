@@ -39,3 +39,12 @@ it('one that has another block there is believed at once', async () => {
   expect(await secondSays()).toBe(false)
   expect(asked).toBe(1)
 })
+
+it('one answer that is lost is asked for again', async () => {
+  let asked = 0
+  node.answers('/api/v1/blocks', () => {
+    asked++
+    return asked < 3 ? { status: 429, json: {} } : { status: 200, json: { blocks: [{ height: 7, id: ID }] } }
+  })
+  expect(await secondSays()).toBe(true)
+})

@@ -38,6 +38,22 @@ describe('a summary', () => {
     expect(summarise({ text: windows }).keyPoints).toContain(broken.replace('\n', '\r\n'))
   })
 
+  it.for([
+    'Kind regards, Urs Brunner, Teehaus Brunner AG, Zurich.',
+    'Kind regards,\nUrs Brunner, Teehaus Brunner AG\nBahnhofstrasse 3, 8001 Zurich\nurs@brunner.example',
+    '-- \nTeehaus Brunner AG for teapots of all sizes\nThe teapots of Zurich, since 1911.',
+  ])('has no greeting and no signature of a letter for a key point: %j', (leave) => {
+    const letter = [
+      'The first lot of teapots is needed in Zurich by 14 January.',
+      'We need an invoice for the teapots of the first lot by Friday.',
+      'If the first lot is late, we may cancel the second lot of teapots.',
+    ]
+    const text = `Hello Ms Falk, thank you for your reply.\n${letter.join(' ')}\n${leave}`
+    const { tldr, keyPoints } = summarise({ text })
+    expect(keyPoints).toEqual(letter)
+    expect(letter).toContain(tldr)
+  })
+
   it('is refused of fewer than three different sentences', () => {
     for (const text of ['', 'a'.repeat(500), 'Buy it now today! '.repeat(50), 'One two. Three four. Five six.']) {
       expect(() => summarise({ text })).toThrow(EngineRefusal)

@@ -1,0 +1,46 @@
+/** A line that a mail programme quotes; ">50 %" and ">= 5" are what a text says. */
+const QUOTED = /^[^\S\n]*>(?![=\d])/
+const MARKS = /^[^\S\n]*(?:>(?![=\d])[^\S\n]?)+/
+/** What tells who wrote is no longer than this on one line, and broken once at most. */
+const LINE_CHARS = 300
+/** "On Mon, 23 Nov 2026 at 10:12, Shop wrote:", "Am 23.11.2026 um 10:12 schrieb Shop:". */
+const WRITTEN_ON = /^(?:On|Am|Le)\s.*(?:\d:\d\d|\d{4})/
+const SENTENCE_END = /[.!?]$/
+const WROTE = /(?:\bwrote|\bschrieb\b.{0,100}|\ba \u00e9crit)\s?:$/
+const SAYS = /[\p{L}\p{N}]/u
+
+/**
+ * A mail without what it quotes of others, and without the line that says who wrote that. Where fewer than `charsMin` characters
+ * are left, which is a mail that was passed on, all of it without the marks. Total; the work grows with the length.
+ */
+export function withoutQuotes(text: string, charsMin: number): string {
+  const lines = text.split('\n')
+  const telling = tellingLines(lines)
+  if (telling.size === 0 && !lines.some((line) => QUOTED.test(line))) return text
+  const own = lines.filter((line, i) => !telling.has(i) && !QUOTED.test(line)).join('\n')
+  if (own.trim().length >= charsMin && SAYS.test(own)) return own
+  const all = lines.filter((_, i) => !telling.has(i)).map((line) => line.replace(MARKS, ''))
+  return all.join('\n')
+}
+
+/** Places of the lines that say who wrote what is quoted: with a day, or right before a quoted line. */
+function tellingLines(lines: readonly string[]): ReadonlySet<number> {
+  const found = new Set<number>()
+  let isBeforeQuote = false
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const line = said(lines[i] as string)
+    const isDated = WRITTEN_ON.test(line)
+    const before = i === 0 ? '' : said(lines[i - 1] as string)
+    const isBroken = !isDated && WRITTEN_ON.test(before) && !SENTENCE_END.test(before)
+    if (WROTE.test(line) && (isDated || isBroken || isBeforeQuote)) {
+      found.add(i)
+      if (isBroken) found.add(i - 1)
+    }
+    if (line !== '' || QUOTED.test(lines[i] as string)) isBeforeQuote = QUOTED.test(lines[i] as string)
+  }
+  return found
+}
+
+function said(line: string): string {
+  return line.length > LINE_CHARS ? '' : line.replace(MARKS, '').trim()
+}

@@ -112,7 +112,7 @@ describe('a summary of a page', () => {
     expect(await of({ mediaType: 'image/png' })).toContain('it is image/png')
     expect(await of({ mediaType: '' })).toContain('of no known type')
     expect(await of({}, 'Only this. And that.')).toContain('fewer than three')
-    expect(await of({}, GERMAN)).toContain('no model for a text in German')
+    expect(await of({}, GERMAN)).toContain('without a model only English is understood, not German')
     expect(await of({}, '')).toContain('fewer than three')
   })
 

@@ -114,7 +114,10 @@ function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
     size: tx.size,
     ...(receipt === undefined ? {} : mined(context, tx, receipt)),
     signature,
-    unknown: [...(signature.classical.valid === null ? ['signature'] : []), ...(isUntold(tx) ? ['moved'] : [])],
+    unknown: [
+      ...(signature.classical.valid === null ? ['signature'] : []),
+      ...(isUntold(tx, receipt) ? ['moved'] : []),
+    ],
   }
 }
 
@@ -128,8 +131,8 @@ function amountIn(chain: Chain, { kind, payload }: Transaction['body']) {
 /** Kinds that move what their own receipts do not tell: escrows that are settled, what a new token burns, what comes back from a bridge. */
 const UNTOLD: ReadonlySet<TxKind> = new Set(['agent_receipt', 'token_create', 'bridge_cancel'])
 
-function isUntold({ body: { kind } }: Transaction): boolean {
-  return UNTOLD.has(kind)
+function isUntold({ body: { kind } }: Transaction, receipt: Found['receipt']): boolean {
+  return receipt?.code === OUTCOME_OK && UNTOLD.has(kind)
 }
 
 function movementsIn({ chain }: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
@@ -139,7 +142,7 @@ function movementsIn({ chain }: ServiceContext, tx: Transaction, receipt: Receip
 function mined(context: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
   const { fee, burned, rate, weight, code, entries } = receipt
   return {
-    ...(isUntold(tx) ? {} : { moved: movementsIn(context, tx, receipt) }),
+    ...(isUntold(tx, receipt) ? {} : { moved: movementsIn(context, tx, receipt) }),
     fee: { amount: coins(context, fee), burned: coins(context, burned), rate: rate.toString(), weight },
     receipt: { success: code === OUTCOME_OK, code: outcomeCode(code) ?? null, entries: [...entries] },
   }

@@ -60,7 +60,7 @@ async function fileSlip(request = ''): Promise<string | null> {
   const shown = request.slice(0, SHOWN_CHARS_MAX)
   if (request === STANDARD_INPUT || (meant !== request && meant !== '' && (await isThere(meant))))
     return `"${shown}" would be the request itself: say${fileFlag(meant)}`
-  if (!(await isFile(request))) return null
+  if (!/[/\\.]/.test(request) || !(await isFile(request))) return null
   return `"${shown}" is a file here: say${fileFlag(request)} to send what is in it; its name alone is sent from standard input, by --request-file -`
 }
 

@@ -154,7 +154,7 @@ async function stateIn({ kind, success, txId }: Fields, asking: Asking) {
 
 /** How it ended. A payment that succeeded is a call that is not answered yet. */
 function outcomeOf({ event, kind, success, outcome }: Fields): string {
-  const end = kind === CALL ? CALL_ENDS[String(event)] : undefined
+  const end = kind === CALL && Object.hasOwn(CALL_ENDS, String(event)) ? CALL_ENDS[String(event)] : undefined
   if (end !== undefined) return end
   if (success !== true) return cellOf(outcome)
   return kind === CALL ? 'paid' : 'success'

@@ -49,15 +49,13 @@ function perWhole({ numerator, denominator }: Ratio, a: UnitsView, b: UnitsView)
  * itself: one that prices the coin is held against that mean, and one that prices a token against nothing.
  */
 async function priceOf(session: Session, { symbol }: UnitsView, pool: string | null): Promise<Ratio | undefined> {
-  const answer = await session.client.document(`/api/v1/tokens/${symbol}`)
-  const { price } = fieldsOf(answer.ok ? answer.value.token : undefined)
-  const { route, microsPerUnit, basis } = fieldsOf(price)
+  const { route, microsPerUnit, basis } = await toldPrice(session, symbol)
   if (!Array.isArray(route) || route.length > ROUTE_MAX) return undefined
   if (pool !== null && route.includes(pool)) return basis === 'epoch' ? told(microsPerUnit) : undefined
   return route.length === 0 ? told(microsPerUnit) : along(session, symbol, route.map(String))
 }
 
-/** What comes of a base unit over pools at their reserves, the last of which holds dollars; undefined where one is not found. */
+/** What comes of a base unit over pools at their reserves, the last of which holds what is redeemed for dollars; undefined where one is not found. */
 async function along(session: Session, from: string, route: readonly string[]): Promise<Ratio | undefined> {
   let [symbol, paid, given] = [from, 1n, 1n]
   for (const name of route) {
@@ -69,8 +67,15 @@ async function along(session: Session, from: string, route: readonly string[]): 
     paid *= funds.reserveB
     given *= funds.reserveA
   }
-  const isDollar = symbol === session.rules.market.pricedPool.dollar
-  return given === 0n || paid === 0n || !isDollar ? undefined : ratio(paid, given)
+  const last = await toldPrice(session, symbol)
+  const dollars = Array.isArray(last.route) && last.route.length === 0 ? told(last.microsPerUnit) : undefined
+  if (given === 0n || paid === 0n || dollars === undefined) return undefined
+  return ratio(paid * dollars.numerator, given * dollars.denominator)
+}
+
+async function toldPrice({ client }: Session, symbol: string) {
+  const answer = await client.document(`/api/v1/tokens/${encodeURIComponent(symbol)}`)
+  return fieldsOf(fieldsOf(answer.ok ? answer.value.token : undefined).price)
 }
 
 function told(microsPerUnit: unknown): Ratio | undefined {

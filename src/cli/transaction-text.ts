@@ -34,7 +34,8 @@ export async function transactionLines(told: Fields, asking: Asking): Promise<re
 function callEnd({ how, height, receiptTxId }: Fields): string | undefined {
   if (how === undefined) return undefined
   const receipt = textFact(receiptTxId)
-  return `${CALL_ENDS[String(how)] ?? cellOf(how)} at height ${cellOf(height)}${receipt === undefined ? '' : ` (${receipt})`}`
+  const end = Object.hasOwn(CALL_ENDS, String(how)) ? CALL_ENDS[String(how)] : cellOf(how)
+  return `${end} at height ${cellOf(height)}${receipt === undefined ? '' : ` (${receipt})`}`
 }
 
 function stateOf({ status, height, confirmations, executedFrom }: Fields): string {

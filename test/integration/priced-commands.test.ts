@@ -69,11 +69,29 @@ it('a pool far from the known price is not opened unless the command line says t
 it('the known price is that of the pools as they are now, whatever the epoch before was', async () => {
   prices({ SALT: ['50', '1'] })
   prices({ FAR: ['1', '500'] }, ['FAR-FUSD-30'])
+  const unit = { microsPerUnit: { numerator: '1', denominator: '1' }, basis: 'unit', route: [] }
+  node.says('/api/v1/tokens/FUSD', {
+    token: { symbol: 'FUSD', decimals: 6, frozen: false, hidden: false, price: unit },
+  })
   // By its pool a FAR is 0.25 USD by now: 0.5 SALT.
   const pool = { id: 'ab'.repeat(32), name: 'FAR-FUSD-30', feeBps: 30, shares: '1000000' }
   const [x, y] = [units('FAR', 8, '4000000000'), units('FUSD', 6, '10000000')]
   node.says('/api/v1/pools/', { pool: { ...pool, x, y } })
   expect((await node.run(...POOL)).notes[0]).toMatch(/, at the known price of 0\.5 SALT$/)
+})
+
+it('a route to what is redeemed for dollars counts as one to dollars', async () => {
+  const token = (symbol: string, decimals: number, price: object) =>
+    node.says(`/api/v1/tokens/${symbol}`, { token: { symbol, decimals, frozen: false, hidden: false, price } })
+  const par = { microsPerUnit: { numerator: '1', denominator: '1' }, basis: 'par', route: [] }
+  token('XUSD', 6, par)
+  token('FAR', 8, { microsPerUnit: { numerator: '1', denominator: '400' }, basis: 'epoch', route: [] })
+  token('SALT', 4, { microsPerUnit: { numerator: '50', denominator: '1' }, basis: 'pool', route: ['SALT-XUSD-30'] })
+  const pool = { id: 'ab'.repeat(32), name: 'SALT-XUSD-30', feeBps: 30, shares: '1000000' }
+  const [x, y] = [units('SALT', 4, '100000'), units('XUSD', 6, '2500000')]
+  node.says('/api/v1/pools/', { pool: { ...pool, x, y } })
+  // A FAR is 0.25 USD and a SALT 0.25: the pool would open at half of that.
+  expect((await node.run(...POOL)).end).toMatch(/^the price of the pool lies 50 % from the known one/)
 })
 
 it('a pool is not held against itself: that of the coin against the mean of its epoch, that of a token against nothing', async () => {

@@ -26,14 +26,15 @@ const ANSWERED_CHARS = 400
 export function pastedText(text: string, charsMin = 1): string {
   const tags = text.includes('<') ? [...text.matchAll(TAG)] : []
   const isHtml = tags.filter(([, , name]) => name !== undefined && KNOWN.has(name.toLowerCase())).length >= TAGS_MIN
-  return withoutQuotes(withoutEntities(isHtml ? withoutTags(text, tags) : text), charsMin)
+  const isAnswer = isHtml && tags.some(([tag]) => ANSWERED.test(tag.slice(0, ANSWERED_CHARS)))
+  return withoutQuotes(withoutEntities(isHtml ? withoutTags(text, tags, isAnswer) : text), { charsMin, isAnswer })
 }
 
-function withoutTags(text: string, tags: readonly RegExpExecArray[]): string {
+/** `isAnswer` has block quotes marked as mail programs mark what they quote. */
+function withoutTags(text: string, tags: readonly RegExpExecArray[], isAnswer: boolean): string {
   const parts: string[] = []
   /** The element, or the comment, that is passed over until it ends. */
   let silent: string | null = null
-  const isAnswer = tags.some(([tag]) => ANSWERED.test(tag.slice(0, ANSWERED_CHARS)))
   let [quotes, at] = [0, 0]
   for (const tag of tags) {
     const name = (tag[2] ?? tag[0]).toLowerCase()

@@ -5,25 +5,34 @@ const MARKS = /^[^\S\n]*(?:>(?![=\d])[^\S\n]?)+/
 const LINE_CHARS = 300
 /** "On Mon, 23 Nov 2026 at 10:12, Shop wrote:", "Am 23.11.2026 um 10:12 schrieb Shop:". */
 const WRITTEN_ON = /^(?:On|Am|Le)\s.*(?:\d:\d\d|\d{4})/
+/** Mail programs name the minute; what a text tells of what was written some day seldom does. */
+const TO_THE_MINUTE = /\d:\d\d/
+/** What is passed on is meant to be read. */
+const FORWARDED =
+  /^[^\S\n]*(?:>[^\S\n]?)*-*[^\S\n]*(?:Begin )?(?:Forwarded message|Weitergeleitete Nachricht|Message transféré)\b/imu
 const SENTENCE_END = /[.!?]$/
 const WROTE = /(?:\bwrote|\bschrieb\b.{0,100}|\ba \u00e9crit)\s?:$/
 const SAYS = /[\p{L}\p{N}]/u
 
 /**
- * A mail without what it quotes of others, and without the line that says who wrote that. Where fewer than `charsMin` characters
- * are left, which is a mail that was passed on, all of it without the marks. Total; the work grows with the length.
+ * A mail without what it quotes of others, and without the line that says who wrote that. Where no line says so and it is not known for an
+ * answer, or the mail was passed on, or fewer than `charsMin` characters are left, all of it without the marks. Total; the work grows with the length.
  */
-export function withoutQuotes(text: string, charsMin: number): string {
+export function withoutQuotes(
+  text: string,
+  { charsMin, isAnswer }: { readonly charsMin: number; readonly isAnswer: boolean },
+): string {
   const lines = text.split('\n')
   const telling = tellingLines(lines)
   if (telling.size === 0 && !lines.some((line) => QUOTED.test(line))) return text
-  const own = lines.filter((line, i) => !telling.has(i) && !QUOTED.test(line)).join('\n')
+  const isMail = (isAnswer || telling.size > 0) && !FORWARDED.test(text)
+  const own = !isMail ? '' : lines.filter((line, i) => !telling.has(i) && !QUOTED.test(line)).join('\n')
   if (own.trim().length >= charsMin && SAYS.test(own)) return own
   const all = lines.filter((_, i) => !telling.has(i)).map((line) => line.replace(MARKS, ''))
   return all.join('\n')
 }
 
-/** Places of the lines that say who wrote what is quoted: with a day, or right before a quoted line. */
+/** Places of the lines that say who wrote what is quoted: to the minute, or right before a quoted line. */
 function tellingLines(lines: readonly string[]): ReadonlySet<number> {
   const found = new Set<number>()
   let isBeforeQuote = false
@@ -32,7 +41,8 @@ function tellingLines(lines: readonly string[]): ReadonlySet<number> {
     const isDated = WRITTEN_ON.test(line)
     const before = i === 0 ? '' : said(lines[i - 1] as string)
     const isBroken = !isDated && WRITTEN_ON.test(before) && !SENTENCE_END.test(before)
-    if (WROTE.test(line) && (isDated || isBroken || isBeforeQuote)) {
+    const isToTheMinute = TO_THE_MINUTE.test(isBroken ? before : line) && (isDated || isBroken)
+    if (WROTE.test(line) && (isToTheMinute || isBeforeQuote)) {
       found.add(i)
       if (isBroken) found.add(i - 1)
     }

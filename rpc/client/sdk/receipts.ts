@@ -7,8 +7,8 @@ import { isOver, pause } from './waiting.ts'
 
 /** How long a second node may be behind the block of a receipt. */
 const BEHIND_MS = 10_000
-/** A node that gives no answer as often as this has none. */
-const ASKED_MAX = 3
+/** A node that gives no answer so often in a row has none. */
+const MISSED_MAX = 3
 
 /** What receipts are checked with. */
 export interface ReceiptBasis {
@@ -40,16 +40,18 @@ export function receiptOf(body: Readonly<Record<string, unknown>>): Receipt {
   return fieldsOf(body.receipt) as Receipt
 }
 
-/** Whether a node has the block of a receipt at its height; a node that gives no answer has not. One that is a moment behind is waited for. */
-async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): Promise<boolean> {
+/** Whether a node has the block of a receipt at its height; a node that gives no answer has not, and null where the client ends meanwhile. One that is a moment behind is waited for. */
+async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): Promise<boolean | null> {
   const { blockHeight, blockHash } = receipt
   if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false
   const untilMs = Date.now() + BEHIND_MS
-  for (let asked = 1; ; asked++) {
+  for (let missed = 0; ; ) {
     const answer = await askNode(url, `/api/v1/blocks?limit=1&cursor=${blockHeight}`, {}, transport)
     const isAnswered = answer.ok && answer.value.status === 200 && Array.isArray(answer.value.body.blocks)
     // One answer may be lost on the way, or come at a moment of many.
-    if (!isAnswered && asked >= ASKED_MAX) return false
+    missed = isAnswered ? 0 : missed + 1
+    if (transport.signal?.aborted === true) return null
+    if (missed >= MISSED_MAX) return false
     const { height, id } = fieldsOf(isAnswered ? (answer.value.body.blocks as readonly unknown[])[0] : undefined)
     if (height === blockHeight) return id === blockHash
     if (isOver({ untilMs, ...transport })) return false

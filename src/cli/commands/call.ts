@@ -164,7 +164,7 @@ async function resume(client: NodeClient, context: CommandContext, txId: string)
   if (!known.ok) return known.fault
   if (known.value.status === 'unknown') {
     const submitted = await client.submit(record.value.tx)
-    if (!submitted.ok) return submitted.fault
+    if (!submitted.ok && !isUnanswered(submitted.fault)) return submitted.fault
   }
   return settle(client, context, record.value)
 }

@@ -33,9 +33,9 @@ export function clausesOf(text: string): Clauses | null {
   return count < CLAUSES_MIN ? null : { count, headings }
 }
 
-/** What forbids or commands is the rule itself. */
+/** What forbids or commands is the rule itself; headings go on in capitals, or with "of". */
 const COMMAND =
-  /^(?:no|never|do|don['\u2019]t|always|keep|open|close|use|wear|turn|put|call|ask|report|wash|switch|leave|stay)\b/iu
+  /^(?:No|Never|Do|Don['\u2019]t|Always|Keep|Open|Close|Use|Wear|Turn|Put|Call|Ask|Report|Wash|Switch|Leave|Stay)\s+(?!(?:of|for|on|and|or|to|by|in)\b)\p{Ll}/u
 
 /** A few words without a verb, behind which more follows that is no clause of its own. */
 function isHeading(text: string, start: number): boolean {

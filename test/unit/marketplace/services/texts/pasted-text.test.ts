@@ -95,7 +95,7 @@ describe('a mail that quotes another', () => {
     ['in German', `${OWN}\nAm 23.11.26 um 10:12 schrieb Shop <shop@falk.example>:\n${MARKED}`],
     ['with a broken line', `${OWN}\n${WROTE.replace('Shop ', 'Shop\n')}\n${MARKED}`],
     ['by name alone', `${OWN}\r\nThe shop wrote:\r\n>> Older.\r\n${MARKED}`],
-    ['with signs as entities', `${OWN}\n${MARKED.replaceAll('>', '&gt;')}`],
+    ['with signs as entities', `${OWN}\nThe shop wrote:\n${MARKED.replaceAll('>', '&gt;')}`],
     [
       'as HTML of Gmail',
       `<div>${OWN}</div><div class="gmail_quote"><div>${WROTE.replaceAll('<', '&lt;')}</div><blockquote>${QUOTE.replace('\n', '<br>')}</blockquote></div>`,
@@ -125,8 +125,17 @@ describe('a mail that quotes another', () => {
     'On Monday I met the potter.\nShe wrote:\nThe mugs are lovely.',
     'a > b and b > c',
     'On 3 May 2026 I ordered.\nThen she wrote:\nThe mugs are lovely.',
+    'On 3 May 2021 the chairman wrote:\nThe bank has never lost a cent.\nThe court found three million missing.',
   ])('is not %j', (text) => {
     expect(pastedText(text)).toBe(text)
+  })
+
+  it('keeps what no mail quotes, and what was passed on, without the marks', () => {
+    const warning = 'Back up your data before the upgrade, or it will be lost.'
+    expect(pastedText(`Read this first:\n> ${warning}\nThen go on.`)).toBe(`Read this first:\n${warning}\nThen go on.`)
+    const note = 'Please tell me what you think of this, and whether we can pay so much for it by the end of the month.'
+    const passedOn = `${note}\n\n---------- Forwarded message ---------\n${WROTE}\n${MARKED}`
+    expect(pastedText(passedOn, 80)).toContain(QUOTE)
   })
 
   it('is no page with a block quote', () => {

@@ -40,6 +40,15 @@ it('one that has another block there is believed at once', async () => {
   expect(asked).toBe(1)
 })
 
+it('answers that are only behind count for nothing against one that is lost', async () => {
+  const told = [[], [], [], null, [{ height: 7, id: ID }]]
+  node.answers('/api/v1/blocks', () => {
+    const blocks = told.shift() ?? null
+    return blocks === null ? { status: 503, json: {} } : { status: 200, json: { blocks } }
+  })
+  expect(await secondSays()).toBe(true)
+})
+
 it('one answer that is lost is asked for again', async () => {
   let asked = 0
   node.answers('/api/v1/blocks', () => {

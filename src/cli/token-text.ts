@@ -1,8 +1,11 @@
 import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { LOW_DEPTH } from '../../marketplace/facts/prices.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import { factLines, rowLines, textFact } from './facts.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, unitsCell } from './reading.ts'
 import { unitsText } from './values.ts'
+
+const USD_MICROS = 1_000_000
 
 /** A token for people: what it is, how much of it there is, who may make more, and what it is worth. */
 export function tokenLines(document: Fields): readonly string[] {
@@ -42,14 +45,27 @@ function freezingOf({ frozen, freezable, issuer }: Fields): string {
 function priceOf({ price, symbol }: Fields): string {
   const { usd, route, depthUsd } = fieldsOf(price)
   if (typeof usd !== 'string') return 'unknown'
-  const thin = isThin(price) ? `; a thin market, which could pay $${cellOf(depthUsd)} in all` : ''
+  const doubt = doubtOf(price)
+  const why = doubt === THIN ? `a thin market, which could pay $${cellOf(depthUsd)} in all` : UNSETTLED
   const pools = Array.isArray(route) && route.length > 0 ? `, by ${route.map(cellOf).join(' and ')}` : ''
-  return `1 ${cellOf(symbol)} = ${usd} USD${pools}${thin}`
+  return `1 ${cellOf(symbol)} = ${usd} USD${pools}${doubt === undefined ? '' : `; ${why}`}`
 }
 
-/** Whether a price rests on pools that hold little. */
-export function isThin(price: unknown): boolean {
-  return fieldsOf(price).confidence === 'low'
+/** A price that rests on pools which hold little. */
+export const THIN = 'thin market'
+const UNSETTLED = 'price moved far and back, nothing is sold by it now'
+
+/** Why a price is of low confidence, in a few words; undefined where it is not. */
+export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefined {
+  const { confidence, depthUsd } = fieldsOf(price)
+  if (confidence !== 'low') return undefined
+  return Number(depthUsd) * USD_MICROS >= Number(LOW_DEPTH) ? UNSETTLED : THIN
+}
+
+/** The same behind a value, in brackets; empty without a doubt. */
+export function doubtText(price: unknown): string {
+  const doubt = doubtOf(price)
+  return doubt === undefined ? '' : ` (${doubt})`
 }
 
 function backingOf({ reserve, backingBps, redeemable }: Fields): string {

@@ -192,6 +192,12 @@ describe('farthing token show, pool show and agent show', () => {
     )
   })
 
+  it('show that a price of a deep market is unsettled', async () => {
+    const price = { ...TOKEN.price, confidence: 'low', depthUsd: '100094.8' }
+    const lines = await shown({ token: { ...TOKEN, price }, backing: null, pools: [] }, 'token', 'show', 'TEA')
+    expect(lines.at(-1)).toMatch(/FAR-FUSD-30; price moved far and back, nothing is sold by it now$/)
+  })
+
   it('show a pool with its price both ways and its fee as a percentage', async () => {
     const pool = {
       ...{ id: ID, name: 'FAR-FUSD-30', feeBps: 30, x: coins('FAR', '400000'), y: coins('FUSD', '100000') },

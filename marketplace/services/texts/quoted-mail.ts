@@ -7,16 +7,17 @@ const LINE_CHARS = 300
 const WRITTEN_ON = /^(?:On|Am|Le)\s.*(?:\d:\d\d|\d{4})/
 /** Mail programs name the minute; what a text tells of what was written some day seldom does. */
 const TO_THE_MINUTE = /\d:\d\d/
-/** What is passed on is meant to be read. */
-const FORWARDED =
-  /^[^\S\n]*(?:>[^\S\n]?)*-*[^\S\n]*(?:Begin )?(?:Forwarded message|Weitergeleitete Nachricht|Message transféré)\b/imu
+/** What is passed on is meant to be read. Held against a line without its marks, which is short. */
+const PASSED_ON =
+  /^-*\s*(?:(?:Begin )?Forwarded message|(?:Anfang der )?weitergeleiteten? Nachricht|(?:Début du )?message transféré)\s*[-:]*$/iu
 const SENTENCE_END = /[.!?]$/
 const WROTE = /(?:\bwrote|\bschrieb\b.{0,100}|\ba \u00e9crit)\s?:$/
 const SAYS = /[\p{L}\p{N}]/u
 
 /**
- * A mail without what it quotes of others, and without the line that says who wrote that. Where no line says so and it is not known for an
- * answer, or the mail was passed on, or fewer than `charsMin` characters are left, all of it without the marks. Total; the work grows with the length.
+ * A mail without what it quotes of others, and without the line that says who wrote that. Where no line says so and it is not
+ * known for an answer, or the mail was passed on, or fewer than `charsMin` characters are left, all of it without the marks.
+ * Total; the work grows with the length.
  */
 export function withoutQuotes(
   text: string,
@@ -25,11 +26,18 @@ export function withoutQuotes(
   const lines = text.split('\n')
   const telling = tellingLines(lines)
   if (telling.size === 0 && !lines.some((line) => QUOTED.test(line))) return text
-  const isMail = (isAnswer || telling.size > 0) && !FORWARDED.test(text)
-  const own = !isMail ? '' : lines.filter((line, i) => !telling.has(i) && !QUOTED.test(line)).join('\n')
-  if (own.trim().length >= charsMin && SAYS.test(own)) return own
+  // Before the first line that says who wrote, nothing is quoted.
+  const first = isPassedOn(lines) ? lines.length : isAnswer ? 0 : Math.min(lines.length, ...telling)
+  const own = lines.filter((line, i) => !telling.has(i) && (i < first || !QUOTED.test(line))).join('\n')
+  if (first < lines.length && own.trim().length >= charsMin && SAYS.test(own)) return own
   const all = lines.filter((_, i) => !telling.has(i)).map((line) => line.replace(MARKS, ''))
   return all.join('\n')
+}
+
+/** Whether a line of the mail's own, or the first that it quotes, says that it was passed on. */
+function isPassedOn(lines: readonly string[]): boolean {
+  const quoted = lines.findIndex((line) => QUOTED.test(line))
+  return lines.some((line, i) => (i === quoted || !QUOTED.test(line)) && PASSED_ON.test(said(line)))
 }
 
 /** Places of the lines that say who wrote what is quoted: to the minute, or right before a quoted line. */

@@ -222,7 +222,7 @@ export class AgentClient {
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
     checkGiven('resume', 'payment', payment, KIND.payment)
     checkNoMore('resume', more)
-    const kept = await this.#journal.get(payment.txId)
+    const kept = await this.#kept(payment, payment.tx !== undefined)
     const { secret, serviceId, request } = { ...kept, ...payment }
     if (secret === undefined || serviceId === undefined || request === undefined) {
       const message = 'the journal does not know this payment; give secret, serviceId and request with it'
@@ -256,7 +256,7 @@ export class AgentClient {
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
     checkGiven('verifyReceipt', 'receipt', receipt, KIND.fields)
-    const kept = await this.#journal.get(String(receipt.txId))
+    const kept = await this.#kept({ txId: String(receipt.txId) }, payment !== undefined)
     const paid = payment ?? kept
     const caller = kept?.sender ?? this.address
     if (paid === undefined || caller === null)
@@ -367,12 +367,13 @@ export class AgentClient {
     return checkReceipt(answer, expected, basis)
   }
 
-  /** What the journal has of a payment. What was bought is worth more than a journal that cannot be read. */
-  async #kept({ txId }: Payment): Promise<PaymentRecord | undefined> {
+  /** What the journal has of a payment. One that is known without it is worth more than a journal that cannot be read. */
+  async #kept({ txId }: Pick<Payment, 'txId'>, isKnown = true): Promise<PaymentRecord | undefined> {
     try {
       return await this.#journal.get(txId)
-    } catch {
-      return undefined
+    } catch (error) {
+      if (isKnown) return undefined
+      throw error
     }
   }
 

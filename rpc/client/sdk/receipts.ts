@@ -40,8 +40,8 @@ export function receiptOf(body: Readonly<Record<string, unknown>>): Receipt {
   return fieldsOf(body.receipt) as Receipt
 }
 
-/** Whether a node has the block of a receipt at its height; a node that gives no answer has not, and null where the client ends meanwhile. One that is a moment behind is waited for. */
-async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): Promise<boolean | null> {
+/** Whether a node has the block of a receipt at its height; a node that gives no answer has not. One that is a moment behind is waited for. */
+async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): Promise<boolean> {
   const { blockHeight, blockHash } = receipt
   if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false
   const untilMs = Date.now() + BEHIND_MS
@@ -50,7 +50,6 @@ async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): 
     const isAnswered = answer.ok && answer.value.status === 200 && Array.isArray(answer.value.body.blocks)
     // One answer may be lost on the way, or come at a moment of many.
     missed = isAnswered ? 0 : missed + 1
-    if (transport.signal?.aborted === true) return null
     if (missed >= MISSED_MAX) return false
     const { height, id } = fieldsOf(isAnswered ? (answer.value.body.blocks as readonly unknown[])[0] : undefined)
     if (height === blockHeight) return id === blockHash

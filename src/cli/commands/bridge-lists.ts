@@ -33,7 +33,7 @@ export const bridgeDepositsCommand = readingCommand({
   usage: '[network]',
   wordsMax: 1,
   about:
-    'List where deposits go, how long they take and how many came; the vaults of the devnet belong to no one and give nothing back: send nothing real',
+    'List where deposits go, how long they take and how many came; the vaults of the devnet have no known keys: send nothing real',
   example: 'bridge deposits base',
   flags: {},
   path: ({ words: [network] }) => ok(network === undefined ? '/bridge' : `/bridge/${encodeURIComponent(network)}`),

@@ -18,7 +18,7 @@ import {
   unitsCell,
 } from '../reading.ts'
 import { accountPath } from '../session.ts'
-import { isThin } from '../token-text.ts'
+import { doubtOf, doubtText, THIN } from '../token-text.ts'
 
 /** `farthing wallet holdings`: coins, tokens, pool shares and stakes of a wallet or of any address. */
 export const walletHoldingsCommand = readingCommand({
@@ -42,14 +42,13 @@ export const walletHoldingsCommand = readingCommand({
 function totalText(tokens: readonly Fields[], unpriced: unknown): string {
   const symbols = Array.isArray(unpriced) ? unpriced.map(cellOf).join(', ') : ''
   return [
-    ...(tokens.some(({ price }) => isThin(price)) ? ['thin markets count up to what they could pay'] : []),
+    ...(tokens.some(({ price }) => doubtOf(price) === THIN) ? ['thin markets count up to what they could pay'] : []),
     ...(symbols === '' ? [] : [`without ${symbols}, which have no known price`]),
   ].join('; ')
 }
 
 function assetRow(held: Fields): readonly string[] {
-  const thin = isThin(held.price) ? ' (thin market)' : ''
-  return [cellOf(held.symbol), cellOf(held.text), `${cellOf(held.valueUsd)}${thin}`]
+  return [cellOf(held.symbol), cellOf(held.text), `${cellOf(held.valueUsd)}${doubtText(held.price)}`]
 }
 
 function positionRow({ pool, shares, x, y, valueUsd }: Fields): readonly string[] {

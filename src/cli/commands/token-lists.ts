@@ -1,7 +1,7 @@
 import { ok } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
-import { isThin, tokenLines } from '../token-text.ts'
+import { doubtText, tokenLines } from '../token-text.ts'
 import { readSymbol, usage } from '../values.ts'
 
 /** `farthing token list`: all tokens that are not hidden. */
@@ -17,11 +17,7 @@ export const tokenListCommand = readingCommand({
     ['SYMBOL', 'NAME', 'KIND', 'SUPPLY', 'HOLDERS', 'USD'],
     ...itemsOf(tokens).map(({ symbol, name, kind, frozen, supplyText, holders, price }) => [
       ...[cellOf(symbol), cellOf(name), `${cellOf(kind)}${frozen === true ? ', frozen' : ''}`],
-      ...[
-        cellOf(supplyText),
-        cellOf(holders),
-        `${cellOf(fieldsOf(price).usd)}${isThin(price) ? ' (thin market)' : ''}`,
-      ],
+      ...[cellOf(supplyText), cellOf(holders), `${cellOf(fieldsOf(price).usd)}${doubtText(price)}`],
     ]),
   ],
 })

@@ -59,7 +59,8 @@ const UNSETTLED = 'price moved far and back, nothing is sold by it now'
 export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefined {
   const { confidence, depthUsd } = fieldsOf(price)
   if (confidence !== 'low') return undefined
-  return Number(depthUsd) * USD_MICROS >= Number(LOW_DEPTH) ? UNSETTLED : THIN
+  const depth = typeof depthUsd === 'string' ? Number(depthUsd) : 0
+  return depth * USD_MICROS >= Number(LOW_DEPTH) ? UNSETTLED : THIN
 }
 
 /** The same behind a value, in brackets; empty without a doubt. */

@@ -305,7 +305,7 @@ it('a journal that cannot be read or written says why, and nothing is paid', asy
   const journal = { ...memoryJournal(), get: broken }
   await expect(agent({ journal }).resume({ txId: 'ab'.repeat(32) })).rejects.toMatchObject({ code: 'journal_failed' })
   // A payment that is given whole is taken up without it.
-  const whole = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32), serviceId: 'node-x', request: 'a text', tx: null }
+  const whole = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32), serviceId: 'node-x', request: 'a text' }
   await expect(agent({ journal }).resume(whole)).rejects.toMatchObject({ code: expect.not.stringMatching('journal') })
   expect(sent()).toBe(0)
 })

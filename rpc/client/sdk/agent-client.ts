@@ -222,7 +222,7 @@ export class AgentClient {
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
     checkGiven('resume', 'payment', payment, KIND.payment)
     checkNoMore('resume', more)
-    const kept = await this.#kept(payment, payment.tx !== undefined)
+    const kept = await this.#kept(payment, ![payment.secret, payment.serviceId, payment.request].includes(undefined))
     const { secret, serviceId, request } = { ...kept, ...payment }
     if (secret === undefined || serviceId === undefined || request === undefined) {
       const message = 'the journal does not know this payment; give secret, serviceId and request with it'
@@ -256,7 +256,7 @@ export class AgentClient {
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
     checkGiven('verifyReceipt', 'receipt', receipt, KIND.fields)
-    const kept = await this.#kept({ txId: String(receipt.txId) }, payment !== undefined)
+    const kept = await this.#kept({ txId: String(receipt.txId) }, payment !== undefined && this.address !== null)
     const paid = payment ?? kept
     const caller = kept?.sender ?? this.address
     if (paid === undefined || caller === null)

@@ -138,6 +138,14 @@ describe('a mail that quotes another', () => {
     expect(pastedText(passedOn, 80)).toContain(QUOTE)
     const french = `${note}\n\n--- Message transf\u00e9r\u00e9 ---\nLe lun. 23 nov. 2026 \u00e0 10:12, Shop a \u00e9crit :\n${MARKED}`
     expect(pastedText(french, 80)).toContain(QUOTE)
+    for (const marker of [
+      '----- Forwarded message from Anna <a@b.example> -----',
+      '------- Forwarded message follows -------',
+    ])
+      expect(pastedText(`${note}\n\n${marker}\n${WROTE}\n${MARKED}`, 80)).toContain(QUOTE)
+    // Who wrote is said in words that are not known here; within the quote it is said again.
+    const mixed = `${OWN}\nEl lun, 23 nov 2026 a las 10:12, Tienda escribi\u00f3:\n> You are terrible.\n> ${WROTE}\n>> Worst`
+    expect(pastedText(mixed)).not.toContain('terrible')
     const thread = `${OWN}\n${WROTE}\n> See below.\n> ---------- Forwarded message ---------\n> You are terrible.`
     expect(pastedText(thread).trim()).toBe(OWN)
     expect(pastedText(`${OWN}\n> a line of output\nGo on.\n${WROTE}\n${MARKED}`)).toContain('> a line of output')

@@ -10,7 +10,7 @@ const TO_THE_MINUTE = /\d:\d\d/
 /** What is passed on is meant to be read. Held against a line without its marks, which is short; behind dashes words may follow. */
 const MARKER =
   '(?:Begin )?Forwarded message|(?:Anfang der )?weitergeleiteten? Nachricht|(?:Début du )?message transféré'
-const PASSED_ON = new RegExp(`^(?:(?:${MARKER})\\s*[-:]*$|-{2,}\\s*(?:${MARKER})(?![\\p{L}\\p{N}]))`, 'iu')
+const PASSED_ON = new RegExp(`^(?:-*\\s*(?:${MARKER})\\s*[-:]*$|-{2,}\\s*(?:${MARKER})(?![\\p{L}\\p{N}]))`, 'iu')
 const SENTENCE_END = /[.!?]$/
 const WROTE = /(?:\bwrote|\bschrieb\b.{0,100}|\ba \u00e9crit)\s?:$/
 const SAYS = /[\p{L}\p{N}]/u
@@ -27,24 +27,22 @@ export function withoutQuotes(
   const lines = text.split('\n')
   const telling = tellingLines(lines)
   if (telling.size === 0 && !lines.some((line) => QUOTED.test(line))) return text
-  const first = isPassedOn(lines) ? lines.length : isAnswer ? 0 : beginOf(lines, telling)
+  const first = isPassedOn(lines, telling) ? lines.length : isAnswer ? 0 : beginOf(lines, telling)
   const own = lines.filter((line, i) => !telling.has(i) && (i < first || !QUOTED.test(line))).join('\n')
   if (first < lines.length && own.trim().length >= charsMin && SAYS.test(own)) return own
   const all = lines.filter((_, i) => !telling.has(i)).map((line) => line.replace(MARKS, ''))
   return all.join('\n')
 }
 
-/** Where quoting begins: with the first line that says who wrote, or with the quote that this line stands in. */
+/** Where quoting begins: with the first line that says who wrote. */
 function beginOf(lines: readonly string[], telling: ReadonlySet<number>): number {
-  let first = lines.findIndex((_, i) => telling.has(i))
-  if (first < 0) return lines.length
-  while (first > 0 && QUOTED.test(lines[first] as string) && QUOTED.test(lines[first - 1] as string)) first -= 1
-  return first
+  const first = lines.findIndex((_, i) => telling.has(i))
+  return first < 0 ? lines.length : first
 }
 
-/** Whether a line of the mail's own, or the first that it quotes, says that it was passed on. */
-function isPassedOn(lines: readonly string[]): boolean {
-  const quoted = lines.findIndex((line) => QUOTED.test(line))
+/** Whether a line of the mail's own, or the first that it quotes without saying of whom, says that it was passed on. */
+function isPassedOn(lines: readonly string[], telling: ReadonlySet<number>): boolean {
+  const quoted = lines.findIndex((line, i) => telling.has(i) || QUOTED.test(line))
   return lines.some((line, i) => (i === quoted || !QUOTED.test(line)) && PASSED_ON.test(said(line)))
 }
 

@@ -216,8 +216,8 @@ export class AgentClient {
   }
 
   /**
-   * Finishes a call that was paid before, in this process or another. Nothing is paid. Errors: `payment_unknown`; `request_unknown`
-   * where the payment commits to no request and none is given: `resume({ ...payment, request })`.
+   * Finishes a call that was paid before, in this process or another; what the journal wrote down of it counts. Nothing is paid.
+   * Errors: `payment_unknown`; `request_unknown` where it commits to no request and none is given: `resume({ ...payment, request })`.
    */
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
     checkGiven('resume', 'payment', payment, KIND.payment)
@@ -228,7 +228,7 @@ export class AgentClient {
       const message = 'the journal does not know this payment; give secret, serviceId and request with it'
       throw new FarthingError(message, { code: 'payment_unknown' })
     }
-    const rest = { quoteId: '', amount: 0n, tx: null, validUntil: 0, ...kept, ...payment }
+    const rest = { quoteId: '', amount: 0n, tx: null, validUntil: 0, ...payment, ...kept }
     return this.#settle({ ...rest, secret, serviceId, request })
   }
 

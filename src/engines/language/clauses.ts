@@ -35,7 +35,7 @@ export function clausesOf(text: string): Clauses | null {
 
 /** What forbids or commands is the rule itself; headings go on in capitals, or with "of". */
 const COMMAND =
-  /^(?:No|Never|Do|Don['\u2019]t|Always|Keep|Open|Close|Use|Wear|Turn|Put|Call|Ask|Report|Wash|Switch|Leave|Stay)\s+(?!(?:of|and|or)\b|(?<=(?:Use|No)\s+)(?:for|on|to|by|in)\b|(?<=(?:Call|Leave|Report)\s+)(?:for|on|by)\b)\p{Ll}/u
+  /^(?:No|Never|Do|Don['\u2019]t|Always|Keep|Open|Close|Use|Wear|Turn|Put|Call|Ask|Report|Wash|Switch|Leave|Stay)\s+(?!(?:of|and|or)\b|(?<=(?:Use|No)\s+)(?:for|on|to|by|in)\b)\p{Ll}/u
 
 /** A few words without a verb, behind which more follows that is no clause of its own. */
 function isHeading(text: string, start: number): boolean {

@@ -143,11 +143,11 @@ describe('a mail that quotes another', () => {
       '------- Forwarded message follows -------',
     ])
       expect(pastedText(`${note}\n\n${marker}\n${WROTE}\n${MARKED}`, 80)).toContain(QUOTE)
-    // Who wrote is said in words that are not known here; within the quote it is said again.
-    const mixed = `${OWN}\nEl lun, 23 nov 2026 a las 10:12, Tienda escribi\u00f3:\n> You are terrible.\n> ${WROTE}\n>> Worst`
-    expect(pastedText(mixed)).not.toContain('terrible')
     const thread = `${OWN}\n${WROTE}\n> See below.\n> ---------- Forwarded message ---------\n> You are terrible.`
     expect(pastedText(thread).trim()).toBe(OWN)
+    const answer = `${OWN}\n${WROTE}\n> ----- Forwarded message from Anna -----\n> You are terrible.`
+    expect(pastedText(answer).trim()).toBe(OWN)
+    expect(pastedText(`${note}\n\nBegin forwarded message:\n${MARKED}`, 80)).toContain(QUOTE)
     expect(pastedText(`${OWN}\n> a line of output\nGo on.\n${WROTE}\n${MARKED}`)).toContain('> a line of output')
   })
 

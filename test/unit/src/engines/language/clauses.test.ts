@@ -15,9 +15,6 @@ it.each([
   'Call Options',
   'Open Source Licences',
   'Report of the Auditors',
-  'Leave for illness',
-  'Leave on request',
-  'Call for tenders',
 ])('%s is the heading of a clause', (words) => {
   expect(isHeading(words)).toBe(true)
 })

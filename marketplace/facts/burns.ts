@@ -1,7 +1,7 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import { mulDivUp } from '../../consensus/primitives/amount.ts'
 import { closuresIn } from '../ledger/closures.ts'
-
 import { type BlockFacts, outcomesOf } from './blocks.ts'
 import { paymentsOf } from './chain-events.ts'
 
@@ -14,7 +14,7 @@ export function burnedIn({ database, ruleBook }: Chain, block: BlockFacts): bigi
   const { token, market } = ruleBook.at(entry.header.height)
   const outcomes = outcomesOf(block)
   const created = transactions.filter(
-    ({ txId, body }) => body.kind === 'token_create' && outcomes.get(txId)?.code === 0,
+    ({ txId, body }) => body.kind === 'token_create' && outcomes.get(txId)?.code === OUTCOME_OK,
   )
   const delivered = closuresIn(database, entry.id).flatMap(({ how, txId }) => (how === 'delivered' ? [txId] : []))
   const payments = paymentsOf(database, delivered)

@@ -30,7 +30,7 @@ interface Traded {
   readonly rival: Rival | null
 }
 
-/** The best way beside one that was named: what it is, and how much the named one brings of what it does. */
+/** The best way beside the one that was named, in words. The named one is worse by as much as `paid` is less than `fair`. */
 export interface Rival {
   readonly says: string
   readonly fair: bigint

@@ -16,8 +16,9 @@ const ROUTE_MAX = ROUTE_POOLS_MAX + 1
 const WHOLE_NUMBER = /^[1-9][0-9]{0,99}$/
 
 /**
- * What is done with a pool, with how far its price, that of two amounts, lies from the one that the node knows; as it is where the node
- * does not know both. `pool` names the one that is there already. Faults: `cli/far-price` where that is too far, `cli/declined` where the person at the terminal said no.
+ * What is done with a pool, with how far the price of these two amounts lies from the one that the node knows. Where the node
+ * knows no price of one of them, nothing is said of it. `pool` names a pool that exists already. Faults: `cli/far-price` where the
+ * prices are too far apart, `cli/declined` where the person at the terminal said no.
  */
 export async function withKnownPrice(
   session: Session,
@@ -44,9 +45,10 @@ function perWhole({ numerator, denominator }: Ratio, a: UnitsView, b: UnitsView)
 }
 
 /**
- * Millionths of a dollar for a base unit of an asset; undefined where the node knows no price. By the pools of its route as they
- * are in the newest block: the node's own price of the coin is the mean of an epoch that is over. A pool is not held against
- * itself: one that prices the coin is held against that mean, and one that prices a token against nothing.
+ * Millionths of a dollar for a base unit of an asset; undefined where the node knows no price. It is worked out from the pools of
+ * the asset's route as they are in the newest block, since the node's own price of the coin is the mean of an epoch that is over.
+ * A pool cannot be compared with itself. For the pool that prices the coin the mean of the epoch is taken; for one that prices a
+ * token there is no other price.
  */
 async function priceOf(session: Session, { symbol }: UnitsView, pool: string | null): Promise<Ratio | undefined> {
   const { route, microsPerUnit, basis } = await toldPrice(session, symbol)

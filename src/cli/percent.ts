@@ -39,7 +39,7 @@ export function slippageFlag({ flags }: Pick<CommandContext, 'flags'>): Result<b
     return fail(fault('cli/usage', { reason: '--slippage is below 100: at 100 anything would do' }))
   if (parts.value <= SLIPPAGE_UNASKED_MAX || flags['accept-slippage'] !== undefined) return parts
   const percent = formatAmount(amount(parts.value), PERCENT_DECIMALS)
-  const reason = `--slippage is in percent: ${percent} lets the miner of the block take ${percent} % of it; say at most 15, or add --accept-slippage`
+  const reason = `--slippage is in percent: ${percent} lets the miner of the block keep up to ${percent} % of what you would get; say at most 15, or add --accept-slippage`
   return fail(fault('cli/usage', { reason }))
 }
 

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { offerState } from '../../rpc/cashier/offer-state.ts'
 import type { WorkKind } from '../../rpc/edge/overload.ts'
@@ -89,11 +90,15 @@ export class Metrics {
       'Finished calls whose receipt is not final',
       () => market.settler.owedCount,
     )
-    const available = (): number =>
-      market.shop.offers.filter((offer) => offerState(chain, market, offer).reason === null).length
-    this.#gauge('farthing_market_closed', '1 while nothing is sold at all', () => (available() === 0 ? 1 : 0))
+    const { offers } = market.shop
+    const isOpen = (offer: Offer): boolean => offerState(chain, market, offer).reason === null
+    this.#gauge('farthing_market_closed', '1 while nothing is sold at all', () => (offers.some(isOpen) ? 0 : 1))
     if (market.stable !== null) watchStableRail(this.#registry, market.stable)
-    this.#gauge('farthing_market_services_available', 'Services that can be sold now', available)
+    this.#gauge(
+      'farthing_market_services_available',
+      'Services that can be sold now',
+      () => offers.filter(isOpen).length,
+    )
   }
 
   /** Shows the numbers of the peer-to-peer network from now on. */

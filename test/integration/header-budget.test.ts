@@ -34,6 +34,13 @@ function optionsIn(header: string): readonly Option[] {
   return [...terms.accepts, ...(terms.offers ?? [])]
 }
 
+it('the terms of a lookup of names say that a name answered off chain is paid back', async () => {
+  const { quotes, offers } = await book(null)
+  const offer = offers.find(({ definition }) => definition.serviceId === 'node-ens-resolve') as (typeof offers)[number]
+  const { body } = quotes.unpaid(offer, offer.definition.example, FACTS)
+  expect(body).toContain('A name that is answered off chain is not followed: the call is refunded.')
+})
+
 describe('the header PAYMENT-REQUIRED', () => {
   it('of every service, with both rails, stays below what facilitators take', async () => {
     const { quotes, offers } = await book(null)

@@ -14,7 +14,7 @@ const INLINE = setOf('a abbr b big button code del em font i ins label mark smal
 /** Those whose text is not for readers. */
 const SILENT = setOf('head iframe script select style svg template textarea')
 const TAGS_MIN = 2
-/** How mail programmes mark a mail that is answered; other block quotes are part of what is said. */
+/** How mail programs mark a mail that is answered; other block quotes are part of what is said. */
 const ANSWERED =
   /\s(?:(?:class|id)=["']?[^"'<>]*(?:gmail_quote|yahoo_quoted|moz-cite|protonmail_quote)|type=["']?cite\b)/i
 const ANSWERED_CHARS = 400

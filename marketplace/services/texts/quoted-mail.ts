@@ -1,4 +1,4 @@
-/** A line that a mail programme quotes; ">50 %" and ">= 5" are what a text says. */
+/** A line that a mail program quotes; ">50 %" and ">= 5" are what a text says. */
 const QUOTED = /^[^\S\n]*>(?![=\d])/
 const MARKS = /^[^\S\n]*(?:>(?![=\d])[^\S\n]?)+/
 /** What tells who wrote is no longer than this on one line, and broken once at most. */

@@ -216,7 +216,7 @@ export class AgentClient {
   }
 
   /**
-   * Finishes a call that was paid before, in this process or another; what the journal wrote down of it counts. Nothing is paid.
+   * Finishes a call that was paid before, in this process or another, by the amount and transaction in the journal. Nothing is paid.
    * Errors: `payment_unknown`; `request_unknown` where it commits to no request and none is given: `resume({ ...payment, request })`.
    */
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {

@@ -45,7 +45,8 @@ async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): 
   const { blockHeight, blockHash } = receipt
   if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false
   const untilMs = Date.now() + BEHIND_MS
-  for (let missed = 0; ; ) {
+  let missed = 0
+  for (;;) {
     const answer = await askNode(url, `/api/v1/blocks?limit=1&cursor=${blockHeight}`, {}, transport)
     const isAnswered = answer.ok && answer.value.status === 200 && Array.isArray(answer.value.body.blocks)
     // One answer may be lost on the way, or come at a moment of many.

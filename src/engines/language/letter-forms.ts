@@ -1,7 +1,7 @@
 import type { Sentence } from '../../../marketplace/services/texts/sentences.ts'
 import { withoutCourtesy } from './courtesy.ts'
 
-/** The line that mail programmes put above a signature. */
+/** The line that mail programs put above a signature. */
 const DELIMITER = /^--\s*$/
 /** What follows such a line and is longer is no signature. */
 const SIGNATURE_CHARS_MAX = 600
